@@ -1,0 +1,40 @@
+// npm run check: format, lint, types, who imports whom, house rules, lock file. Every part runs, also where another one fails.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled } from './install.mjs';
+import { gapsInLockFile } from './lock-file.mjs';
+import { main, root, run, say } from './project.mjs';
+import { breaches } from './source-rules.mjs';
+
+const told = (found) => ({ code: found.length === 0 ? 0 : 1, output: found.join('\n') });
+const tool = (path, ...args) => run(process.execPath, [`node_modules/${path}`, ...args], { quiet: true });
+
+const parts = {
+	'format and lint': () =>
+		tool('@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--colors=off', '--max-diagnostics=200', '.'),
+	types: () => tool('typescript/bin/tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', '.build/types.json'),
+	imports: () =>
+		tool(
+			'dependency-cruiser/bin/dependency-cruise.mjs',
+			...['--config', '.dependency-cruiser.cjs', 'src', 'workers', 'bench', 'test'],
+		),
+	'house rules': async () => told(breaches()),
+	'lock file': async () => told(gapsInLockFile()),
+};
+
+await main(async () => {
+	await ensureInstalled();
+	mkdirSync(join(root, '.build'), { recursive: true });
+	const results = await Promise.all(
+		Object.entries(parts).map(async ([name, part]) => {
+			const started = performance.now();
+			const { code, output } = await part();
+			return { name, code, output, seconds: ((performance.now() - started) / 1000).toFixed(1) };
+		}),
+	);
+	const failed = results.filter(({ code }) => code !== 0);
+	for (const { name, output } of failed) process.stdout.write(`\n── ${name} ──\n${output.trim()}\n`);
+	if (failed.length > 0) process.stdout.write('\n');
+	for (const { name, code, seconds } of results) say(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
+	return failed.length === 0 ? 0 : 1;
+});

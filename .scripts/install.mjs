@@ -1,0 +1,107 @@
+// Brings node_modules in line with package-lock.json, and does nothing where it already is.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fingerprint, isEntry, main, Remedy, root, run, say } from './project.mjs';
+
+const stampFile = join(root, 'node_modules/.parley-install');
+// npm writes this list last, when every package is unpacked and its install script has run.
+const installedList = join(root, 'node_modules/.package-lock.json');
+
+/** Installs the dependencies where they are missing or older than the lock file. */
+export async function ensureInstalled() {
+	checkNode();
+	const wanted = fingerprint(['package-lock.json'], process.versions.modules, process.platform, process.arch);
+	if (stamp() === wanted) return;
+	if (sameAsLocked() && (await nativePartsLoad())) {
+		writeFileSync(stampFile, wanted);
+		return;
+	}
+	say(
+		existsSync(installedList)
+			? 'The dependencies are older than package-lock.json or were built for another Node; installing them again …'
+			: 'Installing the dependencies; this takes about two minutes, once …',
+	);
+	// Without its stamp an interrupted installation is not taken for a finished one.
+	rmSync(stampFile, { force: true });
+	await npmCi();
+	if (!(await nativePartsLoad())) {
+		throw new Remedy(
+			`better-sqlite3 was installed but does not load on Node ${process.version}. Delete node_modules, see that python3, make and g++ are there, and run the command again.`,
+		);
+	}
+	writeFileSync(stampFile, wanted);
+	say('The dependencies are installed.');
+}
+
+function checkNode() {
+	const [major, minor, patch] = process.versions.node.split('.').map(Number);
+	const old = major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1)));
+	const packaged = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies['uWebSockets.js'];
+	// The repacked HTTP library carries binaries for these two lines; the official build supports others.
+	const unknown = major !== 20 && major !== 22 && packaged.startsWith('npm:uws-pack@');
+	if (old || unknown) {
+		throw new Remedy(
+			`Parley runs on Node 22, or on Node 20 from 20.18.1; this is ${process.version}. Get one from https://nodejs.org and run the command again.${old ? '' : ' (For a newer Node see "Another Node" in README.md.)'}`,
+		);
+	}
+}
+
+function stamp() {
+	try {
+		return readFileSync(stampFile, 'utf8');
+	} catch {
+		return null;
+	}
+}
+
+/** Whether every package of the lock file that is not optional is there in its version: someone ran npm by hand. */
+function sameAsLocked() {
+	try {
+		const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+		const there = JSON.parse(readFileSync(installedList, 'utf8')).packages;
+		return (
+			Object.keys(there).every((path) => locked[path]?.version === there[path].version) &&
+			Object.keys(locked).every((path) => path === '' || locked[path].optional || path in there)
+		);
+	} catch {
+		return false;
+	}
+}
+
+async function nativePartsLoad() {
+	const probe = "new (require('better-sqlite3'))(':memory:').close()";
+	return (await run(process.execPath, ['-e', probe], { quiet: true })).code === 0;
+}
+
+async function npmCi() {
+	const npm = process.env.npm_execpath;
+	const [command, first] = npm?.endsWith('npm-cli.js') ? [process.execPath, [npm]] : ['npm', []];
+	const args = [...first, 'ci', '--no-fund', '--no-audit', '--include=dev', '--include=optional'];
+	let result;
+	try {
+		// Some packages report their installation to a third party unless told not to.
+		result = await run(command, args, { capture: true, env: { SCARF_ANALYTICS: 'false', DO_NOT_TRACK: '1' } });
+	} catch (error) {
+		if (error.code !== 'ENOENT') throw error;
+		throw new Remedy('npm is not on the PATH. It comes with Node: install Node from https://nodejs.org.');
+	}
+	if (result.code === 0) return;
+	throw new Remedy(`npm ci failed. ${remedyFor(result.output)}`);
+}
+
+function remedyFor(output) {
+	if (/not found: make|find Python|not found: (g\+\+|c\+\+|cc)|(g\+\+|make): (command )?not found/i.test(output)) {
+		return 'better-sqlite3 is compiled where no ready binary can be had, which needs python3, make and g++ (Debian, Ubuntu: apt-get install python3 make g++). Install them and run the command again.';
+	}
+	if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/.test(output)) {
+		return 'It needs the network to reach the npm registry; behind a proxy, set HTTPS_PROXY (and NODE_EXTRA_CA_CERTS for its certificate), then run the command again.';
+	}
+	if (/gyp ERR/.test(output)) {
+		return 'Compiling better-sqlite3 failed; it needs python3, make and g++ (Debian, Ubuntu: apt-get install python3 make g++), and the lines above say what was amiss.';
+	}
+	if (/EACCES|EPERM/.test(output)) return 'This user may not write to the project folder; check who owns node_modules.';
+	if (/ENOSPC/.test(output)) return 'The disk is full.';
+	return 'The lines above say why; after mending it, run the command again.';
+}
+
+if (isEntry(import.meta.url)) await main(ensureInstalled);

@@ -1,0 +1,62 @@
+// Programs of the system that some tests use. Where one cannot be had, its tests skip themselves and say so.
+import { existsSync, readFileSync } from 'node:fs';
+import { findProgram, run, say } from './project.mjs';
+
+/** The path of a Chromium, installed where that can be done without asking; null where there is none. */
+export async function ensureBrowser() {
+	const named = process.env.PARLEY_CHROMIUM;
+	if (named !== undefined && existsSync(named)) return named;
+	if (named !== undefined) say(`PARLEY_CHROMIUM names ${named}, which does not exist; looking on the PATH.`);
+	const find = () => findProgram('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable');
+	return (
+		find() ??
+		(await install('chromium', find)) ??
+		missing(
+			'Chromium',
+			'the browser tests',
+			'install it (Debian: apt-get install chromium) or name one in PARLEY_CHROMIUM',
+		)
+	);
+}
+
+/** The path of strace, which shows that commits reach the disk before their answers; null where there is none. */
+export async function ensureTracer() {
+	if (process.platform !== 'linux') return null;
+	const find = () => findProgram('strace');
+	return (
+		find() ??
+		(await install('strace', find)) ??
+		missing('strace', 'the system-call test', 'install it (Debian: apt-get install strace)')
+	);
+}
+
+function missing(program, tests, remedy) {
+	say(`There is no ${program}, so ${tests} will be skipped. To run them, ${remedy}.`);
+	return null;
+}
+
+/** Installs a Debian package where this user may do so; then what `find` finds. */
+async function install(name, find) {
+	if (process.getuid?.() !== 0 || !isDebian() || findProgram('apt-get') === null) return null;
+	say(`Installing ${name} with apt-get, for the tests …`);
+	const env = { DEBIAN_FRONTEND: 'noninteractive' };
+	const steps = [
+		['update', '-qq'],
+		['install', '-y', '-qq', '--no-install-recommends', name],
+	];
+	for (const args of steps) {
+		const { code, output } = await run('apt-get', args, { env, quiet: true });
+		if (code === 0) continue;
+		say(`apt-get ${args[0]} failed: ${output.trim().split('\n').at(-1)}`);
+		return null;
+	}
+	return find();
+}
+
+function isDebian() {
+	try {
+		return /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(readFileSync('/etc/os-release', 'utf8'));
+	} catch {
+		return false;
+	}
+}

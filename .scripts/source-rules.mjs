@@ -1,0 +1,72 @@
+// House rules that no published linter knows, checked line by line. Each has the sentence that tells what to do.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesBelow, root } from './project.mjs';
+
+const isCode = (path) => /\.(ts|tsx|mts|mjs|cjs|js)$/.test(path);
+const server = (path) => /^(src|workers)\//.test(path) && !/^src\/(widget|dashboard)\//.test(path);
+
+const rules = [
+	{
+		say: 'Only src/config reads the environment; hand the value in.',
+		files: (path) => server(path) && !path.startsWith('src/config/'),
+		// The HTTP library takes this one from the environment alone.
+		except: /UWS_HTTP_MAX_HEADERS_SIZE/,
+		pattern: /\bprocess\s*(\.\s*env\b|\[\s*['"`]env['"`]\s*\])|\benv\b.*\bfrom '(node:)?process'/,
+	},
+	{
+		say: 'Only src/net goes out; take its guarded fetch.',
+		files: (path) => server(path) && !path.startsWith('src/net/'),
+		pattern:
+			/(?<![\w.$#])fetch\s*\((?!.*\)\s*[:{])|\bglobalThis\.fetch\b|\bnew (WebSocket|EventSource|XMLHttpRequest)\b/,
+	},
+	{
+		say: 'Only src/net and src/http open sockets.',
+		files: (path) => server(path) && !/^src\/(net|http)\//.test(path),
+		pattern: /\b(net|tls)\.(connect|createConnection|createServer)\b|\bnew (net\.)?(Socket|TLSSocket)\b/,
+	},
+	{
+		say: 'Finish it, or write an issue.',
+		files: (path) => path !== '.scripts/source-rules.mjs',
+		pattern: /\b(TODO|FIXME|XXX|HACK)\b/,
+		comments: true,
+	},
+	{
+		say: 'A test that is switched off or alone hides the others.',
+		files: (path) => path.startsWith('test/'),
+		pattern: /\b(test|it|describe)\.(only|todo)\b|\bonly: true\b/,
+	},
+	{
+		say: 'Name it for what it is.',
+		files: (path) => /(^|\/)(utils?|helpers?|manager|misc|common)(\.|\/)/i.test(path),
+		pattern: /^/,
+		once: true,
+	},
+];
+
+/** Every breach as `path:line: sentence`. */
+export function breaches() {
+	const files = ['src', 'workers', 'bench', 'test', '.scripts'].flatMap((folder) => filesBelow(folder, isCode));
+	return files.flatMap((path) => {
+		const applying = rules.filter((rule) => rule.files(path));
+		if (applying.length === 0) return [];
+		const found = [];
+		readFileSync(join(root, path), 'utf8')
+			.split('\n')
+			.forEach((line, index) => {
+				for (const rule of applying) {
+					if ((rule.once && index > 0) || rule.except?.test(line)) continue;
+					if (rule.pattern.test(rule.comments ? line : withoutComment(line))) {
+						found.push(`${path}:${index + 1}: ${rule.say}\n    ${line.trim().slice(0, 100)}`);
+					}
+				}
+			});
+		return found;
+	});
+}
+
+function withoutComment(line) {
+	const code = line.trimStart();
+	if (code.startsWith('*') || code.startsWith('/*')) return '';
+	return line.replace(/(^|\s)\/\/.*$/, '');
+}

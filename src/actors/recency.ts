@@ -1,0 +1,41 @@
+/** What can be kept in the order of its use. */
+export interface Recent<T> {
+	newer: T | undefined;
+	older: T | undefined;
+	/** Milliseconds since the epoch. */
+	usedAt: number;
+}
+
+/** Items in the order of their last use; linked through the items, so that a use costs a few assignments. */
+export class Recency<T extends Recent<T>> {
+	#oldest: T | undefined = undefined;
+	#newest: T | undefined = undefined;
+
+	get oldest(): T | undefined {
+		return this.#oldest;
+	}
+
+	add(item: T, now: number): void {
+		item.usedAt = now;
+		item.older = this.#newest;
+		if (this.#newest) this.#newest.newer = item;
+		else this.#oldest = item;
+		this.#newest = item;
+	}
+
+	touch(item: T, now: number): void {
+		item.usedAt = now;
+		if (item === this.#newest) return;
+		this.remove(item);
+		this.add(item, now);
+	}
+
+	remove(item: T): void {
+		if (item.older) item.older.newer = item.newer;
+		else this.#oldest = item.newer;
+		if (item.newer) item.newer.older = item.older;
+		else this.#newest = item.older;
+		item.newer = undefined;
+		item.older = undefined;
+	}
+}

@@ -1,0 +1,50 @@
+/** A promise with its handles outside. */
+export interface Deferred<T> {
+	promise: Promise<T>;
+	resolve(value: T): void;
+	reject(reason: unknown): void;
+}
+
+export function deferred<T>(): Deferred<T> {
+	let resolve!: (value: T) => void;
+	let reject!: (reason: unknown) => void;
+	const promise = new Promise<T>((res, rej) => {
+		resolve = res;
+		reject = rej;
+	});
+	return { promise, resolve, reject };
+}
+
+/**
+ * The promise's outcome, or the rejection that `onLate` makes once `ms` have passed. The work behind the promise goes
+ * on: whoever can end it should hand it an AbortSignal as well.
+ */
+export function withDeadline<T>(promise: Promise<T>, ms: number, onLate: () => Error): Promise<T> {
+	return new Promise<T>((resolve, reject) => {
+		const timer = setTimeout(() => reject(onLate()), ms);
+		promise.then(
+			(value) => {
+				clearTimeout(timer);
+				resolve(value);
+			},
+			(reason: unknown) => {
+				clearTimeout(timer);
+				reject(reason);
+			},
+		);
+	});
+}
+
+/** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		if (signal?.aborted) return resolve();
+		const done = () => {
+			clearTimeout(timer);
+			signal?.removeEventListener('abort', done);
+			resolve();
+		};
+		const timer = setTimeout(done, ms);
+		signal?.addEventListener('abort', done, { once: true });
+	});
+}

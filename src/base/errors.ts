@@ -1,0 +1,78 @@
+/**
+ * Every failure a caller may see: its code, its HTTP status, and the sentence used when nothing more precise is known.
+ * The list is the API's published list of error codes; a code is never reused with another status.
+ */
+export const ERROR_CODES = {
+	invalid_request: [400, 'The request is not valid.'],
+	invalid_json: [400, 'The request body is not valid JSON.'],
+	invalid_cursor: [400, 'The cursor does not belong to this list.'],
+	unsupported_file_type: [400, 'This file type is not supported. Send a PDF, DOCX, HTML, MD or TXT file.'],
+	unreadable_file: [400, 'The file cannot be read.'],
+	idempotency_key_reused: [400, 'This Idempotency-Key was used before with another request body.'],
+	assistant_archived: [400, 'The assistant is archived and starts no new conversations.'],
+	conversation_archived: [400, 'The conversation is archived and takes no more messages.'],
+	unknown_model: [400, 'The model is not configured on this server.'],
+	unsupported_content_type: [400, 'The Content-Type of the request is not supported here.'],
+	url_not_allowed: [400, 'The URL points to an address that this server does not connect to.'],
+	unauthorized: [401, 'Missing or invalid credentials.'],
+	invalid_jwt: [401, 'The JWT is missing or not valid.'],
+	forbidden: [403, 'This is not permitted.'],
+	insufficient_scope: [403, 'The API key lacks the scope for this operation.'],
+	domain_not_allowed: [403, 'This domain is not on the allowlist of the deployment.'],
+	plan_limit_exceeded: [403, 'The plan of this workspace does not allow more.'],
+	csrf_failed: [403, 'The Origin of the request is not this server.'],
+	not_found: [404, 'The resource does not exist.'],
+	method_not_allowed: [405, 'This path does not take this method.'],
+	precondition_failed: [412, 'The resource has changed since the version named in If-Match.'],
+	payload_too_large: [413, 'The request body is too large.'],
+	rate_limit_exceeded: [429, 'Too many requests.'],
+	conversation_busy: [429, 'Too many messages wait in this conversation.'],
+	internal_error: [500, 'Something went wrong on the server.'],
+	model_error: [500, 'The model failed to answer.'],
+	unavailable: [503, 'The server cannot take this request right now.'],
+} as const satisfies Record<string, readonly [status: number, sentence: string]>;
+
+/** A code of the published list. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** One complaint about one place in a request; `path` is a JSON Pointer (RFC 6901). */
+export interface ErrorDetail {
+	path: string;
+	message: string;
+}
+
+/** What an error may carry beyond its code and sentence. */
+export interface ErrorExtras {
+	/** Seconds after which a repeat may succeed. */
+	retry_after?: number;
+	details?: ErrorDetail[];
+	cause?: unknown;
+}
+
+/**
+ * The one error class of the domain. An AppError is an answer, meant to be shown; any other exception is a defect,
+ * logged and answered as `internal_error` without its message.
+ */
+export class AppError extends Error {
+	readonly code: ErrorCode;
+	readonly retry_after: number | undefined;
+	readonly details: ErrorDetail[] | undefined;
+
+	constructor(code: ErrorCode, message?: string, extras: ErrorExtras = {}) {
+		super(message ?? ERROR_CODES[code][1], { cause: extras.cause });
+		this.name = 'AppError';
+		this.code = code;
+		this.retry_after = extras.retry_after;
+		this.details = extras.details;
+	}
+
+	/** The HTTP status of the code. */
+	get status(): number {
+		return ERROR_CODES[this.code][0];
+	}
+}
+
+/** The message of anything that was thrown, for logs. */
+export function messageOf(thrown: unknown): string {
+	return thrown instanceof Error ? thrown.message : String(thrown);
+}

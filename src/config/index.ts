@@ -1,0 +1,2 @@
+export { ConfigError, type ConfigSources, loadConfig, processSources } from './load.ts';
+export { type LogLevel, SETTINGS, type Settings, SettingsSchema } from './settings.ts';

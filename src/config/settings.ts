@@ -1,0 +1,75 @@
+import { resolve } from 'node:path';
+import { type Static, Type } from 'typebox';
+
+/** One setting: where it comes from, what it may be, and what it is without being set. */
+interface Setting {
+	/** The environment variable. */
+	variable: string;
+	/** What a person should know of it, one sentence. */
+	description: string;
+}
+
+/**
+ * Every setting with its JSON Schema. The same names, without the prefix and in lower case, may stand in
+ * `parley.config.json`; the environment wins over the file.
+ */
+export const SettingsSchema = Type.Object(
+	{
+		host: Type.String({ minLength: 1, default: '127.0.0.1' }),
+		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
+		data_dir: Type.String({ minLength: 1, default: 'data/run' }),
+		public_url: Type.Optional(Type.String({ pattern: '^https?://[^/?#]+$' })),
+		api_key: Type.Optional(Type.String()),
+		log_level: Type.Unsafe<LogLevel>({
+			type: 'string',
+			enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+			default: 'info',
+		}),
+		rate_limit: Type.Optional(Type.Integer({ minimum: 0 })),
+		trusted_proxies: Type.Array(Type.String({ minLength: 1 }), { default: [] }),
+		allow_private_network: Type.Boolean({ default: false }),
+		default_model: Type.String({ minLength: 1, default: 'builtin/extractive' }),
+		max_upload_bytes: Type.Integer({ minimum: 1, maximum: 1_073_741_824, default: 26_214_400 }),
+		workers: Type.Integer({ minimum: 1, maximum: 64, default: 2 }),
+	},
+	{ additionalProperties: false },
+);
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+export type Settings = Static<typeof SettingsSchema>;
+
+/** The settings' documentation, in the order of the README's table. */
+export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
+	host: { variable: 'PARLEY_HOST', description: 'Address to listen on.' },
+	port: { variable: 'PARLEY_PORT', description: 'Port to listen on; 0 takes a free one.' },
+	data_dir: { variable: 'PARLEY_DATA_DIR', description: 'Folder of the database and the uploaded files.' },
+	public_url: {
+		variable: 'PARLEY_PUBLIC_URL',
+		description: "The server's own address as browsers see it, for example https://chat.example.com.",
+	},
+	api_key: {
+		variable: 'PARLEY_API_KEY',
+		description: 'The first API key (`sk_…`), instead of a generated one. Only used when the database is new.',
+	},
+	log_level: { variable: 'PARLEY_LOG_LEVEL', description: 'trace, debug, info, warn, error, fatal or silent.' },
+	rate_limit: {
+		variable: 'PARLEY_RATE_LIMIT',
+		description: 'Requests a minute per API key, instead of the plan’s; 0 means no limit.',
+	},
+	trusted_proxies: {
+		variable: 'PARLEY_TRUSTED_PROXIES',
+		description: 'Addresses or CIDR ranges, separated by commas, whose X-Forwarded-For is believed.',
+	},
+	allow_private_network: {
+		variable: 'PARLEY_ALLOW_PRIVATE_NETWORK',
+		description: '1 lets URL imports reach private addresses (tests, intranets).',
+	},
+	default_model: { variable: 'PARLEY_DEFAULT_MODEL', description: 'Model of assistants that name none.' },
+	max_upload_bytes: { variable: 'PARLEY_MAX_UPLOAD_BYTES', description: 'Largest file that may be uploaded.' },
+	workers: { variable: 'PARLEY_WORKERS', description: 'Threads for parsing and embedding (searching has one more).' },
+};
+
+/** Paths are relative to where the server was started. */
+export function absolute(settings: Settings): Settings {
+	return { ...settings, data_dir: resolve(settings.data_dir) };
+}

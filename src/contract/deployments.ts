@@ -1,0 +1,92 @@
+import { type Static, Type } from 'typebox';
+import { Id, NullableObject, NullableText, OneOf, PageQueryWith, Patch, Strict, Timestamp } from './shapes.ts';
+
+const name = Type.String({ minLength: 1, maxLength: 200 });
+const allowed_domains = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+	maxItems: 200,
+	description: 'Host sources as in a Content-Security-Policy. Empty: nobody.',
+	examples: [['example.com', '*.example.com']],
+});
+const status = OneOf(['active', 'archived']);
+
+const appearance = {
+	primary_color: Type.String({ pattern: '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$', description: 'Hex. Default #4f46e5.' }),
+	theme: OneOf(['light', 'dark', 'auto'], { description: 'Default light.' }),
+	position: OneOf(['bottom-right', 'bottom-left'], { description: 'Default bottom-right.' }),
+	greeting: Type.String({ maxLength: 1000 }),
+	suggested_questions: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 10 }),
+};
+const features = {
+	streaming: Type.Boolean({ description: 'Default true.' }),
+	rich_content: Type.Boolean({ description: 'Default true.' }),
+	jwt_required: Type.Boolean({ description: 'Default false.' }),
+};
+const rate_limit = {
+	messages_per_minute: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Per visitor. Default 20.' }),
+};
+const jwt = {
+	algorithm: OneOf(['HS256', 'RS256', 'ES256']),
+	secret: NullableText({ maxLength: 10_000, description: 'HS256; write-only, reads back as "***".' }),
+	public_key: NullableText({ maxLength: 20_000, description: 'RS256 and ES256: PEM (SPKI).' }),
+	jwks_url: NullableText({ maxLength: 2000 }),
+	audience: NullableText({ maxLength: 500 }),
+	issuer: NullableText({ maxLength: 500 }),
+};
+
+export const Appearance = Type.Object(appearance);
+export type Appearance = Static<typeof Appearance>;
+export const Features = Type.Object(features);
+export type Features = Static<typeof Features>;
+export const DeploymentRateLimit = Type.Object(rate_limit);
+export type DeploymentRateLimit = Static<typeof DeploymentRateLimit>;
+
+export const Deployment = Type.Object({
+	id: Type.String(),
+	name,
+	assistant_id: Type.String(),
+	allowed_domains,
+	appearance: Appearance,
+	features: Features,
+	rate_limit: DeploymentRateLimit,
+	jwt: NullableObject(Type.Object(jwt)),
+	status,
+	created_at: Timestamp,
+	updated_at: Timestamp,
+});
+export type Deployment = Static<typeof Deployment>;
+
+export const DeploymentCreate = Strict({
+	name: Type.Optional(name),
+	assistant_id: Id('The assistant that answers.'),
+	allowed_domains: Type.Optional(allowed_domains),
+	appearance: Type.Optional(Patch(appearance)),
+	features: Type.Optional(Patch(features)),
+	rate_limit: Type.Optional(Patch(rate_limit)),
+});
+export type DeploymentCreate = Static<typeof DeploymentCreate>;
+
+export const DeploymentPatch = Patch({
+	name,
+	assistant_id: Id('The assistant that answers.'),
+	allowed_domains,
+	appearance: Patch(appearance),
+	features: Patch(features),
+	rate_limit: Patch(rate_limit),
+	status,
+});
+export type DeploymentPatch = Static<typeof DeploymentPatch>;
+
+export const DeploymentListQuery = PageQueryWith({
+	status: Type.Optional(status),
+	assistant_id: Type.Optional(Id('Only deployments of this assistant.')),
+});
+
+/** What the embed script reads. Public, cacheable by a CDN. */
+export const WidgetConfig = Type.Object({
+	deployment_id: Type.String(),
+	assistant_id: Type.String(),
+	appearance: Appearance,
+	features: Features,
+	rate_limit: DeploymentRateLimit,
+});
+export type WidgetConfig = Static<typeof WidgetConfig>;

@@ -1,0 +1,60 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { Static, TSchema } from 'typebox';
+import { AppError, type ErrorDetail } from '../base/index.ts';
+
+const options = { allErrors: false, strict: true, useDefaults: false, allowUnionTypes: true, verbose: false } as const;
+
+/** Bodies come as JSON: nothing is coerced. */
+const bodies = new Ajv(options);
+/** Query strings hold only text: numbers and booleans are read from it. */
+const queries = new Ajv({ ...options, coerceTypes: true });
+for (const ajv of [bodies, queries]) {
+	addFormats.default(ajv, ['date-time', 'uri']);
+	ajv.addFormat('binary', true);
+}
+
+/** Checks a value and gives it its type, or throws `invalid_request` with the place and the reason. */
+export type Validator<T> = (value: unknown) => T;
+
+/** A validator of JSON bodies. */
+export function bodyValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
+	return validator(bodies.compile(schema), '');
+}
+
+/** A validator of query strings; the values are coerced from text in place. */
+export function queryValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
+	return validator(queries.compile(schema), '');
+}
+
+function validator<T>(check: ValidateFunction, prefix: string): Validator<T> {
+	return (value) => {
+		if (check(value)) return value as T;
+		const details = (check.errors ?? []).map((error) => detailOf(error, prefix));
+		const first = details[0];
+		throw new AppError('invalid_request', first ? sentence(first) : undefined, { details });
+	};
+}
+
+function detailOf(error: ErrorObject, prefix: string): ErrorDetail {
+	const path = prefix + error.instancePath;
+	switch (error.keyword) {
+		case 'additionalProperties':
+			return { path: `${path}/${pointer(error.params.additionalProperty)}`, message: 'is not a known field' };
+		case 'required':
+			return { path: `${path}/${pointer(error.params.missingProperty)}`, message: 'is required' };
+		case 'enum':
+			return { path, message: `must be one of ${error.params.allowedValues.map(String).join(', ')}` };
+		default:
+			return { path, message: error.message ?? 'is not valid' };
+	}
+}
+
+/** Escapes a member's name for a JSON Pointer (RFC 6901). */
+function pointer(name: string): string {
+	return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function sentence({ path, message }: ErrorDetail): string {
+	return path === '' ? `The request ${message}.` : `${path} ${message}.`;
+}

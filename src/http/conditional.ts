@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '../base/index.ts';
+import type { BytesReply, Headers } from './types.ts';
+
+const TAG = /(W\/)?("[\x21\x23-\x7e\x80-\u{10ffff}]*")/uy;
+const BETWEEN = /[ \t]*(?:,[ \t]*)*/y;
+
+/** A strong entity tag of these bytes. */
+export function etagOf(bytes: string | Uint8Array): string {
+	return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`;
+}
+
+/** The strong entity tag of a resource's version. */
+export function versionEtag(version: number): string {
+	return `"${version}"`;
+}
+
+/** One entity tag of a conditional header; `tag` keeps its quotes. */
+export interface EntityTag {
+	weak: boolean;
+	tag: string;
+}
+
+/**
+ * Reads If-Match or If-None-Match (RFC 9110, section 13.1).
+ * @throws AppError `invalid_request` where the value is neither `*` nor a list of quoted tags
+ */
+export function parseEntityTags(value: string): '*' | EntityTag[] {
+	const text = value.trim();
+	if (text === '*') return '*';
+	const tags: EntityTag[] = [];
+	let at = 0;
+	while (at < text.length) {
+		TAG.lastIndex = at;
+		const match = TAG.exec(text);
+		if (match === null) break;
+		tags.push({ weak: match[1] !== undefined, tag: match[2] as string });
+		BETWEEN.lastIndex = TAG.lastIndex;
+		BETWEEN.exec(text);
+		at = BETWEEN.lastIndex;
+	}
+	if (tags.length === 0 || at < text.length) {
+		throw new AppError('invalid_request', 'If-Match and If-None-Match take "*" or entity tags in double quotes.');
+	}
+	return tags;
+}
+
+/** Whether an If-None-Match header names this tag; weak comparison, as caches make. An unreadable header names nothing. */
+export function namesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+	if (ifNoneMatch === undefined) return false;
+	if (ifNoneMatch === etag) return true;
+	if (!ifNoneMatch.includes('"')) return ifNoneMatch.trim() === '*';
+	try {
+		const tags = parseEntityTags(ifNoneMatch);
+		const opaque = etag.startsWith('W/') ? etag.slice(2) : etag;
+		return tags === '*' || tags.some(({ tag }) => tag === opaque);
+	} catch {
+		return false;
+	}
+}
+
+/**
+ * The 304 to a request whose copy is still good, or null: then answer in full.
+ * @param headers those of the full answer that a cache keeps up to date: ETag, Cache-Control, Vary and the like
+ */
+export function notModified(ifNoneMatch: string | undefined, etag: string, headers: Headers): BytesReply | null {
+	return namesEtag(ifNoneMatch, etag) ? { status: 304, headers } : null;
+}
+
+/**
+ * Holds an If-Match header against the current tag; strong comparison, so a weak tag never matches.
+ * @throws AppError `precondition_failed`; `invalid_request` where the header cannot be read
+ */
+export function requireMatch(ifMatch: string | undefined, etag: string): void {
+	if (ifMatch === undefined) return;
+	const tags = parseEntityTags(ifMatch);
+	if (tags === '*' || tags.some(({ weak, tag }) => !weak && tag === etag)) return;
+	throw new AppError('precondition_failed');
+}

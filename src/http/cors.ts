@@ -1,0 +1,42 @@
+import type { BytesReply, Headers, HttpRequest } from './types.ts';
+
+/** What scripts of other origins may do. Credentials (cookies) are never allowed. */
+export interface CorsRules {
+	methods: readonly string[];
+	requestHeaders: readonly string[];
+	/** Response headers that scripts may read beyond the few that they always may. */
+	exposedHeaders: readonly string[];
+	/** Seconds for which a browser may remember a preflight. */
+	maxAgeSeconds: number;
+}
+
+/** Answers of one set of CORS rules. */
+export interface Cors {
+	/**
+	 * The headers of an answer, an error included. Without an origin only `Vary` is set: what is cached under the same
+	 * URL must not reach another origin.
+	 */
+	headers(origin: string | undefined): Headers;
+	/** The 204 to a preflight, for any origin: a preflight cannot tell what it is for. */
+	preflight(request: HttpRequest): BytesReply;
+}
+
+/** Builds the answers of a set of CORS rules (WHATWG Fetch, section 3.3). The origin is echoed, never `*`. */
+export function createCors(rules: CorsRules): Cors {
+	const exposed = ['access-control-expose-headers', rules.exposedHeaders.join(', ')] as const;
+	const vary = ['vary', 'Origin'] as const;
+	const noOrigin: Headers = [vary];
+	const allowed: Headers = [
+		['access-control-allow-methods', rules.methods.join(', ')],
+		['access-control-allow-headers', rules.requestHeaders.join(', ')],
+		['access-control-max-age', String(rules.maxAgeSeconds)],
+	];
+	return {
+		headers: (origin) => (origin === undefined ? noOrigin : [['access-control-allow-origin', origin], vary, exposed]),
+		preflight(request) {
+			const origin = request.header('origin');
+			if (origin === undefined) return { status: 204, headers: [vary, ...allowed] };
+			return { status: 204, headers: [['access-control-allow-origin', origin], vary, ...allowed] };
+		},
+	};
+}

@@ -1,0 +1,100 @@
+import { AppError, type Log } from '../base/index.ts';
+import { errorReply } from './errors.ts';
+import type { IncomingRequest } from './request.ts';
+import type { Router } from './router.ts';
+import type { BytesReply, Headers, HttpRequest, Reply, Route } from './types.ts';
+
+/** Seconds after which a client that was turned away may come again. */
+const SECONDS_TO_RETRY = 5;
+
+/** What a dispatcher works with. */
+export interface DispatchRules {
+	router: Router;
+	log: Log;
+	/** Paths of routes that answer also while the server drains. */
+	servedWhileDraining: ReadonlySet<string>;
+	/** Headers for the answers that no handler made. */
+	errorHeaders(request: HttpRequest): Headers;
+}
+
+/** Brings requests to their handlers and makes an answer of whatever comes back. Nothing it calls can throw past it. */
+export class Dispatcher {
+	readonly #rules: DispatchRules;
+	/** Whether new requests are turned away. */
+	draining = false;
+
+	constructor(rules: DispatchRules) {
+		this.#rules = rules;
+	}
+
+	/** The answer, at once or later. A promise rejects with what the handler threw: `errorReply` makes an answer of it. */
+	dispatch(request: IncomingRequest): Reply | Promise<Reply> {
+		try {
+			const route = this.#findRoute(request);
+			request.deadlineMs = route.deadlineMs;
+			const reply = route.handle(request);
+			return reply instanceof Promise ? reply.then(requireReply) : requireReply(reply);
+		} catch (error) {
+			return this.errorReply(error, request);
+		}
+	}
+
+	/** The answer to what a handler threw, or to what went wrong before one was found. */
+	errorReply(error: unknown, request: HttpRequest): BytesReply {
+		const { log } = this.#rules;
+		const reply = errorReply(error, request.id, log);
+		const headers = [...(reply.headers ?? [])];
+		if (error instanceof MethodNotAllowed) headers.push(['allow', error.allow]);
+		try {
+			headers.push(...this.#rules.errorHeaders(request));
+		} catch (cause) {
+			log.error({ err: cause, request_id: request.id }, 'the headers of an error could not be made');
+		}
+		return { ...reply, headers };
+	}
+
+	/** The error that a request is answered with when its deadline has passed. */
+	late(request: HttpRequest): AppError {
+		const { id, method, path } = request;
+		this.#rules.log.warn({ request_id: id, method, path }, 'a request took too long');
+		return new AppError('unavailable', 'The answer took too long.', { retry_after: SECONDS_TO_RETRY });
+	}
+
+	/** @throws AppError `not_found`, `method_not_allowed`, `unavailable`, `invalid_request` */
+	#findRoute(request: IncomingRequest): Route {
+		const found = this.#rules.router.find(request.path);
+		if (found === null) throw new AppError('not_found', 'There is nothing at this path.');
+		const route = found.place.take(request.method);
+		if (route === undefined) throw new MethodNotAllowed(request.method, found.place.allow);
+		if (this.draining && !this.#rules.servedWhileDraining.has(route.path)) {
+			throw new AppError('unavailable', 'The server is shutting down.', { retry_after: SECONDS_TO_RETRY });
+		}
+		request.params = found.params;
+		return route;
+	}
+}
+
+/** A 405 with the methods that the path does take. */
+class MethodNotAllowed extends AppError {
+	readonly allow: string;
+
+	constructor(method: string, allow: string) {
+		super('method_not_allowed', `This path does not take ${method}. It takes ${allow}.`);
+		this.allow = allow;
+	}
+}
+
+/** The types promise a reply; a handler that breaks the promise must not end the process. */
+function requireReply(reply: Reply): Reply {
+	if (reply !== null && typeof reply === 'object' && ('status' in reply || 'events' in reply)) return reply;
+	throw new TypeError('A route handler returned no reply.');
+}
+
+/** Lets go of a reply that will not be sent: its events, where it has some, must learn of it. */
+export function letGo(reply: Reply): void {
+	if (!('events' in reply)) return;
+	const release = async (): Promise<void> => {
+		await reply.events[Symbol.asyncIterator]().return?.();
+	};
+	release().catch(() => {});
+}

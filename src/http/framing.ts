@@ -1,0 +1,42 @@
+/** What a chunked body announces: an end, but no length. */
+export const UNKNOWN_LENGTH = Number.POSITIVE_INFINITY;
+
+const LENGTH = /^\d{1,15}$/;
+/** The characters of RFC 3986's authority without user information; a comma or a space would smuggle a second host. */
+const HOST = /^[A-Za-z0-9\-._~%!$&'()*+;=:[\]]+$/;
+
+/**
+ * Reads how many body bytes a request announces from its copied headers (name, value, name, value, …; lower-case
+ * names). What is ambiguous is refused, never guessed: two parties that read one request differently is how requests
+ * are smuggled (RFC 9112, sections 3.2 and 6.3).
+ * @returns the number of bytes, `UNKNOWN_LENGTH` where the body is chunked, or a sentence that tells what is wrong
+ */
+export function readFraming(headers: readonly string[]): number | string {
+	let host: string | undefined;
+	let length: string | undefined;
+	let coding: string | undefined;
+	for (let at = 0; at < headers.length; at += 2) {
+		const value = headers[at + 1] as string;
+		switch (headers[at]) {
+			case 'host':
+				if (host !== undefined) return 'The request names more than one Host.';
+				host = value;
+				break;
+			case 'content-length':
+				if (length !== undefined) return 'The request has more than one Content-Length.';
+				length = value;
+				break;
+			case 'transfer-encoding':
+				if (coding !== undefined) return 'The request has more than one Transfer-Encoding.';
+				coding = value;
+				break;
+		}
+	}
+	if (host === undefined || !HOST.test(host)) return 'The request needs one valid Host header.';
+	if (coding !== undefined) {
+		if (length !== undefined) return 'Transfer-Encoding and Content-Length exclude each other.';
+		return coding === 'chunked' ? UNKNOWN_LENGTH : 'The only Transfer-Encoding taken here is "chunked".';
+	}
+	if (length === undefined) return 0;
+	return LENGTH.test(length) ? Number(length) : 'The Content-Length is not a number of bytes.';
+}

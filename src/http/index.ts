@@ -1,0 +1,16 @@
+export { type ClientAddress, createClientAddress } from './client-address.ts';
+export {
+	type EntityTag,
+	etagOf,
+	namesEtag,
+	notModified,
+	parseEntityTags,
+	requireMatch,
+	versionEtag,
+} from './conditional.ts';
+export { type Cors, type CorsRules, createCors } from './cors.ts';
+export { errorReply } from './errors.ts';
+export { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
+export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
+export { StaticFiles, type StaticRules } from './static.ts';
+export type * from './types.ts';

@@ -1,0 +1,104 @@
+import { AppError, newId } from '../base/index.ts';
+import { readJson } from './bodies.ts';
+import type { BodyInlet } from './body-inlet.ts';
+import { readMultipart } from './multipart.ts';
+import type { HttpRequest, MultipartFields, MultipartOptions } from './types.ts';
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** What a request needs of the server and of its connection, asked for only where a handler wants to know. */
+export interface RequestOrigin {
+	readonly jsonBytes: number;
+	/** The socket's other end; empty once the connection is gone. */
+	peerAddress(): string;
+	clientAddress(peer: string, forwardedFor: string | undefined): string;
+}
+
+/** A request, copied off the HTTP library, so that it outlives the library's callback. */
+export class IncomingRequest implements HttpRequest {
+	readonly id = newId('request');
+	readonly method: string;
+	readonly path: string;
+	params = NO_PARAMS;
+	/** The route's own time for an answer. */
+	deadlineMs: number | undefined;
+	/** Bytes of body announced; `UNKNOWN_LENGTH` where it is chunked. */
+	announced = 0;
+	/** Where the body arrives; null where there is none. */
+	inlet: BodyInlet | null = null;
+	/** Name, value, name, value, …, as they came; names in lower case. */
+	readonly headers: readonly string[];
+	readonly #origin: RequestOrigin;
+	readonly #queryText: string | undefined;
+	#query: URLSearchParams | undefined;
+	#address: string | undefined;
+	#controller: AbortController | undefined;
+	#aborted: { reason: unknown } | undefined;
+
+	constructor(
+		method: string,
+		path: string,
+		queryText: string | undefined,
+		headers: readonly string[],
+		origin: RequestOrigin,
+	) {
+		this.method = method;
+		this.path = path;
+		this.#queryText = queryText;
+		this.headers = headers;
+		this.#origin = origin;
+	}
+
+	get hasBody(): boolean {
+		return this.inlet !== null;
+	}
+
+	get query(): URLSearchParams {
+		this.#query ??= new URLSearchParams(this.#queryText);
+		return this.#query;
+	}
+
+	get clientAddress(): string {
+		this.#address ??= this.#origin.clientAddress(this.#origin.peerAddress(), this.header('x-forwarded-for'));
+		return this.#address;
+	}
+
+	get signal(): AbortSignal {
+		if (this.#controller === undefined) {
+			this.#controller = new AbortController();
+			if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
+		}
+		return this.#controller.signal;
+	}
+
+	header(name: string): string | undefined {
+		const { headers } = this;
+		let value: string | undefined;
+		for (let at = 0; at < headers.length; at += 2) {
+			if (headers[at] !== name) continue;
+			const next = headers[at + 1] as string;
+			// Repeated headers are one list (RFC 9110, section 5.2); cookies have a separator of their own.
+			if (value === undefined) value = next;
+			else value += (name === 'cookie' ? '; ' : ', ') + next;
+		}
+		return value;
+	}
+
+	async json(): Promise<unknown> {
+		if (this.inlet === null) return undefined;
+		const facts = { contentType: this.header('content-type'), announced: this.announced };
+		return readJson(this.inlet, facts, this.#origin.jsonBytes);
+	}
+
+	async multipart(options: MultipartOptions): Promise<MultipartFields> {
+		const contentType = this.header('content-type');
+		if (this.inlet === null) throw new AppError('unsupported_content_type', 'Send files as multipart/form-data.');
+		return readMultipart(this.inlet, contentType, options);
+	}
+
+	/** Lets the signal abort, also for whoever asks for it only later. */
+	abort(reason?: unknown): void {
+		this.#aborted ??= { reason };
+		this.#controller?.abort(reason);
+	}
+}

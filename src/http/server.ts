@@ -1,0 +1,128 @@
+import type * as uWS from 'uWebSockets.js';
+import type { Log } from '../base/index.ts';
+import { createClientAddress } from './client-address.ts';
+import { Dispatcher } from './dispatch.ts';
+import { Exchange, type Surroundings } from './exchange.ts';
+import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
+import { Router } from './router.ts';
+import type { Headers, HttpRequest, Route } from './types.ts';
+
+/** How a server is made. */
+export interface HttpServerOptions {
+	host: string;
+	/** 0 takes any free port. */
+	port: number;
+	routes: readonly Route[];
+	log: Log;
+	/** Addresses and CIDR ranges whose X-Forwarded-For is believed. Default: nobody's. */
+	trustedProxies?: readonly string[];
+	/** Paths of routes (as in the table) that answer also while the server drains: whether it is alive, and how it does. */
+	servedWhileDraining?: readonly string[];
+	/** Headers for the answers that no handler made: 404, 405, 503 and whatever a handler throws. */
+	errorHeaders?: (request: HttpRequest) => Headers;
+	limits?: Partial<HttpLimits>;
+}
+
+/** A listening HTTP server. */
+export interface HttpServer extends AsyncDisposable {
+	/**
+	 * Begins to take requests.
+	 * @throws Error where the address cannot be listened on
+	 */
+	listen(): Promise<{ host: string; port: number }>;
+	/** From now on new requests are answered 503 `unavailable` and connections close; what runs goes on. */
+	drain(): void;
+	/** Resolves when no answer is pending any more, open event streams aside. */
+	settled(): Promise<void>;
+	/** Ends all event streams, each after what it has ready. */
+	closeStreams(): Promise<void>;
+	/** Stops listening and closes all connections, whatever is still under way on them. */
+	[Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The library's exports, with those that its types leave out. */
+type Library = typeof uWS & { _cfg(setting: string): void; LIBUS_LISTEN_EXCLUSIVE_PORT: number };
+
+/** A form of `listen` that its types leave out. */
+interface ExclusiveListener {
+	listen(
+		host: string,
+		port: number,
+		options: number,
+		onListen: (socket: uWS.us_listen_socket | false) => void,
+	): unknown;
+}
+
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** A server for a table of routes, not listening yet. Errors in the table show here. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+	const pending = new Set<Exchange>();
+	const dispatcher = new Dispatcher({
+		router: new Router(options.routes),
+		log: options.log,
+		servedWhileDraining: new Set(options.servedWhileDraining),
+		errorHeaders: options.errorHeaders ?? (() => []),
+	});
+	const around: Surroundings = {
+		dispatcher,
+		limits: { ...DEFAULT_LIMITS, ...options.limits },
+		log: options.log,
+		clientAddress: createClientAddress(options.trustedProxies ?? []),
+		pending,
+	};
+	let app: uWS.TemplatedApp | null = null;
+	const accept = (res: uWS.HttpResponse, req: uWS.HttpRequest): void => Exchange.accept(res, req, around);
+	return {
+		async listen() {
+			const library = await loadLibrary();
+			app = library.App().any('/*', accept).any('/', accept);
+			return bind(library, app, options.host, options.port);
+		},
+		drain() {
+			dispatcher.draining = true;
+		},
+		async settled() {
+			for (;;) {
+				const answers = [...pending].filter((exchange) => !exchange.streaming);
+				if (answers.length === 0) return;
+				await Promise.all(answers.map((exchange) => exchange.finished()));
+			}
+		},
+		async closeStreams() {
+			await Promise.all([...pending].map((exchange) => exchange.closeStream()));
+		},
+		async [Symbol.asyncDispose]() {
+			dispatcher.draining = true;
+			app?.close();
+			app = null;
+		},
+	};
+}
+
+/**
+ * The HTTP library reads its limit on a request's headers from the environment while it is loaded, and nowhere else.
+ * This is the one place outside of the settings that writes there.
+ */
+async function loadLibrary(): Promise<Library> {
+	process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(MAX_HEADER_BYTES);
+	const library = (await import('uWebSockets.js')) as unknown as Library;
+	// No header that names the library.
+	library._cfg('silent');
+	return library;
+}
+
+function bind(
+	library: Library,
+	app: uWS.TemplatedApp,
+	host: string,
+	port: number,
+): Promise<{ host: string; port: number }> {
+	return new Promise((resolve, reject) => {
+		// Without this option two processes could share a port, and requests would go to either.
+		(app as unknown as ExclusiveListener).listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+			if (socket) resolve({ host, port: library.us_socket_local_port(socket) });
+			else reject(new Error(`Cannot listen on ${host}:${port}: the port is taken, or this address is not ours.`));
+		});
+	});
+}

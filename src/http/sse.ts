@@ -1,0 +1,147 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Deferred, deferred } from '../base/index.ts';
+import type { Headers, SseEvent } from './types.ts';
+
+/** What every event stream says of itself: nobody on the way may cache, buffer or rewrite it. */
+export const EVENT_STREAM_HEADERS: Headers = [
+	['content-type', 'text/event-stream; charset=utf-8'],
+	['cache-control', 'no-cache, no-transform'],
+	['x-accel-buffering', 'no'],
+];
+
+/** A comment, which clients skip: it opens a stream that has nothing to say yet, and keeps one awake. */
+const COMMENT = ':\n\n';
+/** Characters of ready events after which a turn ends: they are sent before more are pulled. */
+const BATCH = 32 * 1024;
+
+/** Where an event stream goes to. */
+export interface EventSink {
+	/** Sends; false where the socket takes no more for now, and `writable()` will follow. */
+	write(text: string): boolean;
+	/** Ends the answer properly. */
+	end(): void;
+	/** The events failed: breaks the connection off, so that the client does not take what it has for all there is. */
+	fail(error: unknown): void;
+}
+
+/** One event as sent (WHATWG HTML, section 9.2.6). A line break in `data` becomes a further `data` line. */
+export function encodeEvent(event: SseEvent): string {
+	const id = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
+	const data = /[\r\n]/.test(event.data) ? event.data.split(/\r\n|\r|\n/).join('\ndata: ') : event.data;
+	return `${id}event: ${oneLine(event.event)}\ndata: ${data}\n\n`;
+}
+
+function oneLine(text: string): string {
+	return /[\r\n\0]/.test(text) ? text.replace(/[\r\n\0]+/g, ' ') : text;
+}
+
+/**
+ * Carries events to a socket: pulls the next one only while the socket takes bytes, sends what became ready in one turn
+ * as one write, and lets go of the events as soon as the client leaves.
+ */
+export class EventWriter {
+	readonly #iterator: AsyncIterator<SseEvent>;
+	readonly #sink: EventSink;
+	readonly #heartbeat: NodeJS.Timeout;
+	#text = '';
+	#opened = false;
+	#flushAt: NodeJS.Immediate | null = null;
+	/** Present while the socket takes no more. */
+	#room: Deferred<void> | null = null;
+	#over = false;
+
+	constructor(events: AsyncIterable<SseEvent>, sink: EventSink, heartbeatMs: number) {
+		this.#iterator = events[Symbol.asyncIterator]();
+		this.#sink = sink;
+		this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
+		this.#flushSoon();
+		void this.#pump();
+	}
+
+	/** The socket takes bytes again. */
+	writable(): void {
+		if (this.#over || this.#room === null) return;
+		const room = this.#room;
+		this.#room = null;
+		// The HTTP library moves what it buffered only along with a further write: where no event waits, a comment pushes.
+		this.#send(this.#text === '' ? COMMENT : this.#text);
+		room.resolve();
+	}
+
+	/** The client has gone. */
+	leave(): void {
+		if (!this.#stop()) return;
+		void this.#release();
+	}
+
+	/** Ends the stream for the server's own reasons: what is ready is sent first. Resolves when the events are let go. */
+	async finish(): Promise<void> {
+		if (!this.#stop()) return;
+		if (this.#text !== '' || !this.#opened) this.#sink.write(this.#text === '' ? COMMENT : this.#text);
+		this.#sink.end();
+		await this.#release();
+	}
+
+	async #pump(): Promise<void> {
+		try {
+			for (;;) {
+				while (this.#room !== null) await this.#room.promise;
+				if (this.#over) return;
+				const step = await this.#iterator.next();
+				if (this.#over) return;
+				if (step.done) break;
+				this.#text += encodeEvent(step.value);
+				this.#flushSoon();
+				// Events that are always ready, at a client that always takes them, would leave nobody else a turn.
+				if (this.#text.length >= BATCH) await nextTurn();
+			}
+		} catch (error) {
+			if (!this.#stop()) return;
+			if (this.#text !== '') this.#sink.write(this.#text);
+			this.#sink.fail(error);
+			return;
+		}
+		await this.finish();
+	}
+
+	#flushSoon(): void {
+		this.#flushAt ??= setImmediate(() => this.#flush());
+	}
+
+	#flush(): void {
+		if (this.#flushAt !== null) clearImmediate(this.#flushAt);
+		this.#flushAt = null;
+		if (this.#over || this.#room !== null) return;
+		if (this.#text === '' && this.#opened) return;
+		this.#send(this.#text === '' ? COMMENT : this.#text);
+	}
+
+	#send(text: string): void {
+		this.#text = '';
+		this.#opened = true;
+		this.#heartbeat.refresh();
+		if (!this.#sink.write(text)) this.#room ??= deferred();
+	}
+
+	#beat(): void {
+		if (this.#room === null && this.#text === '') this.#send(COMMENT);
+	}
+
+	/** Whether this call was the one that stopped the stream. */
+	#stop(): boolean {
+		if (this.#over) return false;
+		this.#over = true;
+		clearInterval(this.#heartbeat);
+		if (this.#flushAt !== null) clearImmediate(this.#flushAt);
+		this.#room?.resolve();
+		this.#room = null;
+		return true;
+	}
+
+	/** A generator that is busy takes the hint at its next step; its own failure while leaving tells nobody anything. */
+	async #release(): Promise<void> {
+		try {
+			await this.#iterator.return?.();
+		} catch {}
+	}
+}

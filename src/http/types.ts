@@ -1,0 +1,93 @@
+import type { Readable } from 'node:stream';
+
+/** Header pairs in the order in which they are sent. Names are lower-case by convention. */
+export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
+
+/** One request, as handlers see it. Nothing of the HTTP library shows through. */
+export interface HttpRequest {
+	/** `req_…`, repeated in the response header `X-Request-Id`. */
+	readonly id: string;
+	/** Upper-case. A HEAD request reaches the GET handler as `HEAD`; its body is dropped on the way out. */
+	readonly method: string;
+	/** The path as sent, without the query string. */
+	readonly path: string;
+	/** The values of the route's `{placeholders}`, percent-decoded. */
+	readonly params: Readonly<Record<string, string>>;
+	/** The query string, parsed on first use. */
+	readonly query: URLSearchParams;
+	/** The address of the peer's socket, or of the client behind trusted proxies. IPv4-mapped addresses come as IPv4. */
+	readonly clientAddress: string;
+	/** Aborts when the client has gone, or when the request's deadline has passed. */
+	readonly signal: AbortSignal;
+	/** A header's value by its lower-case name. */
+	header(name: string): string | undefined;
+	/** Whether the request announced a body (Content-Length over 0, or chunked). */
+	readonly hasBody: boolean;
+	/**
+	 * The JSON body, or undefined where there is none.
+	 * @throws AppError `unsupported_content_type`, `invalid_json`, `payload_too_large`
+	 */
+	json(): Promise<unknown>;
+	/**
+	 * Streams a multipart body. `onFile` is called for each file part and must consume it; the parts' fields are collected.
+	 * Resolves once the whole body was read and every `onFile` has resolved.
+	 * @throws AppError `unsupported_content_type`, `invalid_request`, `payload_too_large`
+	 */
+	multipart(options: MultipartOptions): Promise<MultipartFields>;
+}
+
+export interface MultipartOptions {
+	/** Bytes that one file may have; one byte more is a 413. */
+	maxFileBytes: number;
+	/** Bytes that one field may have. */
+	maxFieldBytes: number;
+	/** Called for each file part in order; the next part waits until it resolves. */
+	onFile(part: FilePart): Promise<void>;
+}
+
+export interface FilePart {
+	/** The form field's name. */
+	name: string;
+	/** As the client gave it, without any folder; null where it gave none. */
+	fileName: string | null;
+	/** The part's Content-Type. */
+	contentType: string;
+	/** The bytes, with backpressure up to the socket. Destroyed with an error when the limit is passed or the client leaves. */
+	stream: Readable;
+}
+
+/** The text fields of a multipart body, in order. */
+export type MultipartFields = Array<{ name: string; value: string }>;
+
+/** A whole answer. */
+export interface BytesReply {
+	status: number;
+	headers?: Headers;
+	body?: string | Uint8Array;
+}
+
+/** One server-sent event. `data` is one line. */
+export interface SseEvent {
+	id?: string;
+	event: string;
+	data: string;
+}
+
+/** An answer that goes on: status 200, `text/event-stream`, until the iterable ends, throws, or the client leaves. */
+export interface EventsReply {
+	headers?: Headers;
+	events: AsyncIterable<SseEvent>;
+}
+
+export type Reply = BytesReply | EventsReply;
+
+/** One entry of the routing table. */
+export interface Route {
+	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+	/** With `{placeholders}` for whole segments; a last segment `{name+}` takes the rest of the path. */
+	path: string;
+	/** Milliseconds until an answer must have begun; then 503 `unavailable`. Default 60,000. */
+	deadlineMs?: number;
+	/** May answer at once: a reply that is not a promise is written without waiting for the next turn. */
+	handle(request: HttpRequest): Reply | Promise<Reply>;
+}

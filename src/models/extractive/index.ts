@@ -1,0 +1,1 @@
+export { builtin } from './model.ts';

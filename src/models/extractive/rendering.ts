@@ -1,0 +1,104 @@
+import type { Passage } from '../chat-model.ts';
+import { fenced, quoted, quotedAtLineStart } from './markdown.ts';
+import { PHRASES, type SpokenLanguage } from './phrases.ts';
+import type { Unit } from './reading.ts';
+import type { Quotation } from './selection.ts';
+
+const LONGEST_NAME = 80;
+const MOST_CODE_LINES = 20;
+
+/** The answer in Markdown: one paragraph or list a source, each opened by the source's name and closed by its number. */
+export function render(quotations: readonly Quotation[], language: SpokenLanguage): string {
+	const paragraphs: string[] = [];
+	let named = '';
+	quotations.forEach((quotation, i) => {
+		const name = sourceName(quotation.source.passage, language);
+		const phrases = PHRASES[language];
+		const frame = i === 0 ? phrases.accordingTo(name) : phrases.also(name);
+		// Neighbouring chunks of one page are one source to a reader.
+		paragraphs.push(renderQuotation(quotation, name === named ? '' : frame));
+		named = name;
+	});
+	return paragraphs.join('\n\n');
+}
+
+/** `*Employee handbook › Vacation* (page 3)`. */
+function sourceName(passage: Passage, language: SpokenLanguage): string {
+	const title = shortened(passage.title);
+	const heading = shortened(passage.heading_path.at(-1) ?? '');
+	const names = [title, heading === title ? '' : heading].filter((name) => name !== '');
+	if (names.length === 0) return `[${passage.index}]`;
+	const name = names.map(quoted).join(' › ');
+	// Closing emphasis is not recognised between a bracket and a letter, so Japanese has its own quotation marks.
+	const marked = language === 'ja' ? `「${name}」` : `*${name}*`;
+	return passage.page === null ? marked : `${marked} (${PHRASES[language].page(passage.page)})`;
+}
+
+function shortened(name: string): string {
+	const points = [...name.trim()];
+	return points.length <= LONGEST_NAME ? name.trim() : `${points.slice(0, LONGEST_NAME).join('').trimEnd()}…`;
+}
+
+function renderQuotation({ source, positions, cutAfter }: Quotation, frame: string): string {
+	const citation = `[${source.passage.index}]`;
+	const parts: string[] = [];
+	let line = frame;
+	for (const run of runsOf(positions, source.read.units)) {
+		const units = run.map((position) => source.read.units[position] as Unit);
+		const kind = (units[0] as Unit).kind;
+		const leadsOn = units.at(-1)?.kind === 'sentence' && isLead(source.read.units, positions, run.at(-1) as number);
+		if (kind === 'sentence') {
+			const separator = line === '' ? '' : ' ';
+			line += separator + sentencesOf(units, line === '') + (leadsOn ? '' : ` ${citation}`);
+			continue;
+		}
+		if (kind === 'code') {
+			parts.push(`${line} ${citation}`.trim(), ...units.map(codeOf));
+		} else {
+			const cut = cutAfter.has(run.at(-1) as number);
+			if (line !== '') parts.push(line);
+			parts.push(`${listOf(units)}${cut ? ' …' : ''} ${citation}`);
+		}
+		line = '';
+	}
+	if (line !== '') parts.push(line);
+	return parts.join('\n\n');
+}
+
+/** Neighbouring units of one form; a list that was quoted in part is one run all the same. */
+function runsOf(positions: number[], units: Unit[]): number[][] {
+	const runs: number[][] = [];
+	for (const position of positions) {
+		const run = runs.at(-1);
+		const last = run?.at(-1);
+		const [unit, before] = [units[position] as Unit, last === undefined ? undefined : units[last]];
+		const joins =
+			before?.kind === unit.kind && (unit.kind === 'sentence' ? last === position - 1 : before.block === unit.block);
+		if (run && joins) run.push(position);
+		else runs.push([position]);
+	}
+	return runs;
+}
+
+function isLead(units: Unit[], positions: number[], position: number): boolean {
+	return positions.some((other) => units[other]?.lead === position);
+}
+
+function sentencesOf(units: Unit[], atLineStart: boolean): string {
+	return units.map((unit, i) => (atLineStart && i === 0 ? quotedAtLineStart(unit.text) : quoted(unit.text))).join(' ');
+}
+
+function listOf(units: Unit[]): string {
+	return units
+		.map(
+			({ number, depth, text }) =>
+				`${'   '.repeat(depth)}${number === null ? '-' : `${number}.`} ${quotedAtLineStart(text)}`,
+		)
+		.join('\n');
+}
+
+function codeOf({ text, syntax }: Unit): string {
+	const lines = text.split('\n');
+	const shown = lines.length <= MOST_CODE_LINES ? lines : [...lines.slice(0, MOST_CODE_LINES), '…'];
+	return fenced(shown.join('\n'), syntax);
+}

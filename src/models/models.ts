@@ -1,0 +1,93 @@
+import { AppError } from '../base/index.ts';
+import type { ChatModel, ChatProvider } from './chat-model.ts';
+import { builtin } from './extractive/index.ts';
+
+/** The model of an assistant that names none, where the server's settings name no other. */
+export const DEFAULT_MODEL = 'builtin/extractive';
+
+/** A configured model as the API lists it. */
+export interface ModelListing {
+	/** What an assistant's `model` takes: `provider/name`; `provider/*` where the provider takes any name. */
+	id: string;
+	provider: string;
+	/** Null where the provider takes any name. */
+	name: string | null;
+	description: string;
+	/** Whether assistants that name no model get this one. */
+	default: boolean;
+}
+
+/** A model that was found by its full name. */
+export interface ResolvedModel {
+	/** The full name, `provider/name`. */
+	id: string;
+	/** The name within the provider: the `model` of a ChatRequest. */
+	name: string;
+	model: ChatModel;
+}
+
+/** The models that this server can answer with. */
+export interface Models {
+	readonly defaultModel: string;
+	/** The model of this full name, of the default one for null. Anything else is an AppError `unknown_model`. */
+	resolve(modelName: string | null): ResolvedModel;
+	/** Every configured model. */
+	list(): ModelListing[];
+}
+
+/** What the registry is made from. */
+export interface ModelsOptions {
+	/** Full name; `builtin/extractive` where absent. One that is not configured is an AppError `unknown_model`. */
+	defaultModel?: string | undefined;
+	/** Providers beside the built-in one. */
+	providers?: readonly ChatProvider[] | undefined;
+}
+
+/** The registry of models: the built-in provider and the given ones. */
+export function createModels(options: ModelsOptions = {}): Models {
+	const providers = new Map<string, ChatProvider>();
+	for (const provider of [builtin, ...(options.providers ?? [])]) {
+		if (provider.id === '' || provider.id.includes('/')) {
+			throw new Error(`The provider id ${JSON.stringify(provider.id)} must be a word without a slash.`);
+		}
+		if (providers.has(provider.id)) throw new Error(`Two model providers are called '${provider.id}'.`);
+		providers.set(provider.id, provider);
+	}
+	const defaultModel = options.defaultModel ?? DEFAULT_MODEL;
+
+	const list = (): ModelListing[] => [...providers.values()].flatMap((provider) => listings(provider, defaultModel));
+	const resolve = (modelName: string | null): ResolvedModel => {
+		const id = modelName ?? defaultModel;
+		const slash = id.indexOf('/');
+		const provider = slash < 0 ? undefined : providers.get(id.slice(0, slash));
+		const name = id.slice(slash + 1);
+		if (!provider || name === '' || (provider.models && !provider.models.some((known) => known.name === name))) {
+			throw unknownModel(id, list());
+		}
+		return { id, name, model: provider.chat };
+	};
+	resolve(defaultModel);
+	return { defaultModel, resolve, list };
+}
+
+function listings(provider: ChatProvider, defaultModel: string): ModelListing[] {
+	if (!provider.models) {
+		const prefix = `${provider.id}/`;
+		const description = `Any model of the provider '${provider.id}', by its name there.`;
+		const isDefault = defaultModel.startsWith(prefix);
+		return [{ id: `${prefix}*`, provider: provider.id, name: null, description, default: isDefault }];
+	}
+	return provider.models.map(({ name, description }) => {
+		const id = `${provider.id}/${name}`;
+		return { id, provider: provider.id, name, description, default: id === defaultModel };
+	});
+}
+
+/** Long names come from requests: what is repeated back is bounded. */
+const SHOWN_NAME_LENGTH = 100;
+
+function unknownModel(id: string, configured: ModelListing[]): AppError {
+	const shown = id.length > SHOWN_NAME_LENGTH ? `${id.slice(0, SHOWN_NAME_LENGTH)}…` : id;
+	const names = configured.map((model) => model.id).join(', ');
+	return new AppError('unknown_model', `The model '${shown}' is not configured on this server. Configured: ${names}.`);
+}

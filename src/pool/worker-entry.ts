@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs';
+
+/** A worker's script and how Node must run it. */
+export interface WorkerEntry {
+	file: URL;
+	execArgv: string[];
+}
+
+/**
+ * Finds a worker's script: beside the bundled server, or in the top-level `workers/` folder when Parley runs from its
+ * TypeScript sources (tests, development).
+ */
+export function workerEntry(name: 'parse' | 'embed' | 'search' | 'store'): WorkerEntry {
+	const bundled = new URL(`./workers/${name}.js`, import.meta.url);
+	if (existsSync(bundled)) return { file: bundled, execArgv: [] };
+	return { file: new URL(`../../workers/${name}.ts`, import.meta.url), execArgv: ['--import', 'tsx'] };
+}

@@ -1,0 +1,98 @@
+import { detectAll } from 'tinyld/light';
+import { STOP_WORD_LANGUAGES, stopWordsOf } from './stop-words.ts';
+import { words } from './words.ts';
+
+/** How much of a long text is looked at: its beginning, middle and end, where menus and bibliographies differ from prose. */
+const WINDOW = 500;
+
+/** Scripts that tell the language by themselves; Han does so only where there are no kana. */
+const SCRIPTS: Array<[language: string, letters: RegExp]> = [
+	['ja', /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
+	['ko', /\p{Script=Hangul}/gu],
+	['zh', /\p{Script=Han}/gu],
+	['th', /\p{Script=Thai}/gu],
+	['el', /\p{Script=Greek}/gu],
+	['he', /\p{Script=Hebrew}/gu],
+	['hi', /\p{Script=Devanagari}/gu],
+	['ta', /\p{Script=Tamil}/gu],
+	['hy', /\p{Script=Armenian}/gu],
+	['ka', /\p{Script=Georgian}/gu],
+];
+const SHARE_OF_SCRIPT = 0.2;
+const LETTER = /\p{L}/gu;
+const FEWEST_LETTERS = 10;
+
+/** Function words decide alone where a language has this many points, this share of the words and this lead. */
+const POINTS = 1.5;
+const SHARE = 0.08;
+const LEAD = 1.7;
+/** Where they do not, they are weighed together with the letters, and the first choice needs this lead. */
+const JOINT_LEAD = 1.3;
+const JOINT_CHOICES = 6;
+/** Points given to no language: one function word alone is weak evidence. */
+const PRIOR_POINTS = 1;
+
+/** The language of a text as ISO 639-1, or null where the text is too short or it could not be told. */
+export function detectLanguage(text: string): string | null {
+	const sample = excerpt(text);
+	const letters = count(sample, LETTER);
+	for (const [language, script] of SCRIPTS) {
+		const share = count(sample, script) / letters;
+		if (share > SHARE_OF_SCRIPT || (language === 'ja' && share > SHARE_OF_SCRIPT / 4)) return language;
+	}
+	if (letters < FEWEST_LETTERS) return null;
+	const { points, distinct } = functionWords(sample);
+	const [first, second] = [...points].sort((a, b) => b[1] - a[1]);
+	const [language, best] = first ?? ['', 0];
+	if (best >= POINTS && best >= SHARE * distinct && best >= LEAD * (second?.[1] ?? 0)) return language;
+	return jointly(sample, points);
+}
+
+/** The share of each language in the letter statistics, plus its share of the function words. */
+function jointly(sample: string, points: Map<string, number>): string | null {
+	const choices = detectAll(sample).slice(0, JOINT_CHOICES);
+	const accuracies = choices.reduce((sum, choice) => sum + choice.accuracy, 0);
+	if (accuracies === 0) return null;
+	const allPoints = [...points.values()].reduce((sum, value) => sum + value, PRIOR_POINTS);
+	const [first, second] = choices
+		.map(({ lang, accuracy }) => ({ lang, weight: accuracy / accuracies + (points.get(lang) ?? 0) / allPoints }))
+		.sort((a, b) => b.weight - a.weight);
+	if (first === undefined || first.weight < JOINT_LEAD * (second?.weight ?? 0)) return null;
+	return first.lang;
+}
+
+/** Each distinct function word gives one point, shared among the languages that have it. */
+function functionWords(sample: string): { points: Map<string, number>; distinct: number } {
+	const points = new Map<string, number>();
+	const distinct = new Set(words(sample));
+	for (const word of distinct) {
+		const languages = languagesOf(word);
+		for (const language of languages) points.set(language, (points.get(language) ?? 0) + 1 / languages.length);
+	}
+	return { points, distinct: distinct.size };
+}
+
+let byWord: Map<string, string[]> | undefined;
+
+function languagesOf(word: string): string[] {
+	if (byWord === undefined) {
+		byWord = new Map();
+		for (const language of STOP_WORD_LANGUAGES) {
+			for (const stop of stopWordsOf(language)) {
+				// Single letters number lists and name variables in every language.
+				if (stop.length > 1) byWord.set(stop, [...(byWord.get(stop) ?? []), language]);
+			}
+		}
+	}
+	return byWord.get(word) ?? [];
+}
+
+function excerpt(text: string): string {
+	if (text.length <= 3 * WINDOW) return text;
+	const middle = (text.length - WINDOW) >> 1;
+	return [text.slice(0, WINDOW), text.slice(middle, middle + WINDOW), text.slice(-WINDOW)].join('\n');
+}
+
+function count(text: string, pattern: RegExp): number {
+	return text.match(pattern)?.length ?? 0;
+}

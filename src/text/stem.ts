@@ -1,0 +1,62 @@
+import snowball from 'snowball-stemmers';
+
+/** Snowball's algorithms by ISO 639-1. `english` is Porter2. */
+const ALGORITHMS: Record<string, string> = {
+	ar: 'arabic',
+	hy: 'armenian',
+	eu: 'basque',
+	ca: 'catalan',
+	cs: 'czech',
+	da: 'danish',
+	nl: 'dutch',
+	en: 'english',
+	fi: 'finnish',
+	fr: 'french',
+	de: 'german',
+	hu: 'hungarian',
+	it: 'italian',
+	ga: 'irish',
+	nb: 'norwegian',
+	nn: 'norwegian',
+	no: 'norwegian',
+	pt: 'portuguese',
+	ro: 'romanian',
+	ru: 'russian',
+	sl: 'slovene',
+	es: 'spanish',
+	sv: 'swedish',
+	ta: 'tamil',
+	tr: 'turkish',
+};
+
+/** Words repeat: a remembered stem costs a twentieth of a computed one. */
+const REMEMBERED = 50_000;
+
+const stemmers = new Map<string, (word: string) => string>();
+
+/** The stemmer of a language (ISO 639-1); for one that has none, and for null, words stay as they are. */
+export function stemmerOf(language: string | null): (word: string) => string {
+	const algorithm = language === null ? undefined : ALGORITHMS[language];
+	if (algorithm === undefined) return (word) => word;
+	let stemmer = stemmers.get(algorithm);
+	if (stemmer === undefined) {
+		stemmer = remembering(snowball.newStemmer(algorithm));
+		stemmers.set(algorithm, stemmer);
+	}
+	return stemmer;
+}
+
+function remembering(stemmer: snowball.Stemmer): (word: string) => string {
+	let known = new Map<string, string>();
+	return (word) => {
+		let stem = known.get(word);
+		if (stem === undefined) {
+			if (known.size === REMEMBERED) known = new Map();
+			// A stem may come out empty or, where a stemmer writes a mark of its own, as no word: then the word stands.
+			stem = stemmer.stem(word);
+			if (!/^[\p{L}\p{N}][\p{L}\p{N}\p{M}]*$/u.test(stem)) stem = word;
+			known.set(word, stem);
+		}
+		return stem;
+	};
+}

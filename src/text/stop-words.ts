@@ -1,0 +1,91 @@
+import { stopwords as ar } from '@orama/stopwords/arabic';
+import { stopwords as hy } from '@orama/stopwords/armenian';
+import { stopwords as bg } from '@orama/stopwords/bulgarian';
+import { stopwords as da } from '@orama/stopwords/danish';
+import { stopwords as nl } from '@orama/stopwords/dutch';
+import { stopwords as en } from '@orama/stopwords/english';
+import { stopwords as fi } from '@orama/stopwords/finnish';
+import { stopwords as fr } from '@orama/stopwords/french';
+import { stopwords as de } from '@orama/stopwords/german';
+import { stopwords as el } from '@orama/stopwords/greek';
+import { stopwords as hu } from '@orama/stopwords/hungarian';
+import { stopwords as id } from '@orama/stopwords/indonesian';
+import { stopwords as ga } from '@orama/stopwords/irish';
+import { stopwords as it } from '@orama/stopwords/italian';
+import { stopwords as ja } from '@orama/stopwords/japanese';
+import { stopwords as lt } from '@orama/stopwords/lithuanian';
+import { stopwords as zh } from '@orama/stopwords/mandarin';
+import { stopwords as no } from '@orama/stopwords/norwegian';
+import { stopwords as pt } from '@orama/stopwords/portuguese';
+import { stopwords as ro } from '@orama/stopwords/romanian';
+import { stopwords as ru } from '@orama/stopwords/russian';
+import { stopwords as sr } from '@orama/stopwords/serbian';
+import { stopwords as es } from '@orama/stopwords/spanish';
+import { stopwords as sv } from '@orama/stopwords/swedish';
+import { stopwords as ta } from '@orama/stopwords/tamil';
+import { stopwords as tr } from '@orama/stopwords/turkish';
+import { stopwords as uk } from '@orama/stopwords/ukrainian';
+import { words } from './words.ts';
+
+const LISTS: Record<string, string[]> = {
+	ar,
+	hy,
+	bg,
+	zh,
+	da,
+	nl,
+	en,
+	fi,
+	fr,
+	de,
+	el,
+	hu,
+	id,
+	ga,
+	it,
+	ja,
+	lt,
+	no,
+	nb: no,
+	nn: no,
+	pt,
+	ro,
+	ru,
+	sr,
+	es,
+	sv,
+	ta,
+	tr,
+	uk,
+};
+
+/** The languages that have a list (ISO 639-1). */
+export const STOP_WORD_LANGUAGES: readonly string[] = Object.keys(LISTS).filter(
+	(code) => code !== 'nb' && code !== 'nn',
+);
+
+/** Words that the lists hold but that tell which answer is wanted: a title often asks the visitor's very question. */
+const QUESTION_WORDS: Record<string, string> = {
+	en: 'who what when where why how which can should',
+	de: 'wer was wann wo warum wie welche welcher welches kann soll sollte',
+	fr: 'qui quand pourquoi comment quel quelle quels quelles combien peut',
+	es: 'quien que cuando donde porque como cual cuales cuanto puede',
+	it: 'chi cosa quando dove perche come quale quali quanto puo',
+	pt: 'quem que quando onde porque como qual quais quanto pode',
+	nl: 'wie wat wanneer waar waarom hoe welke kan moet',
+};
+
+const sets = new Map<string, ReadonlySet<string>>();
+
+/** The normalised words of a language that say nothing in a query. Empty for an unknown language. */
+export function stopWordsOf(language: string | null): ReadonlySet<string> {
+	const key = language ?? '';
+	let set = sets.get(key);
+	if (set === undefined) {
+		const list = new Set((LISTS[key] ?? []).flatMap(words));
+		for (const word of (QUESTION_WORDS[key] ?? '').split(' ')) list.delete(word);
+		set = list;
+		sets.set(key, set);
+	}
+	return set;
+}

@@ -1,0 +1,68 @@
+/** Latin letters that NFKD leaves whole, and what people type for them where the keyboard lacks them. */
+const LIGATURES: Record<string, string> = {
+	ß: 'ss',
+	æ: 'ae',
+	œ: 'oe',
+	ø: 'o',
+	ł: 'l',
+	đ: 'd',
+	ð: 'd',
+	þ: 'th',
+	ı: 'i',
+};
+
+/**
+ * Marks that writers leave out or vary: accents, Hebrew and Arabic vowel points, the tatweel. The marks of Indic and
+ * South-East Asian scripts are vowels and stay; so does the breve of the Cyrillic й, which is a letter of its own.
+ */
+const OPTIONAL_MARKS = /(?<!и(?=\u0306))[\u0300-\u036f]|[\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/gu;
+
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
+const UNSPACED =
+	/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** Longer runs of letters are no words (encoded data, hostile input); their beginnings stand for them. */
+const LONGEST_WORD = 64;
+
+/** The segmenter's time grows with the square of what it is given, so unbroken runs go to it in pieces. */
+const LONGEST_RUN = 200;
+
+/** The segmenter finds words by dictionary, whatever its locale; one is enough for every script without spaces. */
+const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
+
+/** Lower case, compatibility forms unified (NFKD), optional marks stripped, composed again. */
+export function normalise(text: string): string {
+	if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
+	return text
+		.normalize('NFKD')
+		.toLowerCase()
+		.replace(OPTIONAL_MARKS, '')
+		.replace(/[ßæœøłđðþı]/g, (letter) => LIGATURES[letter] as string)
+		.normalize('NFC');
+}
+
+/** The words of a text in order, normalised: letters, digits and their marks only. */
+export function words(text: string): string[] {
+	const found: string[] = [];
+	for (const run of normalise(text).match(WORD) ?? []) {
+		if (!UNSPACED.test(run)) found.push(shortened(run));
+		else {
+			for (let at = 0; at < run.length; ) {
+				const piece = shortened(run.slice(at), LONGEST_RUN);
+				for (const part of segmenter.segment(piece)) {
+					if (part.isWordLike) for (const word of part.segment.match(WORD) ?? []) found.push(shortened(word));
+				}
+				at += piece.length;
+			}
+		}
+	}
+	return found;
+}
+
+function shortened(text: string, length = LONGEST_WORD): string {
+	if (text.length <= length) return text;
+	const cut = text.slice(0, length);
+	// A pair of surrogates cut in two would not survive the way through UTF-8.
+	return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
+}

@@ -1,0 +1,430 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Actor, ActorGone, ActorSystem, type ActorSystemOptions, MailboxFull } from '../../src/actors/index.ts';
+import { AppError, deferred } from '../../src/base/index.ts';
+import { until } from './until.ts';
+
+type Message = { say: string };
+
+const unexpected = (_id: string, thrown: unknown) => assert.ifError(thrown);
+
+/** A system whose actors note what they were told; the store is the array of their id. */
+function notebooks(
+	options: Partial<ActorSystemOptions<Message, string[]>> & { handle?: (id: string, say: string) => unknown } = {},
+) {
+	const stored = new Map<string, string[]>();
+	const reports: unknown[] = [];
+	let loads = 0;
+	const system = new ActorSystem<Message, string[]>({
+		load: (id): Actor<Message, string[]> => {
+			loads++;
+			const memory = [...(stored.get(id) ?? [])];
+			return {
+				async handle({ say }) {
+					memory.push(say);
+					await options.handle?.(id, say);
+					stored.set(id, [...memory]);
+					return [...memory];
+				},
+			};
+		},
+		report: (_id, thrown) => reports.push(thrown),
+		drainMs: 1_000,
+		...options,
+	});
+	return { system, stored, reports, loads: () => loads };
+}
+
+test('messages to one actor are handled one at a time and in order', async () => {
+	let inside = 0;
+	const { system } = notebooks({
+		async handle() {
+			assert.equal(++inside, 1);
+			await new Promise((resolve) => setImmediate(resolve));
+			inside--;
+		},
+	});
+	await using _ = system;
+	const answers = await Promise.all(['a', 'b', 'c', 'd'].map((say) => system.ask('x', { say })));
+	assert.deepEqual(answers.at(-1), ['a', 'b', 'c', 'd']);
+});
+
+test('actors do not wait for each other', async () => {
+	const gate = deferred<void>();
+	const { system } = notebooks({ handle: (id) => (id === 'slow' ? gate.promise : undefined) });
+	await using _ = system;
+	const slow = system.ask('slow', { say: 'a' });
+	assert.deepEqual(await system.ask('quick', { say: 'b' }), ['b']);
+	gate.resolve();
+	assert.deepEqual(await slow, ['a']);
+});
+
+test('a control message overtakes user messages that wait, but not the one in hand', async () => {
+	const gate = deferred<void>();
+	const { system } = notebooks({ handle: (_id, say) => (say === 'first' ? gate.promise : undefined) });
+	await using _ = system;
+	const first = system.ask('x', { say: 'first' });
+	await until(() => system.peek('x') !== undefined);
+	const user = system.ask('x', { say: 'user' });
+	const control = system.ask('x', { say: 'stop' }, { lane: 'control' });
+	gate.resolve();
+	assert.deepEqual(await first, ['first']);
+	assert.deepEqual(await control, ['first', 'stop']);
+	assert.deepEqual(await user, ['first', 'stop', 'user']);
+});
+
+test('user messages wait while an actor does not take them, and control messages go on', async () => {
+	const handled: string[] = [];
+	let busy = false;
+	await using system = new ActorSystem<string, void>({
+		load: () => ({
+			handle(message) {
+				handled.push(message);
+				busy = message.startsWith('question');
+			},
+			takesUserMessages: () => !busy,
+			canPassivate: () => !busy,
+		}),
+		report: unexpected,
+		mailboxLimit: 2,
+	});
+	const asked = ['question 1', 'question 2', 'question 3'].map((message) => system.ask('x', message));
+	await asked[0];
+	await assert.rejects(system.ask('x', 'question 4'), MailboxFull);
+	await system.ask('x', 'delta', { lane: 'control' });
+	await asked[1];
+	assert.deepEqual(handled, ['question 1', 'delta', 'question 2']);
+	await system.ask('x', 'done', { lane: 'control' });
+	await asked[2];
+	assert.deepEqual(handled, ['question 1', 'delta', 'question 2', 'done', 'question 3']);
+	busy = false;
+});
+
+test('a full mailbox refuses the next user message at once, with the error that was chosen', async () => {
+	const gate = deferred<void>();
+	const { system } = notebooks({
+		mailboxLimit: 3,
+		full: () => new AppError('conversation_busy'),
+		handle: () => gate.promise,
+	});
+	await using _ = system;
+	const accepted = ['a', 'b', 'c', 'd'].map((say) => system.ask('x', { say }));
+	await assert.rejects(system.ask('x', { say: 'e' }), { code: 'conversation_busy' });
+	await until(() => system.peek('x') !== undefined);
+	await assert.rejects(system.ask('x', { say: 'f' }), { code: 'conversation_busy' });
+	const control = system.ask('x', { say: 'stop' }, { lane: 'control' });
+	gate.resolve();
+	assert.deepEqual(await control, ['a', 'stop']);
+	assert.deepEqual(await accepted[3], ['a', 'stop', 'b', 'c', 'd']);
+});
+
+test('callers who need a sleeping actor at once share one load', async () => {
+	const { system, loads } = notebooks();
+	await using _ = system;
+	await Promise.all(['a', 'b', 'c'].map((say) => system.ask('x', { say })));
+	assert.equal(loads(), 1);
+});
+
+test('a load that fails is the answer to all who wait, and the next message tries again', async () => {
+	let loads = 0;
+	await using system = new ActorSystem<string, string>({
+		load: async () => {
+			if (++loads === 1) throw new AppError('not_found');
+			return { handle: (message) => message };
+		},
+		report: unexpected,
+	});
+	const outcomes = await Promise.allSettled([system.ask('x', 'a'), system.ask('x', 'b')]);
+	for (const outcome of outcomes) {
+		assert.ok(outcome.status === 'rejected');
+		assert.equal((outcome.reason as AppError).code, 'not_found');
+	}
+	assert.equal(system.residents, 0);
+	assert.equal(await system.ask('x', 'c'), 'c');
+	assert.equal(loads, 2);
+});
+
+test('an AppError is an answer and the actor lives on', async () => {
+	const { system, loads } = notebooks({
+		handle: (_id, say) => {
+			if (say === 'no') throw new AppError('invalid_request');
+		},
+	});
+	await using _ = system;
+	await assert.rejects(system.ask('x', { say: 'no' }), { code: 'invalid_request' });
+	await system.ask('x', { say: 'yes' });
+	assert.equal(loads(), 1);
+});
+
+test('a defect discards what the actor had in memory; what waits goes to one loaded anew', async () => {
+	const { system, loads } = notebooks({
+		handle: (_id, say) => {
+			if (say === 'defect') throw new TypeError('defect');
+		},
+	});
+	await using _ = system;
+	const [a, defect, b] = ['a', 'defect', 'b'].map((say) => system.ask('x', { say }));
+	assert.deepEqual(await a, ['a']);
+	await assert.rejects(defect!, TypeError);
+	assert.deepEqual(await b, ['a', 'b']);
+	assert.equal(loads(), 2);
+});
+
+test('a late report of a discarded incarnation is dropped, never given to its successor', async () => {
+	const handled: string[] = [];
+	const selves: { tell(message: string): boolean; ask(message: string): Promise<unknown>; alive: boolean }[] = [];
+	let discarded = 0;
+	await using system = new ActorSystem<string, unknown>({
+		load: (_id, self) => {
+			const incarnation = selves.push(self);
+			return {
+				handle(message) {
+					handled.push(`${incarnation} ${message}`);
+					if (message !== 'defect') return;
+					self.tell('already posted');
+					throw new Error('defect');
+				},
+				discard: () => discarded++,
+			};
+		},
+		report: unexpected,
+	});
+	await assert.rejects(system.ask('x', 'defect'), /defect/);
+	await system.ask('x', 'hello');
+	const [first, second] = selves;
+	assert.equal(first!.alive, false);
+	assert.equal(first!.tell('late'), false);
+	await assert.rejects(first!.ask('late'), ActorGone);
+	assert.equal(second!.tell('in time'), true);
+	await second!.ask('in time too');
+	assert.deepEqual(handled, ['1 defect', '2 hello', '2 in time', '2 in time too']);
+	assert.equal(discarded, 1);
+});
+
+test('a failure that nobody waits for is reported', async () => {
+	const { system, reports } = notebooks({
+		handle: (_id, say) => {
+			throw new Error(say);
+		},
+	});
+	await using _ = system;
+	system.tell('x', { say: 'unheard' });
+	await until(() => reports.length === 1);
+	assert.match(String(reports[0]), /unheard/);
+});
+
+test('a message that waits past its deadline is taken back and has no effect', async () => {
+	const gate = deferred<void>();
+	const { system, stored } = notebooks({ handle: () => gate.promise });
+	await using _ = system;
+	const first = system.ask('x', { say: 'a' });
+	await assert.rejects(system.ask('x', { say: 'late' }, { deadlineMs: 5 }), { code: 'unavailable' });
+	gate.resolve();
+	await first;
+	await system.ask('x', { say: 'b' });
+	assert.deepEqual(stored.get('x'), ['a', 'b']);
+});
+
+test('an idle actor is put to sleep, and wakes with what was stored', async () => {
+	let now = 0;
+	const { system, loads } = notebooks({ idleMs: 1_000, clock: { now: () => now } });
+	await using _ = system;
+	await system.ask('x', { say: 'a' });
+	now = 999;
+	system.sweep();
+	assert.equal(system.residents, 1);
+	assert.ok(system.peek('x'), 'a peek counts as a use');
+	now = 1_998;
+	system.sweep();
+	assert.equal(system.residents, 1);
+	now = 1_999;
+	system.sweep();
+	assert.equal(system.residents, 0);
+	assert.equal(system.peek('x'), undefined);
+	assert.deepEqual(await system.ask('x', { say: 'b' }), ['a', 'b']);
+	assert.equal(loads(), 2);
+});
+
+test('the sweep runs by itself', async () => {
+	const { system } = notebooks({ idleMs: 10 });
+	await using _ = system;
+	await system.ask('x', { say: 'a' });
+	await until(() => system.residents === 0);
+});
+
+test('over the limit, the actor that was not used for longest sleeps, but never one that is in use', async () => {
+	const inUse = new Set(['a']);
+	await using system = new ActorSystem<string, string>({
+		load: (id) => ({ handle: () => id, canPassivate: () => !inUse.has(id) }),
+		report: unexpected,
+		maxResident: 3,
+	});
+	for (const id of ['a', 'b', 'c']) await system.ask(id, '');
+	await system.ask('b', '');
+	await system.ask('d', '');
+	assert.deepEqual(
+		['a', 'b', 'c', 'd'].filter((id) => system.peek(id)),
+		['a', 'b', 'd'],
+	);
+	assert.equal(system.residents, 3);
+	inUse.clear();
+});
+
+test('an actor that saves its memory is not awake twice: a message meanwhile wakes it afterwards', async () => {
+	const events: string[] = [];
+	const saved = deferred<void>();
+	await using system = new ActorSystem<string, void>({
+		load: () => {
+			events.push('load');
+			return {
+				handle: (message) => void events.push(message),
+				async passivate() {
+					await saved.promise;
+					events.push('saved');
+				},
+			};
+		},
+		report: unexpected,
+		idleMs: 0,
+	});
+	await system.ask('x', 'a');
+	system.sweep();
+	assert.equal(system.peek('x'), undefined, 'it is not to be used while it leaves');
+	const answer = system.ask('x', 'b');
+	saved.resolve();
+	await answer;
+	assert.deepEqual(events.slice(0, 5), ['load', 'a', 'saved', 'load', 'b']);
+});
+
+test('where saving fails, that is reported, what ran beside is stopped, and the actor is loaded anew', async () => {
+	const reports: unknown[] = [];
+	const discarded: number[] = [];
+	let loads = 0;
+	await using system = new ActorSystem<string, number>({
+		load: () => {
+			const incarnation = ++loads;
+			return {
+				handle: () => incarnation,
+				discard: () => discarded.push(incarnation),
+				passivate: () => {
+					if (incarnation === 1) throw new Error('disk full');
+				},
+			};
+		},
+		report: (_id, thrown) => reports.push(thrown),
+		idleMs: 0,
+	});
+	assert.equal(await system.ask('x', 'a'), 1);
+	system.sweep();
+	assert.match(String(reports[0]), /disk full/);
+	assert.deepEqual(discarded, [1]);
+	assert.equal(await system.ask('x', 'b'), 2);
+});
+
+test('a hint reaches an actor that is awake and wakes nobody', async () => {
+	const { system, stored } = notebooks();
+	await using _ = system;
+	assert.equal(system.hint('x', { say: 'hint' }), false);
+	assert.equal(system.residents, 0);
+	await system.ask('x', { say: 'a' });
+	assert.equal(system.hint('x', { say: 'hint' }), true);
+	assert.deepEqual(await system.ask('x', { say: 'b' }), ['a', 'hint', 'b']);
+	assert.deepEqual(stored.get('x'), ['a', 'hint', 'b']);
+});
+
+test('draining finishes what runs, refuses what waits and what comes, and saves every actor', async () => {
+	const saved: string[] = [];
+	const work = deferred<void>();
+	const system = new ActorSystem<string, string>({
+		load: (id, self) => {
+			let busy = false;
+			return {
+				async handle(message) {
+					if (message === 'work') {
+						busy = true;
+						void work.promise.then(() => self.ask('done'));
+					}
+					if (message === 'done') busy = false;
+					return message;
+				},
+				takesUserMessages: () => !busy,
+				canPassivate: () => !busy,
+				passivate: () => void saved.push(id),
+			};
+		},
+		report: unexpected,
+	});
+	await system.ask('idle', 'hello');
+	await system.ask('busy', 'work');
+	const waiting = system.ask('busy', 'waits');
+	const drained = system.drain();
+	await assert.rejects(waiting, { code: 'unavailable' });
+	await assert.rejects(system.ask('other', 'new'), { code: 'unavailable' });
+	await assert.rejects(system.ask('busy', 'new'), { code: 'unavailable' });
+	assert.deepEqual(saved, ['idle']);
+	assert.equal(await system.ask('busy', 'stop', { lane: 'control' }), 'stop');
+	work.resolve();
+	await drained;
+	assert.deepEqual(saved, ['idle', 'busy']);
+	assert.equal(system.residents, 0);
+});
+
+test('draining sees an actor that becomes free without any message', async () => {
+	let free = false;
+	const system = new ActorSystem<string, string>({
+		load: () => ({ handle: (message) => message, canPassivate: () => free }),
+		report: unexpected,
+	});
+	await system.ask('x', 'a');
+	const drained = system.drain(10_000);
+	assert.equal(system.residents, 1);
+	free = true;
+	await drained;
+	assert.equal(system.residents, 0);
+});
+
+test('what is not done by the deadline of a drain is abandoned and answered', async () => {
+	let discarded = 0;
+	const system = new ActorSystem<string, string>({
+		load: () => ({ handle: () => new Promise<string>(() => {}), discard: () => discarded++ }),
+		report: unexpected,
+	});
+	const stuck = system.ask('x', 'a');
+	const refused = assert.rejects(stuck, { code: 'unavailable' });
+	await until(() => system.peek('x') !== undefined);
+	await system.drain(5);
+	await refused;
+	assert.equal(discarded, 1);
+	assert.equal(system.residents, 0);
+});
+
+test('an actor that talks to itself without an end leaves the process its turns', async () => {
+	let rounds = 0;
+	await using system = new ActorSystem<string, void>({
+		load: (_id, self) => ({
+			handle(message) {
+				rounds++;
+				if (message === 'on') self.tell('on');
+			},
+		}),
+		report: unexpected,
+		drainMs: 1,
+	});
+	system.tell('x', 'on');
+	await until(() => rounds > 10_000);
+});
+
+test('reports that come faster than they are taken meet a bound', async () => {
+	await using system = new ActorSystem<string, string>({
+		load: (_id, self) => ({
+			handle(message) {
+				if (message === 'flood') for (;;) self.tell('report');
+				return message;
+			},
+		}),
+		report: unexpected,
+		controlLimit: 10,
+	});
+	await assert.rejects(system.ask('x', 'flood'), MailboxFull);
+	assert.equal(await system.ask('x', 'still there'), 'still there');
+});

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deferred } from '../../src/base/index.ts';
+import type { Route } from '../../src/http/index.ts';
+import { codeOf, eventually, json, Peer, start } from './harness.ts';
+
+const echo: Route = {
+	method: 'POST',
+	path: '/echo',
+	handle: async (request) => json(200, { got: (await request.json()) ?? 'nothing', hasBody: request.hasBody }),
+};
+const ignore: Route = { method: 'POST', path: '/ignore', handle: () => ({ status: 403, body: 'no' }) };
+const JSON_HEAD = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+
+async function post(url: string, body: string | Uint8Array, contentType = 'application/json') {
+	const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': contentType } });
+	return { status: answer.status, body: (await answer.json()) as { got?: unknown } };
+}
+
+test('a JSON body is read, whatever the spelling of its content type', async (t) => {
+	const { url } = await start(t, [echo]);
+	for (const type of ['application/json', 'Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"']) {
+		const { status, body } = await post(`${url}/echo`, '{"ü":[1,2,{"x":null}]}', type);
+		assert.equal(status, 200, type);
+		assert.deepEqual(body.got, { ü: [1, 2, { x: null }] });
+	}
+});
+
+test('a body of another type is refused, one that is not there needs no type', async (t) => {
+	const { url, port } = await start(t, [echo]);
+	const types = [
+		'text/plain',
+		'application/jsonp',
+		'application/json; charset=latin1',
+		'multipart/form-data; boundary=x',
+	];
+	for (const type of types) {
+		const { status, body } = await post(`${url}/echo`, '{}', type);
+		assert.equal(status, 400);
+		assert.equal(codeOf(body), 'unsupported_content_type', type);
+	}
+	const none = await fetch(`${url}/echo`, { method: 'POST' });
+	assert.deepEqual(await none.json(), { got: 'nothing', hasBody: false });
+	const peer = new Peer(t, port);
+	peer.send('POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
+	assert.match(await peer.untilText('nothing'), /^HTTP\/1\.1 200/);
+});
+
+test('what is not JSON, or not UTF-8, is a 400 and the connection goes on', async (t) => {
+	const { url } = await start(t, [echo]);
+	for (const bad of [
+		'{',
+		'{"a":1,}',
+		'NaN',
+		'{"a":1} x',
+		Buffer.from([0x22, 0xc3, 0x28, 0x22]),
+		'"\ud800'.slice(0, 1),
+	]) {
+		const { status, body } = await post(`${url}/echo`, bad);
+		assert.equal(status, 400);
+		assert.equal(codeOf(body), 'invalid_json');
+	}
+	assert.equal((await post(`${url}/echo`, '1')).status, 200);
+});
+
+test('a body in a thousand chunks is the body in one', async (t) => {
+	const { port } = await start(t, [echo]);
+	const peer = new Peer(t, port);
+	const value = { text: 'päöü€😀'.repeat(100) };
+	const bytes = Buffer.from(JSON.stringify(value));
+	peer.socket.setNoDelay(true);
+	peer.send(`${JSON_HEAD}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`);
+	// One byte a chunk, split in the middle of characters, and now and then a turn of the event loop between two.
+	for (let at = 0; at < bytes.length; at++) {
+		peer.send(Buffer.concat([Buffer.from('1\r\n'), bytes.subarray(at, at + 1), Buffer.from('\r\n')]));
+		if (at % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+	}
+	peer.send('0\r\n\r\n');
+	const text = Buffer.from((await peer.untilClosed()).split('\r\n\r\n')[1] as string, 'latin1').toString();
+	assert.ok(bytes.length > 1_000);
+	assert.deepEqual(JSON.parse(text).got, value);
+});
+
+test('a body of exactly the limit is taken, one byte more is a 413', async (t) => {
+	const { url, port } = await start(t, [echo], { limits: { jsonBytes: 100_000, lingerMs: 100 } });
+	const fits = JSON.stringify('x'.repeat(99_998));
+	assert.equal((await post(`${url}/echo`, fits)).status, 200);
+	const over = await post(`${url}/echo`, ` ${fits}`);
+	assert.equal(over.status, 413);
+	assert.equal(codeOf(over.body), 'payload_too_large');
+	const chunked = new Peer(t, port);
+	chunked.send(`${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+	for (let count = 0; count < 11; count++) chunked.send(`2710\r\n${'1'.repeat(10_000)}\r\n`);
+	assert.match(await chunked.untilClosed(), /^HTTP\/1\.1 413 .*payload_too_large/s);
+});
+
+test('the limit is a mebibyte where nothing else is said', async (t) => {
+	const { url } = await start(t, [echo]);
+	assert.equal((await post(`${url}/echo`, JSON.stringify('x'.repeat(1_048_574)))).status, 200);
+	assert.equal((await post(`${url}/echo`, JSON.stringify('x'.repeat(1_048_575)))).status, 413);
+});
+
+test('a body that nobody reads is thrown away, and the connection goes on', async (t) => {
+	const { port } = await start(t, [echo, ignore]);
+	const peer = new Peer(t, port);
+	peer.send('POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n');
+	for (let count = 0; count < 3; count++) peer.send('x'.repeat(100_000));
+	peer.send(`${JSON_HEAD}Content-Length: 4\r\nConnection: close\r\n\r\n"ok"`);
+	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 403 .*HTTP\/1\.1 200 .*"got":"ok"/s);
+});
+
+test('an unwanted body that does not end is cut off after its answer', async (t) => {
+	const { port } = await start(t, [ignore], { limits: { lingerMs: 50 } });
+	const peer = new Peer(t, port);
+	peer.send('POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\nxxx');
+	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 403 .*connection: close.*no$/is);
+});
+
+test('a client that asks before it sends its body is told to go on', async (t) => {
+	const { port } = await start(t, [echo]);
+	const peer = new Peer(t, port);
+	peer.send(`${JSON_HEAD}Expect: 100-continue\r\nContent-Length: 4\r\n\r\n`);
+	await peer.untilText('HTTP/1.1 100 Continue\r\n\r\n');
+	peer.send('"ok"');
+	assert.match(await peer.untilText('"got":"ok"'), /HTTP\/1\.1 200/);
+});
+
+test('a body is held for a handler that comes late, and its client waits meanwhile', async (t) => {
+	const goOn = deferred<void>();
+	const late: Route = {
+		method: 'POST',
+		path: '/late',
+		handle: async (request) => {
+			await goOn.promise;
+			return json(200, ((await request.json()) as string).length);
+		},
+	};
+	const size = 60_000_000;
+	const { port } = await start(t, [late], { limits: { jsonBytes: size + 2 } });
+	const peer = new Peer(t, port);
+	peer.send(`POST /late HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${size + 2}\r\n\r\n`);
+	peer.send(`"${'x'.repeat(size)}"`);
+	let still = 0;
+	let last = -1;
+	await eventually(() => {
+		still = peer.socket.bytesWritten - peer.socket.writableLength === last ? still + 1 : 0;
+		last = peer.socket.bytesWritten - peer.socket.writableLength;
+		return last > 0 && still > 2_000;
+	}, 'the client is held back');
+	assert.ok(peer.socket.writableLength > size / 2, 'the server took what nobody had asked for');
+	goOn.resolve();
+	assert.match(await peer.untilText(String(size)), /^HTTP\/1\.1 200/);
+});
+
+test('a body that stops arriving is a 400 and the end of the connection', async (t) => {
+	const { port } = await start(t, [echo], { limits: { bodyIdleMs: 100, lingerMs: 50 } });
+	const peer = new Peer(t, port);
+	peer.send(`${JSON_HEAD}Content-Length: 100\r\n\r\n{"a`);
+	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 400 .*stopped arriving/s);
+});
+
+test('a body whose client leaves half-way fails its reader', async (t) => {
+	const failed = deferred<unknown>();
+	const begun = deferred<void>();
+	const { port, server } = await start(t, [
+		{
+			method: 'POST',
+			path: '/echo',
+			handle: async (request) => {
+				begun.resolve();
+				return request.json().then(
+					() => json(200, null),
+					(error) => {
+						failed.resolve(error);
+						throw error;
+					},
+				);
+			},
+		},
+	]);
+	const peer = new Peer(t, port);
+	peer.send(`${JSON_HEAD}Content-Length: 100\r\n\r\n{"a`);
+	await begun.promise;
+	peer.socket.destroy();
+	assert.match(String(await failed.promise), /client left/);
+	await server.settled();
+});
+
+test('a body of any other length than announced does not become another request', async (t) => {
+	let ran = 0;
+	const { port } = await start(t, [
+		echo,
+		{
+			method: 'GET',
+			path: '/next',
+			handle: () => {
+				ran += 1;
+				return { status: 200 };
+			},
+		},
+	]);
+	const peer = new Peer(t, port);
+	peer.send(`${JSON_HEAD}Content-Length: 40\r\n\r\n"GET /next HTTP/1.1\r\nHost: a\r\n\r\n`);
+	peer.send('       "');
+	assert.match(await peer.untilText('error'), /^HTTP\/1\.1 400/);
+	assert.equal(ran, 0);
+});

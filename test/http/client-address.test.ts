@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatAddress } from '../../src/http/client-address.ts';
+import { createClientAddress } from '../../src/http/index.ts';
+
+test('nobody is believed who is not a trusted proxy', () => {
+	const nobody = createClientAddress([]);
+	assert.equal(nobody('10.0.0.1', '1.2.3.4'), '10.0.0.1');
+	const some = createClientAddress(['10.0.0.0/8']);
+	assert.equal(some('192.0.2.1', '1.2.3.4'), '192.0.2.1');
+	assert.equal(some('', '1.2.3.4'), '');
+});
+
+test('the client is the last address that a trusted proxy saw; what stands further left may be made up', () => {
+	const address = createClientAddress(['10.0.0.0/8', '2001:db8::/32', '192.0.2.7']);
+	assert.equal(address('10.0.0.1', undefined), '10.0.0.1');
+	assert.equal(address('10.0.0.1', '1.2.3.4'), '1.2.3.4');
+	assert.equal(address('10.0.0.1', '6.6.6.6, 1.2.3.4'), '1.2.3.4');
+	assert.equal(address('10.0.0.1', '6.6.6.6,1.2.3.4 , 10.9.9.9,192.0.2.7'), '1.2.3.4');
+	assert.equal(address('2001:db8::1', '2a00::0:1'), '2a00::1');
+	assert.equal(address('10.0.0.1', '10.0.0.2'), '10.0.0.2', 'a client inside the trusted network');
+});
+
+test('entries come with ports, as mapped IPv4, or not as addresses at all', () => {
+	const address = createClientAddress(['::ffff:10.0.0.0/104']);
+	assert.equal(address('10.0.0.1', '1.2.3.4:5678'), '1.2.3.4');
+	assert.equal(address('10.0.0.1', '[2a00::1]:443'), '2a00::1');
+	assert.equal(address('10.0.0.1', '::ffff:1.2.3.4'), '1.2.3.4');
+	assert.equal(address('10.0.0.1', '1.2.3.4, unknown'), '10.0.0.1');
+	assert.equal(address('10.0.0.1', '1.2.3.4, unknown, 10.0.0.5'), '10.0.0.5');
+	assert.equal(address('10.0.0.1', ''), '10.0.0.1');
+});
+
+test('a wrong entry in the settings is named', () => {
+	assert.throws(() => createClientAddress(['10.0.0.0/8', 'proxy.local']), /"proxy\.local" is neither/);
+	assert.throws(() => createClientAddress(['10.0.0.0/40']), /"10\.0\.0\.0\/40" is neither/);
+});
+
+test('binary addresses are written as people write them', () => {
+	const bytes = (...values: number[]) => new Uint8Array(values).buffer;
+	assert.equal(formatAddress(bytes(192, 0, 2, 1)), '192.0.2.1');
+	assert.equal(formatAddress(bytes(...Array(15).fill(0), 1)), '::1');
+	assert.equal(formatAddress(bytes(...Array(10).fill(0), 255, 255, 192, 0, 2, 1)), '192.0.2.1');
+	assert.equal(formatAddress(bytes()), '');
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { AppError, type Log } from '../../src/base/index.ts';
+import { errorReply } from '../../src/http/index.ts';
+
+function logging(): { log: Log; lines: Array<Record<string, unknown>> } {
+	const lines: Array<Record<string, unknown>> = [];
+	return { log: pino<never>({}, { write: (line: string) => void lines.push(JSON.parse(line)) }), lines };
+}
+
+test('an AppError becomes the envelope, with only the members that it has', () => {
+	const { log, lines } = logging();
+	const reply = errorReply(new AppError('not_found'), 'req_1', log);
+	assert.equal(reply.status, 404);
+	assert.equal(
+		reply.body,
+		'{"error":{"code":"not_found","message":"The resource does not exist.","request_id":"req_1"}}',
+	);
+	assert.deepEqual(reply.headers, [
+		['content-type', 'application/json; charset=utf-8'],
+		['cache-control', 'no-store'],
+	]);
+	assert.equal(lines.length, 0, 'an answer is no event for the log');
+});
+
+test('credentials that are missing are asked for, and a retry is given its time', () => {
+	const { log } = logging();
+	const missing = new Map(errorReply(new AppError('unauthorized'), 'req_1', log).headers);
+	assert.equal(missing.get('www-authenticate'), 'Bearer');
+	const busy = errorReply(new AppError('unavailable', 'Later.', { retry_after: 3 }), 'req_1', log);
+	assert.equal(new Map(busy.headers).get('retry-after'), '3');
+	assert.equal(JSON.parse(busy.body as string).error.retry_after, 3);
+});
+
+test('anything else is logged with its cause and answered without it', () => {
+	const { log, lines } = logging();
+	const reply = errorReply(new Error('the table is gone'), 'req_2', log);
+	assert.equal(reply.status, 500);
+	assert.ok(!(reply.body as string).includes('table'));
+	assert.equal(lines.length, 1);
+	assert.equal(lines[0]?.request_id, 'req_2');
+	assert.match(JSON.stringify(lines[0]?.err), /the table is gone/);
+});

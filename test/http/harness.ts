@@ -1,0 +1,103 @@
+import net from 'node:net';
+import type { TestContext } from 'node:test';
+import { createLog } from '../../src/base/index.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions, type Route } from '../../src/http/index.ts';
+
+export interface Running {
+	server: HttpServer;
+	port: number;
+	url: string;
+}
+
+/** A server on a free port, closed when the test ends. */
+export async function start(
+	t: TestContext,
+	routes: Route[],
+	options: Partial<HttpServerOptions> = {},
+): Promise<Running> {
+	const server = createHttpServer({ host: '127.0.0.1', port: 0, log: createLog('silent'), routes, ...options });
+	const { port } = await server.listen();
+	t.after(() => server[Symbol.asyncDispose]());
+	return { server, port, url: `http://127.0.0.1:${port}` };
+}
+
+/** A bare connection, for what a well-behaved client would not send. */
+export class Peer {
+	readonly socket: net.Socket;
+	closed = false;
+	/** Bytes received. */
+	size = 0;
+	#pieces: Buffer[] = [];
+	#text = '';
+	readonly #waiting: Array<() => void> = [];
+
+	constructor(t: TestContext, port: number) {
+		this.socket = net.connect(port, '127.0.0.1');
+		this.socket.on('data', (bytes) => {
+			this.size += bytes.length;
+			this.#pieces.push(bytes);
+			this.#changed();
+		});
+		this.socket.on('error', () => {});
+		this.socket.on('close', () => {
+			this.closed = true;
+			this.#changed();
+		});
+		t.after(() => this.socket.destroy());
+	}
+
+	/** What was received, as Latin-1; put together when asked for. */
+	get text(): string {
+		if (this.#pieces.length > 0) this.#text += Buffer.concat(this.#pieces.splice(0)).toString('latin1');
+		return this.#text;
+	}
+
+	send(text: string | Uint8Array): void {
+		this.socket.write(text);
+	}
+
+	/** Resolves once the condition holds; rejects where it cannot any more, or does not within ten seconds. */
+	async until(condition: () => boolean): Promise<void> {
+		const limit = Date.now() + 10_000;
+		while (!condition()) {
+			if (Date.now() > limit) throw new Error(`Waited in vain; the connection gave: ${this.text}`);
+			await new Promise<void>((resolve) => {
+				this.#waiting.push(resolve);
+				setTimeout(resolve, 50).unref();
+			});
+		}
+	}
+
+	async untilClosed(): Promise<string> {
+		await this.until(() => this.closed);
+		return this.text;
+	}
+
+	async untilText(part: string): Promise<string> {
+		await this.until(() => this.text.includes(part));
+		return this.text;
+	}
+
+	#changed(): void {
+		for (const wake of this.#waiting.splice(0)) wake();
+	}
+}
+
+/** Waits for a condition, looking at each turn of the event loop. */
+export async function eventually(condition: () => boolean, what: string, limitMs = 10_000): Promise<void> {
+	const limit = Date.now() + limitMs;
+	while (!condition()) {
+		if (Date.now() > limit) throw new Error(`Waited in vain until ${what}.`);
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+}
+
+/** The error envelope's code. */
+export function codeOf(body: unknown): string {
+	return (body as { error: { code: string } }).error.code;
+}
+
+/** A JSON answer. */
+export function json(status: number, value: unknown): { status: number; headers: [string, string][]; body: string } {
+	return { status, headers: [['content-type', 'application/json']], body: JSON.stringify(value) };
+}

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { deferred } from '../../src/base/index.ts';
+import type { MultipartOptions, Route } from '../../src/http/index.ts';
+import { codeOf, eventually, json, Peer, start } from './harness.ts';
+
+interface Seen {
+	name: string;
+	fileName: string | null;
+	contentType: string;
+	size: number;
+	hash: string;
+}
+
+/** A route that takes any form and tells what it saw. */
+function taking(options: Partial<MultipartOptions> = {}): Route {
+	return {
+		method: 'POST',
+		path: '/form',
+		handle: async (request) => {
+			const files: Seen[] = [];
+			const fields = await request.multipart({
+				maxFileBytes: 1_000_000,
+				maxFieldBytes: 1_000,
+				async onFile({ name, fileName, contentType, stream }) {
+					const hash = createHash('sha256');
+					let size = 0;
+					for await (const bytes of stream) {
+						size += (bytes as Buffer).length;
+						hash.update(bytes as Buffer);
+					}
+					files.push({ name, fileName, contentType, size, hash: hash.digest('hex') });
+				},
+				...options,
+			});
+			return json(200, { files, fields });
+		},
+	};
+}
+
+function form(...parts: Array<{ head: string; body: string | Buffer }>): Buffer {
+	const pieces = parts.flatMap(({ head, body }) => [`--XX\r\n${head}\r\n\r\n`, body, '\r\n']);
+	return Buffer.concat([...pieces, '--XX--\r\n'].map((piece) => Buffer.from(piece)));
+}
+
+async function send(url: string, body: Buffer, contentType = 'multipart/form-data; boundary=XX') {
+	const answer = await fetch(`${url}/form`, { method: 'POST', body, headers: { 'content-type': contentType } });
+	return { status: answer.status, body: (await answer.json()) as { files: Seen[]; fields: unknown[] } };
+}
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+test('files and fields arrive in order, byte for byte', async (t) => {
+	const { url } = await start(t, [taking()]);
+	const first = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7919) % 256));
+	const second = Buffer.from('\r\n--X\r\n--XY\r\n-\r\n');
+	const data = new FormData();
+	data.append('title', 'Größe €');
+	data.append('file', new Blob([first], { type: 'application/pdf' }), 'a b.pdf');
+	data.append('empty', '');
+	data.append('more', new Blob([second]), 'two.bin');
+	data.append('none', new Blob([]), 'none.txt');
+	const answer = await fetch(`${url}/form`, { method: 'POST', body: data });
+	assert.deepEqual(await answer.json(), {
+		files: [
+			{ name: 'file', fileName: 'a b.pdf', contentType: 'application/pdf', size: 300_000, hash: sha256(first) },
+			{
+				name: 'more',
+				fileName: 'two.bin',
+				contentType: 'application/octet-stream',
+				size: second.length,
+				hash: sha256(second),
+			},
+			{
+				name: 'none',
+				fileName: 'none.txt',
+				contentType: 'application/octet-stream',
+				size: 0,
+				hash: sha256(Buffer.alloc(0)),
+			},
+		],
+		fields: [
+			{ name: 'title', value: 'Größe €' },
+			{ name: 'empty', value: '' },
+		],
+	});
+});
+
+test('file names come without folders and control characters, in any of their spellings', async (t) => {
+	const { url } = await start(t, [taking()]);
+	const names: Array<[string, string | null]> = [
+		['filename="../../etc/passwd"', 'passwd'],
+		['filename="C:\\\\Users\\\\me\\\\report.pdf"', 'report.pdf'],
+		['filename="Zürich – Übersicht.pdf"', 'Zürich – Übersicht.pdf'],
+		["filename*=UTF-8''Z%C3%BCrich%20%E2%82%AC.pdf", 'Zürich €.pdf'],
+		['filename=".."', null],
+		['filename=""', null],
+		['filename="a\u0007b\u0000.txt"', 'ab.txt'],
+		[`filename="${'n'.repeat(400)}"`, 'n'.repeat(255)],
+	];
+	for (const [written, read] of names) {
+		const { status, body } = await send(
+			url,
+			form({ head: `Content-Disposition: form-data; name="file"; ${written}`, body: 'x' }),
+		);
+		assert.equal(status, 200, written);
+		assert.equal(body.files[0]?.fileName, read);
+	}
+});
+
+test('a file of exactly the limit is taken; one byte more is a 413, and its stream is destroyed', async (t) => {
+	const failures: unknown[] = [];
+	const { url } = await start(t, [
+		taking({
+			maxFileBytes: 200_000,
+			async onFile({ stream }) {
+				try {
+					for await (const _ of stream);
+				} catch (error) {
+					failures.push(error);
+					throw error;
+				}
+			},
+		}),
+	]);
+	const head = 'Content-Disposition: form-data; name="file"; filename="a"';
+	assert.equal((await send(url, form({ head, body: Buffer.alloc(200_000) }))).status, 200);
+	assert.equal(failures.length, 0);
+	const over = await send(url, form({ head, body: Buffer.alloc(200_001) }));
+	assert.equal(over.status, 413);
+	assert.equal(codeOf(over.body), 'payload_too_large');
+	assert.match(String(failures[0]), /larger than 200000 bytes/);
+});
+
+test('a file far over the limit is answered while it is still being sent', async (t) => {
+	const { port } = await start(t, [taking({ maxFileBytes: 10_000 })], { limits: { lingerMs: 50 } });
+	const peer = new Peer(t, port);
+	peer.send(
+		'POST /form HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=XX\r\nContent-Length: 900000000\r\n\r\n',
+	);
+	peer.send('--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
+	peer.send('x'.repeat(20_000));
+	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 413 .*payload_too_large/s);
+});
+
+test('fields have a limit too, and so has their number', async (t) => {
+	const { url } = await start(t, [taking({ maxFieldBytes: 10 })]);
+	const field = (body: string) => ({ head: 'Content-Disposition: form-data; name="a"', body });
+	assert.equal((await send(url, form(field('0123456789')))).status, 200);
+	assert.equal((await send(url, form(field('0123456789x')))).status, 413);
+	assert.equal((await send(url, form(...Array.from({ length: 200 }, () => field('x'))))).status, 413);
+});
+
+test('what is not a well-formed form is a 400', async (t) => {
+	const { url } = await start(t, [taking()]);
+	const head = 'Content-Disposition: form-data; name="file"; filename="a"';
+	const whole = form({ head, body: 'x'.repeat(1_000) });
+	const cases: Array<[Buffer, string | undefined, string]> = [
+		[whole, 'application/json', 'unsupported_content_type'],
+		[whole, 'multipart/mixed; boundary=XX', 'unsupported_content_type'],
+		[whole, 'multipart/form-data; charset=utf-8', 'invalid_request'],
+		[whole.subarray(0, 500), undefined, 'invalid_request'],
+		[whole.subarray(0, 20), undefined, 'invalid_request'],
+		[Buffer.from('no form at all'), undefined, 'invalid_request'],
+		[form({ head: 'Content-Disposition: form-data; filename="a"', body: 'x' }), undefined, 'invalid_request'],
+		[form({ head: 'Content-Disposition: form-data', body: 'x' }), undefined, 'invalid_request'],
+	];
+	for (const [body, type, code] of cases) {
+		const answer = await send(url, body, type);
+		assert.equal(answer.status, 400, code);
+		assert.equal(codeOf(answer.body), code);
+	}
+	const none = await fetch(`${url}/form`, { method: 'POST' });
+	assert.equal(codeOf(await none.json()), 'unsupported_content_type');
+	assert.equal((await send(url, whole)).status, 200, 'the server goes on');
+});
+
+test('parts that are no form data, however large, are passed over', async (t) => {
+	const { url } = await start(t, [taking()]);
+	const body = Buffer.alloc(70_000, 'z');
+	for (const head of ['X-Odd: y', 'Content-Disposition: attachment', 'Content-Type: text/plain']) {
+		const file = { head: 'Content-Disposition: form-data; name="file"; filename="a"', body: 'x' };
+		const answer = await send(url, form({ head, body }, file, { head, body }));
+		assert.equal(answer.status, 200, head);
+		assert.equal(answer.body.files.length, 1);
+	}
+	const preamble = Buffer.concat([body, Buffer.from('\r\n'), form()]);
+	assert.equal((await send(url, preamble)).status, 200);
+});
+
+test('files are handled one after the other, and one that is not read stops nobody', async (t) => {
+	const order: string[] = [];
+	const { url } = await start(t, [
+		taking({
+			async onFile({ name, stream }) {
+				order.push(`+${name}`);
+				if (name !== 'skipped') for await (const _ of stream);
+				order.push(`-${name}`);
+			},
+		}),
+	]);
+	const data = new FormData();
+	for (const name of ['one', 'skipped', 'two']) data.append(name, new Blob([Buffer.alloc(400_000)]), name);
+	assert.equal((await fetch(`${url}/form`, { method: 'POST', body: data })).status, 200);
+	assert.deepEqual(order, ['+one', '-one', '+skipped', '-skipped', '+two', '-two']);
+});
+
+test('a slow reader holds back the client instead of filling the memory', async (t) => {
+	const opened = deferred<void>();
+	const goOn = deferred<void>();
+	const { port, server } = await start(t, [
+		taking({
+			maxFileBytes: 200_000_000,
+			async onFile({ stream }) {
+				opened.resolve();
+				await goOn.promise;
+				for await (const _ of stream);
+			},
+		}),
+	]);
+	const size = 100_000_000;
+	const before = '--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
+	const after = '\r\n--XX--\r\n';
+	const peer = new Peer(t, port);
+	peer.send('POST /form HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=XX\r\n');
+	peer.send(`Content-Length: ${before.length + size + after.length}\r\n\r\n${before}`);
+	const rss = process.memoryUsage().rss;
+	const piece = Buffer.alloc(1_000_000);
+	let sent = 0;
+	const pump = (): void => {
+		while (sent < size) {
+			sent += piece.length;
+			if (!peer.socket.write(piece)) return void peer.socket.once('drain', pump);
+		}
+		peer.socket.write(after);
+	};
+	pump();
+	await opened.promise;
+	// Once the socket's buffers are full nothing moves any more: a few turns without progress.
+	let still = 0;
+	let last = -1;
+	await eventually(() => {
+		still = peer.socket.bytesWritten === last ? still + 1 : 0;
+		last = peer.socket.bytesWritten;
+		return still > 2_000;
+	}, 'the client is held back');
+	assert.ok(sent < size / 2, `${sent} bytes were taken from the client`);
+	assert.ok(process.memoryUsage().rss - rss < 60_000_000);
+	goOn.resolve();
+	assert.match(await peer.untilText('\r\n\r\n'), /^HTTP\/1\.1 200/);
+	await server.settled();
+});
+
+test('an upload whose client leaves destroys its file stream', async (t) => {
+	const failed = deferred<unknown>();
+	const opened = deferred<void>();
+	const { port, server } = await start(t, [
+		taking({
+			async onFile({ stream }) {
+				opened.resolve();
+				try {
+					for await (const _ of stream);
+				} catch (error) {
+					failed.resolve(error);
+					throw error;
+				}
+			},
+		}),
+	]);
+	const peer = new Peer(t, port);
+	peer.send(
+		'POST /form HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=XX\r\nContent-Length: 9000\r\n\r\n',
+	);
+	peer.send('--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nsome');
+	await opened.promise;
+	peer.socket.destroy();
+	assert.match(String(await failed.promise), /client left/);
+	await server.settled();
+});
+
+test("a file handler's own failure is the answer, and the rest of the form is not handled", async (t) => {
+	const handled: string[] = [];
+	const { url } = await start(t, [
+		taking({
+			async onFile({ name }) {
+				handled.push(name);
+				throw new Error('disk full');
+			},
+		}),
+	]);
+	const data = new FormData();
+	for (const name of ['one', 'two']) data.append(name, new Blob([Buffer.alloc(300_000)]), name);
+	const answer = await fetch(`${url}/form`, { method: 'POST', body: data });
+	assert.equal(answer.status, 500);
+	assert.equal(codeOf(await answer.json()), 'internal_error');
+	assert.deepEqual(handled, ['one']);
+});

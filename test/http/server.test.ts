@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog, deferred } from '../../src/base/index.ts';
+import { createHttpServer, type Reply, type Route } from '../../src/http/index.ts';
+import { codeOf, Peer, start } from './harness.ts';
+
+const hello: Route = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) };
+const health: Route = { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: 'alive' }) };
+
+test('a port that is taken is refused with a sentence that names it', async (t) => {
+	const { port } = await start(t, [hello]);
+	const second = createHttpServer({ host: '127.0.0.1', port, routes: [], log: createLog('silent') });
+	t.after(() => second[Symbol.asyncDispose]());
+	await assert.rejects(second.listen(), new RegExp(`Cannot listen on 127\\.0\\.0\\.1:${port}`));
+});
+
+test('a draining server turns new requests away and finishes those that run', async (t) => {
+	const goOn = deferred<void>();
+	const entered = deferred<void>();
+	const { url, server } = await start(
+		t,
+		[
+			hello,
+			health,
+			{
+				method: 'GET',
+				path: '/slow',
+				handle: async (): Promise<Reply> => {
+					entered.resolve();
+					await goOn.promise;
+					return { status: 200, body: 'done' };
+				},
+			},
+		],
+		{ servedWhileDraining: ['/healthz'] },
+	);
+	const slow = fetch(`${url}/slow`);
+	await entered.promise;
+	server.drain();
+	let settled = false;
+	const settling = server.settled().then(() => {
+		settled = true;
+	});
+	const away = await fetch(`${url}/hello`);
+	assert.equal(away.status, 503);
+	assert.equal(away.headers.get('connection'), 'close');
+	assert.ok(Number(away.headers.get('retry-after')) > 0);
+	assert.equal(codeOf(await away.json()), 'unavailable');
+	assert.equal(await (await fetch(`${url}/healthz`)).text(), 'alive');
+	assert.equal(settled, false);
+	goOn.resolve();
+	assert.equal(await (await slow).text(), 'done');
+	await settling;
+});
+
+test('a closed server takes no connection and ends those it had', async (t) => {
+	let aborted = false;
+	const entered = deferred<void>();
+	const { server, port } = await start(t, [
+		{
+			method: 'GET',
+			path: '/never',
+			handle: (request) => {
+				request.signal.addEventListener('abort', () => {
+					aborted = true;
+				});
+				entered.resolve();
+				return new Promise<Reply>(() => {});
+			},
+		},
+	]);
+	const idle = new Peer(t, port);
+	const busy = new Peer(t, port);
+	busy.send('GET /never HTTP/1.1\r\nHost: a\r\n\r\n');
+	await entered.promise;
+	await server[Symbol.asyncDispose]();
+	await server[Symbol.asyncDispose]();
+	await idle.untilClosed();
+	await busy.untilClosed();
+	assert.equal(aborted, true);
+	const late = new Peer(t, port);
+	assert.equal(await late.untilClosed(), '');
+});
+
+test('answers that no handler made carry the headers that the application adds to them', async (t) => {
+	const thrower: Route = {
+		method: 'GET',
+		path: '/throws',
+		handle: () => {
+			throw new Error('no');
+		},
+	};
+	const { url } = await start(t, [hello, thrower], {
+		errorHeaders: (request) => [['x-origin-was', request.header('origin') ?? 'none']],
+	});
+	for (const path of ['/nowhere', '/throws']) {
+		const answer = await fetch(url + path, { headers: { origin: 'https://a.example' } });
+		assert.equal(answer.headers.get('x-origin-was'), 'https://a.example');
+		await answer.text();
+	}
+	assert.equal((await fetch(`${url}/hello`)).headers.get('x-origin-was'), null);
+});
+
+test('errors of error headers do not cost the client its answer', async (t) => {
+	const { url } = await start(t, [hello], {
+		errorHeaders: () => {
+			throw new Error('no');
+		},
+	});
+	assert.equal((await fetch(`${url}/nowhere`)).status, 404);
+});
+
+test('a client behind a trusted proxy is known by its own address', async (t) => {
+	const who: Route = {
+		method: 'GET',
+		path: '/who',
+		handle: (request) => ({ status: 200, body: request.clientAddress }),
+	};
+	const headers = { 'x-forwarded-for': '6.6.6.6, 203.0.113.9' };
+	const trusting = await start(t, [who], { trustedProxies: ['127.0.0.0/8'] });
+	assert.equal(await (await fetch(`${trusting.url}/who`, { headers })).text(), '203.0.113.9');
+	const plain = await start(t, [who]);
+	assert.equal(await (await fetch(`${plain.url}/who`, { headers })).text(), '127.0.0.1');
+});
+
+test('headers of 12 KB are taken, of 20 KB refused', async (t) => {
+	const { port } = await start(t, [hello]);
+	for (const [size, status] of [
+		[12_000, 200],
+		[20_000, 431],
+	] as const) {
+		const peer = new Peer(t, port);
+		peer.send(`GET /hello HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(size)}\r\nConnection: close\r\n\r\n`);
+		assert.ok((await peer.untilClosed()).startsWith(`HTTP/1.1 ${status} `));
+	}
+});

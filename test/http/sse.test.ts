@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createParser } from 'eventsource-parser';
+import { deferred } from '../../src/base/index.ts';
+import type { EventsReply, HttpRequest, Route, SseEvent } from '../../src/http/index.ts';
+import { encodeEvent } from '../../src/http/sse.ts';
+import { eventually, Peer, start } from './harness.ts';
+
+function streaming(events: (request: HttpRequest) => AsyncIterable<SseEvent>, headers?: EventsReply['headers']): Route {
+	return { method: 'GET', path: '/events', handle: (request) => ({ events: events(request), headers }) };
+}
+
+const GET = 'GET /events HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** The chunks of a chunked body. */
+function chunksOf(text: string): string[] {
+	const chunks: string[] = [];
+	let at = text.indexOf('\r\n\r\n') + 4;
+	for (;;) {
+		const end = text.indexOf('\r\n', at);
+		const size = Number.parseInt(text.slice(at, end), 16);
+		if (Number.isNaN(size) || size === 0) return chunks;
+		chunks.push(text.slice(end + 2, end + 2 + size));
+		at = end + 2 + size + 2;
+	}
+}
+
+/** Never a value; ends when it is told that nobody listens. */
+function silent(onReturn: () => void): AsyncIterable<SseEvent> {
+	const over = deferred<IteratorResult<SseEvent>>();
+	return {
+		[Symbol.asyncIterator]: () => ({
+			next: () => over.promise,
+			return: async () => {
+				onReturn();
+				over.resolve({ done: true, value: undefined });
+				return { done: true, value: undefined };
+			},
+		}),
+	};
+}
+
+test('an event is written byte for byte as the standard has it', () => {
+	assert.equal(encodeEvent({ id: '12.3', event: 'a.b', data: '{"x":1}' }), 'id: 12.3\nevent: a.b\ndata: {"x":1}\n\n');
+	assert.equal(encodeEvent({ event: 'a', data: '' }), 'event: a\ndata: \n\n');
+	assert.equal(encodeEvent({ event: 'a', data: '1\n2\r\n3\r4' }), 'event: a\ndata: 1\ndata: 2\ndata: 3\ndata: 4\n\n');
+	assert.equal(
+		encodeEvent({ id: '1\nevent: x', event: 'a\r\ndata: y', data: '' }),
+		'id: 1 event: x\nevent: a data: y\ndata: \n\n',
+	);
+});
+
+test('a stream says that it must not be kept, and ends when its events do', async (t) => {
+	async function* two(): AsyncGenerator<SseEvent> {
+		yield { id: '1.0', event: 'one', data: '"ü"' };
+		yield { id: '2.0', event: 'two', data: '{}' };
+	}
+	const { port, url } = await start(t, [streaming(two, [['x-more', 'yes']])]);
+	const answer = await fetch(`${url}/events`);
+	assert.equal(answer.status, 200);
+	assert.equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+	assert.equal(answer.headers.get('cache-control'), 'no-cache, no-transform');
+	assert.equal(answer.headers.get('x-accel-buffering'), 'no');
+	assert.equal(answer.headers.get('x-more'), 'yes');
+	assert.equal(await answer.text(), 'id: 1.0\nevent: one\ndata: "ü"\n\nid: 2.0\nevent: two\ndata: {}\n\n');
+	const peer = new Peer(t, port);
+	peer.send(GET);
+	await peer.untilText('\r\n0\r\n\r\n');
+	assert.equal(chunksOf(peer.text).length, 1, 'what is ready in one turn is one write');
+	peer.send(GET);
+	await peer.until(() => peer.text.split('\r\n0\r\n\r\n').length === 3);
+	assert.equal(peer.closed, false, 'the connection goes on');
+});
+
+test('HEAD of a stream has its headers, no body, and lets go of the events', async (t) => {
+	let released = 0;
+	const { url } = await start(t, [
+		streaming(() =>
+			silent(() => {
+				released += 1;
+			}),
+		),
+	]);
+	const answer = await fetch(`${url}/events`, { method: 'HEAD' });
+	assert.equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+	await eventually(() => released === 1, 'the events are let go');
+});
+
+test('a stream that has nothing to say opens at once and is kept awake by comments', async (t) => {
+	const { port } = await start(t, [streaming(() => silent(() => {}))], { limits: { heartbeatMs: 30 } });
+	const peer = new Peer(t, port);
+	peer.send(GET);
+	await peer.until(() => chunksOf(peer.text).length >= 3);
+	assert.deepEqual(chunksOf(peer.text).slice(0, 3), [':\n\n', ':\n\n', ':\n\n']);
+});
+
+test('a client that leaves releases the events and aborts the signal', async (t) => {
+	const released = deferred<void>();
+	let signal: AbortSignal | undefined;
+	const { port, server } = await start(t, [
+		streaming((request) => {
+			signal = request.signal;
+			return silent(() => released.resolve());
+		}),
+	]);
+	const peer = new Peer(t, port);
+	peer.send(GET);
+	await peer.untilText(':\n\n');
+	peer.socket.destroy();
+	await released.promise;
+	assert.equal(signal?.aborted, true);
+	await server.closeStreams();
+});
+
+test('events that fail break the connection off instead of ending it', async (t) => {
+	async function* failing(): AsyncGenerator<SseEvent> {
+		yield { event: 'a', data: '1' };
+		throw new Error('lost');
+	}
+	const { port } = await start(t, [streaming(failing)]);
+	const peer = new Peer(t, port);
+	peer.send(GET);
+	const text = await peer.untilClosed();
+	assert.match(text, /event: a\ndata: 1\n\n/);
+	assert.ok(!text.endsWith('0\r\n\r\n'), 'a client must not take this for the end');
+	assert.ok(!text.includes('lost'));
+});
+
+test('a stream whose headers cannot be written breaks off, and the server goes on', async (t) => {
+	const headers = [null as unknown as readonly [string, string]];
+	const { port } = await start(t, [
+		streaming(() => silent(() => {}), headers),
+		{ method: 'GET', path: '/hello', handle: () => ({ status: 200 }) },
+	]);
+	const peer = new Peer(t, port);
+	peer.send(GET);
+	await peer.untilClosed();
+	const next = new Peer(t, port);
+	next.send('GET /hello HTTP/1.1\r\nHost: a\r\n\r\n');
+	assert.match(await next.untilText('\r\n\r\n'), /^HTTP\/1\.1 200/);
+});
+
+test('events that are always ready leave others their turn', async (t) => {
+	let pulled = 0;
+	async function* endless(): AsyncGenerator<SseEvent> {
+		for (;;) {
+			pulled += 1;
+			yield { event: 'e', data: 'x'.repeat(20_000) };
+		}
+	}
+	const { port, url } = await start(t, [
+		streaming(endless),
+		{ method: 'GET', path: '/hello', handle: () => ({ status: 200, body: String(pulled) }) },
+	]);
+	const peer = new Peer(t, port);
+	peer.send(GET);
+	await peer.until(() => peer.size > 1_000_000);
+	assert.ok(Number(await (await fetch(`${url}/hello`)).text()) > 0);
+	peer.socket.destroy();
+});
+
+test('a slow reader gets every event in order, and no more are made than it takes', async (t) => {
+	const data = 'x'.repeat(10_000);
+	const total = 3_000;
+	let made = 0;
+	async function* many(): AsyncGenerator<SseEvent> {
+		for (; made < total; made++) yield { id: String(made), event: 'e', data };
+	}
+	const { port } = await start(t, [streaming(many)]);
+	const peer = new Peer(t, port);
+	peer.socket.pause();
+	peer.send(GET);
+	let still = 0;
+	let last = -1;
+	await eventually(() => {
+		still = made === last ? still + 1 : 0;
+		last = made;
+		return made > 0 && still > 2_000;
+	}, 'the server waits');
+	assert.ok(made < total / 2, `${made} events were made for a reader that takes none`);
+	peer.socket.resume();
+	await peer.until(() => peer.size > total * data.length);
+	await peer.untilText('\r\n0\r\n\r\n');
+	const ids: string[] = [];
+	const parser = createParser({ onEvent: (event) => void ids.push(event.id as string) });
+	parser.feed(chunksOf(peer.text).join(''));
+	assert.deepEqual(
+		ids,
+		Array.from({ length: total }, (_, at) => String(at)),
+	);
+});
+
+test('what was written before a pause arrives although nothing follows it', async (t) => {
+	const data = 'x'.repeat(8_000_000);
+	async function* one(): AsyncGenerator<SseEvent> {
+		yield { event: 'e', data };
+		await new Promise(() => {});
+	}
+	const { port } = await start(t, [streaming(one)]);
+	const peer = new Peer(t, port);
+	peer.socket.pause();
+	peer.send(GET);
+	for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+	peer.socket.resume();
+	await peer.until(() => peer.size > data.length);
+});
+
+test('a reader that takes nothing for too long is cut off, and the events are let go', async (t) => {
+	const released = deferred<void>();
+	async function* endless(): AsyncGenerator<SseEvent> {
+		try {
+			for (;;) yield { event: 'e', data: 'x'.repeat(50_000) };
+		} finally {
+			released.resolve();
+		}
+	}
+	const { port } = await start(t, [streaming(endless)], { limits: { stallMs: 100 } });
+	const before = process.memoryUsage().rss;
+	const since = performance.now();
+	const peer = new Peer(t, port);
+	peer.socket.pause();
+	peer.send(GET);
+	await released.promise;
+	assert.ok(performance.now() - since < 5_000);
+	assert.ok(process.memoryUsage().rss - before < 60_000_000);
+	peer.socket.resume();
+	await peer.untilClosed();
+});
+
+test('a server that closes its streams ends each after what it has ready', async (t) => {
+	const released: number[] = [];
+	const next = deferred<void>();
+	async function* some(): AsyncGenerator<SseEvent> {
+		try {
+			yield { event: 'a', data: '1' };
+			await next.promise;
+		} finally {
+			released.push(1);
+		}
+	}
+	const { port, server } = await start(t, [
+		streaming((request) => {
+			request.signal.addEventListener('abort', () => next.resolve());
+			return some();
+		}),
+	]);
+	const peers = [new Peer(t, port), new Peer(t, port)];
+	for (const peer of peers) peer.send(GET);
+	for (const peer of peers) await peer.untilText('data: 1');
+	server.drain();
+	await server.closeStreams();
+	assert.equal(released.length, 2);
+	for (const peer of peers) assert.ok((await peer.untilClosed()).endsWith('\r\n0\r\n\r\n'));
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { marked } from 'marked';
+import { citedIndexes } from '../../src/models/index.ts';
+import { ask, passage } from './fixtures/ask.ts';
+
+/** Text that would mean something in Markdown or HTML. */
+const HOSTILE = [
+	'<script>alert(1)</script>',
+	'<img src=x onerror=alert(1)>',
+	'<!-- hidden',
+	'</p><iframe src="//example.com">',
+	'[click](javascript:alert(1))',
+	'![pixel](https://evil.example/p.png)',
+	'[ref][1] and [1]: https://evil.example',
+	'<https://evil.example>',
+	'[2] [3][4] [^1]',
+	'**bold** *it* __b__ _i_ ~~gone~~ `code [1]`',
+	'\\[1\\] \\\\[1] \\',
+	'&lt;script&gt; &#60;b&#62; &amp;',
+	'a | b | c',
+	'$x$ $$y$$',
+	'snake_case_name and _private_',
+];
+
+for (const text of HOSTILE) {
+	test(`a document that says ${text} is quoted as just that text`, async () => {
+		const item = `The tariff is ${text} in total.`;
+		const answer = await ask('What is the tariff?', [passage(`- ${item}`), passage('Nothing.', { index: 2 })]);
+		const html = await marked.parse(answer);
+		for (const [, tag] of html.matchAll(/<\/?([a-z][\w-]*)/gi)) assert.match(tag as string, /^(p|em|ul|li|a)$/, html);
+		// Renderers make links of bare addresses; such a link says where it leads.
+		for (const [, href, label] of html.matchAll(/<a href="([^"]*)">([^<]*)</g)) assert.equal(href, label);
+		assert.equal(html.split('<em>').length, 2, 'the title alone is emphasised');
+		const shown = html
+			.replace(/<[^>]*>/g, '')
+			.replace(/&lt;/g, '<')
+			.replace(/&gt;/g, '>')
+			.replace(/&quot;/g, '"')
+			.replace(/&#39;/g, "'")
+			.replace(/&amp;/g, '&')
+			.trim();
+		assert.equal(shown, `According to Guide:\n\n${item} [1]`);
+		assert.deepEqual(
+			citedIndexes(
+				answer,
+				[1, 2, 3, 4].map((index) => ({ index })),
+			),
+			[1],
+		);
+		assert.doesNotMatch(answer, /<[a-z/!]/i, 'harmless also where HTML is let through');
+	});
+}
+
+test('titles and headings cannot smuggle markup in either', async () => {
+	const one = passage('The tariff is 12 EUR.', { title: '*x* [a](b) <b>', heading_path: ['`![i](u)`'] });
+	const html = await marked.parse(await ask('What is the tariff?', [one]));
+	assert.doesNotMatch(html, /<(a|img|b|code|strong)\b/);
+	assert.match(html, /<em>\*x\* \[a\]\(b\) &lt;b&gt; › `!\[i\]\(u\)`<\/em>/);
+});
+
+test('list items keep to their line, whatever they begin with', async () => {
+	const items = ['# not a heading tariff', '> not a quote tariff', '--- tariff', '1. nested tariff', '| a tariff'];
+	const list = items.map((item) => `- ${item}`).join('\n');
+	const html = await marked.parse(await ask('Which tariff?', [passage(`Tariff notes:\n\n${list}`)]));
+	assert.doesNotMatch(html, /<(h1|blockquote|hr|ol|table)\b/);
+	assert.equal(html.split('<li>').length - 1, items.length, html);
+});
+
+test('code is quoted in a fence that it cannot close', async () => {
+	const code = 'tariff --set 12\n``` not the end\n[1] <b>';
+	const text = `To set the tariff, run:\n\n~~~~\n${code}\n~~~~`;
+	const answer = await ask('How do I set the tariff?', [passage(text)]);
+	const html = await marked.parse(answer);
+	assert.match(html, /<code>tariff --set 12\n``` not the end\n\[1\] &lt;b&gt;\n<\/code>/);
+	assert.deepEqual(citedIndexes(answer, [{ index: 1 }]), [1]);
+});
+
+test('invisible and direction-turning characters are left out of a quotation', async () => {
+	const text = 'The tar\u00adiff is\u200b 12\u202e EUR\u0007 and\ufeff no\u{e0041} more.';
+	assert.match(await ask('What is the tariff?', [passage(text)]), /The tariff is 12 EUR and no more\. \[1\]$/);
+});
+
+test('numbered steps keep their numbers and tables their headers', async () => {
+	const steps = 'How to renew the tariff:\n\n1. Sign in.\n2. Choose the tariff.\n3. Confirm.';
+	assert.match(
+		await ask('How do I renew the tariff?', [passage(steps)]),
+		/\n1\. Sign in\.\n2\. Choose the tariff\.\n3\. Confirm\. \[1\]$/,
+	);
+	const table = '| Tariff | Price |\n| --- | --- |\n| Basic | 5 EUR |\n| Family | 9 EUR |\n| Team | 20 EUR |';
+	assert.match(await ask('What is the price of Family?', [passage(table)]), /- Tariff: Family; Price: 9 EUR \[1\]$/);
+});

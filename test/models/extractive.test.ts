@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { citedIndexes } from '../../src/models/index.ts';
+import { ask, passage, pieces } from './fixtures/ask.ts';
+import { ANSWERABLE, HANDBOOK, UNANSWERABLE } from './fixtures/handbook.ts';
+
+const NOTHING = /^I could not find an answer to that in the documents available to me\./;
+
+for (const { question, facts, source } of ANSWERABLE) {
+	test(`the handbook answers: ${question}`, async () => {
+		const answer = await ask(question, HANDBOOK);
+		for (const fact of facts) assert.ok(answer.includes(fact), `${fact} is missing in: ${answer}`);
+		assert.equal(citedIndexes(answer, HANDBOOK)[0], source, answer);
+		const words = answer.split(/\s+/).length;
+		assert.ok(words <= 180, `${words} words: ${answer}`);
+	});
+}
+
+for (const question of UNANSWERABLE) {
+	test(`the handbook holds no answer: ${question}`, async () => {
+		const answer = await ask(question, HANDBOOK);
+		assert.match(answer, NOTHING);
+		assert.deepEqual(citedIndexes(answer, HANDBOOK), []);
+	});
+}
+
+test('nothing is quoted where nothing was retrieved or the search itself is not confident', async () => {
+	assert.match(await ask('How many vacation days do I get?', [], { confidence: 0 }), NOTHING);
+	assert.match(await ask('How many vacation days do I get?', HANDBOOK, { confidence: 0.05 }), NOTHING);
+	assert.match(await ask('???', HANDBOOK), NOTHING);
+	assert.match(await ask('What is it?', HANDBOOK), NOTHING);
+});
+
+test('the answer names its source with heading and page, and cites it', async () => {
+	const answer = await ask('When are salaries paid?', HANDBOOK);
+	assert.ok(answer.startsWith('According to *Employee handbook › Salary* (page 8): Salaries are paid'), answer);
+	assert.match(answer, /25th of each month\..*\[4\]$/);
+});
+
+test('a follow-up is understood with the question before it', async () => {
+	const history = [
+		{ role: 'user' as const, content: 'What is the daily allowance for Germany?' },
+		{ role: 'assistant' as const, content: 'Country: Germany; Daily allowance: 28 EUR [6]' },
+	];
+	const answer = await ask('And for France?', HANDBOOK, { history });
+	assert.match(answer, /France; Daily allowance: 40 EUR/);
+	assert.doesNotMatch(answer, /Switzerland/);
+	const asked = [{ role: 'user' as const, content: 'How many vacation days do I have?' }];
+	assert.match(await ask('and when do they expire?', HANDBOOK, { history: asked }), /31 March/);
+});
+
+test('a new question is not mixed up with the one before it', async () => {
+	const history = [{ role: 'user' as const, content: 'How many vacation days do I get?' }];
+	const answer = await ask('When is the main entrance open?', HANDBOOK, { history });
+	assert.deepEqual(citedIndexes(answer, HANDBOOK), [9]);
+});
+
+test('a greeting, thanks or a farewell gets a friendly line, in its language, without quotations', async () => {
+	const said: Array<[string, RegExp]> = [
+		['hi', /^Hello!/],
+		['Hello there!', /^Hello!/],
+		['ok, thanks a lot 🙏', /^You're welcome!/],
+		['Bye!', /^Goodbye!/],
+		['Guten Tag', /^Hallo!/],
+		['Vielen Dank!', /^Gern geschehen!/],
+		['Bonjour', /^Bonjour/],
+		['¡Gracias!', /^¡De nada!/],
+		['dank je wel', /^Graag gedaan!/],
+		['Obrigada!', /^De nada!/],
+		['Ciao', /^Buongiorno!/],
+		['ありがとうございます', /^どういたしまして/],
+		['شكرا', /^على الرحب/],
+	];
+	for (const [message, line] of said) {
+		const answer = await ask(message, HANDBOOK);
+		assert.match(answer, line);
+		assert.deepEqual(citedIndexes(answer, HANDBOOK), []);
+	}
+});
+
+test('pronouns are quoted with the sentence that they lean on', async () => {
+	const text = 'The starter kit holds a router and two cables. It costs 49 EUR including delivery. Boxes are blue.';
+	const answer = await ask('How much does it cost including delivery?', [passage(text)]);
+	assert.match(answer, /The starter kit holds a router and two cables\. It costs 49 EUR including delivery\. \[1\]$/);
+});
+
+test('what overlapping passages both say is quoted once', async () => {
+	const shared = 'Parcels can be returned within 60 days of delivery.';
+	const answer = await ask('Until when can parcels be returned?', [
+		passage(`${shared} The form is in the box.`),
+		passage(`We ship worldwide. ${shared}`, { index: 2 }),
+	]);
+	assert.equal(answer.split(shared).length, 2, answer);
+});
+
+test('sentences of one source keep the order of the document', async () => {
+	const text =
+		'Membership begins on the day of payment. Refunds of a membership are possible for 14 days. ' +
+		'After 14 days a membership ends with the year. Members vote in May.';
+	const answer = await ask('refund membership after 14 days', [passage(text)]);
+	const places = ['Refunds of', 'After 14 days'].map((start) => answer.indexOf(start));
+	assert.ok((places[0] as number) > 0 && (places[0] as number) < (places[1] as number), answer);
+});
+
+test('a long list is cut and says so', async () => {
+	const items = Array.from({ length: 30 }, (_, i) => `- supported country number ${i + 1}`);
+	const answer = await ask('Which countries are supported?', [passage(`Supported countries:\n\n${items.join('\n')}`)]);
+	assert.match(answer, /number 12 … \[1\]$/);
+	assert.doesNotMatch(answer, /number 13/);
+});
+
+test('a document without sentence marks is quoted in part, not whole', async () => {
+	const text = `${'word '.repeat(400)}the tariff for students is 12 EUR ${'other '.repeat(400)}`;
+	const answer = await ask('What is the tariff for students?', [passage(text)]);
+	assert.match(answer, /12 EUR/);
+	assert.ok(answer.length < 1_000, `${answer.length} characters`);
+});
+
+test('a question of 32,000 characters and fifty passages are answered within bounds', async () => {
+	const long = 'the quick brown fox asks about vacation days '.repeat(700).slice(0, 32_000);
+	const filler = 'Employees may work from home up to three days a week, as agreed. '.repeat(40);
+	const passages = Array.from({ length: 50 }, (_, i) => passage(`Part ${i}. ${filler}`, { index: i + 1 }));
+	const started = performance.now();
+	await ask(long, [...HANDBOOK, ...passages.map((one) => ({ ...one, index: one.index + 10 }))]);
+	assert.ok(performance.now() - started < 2_000);
+});
+
+test('hostile documents are read in bounded time', async () => {
+	const started = performance.now();
+	for (const part of [
+		'| ',
+		'- ',
+		'\t',
+		'```\n',
+		'# ',
+		' ',
+		'(',
+		'"',
+		'.',
+		'…',
+		'|-',
+		':-',
+		'1. ',
+		', ',
+		'\u0000',
+		'<',
+		'&',
+	]) {
+		await ask('What about vacation days?', [passage(`Vacation days: ${part.repeat(20_000)}`)]);
+	}
+	assert.ok(performance.now() - started < 8_000);
+});
+
+test('the answer is streamed in pieces of a few words, and other work runs in between', async () => {
+	let turns = 0;
+	let running = true;
+	const tick = () => {
+		turns++;
+		if (running) setImmediate(tick);
+	};
+	setImmediate(tick);
+	const found = await pieces('How do I request leave?', { passages: HANDBOOK });
+	running = false;
+	assert.ok(found.length >= 8, `${found.length} pieces`);
+	assert.ok(found.every((piece) => piece.length > 0 && piece.length <= 48));
+	assert.ok(turns >= found.length - 1, `${turns} turns for ${found.length} pieces`);
+});
+
+test('surrogate pairs are never cut by the stream', async () => {
+	const text = `Vacation days are fun: ${'😀'.repeat(200)}`;
+	const found = await pieces('vacation days', { passages: [passage(text)] });
+	assert.ok(found.join('').includes('😀😀'));
+	for (const piece of found) assert.doesNotMatch(piece, /\p{Surrogate}/u);
+});
+
+test('stop ends the answer at once, before it and within it', async () => {
+	const reason = new Error('stopped');
+	await assert.rejects(pieces('When are salaries paid?', { passages: HANDBOOK }, AbortSignal.abort(reason)), reason);
+	const controller = new AbortController();
+	const { model } = await import('../../src/models/index.ts').then((face) => face.createModels().resolve(null));
+	const { request } = await import('./fixtures/ask.ts');
+	const seen: string[] = [];
+	await assert.rejects(async () => {
+		for await (const event of model.stream(
+			request('How do I request leave?', { passages: HANDBOOK }),
+			controller.signal,
+		)) {
+			if (event.type === 'delta') seen.push(event.text);
+			if (seen.length === 2) controller.abort(reason);
+		}
+	}, reason);
+	assert.equal(seen.length, 2);
+});

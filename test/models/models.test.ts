@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../src/base/index.ts';
+import { type ChatModel, type ChatProvider, createModels, DEFAULT_MODEL } from '../../src/models/index.ts';
+
+const silent: ChatModel = { async *stream() {} };
+const remote: ChatProvider = { id: 'remote', chat: silent, models: null };
+
+test('a server without settings answers with the built-in model', () => {
+	const models = createModels();
+	assert.equal(models.defaultModel, DEFAULT_MODEL);
+	const { id, name } = models.resolve(null);
+	assert.deepEqual({ id, name }, { id: 'builtin/extractive', name: 'extractive' });
+	assert.equal(models.resolve('builtin/extractive').model, models.resolve(null).model);
+	assert.deepEqual(
+		models.list().map((model) => [model.id, model.provider, model.default]),
+		[['builtin/extractive', 'builtin', true]],
+	);
+});
+
+test('a model is named by its provider, the first slash, and its name there', () => {
+	const models = createModels({ defaultModel: 'remote/meta/llama-3', providers: [remote] });
+	const { id, name, model } = models.resolve('remote/org/name:7b');
+	assert.deepEqual({ id, name }, { id: 'remote/org/name:7b', name: 'org/name:7b' });
+	assert.equal(model, silent);
+	assert.equal(models.resolve(null).name, 'meta/llama-3');
+	assert.deepEqual(
+		models.list().map((listed) => [listed.id, listed.name, listed.default]),
+		[
+			['builtin/extractive', 'extractive', false],
+			['remote/*', null, true],
+		],
+	);
+});
+
+test('a model that is not configured is refused with a sentence that lists what is', () => {
+	const models = createModels({ providers: [remote] });
+	const wrong = [
+		'builtin/other',
+		'builtin',
+		'builtin/',
+		'/extractive',
+		'',
+		'openai/gpt',
+		'constructor/x',
+		'x'.repeat(9_999),
+	];
+	for (const name of wrong) {
+		assert.throws(
+			() => models.resolve(name),
+			(error) => {
+				assert.ok(error instanceof AppError);
+				assert.equal(error.code, 'unknown_model');
+				assert.match(error.message, /Configured: builtin\/extractive, remote\/\*\./);
+				assert.ok(error.message.length < 300);
+				return true;
+			},
+		);
+	}
+});
+
+test('a default model that is not configured stops the start', () => {
+	assert.throws(() => createModels({ defaultModel: 'openai/gpt' }), { code: 'unknown_model' });
+});
+
+test('two providers of one name, or a name with a slash, are a mistake in the wiring', () => {
+	assert.throws(() => createModels({ providers: [remote, remote] }), /Two model providers are called 'remote'/);
+	assert.throws(() => createModels({ providers: [{ ...remote, id: 'a/b' }] }), /without a slash/);
+});

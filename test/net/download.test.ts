@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { createNetwork, type Download, type DownloadOptions } from '../../src/net/index.ts';
+import { httpServer, tcpServer } from './servers.ts';
+
+const open = () => createNetwork({ allowPrivateNetwork: true });
+
+async function bytesOf({ body }: Download): Promise<Buffer> {
+	const chunks: Buffer[] = [];
+	for await (const chunk of body) chunks.push(chunk);
+	return Buffer.concat(chunks);
+}
+
+/** Downloads the whole of what one handler serves. */
+async function fetchFrom(origin: string, path = '/', options?: DownloadOptions): Promise<Buffer> {
+	await using network = open();
+	return await bytesOf(await network.download(origin + path, options));
+}
+
+test('a file is fetched with its type and its final address', async () => {
+	await using server = await httpServer((request, response) => {
+		assert.equal(request.headers['user-agent'], 'Parley');
+		response.setHeader('content-type', 'text/markdown; charset=utf-8').end('# Hello');
+	});
+	await using network = open();
+	const file = await network.download(`${server.origin}/a.md`);
+	assert.equal(file.status, 200);
+	assert.equal(file.finalUrl, `${server.origin}/a.md`);
+	assert.equal(file.headers['content-type'], 'text/markdown; charset=utf-8');
+	assert.equal(String(await bytesOf(file)), '# Hello');
+});
+
+test('connections are kept and used again', async () => {
+	await using server = await httpServer((request, response) => response.end(request.url));
+	await using network = open();
+	for (let i = 0; i < 10; i++) {
+		assert.equal(String(await bytesOf(await network.download(`${server.origin}/${i}`))), `/${i}`);
+	}
+	// Two, as the next file may be asked for just before the connection of the last one is free.
+	assert.ok(server.connections <= 2, `${server.connections} connections`);
+});
+
+const text = randomBytes(2_000).toString('hex').repeat(10);
+for (const [coding, packed] of Object.entries({
+	gzip: gzipSync(text),
+	'x-gzip': gzipSync(text),
+	GZIP: gzipSync(text),
+	deflate: deflateSync(text),
+	'deflate ': deflateRawSync(text),
+	br: brotliCompressSync(text),
+	identity: Buffer.from(text),
+})) {
+	test(`a body with the Content-Encoding "${coding}" (${packed[0]?.toString(16)}…) is unpacked`, async () => {
+		await using server = await httpServer((_request, response) => {
+			response.setHeader('content-encoding', coding).end(packed);
+		});
+		assert.equal(String(await fetchFrom(server.origin)), text);
+	});
+}
+
+test('an empty body is empty in any coding', async () => {
+	await using server = await httpServer((_request, response) => response.setHeader('content-encoding', 'gzip').end());
+	assert.equal((await fetchFrom(server.origin)).length, 0);
+});
+
+test('damaged, truncated and unknown packing is an unreadable file', async () => {
+	const whole = gzipSync(text);
+	const bodies: Record<string, [coding: string, body: Buffer]> = {
+		'/damaged': ['gzip', Buffer.concat([whole.subarray(0, 50), randomBytes(500), whole.subarray(550)])],
+		'/truncated': ['gzip', whole.subarray(0, -20)],
+		'/no-gzip': ['gzip', Buffer.from('plain text')],
+		'/no-brotli': ['br', Buffer.from('plain text, and not at all brotli')],
+		'/unknown': ['zstd', whole],
+		'/stacked': ['gzip, gzip', gzipSync(whole)],
+	};
+	await using server = await httpServer((request, response) => {
+		const [coding, body] = bodies[request.url!]!;
+		response.setHeader('content-encoding', coding).end(body);
+	});
+	for (const path of Object.keys(bodies)) {
+		await assert.rejects(fetchFrom(server.origin, path), { name: 'AppError', code: 'unreadable_file' }, path);
+	}
+});
+
+test('the limit on the wire is exact at the byte, with and without an announced length', async () => {
+	await using server = await httpServer((request, response) => {
+		if (request.url === '/announced') response.setHeader('content-length', 1_000);
+		response.write(Buffer.alloc(400));
+		response.end(Buffer.alloc(600));
+	});
+	for (const path of ['/announced', '/chunked']) {
+		assert.equal((await fetchFrom(server.origin, path, { maxWireBytes: 1_000 })).length, 1_000);
+		await assert.rejects(fetchFrom(server.origin, path, { maxWireBytes: 999 }), /larger than 999 bytes/);
+	}
+});
+
+test('the limit after unpacking is exact at the byte', async () => {
+	await using server = await httpServer((_request, response) => {
+		response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(100_000)));
+	});
+	assert.equal((await fetchFrom(server.origin, '/', { maxDecodedBytes: 100_000 })).length, 100_000);
+	await assert.rejects(fetchFrom(server.origin, '/', { maxDecodedBytes: 99_999 }), /larger than 99999 bytes/);
+});
+
+test('a packing bomb is stopped at the limit, not unpacked first', async () => {
+	// Members follow each other, as gzip allows: 400 MB from 400 kB.
+	const bomb = Buffer.concat(Array<Buffer>(40).fill(gzipSync(Buffer.alloc(10_000_000))));
+	await using server = await httpServer((_request, response) => {
+		response.setHeader('content-encoding', 'gzip').end(bomb);
+	});
+	await using network = open();
+	let size = 0;
+	await assert.rejects(async () => {
+		for await (const chunk of (await network.download(server.origin)).body) size += chunk.length;
+	}, /larger than 20 MB/);
+	assert.ok(size <= 20_000_000, `${size} bytes were handed out`);
+});
+
+test('a body that drips without an end meets the deadline', async () => {
+	let gone = false;
+	await using server = await httpServer((_request, response) => {
+		const dripping = setInterval(() => response.write('x'), 5);
+		response.on('close', () => {
+			clearInterval(dripping);
+			gone = true;
+		});
+	});
+	await assert.rejects(fetchFrom(server.origin, '/', { timeoutMs: 150 }), /within 0\.15 seconds/);
+	await waitFor(() => gone);
+});
+
+test('a server that accepts and stays silent meets the deadline, in HTTP and in TLS', async () => {
+	await using server = await tcpServer(() => {});
+	for (const scheme of ['http', 'https']) {
+		const late = fetchFrom(`${scheme}://127.0.0.1:${server.port}`, '/', { timeoutMs: 100 });
+		await assert.rejects(late, { code: 'unreadable_file', message: /within 0\.1 seconds/ });
+	}
+});
+
+test('a name that is never resolved meets the deadline', async () => {
+	await using network = createNetwork({ allowPrivateNetwork: true, resolve: () => new Promise(() => {}) });
+	await assert.rejects(network.download('http://stuck.example/', { timeoutMs: 50 }), /within 0\.05 seconds/);
+});
+
+test('an answer that nobody reads is let go at the deadline', async () => {
+	let gone = false;
+	await using server = await httpServer((_request, response) => {
+		response.on('close', () => {
+			gone = true;
+		});
+		response.write(Buffer.alloc(1_000_000));
+	});
+	await using network = open();
+	await network.download(server.origin, { timeoutMs: 100 });
+	await waitFor(() => gone);
+});
+
+test('an answer that is not wanted after all is let go at once', async () => {
+	let gone = false;
+	await using server = await httpServer((_request, response) => {
+		response.on('close', () => {
+			gone = true;
+		});
+		response.write(Buffer.alloc(1_000_000));
+	});
+	await using network = open();
+	{
+		await using _unwanted = await network.download(server.origin);
+	}
+	await waitFor(() => gone);
+});
+
+test('the caller can end it at every stage, and gets its own reason', async () => {
+	await using silent = await tcpServer(() => {});
+	await using slow = await httpServer((_request, response) => void response.write('x'));
+	await using network = open();
+	const reason = new Error('the server stops');
+	await assert.rejects(network.download(silent.origin, { signal: AbortSignal.abort(reason) }), reason);
+	const waiting = new AbortController();
+	const early = network.download(silent.origin, { signal: waiting.signal });
+	await waitFor(() => silent.connections > 0);
+	waiting.abort(reason);
+	await assert.rejects(early, reason);
+	const reading = new AbortController();
+	const { body } = await network.download(slow.origin, { signal: reading.signal });
+	await assert.rejects(async () => {
+		for await (const chunk of body) if (chunk.length > 0) reading.abort(reason);
+	}, reason);
+});
+
+test('a body that breaks off is an unreadable file, not a short one', async () => {
+	await using server = await tcpServer((socket) => {
+		socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this'));
+	});
+	await assert.rejects(fetchFrom(server.origin), { code: 'unreadable_file', message: /broke off/ });
+});
+
+test('what is not HTTP is an unreadable file', async () => {
+	await using server = await tcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+	await assert.rejects(fetchFrom(server.origin), { code: 'unreadable_file' });
+	await assert.rejects(fetchFrom(`https://127.0.0.1:${server.port}`), { code: 'unreadable_file', message: /TLS/ });
+});
+
+test('a closed port and an unknown name are told apart in the sentence', async () => {
+	const server = await tcpServer(() => {});
+	await server[Symbol.asyncDispose]();
+	await assert.rejects(fetchFrom(server.origin), { code: 'unreadable_file', message: /^Could not connect to 127/ });
+	await using network = createNetwork({ allowPrivateNetwork: true, resolve: async () => [] });
+	await assert.rejects(network.download('http://nowhere.example/'), /nowhere\.example cannot be resolved/);
+});
+
+test('a status that is not 2xx is an unreadable file that names the status', async () => {
+	await using server = await httpServer((request, response) => {
+		response.statusCode = Number(request.url!.slice(1));
+		response.end('no file');
+	});
+	for (const status of [300, 302, 304, 400, 404, 500]) {
+		await assert.rejects(fetchFrom(server.origin, `/${status}`), new RegExp(`status ${status}`));
+	}
+});
+
+test('three redirects are followed and a fourth is not', async () => {
+	await using server = await httpServer((request, response) => {
+		const left = Number(request.url!.slice(1));
+		if (left === 0) return response.end('here');
+		return response.writeHead(302, { location: `/${left - 1}` }).end('elsewhere');
+	});
+	await using network = open();
+	const file = await network.download(`${server.origin}/3`);
+	assert.equal(file.finalUrl, `${server.origin}/0`);
+	assert.equal(String(await bytesOf(file)), 'here');
+	await assert.rejects(network.download(`${server.origin}/4`), /more than 3 times/);
+	await assert.rejects(network.download(`${server.origin}/1`, { maxRedirects: 0 }), /more than 0 times/);
+});
+
+test('a redirect to a private address is refused and never connected to', async () => {
+	await using canary = await tcpServer((socket) => socket.destroy());
+	await using front = await httpServer((request, response) => {
+		response.writeHead(302, { location: decodeURIComponent(request.url!.slice(1)) }).end();
+	});
+	// The front plays a public server, on the only address that is judged to be one.
+	const names: Record<string, string> = { 'front.example': '127.0.0.1', 'evil.example': '127.0.0.3' };
+	await using network = createNetwork({
+		allowPrivateNetwork: false,
+		resolve: async (hostname) => [{ address: names[hostname]!, family: 4 }],
+		judge: (address) => address === '127.0.0.1',
+	});
+	const targets = [
+		'localhost',
+		'127.0.0.2',
+		'[::1]',
+		'[::ffff:127.0.0.1]',
+		'10.0.0.1',
+		'evil.example',
+		'user@front.example',
+	];
+	for (const target of targets) {
+		const path = encodeURIComponent(`http://${target}:${canary.port}/`);
+		await assert.rejects(
+			network.download(`http://front.example:${front.port}/${path}`),
+			{ code: 'url_not_allowed' },
+			target,
+		);
+	}
+	for (const location of ['file:///etc/passwd', 'ftp://front.example/', 'data:text/plain,x', 'javascript:alert(1)']) {
+		const path = encodeURIComponent(location);
+		await assert.rejects(network.download(`http://front.example:${front.port}/${path}`), { code: 'url_not_allowed' });
+	}
+	await assert.rejects(network.download(`http://front.example:${front.port}/${encodeURIComponent('http://[')}`), {
+		code: 'unreadable_file',
+	});
+	assert.equal(canary.connections, 0);
+});
+
+test('cookies are neither kept nor sent, and headers of the connection are ours', async () => {
+	const seen: IncomingMessage['headers'][] = [];
+	await using server = await httpServer((request, response) => {
+		seen.push(request.headers);
+		response.setHeader('set-cookie', 'a=b');
+		if (request.url === '/') return response.writeHead(302, { location: '/next' }).end();
+		return response.end();
+	});
+	await using network = open();
+	const file = await network.download(server.origin, {
+		headers: {
+			Cookie: 'c=d',
+			Host: 'other.example',
+			Connection: 'upgrade',
+			'Accept-Encoding': 'zstd',
+			Accept: 'text/html',
+		},
+	});
+	await bytesOf(file);
+	assert.equal(file.headers['set-cookie'], undefined);
+	assert.equal(seen.length, 2);
+	for (const headers of seen) {
+		assert.equal(headers.cookie, undefined);
+		assert.equal(headers.host, `127.0.0.1:${server.port}`);
+		assert.equal(headers['accept-encoding'], 'gzip, deflate, br');
+		assert.equal(headers.accept, 'text/html');
+	}
+});
+
+test('closing the network ends what is under way', async () => {
+	await using server = await httpServer((_request, response) => void response.write('x'));
+	const network = open();
+	const { body } = await network.download(server.origin);
+	await assert.rejects(
+		async () => {
+			for await (const chunk of body) if (chunk.length > 0) await network[Symbol.asyncDispose]();
+		},
+		{ code: 'unreadable_file' },
+	);
+	await assert.rejects(network.download(server.origin), { code: 'unreadable_file' });
+});
+
+async function waitFor(condition: () => boolean): Promise<void> {
+	const end = Date.now() + 5_000;
+	while (!condition()) {
+		if (Date.now() > end) throw new Error('The condition did not come to hold within 5 s.');
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+}

@@ -1,0 +1,20 @@
+import { pause } from '../../src/base/index.ts';
+
+/**
+ * Waits until `look` gives something other than undefined or false, and resolves with it. Looks again every few
+ * milliseconds, for what tells of itself in no other way.
+ * @throws Error that names what was waited for, when it has not come in time
+ */
+export async function until<T>(
+	what: string,
+	look: () => Promise<T | undefined | false> | T | undefined | false,
+	deadlineMs = 30_000,
+): Promise<T> {
+	const deadline = performance.now() + deadlineMs;
+	for (;;) {
+		const seen = await look();
+		if (seen !== undefined && seen !== false) return seen;
+		if (performance.now() > deadline) throw new Error(`Waited ${deadlineMs / 1000} s in vain until ${what}.`);
+		await pause(20);
+	}
+}
