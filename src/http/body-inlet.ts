@@ -37,6 +37,8 @@ export class BodyInlet {
 	#onEnd: (() => void) | null = null;
 	/** Whether the body's last byte has arrived. */
 	complete = false;
+	/** Whether the body stopped arriving half-way. */
+	stalled = false;
 
 	/** @param idleMs for which the body may bring no byte while somebody waits for it */
 	constructor(tap: BodyTap, idleMs: number) {
@@ -122,6 +124,7 @@ export class BodyInlet {
 
 	#watch(): void {
 		if (!this.#paused && performance.now() - this.#lastByteAt >= this.#idleMs) {
+			this.stalled = true;
 			this.fail(new AppError('invalid_request', 'The request body stopped arriving.'));
 			return;
 		}

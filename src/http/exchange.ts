@@ -31,7 +31,10 @@ const copyHeader = (name: string, value: string): void => {
 	copied.push(name, value);
 };
 
-/** One request and its answer. The only place that touches the HTTP library's request and response. */
+/**
+ * One request and its answer. The only place that touches the HTTP library's request and response: their rules (what may
+ * be called when, and in which turn) are kept here together, hence the length of this file.
+ */
 export class Exchange implements RequestOrigin {
 	readonly #res: uWS.HttpResponse;
 	readonly #around: Surroundings;
@@ -41,6 +44,8 @@ export class Exchange implements RequestOrigin {
 	/** While the client takes no byte of the answer. */
 	#stall: NodeJS.Timeout | null = null;
 	#writer: EventWriter | null = null;
+	/** The answer, while it waits for the rest of an unwanted body. */
+	#held: Reply | null = null;
 	/** The answer is decided. */
 	#answered = false;
 	/** The library's response is no longer ours to touch: the answer is written, or the client has gone. */
@@ -118,11 +123,15 @@ export class Exchange implements RequestOrigin {
 		const reply = this.#errorReply(new AppError('invalid_request', complaint));
 		setImmediate(() => {
 			if (this.#released) return;
-			this.#res.cork(() => {
-				this.#writeHead(reply.status, reply.headers);
-				this.#res.end(this.#request.method === 'HEAD' ? '' : reply.body, true);
-			});
-			this.#release();
+			try {
+				this.#res.cork(() => {
+					this.#writeHead(reply.status, reply.headers);
+					this.#res.end(this.#request.method === 'HEAD' ? '' : reply.body, true);
+				});
+				this.#release();
+			} catch (error) {
+				this.#breakOff(error);
+			}
 		});
 	}
 
@@ -197,14 +206,17 @@ export class Exchange implements RequestOrigin {
 		const { inlet } = this.#request;
 		const last = this.#around.dispatcher.draining;
 		if (inlet === null || inlet.complete) this.#write(reply, last);
+		else if (inlet.stalled) this.#write(reply, true);
 		else {
 			// Closing on a client that still sends would cost it the answer; so the rest is thrown away first, for a while.
+			this.#held = reply;
 			this.#deadline = setTimeout(() => this.#write(reply, true), this.#around.limits.lingerMs);
 			inlet.discard(() => this.#write(reply, last));
 		}
 	}
 
 	#write(reply: Reply, close: boolean): void {
+		this.#held = null;
 		if (this.#deadline !== null) clearTimeout(this.#deadline);
 		this.#request.inlet?.stop();
 		try {
@@ -343,6 +355,7 @@ export class Exchange implements RequestOrigin {
 		this.#request.abort();
 		this.#request.inlet?.fail(new AppError('invalid_request', 'The client left before its request was complete.'));
 		this.#writer?.leave();
+		if (this.#held !== null) letGo(this.#held);
 	}
 
 	#release(): void {

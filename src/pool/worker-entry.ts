@@ -13,5 +13,10 @@ export interface WorkerEntry {
 export function workerEntry(name: 'parse' | 'embed' | 'search' | 'store'): WorkerEntry {
 	const bundled = new URL(`./workers/${name}.js`, import.meta.url);
 	if (existsSync(bundled)) return { file: bundled, execArgv: [] };
-	return { file: new URL(`../../workers/${name}.ts`, import.meta.url), execArgv: ['--import', 'tsx'] };
+	// `--import tsx` reaches only the main thread's loader; a thread must register it for itself.
+	const register = `import { register } from ${JSON.stringify(import.meta.resolve('tsx/esm/api'))}; register();`;
+	return {
+		file: new URL(`../../workers/${name}.ts`, import.meta.url),
+		execArgv: ['--import', `data:text/javascript,${encodeURIComponent(register)}`],
+	};
 }

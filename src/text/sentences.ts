@@ -121,6 +121,8 @@ function isEnd(before: string, after: string, language: string | null): boolean 
 	if (BEFORE_A_NUMBER.has(lower) && /^[\d(]|^[A-Z]\b|^[IVX]+\b/.test(after)) return false;
 	const next = /^\p{L}+/u.exec(after)?.[0];
 	if (next === undefined) return true;
+	// "z. B.", "d. h.", "p. ex.": a lower-case letter alone is half an abbreviation.
+	if (/^\p{Ll}$/u.test(word) && /^\p{L}{1,3}\./u.test(after)) return false;
 	if (INITIALS.test(word)) return STARTERS.has(next.toLowerCase());
 	if (/^\d{1,2}$/.test(word) && language !== null && DOTTED_ORDINALS.has(language)) {
 		const lead = before.slice(0, before.lastIndexOf(word)).trimEnd().split(/\s/).at(-1) ?? '';

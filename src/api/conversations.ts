@@ -1,0 +1,79 @@
+import { AppError } from '../base/index.ts';
+import type { Operations } from '../contract/index.ts';
+import { type Conversations, presentConversation, presentMessage } from '../conversations/index.ts';
+import type { ConversationRecord, MessageRecord, Position, Store } from '../store/index.ts';
+import { type Handler, RawReply } from './call.ts';
+import { byCreation, type Cursors } from './cursors.ts';
+import { resumePoint } from './messages.ts';
+
+type ConversationOperation =
+	| 'listConversations'
+	| 'getConversation'
+	| 'listConversationMessages'
+	| 'followConversation'
+	| 'stopReply';
+
+export interface ConversationHandlersOptions {
+	store: Store;
+	conversations: Conversations;
+	cursors: Cursors;
+}
+
+/** Where a message is in its conversation. */
+export function bySequence({ seq, id }: MessageRecord): Position {
+	return { at: seq, id };
+}
+
+/** Conversations: read, follow, stop. */
+export function conversationHandlers({ store, conversations, cursors }: ConversationHandlersOptions): {
+	[K in ConversationOperation]: Handler<Operations[K]>;
+} {
+	const find = async (workspaceId: string, id: string): Promise<ConversationRecord> => {
+		const record = await store.get('conversations', id);
+		if (record?.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
+		return record;
+	};
+
+	return {
+		async listConversations({ caller, query }) {
+			const { limit: _limit, cursor: _cursor, order: _order, created_after, created_before, ...where } = query;
+			const list = `conversations ${caller.workspaceId} ${JSON.stringify([where, created_after, created_before])}`;
+			const page = cursors.read(list, query);
+			const records = await store.list('conversations', {
+				...page,
+				limit: page.limit + 1,
+				where: { workspace_id: caller.workspaceId, ...where },
+				createdAfter: created_after === undefined ? undefined : Date.parse(created_after),
+				createdBefore: created_before === undefined ? undefined : Date.parse(created_before),
+			});
+			return cursors.page(list, page, records, byCreation, presentConversation);
+		},
+
+		getConversation: async ({ caller, params }) => presentConversation(await find(caller.workspaceId, params.id)),
+
+		async listConversationMessages({ caller, params, query }) {
+			const { id } = await find(caller.workspaceId, params.id);
+			const list = `messages ${id}`;
+			const page = cursors.read(list, query, 'asc');
+			const records = await store.list('messages', {
+				...page,
+				limit: page.limit + 1,
+				where: { conversation_id: id },
+			});
+			return cursors.page(list, page, records, bySequence, presentMessage);
+		},
+
+		async followConversation({ caller, params, query, request }) {
+			const { id } = await find(caller.workspaceId, params.id);
+			const after = resumePoint(request, query.last_event_id);
+			const events = conversations.follow(id, { after, signal: request.signal, audience: 'api' });
+			return new RawReply({ events });
+		},
+
+		async stopReply({ caller, params }) {
+			const { id } = await find(caller.workspaceId, params.id);
+			await conversations.stop(id);
+			return presentConversation(await find(caller.workspaceId, id));
+		},
+	};
+}

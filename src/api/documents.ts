@@ -1,0 +1,170 @@
+import { AppError } from '../base/index.ts';
+import { bodyValidator, DocumentTitle, type Operations } from '../contract/index.ts';
+import type { HttpRequest } from '../http/index.ts';
+import { type Documents, presentDocument, sniffFormat } from '../knowledge/index.ts';
+import type { Network } from '../net/index.ts';
+import type { DocumentRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
+import type { Handler } from './call.ts';
+import { byCreation, type Cursors } from './cursors.ts';
+import { findKnowledgeBase } from './knowledge-bases.ts';
+
+type DocumentOperation =
+	| 'listDocuments'
+	| 'addDocument'
+	| 'getDocument'
+	| 'deleteDocument'
+	| 'listDocumentChunks'
+	| 'retryDocument';
+
+export interface DocumentsOptions {
+	store: Store;
+	documents: Documents;
+	network: Pick<Network, 'checkUrl'>;
+	cursors: Cursors;
+	maxUploadBytes: number;
+}
+
+const MAX_FIELD_BYTES = 10_000;
+const checkTitle = bodyValidator(DocumentTitle);
+
+/** Documents of a knowledge base: upload, import, read, remove, try again. */
+export function documentHandlers({ store, documents, network, cursors, maxUploadBytes }: DocumentsOptions): {
+	[K in DocumentOperation]: Handler<Operations[K]>;
+} {
+	const find = async (workspaceId: string, params: { id: string; doc_id: string }) => {
+		const knowledgeBase = await findKnowledgeBase(store, workspaceId, params.id);
+		const document = await store.get('documents', params.doc_id);
+		if (document?.knowledge_base_id !== knowledgeBase.id) {
+			throw new AppError('not_found', 'The document does not exist.');
+		}
+		return { knowledgeBase, document };
+	};
+
+	const upload = async (knowledgeBase: KnowledgeBaseRecord, request: HttpRequest): Promise<DocumentRecord> => {
+		const files: Array<{ blob: IncomingBlob; file_name: string | null; content_type: string }> = [];
+		try {
+			const fields = await request.multipart({
+				maxFileBytes: maxUploadBytes,
+				maxFieldBytes: MAX_FIELD_BYTES,
+				async onFile({ name, fileName, contentType, stream }) {
+					if (name !== 'file') throw invalid(`/${name}`, 'is not a known part: send `file` and `title`');
+					if (files.length > 0) throw invalid('/file', 'must be given once');
+					files.push({
+						blob: await store.blobs.receive(stream),
+						file_name: fileName,
+						content_type: contentType,
+					});
+				},
+			});
+			const [file] = files;
+			if (!file) throw invalid('/file', 'is required');
+			const title = titleOf(fields);
+			if (file.blob.size === 0) throw new AppError('unreadable_file', 'The file is empty.');
+			const { blob, ...source } = file;
+			if (!sniffFormat(blob.head, file.file_name, file.content_type)) throw new AppError('unsupported_file_type');
+			return await documents.addBlob(knowledgeBase, { source_type: 'file', title, ...source }, blob);
+		} finally {
+			for (const { blob } of files) await blob.discard();
+		}
+	};
+
+	const addText = async (knowledgeBase: KnowledgeBaseRecord, content: string, title: string | undefined) => {
+		const blob = await store.blobs.receive(
+			(async function* () {
+				yield Buffer.from(content);
+			})(),
+		);
+		try {
+			const content_type = 'text/plain; charset=utf-8';
+			return await documents.addBlob(knowledgeBase, { source_type: 'text', title, content_type }, blob);
+		} finally {
+			await blob.discard();
+		}
+	};
+
+	return {
+		async listDocuments({ caller, params, query }) {
+			const knowledgeBase = await findKnowledgeBase(store, caller.workspaceId, params.id);
+			const list = `documents ${knowledgeBase.id}`;
+			const page = cursors.read(list, query);
+			const records = await store.list('documents', {
+				...page,
+				limit: page.limit + 1,
+				where: { knowledge_base_id: knowledgeBase.id },
+			});
+			return cursors.page(list, page, records, byCreation, presentDocument);
+		},
+
+		async addDocument({ caller, params, body, request }) {
+			const knowledgeBase = await findKnowledgeBase(store, caller.workspaceId, params.id);
+			if (body === undefined) return presentDocument(await upload(knowledgeBase, request));
+			const { source_type, title, url, content } = body;
+			if (source_type === 'text') {
+				if (content === undefined) throw invalid('/content', 'is required with source_type text');
+				if (url !== undefined) throw invalid('/url', 'does not go with source_type text');
+				return presentDocument(await addText(knowledgeBase, content, title));
+			}
+			if (url === undefined) throw invalid('/url', 'is required with source_type url');
+			if (content !== undefined) throw invalid('/content', 'does not go with source_type url');
+			const target = network.checkUrl(url);
+			return presentDocument(await documents.addUrl(knowledgeBase, { source_type, title, url: target.href }));
+		},
+
+		getDocument: async ({ caller, params }) => presentDocument((await find(caller.workspaceId, params)).document),
+
+		async deleteDocument({ caller, params }) {
+			const { knowledgeBase, document } = await find(caller.workspaceId, params);
+			await documents.remove(knowledgeBase.id, document.id);
+			return { id: document.id, deleted: true as const };
+		},
+
+		async listDocumentChunks({ caller, params, query }) {
+			const { knowledgeBase, document } = await find(caller.workspaceId, params);
+			if (query.order === 'desc') throw invalid('/order', 'must be asc: chunks come in reading order');
+			const list = `chunks ${document.id}`;
+			const page = cursors.read(list, query, 'asc');
+			const chunks = knowledgeBase.generation
+				? await store.chunks(knowledgeBase.generation, document.id, page.after?.at ?? -1, page.limit + 1)
+				: [];
+			return cursors.page(
+				list,
+				page,
+				chunks,
+				({ position }) => ({ at: position, id: document.id }),
+				({ document_id, position, text, heading_path, page: pageNumber }) => ({
+					id: `${document_id}.${position}`,
+					document_id,
+					position,
+					text,
+					heading_path,
+					page: pageNumber,
+				}),
+			);
+		},
+
+		async retryDocument({ caller, params }) {
+			const { knowledgeBase, document } = await find(caller.workspaceId, params);
+			return presentDocument(await documents.retry(knowledgeBase.id, document.id));
+		},
+	};
+}
+
+function titleOf(fields: Array<{ name: string; value: string }>): string | undefined {
+	let title: string | undefined;
+	for (const { name, value } of fields) {
+		if (name !== 'title') throw invalid(`/${name}`, 'is not a known part: send `file` and `title`');
+		if (title !== undefined) throw invalid('/title', 'must be given once');
+		title = value;
+	}
+	if (title === undefined || title === '') return undefined;
+	try {
+		return checkTitle(title);
+	} catch (error) {
+		if (error instanceof AppError) throw invalid('/title', error.details?.[0]?.message ?? 'is not valid');
+		throw error;
+	}
+}
+
+function invalid(path: string, message: string): AppError {
+	return new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
+}

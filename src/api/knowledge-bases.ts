@@ -1,0 +1,161 @@
+import { AppError, type Clock, mergePatch, newId } from '../base/index.ts';
+import type { Operations } from '../contract/index.ts';
+import { type Knowledge, presentKnowledgeBase, presentStatus, versionOf } from '../knowledge/index.ts';
+import {
+	type DocumentRecord,
+	decideAndCommit,
+	type KnowledgeBaseRecord,
+	type Store,
+	type Write,
+} from '../store/index.ts';
+import { assistantUpdated } from './assistants.ts';
+import type { Handler } from './call.ts';
+import { byCreation, type Cursors } from './cursors.ts';
+
+type KnowledgeBaseOperation =
+	| 'listKnowledgeBases'
+	| 'createKnowledgeBase'
+	| 'getKnowledgeBase'
+	| 'updateKnowledgeBase'
+	| 'deleteKnowledgeBase'
+	| 'getKnowledgeBaseStatus'
+	| 'searchKnowledgeBase';
+
+export interface KnowledgeBasesOptions {
+	store: Store;
+	knowledge: Knowledge;
+	cursors: Cursors;
+	clock: Clock;
+}
+
+/** Documents read at once when all of a knowledge base are needed. */
+const PAGE = 500;
+
+/** @throws AppError `not_found` also for another workspace's */
+export async function findKnowledgeBase(
+	store: Pick<Store, 'get'>,
+	workspaceId: string,
+	id: string,
+): Promise<KnowledgeBaseRecord> {
+	const record = await store.get('knowledge_bases', id);
+	if (record?.workspace_id !== workspaceId) throw new AppError('not_found', 'The knowledge base does not exist.');
+	return record;
+}
+
+/** Knowledge bases: create, read, change, delete, search. */
+export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: KnowledgeBasesOptions): {
+	[K in KnowledgeBaseOperation]: Handler<Operations[K]>;
+} {
+	return {
+		async listKnowledgeBases({ caller, query }) {
+			const list = `knowledge-bases ${caller.workspaceId}`;
+			const page = cursors.read(list, query);
+			const records = await store.list('knowledge_bases', {
+				...page,
+				limit: page.limit + 1,
+				where: { workspace_id: caller.workspaceId },
+			});
+			return cursors.page(list, page, records, byCreation, presentKnowledgeBase);
+		},
+
+		async createKnowledgeBase({ caller, body }) {
+			const now = clock.now();
+			const record: KnowledgeBaseRecord = {
+				id: newId('knowledge_base'),
+				version: 1,
+				workspace_id: caller.workspaceId,
+				name: body.name,
+				description: body.description ?? null,
+				search_settings: { hybrid: true, semantic_weight: 0.5, ...body.search_settings },
+				generation: null,
+				documents_total: 0,
+				documents_pending: 0,
+				documents_failed: 0,
+				last_indexed_at: null,
+				created_at: now,
+				updated_at: now,
+			};
+			await store.commit({ write: [{ op: 'insert', kind: 'knowledge_bases', record }] });
+			return presentKnowledgeBase(record);
+		},
+
+		getKnowledgeBase: async ({ caller, params }) =>
+			presentKnowledgeBase(await findKnowledgeBase(store, caller.workspaceId, params.id)),
+
+		updateKnowledgeBase: ({ caller, params, body }) =>
+			decideAndCommit(store, async () => {
+				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
+				const set = { ...mergePatch(record, body), updated_at: clock.now() };
+				return {
+					commit: {
+						expect: [versionOf('knowledge_bases', record)],
+						write: [{ op: 'patch', kind: 'knowledge_bases', id: record.id, set }],
+					},
+					result: presentKnowledgeBase({ ...record, ...set }),
+				};
+			}),
+
+		async deleteKnowledgeBase({ caller, params }) {
+			const blobs = await decideAndCommit(store, async () => {
+				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
+				const now = clock.now();
+				const documents = await allDocuments(store, record.id);
+				const attached = await store.assistantsWith(caller.workspaceId, record.id);
+				const detached = attached.map((assistant) => ({
+					...assistant,
+					knowledge_base_ids: assistant.knowledge_base_ids.filter((id) => id !== record.id),
+					updated_at: now,
+				}));
+				const write: Write[] = [
+					...detached.map(
+						({ id, knowledge_base_ids, updated_at }): Write => ({
+							op: 'patch',
+							kind: 'assistants',
+							id,
+							set: { knowledge_base_ids, updated_at },
+						}),
+					),
+					...documents.map(({ id }): Write => ({ op: 'remove', kind: 'documents', id })),
+					{ op: 'remove', kind: 'knowledge_bases', id: record.id },
+				];
+				if (record.generation) write.push({ op: 'index.drop_generation', generation: record.generation });
+				return {
+					commit: {
+						expect: [versionOf('knowledge_bases', record), ...attached.map((item) => versionOf('assistants', item))],
+						write,
+						events: detached.map((assistant) => assistantUpdated(assistant, now)),
+						jobs: [record.id, ...documents.map(({ id }) => id)].map((ref) => ({ op: 'settle_all', ref })),
+					},
+					result: documents.flatMap(({ blob }) => (blob ? [blob] : [])),
+				};
+			});
+			for (const blob of blobs) await knowledge.documents.removeUnusedBlob(blob);
+			return { id: params.id, deleted: true as const };
+		},
+
+		getKnowledgeBaseStatus: async ({ caller, params }) =>
+			presentStatus(await findKnowledgeBase(store, caller.workspaceId, params.id)),
+
+		async searchKnowledgeBase({ caller, params, body, request }) {
+			const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
+			const { query, top_k = 5, min_score = 0, ...settings } = body;
+			const { hits } = await knowledge.search([record], query, { top_k, min_score, settings, signal: request.signal });
+			return { data: hits.map(({ knowledge_base_id: _id, ...hit }) => hit) };
+		},
+	};
+}
+
+async function allDocuments(store: Store, knowledgeBaseId: string): Promise<DocumentRecord[]> {
+	const documents: DocumentRecord[] = [];
+	for (;;) {
+		const last = documents.at(-1);
+		const page = await store.list('documents', {
+			where: { knowledge_base_id: knowledgeBaseId },
+			after: last && byCreation(last),
+			order: 'asc',
+			limit: PAGE,
+		});
+		documents.push(...page);
+		if (page.length < PAGE) return documents;
+	}
+}

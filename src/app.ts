@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { Access, firstStart, loadSecretKey } from './access/index.ts';
+import { LocalPlacement } from './actors/index.ts';
+import { apiRoutes, Cursors, SERVED_WHILE_DRAINING, serverRoutes, widgetErrorHeaders } from './api/index.ts';
+import { AppError, type Clock, createLog, type Log, messageOf, Owned, systemClock } from './base/index.ts';
+import type { Settings } from './config/index.ts';
+import { Conversations } from './conversations/index.ts';
+import { Deployments } from './deployments/index.ts';
+import { createHttpServer } from './http/index.ts';
+import { Knowledge } from './knowledge/index.ts';
+import { type ChatProvider, createModels } from './models/index.ts';
+import { createNetwork, type Network } from './net/index.ts';
+import { Outbox } from './outbox/index.ts';
+import { createPool, type Pool, workerEntry } from './pool/index.ts';
+import { openSqliteStore } from './store/index.ts';
+
+export { createApiKey } from './access/index.ts';
+
+/** What tests put in the place of the real thing. */
+export interface AppOverrides {
+	clock?: Clock;
+	log?: Log;
+	network?: Network;
+	pool?: Pool;
+	/** Model providers beside the built-in one. */
+	providers?: ChatProvider[];
+	/** Milliseconds that a model may take for a reply. */
+	replyMs?: number;
+}
+
+/** A running server. */
+export interface App extends AsyncDisposable {
+	/** Where it listens, for example `http://127.0.0.1:8080`. */
+	url: string;
+	/** The first API key, when this start made it; to be shown once. */
+	firstKey: string | null;
+	/** Takes no new work and lets running replies end, for `ms` at most. Dispose afterwards. */
+	drain(ms: number): Promise<void>;
+}
+
+const REPLY_MS = 5 * 60_000;
+/** Event streams that have nothing to wait for any more are given so long to send what they have. */
+const STREAMS_MS = 2_000;
+
+/** Builds every part in the order of its dependencies, and listens. On failure what was built is closed again. */
+export async function startApp(settings: Settings, overrides: AppOverrides = {}): Promise<App> {
+	await using parts = new Owned();
+	const clock = overrides.clock ?? systemClock;
+	const log = overrides.log ?? createLog(settings.log_level);
+
+	const models = createModels({ defaultModel: settings.default_model, providers: overrides.providers });
+	const store = parts.use(await openSqliteStore({ dataDir: settings.data_dir, writer: workerEntry('store') }));
+	const firstKey = await firstStart(store, clock, settings.api_key);
+	const cursors = new Cursors(await loadSecretKey(settings.data_dir));
+	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers }));
+	const network = parts.use(
+		overrides.network ?? createNetwork({ allowPrivateNetwork: settings.allow_private_network }),
+	);
+	const outbox = parts.use(new Outbox(store));
+	const knowledge = parts.use(new Knowledge({ store, pool, network, clock, log }));
+	const deployments = parts.use(new Deployments({ store, clock, log }));
+	const replyMs = overrides.replyMs ?? REPLY_MS;
+	const conversations = parts.use(new Conversations({ store, outbox, knowledge, models, clock, log, replyMs }));
+	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
+	let drainMs = 0;
+	placement.onLost(() => conversations.drain(drainMs));
+	const access = new Access({ store, clock, rateLimit: settings.rate_limit });
+
+	let ready = false;
+	const server = parts.use(
+		createHttpServer({
+			host: settings.host,
+			port: settings.port,
+			routes: [
+				...apiRoutes({
+					access,
+					clock,
+					conversations,
+					cursors,
+					deployments,
+					documents: knowledge.documents,
+					knowledge,
+					log,
+					maxUploadBytes: settings.max_upload_bytes,
+					models,
+					network,
+					store,
+				}),
+				...(await serverRoutes({ isReady: () => ready, version: version() })),
+			],
+			log,
+			trustedProxies: settings.trusted_proxies,
+			servedWhileDraining: SERVED_WHILE_DRAINING,
+			errorHeaders: widgetErrorHeaders,
+		}),
+	);
+	await conversations.start();
+	knowledge.start();
+	const { host, port } = await server.listen().catch((cause: unknown) => {
+		throw new AppError('unavailable', messageOf(cause), { cause });
+	});
+	ready = true;
+
+	const owned = parts.move();
+	return {
+		url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+		firstKey,
+		async drain(ms) {
+			ready = false;
+			server.drain();
+			drainMs = ms;
+			await placement.drain();
+			await Promise.race([server.settled(), new Promise((resolve) => setTimeout(resolve, STREAMS_MS).unref())]);
+			await server.closeStreams();
+		},
+		[Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+	};
+}
+
+/** The version of this Parley, from its package. */
+export function version(): string {
+	for (const place of ['../package.json', '../../package.json']) {
+		try {
+			return (JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version: string }).version;
+		} catch {
+			// The bundle lies one folder below the package, the sources too; elsewhere there is none.
+		}
+	}
+	return '0.0.0';
+}

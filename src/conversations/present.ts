@@ -1,0 +1,56 @@
+import { timestamp, timestampOrNull } from '../base/index.ts';
+import type { Conversation, Message, WidgetMessage } from '../contract/index.ts';
+import type { ConversationRecord, MessageRecord } from '../store/index.ts';
+
+/** A conversation as the API shows it. */
+export function presentConversation(record: ConversationRecord): Conversation {
+	return {
+		id: record.id,
+		deployment_id: record.deployment_id,
+		assistant_id: record.assistant_id,
+		channel: record.channel,
+		status: record.status,
+		title: record.title,
+		metadata: record.metadata,
+		end_user: record.end_user,
+		handled_by: record.handled_by,
+		message_count: record.message_count,
+		last_message_at: timestampOrNull(record.last_message_at),
+		created_at: timestamp(record.created_at),
+		updated_at: timestamp(record.updated_at),
+		archived_at: timestampOrNull(record.archived_at),
+	};
+}
+
+/** A message as the API shows it. */
+export function presentMessage(record: MessageRecord): Message {
+	return {
+		id: record.id,
+		conversation_id: record.conversation_id,
+		role: record.role,
+		author: record.author,
+		content: record.content,
+		status: record.status,
+		citations: record.citations,
+		error: record.error,
+		feedback: record.feedback,
+		created_at: timestamp(record.created_at),
+		completed_at: timestampOrNull(record.completed_at),
+		model: record.model,
+		tool_calls: record.tool_calls,
+		usage: record.usage,
+	};
+}
+
+/** A message as visitors see it: not what it cost, what wrote it, or what tools were given and gave. */
+export function presentForVisitor(record: MessageRecord): WidgetMessage {
+	const { model: _model, usage: _usage, tool_calls, ...visible } = presentMessage(record);
+	return { ...visible, tool_calls: tool_calls.map(({ id, name, status }) => ({ id, name, status })) };
+}
+
+/** Who reads: the API shows everything, visitors see less. */
+export type Audience = 'api' | 'visitor';
+
+export function presentFor(audience: Audience, record: MessageRecord): Message | WidgetMessage {
+	return audience === 'api' ? presentMessage(record) : presentForVisitor(record);
+}

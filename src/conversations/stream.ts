@@ -1,0 +1,95 @@
+import type { Transport } from '../actors/index.ts';
+import type { StreamEventName } from '../contract/index.ts';
+import { formatPosition, type StreamEvent, type StreamItem, type StreamPosition } from '../outbox/index.ts';
+import type { Store } from '../store/index.ts';
+import { type Audience, presentFor } from './present.ts';
+
+/** An event of a conversation as its followers get it: one server-sent event. */
+export interface ConversationEvent {
+	/** The position after it, for resuming. */
+	id: string;
+	event: StreamEventName;
+	/** One line of JSON whose `type` repeats the event's name. */
+	data: string;
+}
+
+export interface StreamOptions {
+	/** Null: from now on. */
+	after: StreamPosition | null;
+	signal: AbortSignal;
+	audience: Audience;
+	/** Ends the stream after this reply has ended; null: it goes on until the signal aborts. */
+	until: string | null;
+}
+
+/** A conversation's events from a position on, shaped for their reader. */
+export async function* streamConversation(
+	transport: Pick<Transport<never, never, StreamItem>, 'subscribe'>,
+	store: Pick<Store, 'get'>,
+	conversationId: string,
+	{ after, signal, audience, until }: StreamOptions,
+): AsyncGenerator<ConversationEvent, void, undefined> {
+	/** The event that opened a text that has ended by now: its deltas are not told, its closing event says it all. */
+	let finished = 0;
+	const from = after === null ? undefined : formatPosition(after);
+	for await (const item of transport.subscribe(conversationId, from, signal)) {
+		if (item.kind === 'delta') {
+			if (item.delta.seq !== finished) yield deltaEvent(item);
+			continue;
+		}
+		const told = await shape(store, item.event, audience, item.replayed);
+		if (told === 'finished') finished = item.event.seq;
+		else if (told) yield told;
+		if (item.event.data.text === 'closes' && item.event.data.message_id === until) return;
+	}
+}
+
+function deltaEvent({ delta }: Extract<StreamItem, { kind: 'delta' }>): ConversationEvent {
+	const { seq, message_id, index, text } = delta;
+	return {
+		id: formatPosition({ seq, offset: index + text.length }),
+		event: 'message.delta',
+		data: JSON.stringify({ type: 'message.delta', message_id, index, delta: text }),
+	};
+}
+
+/** Null: the message was erased. `finished`: a reply that has ended replays as its closing event alone. */
+async function shape(
+	store: Pick<Store, 'get'>,
+	event: StreamEvent,
+	audience: Audience,
+	replayed: boolean,
+): Promise<ConversationEvent | 'finished' | null> {
+	const record = await store.get('messages', event.data.message_id);
+	if (!record) return null;
+	const id = formatPosition({ seq: event.seq, offset: 0 });
+	const told = (name: StreamEventName, body: object): ConversationEvent => ({
+		id,
+		event: name,
+		data: JSON.stringify({ type: name, ...body }),
+	});
+	const opens = event.data.text === 'opens';
+	if (opens && replayed && record.status !== 'in_progress') return 'finished';
+	const message = presentFor(audience, record);
+	switch (event.type) {
+		case 'message.reset':
+			return told('message.reset', { message_id: record.id });
+		case 'message.failed':
+			return told('message.failed', { message, error: record.error });
+		case 'message.completed':
+			return told('message.completed', { message });
+		default: {
+			// Told as it began, also where the reply has ended in the meantime: its text follows.
+			const begun = {
+				content: '',
+				status: 'in_progress',
+				citations: [],
+				tool_calls: [],
+				error: null,
+				completed_at: null,
+			};
+			const usage = 'usage' in message ? { usage: null } : {};
+			return told('message.created', { message: opens ? { ...message, ...begun, ...usage } : message });
+		}
+	}
+}

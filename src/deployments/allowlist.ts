@@ -1,0 +1,88 @@
+import { domainToASCII } from 'node:url';
+import { AppError } from '../base/index.ts';
+
+/** One entry of an allowlist, read as the host-source of a Content-Security-Policy. */
+interface Source {
+	/** `http`, `https`, or null for both. */
+	scheme: string | null;
+	/** Lower case, punycode; without the `*.` of a wildcard. */
+	host: string;
+	wildcard: boolean;
+	/** A number, `*` for any, or null for the scheme's default. */
+	port: string | null;
+}
+
+/** Tells whether an origin may embed a deployment. */
+export interface Allowlist {
+	/** @param origin the Origin header, or the origin of a Referer */
+	allows(origin: string): boolean;
+}
+
+const ENTRY = /^(?:(https?):\/\/)?(\*\.)?([^/:*?#@\s[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}|\*))?$/;
+const LOCAL = new Set(['localhost', '127.0.0.1']);
+
+/**
+ * Reads one entry.
+ * @throws AppError `invalid_request` with the reason
+ */
+function parseEntry(entry: string): Source | '*' {
+	if (entry === '*') return '*';
+	const match = ENTRY.exec(entry);
+	if (!match) {
+		throw new AppError(
+			'invalid_request',
+			`"${entry}" is not a domain. Write example.com, *.example.com, example.com:8443 or https://example.com, without a path.`,
+		);
+	}
+	const [, scheme = null, star, name = '', port = null] = match;
+	const host = name.startsWith('[') ? name.toLowerCase() : domainToASCII(name);
+	if (host === '' || host.endsWith('.') || (port !== null && port !== '*' && Number(port) > 65_535)) {
+		throw new AppError('invalid_request', `"${entry}" is not a valid domain.`);
+	}
+	return { scheme, host, wildcard: star !== undefined, port };
+}
+
+/** @throws AppError `invalid_request` for an entry that cannot be read */
+export function createAllowlist(entries: readonly string[]): Allowlist {
+	const sources = entries.map(parseEntry);
+	const any = sources.includes('*');
+	const named = sources.filter((source) => source !== '*');
+	// Few origins embed a deployment, each with many requests: what was decided for one is kept.
+	const decided = new Map<string, boolean>();
+	return {
+		allows(origin) {
+			const known = decided.get(origin);
+			if (known !== undefined) return known;
+			const verdict = matches(origin, any, named);
+			if (decided.size < 100) decided.set(origin, verdict);
+			return verdict;
+		},
+	};
+}
+
+function matches(origin: string, any: boolean, sources: readonly Source[]): boolean {
+	if (!URL.canParse(origin)) return false;
+	const { protocol, hostname, port, host, origin: normal } = new URL(origin);
+	if ((protocol !== 'http:' && protocol !== 'https:') || hostname === '' || hostname.endsWith('.')) return false;
+	// An Origin is scheme, host and port: anything more was not written by a browser.
+	if (origin.toLowerCase() !== normal && origin.toLowerCase() !== `${protocol}//${host}`) return false;
+	if (any) return true;
+	const scheme = protocol.slice(0, -1);
+	return sources.some(
+		(source) =>
+			(source.scheme === null || source.scheme === scheme) &&
+			hostMatches(source, hostname) &&
+			portMatches(source, scheme, port),
+	);
+}
+
+function hostMatches({ host, wildcard }: Source, hostname: string): boolean {
+	return wildcard ? hostname.endsWith(`.${host}`) && hostname.length > host.length + 1 : hostname === host;
+}
+
+/** @param port empty for the scheme's default, as the URL parser leaves it */
+function portMatches(source: Source, scheme: string, port: string): boolean {
+	if (source.port === '*') return true;
+	if (source.port === null) return port === '' || LOCAL.has(source.host);
+	return source.port === (port || (scheme === 'https' ? '443' : '80'));
+}

@@ -1,0 +1,61 @@
+import type { Actor } from '../actors/index.ts';
+import { AppError, type Clock, mergePatch } from '../base/index.ts';
+import type { DeploymentPatch } from '../contract/index.ts';
+import type { Commit, DeploymentRecord, Store } from '../store/index.ts';
+import { type Allowlist, createAllowlist } from './allowlist.ts';
+import { type RenderedConfig, renderConfig } from './widget-config.ts';
+
+export type DeploymentMessage = { type: 'read' } | { type: 'change'; workspaceId: string; patch: DeploymentPatch };
+
+/** One deployment awake: its settings as they are on disk, and what the hot routes need of them, made once. */
+export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecord> {
+	#record: DeploymentRecord;
+	#allowlist: Allowlist;
+	#config: RenderedConfig;
+	readonly #store: Pick<Store, 'commit' | 'get'>;
+	readonly #clock: Clock;
+
+	constructor(record: DeploymentRecord, { store, clock }: { store: Pick<Store, 'commit' | 'get'>; clock: Clock }) {
+		this.#record = record;
+		this.#store = store;
+		this.#clock = clock;
+		this.#allowlist = createAllowlist(record.allowed_domains);
+		this.#config = renderConfig(record);
+	}
+
+	get record(): DeploymentRecord {
+		return this.#record;
+	}
+
+	allows(origin: string | null): boolean {
+		return origin !== null && this.#allowlist.allows(origin);
+	}
+
+	get config(): RenderedConfig {
+		return this.#config;
+	}
+
+	async handle(message: DeploymentMessage): Promise<DeploymentRecord> {
+		if (message.type === 'change') await this.#change(message.workspaceId, message.patch);
+		return this.#record;
+	}
+
+	async #change(workspaceId: string, patch: DeploymentPatch): Promise<void> {
+		if (this.#record.workspace_id !== workspaceId) throw new AppError('not_found');
+		if (patch.assistant_id !== undefined && patch.assistant_id !== this.#record.assistant_id) {
+			const assistant = await this.#store.get('assistants', patch.assistant_id);
+			if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');
+		}
+		const allowlist = patch.allowed_domains ? createAllowlist(patch.allowed_domains) : this.#allowlist;
+		const set = { ...mergePatch(this.#record, patch), updated_at: this.#clock.now() };
+		const { outcome } = await this.#store.commit({
+			expect: [{ kind: 'deployments', id: this.#record.id, version: this.#record.version }],
+			write: [{ op: 'patch', kind: 'deployments', id: this.#record.id, set }],
+		} satisfies Commit);
+		// Not an answer: the memory is out of date, and is thrown away with this actor.
+		if (outcome !== 'committed') throw new Error(`The deployment's change was refused (${outcome}).`);
+		this.#record = { ...this.#record, ...set, version: this.#record.version + 1 };
+		this.#allowlist = allowlist;
+		this.#config = renderConfig(this.#record);
+	}
+}

@@ -1,0 +1,134 @@
+import { ActorSystem } from '../actors/index.ts';
+import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } from '../base/index.ts';
+import type { Deployment, DeploymentCreate, DeploymentPatch } from '../contract/index.ts';
+import type { DeploymentRecord, Store } from '../store/index.ts';
+import { createAllowlist } from './allowlist.ts';
+import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
+import { VisitorLimits } from './visitor-limits.ts';
+import type { RenderedConfig } from './widget-config.ts';
+
+export interface DeploymentsOptions {
+	store: Store;
+	clock: Clock;
+	log: Log;
+}
+
+/** A deployment as a visitor's request sees it. */
+export interface VisibleDeployment {
+	readonly record: DeploymentRecord;
+	readonly config: RenderedConfig;
+	/** @param origin null where the request named none: nobody is allowed in unnamed */
+	allows(origin: string | null): boolean;
+}
+
+const MAX_RESIDENT = 20_000;
+const IDLE_MS = 10 * 60_000;
+const DEADLINE_MS = 10_000;
+
+/** A deployment as the API shows it. */
+export function presentDeployment(record: DeploymentRecord): Deployment {
+	return {
+		id: record.id,
+		name: record.name,
+		assistant_id: record.assistant_id,
+		allowed_domains: record.allowed_domains,
+		appearance: record.appearance,
+		features: record.features,
+		rate_limit: record.rate_limit,
+		jwt: null,
+		status: record.status,
+		created_at: timestamp(record.created_at),
+		updated_at: timestamp(record.updated_at),
+	};
+}
+
+/** Deployments, each owned by an actor that holds what the public routes need. */
+export class Deployments implements AsyncDisposable {
+	readonly limits: VisitorLimits;
+	readonly #store: Store;
+	readonly #clock: Clock;
+	readonly #actors: ActorSystem<DeploymentMessage, DeploymentRecord>;
+
+	constructor({ store, clock, log }: DeploymentsOptions) {
+		this.#store = store;
+		this.#clock = clock;
+		this.limits = new VisitorLimits(clock);
+		this.#actors = new ActorSystem({
+			load: (id) => this.#load(id),
+			report: (id, thrown) => log.error({ deployment: id, error: messageOf(thrown) }, 'deployment actor failed'),
+			maxResident: MAX_RESIDENT,
+			idleMs: IDLE_MS,
+		});
+	}
+
+	/** The deployment when it is awake and active; undefined says nothing: then ask `visible`. */
+	awake(id: string): VisibleDeployment | undefined {
+		const actor = this.#actors.peek(id) as DeploymentActor | undefined;
+		return actor?.record.status === 'active' ? actor : undefined;
+	}
+
+	/**
+	 * An active deployment, for visitors and for new messages.
+	 * @throws AppError `not_found` also for an archived one
+	 */
+	async visible(id: string): Promise<VisibleDeployment> {
+		const awake = this.awake(id);
+		if (awake) return awake;
+		if (!isId('deployment', id)) throw notFound();
+		await this.#actors.ask(id, { type: 'read' }, { deadlineMs: DEADLINE_MS });
+		const visible = this.awake(id);
+		if (!visible) throw notFound();
+		return visible;
+	}
+
+	/** @throws AppError `not_found` for an unknown assistant, `invalid_request` for a wrong domain */
+	async create(workspaceId: string, input: DeploymentCreate): Promise<DeploymentRecord> {
+		createAllowlist(input.allowed_domains ?? []);
+		const assistant = await this.#store.get('assistants', input.assistant_id);
+		if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');
+		const now = this.#clock.now();
+		const record: DeploymentRecord = {
+			id: newId('deployment'),
+			version: 1,
+			workspace_id: workspaceId,
+			name: input.name ?? assistant.name,
+			assistant_id: assistant.id,
+			allowed_domains: input.allowed_domains ?? [],
+			appearance: {
+				primary_color: '#4f46e5',
+				theme: 'light',
+				position: 'bottom-right',
+				greeting: 'Hi! How can I help you?',
+				suggested_questions: [],
+				...input.appearance,
+			},
+			features: { streaming: true, rich_content: true, jwt_required: false, ...input.features },
+			rate_limit: { messages_per_minute: 20, ...input.rate_limit },
+			status: 'active',
+			created_at: now,
+			updated_at: now,
+		};
+		await this.#store.commit({ write: [{ op: 'insert', kind: 'deployments', record }] });
+		return record;
+	}
+
+	/** Changes a deployment; the next request sees it. */
+	change(workspaceId: string, id: string, patch: DeploymentPatch): Promise<DeploymentRecord> {
+		if (!isId('deployment', id)) throw notFound();
+		return this.#actors.ask(id, { type: 'change', workspaceId, patch }, { deadlineMs: DEADLINE_MS });
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.#actors[Symbol.asyncDispose]();
+	}
+
+	async #load(id: string): Promise<DeploymentActor> {
+		const record = await this.#store.get('deployments', id);
+		if (!record) throw notFound();
+		return new DeploymentActor(record, { store: this.#store, clock: this.#clock });
+	}
+}
+
+function notFound(): AppError {
+	return new AppError('not_found', 'The deployment does not exist.');
+}

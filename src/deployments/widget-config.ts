@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import type { WidgetConfig } from '../contract/index.ts';
+import type { DeploymentRecord } from '../store/index.ts';
+
+/** The widget configuration as it goes over the wire, made once per change. */
+export interface RenderedConfig {
+	body: Buffer;
+	/** Strong, quoted. */
+	etag: string;
+}
+
+export function renderConfig(record: DeploymentRecord): RenderedConfig {
+	const config: WidgetConfig = {
+		deployment_id: record.id,
+		assistant_id: record.assistant_id,
+		appearance: record.appearance,
+		features: record.features,
+		rate_limit: record.rate_limit,
+	};
+	const body = Buffer.from(JSON.stringify(config));
+	return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
+}

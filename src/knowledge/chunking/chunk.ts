@@ -1,0 +1,41 @@
+import type { ParsedChunk } from '../../contract/index.ts';
+import { analyse } from '../../text/index.ts';
+import type { Block } from '../parsing/index.ts';
+import { pack, textOf } from './pack.ts';
+import { piecesOf } from './pieces.ts';
+import { sectionsOf } from './sections.ts';
+
+/** What the chunker needs to know of a document. */
+export interface ChunkSource {
+	/** Its title, which every chunk is found by. */
+	title: string | null;
+	/** ISO 639-1; null where unknown. */
+	language: string | null;
+	blocks: Block[];
+}
+
+/**
+ * Cuts a document along its headings and sentences into chunks of about 200–300 words. Within a section each repeats
+ * the last sentence or two of the one before it; none reaches over a heading, except that tiny neighbouring sections
+ * are joined under the heading that they share.
+ */
+export function chunkDocument({ title, language, blocks }: ChunkSource): ParsedChunk[] {
+	const chunks: ParsedChunk[] = [];
+	for (const { path, blocks: body } of sectionsOf(blocks)) {
+		const names = title === null || path[0] === title ? path : [title, ...path];
+		const title_terms = analyse(names.join('\n'), language).join(' ');
+		for (const pieces of pack(piecesOf(body, language))) {
+			const text = textOf(pieces);
+			// A heading that only repeats the title, with nothing under it, answers nothing.
+			if (path.length === 0 && text === title && chunks.length === 0 && blocks.length > 1) continue;
+			chunks.push({
+				text,
+				heading_path: path,
+				page: pieces[0]?.page ?? null,
+				title_terms,
+				body_terms: analyse(text, language).join(' '),
+			});
+		}
+	}
+	return chunks;
+}

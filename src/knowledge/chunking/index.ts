@@ -1,0 +1,1 @@
+export { type ChunkSource, chunkDocument } from './chunk.ts';

@@ -1,0 +1,109 @@
+import type { Block, BodyBlock } from '../parsing/index.ts';
+import { countWords } from './words.ts';
+
+/** What stands between two headings, with the headings above it. */
+export interface Section {
+	/** The headings, outermost first. */
+	path: string[];
+	blocks: BodyBlock[];
+	/** How many words it has, exact only where it is small. */
+	words: number;
+}
+
+/** Sections below this are joined with their neighbours; an answer to a question is usually longer. */
+const TINY = 25;
+/** Joined sections stay below this. */
+const JOINED = 200;
+const LONGEST_HEADING = 200;
+/** A text of more characters has more words than a tiny section, in any script. */
+const MANY_CHARACTERS = 1000;
+
+interface Open {
+	level: number;
+	text: string;
+}
+
+/** Sorts blocks under their headings, and joins neighbouring sections that are too small to stand alone. */
+export function sectionsOf(blocks: Block[]): Section[] {
+	return joinTiny(split(blocks));
+}
+
+function split(blocks: Block[]): Section[] {
+	const sections: Section[] = [];
+	let headings: Open[] = [];
+	let section: Section & { page: number | null } = { path: [], blocks: [], words: 0, page: null };
+	let level = 0;
+	/** A heading with nothing under it, not even a smaller heading, is a text of its own. */
+	const end = (next: number) => {
+		const own = section.path.at(-1);
+		if (section.blocks.length === 0 && own !== undefined && next <= level) {
+			section = { ...section, path: section.path.slice(0, -1), blocks: [paragraph(own, section.page)] };
+		}
+		if (section.blocks.length === 0) return;
+		sections.push({ path: section.path, blocks: section.blocks, words: wordsOf(section.blocks) });
+	};
+	for (const block of blocks) {
+		if (block.kind !== 'heading') {
+			section.blocks.push(block);
+			continue;
+		}
+		end(block.level);
+		level = block.level;
+		headings = [...headings.filter((heading) => heading.level < block.level), { level, text: clipped(block.text) }];
+		section = { path: headings.map((heading) => heading.text), blocks: [], words: 0, page: block.page };
+	}
+	end(0);
+	return sections;
+}
+
+/** Runs of tiny sections under the same heading become one section of that heading; their own headings stay as lines. */
+function joinTiny(sections: Section[]): Section[] {
+	const joined: Section[] = [];
+	let run: Section[] = [];
+	let words = 0;
+	const end = () => {
+		const [first] = run;
+		if (first !== undefined) joined.push(run.length === 1 ? first : join(run, words));
+		run = [];
+		words = 0;
+	};
+	for (const section of sections) {
+		const fits = run.length === 0 || (sameParent(run[0] as Section, section) && words + section.words <= JOINED);
+		if (section.words >= TINY || section.path.length === 0 || !fits) end();
+		if (section.words >= TINY || section.path.length === 0) joined.push(section);
+		else {
+			run.push(section);
+			words += section.words;
+		}
+	}
+	end();
+	return joined;
+}
+
+function join(run: Section[], words: number): Section {
+	const blocks = run.flatMap(({ path, blocks }) => [paragraph(path.at(-1) ?? '', blocks[0]?.page ?? null), ...blocks]);
+	return { path: (run[0]?.path ?? []).slice(0, -1), blocks, words };
+}
+
+function sameParent(a: Section, b: Section): boolean {
+	return a.path.length === b.path.length && a.path.slice(0, -1).every((heading, index) => heading === b.path[index]);
+}
+
+/** Counting stops where it is plain that the section is not tiny. */
+function wordsOf(blocks: BodyBlock[]): number {
+	let words = 0;
+	for (const { text } of blocks) {
+		if (words >= TINY) break;
+		words += text.length > MANY_CHARACTERS ? TINY : countWords(text);
+	}
+	return words;
+}
+
+function paragraph(text: string, page: number | null): BodyBlock {
+	return { kind: 'paragraph', text, page };
+}
+
+function clipped(text: string): string {
+	const line = text.replace(/\s+/gu, ' ').trim();
+	return line.length <= LONGEST_HEADING ? line : `${line.slice(0, LONGEST_HEADING - 1).trimEnd()}…`;
+}

@@ -1,0 +1,207 @@
+import { AppError, type Clock, newId, timestamp, timestampOrNull } from '../base/index.ts';
+import type { Document } from '../contract/index.ts';
+import {
+	type Commit,
+	type DocumentRecord,
+	decideAndCommit,
+	type IncomingBlob,
+	type KnowledgeBaseRecord,
+	type Store,
+} from '../store/index.ts';
+import { recount, shareOf } from './status.ts';
+
+/** A document as the API shows it. */
+export function presentDocument(record: DocumentRecord): Document {
+	return {
+		id: record.id,
+		knowledge_base_id: record.knowledge_base_id,
+		title: record.title,
+		source_type: record.source_type,
+		url: record.url,
+		file_name: record.file_name,
+		content_type: record.content_type,
+		size_bytes: record.size_bytes,
+		status: record.status,
+		error: record.error,
+		chunk_count: record.chunk_count,
+		page_count: record.page_count,
+		language: record.language,
+		created_at: timestamp(record.created_at),
+		updated_at: timestamp(record.updated_at),
+		indexed_at: timestampOrNull(record.indexed_at),
+	};
+}
+
+/** What is known of a document when it is added. */
+export interface NewDocument {
+	source_type: Document['source_type'];
+	/** Absent: the file's name, or what the file or page calls itself. */
+	title?: string | undefined;
+	url?: string | undefined;
+	file_name?: string | null | undefined;
+	content_type?: string | null | undefined;
+}
+
+/** The kind of job that turns a queued document into an indexed one. */
+export const INGEST = 'ingest';
+
+/** The life of documents up to the queue and out of the index again. What happens in between is `ingest/`. */
+export class Documents {
+	readonly #store: Store;
+	readonly #clock: Clock;
+	readonly #onQueued: () => void;
+
+	/** @param onQueued called when there is something to ingest */
+	constructor({ store, clock, onQueued }: { store: Store; clock: Clock; onQueued: () => void }) {
+		this.#store = store;
+		this.#clock = clock;
+		this.#onQueued = onQueued;
+	}
+
+	/** Queues a document whose bytes are here already. The bytes are kept in the same breath, or discarded on failure. */
+	async addBlob(
+		knowledgeBase: KnowledgeBaseRecord,
+		document: NewDocument,
+		blob: IncomingBlob,
+	): Promise<DocumentRecord> {
+		return this.#store.blobs.exclusive(blob.hash, async () => {
+			await blob.keep();
+			return this.#add(knowledgeBase, {
+				...newRecord(knowledgeBase, document),
+				blob: blob.hash,
+				size_bytes: blob.size,
+			});
+		});
+	}
+
+	/** Queues a document that is fetched from its URL when its turn comes. */
+	async addUrl(knowledgeBase: KnowledgeBaseRecord, document: NewDocument): Promise<DocumentRecord> {
+		return this.#add(knowledgeBase, newRecord(knowledgeBase, document));
+	}
+
+	/** Takes a document out of the index and forgets it, whatever state it is in. */
+	async remove(knowledgeBaseId: string, documentId: string): Promise<void> {
+		const removed = await decideAndCommit(this.#store, async () => {
+			const [knowledgeBase, document] = await this.#pair(knowledgeBaseId, documentId);
+			const { pending, failed } = shareOf(document.status);
+			const counts = recount(knowledgeBase, { total: -1, pending: -pending, failed: -failed }, this.#clock.now());
+			const commit: Commit = {
+				expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
+				write: [counts.write, { op: 'remove', kind: 'documents', id: document.id }],
+				events: counts.events,
+				jobs: [{ op: 'settle_all', ref: document.id }],
+			};
+			if (knowledgeBase.generation) {
+				commit.write?.push({
+					op: 'index.remove_document',
+					generation: knowledgeBase.generation,
+					document_id: document.id,
+				});
+			}
+			return { commit, result: document };
+		});
+		if (removed.blob) await this.removeUnusedBlob(removed.blob);
+	}
+
+	/** Processes a document again from its stored bytes (a URL is fetched anew). */
+	async retry(knowledgeBaseId: string, documentId: string): Promise<DocumentRecord> {
+		let former: string | null = null;
+		const record = await decideAndCommit(this.#store, async () => {
+			const [knowledgeBase, document] = await this.#pair(knowledgeBaseId, documentId);
+			if (document.status === 'queued' || document.status === 'processing') return { commit: null, result: document };
+			const now = this.#clock.now();
+			const set = {
+				status: 'queued' as const,
+				error: null,
+				attempts: 0,
+				updated_at: now,
+				...(document.source_type === 'url' ? { blob: null } : {}),
+			};
+			const counts = recount(knowledgeBase, { pending: 1, failed: -shareOf(document.status).failed }, now);
+			const commit: Commit = {
+				expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
+				write: [counts.write, { op: 'patch', kind: 'documents', id: document.id, set }],
+				events: counts.events,
+				jobs: [ingestJob(document.id, knowledgeBaseId, now)],
+			};
+			former = document.blob;
+			return { commit, result: { ...document, ...set, version: document.version + 1 } };
+		});
+		this.#onQueued();
+		if (former && former !== record.blob) await this.removeUnusedBlob(former);
+		return record;
+	}
+
+	/** Deletes bytes that no document refers to any more. */
+	async removeUnusedBlob(hash: string): Promise<void> {
+		await this.#store.blobs.exclusive(hash, async () => {
+			if (!(await this.#store.blobInUse(hash))) await this.#store.blobs.remove(hash);
+		});
+	}
+
+	async #add(target: KnowledgeBaseRecord, draft: Omit<DocumentRecord, 'version' | 'created_at' | 'updated_at'>) {
+		const record = await decideAndCommit(this.#store, async () => {
+			const knowledgeBase = await this.#store.get('knowledge_bases', target.id);
+			if (!knowledgeBase) throw new AppError('not_found', 'The knowledge base does not exist.');
+			const now = this.#clock.now();
+			const added: DocumentRecord = { ...draft, version: 1, created_at: now, updated_at: now };
+			const counts = recount(knowledgeBase, { total: 1, pending: 1 }, now);
+			return {
+				commit: {
+					expect: [versionOf('knowledge_bases', knowledgeBase)],
+					write: [{ op: 'insert', kind: 'documents', record: added }, counts.write],
+					events: counts.events,
+					jobs: [ingestJob(added.id, knowledgeBase.id, now)],
+				},
+				result: added,
+			};
+		});
+		this.#onQueued();
+		return record;
+	}
+
+	async #pair(knowledgeBaseId: string, documentId: string): Promise<[KnowledgeBaseRecord, DocumentRecord]> {
+		const knowledgeBase = await this.#store.get('knowledge_bases', knowledgeBaseId);
+		const document = await this.#store.get('documents', documentId);
+		if (!knowledgeBase || document?.knowledge_base_id !== knowledgeBaseId) throw new AppError('not_found');
+		return [knowledgeBase, document];
+	}
+}
+
+/** The expectation that a record has not changed since it was read. */
+export function versionOf<K extends 'knowledge_bases' | 'documents' | 'assistants'>(
+	kind: K,
+	record: { id: string; version: number },
+): { kind: K; id: string; version: number } {
+	return { kind, id: record.id, version: record.version };
+}
+
+function ingestJob(documentId: string, knowledgeBaseId: string, now: number) {
+	const job = { id: newId('job'), kind: INGEST, ref: documentId, group: knowledgeBaseId, due_at: now };
+	return { op: 'enqueue', job } as const;
+}
+
+function newRecord(
+	knowledgeBase: KnowledgeBaseRecord,
+	{ source_type, title, url, file_name, content_type }: NewDocument,
+): Omit<DocumentRecord, 'version' | 'created_at' | 'updated_at'> {
+	return {
+		id: newId('document'),
+		workspace_id: knowledgeBase.workspace_id,
+		knowledge_base_id: knowledgeBase.id,
+		title: title ?? '',
+		source_type,
+		url: url ?? null,
+		file_name: file_name ?? null,
+		content_type: content_type ?? null,
+		size_bytes: null,
+		blob: null,
+		status: 'queued',
+		error: null,
+		attempts: 0,
+		chunk_count: 0,
+		page_count: null,
+		language: null,
+		indexed_at: null,
+	};
+}

@@ -1,0 +1,47 @@
+import { AppError } from '../../base/index.ts';
+import type { DocumentRecord } from '../../store/index.ts';
+import { versionOf } from '../documents.ts';
+import { sniffFormat } from '../parsing/index.ts';
+import type { IngestDependencies } from './ingest.ts';
+
+/**
+ * Downloads a document's URL into the blob store; null when the document has gone meanwhile.
+ * @throws AppError with the reason why it cannot be had
+ */
+export async function fetchDocument(
+	{ store, network, clock, documents }: IngestDependencies,
+	document: DocumentRecord,
+	signal: AbortSignal,
+): Promise<DocumentRecord | null> {
+	if (!document.url) throw new AppError('unreadable_file', 'The document has neither a file nor a URL.');
+	await using download = await network.download(document.url, { signal });
+	const blob = await store.blobs.receive(download.body);
+	const content_type = download.headers['content-type'] ?? null;
+	const file_name = fileNameOf(download.finalUrl);
+	if (!sniffFormat(blob.head, file_name, content_type)) {
+		await blob.discard();
+		throw new AppError('unsupported_file_type', 'The URL does not lead to a PDF, DOCX, HTML, MD or TXT document.');
+	}
+	const set = { blob: blob.hash, size_bytes: blob.size, content_type, file_name, updated_at: clock.now() };
+	const kept = await store.blobs.exclusive(blob.hash, async () => {
+		await blob.keep();
+		const { outcome } = await store.commit({
+			expect: [versionOf('documents', document)],
+			write: [{ op: 'patch', kind: 'documents', id: document.id, set }],
+		});
+		return outcome === 'committed';
+	});
+	if (kept) return { ...document, ...set, version: document.version + 1 };
+	await documents.removeUnusedBlob(blob.hash);
+	return null;
+}
+
+/** The last segment of the address, which may tell the format. */
+function fileNameOf(url: string): string | null {
+	const name = new URL(url).pathname.split('/').at(-1) ?? '';
+	try {
+		return decodeURIComponent(name) || null;
+	} catch {
+		return name;
+	}
+}

@@ -1,0 +1,269 @@
+import type { Block } from './blocks.ts';
+import { visible } from './blocks.ts';
+import { outlineOf, type Styles } from './docx-styles.ts';
+import { type Element, readXml } from './docx-xml.ts';
+
+/** Subtrees whose text is no part of the document as it reads: deleted or moved away, and form field names. */
+const SKIPPED = new Set(['w:del', 'w:moveFrom', 'w:rPrChange', 'w:pPrChange', 'w:instrText', 'w:delText', 'w:ffData']);
+
+interface Paragraph {
+	text: string;
+	style: string | null;
+	outline: number | null;
+	/** Whether its own numbering makes it a list item; null leaves that to its style. */
+	list: boolean | null;
+	/** The notes it refers to, which follow it. */
+	notes: string[];
+	/** What its text boxes hold. */
+	boxed: Block[];
+}
+
+interface Table {
+	rows: number;
+	cells: string[];
+	cell: string[];
+	headerRow: boolean;
+	notes: string[];
+}
+
+/** The text of notes by their ids ("footnote 1", "endnote 1"). */
+export type Notes = ReadonlyMap<string, string>;
+
+/** What a document's main part holds, in reading order. */
+export interface Body {
+	blocks: Block[];
+	/** The text of the first paragraph with the style Title. */
+	title: string | null;
+}
+
+/**
+ * Reads a WordprocessingML part. Text boxes follow the paragraph that they hang on and are read once, though files keep
+ * a second form of them for old programs; insertions are read, deletions are not; notes follow where they are referred to.
+ */
+export function readBody(part: Uint8Array, styles: Styles, notes: Notes): Body {
+	const reader = new BodyReader(styles, notes);
+	readXml(part, reader);
+	return { blocks: reader.blocks, title: reader.title };
+}
+
+/** The texts of a notes part, without the separator lines that it also keeps. */
+export function readNotes(part: Uint8Array | undefined, kind: 'footnote' | 'endnote', into: Map<string, string>): void {
+	if (part === undefined) return;
+	let id: string | null = null;
+	let text = '';
+	let inText = 0;
+	readXml(part, {
+		open: (element) => {
+			if (element.name === `w:${kind}`) {
+				id =
+					element.attribute('type') === null || element.attribute('type') === 'normal' ? element.attribute('id') : null;
+				text = '';
+			} else if (element.name === 'w:t') inText++;
+			else if (element.name === 'w:tab' || element.name === 'w:br') text += ' ';
+		},
+		close: (name) => {
+			if (name === 'w:t') inText--;
+			else if (name === 'w:p') text += ' ';
+			else if (name === `w:${kind}` && id !== null) into.set(`${kind} ${id}`, text.replace(/\s+/gu, ' ').trim());
+		},
+		text: (value) => {
+			if (inText > 0) text += value;
+		},
+	});
+}
+
+class BodyReader {
+	readonly blocks: Block[] = [];
+	title: string | null = null;
+	readonly #styles: Styles;
+	readonly #notes: Notes;
+	/** Open paragraphs: a text box holds paragraphs within a paragraph. */
+	readonly #paragraphs: Paragraph[] = [];
+	readonly #tables: Table[] = [];
+	/** Blocks of the text boxes that are open. */
+	readonly #boxes: Block[][] = [];
+	#skipping = 0;
+	#inText = 0;
+	#hidden = false;
+	/** For each open mc:AlternateContent, whether one of its choices was read. */
+	readonly #alternatives: boolean[] = [];
+
+	constructor(styles: Styles, notes: Notes) {
+		this.#styles = styles;
+		this.#notes = notes;
+	}
+
+	open(element: Element): void {
+		const { name } = element;
+		if (this.#skipping > 0 || this.#skips(name)) {
+			this.#skipping++;
+			return;
+		}
+		const paragraph = this.#paragraphs.at(-1);
+		const table = this.#tables.at(-1);
+		switch (name) {
+			case 'w:p':
+				this.#paragraphs.push({ text: '', style: null, outline: null, list: null, notes: [], boxed: [] });
+				break;
+			case 'w:pStyle':
+				if (paragraph !== undefined) paragraph.style = element.attribute('val');
+				break;
+			case 'w:outlineLvl':
+				if (paragraph !== undefined) paragraph.outline = outlineOf(element.attribute('val'));
+				break;
+			case 'w:numId':
+				// A numbering of 0 takes a paragraph out of the list that its style puts it in.
+				if (paragraph !== undefined) paragraph.list = element.attribute('val') !== '0';
+				break;
+			case 'w:r':
+			case 'm:r':
+				this.#hidden = false;
+				break;
+			case 'w:vanish':
+				this.#hidden = !/^(?:0|false|off)$/.test(element.attribute('val') ?? '');
+				break;
+			case 'w:t':
+			case 'm:t':
+				this.#inText++;
+				break;
+			case 'w:tab':
+			case 'w:ptab':
+				this.#write(' ');
+				break;
+			case 'w:br':
+			case 'w:cr':
+				this.#write('\n');
+				break;
+			case 'w:noBreakHyphen':
+				this.#write('-');
+				break;
+			case 'w:footnoteReference':
+				this.#refer(`footnote ${element.attribute('id')}`);
+				break;
+			case 'w:endnoteReference':
+				this.#refer(`endnote ${element.attribute('id')}`);
+				break;
+			case 'w:txbxContent':
+				this.#boxes.push([]);
+				break;
+			case 'w:tbl':
+				this.#tables.push({ rows: 0, cells: [], cell: [], headerRow: false, notes: [] });
+				break;
+			case 'w:tblHeader':
+				if (table !== undefined)
+					table.headerRow = element.attribute('val') !== 'false' && element.attribute('val') !== '0';
+				break;
+			case 'mc:AlternateContent':
+				this.#alternatives.push(false);
+				break;
+			case 'mc:Choice':
+				this.#alternatives[this.#alternatives.length - 1] = true;
+				break;
+		}
+	}
+
+	close(name: string): void {
+		if (this.#skipping > 0) {
+			this.#skipping--;
+			return;
+		}
+		if (name === 'w:p') this.#endParagraph();
+		else if (name === 'w:t' || name === 'm:t') this.#inText--;
+		else if (name === 'w:tc') this.#endCell();
+		else if (name === 'w:tr') this.#endRow();
+		else if (name === 'w:tbl') this.#endTable();
+		else if (name === 'w:txbxContent') this.#endBox();
+		else if (name === 'mc:AlternateContent') this.#alternatives.pop();
+	}
+
+	text(text: string): void {
+		if (this.#inText > 0 && this.#skipping === 0) this.#write(text);
+	}
+
+	#skips(name: string): boolean {
+		if (SKIPPED.has(name)) return true;
+		return (name === 'mc:Choice' || name === 'mc:Fallback') && this.#alternatives.at(-1) === true;
+	}
+
+	#write(text: string): void {
+		const paragraph = this.#paragraphs.at(-1);
+		if (paragraph !== undefined && !this.#hidden) paragraph.text += text;
+	}
+
+	#refer(note: string): void {
+		const text = this.#notes.get(note);
+		if (text !== undefined && text !== '') this.#paragraphs.at(-1)?.notes.push(text);
+	}
+
+	#endParagraph(): void {
+		const paragraph = this.#paragraphs.pop();
+		if (paragraph === undefined) return;
+		const role = this.#styles.roleOf(paragraph.style);
+		const text = tidy(paragraph.text);
+		const table = this.#tables.at(-1);
+		if (table !== undefined && this.#boxes.length === 0) {
+			if (text !== '') table.cell.push(text);
+			table.cell.push(...paragraph.boxed.map((block) => block.text));
+			table.notes.push(...paragraph.notes);
+			return;
+		}
+		if (text !== '' && !role.contents) {
+			const heading = paragraph.outline ?? role.heading ?? (role.title ? 1 : null);
+			if (role.title) this.title ??= text.replace(/\s+/gu, ' ');
+			if (heading !== null)
+				this.#emit({ kind: 'heading', level: heading, text: text.replace(/\s+/gu, ' '), page: null });
+			else if (paragraph.list ?? role.list) this.#emit({ kind: 'item', text: `- ${text}`, page: null });
+			else this.#emit({ kind: 'paragraph', text, page: null });
+		}
+		for (const block of paragraph.boxed) this.#emit(block);
+		for (const note of paragraph.notes) this.#emit({ kind: 'paragraph', text: note, page: null });
+	}
+
+	#endCell(): void {
+		const table = this.#tables.at(-1);
+		if (table === undefined) return;
+		table.cells.push(table.cell.join(' ').replace(/\s+/gu, ' '));
+		table.cell = [];
+	}
+
+	#endRow(): void {
+		const table = this.#tables.at(-1);
+		if (table === undefined) return;
+		const outer = this.#tables.at(-2);
+		const filled = table.cells.some((cell) => cell !== '');
+		// A table within a cell is part of that cell's text.
+		if (outer !== undefined && filled) outer.cell.push(table.cells.filter((cell) => cell !== '').join(', '));
+		else if (filled) {
+			const text = table.cells.join(' | ');
+			const first = table.rows === 0;
+			const header = first && (table.headerRow || table.cells.every((cell) => cell !== '' && cell.length <= 60));
+			this.#emit({ kind: 'row', text, page: null, ...(first ? { table: { header } } : {}) });
+			table.rows++;
+		}
+		table.cells = [];
+		table.headerRow = false;
+	}
+
+	#endTable(): void {
+		const table = this.#tables.pop();
+		for (const note of table?.notes ?? []) this.#emit({ kind: 'paragraph', text: note, page: null });
+	}
+
+	#endBox(): void {
+		const box = this.#boxes.pop() ?? [];
+		const host = this.#paragraphs.at(-1);
+		if (host !== undefined) host.boxed.push(...box);
+		else for (const block of box) this.#emit(block);
+	}
+
+	#emit(block: Block): void {
+		(this.#boxes.at(-1) ?? this.blocks).push(block);
+	}
+}
+
+function tidy(text: string): string {
+	return visible(text)
+		.replace(/[^\S\n]+/gu, ' ')
+		.replace(/ ?\n ?/g, '\n')
+		.trim();
+}

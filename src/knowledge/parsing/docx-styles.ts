@@ -1,0 +1,101 @@
+import { readXml } from './docx-xml.ts';
+
+/** What a paragraph style means for the structure of a document. */
+export interface ParagraphRole {
+	/** The heading's level from 1, null for body text. */
+	heading: number | null;
+	/** The document's title. */
+	title: boolean;
+	/** An entry of a table of contents, which repeats headings. */
+	contents: boolean;
+	/** Part of a list through its style. */
+	list: boolean;
+}
+
+interface Style {
+	id: string;
+	name: string;
+	basedOn: string | null;
+	outline: number | null;
+	list: boolean;
+}
+
+/** Word keeps built-in names in English whatever its language; other writers and converted files translate them. */
+const HEADING_NAME =
+	/^(?:heading|überschrift|titre|título|titulo|titolo|kop|nagłówek|заголовок|rubrik|overskrift|otsikko|nadpis|címsor|başlık|見出し|标题|標題|제목)\s*([1-9])$/u;
+const TITLE_NAME = /^(?:title|titel|titre|título|titolo|tytuł|название|otsikko|表題|标题|제목)$/u;
+const CONTENTS_NAME = /^(?:toc|verzeichnis|table of figures)\s*\d*$/u;
+
+const BODY: ParagraphRole = { heading: null, title: false, contents: false, list: false };
+
+/** The paragraph styles of a document: by id, because ids are translated and renamed, through names and inheritance. */
+export class Styles {
+	readonly #styles = new Map<string, Style>();
+	readonly #roles = new Map<string, ParagraphRole>();
+
+	/** @param part the styles part; absent in minimal documents */
+	constructor(part: Uint8Array | undefined) {
+		let style: Style | null = null;
+		if (part === undefined) return;
+		readXml(part, {
+			open: (element) => {
+				const value = element.attribute('val');
+				if (element.name === 'w:style') {
+					const id = element.attribute('styleId') ?? '';
+					style = { id, name: '', basedOn: null, outline: null, list: false };
+				} else if (style === null) return;
+				else if (element.name === 'w:name') style.name = (value ?? '').toLowerCase();
+				else if (element.name === 'w:basedOn') style.basedOn = value;
+				else if (element.name === 'w:outlineLvl') style.outline = outlineOf(value);
+				else if (element.name === 'w:numPr') style.list = true;
+			},
+			close: (name) => {
+				if (name !== 'w:style' || style === null) return;
+				this.#styles.set(style.id, style);
+				style = null;
+			},
+			text: () => {},
+		});
+	}
+
+	/** The role of a style by its id. */
+	roleOf(id: string | null): ParagraphRole {
+		if (id === null) return BODY;
+		let role = this.#roles.get(id);
+		if (role === undefined) {
+			role = this.#resolve(id);
+			this.#roles.set(id, role);
+		}
+		return role;
+	}
+
+	/** Follows inheritance until a style says what it is; a circle ends it. */
+	#resolve(id: string): ParagraphRole {
+		const seen = new Set<string>();
+		let list = false;
+		for (let at: string | null = id; at !== null && !seen.has(at); ) {
+			seen.add(at);
+			const style: Style | undefined = this.#styles.get(at);
+			const name: string = style?.name || spaced(at);
+			const level = HEADING_NAME.exec(name)?.[1];
+			if (level !== undefined) return { ...BODY, heading: Number(level) };
+			if (CONTENTS_NAME.test(name)) return { ...BODY, contents: true };
+			if (TITLE_NAME.test(name)) return { ...BODY, title: true };
+			if (style?.outline != null) return { ...BODY, heading: style.outline };
+			list ||= style?.list ?? false;
+			at = style?.basedOn ?? null;
+		}
+		return list ? { ...BODY, list } : BODY;
+	}
+}
+
+/** An outline level as a heading's level: 0..8 are headings, 9 is body text (ISO/IEC 29500-1, 17.3.1.20). */
+export function outlineOf(value: string | null): number | null {
+	const level = Number(value);
+	return value !== null && Number.isInteger(level) && level >= 0 && level < 9 ? level + 1 : null;
+}
+
+/** A file without a styles part still names built-in styles by id: "Heading1". */
+function spaced(id: string): string {
+	return id.toLowerCase().replace(/(\d)$/, ' $1');
+}

@@ -1,0 +1,89 @@
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
+import { AppError } from '../../base/index.ts';
+
+/** One element as the readers see it: `w:p`, whatever prefix and edition of the standard the file uses. */
+export interface Element {
+	name: string;
+	/** The value of an attribute by its local name. */
+	attribute(name: string): string | null;
+}
+
+/** What a reader of a part wants to be told. */
+export interface Handlers {
+	open(element: Element): void;
+	close(name: string): void;
+	text(text: string): void;
+}
+
+/** The namespaces that matter, of the transitional and of the strict edition (ISO/IEC 29500), and the usual prefixes. */
+const PREFIXES: Record<string, string> = {
+	'http://schemas.openxmlformats.org/wordprocessingml/2006/main': 'w:',
+	'http://purl.oclc.org/ooxml/wordprocessingml/main': 'w:',
+	'http://schemas.openxmlformats.org/officeDocument/2006/math': 'm:',
+	'http://purl.oclc.org/ooxml/officeDocument/math': 'm:',
+	'http://schemas.openxmlformats.org/markup-compatibility/2006': 'mc:',
+	'http://purl.org/dc/elements/1.1/': 'dc:',
+	'http://schemas.openxmlformats.org/package/2006/relationships': 'rel:',
+};
+
+/** Parts are decoded and read in slices, so that a large one is never in memory twice. */
+const SLICE = 1024 * 1024;
+const DEEPEST = 2000;
+
+/**
+ * Reads a part from beginning to end.
+ * @throws AppError `unreadable_file` where it is not well-formed
+ */
+export function readXml(bytes: Uint8Array, handlers: Handlers): void {
+	const parser = new SaxesParser<{ xmlns: true }>({ xmlns: true });
+	let depth = 0;
+	parser.on('error', (error) => {
+		throw new AppError('unreadable_file', 'The Word document is damaged: one of its parts is not valid XML.', {
+			cause: error,
+		});
+	});
+	parser.on('opentag', (tag) => {
+		if (++depth > DEEPEST) throw new AppError('unreadable_file', 'The Word document is nested too deeply to be read.');
+		handlers.open(new TagElement(tag));
+	});
+	parser.on('closetag', (tag) => {
+		depth--;
+		handlers.close(nameOf(tag));
+	});
+	parser.on('text', (text) => handlers.text(text));
+	parser.on('cdata', (text) => handlers.text(text));
+	const decoder = new TextDecoder(encodingOf(bytes));
+	for (let at = 0; at < bytes.length; at += SLICE) {
+		parser.write(decoder.decode(bytes.subarray(at, at + SLICE), { stream: true }));
+	}
+	parser.close();
+}
+
+class TagElement implements Element {
+	readonly name: string;
+	readonly #tag: SaxesTagNS;
+
+	constructor(tag: SaxesTagNS) {
+		this.name = nameOf(tag);
+		this.#tag = tag;
+	}
+
+	attribute(name: string): string | null {
+		for (const attribute of Object.values<SaxesAttributeNS>(this.#tag.attributes)) {
+			if (attribute.local === name) return attribute.value;
+		}
+		return null;
+	}
+}
+
+function nameOf(tag: SaxesTagNS): string {
+	return (PREFIXES[tag.uri] ?? '') + tag.local;
+}
+
+/** XML without a mark is UTF-8 in practice; the zeros of an unmarked UTF-16 stand beside its first `<`. */
+function encodingOf(bytes: Uint8Array): string {
+	const [a, b] = bytes;
+	if ((a === 0xff && b === 0xfe) || (a === 0x3c && b === 0)) return 'utf-16le';
+	if ((a === 0xfe && b === 0xff) || (a === 0 && b === 0x3c)) return 'utf-16be';
+	return 'utf-8';
+}

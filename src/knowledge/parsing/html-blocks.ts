@@ -1,0 +1,192 @@
+import { type Block, type BodyBlock, oneLine, visible } from './blocks.ts';
+import { type DomElement, type DomNode, isElement, isText } from './html-dom.ts';
+
+/** What no reader of a page sees as its text. */
+const UNREAD = new Set(
+	`HEAD TITLE SCRIPT STYLE NOSCRIPT TEMPLATE IFRAME OBJECT EMBED SVG CANVAS AUDIO VIDEO MAP SELECT OPTION BUTTON INPUT
+	TEXTAREA DATALIST PROGRESS METER DIALOG`.split(/\s+/),
+);
+
+/** What surrounds the content of a page. */
+const AROUND = new Set(['NAV', 'FOOTER', 'ASIDE']);
+const AROUND_ROLES = new Set([
+	'navigation',
+	'banner',
+	'contentinfo',
+	'complementary',
+	'search',
+	'dialog',
+	'alert',
+	'menu',
+]);
+
+const BLOCKS = new Set(
+	`ADDRESS ARTICLE ASIDE BODY CAPTION CENTER DD DETAILS DIV DL DT FIELDSET FIGCAPTION FIGURE FOOTER FORM HEADER HGROUP
+	HR HTML LEGEND MAIN MENU NAV OL P SECTION SUMMARY TABLE TBODY TD TFOOT TH THEAD TR UL`.split(/\s+/),
+);
+
+/** A table with one of these in a cell lays out a page; it does not tabulate. */
+const LAYOUT = new Set('TABLE H1 H2 H3 H4 H5 H6 UL OL DL PRE FORM SECTION ARTICLE BLOCKQUOTE'.split(' '));
+
+/** Deeper than this, structure is dropped and text is kept. */
+const DEEPEST = 400;
+
+type Kind = BodyBlock['kind'];
+
+/**
+ * The blocks of a part of a page.
+ * @param content true leaves out what surrounds the content of a whole page: navigation, footer, asides
+ */
+export function htmlBlocks(root: DomNode, content: boolean): Block[] {
+	const writer = new BlockWriter(content);
+	writer.walk(root, 'paragraph', 0);
+	writer.flush('paragraph');
+	return writer.blocks;
+}
+
+class BlockWriter {
+	readonly blocks: Block[] = [];
+	readonly #content: boolean;
+	#text = '';
+	/** The bullet or number of a list item, until its first text is written. */
+	#mark = '';
+	/** The number of each ordered list's next item. */
+	readonly #numbers = new Map<DomNode, number>();
+
+	constructor(content: boolean) {
+		this.#content = content;
+	}
+
+	walk(node: DomNode, kind: Kind, depth: number): void {
+		if (isText(node)) {
+			this.#text += (node.textContent ?? '').replace(/\s+/gu, ' ');
+			return;
+		}
+		if (!isElement(node) || this.#isUnread(node)) return;
+		if (depth > DEEPEST) {
+			this.#text += ` ${(node.textContent ?? '').replace(/\s+/gu, ' ')} `;
+			return;
+		}
+		const name = node.nodeName;
+		if (name === 'BR') this.#text += '\n';
+		else if (/^H[1-6]$/.test(name)) this.#heading(node, Number(name.charAt(1)), kind);
+		else if (name === 'PRE') this.#code(node, kind);
+		else if (name === 'TABLE' && isDataTable(node)) this.#table(node, kind);
+		else if (name === 'LI') this.#item(node, depth, kind);
+		else if (name === 'BLOCKQUOTE') this.#within(node, 'quote', depth, kind);
+		else if (BLOCKS.has(name)) this.#within(node, kind, depth, kind);
+		else for (const child of node.childNodes) this.walk(child, kind, depth + 1);
+	}
+
+	/** Ends the block that is being written. */
+	flush(kind: Kind): void {
+		const text = visible(this.#text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n ?/g, '\n')).trim();
+		this.#text = '';
+		if (text === '') return;
+		this.blocks.push({ kind, text: this.#mark + text, page: null });
+		this.#mark = '';
+	}
+
+	#isUnread(element: DomElement): boolean {
+		if (UNREAD.has(element.nodeName.toUpperCase()) || element.hasAttribute('hidden')) return true;
+		if (element.getAttribute('aria-hidden') === 'true') return true;
+		if (/display\s*:\s*none|visibility\s*:\s*hidden/i.test(element.getAttribute('style') ?? '')) return true;
+		return this.#content && isAround(element);
+	}
+
+	#within(element: DomElement, kind: Kind, depth: number, outer: Kind): void {
+		this.flush(outer);
+		for (const child of element.childNodes) this.walk(child, kind, depth + 1);
+		this.flush(kind);
+	}
+
+	#heading(element: DomElement, level: number, outer: Kind): void {
+		this.flush(outer);
+		const text = oneLine(cellText(element));
+		if (text !== '') this.blocks.push({ kind: 'heading', level, text, page: null });
+	}
+
+	#code(element: DomElement, outer: Kind): void {
+		this.flush(outer);
+		const text = visible(element.textContent ?? '').replace(/^\n+|\s+$/g, '');
+		if (text !== '') this.blocks.push({ kind: 'code', text, page: null });
+	}
+
+	#item(element: DomElement, depth: number, outer: Kind): void {
+		this.flush(outer);
+		this.#mark = this.#markOf(element);
+		this.#within(element, 'item', depth, 'item');
+		this.#mark = '';
+	}
+
+	/** The mark that a browser shows before a list item. */
+	#markOf(item: DomElement): string {
+		const list = item.parentNode;
+		if (list === null || !isElement(list) || list.nodeName !== 'OL') return '- ';
+		const start = Number.parseInt(list.getAttribute('start') ?? '1', 10);
+		const number = this.#numbers.get(list) ?? (Number.isNaN(start) ? 1 : start);
+		this.#numbers.set(list, number + 1);
+		return `${number}. `;
+	}
+
+	#table(table: DomElement, outer: Kind): void {
+		this.flush(outer);
+		const caption = oneLine(table.querySelector('caption')?.textContent ?? '');
+		if (caption !== '') this.blocks.push({ kind: 'paragraph', text: caption, page: null });
+		let first = true;
+		for (const row of table.querySelectorAll('tr')) {
+			const cells = cellsOf(row);
+			const text = cells.map((cell) => cellText(cell)).join(' | ');
+			if (!/[^\s|]/.test(text)) continue;
+			const header = cells.length > 1 && cells.every((cell) => cell.nodeName === 'TH' || isIn(row, 'THEAD'));
+			this.blocks.push({ kind: 'row', text, page: null, ...(first ? { table: { header } } : {}) });
+			first = false;
+		}
+	}
+}
+
+function isAround(element: DomElement): boolean {
+	if (AROUND.has(element.nodeName)) return true;
+	if (AROUND_ROLES.has(element.getAttribute('role')?.toLowerCase() ?? '')) return true;
+	// The header of a page is around its content; the header of an article holds its title.
+	return element.nodeName === 'HEADER' && isIn(element, 'BODY');
+}
+
+function isIn(node: DomNode, parent: string): boolean {
+	return node.parentNode?.nodeName === parent;
+}
+
+function cellsOf(row: DomElement): DomElement[] {
+	return [...row.children].filter((cell) => cell.nodeName === 'TD' || cell.nodeName === 'TH');
+}
+
+/** Tables were long used to lay out pages; those are read as the blocks in them. */
+function isDataTable(table: DomElement): boolean {
+	if (table.getAttribute('role') === 'presentation') return false;
+	let columns = 0;
+	for (const row of table.querySelectorAll('tr')) {
+		const cells = cellsOf(row);
+		columns = Math.max(columns, cells.length);
+		if (cells.some(laysOut)) return false;
+	}
+	return columns > 1;
+}
+
+function laysOut(cell: DomElement): boolean {
+	const open: DomNode[] = [...cell.childNodes];
+	let paragraphs = 0;
+	for (let node = open.pop(); node !== undefined; node = open.pop()) {
+		if (!isElement(node)) continue;
+		if (LAYOUT.has(node.nodeName) || (node.nodeName === 'P' && ++paragraphs > 1)) return true;
+		for (const child of node.childNodes) open.push(child);
+	}
+	return false;
+}
+
+/** All text of an element on one line; blocks in it stay apart. */
+function cellText(element: DomElement): string {
+	const writer = new BlockWriter(false);
+	for (const child of element.childNodes) writer.walk(child, 'paragraph', 0);
+	writer.flush('paragraph');
+	return oneLine(writer.blocks.map((block) => block.text).join(' '));
+}

@@ -1,0 +1,58 @@
+import { parseHTML } from 'linkedom';
+
+/** As much of the DOM as reading takes; the project compiles without the browser's types. */
+export interface DomNode {
+	readonly nodeType: number;
+	readonly nodeName: string;
+	readonly textContent: string | null;
+	readonly childNodes: Iterable<DomNode>;
+	readonly parentNode: DomNode | null;
+}
+
+/** An element of the DOM. */
+export interface DomElement extends DomNode {
+	readonly children: ArrayLike<DomElement> & Iterable<DomElement>;
+	getAttribute(name: string): string | null;
+	hasAttribute(name: string): boolean;
+	querySelector(selector: string): DomElement | null;
+	querySelectorAll(selector: string): ArrayLike<DomElement> & Iterable<DomElement>;
+	append(...nodes: DomNode[]): void;
+}
+
+/** A parsed page. */
+export interface DomDocument extends DomElement {
+	readonly documentElement: DomElement;
+	readonly head: DomElement;
+	readonly body: DomElement;
+}
+
+const HEAD_ELEMENTS = new Set(['TITLE', 'META', 'LINK', 'SCRIPT', 'STYLE', 'BASE', 'NOSCRIPT', 'TEMPLATE']);
+
+/**
+ * Parses a page and mends what the parser does not: HTML lets an author leave out the tags of html, head and body, and
+ * then what is to be read must still be found in the body.
+ */
+export function parsePage(html: string): DomDocument {
+	const whole = /<html[\s>]/i.test(html) ? html : `<!doctype html><html><body>${html}</body></html>`;
+	const document = parseHTML(whole).document as DomDocument;
+	const { head, body } = document;
+	let stray = false;
+	for (const node of [...head.childNodes]) {
+		if (isElement(node) && !HEAD_ELEMENTS.has(node.nodeName)) stray = true;
+		if (stray) body.append(node);
+	}
+	for (const node of [...document.documentElement.childNodes]) {
+		if (node !== head && node !== body) body.append(node);
+	}
+	return document;
+}
+
+/** Whether a node is an element. */
+export function isElement(node: DomNode): node is DomElement {
+	return node.nodeType === 1;
+}
+
+/** Whether a node is text. */
+export function isText(node: DomNode): boolean {
+	return node.nodeType === 3;
+}

@@ -1,0 +1,88 @@
+import { Readability } from '@mozilla/readability';
+import { type Block, type DocumentSource, type ExtractedDocument, languageOf, oneLine } from './blocks.ts';
+import { htmlBlocks } from './html-blocks.ts';
+import { type DomDocument, type DomElement, type DomNode, parsePage } from './html-dom.ts';
+import { TextBudget } from './limits.ts';
+
+/** Readability's time grows faster than the page, and with the cube of its depth; larger pages are read as a whole. */
+const MAX_ELEMENTS = 50_000;
+const MAX_DEPTH = 150;
+
+/** Below this share of what the page itself marks as its main content, Readability has found a part for the whole. */
+const LEAST_SHARE = 0.5;
+
+/** Reads a web page: its main content where it can be told from what surrounds it, with title and language. */
+export function parseHtml(html: string, source: DocumentSource): ExtractedDocument {
+	const document = parsePage(html);
+	const language = languageOf(document.documentElement.getAttribute('lang'));
+	const title = titleOf(document);
+	const marked = markedContent(document);
+	const whole = htmlBlocks(marked ?? document.body, true);
+	const blocks = isOrdinary(document) ? readable(document, source) : [];
+	const enough = size(blocks) > 0 && (marked === null || size(blocks) >= LEAST_SHARE * size(whole));
+	const chosen = enough ? blocks : whole;
+	new TextBudget().takeBlocks(chosen);
+	return {
+		format: 'html',
+		title,
+		declared_language: language,
+		page_count: null,
+		blocks: chosen,
+	};
+}
+
+/** The one element that the author marked as the page's content. */
+function markedContent(document: DomDocument): DomElement | null {
+	for (const selector of ['main', '[role=main]', 'article']) {
+		const found = document.querySelectorAll(selector);
+		if (found.length === 1) return found[0] ?? null;
+	}
+	return null;
+}
+
+function isOrdinary(document: DomDocument): boolean {
+	let elements = 0;
+	let level: DomElement[] = [document.documentElement];
+	for (let depth = 0; level.length > 0; depth++) {
+		elements += level.length;
+		if (depth > MAX_DEPTH || elements > MAX_ELEMENTS) return false;
+		level = level.flatMap((element) => [...element.children]);
+	}
+	return true;
+}
+
+/** Readability takes the document apart: whatever else is wanted of it must be read before. */
+function readable(document: DomDocument, source: DocumentSource): Block[] {
+	try {
+		const reader = new Readability<DomNode>(pageOf(document, source), {
+			serializer: (node) => node as unknown as DomNode,
+		});
+		const content = reader.parse()?.content;
+		return content ? htmlBlocks(content, false) : [];
+	} catch {
+		// Odd markup defeats it now and then; the page is still read as a whole.
+		return [];
+	}
+}
+
+/** Readability resolves links against the document's address and fails on an invalid one. */
+function pageOf(document: DomDocument, source: DocumentSource): ConstructorParameters<typeof Readability>[0] {
+	const address = source.url !== null && URL.canParse(source.url) ? source.url : 'https://localhost/';
+	return Object.defineProperties(document, {
+		baseURI: { value: address, configurable: true },
+		documentURI: { value: address, configurable: true },
+	});
+}
+
+/** The page's title, without the name of the site after it where the page itself tells the two apart. */
+function titleOf(document: DomDocument): string | null {
+	const title = oneLine(document.querySelector('title')?.textContent ?? '');
+	const open = oneLine(document.querySelector('meta[property="og:title"]')?.getAttribute('content') ?? '');
+	const heading = oneLine(document.querySelector('h1')?.textContent ?? '');
+	const shorter = [open, heading].find((name) => name !== '' && title.startsWith(name));
+	return shorter || title || open || heading || null;
+}
+
+function size(blocks: Block[]): number {
+	return blocks.reduce((sum, block) => sum + block.text.length, 0);
+}

@@ -1,0 +1,131 @@
+import { lexer, type Token, type Tokens } from 'marked';
+import { Lru } from '../../base/index.ts';
+import { type Block, type BodyBlock, type ExtractedDocument, oneLine, visible } from './blocks.ts';
+import { htmlBlocks } from './html-blocks.ts';
+import { parsePage } from './html-dom.ts';
+import { parsePlainText } from './plain-text.ts';
+
+/** Reads Markdown (CommonMark with tables): its structure without its marks. The title is the front matter's or the first heading. */
+export function parseMarkdown(text: string): ExtractedDocument {
+	const { title, body } = frontMatterOf(text);
+	// Without its structure the text is still text.
+	if (TOO_DEEP.test(body)) return { ...parsePlainText(body), format: 'md', title };
+	const blocks: Block[] = [];
+	for (const token of lexer(body)) addBlocks(blocks, token, 'paragraph');
+	const first = blocks.find((block) => block.kind === 'heading');
+	const heading = first?.kind === 'heading' && first.level === 1 ? first.text : null;
+	return { format: 'md', title: title ?? heading, declared_language: null, page_count: null, blocks };
+}
+
+/** Nesting that nobody writes: the lexer's memory grows with the square of the depth of lists and quotes. */
+const TOO_DEEP = /^[ \t>]{100,}(?:[-*+]|\d{1,9}[.)])[ \t]|^(?:>[ \t]?){100,}|^(?:[-*+][ \t]+){50,}/m;
+
+/** How far front matter may reach, in lines. */
+const FRONT_MATTER_LINES = 200;
+
+/** The YAML or TOML that many site generators put before the text; only its title is read. */
+function frontMatterOf(text: string): { title: string | null; body: string } {
+	const none = { title: null, body: text };
+	const lines = text.split('\n', FRONT_MATTER_LINES);
+	const open = lines[0]?.trimEnd() ?? '';
+	if (open !== '---' && open !== '+++') return none;
+	const close = lines.findIndex((line, index) => index > 0 && (line.trimEnd() === open || line.trimEnd() === '...'));
+	const fields = lines.slice(1, close);
+	// A rule across the page, a heading and another rule look alike, but for the lines between.
+	if (close < 2 || !fields.every((line) => /^(?:\s|[#\-\]}]|["'\w][^:=]*[:=]|\[|$)/.test(line))) return none;
+	const value = fields.flatMap((line) => /^title\s*[:=]\s*(.+)$/i.exec(line)?.[1]?.trim() ?? [])[0] ?? '';
+	const quoted = /^(["'])(.*)\1$/.exec(value)?.[2];
+	const skipped = lines.slice(0, close + 1).reduce((sum, line) => sum + line.length + 1, 0);
+	return { title: oneLine(quoted ?? value) || null, body: text.slice(skipped) };
+}
+
+function addBlocks(blocks: Block[], token: Token, kind: 'paragraph' | 'quote'): void {
+	switch (token.type) {
+		case 'heading':
+			push(blocks, {
+				kind: 'heading',
+				level: (token as Tokens.Heading).depth,
+				text: oneLine(inline(token)),
+				page: null,
+			});
+			break;
+		case 'code':
+			push(blocks, { kind: 'code', text: visible((token as Tokens.Code).text), page: null });
+			break;
+		case 'blockquote':
+			for (const inner of (token as Tokens.Blockquote).tokens) addBlocks(blocks, inner, 'quote');
+			break;
+		case 'list':
+			addList(blocks, token as Tokens.List);
+			break;
+		case 'table':
+			addTable(blocks, token as Tokens.Table);
+			break;
+		case 'html':
+			blocks.push(...htmlBlocks(parsePage((token as Tokens.HTML).text).body, false));
+			break;
+		case 'paragraph':
+		case 'text':
+			push(blocks, { kind, text: paragraph(inline(token)), page: null });
+			break;
+	}
+}
+
+/** An item's own text with its number or bullet; what it holds beyond a first paragraph follows it. */
+function addList(blocks: Block[], list: Tokens.List): void {
+	const from = typeof list.start === 'number' ? list.start : 1;
+	for (const [index, item] of list.items.entries()) {
+		const mark = list.ordered ? `${from + index}. ` : '- ';
+		const own = item.tokens.findIndex((token) => token.type === 'text' || token.type === 'paragraph');
+		const head = own === -1 ? undefined : item.tokens[own];
+		if (head !== undefined) push(blocks, { kind: 'item', text: mark + paragraph(inline(head)), page: null });
+		for (const [at, inner] of item.tokens.entries()) if (at !== own) addBlocks(blocks, inner, 'paragraph');
+	}
+}
+
+function addTable(blocks: Block[], table: Tokens.Table): void {
+	const header = table.header.map((cell) => oneLine(inline(cell))).join(' | ');
+	push(blocks, { kind: 'row', text: header, page: null, table: { header: true } });
+	for (const row of table.rows) {
+		push(blocks, { kind: 'row', text: row.map((cell) => oneLine(inline(cell))).join(' | '), page: null });
+	}
+}
+
+function push(blocks: Block[], block: Block | BodyBlock): void {
+	if (block.text.trim() !== '') blocks.push(block);
+}
+
+/** The text that inline marks leave: of links and pictures their words, of code its content. */
+function inline(token: Token | Tokens.TableCell): string {
+	if (!('type' in token)) return token.tokens.map(inline).join('');
+	if (token.type === 'br') return '\n';
+	if (token.type === 'html') return /^<br\b/i.test(token.raw) ? '\n' : '';
+	if (token.type === 'checkbox') return '';
+	if ('tokens' in token && token.tokens !== undefined && token.tokens.length > 0)
+		return token.tokens.map(inline).join('');
+	const text = 'text' in token && typeof token.text === 'string' ? token.text.replace(/\n/g, ' ') : '';
+	return token.type === 'codespan' ? text : withoutEntities(text);
+}
+
+/** Hard line breaks stay (CommonMark 6.7); soft ones were spaces already. */
+function paragraph(text: string): string {
+	return visible(text)
+		.replace(/[^\S\n]+/gu, ' ')
+		.replace(/ ?\n ?/g, '\n')
+		.trim();
+}
+
+const ENTITY = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi;
+const entities = new Lru<string, string>(500);
+
+/** Character references as the characters they stand for (CommonMark 2.5). */
+function withoutEntities(text: string): string {
+	return text.replace(ENTITY, (entity) => {
+		let character = entities.get(entity);
+		if (character === undefined) {
+			character = parsePage(entity).body.textContent ?? entity;
+			entities.set(entity, character);
+		}
+		return character;
+	});
+}

@@ -1,0 +1,98 @@
+import type { Block } from './blocks.ts';
+import type { HeadingLevel } from './pdf-headings.ts';
+import type { Line } from './pdf-lines.ts';
+
+/** A gap between lines of more than this, in font sizes, begins a paragraph. */
+const PARAGRAPH_GAP = 1.75;
+const BULLET = /^[•▪◦‣●○■–—*·-]\s+\S/u;
+const NUMBER = /^\(?(?:\d{1,3}|[a-z])[.)]\s+\S/i;
+
+/** The block that is being written. */
+interface Open {
+	block: Block;
+	last: Line;
+	level: number | null;
+}
+
+/** Joins lines into headings, paragraphs and list items, in reading order. */
+export function layOut(lines: Line[], levelOf: HeadingLevel): Block[] {
+	const columns = columnWidths(lines);
+	const words = new Hyphens(lines);
+	const blocks: Block[] = [];
+	let open = null as Open | null;
+	for (const line of lines) {
+		const level = levelOf(line);
+		const item: boolean = level === null && beginsItem(line, open?.last, columns);
+		if (open !== null && open.level === level && !item && continues(open.last, line, columns)) {
+			open.block.text = words.join(open.block.text, line.text, level !== null || wraps(open.last, line, columns));
+			open.last = line;
+			continue;
+		}
+		const { text, page } = line;
+		const block: Block =
+			level === null ? { kind: item ? 'item' : 'paragraph', text, page } : { kind: 'heading', level, text, page };
+		blocks.push(block);
+		open = { block, last: line, level };
+	}
+	return blocks;
+}
+
+/** A number at the beginning of a line may be the end of a wrapped sentence ("in / 1990. "); a bullet may not. */
+function beginsItem(line: Line, before: Line | undefined, columns: Columns): boolean {
+	return BULLET.test(line.text) || (NUMBER.test(line.text) && !wraps(before, line, columns));
+}
+
+/** The width to which text of the same size on the same page is set: what fits into it and was broken, was broken on purpose. */
+type Columns = (line: Line) => number;
+
+function columnWidths(lines: Line[]): Columns {
+	const widths = new Map<string, number>();
+	const key = (line: Line) => `${line.page} ${Math.round(line.size)} ${Math.round(line.left / 40)}`;
+	for (const line of lines) widths.set(key(line), Math.max(widths.get(key(line)) ?? 0, line.right - line.left));
+	return (line) => widths.get(key(line)) ?? 0;
+}
+
+/** Whether a line was broken because the next one's first word had no more room in it. */
+function wraps(line: Line | undefined, next: Line, columns: Columns): boolean {
+	if (line === undefined) return false;
+	const width = line.right - line.left;
+	const character = width / Math.max(1, line.text.length);
+	const word = (next.text.indexOf(' ') === -1 ? next.text.length : next.text.indexOf(' ')) * character;
+	return width + word + 1.5 * line.size >= Math.max(columns(line), columns(next));
+}
+
+function continues(line: Line, next: Line, columns: Columns): boolean {
+	const size = Math.max(line.size, next.size);
+	if (line.upright !== next.upright || Math.abs(line.size - next.size) > 0.15 * size) return false;
+	const gap = line.level - next.level;
+	if (line.page === next.page && gap > 0.3 * size && gap < PARAGRAPH_GAP * size) {
+		const indented = next.left - line.left > size && next.left - line.left < 4 * size;
+		return !(indented && /[.!?:"”»]$/.test(line.text)) && (wraps(line, next, columns) || !/[.!?:]$/.test(line.text));
+	}
+	// Over a break of page or column only a sentence that plainly goes on is joined.
+	return wraps(line, next, columns) && /[\p{L},;-]$/u.test(line.text) && /^\p{Ll}/u.test(next.text);
+}
+
+/** Joins words that were divided at the end of a line, unless the document writes them with a hyphen elsewhere. */
+class Hyphens {
+	readonly #lines: Line[];
+	#words: Set<string> | null = null;
+
+	constructor(lines: Line[]) {
+		this.#lines = lines;
+	}
+
+	join(before: string, after: string, wrapped: boolean): string {
+		if (!wrapped) return `${before}\n${after}`;
+		const first = /(\p{L}+)[-\u2010]$/u.exec(before.slice(-60))?.[1];
+		const second = /^\p{Ll}\p{L}*/u.exec(after)?.[0];
+		if (first === undefined || second === undefined) return `${before} ${after}`;
+		return this.#isHyphenated(first, second) ? before + after : before.slice(0, -1) + after;
+	}
+
+	#isHyphenated(first: string, second: string): boolean {
+		this.#words ??= new Set(this.#lines.flatMap((line) => line.text.toLowerCase().match(/\p{L}+(?:-\p{L}+)*/gu) ?? []));
+		const joined = (first + second).toLowerCase();
+		return !this.#words.has(joined) && this.#words.has(`${first}-${second}`.toLowerCase());
+	}
+}

@@ -1,0 +1,83 @@
+import { visible } from './blocks.ts';
+
+/** One line of a page in the page's own reading direction. */
+export interface Line {
+	text: string;
+	/** The page, from 1. */
+	page: number;
+	/** Where it begins and ends along the direction of writing, in points. */
+	left: number;
+	right: number;
+	/** Its base line; grows upwards. */
+	level: number;
+	/** The font's size in points. */
+	size: number;
+	/** Whether it is written in the page's upright direction; a turned one is a label or watermark. */
+	upright: boolean;
+}
+
+/** A run of text as PDF.js gives it (its TextItem). */
+export interface TextRun {
+	str: string;
+	transform: number[];
+	width: number;
+	height: number;
+	hasEOL: boolean;
+}
+
+/** Joins the runs of a page into lines, in the order in which the file draws them. */
+export function linesOf(runs: Iterable<TextRun>, page: number): Line[] {
+	const lines: Line[] = [];
+	let line: Line | null = null;
+	let last: Place | null = null;
+	const end = () => {
+		if (line !== null) {
+			line.text = visible(line.text.normalize('NFKC')).replace(/\s+/gu, ' ').trim();
+			if (line.text !== '') lines.push(line);
+		}
+		line = null;
+	};
+	for (const run of runs) {
+		if (run.str.trim() !== '') {
+			const at = placeOf(run);
+			if (line !== null && !isBeside(line, at)) end();
+			if (line === null) line = { text: run.str, page, ...at };
+			else {
+				if (last !== null && isApart(last, at)) line.text += ' ';
+				line.text += run.str;
+				line.left = Math.min(line.left, at.left);
+				line.right = Math.max(line.right, at.right);
+				// The larger font of a line is the line's: a small one is a superscript or a note's number.
+				line.size = Math.max(line.size, at.size);
+			}
+			last = at;
+		} else if (line !== null) line.text += run.str;
+		if (run.hasEOL) end();
+	}
+	end();
+	return lines;
+}
+
+type Place = Pick<Line, 'left' | 'right' | 'level' | 'size' | 'upright'>;
+
+/** Turns the coordinates of text that runs up, down or backwards so that it runs to the right. */
+function placeOf(run: TextRun): Place {
+	const [a = 1, b = 0, c = 0, d = 1, x = 0, y = 0] = run.transform;
+	const size = Math.hypot(c, d) || run.height || 1;
+	const upright = Math.abs(a) >= Math.abs(b);
+	const sign = (upright ? a : b) < 0 ? -1 : 1;
+	const along = sign * (upright ? x : y);
+	const level = upright ? sign * y : -sign * x;
+	const width = upright && Math.abs(run.width) > 0 ? run.width : Math.max(run.width, run.height);
+	return { left: along, right: along + width, level, size, upright };
+}
+
+function isBeside(line: Line, next: Place): boolean {
+	return line.upright === next.upright && Math.abs(line.level - next.level) < 0.6 * Math.max(line.size, next.size);
+}
+
+/** PDF.js writes a space where a gap opens forwards; runs that jump to another place of the line lack one. */
+function isApart(last: Place, next: Place): boolean {
+	const gap = Math.max(next.left - last.right, last.left - next.right);
+	return gap > 0.3 * next.size;
+}

@@ -1,0 +1,37 @@
+/** A trained embedding: what a term weighs, and where it points. */
+export interface Basis {
+	/** Values of a stored vector: the directions, and one for the length. */
+	dimensions: number;
+	/** The row of each known term. */
+	vocabulary: ReadonlyMap<string, number>;
+	/** The inverse document frequency of each row. */
+	weights: Float32Array;
+	/** The inverse document frequency of a term that no chunk had. */
+	unknown_weight: number;
+	/** `dimensions - 1` values a row. */
+	directions: Int8Array;
+	/** What a row of `directions` is to be multiplied with. */
+	scales: Float32Array;
+	/** The mean length of a chunk's weighted terms, to which lengths are compared. */
+	mean_length: number;
+}
+
+/** The largest value of a vector in eight bits. */
+export const INT8_MAX = 127;
+
+/** Splits rows of real numbers into eight-bit values and a scale a row. */
+export function quantiseRows(rows: Float32Array, width: number): Pick<Basis, 'directions' | 'scales'> {
+	const count = width === 0 ? 0 : rows.length / width;
+	const directions = new Int8Array(rows.length);
+	const scales = new Float32Array(count);
+	for (let row = 0; row < count; row++) {
+		const from = row * width;
+		let largest = 0;
+		for (let i = 0; i < width; i++) largest = Math.max(largest, Math.abs(rows[from + i] as number));
+		if (largest === 0) continue;
+		scales[row] = largest / INT8_MAX;
+		for (let i = 0; i < width; i++)
+			directions[from + i] = Math.round(((rows[from + i] as number) * INT8_MAX) / largest);
+	}
+	return { directions, scales };
+}

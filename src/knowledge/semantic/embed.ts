@@ -1,0 +1,90 @@
+import { type Basis, INT8_MAX } from './basis.ts';
+import { type ChunkTerms, countTerms, damped } from './features.ts';
+
+/** How much of the mean length a chunk is compared with: short chunks match less surely than their cosine says. */
+const LENGTH_SHARE = 0.5;
+
+/** A list of terms as the basis sees it. */
+export interface Projection {
+	/** The unit vector; all zero where no term is known. */
+	direction: Float32Array;
+	/** The length of the weighted terms, unknown ones included. */
+	length: number;
+	/** The share of that length (of its square) that known terms have, 0..1. */
+	known_share: number;
+	/** Occurrences of terms, and of those that the basis does not know. */
+	terms: number;
+	unknown_terms: number;
+}
+
+/** Weighs counted terms and turns them into a direction. */
+export function project(basis: Basis, counts: ReadonlyMap<string, number>): Projection {
+	const { vocabulary, weights, unknown_weight, directions, scales } = basis;
+	const width = basis.dimensions - 1;
+	const sum = new Float64Array(width);
+	let square = 0;
+	let knownSquare = 0;
+	let terms = 0;
+	let unknown_terms = 0;
+	for (const [term, count] of counts) {
+		terms += count;
+		const row = vocabulary.get(term);
+		const value = damped(count) * (row === undefined ? unknown_weight : (weights[row] as number));
+		square += value * value;
+		if (row === undefined) {
+			unknown_terms += count;
+			continue;
+		}
+		knownSquare += value * value;
+		const scaled = value * (scales[row] as number);
+		const from = row * width;
+		for (let i = 0; i < width; i++) (sum[i] as number) += scaled * (directions[from + i] as number);
+	}
+	const known_share = square === 0 ? 0 : knownSquare / square;
+	return { direction: unit(sum), length: Math.sqrt(square), known_share, terms, unknown_terms };
+}
+
+/**
+ * The stored vectors of chunks, one row of `dimensions` each: the direction shortened by how little the chunk says, and
+ * in the last value what is missing to unit length, so that a plain cosine corrects for it. Scaled to eight bits.
+ */
+export function embedChunks(
+	basis: Basis,
+	chunks: readonly ChunkTerms[],
+): { vectors: Int8Array; unknown_share: number } {
+	const { dimensions, mean_length } = basis;
+	const vectors = new Int8Array(chunks.length * dimensions);
+	const vector = new Float32Array(dimensions);
+	const pivot = (LENGTH_SHARE * mean_length) ** 2;
+	let terms = 0;
+	let unknown = 0;
+	chunks.forEach((chunk, index) => {
+		const projection = project(basis, countTerms(chunk));
+		terms += projection.terms;
+		unknown += projection.unknown_terms;
+		const square = projection.length ** 2;
+		const factor = square === 0 ? 0 : Math.sqrt(square / (square + pivot));
+		for (let i = 0; i < dimensions - 1; i++) vector[i] = factor * (projection.direction[i] as number);
+		vector[dimensions - 1] = Math.sqrt(1 - factor * factor);
+		writeInt8(vector, vectors, index * dimensions);
+	});
+	return { vectors, unknown_share: terms === 0 ? 0 : unknown / terms };
+}
+
+/** Writes a vector in eight bits, scaled by its largest value: cosines do not see the scale. */
+export function writeInt8(vector: Float32Array, into: Int8Array, at: number): void {
+	let largest = 0;
+	for (const value of vector) largest = Math.max(largest, Math.abs(value));
+	if (largest === 0) return;
+	vector.forEach((value, i) => {
+		into[at + i] = Math.round((value * INT8_MAX) / largest);
+	});
+}
+
+/** To length 1 in place of whatever it was; zero stays zero. */
+export function unit(vector: Float64Array): Float32Array {
+	let square = 0;
+	for (const value of vector) square += value * value;
+	const scale = square > 0 ? 1 / Math.sqrt(square) : 0;
+	return Float32Array.from(vector, (value) => value * scale);
+}

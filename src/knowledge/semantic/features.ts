@@ -1,0 +1,46 @@
+/** The analysed terms of one chunk, as the parser left them: separated by spaces. */
+export interface ChunkTerms {
+	title_terms: string;
+	body_terms: string;
+}
+
+/** A term of a title says as much about a chunk as this many in its body. */
+const TITLE_WEIGHT = 2;
+
+/** How often each term occurs in a chunk, those of titles counted twice. */
+export function countTerms({ title_terms, body_terms }: ChunkTerms): Map<string, number> {
+	const counts = new Map<string, number>();
+	tally(counts, title_terms, TITLE_WEIGHT);
+	tally(counts, body_terms, 1);
+	return counts;
+}
+
+/** How often each term occurs in a list. */
+export function countList(terms: readonly string[]): Map<string, number> {
+	const counts = new Map<string, number>();
+	for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+	return counts;
+}
+
+function tally(counts: Map<string, number>, terms: string, weight: number): void {
+	let from = 0;
+	while (from < terms.length) {
+		let to = terms.indexOf(' ', from);
+		if (to === -1) to = terms.length;
+		if (to > from) {
+			const term = terms.slice(from, to);
+			counts.set(term, (counts.get(term) ?? 0) + weight);
+		}
+		from = to + 1;
+	}
+}
+
+/** How much a term weighs that occurs in `count` of `total` chunks. */
+export function inverseFrequency(count: number, total: number): number {
+	return Math.log(1 + Math.max(0, total - count + 0.5) / (count + 0.5));
+}
+
+/** How much repeating a term adds. */
+export function damped(count: number): number {
+	return 1 + Math.log(count);
+}

@@ -1,0 +1,81 @@
+import { newId, timestamp, timestampOrNull } from '../base/index.ts';
+import type { IndexingStatus, KnowledgeBase } from '../contract/index.ts';
+import type { KnowledgeBaseRecord, NewEvent, Write } from '../store/index.ts';
+
+/** How a change moves the counts of a knowledge base's documents. */
+export interface CountChange {
+	total?: number;
+	pending?: number;
+	failed?: number;
+}
+
+/** `indexing` wins over `error`: while documents are in work, it is not yet known how it ends. */
+export function statusOf(record: KnowledgeBaseRecord): KnowledgeBase['status'] {
+	if (record.documents_pending > 0) return 'indexing';
+	return record.documents_failed > 0 ? 'error' : 'ready';
+}
+
+/** A knowledge base as the API shows it. */
+export function presentKnowledgeBase(record: KnowledgeBaseRecord): KnowledgeBase {
+	return {
+		id: record.id,
+		name: record.name,
+		description: record.description,
+		search_settings: record.search_settings,
+		status: statusOf(record),
+		document_count: record.documents_total,
+		created_at: timestamp(record.created_at),
+		updated_at: timestamp(record.updated_at),
+	};
+}
+
+/** The indexing status of a knowledge base as the API shows it. */
+export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
+	return {
+		status: statusOf(record),
+		documents_total: record.documents_total,
+		documents_indexed: record.documents_total - record.documents_pending - record.documents_failed,
+		last_indexed_at: timestampOrNull(record.last_indexed_at),
+	};
+}
+
+/**
+ * The part of a commit that moves a knowledge base's counts, with the event that belongs to it: `knowledge_base.indexed`
+ * at each way from indexing to ready. The commit must expect the record's version.
+ */
+export function recount(
+	record: KnowledgeBaseRecord,
+	change: CountChange,
+	now: number,
+	set: Partial<Pick<KnowledgeBaseRecord, 'generation' | 'last_indexed_at'>> = {},
+): { write: Write; events: NewEvent[] } {
+	const counts = {
+		documents_total: record.documents_total + (change.total ?? 0),
+		documents_pending: record.documents_pending + (change.pending ?? 0),
+		documents_failed: record.documents_failed + (change.failed ?? 0),
+	};
+	const next: KnowledgeBaseRecord = { ...record, ...counts, ...set, updated_at: now };
+	const indexed = statusOf(record) === 'indexing' && statusOf(next) === 'ready';
+	return {
+		write: { op: 'patch', kind: 'knowledge_bases', id: record.id, set: { ...counts, ...set, updated_at: now } },
+		events: indexed
+			? [
+					{
+						id: newId('event'),
+						stream: record.workspace_id,
+						type: 'knowledge_base.indexed',
+						data: { ...presentKnowledgeBase(next), ...presentStatus(next) },
+						created_at: now,
+					},
+				]
+			: [],
+	};
+}
+
+/** What removing or restarting a document takes from its knowledge base's counts. */
+export function shareOf(status: 'queued' | 'processing' | 'indexed' | 'error'): { pending: number; failed: number } {
+	return {
+		pending: status === 'queued' || status === 'processing' ? 1 : 0,
+		failed: status === 'error' ? 1 : 0,
+	};
+}

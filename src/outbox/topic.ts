@@ -1,0 +1,95 @@
+import type { StoredEvent } from '../store/index.ts';
+
+/** What the data of a stream's events says to the outbox. */
+export interface StreamEventData {
+	message_id: string;
+	/** Whether the event begins or ends a text that grows by deltas. */
+	text?: 'opens' | 'closes';
+}
+
+export type StreamEvent = StoredEvent & { data: StreamEventData };
+
+/** More of a growing text. It is never stored: what it tells is stored as a whole when the text closes. */
+export interface Delta {
+	/** The event that opened the text. */
+	seq: number;
+	message_id: string;
+	/** Where it goes in the text, in UTF-16 code units. */
+	index: number;
+	text: string;
+}
+
+export type StreamItem =
+	| { kind: 'event'; event: StreamEvent /** Read from the log, not heard as it happened. */; replayed: boolean }
+	| { kind: 'delta'; delta: Delta };
+
+/** The text that is growing in a stream right now. */
+export interface GrowingText {
+	seq: number;
+	message_id: string;
+	text: string;
+}
+
+/** Characters that may wait for one follower; one that is slower than that is cut off and can resume. */
+const BACKLOG_CHARS = 1_000_000;
+const BACKLOG_ITEMS = 5_000;
+
+/** What a follower has not taken yet. Deltas that wait are merged, so a slow reader gets fewer and larger ones. */
+export class Backlog {
+	#items: StreamItem[] = [];
+	#chars = 0;
+	#wake: (() => void) | undefined;
+	overflown = false;
+
+	push(item: StreamItem): void {
+		const last = this.#items.at(-1);
+		if (item.kind === 'delta') {
+			this.#chars += item.delta.text.length;
+			if (last?.kind === 'delta' && last.delta.seq === item.delta.seq) {
+				last.delta = { ...last.delta, text: last.delta.text + item.delta.text };
+			} else {
+				this.#items.push({ kind: 'delta', delta: item.delta });
+			}
+		} else {
+			this.#items.push(item);
+		}
+		if (this.#chars > BACKLOG_CHARS || this.#items.length > BACKLOG_ITEMS) {
+			this.overflown = true;
+			this.#items = [];
+		}
+		this.wake();
+	}
+
+	/** Everything that waits, at once. */
+	take(): StreamItem[] {
+		const items = this.#items;
+		if (items.length > 0) {
+			this.#items = [];
+			this.#chars = 0;
+		}
+		return items;
+	}
+
+	get isEmpty(): boolean {
+		return this.#items.length === 0;
+	}
+
+	/** Resolves when something was pushed since the last take, or at `wake`. */
+	async changed(): Promise<void> {
+		if (this.#items.length > 0 || this.overflown) return;
+		await new Promise<void>((resolve) => {
+			this.#wake = resolve;
+		});
+	}
+
+	wake(): void {
+		this.#wake?.();
+		this.#wake = undefined;
+	}
+}
+
+/** One stream that somebody follows or that grows right now. */
+export interface Topic {
+	followers: Set<Backlog>;
+	growing: GrowingText | null;
+}

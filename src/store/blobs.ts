@@ -1,0 +1,108 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { KeyedLock } from '../base/index.ts';
+
+/** Bytes that were taken in but belong to nothing yet. Keep or discard them. */
+export interface IncomingBlob {
+	/** SHA-256 of the bytes, hexadecimal: the blob's name once kept. */
+	hash: string;
+	size: number;
+	/** The first bytes (at most 64 KiB), to tell what it is. */
+	head: Buffer;
+	/** Moves it to its place, durably. Keeping the same bytes twice is one blob. */
+	keep(): Promise<void>;
+	/** Deletes it, unless it was kept. */
+	discard(): Promise<void>;
+}
+
+const HEAD_BYTES = 64 * 1024;
+
+/** Files by the SHA-256 of their content, in a folder of the data directory. */
+export class BlobStore {
+	readonly #folder: string;
+	readonly #incoming: string;
+	readonly #locks = new KeyedLock();
+
+	constructor(folder: string) {
+		this.#folder = folder;
+		this.#incoming = join(folder, 'incoming');
+	}
+
+	/** Makes the folders and deletes what an earlier process left half received. */
+	async prepare(): Promise<void> {
+		await mkdir(this.#incoming, { recursive: true });
+		for (const name of await readdir(this.#incoming)) await rm(join(this.#incoming, name), { force: true });
+	}
+
+	/** The path of a kept blob. */
+	path(hash: string): string {
+		return join(this.#folder, hash.slice(0, 2), hash);
+	}
+
+	/** Streams bytes to disk, hashing on the way. On failure nothing is left behind. */
+	async receive(source: Readable | AsyncIterable<Uint8Array>): Promise<IncomingBlob> {
+		const temporary = join(this.#incoming, randomUUID());
+		const hash = createHash('sha256');
+		const head: Buffer[] = [];
+		let size = 0;
+		let headSize = 0;
+		async function* tap(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+			for await (const chunk of chunks) {
+				hash.update(chunk);
+				size += chunk.length;
+				if (headSize < HEAD_BYTES) {
+					head.push(Buffer.from(chunk.subarray(0, HEAD_BYTES - headSize)));
+					headSize = Math.min(HEAD_BYTES, headSize + chunk.length);
+				}
+				yield chunk;
+			}
+		}
+		try {
+			// flush: the bytes are on disk before the stream says that it is finished.
+			await pipeline(source, tap, createWriteStream(temporary, { flags: 'wx', flush: true, mode: 0o600 }));
+		} catch (error) {
+			await rm(temporary, { force: true });
+			throw error;
+		}
+		const name = hash.digest('hex');
+		const target = this.path(name);
+		return {
+			hash: name,
+			size,
+			head: Buffer.concat(head),
+			async keep() {
+				const made = await mkdir(dirname(target), { recursive: true });
+				await rename(temporary, target);
+				await syncFolder(dirname(target));
+				if (made) await syncFolder(dirname(dirname(target)));
+			},
+			discard: () => rm(temporary, { force: true }),
+		};
+	}
+
+	/**
+	 * Runs one task at a time for one blob. Keeping bytes and committing what refers to them is one task, finding that nothing
+	 * refers to them and removing them another: without this, a removal could take what was just uploaded again.
+	 */
+	exclusive<T>(hash: string, task: () => Promise<T>): Promise<T> {
+		return this.#locks.run(hash, task);
+	}
+
+	async remove(hash: string): Promise<void> {
+		await rm(this.path(hash), { force: true });
+	}
+}
+
+/** A rename is durable only once its folder is. */
+async function syncFolder(folder: string): Promise<void> {
+	const handle = await open(folder, 'r');
+	try {
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+}

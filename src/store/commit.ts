@@ -1,0 +1,89 @@
+import type { Kind, Records } from './records.ts';
+import type { IndexWrite } from './search-index.ts';
+
+/** A record that must be at this version, or the commit is a conflict. */
+export interface Expectation {
+	kind: Kind;
+	id: string;
+	version: number;
+}
+
+type Insert = { [K in Kind]: { op: 'insert'; kind: K; record: Omit<Records[K], 'version'> } }[Kind];
+type Change = {
+	[K in Kind]: { op: 'patch'; kind: K; id: string; set: Partial<Omit<Records[K], 'id' | 'version' | 'created_at'>> };
+}[Kind];
+
+/** One typed operation. A patch of a record that is gone makes the commit a conflict. */
+export type Write = Insert | Change | { op: 'remove'; kind: Kind; id: string } | IndexWrite;
+
+/** An event to be stored with the change it tells of. */
+export interface NewEvent {
+	/** `evt_…` */
+	id: string;
+	/** Whom it concerns: a workspace (what webhooks and the event log carry) or a conversation (what its stream carries). */
+	stream: string;
+	type: string;
+	data: unknown;
+	created_at: number;
+}
+
+/** An event with its commit sequence, which orders all events of the store. */
+export interface StoredEvent extends NewEvent {
+	seq: number;
+}
+
+/** Work that must be done although the process may end at any moment. */
+export interface Job {
+	id: string;
+	kind: string;
+	/** What it is about, an id. */
+	ref: string;
+	/** Jobs are claimed fairly across groups. */
+	group: string;
+	/** Not before this time (ms since the epoch). */
+	due_at: number;
+	/** How often it was claimed, this time included. */
+	attempts: number;
+}
+
+export type JobWrite =
+	| { op: 'enqueue'; job: Omit<Job, 'attempts'> }
+	/** Done, or given up: it will not be claimed again. */
+	| { op: 'settle'; id: string }
+	/** Try again later. */
+	| { op: 'postpone'; id: string; due_at: number }
+	/** Settles every job about this id. */
+	| { op: 'settle_all'; ref: string };
+
+/** The answer to store under an idempotency key, in the transaction of what it answers. */
+export interface IdempotencyRecord {
+	/** Whose key it is: workspace (or deployment and visitor), method and path. */
+	scope: string;
+	key: string;
+	/** SHA-256 of the canonical body, hexadecimal. */
+	body_hash: string;
+	status: number;
+	body: string;
+	expires_at: number;
+}
+
+/**
+ * A change as a value: the domain decides, the store carries it out in one transaction, all of it or nothing.
+ */
+export interface Commit {
+	expect?: Expectation[];
+	write?: Write[];
+	events?: NewEvent[];
+	jobs?: JobWrite[];
+	idempotency?: IdempotencyRecord;
+}
+
+/** How a commit ended. */
+export type CommitOutcome =
+	| { outcome: 'committed' /** Of `events`, in their order. */; seqs: number[] }
+	/** An expectation was not met, or a record to patch is gone. Nothing was written. */
+	| { outcome: 'conflict'; kind: Kind; id: string }
+	/** Another owner has taken over. Nothing was written, nor will be. */
+	| { outcome: 'fenced' }
+	/** The idempotency key has an answer already. Nothing was written. */
+	| { outcome: 'replay'; body_hash: string; status: number; body: string };

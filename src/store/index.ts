@@ -1,0 +1,27 @@
+export { BlobStore, type IncomingBlob } from './blobs.ts';
+export type {
+	Commit,
+	CommitOutcome,
+	Expectation,
+	IdempotencyRecord,
+	Job,
+	JobWrite,
+	NewEvent,
+	StoredEvent,
+	Write,
+} from './commit.ts';
+export type {
+	ApiKeyRecord,
+	AssistantRecord,
+	ConversationRecord,
+	DeploymentRecord,
+	DocumentRecord,
+	Kind,
+	KnowledgeBaseRecord,
+	MessageRecord,
+	Records,
+	WorkspaceRecord,
+} from './records.ts';
+export type { Generation, IndexWrite, StoredChunk } from './search-index.ts';
+export { openSqliteStore, type SqliteStoreOptions } from './sqlite/index.ts';
+export { decideAndCommit, type Jobs, type ListQuery, type Position, type Readers, type Store } from './store.ts';

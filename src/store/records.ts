@@ -1,0 +1,154 @@
+import type {
+	Appearance,
+	Citation,
+	Conversation,
+	DeploymentRateLimit,
+	Document,
+	EndUser,
+	Features,
+	Message,
+	RagSettings,
+	Scope,
+	SearchSettings,
+	ToolCall,
+	Usage,
+} from '../contract/index.ts';
+
+/**
+ * What the store keeps. Times are integer milliseconds since the epoch; `version` starts at 1 and grows by one with every
+ * write of the record (it is the resource's ETag).
+ */
+interface Versioned {
+	id: string;
+	version: number;
+	created_at: number;
+}
+
+interface Owned extends Versioned {
+	workspace_id: string;
+	updated_at: number;
+}
+
+export interface WorkspaceRecord extends Versioned {
+	name: string;
+	plan: string;
+	retention_days: number | null;
+	updated_at: number;
+}
+
+export interface ApiKeyRecord extends Versioned {
+	workspace_id: string;
+	name: string;
+	/** SHA-256 of the whole key, hexadecimal. The key itself is nowhere. */
+	hash: string;
+	/** The first characters, for people to tell keys apart. */
+	prefix: string;
+	scopes: ('*' | Scope)[];
+	last_used_at: number | null;
+	expires_at: number | null;
+}
+
+export interface AssistantRecord extends Owned {
+	name: string;
+	description: string | null;
+	master_prompt: string;
+	model: string;
+	rag_settings: RagSettings;
+	status: 'active' | 'archived';
+	knowledge_base_ids: string[];
+	tool_ids: string[];
+	archived_at: number | null;
+}
+
+export interface KnowledgeBaseRecord extends Owned {
+	name: string;
+	description: string | null;
+	search_settings: SearchSettings;
+	/** The generation of the search index that serves; null until the first document is indexed. */
+	generation: string | null;
+	/** Counted in the record itself, so that its version tells of every change of its documents. */
+	documents_total: number;
+	/** Documents that are queued or being processed. */
+	documents_pending: number;
+	documents_failed: number;
+	last_indexed_at: number | null;
+}
+
+export interface DocumentRecord extends Owned {
+	knowledge_base_id: string;
+	title: string;
+	source_type: Document['source_type'];
+	url: string | null;
+	file_name: string | null;
+	content_type: string | null;
+	size_bytes: number | null;
+	/** Where the bytes are in the blob store: their SHA-256. Null for a URL that was not fetched yet. */
+	blob: string | null;
+	status: Document['status'];
+	error: Document['error'];
+	/** How often processing began since it was last queued by a person. */
+	attempts: number;
+	chunk_count: number;
+	page_count: number | null;
+	language: string | null;
+	indexed_at: number | null;
+}
+
+export interface DeploymentRecord extends Owned {
+	name: string;
+	assistant_id: string;
+	allowed_domains: string[];
+	appearance: Appearance;
+	features: Features;
+	rate_limit: DeploymentRateLimit;
+	status: 'active' | 'archived';
+}
+
+export interface ConversationRecord extends Owned {
+	deployment_id: string;
+	assistant_id: string;
+	channel: Conversation['channel'];
+	status: Conversation['status'];
+	title: string | null;
+	metadata: Record<string, unknown>;
+	end_user_id: string | null;
+	end_user: EndUser | null;
+	handled_by: Conversation['handled_by'];
+	message_count: number;
+	last_message_at: number | null;
+	archived_at: number | null;
+}
+
+export interface MessageRecord extends Versioned {
+	workspace_id: string;
+	conversation_id: string;
+	/** Its place in the conversation, from 1. */
+	seq: number;
+	role: Message['role'];
+	author: Message['author'];
+	content: string;
+	status: Message['status'];
+	model: string | null;
+	citations: Citation[];
+	tool_calls: ToolCall[];
+	usage: Usage | null;
+	error: Message['error'];
+	feedback: Message['feedback'];
+	/** How often the reply was begun: a crash of ours allows one more, then it has failed. */
+	attempts: number;
+	completed_at: number | null;
+}
+
+/** The kinds of records and what each holds. */
+export interface Records {
+	workspaces: WorkspaceRecord;
+	api_keys: ApiKeyRecord;
+	assistants: AssistantRecord;
+	knowledge_bases: KnowledgeBaseRecord;
+	documents: DocumentRecord;
+	deployments: DeploymentRecord;
+	conversations: ConversationRecord;
+	messages: MessageRecord;
+}
+
+export type Kind = keyof Records;

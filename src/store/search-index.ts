@@ -1,0 +1,60 @@
+import type { ParsedChunk } from '../contract/index.ts';
+
+/**
+ * How the search index changes. Each knowledge base is served by one *generation*: its chunks, their full text and one
+ * vector table per *basis* (the trained embedding). A new generation or basis is built beside the serving one and takes
+ * over in one commit.
+ */
+export type IndexWrite =
+	| { op: 'index.open_generation'; generation: string; knowledge_base_id: string }
+	/** Adds a document's chunks, and their vectors where the generation has a basis. Replaces what the document had. */
+	| {
+			op: 'index.add_document';
+			generation: string;
+			document_id: string;
+			title: string;
+			url: string | null;
+			chunks: ParsedChunk[];
+			/** The basis that `vectors` were made with; null where none is given. */
+			basis: string | null;
+			vectors: Int8Array | null;
+	  }
+	/** Removes a document's chunks, full text and vectors (of every basis of the generation). */
+	| { op: 'index.remove_document'; generation: string; document_id: string }
+	/** Stores a trained basis and makes its empty vector table. It does not serve yet. */
+	| {
+			op: 'index.open_basis';
+			generation: string;
+			basis: string;
+			dimensions: number;
+			trained_on: number;
+			model: Uint8Array;
+	  }
+	/** Vectors of stored chunks (row ids) under a basis. Ids that are gone by now are passed over. */
+	| { op: 'index.add_vectors'; basis: string; chunk_ids: number[]; vectors: Int8Array }
+	/** The generation's searches use this basis from now on; its other bases are dropped. */
+	| { op: 'index.serve_basis'; generation: string; basis: string }
+	/** Drops a generation with everything it holds. */
+	| { op: 'index.drop_generation'; generation: string };
+
+/** What the store knows of a generation. */
+export interface Generation {
+	id: string;
+	knowledge_base_id: string;
+	/** The serving basis, null before the first training. */
+	basis: string | null;
+	/** How many chunks the serving basis was trained on; 0 without one. */
+	trained_on: number;
+	/** How many chunks the generation holds. */
+	chunk_count: number;
+}
+
+/** A stored chunk as `GET …/documents/{doc_id}/chunks` shows it. */
+export interface StoredChunk {
+	id: number;
+	document_id: string;
+	position: number;
+	text: string;
+	heading_path: string[];
+	page: number | null;
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import * as sqliteVec from 'sqlite-vec';
+
+/** The database file in a data directory. */
+export function databaseFile(dataDir: string): string {
+	return join(dataDir, 'parley.db');
+}
+
+/** Before 3.51.3 a WAL could be reset while a reader still needed it, and the database be damaged. */
+const LEAST_SQLITE = [3, 51, 3] as const;
+
+/**
+ * The only connection that writes. WAL with synchronous=FULL: a commit is on disk when COMMIT returns, and no reader sees
+ * it earlier. Set on every open, because better-sqlite3 is built with NORMAL as WAL's default.
+ */
+export function openWritable(file: string): Database.Database {
+	const db = new Database(file, { timeout: 5000 });
+	requireVersion(db);
+	db.pragma('journal_mode = WAL');
+	db.pragma('synchronous = FULL');
+	db.pragma('foreign_keys = OFF');
+	db.pragma('temp_store = MEMORY');
+	db.pragma('cache_size = -32000');
+	sqliteVec.load(db);
+	return db;
+}
+
+/** A connection that cannot write. */
+export function openReadOnly(file: string): Database.Database {
+	const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 });
+	db.pragma('cache_size = -16000');
+	sqliteVec.load(db);
+	return db;
+}
+
+function requireVersion(db: Database.Database): void {
+	const version = db.prepare('SELECT sqlite_version()').pluck().get() as string;
+	const parts = version.split('.').map(Number);
+	for (const [index, least] of LEAST_SQLITE.entries()) {
+		const part = parts[index] ?? 0;
+		if (part > least) return;
+		if (part < least) throw new Error(`SQLite ${version} is too old: at least ${LEAST_SQLITE.join('.')} is needed.`);
+	}
+}

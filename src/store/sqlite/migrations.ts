@@ -1,0 +1,109 @@
+import type { Database } from 'better-sqlite3';
+import { SEARCH_INDEX_SCHEMA } from './search-index.ts';
+
+/** The steps from an empty database to today's, in order. A step that was released is never edited. */
+const MIGRATIONS: readonly string[] = [
+	`
+	CREATE TABLE fences (shard TEXT PRIMARY KEY, owner TEXT NOT NULL, epoch INTEGER NOT NULL) STRICT;
+
+	CREATE TABLE workspaces (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, name TEXT NOT NULL, plan TEXT NOT NULL, retention_days INTEGER,
+		created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+
+	CREATE TABLE api_keys (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE,
+		prefix TEXT NOT NULL, scopes TEXT NOT NULL, last_used_at INTEGER, expires_at INTEGER, created_at INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX api_keys_by_creation ON api_keys (workspace_id, created_at, id);
+
+	CREATE TABLE assistants (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, name TEXT NOT NULL, description TEXT,
+		master_prompt TEXT NOT NULL, model TEXT NOT NULL, rag_settings TEXT NOT NULL, status TEXT NOT NULL,
+		knowledge_base_ids TEXT NOT NULL, tool_ids TEXT NOT NULL,
+		created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, archived_at INTEGER
+	) STRICT;
+	CREATE INDEX assistants_by_creation ON assistants (workspace_id, created_at, id);
+
+	CREATE TABLE knowledge_bases (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, name TEXT NOT NULL, description TEXT,
+		search_settings TEXT NOT NULL, generation TEXT, documents_total INTEGER NOT NULL, documents_pending INTEGER NOT NULL,
+		documents_failed INTEGER NOT NULL, last_indexed_at INTEGER, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX knowledge_bases_by_creation ON knowledge_bases (workspace_id, created_at, id);
+
+	CREATE TABLE documents (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, knowledge_base_id TEXT NOT NULL,
+		title TEXT NOT NULL, source_type TEXT NOT NULL, url TEXT, file_name TEXT, content_type TEXT, size_bytes INTEGER, blob TEXT,
+		status TEXT NOT NULL, error TEXT, attempts INTEGER NOT NULL, chunk_count INTEGER NOT NULL, page_count INTEGER,
+		language TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, indexed_at INTEGER
+	) STRICT;
+	CREATE INDEX documents_by_creation ON documents (knowledge_base_id, created_at, id);
+	CREATE INDEX documents_by_blob ON documents (blob) WHERE blob IS NOT NULL;
+
+	CREATE TABLE deployments (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, name TEXT NOT NULL,
+		assistant_id TEXT NOT NULL, allowed_domains TEXT NOT NULL, appearance TEXT NOT NULL, features TEXT NOT NULL,
+		rate_limit TEXT NOT NULL, status TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX deployments_by_creation ON deployments (workspace_id, created_at, id);
+
+	CREATE TABLE conversations (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, deployment_id TEXT NOT NULL,
+		assistant_id TEXT NOT NULL, channel TEXT NOT NULL, status TEXT NOT NULL, title TEXT, metadata TEXT NOT NULL,
+		end_user_id TEXT, end_user TEXT, handled_by TEXT NOT NULL, message_count INTEGER NOT NULL, last_message_at INTEGER,
+		created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, archived_at INTEGER
+	) STRICT;
+	CREATE INDEX conversations_by_creation ON conversations (workspace_id, created_at, id);
+	CREATE INDEX conversations_by_deployment ON conversations (deployment_id, created_at, id);
+
+	CREATE TABLE messages (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, conversation_id TEXT NOT NULL,
+		seq INTEGER NOT NULL, role TEXT NOT NULL, author TEXT NOT NULL, content TEXT NOT NULL, status TEXT NOT NULL, model TEXT,
+		citations TEXT NOT NULL, tool_calls TEXT NOT NULL, usage TEXT, error TEXT, feedback TEXT, attempts INTEGER NOT NULL,
+		created_at INTEGER NOT NULL, completed_at INTEGER
+	) STRICT;
+	CREATE UNIQUE INDEX messages_in_order ON messages (conversation_id, seq);
+	CREATE INDEX messages_unfinished ON messages (id) WHERE status = 'in_progress';
+
+	CREATE TABLE events (
+		seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, stream TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL,
+		created_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX events_by_stream ON events (stream, seq);
+
+	CREATE TABLE jobs (
+		id TEXT PRIMARY KEY, kind TEXT NOT NULL, ref TEXT NOT NULL, fair_group TEXT NOT NULL, due_at INTEGER NOT NULL,
+		attempts INTEGER NOT NULL, lease_epoch INTEGER NOT NULL, lease_until INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX jobs_by_due ON jobs (kind, due_at);
+	CREATE INDEX jobs_by_ref ON jobs (ref);
+
+	CREATE TABLE idempotency (
+		scope TEXT NOT NULL, key TEXT NOT NULL, body_hash TEXT NOT NULL, status INTEGER NOT NULL, body TEXT NOT NULL,
+		expires_at INTEGER NOT NULL, PRIMARY KEY (scope, key)
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
+	`,
+	SEARCH_INDEX_SCHEMA,
+];
+
+/**
+ * Brings the database to today's schema, each step in a transaction of its own.
+ * @throws where the database was written by a newer Parley
+ */
+export function migrate(db: Database): void {
+	const version = db.pragma('user_version', { simple: true }) as number;
+	if (version > MIGRATIONS.length) {
+		throw new Error(
+			`The database has schema version ${version}, this Parley knows ${MIGRATIONS.length}. Start the newer Parley that wrote it.`,
+		);
+	}
+	for (const [index, sql] of MIGRATIONS.entries()) {
+		if (index < version) continue;
+		db.transaction(() => {
+			db.exec(sql);
+			db.pragma(`user_version = ${index + 1}`);
+		}).immediate();
+	}
+}

@@ -1,0 +1,109 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { Lru } from '../../base/index.ts';
+import type { StoredEvent } from '../commit.ts';
+import type { Kind, Records } from '../records.ts';
+import type { Generation, StoredChunk } from '../search-index.ts';
+import type { ListQuery, Readers } from '../store.ts';
+import { chunksOfDocument, generationOf } from './search-index.ts';
+import { columnsOf, decode, encode } from './tables.ts';
+
+/** Prepared statements are few: their texts differ only by kind and by which filters are there. */
+const STATEMENTS = 500;
+
+/** Point reads and short lists, from prepared statements on a read-only connection. */
+export class SqliteReaders implements Readers {
+	readonly #db: Database;
+	readonly #statements = new Lru<string, Statement>(STATEMENTS);
+
+	constructor(db: Database) {
+		this.#db = db;
+	}
+
+	async get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+		const row = this.#prepare(`SELECT ${columnsOf(kind)} FROM ${kind} WHERE id = ?`).get(id);
+		return row === undefined ? undefined : decode(kind, row);
+	}
+
+	async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Records[K][]> {
+		const place = kind === 'messages' ? 'seq' : 'created_at';
+		const conditions: string[] = [];
+		const values: unknown[] = [];
+		for (const [field, value] of Object.entries(query.where)) {
+			if (value === undefined) continue;
+			conditions.push(`${field} = ?`);
+			values.push(encode(kind, field, value));
+		}
+		if (query.createdAfter !== undefined) {
+			conditions.push('created_at > ?');
+			values.push(query.createdAfter);
+		}
+		if (query.createdBefore !== undefined) {
+			conditions.push('created_at < ?');
+			values.push(query.createdBefore);
+		}
+		if (query.after) {
+			conditions.push(`(${place}, id) ${query.order === 'asc' ? '>' : '<'} (?, ?)`);
+			values.push(query.after.at, query.after.id);
+		}
+		const rows = this.#prepare(
+			`SELECT ${columnsOf(kind)} FROM ${kind} ${conditions.length ? `WHERE ${conditions.join(' AND ')}` : ''}
+			 ORDER BY ${place} ${query.order}, id ${query.order} LIMIT ?`,
+		).all(...values, query.limit);
+		return rows.map((row) => decode(kind, row));
+	}
+
+	async messagesBefore(conversationId: string, seq: number, limit: number): Promise<Records['messages'][]> {
+		const rows = this.#prepare(
+			`SELECT ${columnsOf('messages')} FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+		).all(conversationId, seq, limit);
+		return rows.map((row) => decode('messages', row)).reverse();
+	}
+
+	async unfinishedReplies(): Promise<Records['messages'][]> {
+		const rows = this.#prepare(
+			`SELECT ${columnsOf('messages')} FROM messages WHERE status = 'in_progress' ORDER BY id`,
+		).all();
+		return rows.map((row) => decode('messages', row));
+	}
+
+	async assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]> {
+		const rows = this.#prepare(
+			`SELECT ${columnsOf('assistants')} FROM assistants WHERE workspace_id = ?
+			 AND EXISTS (SELECT 1 FROM json_each(knowledge_base_ids) WHERE value = ?)`,
+		).all(workspaceId, knowledgeBaseId);
+		return rows.map((row) => decode('assistants', row));
+	}
+
+	async apiKeyByHash(hash: string): Promise<Records['api_keys'] | undefined> {
+		const row = this.#prepare(`SELECT ${columnsOf('api_keys')} FROM api_keys WHERE hash = ?`).get(hash);
+		return row === undefined ? undefined : decode('api_keys', row);
+	}
+
+	async blobInUse(blob: string): Promise<boolean> {
+		return this.#prepare('SELECT 1 FROM documents WHERE blob = ? LIMIT 1').get(blob) !== undefined;
+	}
+
+	async events(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
+		const rows = this.#prepare(
+			'SELECT seq, id, stream, type, data, created_at FROM events WHERE stream = ? AND seq > ? ORDER BY seq LIMIT ?',
+		).all(stream, after, limit) as Array<StoredEvent & { data: string }>;
+		return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }));
+	}
+
+	async generation(id: string): Promise<Generation | undefined> {
+		return generationOf(this.#db, id);
+	}
+
+	async chunks(generation: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]> {
+		return chunksOfDocument(this.#db, generation, documentId, after, limit);
+	}
+
+	#prepare(sql: string): Statement {
+		let statement = this.#statements.get(sql);
+		if (!statement) {
+			statement = this.#db.prepare(sql);
+			this.#statements.set(sql, statement);
+		}
+		return statement;
+	}
+}

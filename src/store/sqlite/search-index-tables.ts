@@ -1,0 +1,73 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { Lru } from '../../base/index.ts';
+
+/**
+ * What all generations share. Each generation has its own full-text table besides, and each basis its own vector table,
+ * so that a search touches nothing of other knowledge bases and a generation can be dropped whole. Ids of chunks are
+ * never given twice: vectors that are computed for a chunk that has gone must not meet another one in its place.
+ */
+export const SEARCH_INDEX_SCHEMA = `
+	CREATE TABLE generations (
+		id TEXT PRIMARY KEY, knowledge_base_id TEXT NOT NULL, basis TEXT, chunk_count INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+
+	CREATE TABLE bases (
+		id TEXT PRIMARY KEY, generation TEXT NOT NULL, dimensions INTEGER NOT NULL, trained_on INTEGER NOT NULL, model BLOB NOT NULL
+	) STRICT;
+	CREATE INDEX bases_by_generation ON bases (generation);
+
+	CREATE TABLE indexed_documents (
+		seq INTEGER PRIMARY KEY, generation TEXT NOT NULL, document_id TEXT NOT NULL, title TEXT NOT NULL, url TEXT, language TEXT
+	) STRICT;
+	CREATE UNIQUE INDEX indexed_documents_by_id ON indexed_documents (generation, document_id);
+	CREATE INDEX indexed_documents_by_language ON indexed_documents (generation, language);
+
+	CREATE TABLE chunks (
+		id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL,
+		heading_path TEXT NOT NULL, page INTEGER, title_terms TEXT NOT NULL, body_terms TEXT NOT NULL
+	) STRICT;
+	CREATE UNIQUE INDEX chunks_by_position ON chunks (document, position);
+`;
+
+const ID = /^[a-z0-9_]{1,100}$/;
+
+/** The full-text table of a generation. */
+export function fullTextTable(generation: string): string {
+	return `fts_${safe(generation)}`;
+}
+
+/** The list of all terms in a generation's full text, with how many chunks have each. */
+export function termsTable(generation: string): string {
+	return `terms_${safe(generation)}`;
+}
+
+/** The vector table of a basis. */
+export function vectorTable(basis: string): string {
+	return `vec_${safe(basis)}`;
+}
+
+/** Table names are part of the SQL text: nothing but an identifier may become one. */
+function safe(id: string): string {
+	if (!ID.test(id)) throw new Error(`${JSON.stringify(id)} cannot name a part of the search index.`);
+	return id;
+}
+
+/** Bounded, because the texts name generations and bases, which come and go. */
+const STATEMENTS = 300;
+
+const prepared = new WeakMap<Database, Lru<string, Statement<unknown[]>>>();
+
+/** A statement of this connection, prepared once. */
+export function statement(db: Database, sql: string): Statement<unknown[]> {
+	let cache = prepared.get(db);
+	if (cache === undefined) {
+		cache = new Lru(STATEMENTS);
+		prepared.set(db, cache);
+	}
+	let found = cache.get(sql);
+	if (found === undefined) {
+		found = db.prepare<unknown[]>(sql);
+		cache.set(sql, found);
+	}
+	return found;
+}

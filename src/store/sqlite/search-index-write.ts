@@ -1,0 +1,164 @@
+import type { Database } from 'better-sqlite3';
+import type { IndexWrite } from '../search-index.ts';
+import { fullTextTable, statement, termsTable, vectorTable } from './search-index-tables.ts';
+
+type Write<Op extends IndexWrite['op']> = Extract<IndexWrite, { op: Op }>;
+
+/** Vectors that one row of a vector table holds; each table reserves whole rows, and most knowledge bases are small. */
+const VECTORS_A_ROW = 64;
+
+/** Carries out one change of the search index, inside the caller's transaction. */
+export function applyIndexWrite(db: Database, write: IndexWrite): void {
+	if (write.op === 'index.open_generation') openGeneration(db, write);
+	else if (write.op === 'index.add_document') addDocument(db, write);
+	else if (write.op === 'index.remove_document') removeDocument(db, write.generation, write.document_id);
+	else if (write.op === 'index.open_basis') openBasis(db, write);
+	else if (write.op === 'index.add_vectors') addVectors(db, write);
+	else if (write.op === 'index.serve_basis') serveBasis(db, write);
+	else dropGeneration(db, write.generation);
+}
+
+/**
+ * The full text keeps no copy of the terms. Its tokenizer is `ascii`, which splits at spaces and leaves every character
+ * beyond ASCII alone: the analyser has said what a term is, and `unicode61` would take vowel signs of Indic scripts for
+ * separators.
+ */
+function openGeneration(db: Database, { generation, knowledge_base_id }: Write<'index.open_generation'>): void {
+	const table = fullTextTable(generation);
+	statement(db, 'INSERT INTO generations (id, knowledge_base_id, basis, chunk_count) VALUES (?, ?, NULL, 0)').run(
+		generation,
+		knowledge_base_id,
+	);
+	db.exec(`CREATE VIRTUAL TABLE ${table} USING fts5(terms, content='', contentless_delete=1, tokenize='ascii')`);
+	db.exec(`CREATE VIRTUAL TABLE ${termsTable(generation)} USING fts5vocab('${table}', 'row')`);
+}
+
+function addDocument(db: Database, write: Write<'index.add_document'> & { language?: string | null }): void {
+	const { generation, document_id, title, url, language = null, chunks, basis, vectors } = write;
+	removeDocument(db, generation, document_id);
+	const rows = vectors === null || basis === null ? null : rowsOf(db, basis, vectors, chunks.length);
+	const document = statement(
+		db,
+		'INSERT INTO indexed_documents (generation, document_id, title, url, language) VALUES (?, ?, ?, ?, ?)',
+	).run(generation, document_id, title, url, language).lastInsertRowid;
+	const insertChunk = statement(
+		db,
+		`INSERT INTO chunks (document, position, text, heading_path, page, title_terms, body_terms)
+		 VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	);
+	const insertTerms = statement(db, `INSERT INTO ${fullTextTable(generation)} (rowid, terms) VALUES (?, ?)`);
+	const insertVector = basis === null || rows === null ? null : vectorInsert(db, basis);
+	chunks.forEach((chunk, position) => {
+		const path = JSON.stringify(chunk.heading_path);
+		const id = insertChunk.run(
+			document,
+			position,
+			chunk.text,
+			path,
+			chunk.page,
+			chunk.title_terms,
+			chunk.body_terms,
+		).lastInsertRowid;
+		// A term of a title counts twice, as it does in the vectors.
+		insertTerms.run(id, `${chunk.title_terms} ${chunk.title_terms} ${chunk.body_terms}`);
+		insertVector?.run(BigInt(id), rows?.[position]);
+	});
+	countChunks(db, generation, chunks.length);
+}
+
+function removeDocument(db: Database, generation: string, documentId: string): void {
+	const document = statement(db, 'SELECT seq FROM indexed_documents WHERE generation = ? AND document_id = ?')
+		.pluck()
+		.get(generation, documentId);
+	if (document === undefined) return;
+	const ids = statement(db, 'SELECT id FROM chunks WHERE document = ?').pluck().all(document) as number[];
+	const tables = [fullTextTable(generation), ...basesOf(db, generation).map(vectorTable)];
+	for (const table of tables) {
+		const remove = statement(db, `DELETE FROM ${table} WHERE rowid = ?`);
+		for (const id of ids) remove.run(BigInt(id));
+	}
+	statement(db, 'DELETE FROM chunks WHERE document = ?').run(document);
+	statement(db, 'DELETE FROM indexed_documents WHERE seq = ?').run(document);
+	countChunks(db, generation, -ids.length);
+}
+
+function openBasis(db: Database, write: Write<'index.open_basis'>): void {
+	const { generation, basis, dimensions, trained_on, model } = write;
+	if (!Number.isInteger(dimensions) || dimensions < 1) throw new Error('A basis needs a whole number of dimensions.');
+	statement(db, 'INSERT INTO bases (id, generation, dimensions, trained_on, model) VALUES (?, ?, ?, ?, ?)').run(
+		basis,
+		generation,
+		dimensions,
+		trained_on,
+		model,
+	);
+	db.exec(
+		`CREATE VIRTUAL TABLE ${vectorTable(basis)} USING vec0(
+			embedding int8[${dimensions}] distance_metric=cosine, chunk_size=${VECTORS_A_ROW}
+		)`,
+	);
+}
+
+function addVectors(db: Database, { basis, chunk_ids, vectors }: Write<'index.add_vectors'>): void {
+	const rows = rowsOf(db, basis, vectors, chunk_ids.length);
+	const chunkExists = statement(
+		db,
+		`SELECT 1 FROM chunks c JOIN indexed_documents d ON d.seq = c.document JOIN bases b ON b.generation = d.generation
+		 WHERE c.id = ? AND b.id = ?`,
+	);
+	const remove = statement(db, `DELETE FROM ${vectorTable(basis)} WHERE rowid = ?`);
+	const insert = vectorInsert(db, basis);
+	chunk_ids.forEach((id, index) => {
+		if (chunkExists.get(id, basis) === undefined) return;
+		// Written again after a crash between two commits of one training: the same row, once.
+		remove.run(BigInt(id));
+		insert.run(BigInt(id), rows[index]);
+	});
+}
+
+function serveBasis(db: Database, { generation, basis }: Write<'index.serve_basis'>): void {
+	if (!basesOf(db, generation).includes(basis)) throw new Error(`Generation ${generation} has no basis ${basis}.`);
+	statement(db, 'UPDATE generations SET basis = ? WHERE id = ?').run(basis, generation);
+	for (const other of basesOf(db, generation)) if (other !== basis) dropBasis(db, other);
+}
+
+function dropGeneration(db: Database, generation: string): void {
+	for (const basis of basesOf(db, generation)) dropBasis(db, basis);
+	db.exec(`DROP TABLE IF EXISTS ${termsTable(generation)}; DROP TABLE IF EXISTS ${fullTextTable(generation)}`);
+	statement(db, 'DELETE FROM chunks WHERE document IN (SELECT seq FROM indexed_documents WHERE generation = ?)').run(
+		generation,
+	);
+	statement(db, 'DELETE FROM indexed_documents WHERE generation = ?').run(generation);
+	statement(db, 'DELETE FROM generations WHERE id = ?').run(generation);
+}
+
+function dropBasis(db: Database, basis: string): void {
+	db.exec(`DROP TABLE IF EXISTS ${vectorTable(basis)}`);
+	statement(db, 'DELETE FROM bases WHERE id = ?').run(basis);
+}
+
+function basesOf(db: Database, generation: string): string[] {
+	return statement(db, 'SELECT id FROM bases WHERE generation = ?').pluck().all(generation) as string[];
+}
+
+function countChunks(db: Database, generation: string, change: number): void {
+	const sql = 'UPDATE generations SET chunk_count = chunk_count + ? WHERE id = ?';
+	if (statement(db, sql).run(change, generation).changes === 0)
+		throw new Error(`There is no generation ${generation}.`);
+}
+
+function vectorInsert(db: Database, basis: string) {
+	return statement(db, `INSERT INTO ${vectorTable(basis)} (rowid, embedding) VALUES (?, vec_int8(?))`);
+}
+
+/** Cuts vectors that lie one behind the other into rows, once their number is seen to be right. */
+function rowsOf(db: Database, basis: string, vectors: Int8Array, count: number): Int8Array[] {
+	const dimensions = statement(db, 'SELECT dimensions FROM bases WHERE id = ?').pluck().get(basis) as
+		| number
+		| undefined;
+	if (dimensions === undefined) throw new Error(`There is no basis ${basis}.`);
+	if (vectors.length !== count * dimensions) {
+		throw new Error(`${count} vectors of ${dimensions} values were announced, ${vectors.length} values came.`);
+	}
+	return Array.from({ length: count }, (_, row) => vectors.subarray(row * dimensions, (row + 1) * dimensions));
+}

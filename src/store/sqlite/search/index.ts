@@ -1,0 +1,1 @@
+export { type FoundChunk, type Ranked, SearchReader, type TermRow } from './search-reader.ts';

@@ -1,0 +1,130 @@
+import type { Database } from 'better-sqlite3';
+import type { Generation } from '../../search-index.ts';
+import { openReadOnly } from '../connection.ts';
+import { generationOf } from '../search-index-read.ts';
+import { fullTextTable, statement, termsTable, vectorTable } from '../search-index-tables.ts';
+
+/** A chunk's row id with how well it matches; larger is better. */
+export interface Ranked {
+	id: number;
+	score: number;
+}
+
+/** A chunk as a hit shows it. */
+export interface FoundChunk {
+	document_id: string;
+	position: number;
+	title: string;
+	url: string | null;
+	text: string;
+	heading_path: string[];
+	page: number | null;
+}
+
+/** The analysed terms of a stored chunk. */
+export interface TermRow {
+	id: number;
+	title_terms: string;
+	body_terms: string;
+}
+
+/** What searching and training read from the index, on a read-only connection of its own. */
+export class SearchReader implements Disposable {
+	readonly #db: Database;
+
+	/** @param database the database file */
+	constructor(database: string) {
+		this.#db = openReadOnly(database);
+	}
+
+	/** Runs reads that must all see the same state, whatever is committed meanwhile. */
+	snapshot<T>(read: () => T): T {
+		return this.#db.transaction(read)();
+	}
+
+	generation(id: string): Generation | undefined {
+		return generationOf(this.#db, id);
+	}
+
+	/** The languages of a generation's documents, the most frequent first; null stands for an unknown one. */
+	languages(generation: string): Array<string | null> {
+		return statement(
+			this.#db,
+			'SELECT language FROM indexed_documents WHERE generation = ? GROUP BY language ORDER BY count(*) DESC, language',
+		)
+			.pluck()
+			.all(generation) as Array<string | null>;
+	}
+
+	/** How many chunks have a term. */
+	chunksWith(generation: string, term: string): number {
+		const count = statement(this.#db, `SELECT doc FROM ${termsTable(generation)} WHERE term = ?`)
+			.pluck()
+			.get(term);
+		return (count as number | undefined) ?? 0;
+	}
+
+	/** All terms of a generation that begin so, with how many chunks have each. */
+	termsBeginning(generation: string, prefix: string, limit: number): Array<{ term: string; chunks: number }> {
+		const sql = `SELECT term, doc AS chunks FROM ${termsTable(generation)} WHERE term >= ? AND term < ? LIMIT ?`;
+		const end = `${prefix}\u{10ffff}`;
+		return statement(this.#db, sql).all(prefix, end, limit) as Array<{ term: string; chunks: number }>;
+	}
+
+	/** The chunks that have any of the terms, best first, by BM25. A repeated term counts again. */
+	keyword(generation: string, terms: readonly string[], limit: number): Ranked[] {
+		if (terms.length === 0) return [];
+		const table = fullTextTable(generation);
+		const any = terms.map((term) => `"${term.replaceAll('"', '')}"`).join(' OR ');
+		// The full text's rank is smaller for better matches, and below zero.
+		const sql = `SELECT rowid AS id, -rank AS score FROM ${table} WHERE ${table} MATCH ? ORDER BY rank LIMIT ?`;
+		return statement(this.#db, sql).all(any, limit) as Ranked[];
+	}
+
+	/** The chunks whose vectors are nearest, best first; the score is the cosine. */
+	semantic(basis: string, vector: Int8Array, limit: number): Ranked[] {
+		const sql = `SELECT rowid AS id, 1 - distance AS score FROM ${vectorTable(basis)}
+			WHERE embedding MATCH vec_int8(?) AND k = ? ORDER BY distance`;
+		return statement(this.#db, sql).all(vector, limit) as Ranked[];
+	}
+
+	/** The stored vector of a chunk, undefined where it has none under this basis. */
+	vector(basis: string, chunk: number): Int8Array | undefined {
+		const sql = `SELECT embedding FROM ${vectorTable(basis)} WHERE rowid = ?`;
+		const bytes = statement(this.#db, sql).pluck().get(BigInt(chunk)) as Buffer | undefined;
+		return bytes && new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	}
+
+	/** The terms of one chunk. */
+	termsOf(chunk: number): TermRow | undefined {
+		const sql = 'SELECT id, title_terms, body_terms FROM chunks WHERE id = ?';
+		return statement(this.#db, sql).get(chunk) as TermRow | undefined;
+	}
+
+	/** The terms of all chunks of a generation. */
+	allTerms(generation: string): TermRow[] {
+		return statement(
+			this.#db,
+			`SELECT c.id, c.title_terms, c.body_terms FROM indexed_documents d JOIN chunks c ON c.document = d.seq
+			 WHERE d.generation = ? ORDER BY c.id`,
+		).all(generation) as TermRow[];
+	}
+
+	chunk(id: number): FoundChunk | undefined {
+		const row = statement(
+			this.#db,
+			`SELECT d.document_id, c.position, d.title, d.url, c.text, c.heading_path, c.page
+			 FROM chunks c JOIN indexed_documents d ON d.seq = c.document WHERE c.id = ?`,
+		).get(id) as (FoundChunk & { heading_path: string }) | undefined;
+		return row && { ...row, heading_path: JSON.parse(row.heading_path) as string[] };
+	}
+
+	/** The serialised basis, undefined where it has been dropped. */
+	model(basis: string): Uint8Array | undefined {
+		return statement(this.#db, 'SELECT model FROM bases WHERE id = ?').pluck().get(basis) as Uint8Array | undefined;
+	}
+
+	[Symbol.dispose](): void {
+		this.#db.close();
+	}
+}

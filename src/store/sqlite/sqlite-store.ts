@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Database } from 'better-sqlite3';
+import { AppError, type Deferred, deferred, newId } from '../../base/index.ts';
+import { BlobStore } from '../blobs.ts';
+import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
+import type { Jobs, Store } from '../store.ts';
+import { databaseFile, openReadOnly } from './connection.ts';
+import { SqliteReaders } from './readers.ts';
+import type { Fence, WriterOutcome, WriterTask } from './writer.ts';
+import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
+
+export interface SqliteStoreOptions {
+	/** The data directory, made where it is missing. */
+	dataDir: string;
+	/** The script of the writer thread and how Node runs it. */
+	writer: { file: URL; execArgv?: string[] };
+	/** `server` (the default) owns the data directory alone; `tool` writes beside a running server. */
+	role?: 'server' | 'tool';
+}
+
+/** Tasks that wait for the writer at most; over it a commit is refused, so that a dead disk cannot fill the memory. */
+const BACKLOG = 20_000;
+
+/** Opens the embedded store: starts the writer thread, waits until the schema is today's, and opens the reading side. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store & { databaseFile: string }> {
+	const workerData: WriterThreadData = {
+		dataDir: options.dataDir,
+		role: options.role ?? 'server',
+		owner: `${process.pid}-${newId('request')}`,
+	};
+	const thread = new Worker(options.writer.file, { workerData, execArgv: options.writer.execArgv ?? [] });
+	const fence = await new Promise<Fence>((resolve, reject) => {
+		thread.once('message', (message: FromWriter) => {
+			if ('refused' in message) reject(new AppError('unavailable', message.refused));
+			else if ('ready' in message) resolve(message.fence);
+		});
+		thread.once('error', reject);
+		thread.once('exit', (code) => reject(new Error(`The writer thread ended with code ${code}.`)));
+	}).catch(async (error: unknown) => {
+		await thread.terminate();
+		throw error;
+	});
+	const blobs = new BlobStore(join(options.dataDir, 'blobs'));
+	await blobs.prepare();
+	return new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence);
+}
+
+class SqliteStore extends SqliteReaders implements Store {
+	readonly blobs: BlobStore;
+	readonly jobs: Jobs;
+	readonly databaseFile: string;
+	readonly fence: Fence;
+	readonly #thread: Worker;
+	readonly #readOnly: Database;
+	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
+	/** Tasks of this turn of the event loop; they leave together when it ends. */
+	#turn: WriterTask[] = [];
+	readonly #waiting = new Map<number, { task: WriterTask; done: Deferred<WriterOutcome> }>();
+	#next = 0;
+	#failure: Error | undefined;
+	readonly #closed = deferred<void>();
+
+	constructor(thread: Worker, file: string, blobs: BlobStore, fence: Fence) {
+		const db = openReadOnly(file);
+		super(db);
+		this.#readOnly = db;
+		this.#thread = thread;
+		this.databaseFile = file;
+		this.blobs = blobs;
+		this.fence = fence;
+		this.jobs = { claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs) };
+		thread.on('message', (message: FromWriter) => this.#receive(message));
+		thread.on('error', (error) => this.#fail(error));
+		thread.on('exit', () => this.#fail(new Error('The writer thread has ended.')));
+	}
+
+	async commit(commit: Commit): Promise<CommitOutcome> {
+		return this.#submit<CommitOutcome>({ task: 'commit', commit });
+	}
+
+	onEvents(listener: (events: StoredEvent[]) => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		if (!this.#failure) {
+			this.#flush();
+			this.#send('close');
+			await this.#closed.promise;
+		}
+		this.#readOnly.close();
+		await this.#thread.terminate();
+	}
+
+	#claim(kind: string, limit: number, leaseMs: number): Promise<Job[]> {
+		return this.#submit<Job[]>({ task: 'claim', kind, limit, now: Date.now(), leaseMs });
+	}
+
+	async #submit<T extends CommitOutcome | Job[]>(task: WriterTask): Promise<T> {
+		if (this.#failure) throw new AppError('unavailable', 'The database is closed.', { cause: this.#failure });
+		if (this.#waiting.size >= BACKLOG) {
+			throw new AppError('unavailable', 'The disk does not keep up with the writes.', { retry_after: 1 });
+		}
+		const done = deferred<WriterOutcome>();
+		this.#waiting.set(this.#next++, { task, done });
+		if (this.#turn.push(task) === 1) setImmediate(() => this.#flush());
+		const outcome = await done.promise;
+		if (!outcome.ok) {
+			throw new AppError('unavailable', 'The change could not be written.', { cause: new Error(outcome.message) });
+		}
+		return outcome.value as T;
+	}
+
+	#flush(): void {
+		if (this.#turn.length === 0) return;
+		const tasks = this.#turn;
+		this.#turn = [];
+		this.#send({ first: this.#next - tasks.length, tasks });
+	}
+
+	#send(message: ToWriter): void {
+		this.#thread.postMessage(message);
+	}
+
+	#receive(message: FromWriter): void {
+		if ('closed' in message) {
+			this.#failure = new Error('closed');
+			this.#closed.resolve();
+			return;
+		}
+		if (!('outcomes' in message)) return;
+		for (const [offset, outcome] of message.outcomes.entries()) {
+			const waiting = this.#waiting.get(message.first + offset);
+			if (!waiting) continue;
+			this.#waiting.delete(message.first + offset);
+			this.#publish(waiting.task, outcome);
+			waiting.done.resolve(outcome);
+		}
+	}
+
+	/** Listeners hear of events in commit order, before whoever committed goes on. */
+	#publish(task: WriterTask, outcome: WriterOutcome): void {
+		if (task.task !== 'commit' || !task.commit.events?.length || !outcome.ok || this.#listeners.size === 0) return;
+		const committed = outcome.value as CommitOutcome;
+		if (committed.outcome !== 'committed') return;
+		const events = task.commit.events.map((event, index) => ({ ...event, seq: committed.seqs[index] as number }));
+		for (const listener of this.#listeners) listener(events);
+	}
+
+	#fail(error: Error): void {
+		if (this.#failure) return;
+		this.#failure = error;
+		for (const { done } of this.#waiting.values()) done.resolve({ ok: false, message: error.message });
+		this.#waiting.clear();
+		this.#closed.resolve();
+	}
+}

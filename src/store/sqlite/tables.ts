@@ -1,0 +1,169 @@
+import type { Kind, Records } from '../records.ts';
+
+/** How a column keeps a value: JSON as text, booleans as 0 and 1. */
+type Codec = 'plain' | 'json';
+
+type Columns<K extends Kind> = { readonly [F in keyof Required<Records[K]>]: Codec };
+
+/** The columns of every kind of record; the table has the kind's name. */
+export const TABLES: { readonly [K in Kind]: Columns<K> } = {
+	workspaces: {
+		id: 'plain',
+		version: 'plain',
+		name: 'plain',
+		plan: 'plain',
+		retention_days: 'plain',
+		created_at: 'plain',
+		updated_at: 'plain',
+	},
+	api_keys: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		name: 'plain',
+		hash: 'plain',
+		prefix: 'plain',
+		scopes: 'json',
+		last_used_at: 'plain',
+		expires_at: 'plain',
+		created_at: 'plain',
+	},
+	assistants: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		name: 'plain',
+		description: 'plain',
+		master_prompt: 'plain',
+		model: 'plain',
+		rag_settings: 'json',
+		status: 'plain',
+		knowledge_base_ids: 'json',
+		tool_ids: 'json',
+		created_at: 'plain',
+		updated_at: 'plain',
+		archived_at: 'plain',
+	},
+	knowledge_bases: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		name: 'plain',
+		description: 'plain',
+		search_settings: 'json',
+		generation: 'plain',
+		documents_total: 'plain',
+		documents_pending: 'plain',
+		documents_failed: 'plain',
+		last_indexed_at: 'plain',
+		created_at: 'plain',
+		updated_at: 'plain',
+	},
+	documents: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		knowledge_base_id: 'plain',
+		title: 'plain',
+		source_type: 'plain',
+		url: 'plain',
+		file_name: 'plain',
+		content_type: 'plain',
+		size_bytes: 'plain',
+		blob: 'plain',
+		status: 'plain',
+		error: 'json',
+		attempts: 'plain',
+		chunk_count: 'plain',
+		page_count: 'plain',
+		language: 'plain',
+		created_at: 'plain',
+		updated_at: 'plain',
+		indexed_at: 'plain',
+	},
+	deployments: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		name: 'plain',
+		assistant_id: 'plain',
+		allowed_domains: 'json',
+		appearance: 'json',
+		features: 'json',
+		rate_limit: 'json',
+		status: 'plain',
+		created_at: 'plain',
+		updated_at: 'plain',
+	},
+	conversations: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		deployment_id: 'plain',
+		assistant_id: 'plain',
+		channel: 'plain',
+		status: 'plain',
+		title: 'plain',
+		metadata: 'json',
+		end_user_id: 'plain',
+		end_user: 'json',
+		handled_by: 'plain',
+		message_count: 'plain',
+		last_message_at: 'plain',
+		created_at: 'plain',
+		updated_at: 'plain',
+		archived_at: 'plain',
+	},
+	messages: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		conversation_id: 'plain',
+		seq: 'plain',
+		role: 'plain',
+		author: 'json',
+		content: 'plain',
+		status: 'plain',
+		model: 'plain',
+		citations: 'json',
+		tool_calls: 'json',
+		usage: 'json',
+		error: 'json',
+		feedback: 'plain',
+		attempts: 'plain',
+		created_at: 'plain',
+		completed_at: 'plain',
+	},
+};
+
+type Row = Record<string, unknown>;
+
+const jsonColumns = Object.fromEntries(
+	Object.entries(TABLES).map(([kind, columns]) => [
+		kind,
+		Object.entries(columns).flatMap(([name, codec]) => (codec === 'json' ? [name] : [])),
+	]),
+) as Record<Kind, string[]>;
+
+/** The names of a kind's columns, in the order of its table. */
+export function columnsOf(kind: Kind): string[] {
+	return Object.keys(TABLES[kind]);
+}
+
+/** A row as the database gave it, turned into a record in place. */
+export function decode<K extends Kind>(kind: K, row: unknown): Records[K] {
+	const record = row as Row;
+	for (const name of jsonColumns[kind]) {
+		const text = record[name];
+		record[name] = text === null ? null : JSON.parse(text as string);
+	}
+	return record as unknown as Records[K];
+}
+
+/** A value as its column keeps it. Fails for a field that the kind does not have: SQL is built from field names. */
+export function encode(kind: Kind, field: string, value: unknown): unknown {
+	const codec = (TABLES[kind] as Record<string, Codec>)[field];
+	if (codec === undefined) throw new Error(`${kind} has no field ${field}`);
+	if (value === null || value === undefined) return null;
+	return codec === 'json' ? JSON.stringify(value) : value;
+}

@@ -1,0 +1,109 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+import { databaseFile, openWritable } from './connection.ts';
+import { migrate } from './migrations.ts';
+import { currentFence, type Fence, takeFence, Writer, type WriterOutcome, type WriterTask } from './writer.ts';
+
+/** What the thread is started with. */
+export interface WriterThreadData {
+	dataDir: string;
+	/** `server` owns the data directory alone; `tool` writes beside a running server. */
+	role: 'server' | 'tool';
+	owner: string;
+}
+
+/** To the thread: the tasks of one event-loop turn, or the order to close. */
+export type ToWriter = { first: number; tasks: WriterTask[] } | 'close';
+
+/** From the thread: ready, refused to start, outcomes of consecutive tasks, or closed. */
+export type FromWriter =
+	| { ready: true; fence: Fence }
+	| { refused: string }
+	| { first: number; outcomes: WriterOutcome[] }
+	| { closed: true };
+
+/** Tasks that share one transaction at most. */
+const BATCH = 512;
+
+/** The life of the writer thread: open, migrate, take the fence, then commit whatever arrives, in batches. */
+export function runWriterThread(port: MessagePort, data: WriterThreadData): void {
+	const post = (message: FromWriter) => port.postMessage(message);
+	let lock: Database.Database | undefined;
+	let db: Database.Database;
+	let writer: Writer;
+	let fence: Fence;
+	try {
+		mkdirSync(data.dataDir, { recursive: true, mode: 0o700 });
+		if (data.role === 'server') lock = lockDirectory(data.dataDir);
+		db = openWritable(databaseFile(data.dataDir));
+		migrate(db);
+		fence = data.role === 'server' ? takeFence(db, 'main', data.owner) : currentFence(db, 'main');
+		writer = new Writer(db, fence);
+	} catch (error) {
+		post({ refused: error instanceof Error ? error.message : String(error) });
+		port.close();
+		return;
+	}
+
+	const close = () => {
+		db.pragma('wal_checkpoint(TRUNCATE)');
+		db.close();
+		lock?.close();
+		post({ closed: true });
+		port.close();
+	};
+
+	const next = () => receiveMessageOnPort(port)?.message as ToWriter | undefined;
+
+	/** Commits this message together with all that have arrived since; false when the order to close was among them. */
+	const commitBatch = (first: Exclude<ToWriter, 'close'>): boolean => {
+		const messages = [first];
+		const tasks = [...first.tasks];
+		let following: ToWriter | undefined;
+		while (tasks.length < BATCH) {
+			following = next();
+			if (following === undefined || following === 'close') break;
+			messages.push(following);
+			tasks.push(...following.tasks);
+		}
+		const outcomes = writer.run(tasks);
+		let at = 0;
+		for (const message of messages) {
+			post({ first: message.first, outcomes: outcomes.slice(at, at + message.tasks.length) });
+			at += message.tasks.length;
+		}
+		return following !== 'close';
+	};
+
+	const work = (message: ToWriter): void => {
+		let current: ToWriter | undefined = message;
+		while (current !== undefined && current !== 'close' && commitBatch(current)) {
+			current = next();
+			if (current === undefined) return;
+		}
+		close();
+	};
+	port.on('message', work);
+	post({ ready: true, fence });
+}
+
+/**
+ * Holds an exclusive lock on a file of the directory for as long as the process lives: the operating system lets go of it
+ * also after SIGKILL, so no stale lock can be left behind.
+ */
+function lockDirectory(dataDir: string): Database.Database {
+	const lock = new Database(join(dataDir, 'parley.lock'), { timeout: 0 });
+	try {
+		lock.pragma('journal_mode = MEMORY');
+		lock.exec('BEGIN EXCLUSIVE');
+		return lock;
+	} catch (error) {
+		lock.close();
+		if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) {
+			throw new Error(`Another Parley is running on ${dataDir}. Stop it, or choose another PARLEY_DATA_DIR.`);
+		}
+		throw error;
+	}
+}

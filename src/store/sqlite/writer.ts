@@ -1,0 +1,211 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
+import type { Kind } from '../records.ts';
+import { applyIndexWrite } from './search-index.ts';
+import { columnsOf, encode } from './tables.ts';
+
+/** Which process may write: {shard, owner, epoch}. The epoch grows whenever an owner takes the shard. */
+export interface Fence {
+	shard: string;
+	owner: string;
+	epoch: number;
+}
+
+/** Thrown inside a savepoint to undo it: the commit met something else than it expected. */
+class ConflictError extends Error {
+	readonly kind: Kind;
+	readonly id: string;
+	constructor(kind: Kind, id: string) {
+		super(`${kind} ${id} has changed`);
+		this.kind = kind;
+		this.id = id;
+	}
+}
+
+/** Takes the shard for a new owner. Commits of the owner before are fenced from now on. */
+export function takeFence(db: Database, shard: string, owner: string): Fence {
+	const row = db
+		.prepare(
+			`INSERT INTO fences (shard, owner, epoch) VALUES (?, ?, 1)
+			 ON CONFLICT (shard) DO UPDATE SET owner = excluded.owner, epoch = epoch + 1 RETURNING epoch`,
+		)
+		.get(shard, owner) as { epoch: number };
+	return { shard, owner, epoch: row.epoch };
+}
+
+/** Reads who has the shard, for tools that write beside a running server. */
+export function currentFence(db: Database, shard: string): Fence {
+	const row = db.prepare('SELECT shard, owner, epoch FROM fences WHERE shard = ?').get(shard) as Fence | undefined;
+	return row ?? takeFence(db, shard, 'tool');
+}
+
+/** What can be asked of the writer. */
+export type WriterTask =
+	| { task: 'commit'; commit: Commit }
+	| { task: 'claim'; kind: string; limit: number; now: number; leaseMs: number };
+
+/** How a task ended: its value, or the message of the error that undid it. */
+export type WriterOutcome = { ok: true; value: CommitOutcome | Job[] } | { ok: false; message: string };
+
+/**
+ * Carries out tasks on the writing connection: many in one transaction, each in a savepoint of its own, so that one that
+ * fails takes nothing else with it, and all of them share one fsync.
+ */
+export class Writer {
+	readonly #db: Database;
+	readonly #fence: Fence;
+	readonly #statements = new Map<string, Statement>();
+
+	constructor(db: Database, fence: Fence) {
+		this.#db = db;
+		this.#fence = fence;
+	}
+
+	/** Runs the tasks as one transaction. When this returns, what was committed is on disk. */
+	run(tasks: readonly WriterTask[]): WriterOutcome[] {
+		try {
+			this.#db.exec('BEGIN IMMEDIATE');
+			const fenced = this.#isFenced();
+			const outcomes = tasks.map((task) => this.#inSavepoint(() => this.#perform(task, fenced)));
+			this.#db.exec('COMMIT');
+			return outcomes;
+		} catch (error) {
+			if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
+			const message = error instanceof Error ? error.message : String(error);
+			return tasks.map(() => ({ ok: false, message }));
+		}
+	}
+
+	#perform(task: WriterTask, fenced: boolean): CommitOutcome | Job[] {
+		if (task.task === 'claim') return fenced ? [] : this.#claim(task.kind, task.limit, task.now, task.leaseMs);
+		return fenced ? { outcome: 'fenced' } : this.#commit(task.commit);
+	}
+
+	#inSavepoint(perform: () => CommitOutcome | Job[]): WriterOutcome {
+		this.#db.exec('SAVEPOINT task');
+		try {
+			const value = perform();
+			this.#db.exec('RELEASE task');
+			return { ok: true, value };
+		} catch (error) {
+			// A full disk or an I/O error ends the whole transaction by itself: then no savepoint is left to return to.
+			if (!this.#db.inTransaction) throw error;
+			this.#db.exec('ROLLBACK TO task; RELEASE task');
+			if (error instanceof ConflictError) {
+				return { ok: true, value: { outcome: 'conflict', kind: error.kind, id: error.id } };
+			}
+			return { ok: false, message: error instanceof Error ? error.message : String(error) };
+		}
+	}
+
+	#commit(commit: Commit): CommitOutcome {
+		const { idempotency } = commit;
+		if (idempotency) {
+			const stored = this.#prepare(
+				'SELECT body_hash, status, body FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?',
+			).get(idempotency.scope, idempotency.key, Date.now()) as
+				| { body_hash: string; status: number; body: string }
+				| undefined;
+			if (stored) return { outcome: 'replay', ...stored };
+			this.#prepare(
+				'INSERT OR REPLACE INTO idempotency (scope, key, body_hash, status, body, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+			).run(
+				idempotency.scope,
+				idempotency.key,
+				idempotency.body_hash,
+				idempotency.status,
+				idempotency.body,
+				idempotency.expires_at,
+			);
+		}
+		for (const { kind, id, version } of commit.expect ?? []) {
+			const row = this.#prepare(`SELECT version FROM ${kind} WHERE id = ?`).get(id) as { version: number } | undefined;
+			if (row?.version !== version) throw new ConflictError(kind, id);
+		}
+		for (const write of commit.write ?? []) this.#write(write);
+		for (const job of commit.jobs ?? []) this.#writeJob(job);
+		const insertEvent = this.#prepare('INSERT INTO events (id, stream, type, data, created_at) VALUES (?, ?, ?, ?, ?)');
+		const seqs = (commit.events ?? []).map(({ id, stream, type, data, created_at }) =>
+			Number(insertEvent.run(id, stream, type, JSON.stringify(data), created_at).lastInsertRowid),
+		);
+		return { outcome: 'committed', seqs };
+	}
+
+	#write(write: Write): void {
+		switch (write.op) {
+			case 'insert': {
+				const fields = columnsOf(write.kind);
+				const record: Record<string, unknown> = { ...write.record, version: 1 };
+				this.#prepare(`INSERT INTO ${write.kind} (${fields}) VALUES (${fields.map(() => '?')})`).run(
+					...fields.map((field) => encode(write.kind, field, record[field])),
+				);
+				return;
+			}
+			case 'patch': {
+				const set = Object.entries(write.set);
+				const values = set.map(([field, value]) => encode(write.kind, field, value));
+				const { changes } = this.#prepare(
+					`UPDATE ${write.kind} SET version = version + 1${set.map(([field]) => `, ${field} = ?`).join('')} WHERE id = ?`,
+				).run(...values, write.id);
+				if (changes === 0) throw new ConflictError(write.kind, write.id);
+				return;
+			}
+			case 'remove':
+				this.#prepare(`DELETE FROM ${write.kind} WHERE id = ?`).run(write.id);
+				return;
+			default:
+				applyIndexWrite(this.#db, write);
+		}
+	}
+
+	#writeJob(write: JobWrite): void {
+		switch (write.op) {
+			case 'enqueue': {
+				const { id, kind, ref, group, due_at } = write.job;
+				this.#prepare(
+					'INSERT INTO jobs (id, kind, ref, fair_group, due_at, attempts, lease_epoch, lease_until) VALUES (?, ?, ?, ?, ?, 0, 0, 0)',
+				).run(id, kind, ref, group, due_at);
+				return;
+			}
+			case 'settle':
+				this.#prepare('DELETE FROM jobs WHERE id = ?').run(write.id);
+				return;
+			case 'settle_all':
+				this.#prepare('DELETE FROM jobs WHERE ref = ?').run(write.ref);
+				return;
+			case 'postpone':
+				this.#prepare('UPDATE jobs SET due_at = ?, lease_until = 0 WHERE id = ?').run(write.due_at, write.id);
+		}
+	}
+
+	/** Fair: the first due job of every group, then the second of every group, and so on. */
+	#claim(kind: string, limit: number, now: number, leaseMs: number): Job[] {
+		const jobs = this.#prepare(
+			`SELECT id, kind, ref, fair_group AS "group", due_at, attempts + 1 AS attempts FROM (
+				SELECT *, row_number() OVER (PARTITION BY fair_group ORDER BY due_at, id) AS turn FROM jobs
+				WHERE kind = ? AND due_at <= ? AND (lease_epoch <> ? OR lease_until <= ?)
+			) ORDER BY turn, due_at, id LIMIT ?`,
+		).all(kind, now, this.#fence.epoch, now, limit) as Job[];
+		const lease = this.#prepare(
+			'UPDATE jobs SET attempts = attempts + 1, lease_epoch = ?, lease_until = ? WHERE id = ?',
+		);
+		for (const { id } of jobs) lease.run(this.#fence.epoch, now + leaseMs, id);
+		return jobs;
+	}
+
+	#isFenced(): boolean {
+		const row = this.#prepare('SELECT epoch FROM fences WHERE shard = ?').get(this.#fence.shard) as
+			| { epoch: number }
+			| undefined;
+		return row?.epoch !== this.#fence.epoch;
+	}
+
+	#prepare(sql: string): Statement {
+		let statement = this.#statements.get(sql);
+		if (!statement) {
+			statement = this.#db.prepare(sql);
+			this.#statements.set(sql, statement);
+		}
+		return statement;
+	}
+}

@@ -1,0 +1,84 @@
+import { AppError } from '../base/index.ts';
+import type { BlobStore } from './blobs.ts';
+import type { Commit, CommitOutcome, Job, StoredEvent } from './commit.ts';
+import type { Kind, Records } from './records.ts';
+import type { Generation, StoredChunk } from './search-index.ts';
+
+/** Where a page begins: after this item, in the list's order. Messages are placed by `seq`, all else by creation. */
+export interface Position {
+	at: number;
+	id: string;
+}
+
+export interface ListQuery<K extends Kind> {
+	where: Partial<Records[K]>;
+	/** `created_at` strictly after / before (ms). */
+	createdAfter?: number | undefined;
+	createdBefore?: number | undefined;
+	after?: Position | undefined;
+	order: 'asc' | 'desc';
+	limit: number;
+}
+
+/** Everything that reads. Nothing is seen that is not on disk. */
+export interface Readers {
+	get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>;
+	list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Records[K][]>;
+	/** The last `limit` messages of a conversation before a place in it, oldest first. */
+	messagesBefore(conversationId: string, seq: number, limit: number): Promise<Records['messages'][]>;
+	/** Replies that a process before this one was writing. */
+	unfinishedReplies(): Promise<Records['messages'][]>;
+	/** Assistants of a workspace that this knowledge base is attached to. */
+	assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]>;
+	apiKeyByHash(hash: string): Promise<Records['api_keys'] | undefined>;
+	/** Whether any document still needs these bytes. */
+	blobInUse(blob: string): Promise<boolean>;
+	/** Events of a stream after a commit sequence, in order. */
+	events(stream: string, after: number, limit: number): Promise<StoredEvent[]>;
+	generation(id: string): Promise<Generation | undefined>;
+	/** A document's chunks in reading order, after a position in it. */
+	chunks(generation: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]>;
+}
+
+export interface Jobs {
+	/**
+	 * Takes due jobs of a kind, fairly across groups, and keeps them from others for `leaseMs`. Jobs that a process before
+	 * this one had in hand are free at once.
+	 */
+	claim(kind: string, limit: number, leaseMs: number): Promise<Job[]>;
+}
+
+/** The store as the domain knows it: no SQL, one way to write. */
+export interface Store extends Readers, AsyncDisposable {
+	/** Resolves once the commit is on disk (or refused). Rejects with `unavailable` when the disk fails. */
+	commit(commit: Commit): Promise<CommitOutcome>;
+	/** Called with the events of each commit after it is durable, in commit order. Returns the way to end it. */
+	onEvents(listener: (events: StoredEvent[]) => void): () => void;
+	/** Who owns the store, since when: commits of an owner before it are refused. */
+	readonly fence: { owner: string; epoch: number };
+	readonly jobs: Jobs;
+	readonly blobs: BlobStore;
+}
+
+/** How often a decision is made anew when what it was based on has changed meanwhile. */
+const ATTEMPTS = 20;
+
+/**
+ * Decides and commits; where the decision was overtaken by another commit, decides anew from what is there now.
+ * @param decide reads, and answers the commit together with what to return once it is durable; or null for nothing to do
+ */
+export async function decideAndCommit<T>(
+	store: Pick<Store, 'commit'>,
+	decide: () => Promise<{ commit: Commit | null; result: T }>,
+): Promise<T> {
+	for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+		const { commit, result } = await decide();
+		if (commit === null) return result;
+		const { outcome } = await store.commit(commit);
+		if (outcome === 'committed') return result;
+		if (outcome !== 'conflict') throw new AppError('unavailable', `The change was refused (${outcome}).`);
+	}
+	throw new AppError('unavailable', 'The resource is being changed by too many at once. Try again.', {
+		retry_after: 1,
+	});
+}

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { AppError } from '../src/base/index.ts';
+import type { ParsedDocument, ParseJob, WorkerAnswer } from '../src/contract/index.ts';
+import { chunkDocument } from '../src/knowledge/chunking/index.ts';
+import { parseDocument } from '../src/knowledge/parsing/index.ts';
+import { detectLanguage } from '../src/text/index.ts';
+
+/** How much of a document its language is told from. */
+const LANGUAGE_SAMPLE = 20_000;
+
+/**
+ * Reads one stored file into chunks. A file that cannot be read is an answer; a document without text has no chunks.
+ * Only a failure of the server itself (the stored file is gone) rejects.
+ */
+export default async function parse(job: ParseJob): Promise<WorkerAnswer<ParsedDocument>> {
+	const bytes = await readFile(job.path);
+	try {
+		const document = await parseDocument(bytes, job);
+		const title = job.title ?? document.title;
+		const language = languageOf(document.blocks) ?? document.declared_language;
+		const chunks = chunkDocument({ title: title ?? stemOf(job.file_name), language, blocks: document.blocks });
+		const { format, page_count } = document;
+		return { ok: true, value: { title, format, language, page_count, chunks } };
+	} catch (error) {
+		if (!(error instanceof AppError)) throw error;
+		return { ok: false, error: { code: error.code, message: error.message } };
+	}
+}
+
+function languageOf(blocks: Array<{ text: string }>): string | null {
+	let sample = '';
+	for (const { text } of blocks) {
+		if (sample.length > LANGUAGE_SAMPLE) break;
+		sample += `${text}\n`;
+	}
+	return detectLanguage(sample);
+}
+
+/** A document without a title is found by its file's name. */
+function stemOf(fileName: string | null): string | null {
+	return fileName?.replace(/\.[a-z0-9]{1,8}$/i, '').replace(/[_-]+/g, ' ') || null;
+}
