@@ -7,6 +7,8 @@ import { type Call, type Handler, RawReply } from './call.ts';
 /** Milliseconds until an answer must have begun. Replies of a model may take longer: they have a limit of their own. */
 const DEADLINE_MS = 60_000;
 const REPLY_DEADLINE_MS = 15 * 60_000;
+/** A large file on a slow line: the body's way counts too. */
+const UPLOAD_DEADLINE_MS = 10 * 60_000;
 
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 
@@ -30,7 +32,7 @@ export function keyRoute<O extends Operation>(
 	return {
 		method: operation.method,
 		path: operation.path,
-		deadlineMs: operation.streams ? REPLY_DEADLINE_MS : DEADLINE_MS,
+		deadlineMs: deadlineOf(operation),
 		async handle(request): Promise<Reply> {
 			let limits: Headers = [];
 			try {
@@ -47,6 +49,11 @@ export function keyRoute<O extends Operation>(
 			}
 		},
 	};
+}
+
+function deadlineOf({ streams, multipart }: Operation): number {
+	if (streams) return REPLY_DEADLINE_MS;
+	return multipart ? UPLOAD_DEADLINE_MS : DEADLINE_MS;
 }
 
 /** Checks and types what a request of an operation brings. */

@@ -132,6 +132,11 @@ export class Documents {
 		return record;
 	}
 
+	/** Deletes what a crash between keeping bytes and committing their document left behind. */
+	async removeUnusedBlobs(): Promise<void> {
+		for await (const hash of this.#store.blobs.list()) await this.removeUnusedBlob(hash);
+	}
+
 	/** Deletes bytes that no document refers to any more. */
 	async removeUnusedBlob(hash: string): Promise<void> {
 		await this.#store.blobs.exclusive(hash, async () => {

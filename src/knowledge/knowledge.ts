@@ -1,4 +1,4 @@
-import type { Clock, Log } from '../base/index.ts';
+import { type Clock, type Log, messageOf } from '../base/index.ts';
 import type { SearchResult, SearchSettings } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import type { Pool } from '../pool/index.ts';
@@ -28,10 +28,12 @@ export class Knowledge implements AsyncDisposable {
 	readonly #store: KnowledgeDependencies['store'];
 	readonly #pool: Pool;
 	readonly #ingest: Ingest;
+	readonly #log: Log;
 
 	constructor(deps: KnowledgeDependencies) {
 		this.#store = deps.store;
 		this.#pool = deps.pool;
+		this.#log = deps.log;
 		this.documents = new Documents({ store: deps.store, clock: deps.clock, onQueued: () => this.#ingest.wake() });
 		this.#ingest = new Ingest({ ...deps, documents: this.documents });
 	}
@@ -39,6 +41,9 @@ export class Knowledge implements AsyncDisposable {
 	/** Takes up what waits in the store, and goes on. */
 	start(): void {
 		this.#ingest.start();
+		this.documents.removeUnusedBlobs().catch((error: unknown) => {
+			this.#log.error({ error: messageOf(error) }, 'unused files could not be removed');
+		});
 	}
 
 	/** The best passages of several knowledge bases for a query; none where they hold nothing. */

@@ -29,8 +29,8 @@ const HEAP_MB = 512;
 export interface Pool extends AsyncDisposable {
 	/** @throws AppError with the reason why the file cannot be read; also when it takes too long or too much memory */
 	parse(job: ParseJob, signal?: AbortSignal): Promise<ParsedDocument>;
-	fold(job: FoldJob): Promise<FoldResult>;
-	train(job: TrainJob): Promise<TrainResult>;
+	fold(job: FoldJob, signal?: AbortSignal): Promise<FoldResult>;
+	train(job: TrainJob, signal?: AbortSignal): Promise<TrainResult>;
 	/** @throws AppError `unavailable` when it takes too long or too many wait */
 	search(job: SearchJob, signal?: AbortSignal): Promise<SearchResult>;
 	/** How many parse and embed jobs run side by side. */
@@ -65,8 +65,8 @@ export function createPool({ threads }: { threads: number }): Pool {
 				signal,
 				(cause) => new AppError('unreadable_file', unread(cause), { cause }),
 			),
-		fold: (job) => run<FoldResult>(embed, job, FOLD_MS, undefined, (cause) => failed('Embedding', cause)),
-		train: (job) => run<TrainResult>(embed, job, TRAIN_MS, undefined, (cause) => failed('Training', cause)),
+		fold: (job, signal) => run<FoldResult>(embed, job, FOLD_MS, signal, (cause) => failed('Embedding', cause)),
+		train: (job, signal) => run<TrainResult>(embed, job, TRAIN_MS, signal, (cause) => failed('Training', cause)),
 		search: (job, signal) => run<SearchResult>(search, job, SEARCH_MS, signal, (cause) => failed('The search', cause)),
 		async [Symbol.asyncDispose]() {
 			await Promise.all([parse.destroy(), embed.destroy(), search.destroy()]);

@@ -92,6 +92,13 @@ export class BlobStore {
 		return this.#locks.run(hash, task);
 	}
 
+	/** The hashes of all kept blobs. */
+	async *list(): AsyncGenerator<string> {
+		for (const shard of await readdir(this.#folder)) {
+			if (shard.length === 2) yield* await readdir(join(this.#folder, shard));
+		}
+	}
+
 	async remove(hash: string): Promise<void> {
 		await rm(this.path(hash), { force: true });
 	}

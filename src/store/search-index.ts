@@ -14,6 +14,8 @@ export type IndexWrite =
 			document_id: string;
 			title: string;
 			url: string | null;
+			/** ISO 639-1: how its terms were stemmed, and so how queries must be. */
+			language: string | null;
 			chunks: ParsedChunk[];
 			/** The basis that `vectors` were made with; null where none is given. */
 			basis: string | null;

@@ -76,16 +76,20 @@ const QUESTION_WORDS: Record<string, string> = {
 };
 
 const sets = new Map<string, ReadonlySet<string>>();
+const asking = new Map(Object.entries(QUESTION_WORDS).map(([code, list]) => [code, new Set(list.split(' '))]));
 
 /** The normalised words of a language that say nothing in a query. Empty for an unknown language. */
 export function stopWordsOf(language: string | null): ReadonlySet<string> {
 	const key = language ?? '';
 	let set = sets.get(key);
 	if (set === undefined) {
-		const list = new Set((LISTS[key] ?? []).flatMap(words));
-		for (const word of (QUESTION_WORDS[key] ?? '').split(' ')) list.delete(word);
-		set = list;
+		set = new Set((LISTS[key] ?? []).flatMap(words).filter((word) => !asksOnly(word, language)));
 		sets.set(key, set);
 	}
 	return set;
+}
+
+/** Whether a normalised word of a language is one of those that ask. */
+export function asksOnly(word: string, language: string | null): boolean {
+	return asking.get(language ?? '')?.has(word) ?? false;
 }

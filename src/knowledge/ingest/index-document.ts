@@ -18,6 +18,8 @@ export interface IndexDependencies {
 	store: Store & { databaseFile: string };
 	pool: Pool;
 	clock: Clock;
+	/** Aborts when the server stops: work in hand is let go, and taken up at the next start. */
+	signal: AbortSignal;
 }
 
 /** The writes that put a document into the index, and whether the basis should be trained anew soon. */
@@ -34,7 +36,7 @@ interface Indexed {
  * Must run alone for its knowledge base. Does nothing when the document has gone meanwhile.
  */
 export async function indexDocument(
-	{ store, pool, clock }: IndexDependencies,
+	{ store, pool, clock, signal }: IndexDependencies,
 	documentId: string,
 	jobId: string,
 	parsed: ParsedDocument,
@@ -50,7 +52,7 @@ export async function indexDocument(
 			indexed?.basedOn.generation !== (generation?.id ?? null) ||
 			indexed.basedOn.basis !== (generation?.basis ?? null)
 		) {
-			indexed = await embed(store.databaseFile, pool, knowledgeBase, generation, titled, parsed);
+			indexed = await embed({ store, pool, signal }, knowledgeBase, generation, titled, parsed);
 		}
 		const { outcome } = await store.commit(finish(knowledgeBase, titled, jobId, parsed, indexed, clock.now()));
 		if (outcome !== 'conflict') return;
@@ -63,14 +65,14 @@ function titleOf(document: DocumentRecord, parsed: ParsedDocument): string {
 }
 
 async function embed(
-	database: string,
-	pool: Pool,
+	{ store, pool, signal }: Omit<IndexDependencies, 'clock'>,
 	knowledgeBase: KnowledgeBaseRecord,
 	generation: Generation | undefined,
 	document: DocumentRecord,
 	parsed: ParsedDocument,
 ): Promise<Indexed> {
 	const { chunks } = parsed;
+	const database = store.databaseFile;
 	const basedOn = { generation: generation?.id ?? null, basis: generation?.basis ?? null };
 	if (chunks.length === 0) {
 		const clear: Write[] = generation
@@ -79,9 +81,10 @@ async function embed(
 		return { writes: clear, generation: basedOn.generation, trainSoon: false, basedOn };
 	}
 	const terms = chunks.map(({ title_terms, body_terms }) => ({ title_terms, body_terms }));
-	const addition = { document_id: document.id, title: document.title, url: document.url, chunks };
+	const { id: document_id, title, url } = document;
+	const addition = { document_id, title, url, language: parsed.language, chunks };
 	if (generation?.basis) {
-		const fold = await pool.fold({ kind: 'fold', database, basis: generation.basis, chunks: terms });
+		const fold = await pool.fold({ kind: 'fold', database, basis: generation.basis, chunks: terms }, signal);
 		return {
 			writes: [
 				{
@@ -101,7 +104,10 @@ async function embed(
 	// The first document of a knowledge base: its own chunks make the first basis, so that it is searchable at once.
 	const id = generation?.id ?? newId('generation');
 	const basis = newId('basis');
-	const trained = await pool.train({ kind: 'train', database, generation: generation?.id ?? null, chunks: terms });
+	const trained = await pool.train(
+		{ kind: 'train', database, generation: generation?.id ?? null, chunks: terms },
+		signal,
+	);
 	const writes: Write[] = generation
 		? []
 		: [{ op: 'index.open_generation', generation: id, knowledge_base_id: knowledgeBase.id }];

@@ -7,7 +7,7 @@ import { fetchDocument } from './fetch-document.ts';
 import { type IndexDependencies, indexDocument, TRAIN } from './index-document.ts';
 import { trainBasis } from './train-basis.ts';
 
-export interface IngestDependencies extends IndexDependencies {
+export interface IngestDependencies extends Omit<IndexDependencies, 'signal'> {
 	network: Network;
 	documents: Documents;
 	clock: Clock;
@@ -95,11 +95,12 @@ export class Ingest implements AsyncDisposable {
 
 	async #perform(job: Job): Promise<void> {
 		const { store, clock, log } = this.#deps;
+		const { signal } = this.#ending;
 		try {
-			if (job.kind === TRAIN) await this.#indexing.run(job.ref, () => trainBasis(this.#deps, job.ref));
+			if (job.kind === TRAIN) await this.#indexing.run(job.ref, () => trainBasis({ ...this.#deps, signal }, job.ref));
 			else await this.#ingest(job);
 		} catch (error) {
-			if (this.#ending.signal.aborted) return;
+			if (signal.aborted) return;
 			log.warn({ job: job.kind, ref: job.ref, attempt: job.attempts, error: messageOf(error) }, 'job failed');
 			const failure = verdict(error, job.attempts);
 			try {
@@ -118,10 +119,11 @@ export class Ingest implements AsyncDisposable {
 
 	async #ingest(job: Job): Promise<void> {
 		const { store, pool } = this.#deps;
+		const { signal } = this.#ending;
 		if (job.attempts > CLAIMS) throw new AppError('internal_error', GIVEN_UP);
 		const begun = await this.#begin(job);
 		if (!begun) return;
-		const document = begun.blob ? begun : await fetchDocument(this.#deps, begun, this.#ending.signal);
+		const document = begun.blob ? begun : await fetchDocument(this.#deps, begun, signal);
 		if (!document?.blob) return;
 		const parsed = await pool.parse(
 			{
@@ -131,9 +133,11 @@ export class Ingest implements AsyncDisposable {
 				title: document.title || null,
 				url: document.url,
 			},
-			this.#ending.signal,
+			signal,
 		);
-		await this.#indexing.run(document.knowledge_base_id, () => indexDocument(this.#deps, document.id, job.id, parsed));
+		await this.#indexing.run(document.knowledge_base_id, () =>
+			indexDocument({ ...this.#deps, signal }, document.id, job.id, parsed),
+		);
 	}
 
 	/** Marks the document as being processed; null when there is nothing to do any more. */

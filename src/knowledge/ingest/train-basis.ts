@@ -8,7 +8,7 @@ const SLICE = 1000;
  * Trains a new basis on a knowledge base as it is now, builds its vectors beside the old ones and lets it serve. Must run
  * alone for its knowledge base. Training jobs that waited meanwhile are settled with this one.
  */
-export async function trainBasis({ store, pool }: IndexDependencies, knowledgeBaseId: string): Promise<void> {
+export async function trainBasis({ store, pool, signal }: IndexDependencies, knowledgeBaseId: string): Promise<void> {
 	const settle = { op: 'settle_all', ref: knowledgeBaseId } as const;
 	const knowledgeBase = await store.get('knowledge_bases', knowledgeBaseId);
 	const generation = knowledgeBase?.generation ? await store.generation(knowledgeBase.generation) : undefined;
@@ -16,12 +16,10 @@ export async function trainBasis({ store, pool }: IndexDependencies, knowledgeBa
 		await store.commit({ jobs: [settle] });
 		return;
 	}
-	const trained = await pool.train({
-		kind: 'train',
-		database: store.databaseFile,
-		generation: generation.id,
-		chunks: [],
-	});
+	const trained = await pool.train(
+		{ kind: 'train', database: store.databaseFile, generation: generation.id, chunks: [] },
+		signal,
+	);
 	const basis = newId('basis');
 	const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
 	await store.commit({

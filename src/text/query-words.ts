@@ -1,0 +1,43 @@
+import { stemmerOf } from './stem.ts';
+import { asksOnly, STOP_WORD_LANGUAGES, stopWordsOf } from './stop-words.ts';
+import { words } from './words.ts';
+
+/** One word of a question. */
+export interface QueryWord {
+	/** Its index term in each of the languages that were asked for, without repeats. */
+	forms: string[];
+	/** Whether it only asks (who, how, can, …) and names nothing that a text could hold. */
+	asks: boolean;
+}
+
+/**
+ * The words of a question, in order and with repeats, as documents in several languages would hold them. Stop words of
+ * the question's own language are left out; that is the one of the given languages that has most of its words among its
+ * stop words, because a short question tells no detector anything.
+ * @param languages of the documents (ISO 639-1), the most frequent first. Null, a document whose language could not be
+ *   told, stands for the word as it is and for the question's own language.
+ */
+export function queryWords(text: string, languages: ReadonlyArray<string | null>): QueryWord[] {
+	const all = words(text);
+	const named = languages.filter((language) => language !== null);
+	const own = languageByStopWords(all, languages.includes(null) ? [...named, ...STOP_WORD_LANGUAGES] : named);
+	const stop = stopWordsOf(own);
+	const stems = [...new Set(languages.includes(null) ? [...languages, own] : languages)].map(stemmerOf);
+	return all
+		.filter((word) => !stop.has(word))
+		.map((word) => ({ forms: [...new Set(stems.map((stem) => stem(word)))], asks: asksOnly(word, own) }));
+}
+
+function languageByStopWords(all: readonly string[], languages: readonly string[]): string | null {
+	let best: string | null = languages[0] ?? null;
+	let most = 0;
+	for (const language of new Set(languages)) {
+		const stop = stopWordsOf(language);
+		const count = all.filter((word) => stop.has(word) || asksOnly(word, language)).length;
+		if (count > most) {
+			most = count;
+			best = language;
+		}
+	}
+	return best;
+}

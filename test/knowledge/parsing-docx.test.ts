@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import { makeDocx, p, r, style, table } from '../fixtures/documents/docx.ts';
+import { outlined, parsed } from '../fixtures/documents/parsed.ts';
+
+test('headings are known by style name, inheritance and outline level, whatever the id of the style', async () => {
+	const styles =
+		style('berschrift1', 'heading 1') +
+		style('Mine', 'House heading', '<w:basedOn w:val="berschrift1"/>') +
+		style('T2', 'Titre 2') +
+		style('Deep', 'Custom', '<w:pPr><w:outlineLvl w:val="2"/></w:pPr>');
+	const body =
+		p('One', 'berschrift1') +
+		p('Two', 'T2') +
+		p('Three', 'Deep') +
+		p('Again', 'Mine') +
+		`<w:p><w:pPr><w:outlineLvl w:val="1"/></w:pPr>${r('By itself')}</w:p>` +
+		p('Text');
+	const { blocks } = await parsed(makeDocx({ body, styles }), 'a.docx');
+	assert.deepEqual(outlined(blocks), ['h1 One', 'h2 Two', 'h3 Three', 'h1 Again', 'h2 By itself', 'paragraph Text']);
+});
+
+test('a style that inherits from itself does not hang the parser', async () => {
+	const styles = style('A', 'a', '<w:basedOn w:val="B"/>') + style('B', 'b', '<w:basedOn w:val="A"/>');
+	const { blocks } = await parsed(makeDocx({ body: p('Text', 'A'), styles }), 'a.docx');
+	assert.deepEqual(outlined(blocks), ['paragraph Text']);
+});
+
+test('the strict edition of the format and a main part of another name are read alike', async () => {
+	const { blocks } = await parsed(makeDocx({ body: p('Text'), strict: true, main: 'word/document2.xml' }), 'a.docx');
+	assert.deepEqual(outlined(blocks), ['paragraph Text']);
+});
+
+test('lists and tables keep their shape', async () => {
+	const item = (text: string) => `<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr>${r(text)}</w:p>`;
+	const rows = [
+		['Plan', 'Price'],
+		['Basic', '5 euros'],
+	];
+	const { blocks } = await parsed(makeDocx({ body: item('one') + item('two') + table(rows) }), 'a.docx');
+	assert.deepEqual(outlined(blocks), ['item - one', 'item - two', 'row Plan | Price', 'row Basic | 5 euros']);
+	assert.deepEqual(
+		blocks.map((block) => (block.kind === 'heading' ? undefined : block.table)),
+		[undefined, undefined, { header: true }, undefined],
+	);
+});
+
+test('a footnote follows the paragraph that refers to it', async () => {
+	const body = `<w:p>${r('Claim.')}<w:r><w:footnoteReference w:id="2"/></w:r></w:p>${p('Next.')}`;
+	const footnotes =
+		`<w:footnote w:type="separator" w:id="0">${p('---')}</w:footnote>` +
+		`<w:footnote w:id="2">${p('Proof.')}</w:footnote>`;
+	const { blocks } = await parsed(makeDocx({ body, footnotes }), 'a.docx');
+	assert.deepEqual(outlined(blocks), ['paragraph Claim.', 'paragraph Proof.', 'paragraph Next.']);
+});
+
+test('a text box is read once, though the file holds it twice', async () => {
+	const box = `<w:txbxContent>${p('In the box')}</w:txbxContent>`;
+	const body =
+		`<w:p>${r('Around')}<w:r><mc:AlternateContent><mc:Choice Requires="wps">${box}</mc:Choice>` +
+		`<mc:Fallback>${box}</mc:Fallback></mc:AlternateContent></w:r></w:p>`;
+	const { blocks } = await parsed(makeDocx({ body }), 'a.docx');
+	assert.deepEqual(outlined(blocks), ['paragraph Around', 'paragraph In the box']);
+});
+
+test('what was deleted with tracked changes is left out, what was inserted is read', async () => {
+	const body =
+		`<w:p>${r('The fee is ')}<w:del><w:r><w:delText>ten</w:delText></w:r></w:del>` +
+		`<w:ins>${r('twelve')}</w:ins><w:moveFrom>${r(' old')}</w:moveFrom>${r(' euros')}</w:p>`;
+	const { blocks } = await parsed(makeDocx({ body }), 'a.docx');
+	assert.deepEqual(outlined(blocks), ['paragraph The fee is twelve euros']);
+});
+
+test('the title comes from the properties, else from the title paragraph; a table of contents is no text', async () => {
+	const styles = style('Title', 'Title') + style('TOC1', 'toc 1');
+	const body = p('Guide', 'Title') + p('Chapter 1 ... 3', 'TOC1') + p('Text');
+	const { title, blocks } = await parsed(makeDocx({ body, styles }), 'a.docx');
+	assert.equal(title, 'Guide');
+	assert.deepEqual(outlined(blocks), ['h1 Guide', 'paragraph Text']);
+	assert.equal((await parsed(makeDocx({ body, styles, title: 'The Guide' }), 'a.docx')).title, 'The Guide');
+});
+
+test('an empty Word document is read as empty', async () => {
+	assert.deepEqual((await parsed(makeDocx({ body: '<w:p/>' }), 'a.docx')).blocks, []);
+});
+
+test('a zip bomb in a Word document is refused before it is unpacked', async () => {
+	const bomb = Buffer.from(zipSync({ 'word/document.xml': new Uint8Array(32 * 1024 * 1024) }));
+	const before = process.memoryUsage().arrayBuffers;
+	await assert.rejects(parsed(bomb, 'a.docx'), { code: 'unreadable_file', message: /unpacks/ });
+	assert.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024);
+});
+
+test('entities that multiply are an error, not a flood', async () => {
+	const laughs = '<!DOCTYPE l [<!ENTITY a "ha ha"><!ENTITY b "&a;&a;&a;">]>';
+	const file = Buffer.from(zipSync({ 'word/document.xml': strToU8(`${laughs}<w:document>&b;</w:document>`) }));
+	await assert.rejects(parsed(file, 'a.docx'), { code: 'unreadable_file', message: /not valid XML/ });
+});
+
+test('a broken archive, a password and an old .doc each have a sentence of their own', async () => {
+	const whole = makeDocx({ body: p('Text') });
+	await assert.rejects(parsed(whole.subarray(0, whole.length - 60), 'a.docx'), { message: /archive cannot be opened/ });
+	const compound = Buffer.from('d0cf11e0a1b11ae1', 'hex');
+	const locked = Buffer.concat([compound, Buffer.from('EncryptedPackage', 'utf16le')]);
+	await assert.rejects(parsed(locked, 'a.docx'), { code: 'unreadable_file', message: /password/ });
+	await assert.rejects(parsed(compound, 'a.docx'), { code: 'unsupported_file_type', message: /\.doc\b/ });
+	await assert.rejects(parsed('words', 'a.docx'), { code: 'unreadable_file', message: /not a Word document/ });
+});

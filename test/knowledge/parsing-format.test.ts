@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import { SNIFF_BYTES, sniffFormat } from '../../src/knowledge/parsing/index.ts';
+import { makeDocx, p } from '../fixtures/documents/docx.ts';
+import { parsed } from '../fixtures/documents/parsed.ts';
+import { bodyLines, makePdf } from '../fixtures/documents/pdf.ts';
+
+const pdf = makePdf({ pages: [bodyLines(['Text.'])] });
+const docx = makeDocx({ body: p('Text') });
+const zip = (...names: string[]) => Buffer.from(zipSync(Object.fromEntries(names.map((name) => [name, strToU8('x')]))));
+
+test('content decides over name and type', () => {
+	assert.equal(sniffFormat(pdf, 'notes.txt', 'text/plain'), 'pdf');
+	assert.equal(sniffFormat(docx, 'notes.pdf', 'application/pdf'), 'docx');
+	assert.equal(sniffFormat(Buffer.from(' <!-- x --><!DOCTYPE html><p>x'), 'a.txt', null), 'html');
+	assert.equal(sniffFormat(Buffer.from('\ufeff<html>x</html>', 'utf16le'), null, null), 'html');
+});
+
+test('name and type tell apart what content cannot', () => {
+	const text = Buffer.from('# Words');
+	assert.equal(sniffFormat(text, 'a.md', null), 'md');
+	assert.equal(sniffFormat(text, 'A.MARKDOWN', 'text/plain'), 'md');
+	assert.equal(sniffFormat(text, null, 'text/markdown; charset=utf-8'), 'md');
+	assert.equal(sniffFormat(text, 'a.txt', null), 'txt');
+	assert.equal(sniffFormat(text, null, null), 'txt');
+	assert.equal(sniffFormat(Buffer.from('<p>Words'), 'readme.md', null), 'md');
+	assert.equal(sniffFormat(Buffer.from('<p>Words'), null, 'text/html'), 'html');
+});
+
+test('other office formats, pictures, archives and programs are refused', async () => {
+	const others: Array<[name: string, bytes: Buffer]> = [
+		['a.xlsx', zip('[Content_Types].xml', '_rels/.rels', 'xl/workbook.xml')],
+		['a.docx', zip('[Content_Types].xml', 'xl/workbook.xml')],
+		['a.pptx', zip('[Content_Types].xml', 'ppt/presentation.xml')],
+		['a.odt', zip('mimetype', 'content.xml')],
+		['a.zip', zip('photo.jpg')],
+		['a.doc', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
+		['a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
+		['a.jpg', Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex')],
+		['a.rtf', Buffer.from('{\\rtf1 Words}')],
+		['a.svg', Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>')],
+		['a.txt', randomBytes(50_000)],
+	];
+	for (const [name, bytes] of others) {
+		assert.equal(sniffFormat(bytes, name, null), null, name);
+		await assert.rejects(parsed(bytes, name), { code: 'unsupported_file_type' }, name);
+	}
+});
+
+test('the first 64 KiB are enough, also where they cut a character in two', () => {
+	const text = Buffer.from(`a${'é'.repeat(SNIFF_BYTES)}`).subarray(0, SNIFF_BYTES);
+	assert.equal(sniffFormat(text, 'a.txt', null), 'txt');
+});
+
+test('data behind a beginning that looks like text is refused', async () => {
+	const bytes = Buffer.concat([Buffer.from('Words. '.repeat(10_000)), randomBytes(50_000)]);
+	await assert.rejects(parsed(bytes, 'a.txt'), { code: 'unsupported_file_type' });
+});
+
+test('a file that claims to be a PDF or Word document is refused for what it is, not for its type', async () => {
+	for (const name of ['a.pdf', 'a.docx']) {
+		await assert.rejects(parsed(randomBytes(1000), name), { code: 'unreadable_file' }, name);
+		await assert.rejects(parsed('', name), { code: 'unreadable_file' }, name);
+	}
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+import { type ServerProcess, startServer } from '../support/server-process.ts';
+
+const QUESTIONS = 60;
+const LIMIT_MS = 30_000;
+
+test('a server that is told to stop finishes the replies that it has begun, and exits with 0', async (t) => {
+	const folder = await mkdtemp(join(tmpdir(), 'parley-stop-'));
+	t.after(() => rm(folder, { recursive: true, force: true }));
+	let key: string;
+	const streams: StreamEvent[][] = [];
+	{
+		await using server = await startServer({ dataDir: folder });
+		key = server.key;
+		const deployment = await deploy(server);
+		let begun = () => {};
+		const underWay = new Promise<void>((resolve) => {
+			begun = resolve;
+		});
+		const asked = Array.from({ length: QUESTIONS }, async (_, index) => {
+			const events: StreamEvent[] = [];
+			try {
+				for await (const event of eventsOf(await ask(server, deployment, `Where is shelf ${index}?`))) {
+					if (events.push(event) === 1) streams.push(events);
+					begun();
+				}
+			} catch (error) {
+				// Requests that came too late are refused; a stream that has begun must not break.
+				if (events.length > 0) throw error;
+			}
+		});
+		await underWay;
+		const toldAt = performance.now();
+		assert.deepEqual(await server.stop(), { code: 0, signal: null }, server.output());
+		assert.ok(performance.now() - toldAt < LIMIT_MS);
+		await Promise.all(asked);
+	}
+
+	assert.ok(streams.length > 0);
+	for (const events of streams) assert.equal(events.at(-1)?.event, 'message.completed');
+	await using again = await startServer({ dataDir: folder, key });
+	for (const events of streams) {
+		const { message } = events.at(-1)?.data ?? {};
+		const { body } = await again.call('GET', `/api/v1/conversations/${message.conversation_id}/messages`);
+		const stored = body.data.find(({ id }: { id: string }) => id === message.id);
+		assert.deepEqual([stored?.status, stored?.content], ['completed', message.content]);
+	}
+	const { body } = await again.call('GET', '/api/v1/conversations?limit=100');
+	for (const { id } of body.data) {
+		const { body: history } = await again.call('GET', `/api/v1/conversations/${id}/messages`);
+		const open = history.data.filter(({ status }: { status: string }) => status === 'in_progress');
+		assert.deepEqual(open, [], 'no reply is left open');
+	}
+});
+
+test('clients that keep a connection or an event stream open do not hold up the stop', async () => {
+	await using server = await startServer();
+	const deployment = await deploy(server);
+	const events: StreamEvent[] = [];
+	for await (const event of eventsOf(await ask(server, deployment, 'Hello?'))) events.push(event);
+	const conversation = events.at(-1)?.data.message.conversation_id;
+	const follower = await fetch(`${server.url}/api/v1/conversations/${conversation}/events`, {
+		headers: { authorization: `Bearer ${server.key}` },
+	});
+	assert.equal(follower.status, 200);
+	const followed = (async () => {
+		for await (const _ of eventsOf(follower)) {
+			// Nothing more happens in this conversation.
+		}
+	})().catch(() => {});
+	const toldAt = performance.now();
+	assert.deepEqual(await server.stop(), { code: 0, signal: null }, server.output());
+	assert.ok(performance.now() - toldAt < LIMIT_MS / 2, 'nothing was running, so there was nothing to wait for');
+	await followed;
+});
+
+async function deploy(server: ServerProcess): Promise<string> {
+	const base = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Storehouse' });
+	const assistant = await server.call('POST', '/api/v1/assistants', { name: 'Storekeeper' });
+	await server.call('POST', `/api/v1/assistants/${assistant.body.id}/knowledge-bases`, {
+		knowledge_base_id: base.body.id,
+	});
+	const { status, body } = await server.call('POST', '/api/v1/deployments', { assistant_id: assistant.body.id });
+	assert.equal(status, 201);
+	return body.id;
+}
+
+function ask(server: ServerProcess, deployment: string, content: string): Promise<Response> {
+	return fetch(`${server.url}/api/v1/messages`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
+		body: JSON.stringify({ deployment_id: deployment, content, stream: true }),
+	});
+}

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApiKey } from '../../src/access/index.ts';
+import { type App, type AppOverrides, startApp } from '../../src/app.ts';
+import { createLog } from '../../src/base/index.ts';
+import { loadConfig, type Settings } from '../../src/config/index.ts';
+
+/** A server in this process, on a free port and an empty data folder. */
+export interface TestApp extends AsyncDisposable {
+	url: string;
+	key: string;
+	dataDir: string;
+	/** Calls the API with the first key; the body goes as JSON, unless it is a form. */
+	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+	/** Calls as a visitor's browser would: no key, an Origin. */
+	visit(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+	/** Ends this server and starts another on the same folder. */
+	restart(): Promise<TestApp>;
+}
+
+export interface ApiAnswer {
+	status: number;
+	headers: Headers;
+	/** The parsed JSON body. */
+	// biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
+	body: any;
+}
+
+export interface TestAppOptions {
+	settings?: Partial<Settings>;
+	overrides?: AppOverrides;
+	dataDir?: string;
+	key?: string;
+}
+
+/** The origin that test pages have. */
+export const ORIGIN = 'https://shop.example';
+
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+	const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'parley-test-')));
+	const key = options.key ?? createApiKey();
+	const settings: Settings = {
+		...loadConfig({ env: {}, file: join(dataDir, 'no-such-file.json') }),
+		port: 0,
+		data_dir: dataDir,
+		api_key: key,
+		rate_limit: 0,
+		log_level: 'silent',
+		...options.settings,
+	};
+	const app: App = await startApp(settings, { log: createLog('silent'), ...options.overrides });
+
+	const call = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
+		const isForm = body instanceof FormData;
+		const response = await fetch(app.url + path, {
+			method,
+			headers: { ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }), ...headers },
+			...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+	};
+
+	return {
+		url: app.url,
+		key,
+		dataDir,
+		call: (method, path, body, headers) =>
+			call(method, path, body, { authorization: `Bearer ${key}`, ...headers }),
+		visit: (method, path, body, headers) => call(method, path, body, { origin: ORIGIN, ...headers }),
+		async restart() {
+			await app[Symbol.asyncDispose]();
+			return startTestApp({ ...options, dataDir, key });
+		},
+		async [Symbol.asyncDispose]() {
+			await app[Symbol.asyncDispose]();
+			await rm(dataDir, { recursive: true, force: true });
+		},
+	};
+}
