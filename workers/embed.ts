@@ -1,7 +1,13 @@
-import { move } from 'piscina';
-import { Lru, messageOf } from '../src/base/index.ts';
+import { isWorkerThread, move, transferableSymbol, valueSymbol } from 'piscina';
+import { Lru } from '../src/base/index.ts';
 import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerAnswer } from '../src/contract/index.ts';
-import { type Basis, deserialiseBasis, embedChunks, serialiseBasis, trainBasis } from '../src/knowledge/semantic/index.ts';
+import {
+	type Basis,
+	deserialiseBasis,
+	embedChunks,
+	serialiseBasis,
+	trainBasis,
+} from '../src/knowledge/semantic/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** Bases that stay in memory: documents of one knowledge base come in rows. */
@@ -23,12 +29,36 @@ function fold(reader: SearchReader, job: FoldJob): WorkerAnswer<FoldResult> {
 	if (basis === undefined) {
 		const model = reader.model(job.basis);
 		if (model === undefined) {
-			return { ok: false, error: { code: 'unavailable', message: 'The basis was replaced meanwhile. Try again.' } };
+			return { ok: false, error: { code: 'unavailable', message: 'The embedding was replaced meanwhile. Try again.' } };
 		}
 		basis = deserialiseBasis(model);
 		bases.set(job.basis, basis);
 	}
 	const { vectors, unknown_share } = embedChunks(basis, job.chunks);
-	const value = { vectors, dimensions: basis.dimensions, unknown_share };
-	return { ok: true, value };
+	return moving({ vectors, dimensions: basis.dimensions, unknown_share }, [vectors]);
+}
+
+function train(reader: SearchReader, job: TrainJob): WorkerAnswer<TrainResult> {
+	const stored = job.generation === null ? [] : reader.allTerms(job.generation);
+	const basis = trainBasis([...stored, ...job.chunks]);
+	const model = serialiseBasis(basis);
+	const stored_vectors = embedChunks(basis, stored).vectors;
+	const { vectors } = embedChunks(basis, job.chunks);
+	const result = {
+		model,
+		dimensions: basis.dimensions,
+		trained_on: stored.length + job.chunks.length,
+		stored_ids: stored.map(({ id }) => id),
+		stored_vectors,
+		vectors,
+	};
+	return moving(result, [model, stored_vectors, vectors]);
+}
+
+/** The answer, whose bytes go to the other thread without being copied where there is one. */
+function moving<T>(value: T, views: Array<Int8Array | Uint8Array>): WorkerAnswer<T> {
+	const answer: WorkerAnswer<T> = { ok: true, value };
+	if (!isWorkerThread) return answer;
+	const buffers = views.map((view) => view.buffer);
+	return move({ [transferableSymbol]: buffers, [valueSymbol]: answer }) as unknown as WorkerAnswer<T>;
 }

@@ -1,15 +1,15 @@
 /**
  * The fields that a JSON merge patch (RFC 7396) changes, each with its new value: objects are merged member by member,
- * arrays and scalars replaced. The patch has been validated, so null only stands where null may be.
+ * arrays and scalars replaced. The patch has been validated, so null only stands where null may be, and is kept.
  */
 export function mergePatch<R extends object, P extends { [K in keyof P]: unknown }>(record: R, patch: P): Partial<R> {
-	const set: Record<string, unknown> = {};
-	for (const [field, value] of Object.entries(patch)) {
-		if (value === undefined) continue;
+	const set = Object.entries(patch).flatMap(([field, value]) => {
+		if (value === undefined) return [];
 		const old = (record as Record<string, unknown>)[field];
-		set[field] = isObject(value) && isObject(old) ? { ...old, ...value } : value;
-	}
-	return set as Partial<R>;
+		return [[field, isObject(value) && isObject(old) ? { ...old, ...mergePatch(old, value) } : value]];
+	});
+	// Defines members instead of assigning them: a member called __proto__ stays data.
+	return Object.fromEntries(set) as Partial<R>;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Ajv } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { messageOf } from '../base/index.ts';
-import { absolute, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
+import { isNetwork, isOrigin } from './formats.ts';
+import { normal, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
 
 /** A wrong setting. Its message names the setting and says what it may be. */
 export class ConfigError extends Error {
@@ -14,7 +15,13 @@ export interface ConfigSources {
 	file: string;
 }
 
-const validate = new Ajv({ useDefaults: true, coerceTypes: true, allErrors: false }).compile(SettingsSchema);
+const validate = new Ajv({ useDefaults: true, formats: { origin: isOrigin, network: isNetwork } }).compile(
+	SettingsSchema,
+);
+const FIELDS = Object.entries(SETTINGS) as Array<[keyof Settings, { variable: string; description: string }]>;
+
+/** Variables with our prefix that belong to the scripts around the server. */
+const FOREIGN = new Set(['PARLEY_CHROMIUM']);
 
 /** The process's own sources: the only place where Parley reads its environment. */
 export function processSources(): ConfigSources {
@@ -26,28 +33,25 @@ export function processSources(): ConfigSources {
  * @throws ConfigError for an unknown or wrong setting
  */
 export function loadConfig(sources: ConfigSources): Settings {
-	const merged: Record<string, unknown> = readFile(sources.file);
-	const fields = Object.entries(SETTINGS) as Array<[keyof Settings, { variable: string }]>;
-	const known = new Set(fields.map(([, { variable }]) => variable));
+	const variables = FIELDS.map(([, { variable }]) => variable);
 	for (const name of Object.keys(sources.env)) {
-		if (name.startsWith('PARLEY_') && !known.has(name) && !FOREIGN.has(name)) {
-			throw new ConfigError(`${name} is not a setting of Parley. Known: ${[...known].join(', ')}.`);
+		if (name.startsWith('PARLEY_') && !variables.includes(name) && !FOREIGN.has(name)) {
+			throw new ConfigError(`${name} is not a setting of Parley. Known: ${variables.join(', ')}.`);
 		}
 	}
-	for (const [field, { variable }] of fields) {
-		const text = sources.env[variable];
+	const merged = readFile(sources.file);
+	const fromEnvironment = new Set<string>();
+	for (const [field, { variable }] of FIELDS) {
+		const text = sources.env[variable]?.trim();
 		if (text === undefined || text === '') continue;
+		fromEnvironment.add(field);
 		merged[field] = fromText(field, text);
 	}
 	if (!validate(merged)) {
-		const error = validate.errors?.[0];
-		throw new ConfigError(describe(error?.instancePath.slice(1) ?? '', error?.message, error?.params));
+		throw new ConfigError(describe(validate.errors?.[0] as ErrorObject, fromEnvironment, sources.file));
 	}
-	return absolute(merged as unknown as Settings);
+	return normal(merged as unknown as Settings);
 }
-
-/** Variables with our prefix that belong to the scripts around the server. */
-const FOREIGN = new Set(['PARLEY_CHROMIUM']);
 
 function readFile(path: string): Record<string, unknown> {
 	let text: string;
@@ -55,32 +59,43 @@ function readFile(path: string): Record<string, unknown> {
 		text = readFileSync(path, 'utf8');
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-		throw new ConfigError(`${path} cannot be read: ${messageOf(error)}`);
+		throw new ConfigError(`${path} cannot be read: ${messageOf(error)}.`);
 	}
+	let value: unknown;
 	try {
-		const value: unknown = JSON.parse(text);
-		if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+		value = JSON.parse(text);
 	} catch (error) {
-		throw new ConfigError(`${path} is not valid JSON: ${messageOf(error)}`);
+		throw new ConfigError(`${path} is not valid JSON: ${messageOf(error)}.`);
 	}
+	if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
 	throw new ConfigError(`${path} must hold one JSON object.`);
 }
 
+/**
+ * What a variable's text means for its field. Text that means nothing is left as it is, for the schema to refuse; only
+ * here is anything converted, so that `null` in the file is never taken for 0.
+ */
 function fromText(field: keyof Settings, text: string): unknown {
-	if (field === 'trusted_proxies') return text.split(',').map((part) => part.trim());
-	if (field === 'allow_private_network') {
-		if (text === '1' || text === 'true') return true;
-		if (text === '0' || text === 'false') return false;
-		throw new ConfigError(`${SETTINGS[field].variable} must be 0 or 1.`);
+	switch ((SettingsSchema.properties[field] as { type?: string }).type) {
+		case 'integer':
+			return /^-?\d+$/.test(text) ? Number(text) : text;
+		case 'boolean':
+			return { 0: false, 1: true, false: false, true: true }[text] ?? text;
+		case 'array':
+			return text.split(',').map((part) => part.trim());
+		default:
+			return text;
 	}
-	return text;
 }
 
-function describe(field: string, message = 'is not valid', params: Record<string, unknown> = {}): string {
-	if (field === '' && typeof params.additionalProperty === 'string') {
-		return `parley.config.json: ${params.additionalProperty} is not a setting of Parley.`;
+/** The sentence about a complaint. It never shows the value, which may be a secret in the wrong place. */
+function describe(error: ErrorObject, fromEnvironment: ReadonlySet<string>, file: string): string {
+	if (error.keyword === 'additionalProperties') {
+		return `${error.params.additionalProperty} in ${file} is not a setting of Parley.`;
 	}
-	const setting = SETTINGS[field.split('/')[0] as keyof Settings];
-	const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : '';
-	return `${setting?.variable ?? field} ${message}${allowed}. ${setting?.description ?? ''}`.trim();
+	const field = error.instancePath.split('/')[1] as keyof Settings;
+	const { variable, description } = SETTINGS[field];
+	const name = fromEnvironment.has(field) ? variable : `${field} in ${file}`;
+	const complaint = error.keyword === 'format' || error.keyword === 'enum' ? 'is not valid' : error.message;
+	return `${name} ${complaint}. ${description}`;
 }

@@ -18,7 +18,7 @@ export const SettingsSchema = Type.Object(
 		host: Type.String({ minLength: 1, default: '127.0.0.1' }),
 		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
 		data_dir: Type.String({ minLength: 1, default: 'data/run' }),
-		public_url: Type.Optional(Type.String({ pattern: '^https?://[^/?#]+$' })),
+		public_url: Type.Optional(Type.String({ format: 'origin' })),
 		api_key: Type.Optional(Type.String()),
 		log_level: Type.Unsafe<LogLevel>({
 			type: 'string',
@@ -26,7 +26,7 @@ export const SettingsSchema = Type.Object(
 			default: 'info',
 		}),
 		rate_limit: Type.Optional(Type.Integer({ minimum: 0 })),
-		trusted_proxies: Type.Array(Type.String({ minLength: 1 }), { default: [] }),
+		trusted_proxies: Type.Array(Type.String({ format: 'network' }), { default: [] }),
 		allow_private_network: Type.Boolean({ default: false }),
 		default_model: Type.String({ minLength: 1, default: 'builtin/extractive' }),
 		max_upload_bytes: Type.Integer({ minimum: 1, maximum: 1_073_741_824, default: 26_214_400 }),
@@ -51,7 +51,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 		variable: 'PARLEY_API_KEY',
 		description: 'The first API key (`sk_…`), instead of a generated one. Only used when the database is new.',
 	},
-	log_level: { variable: 'PARLEY_LOG_LEVEL', description: 'trace, debug, info, warn, error, fatal or silent.' },
+	log_level: { variable: 'PARLEY_LOG_LEVEL', description: 'One of trace, debug, info, warn, error, fatal or silent.' },
 	rate_limit: {
 		variable: 'PARLEY_RATE_LIMIT',
 		description: 'Requests a minute per API key, instead of the plan’s; 0 means no limit.',
@@ -69,7 +69,9 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	workers: { variable: 'PARLEY_WORKERS', description: 'Threads for parsing and embedding (searching has one more).' },
 };
 
-/** Paths are relative to where the server was started. */
-export function absolute(settings: Settings): Settings {
-	return { ...settings, data_dir: resolve(settings.data_dir) };
+/** Paths made absolute from where the server was started; the public address as browsers write an origin. */
+export function normal(settings: Settings): Settings {
+	const data_dir = resolve(settings.data_dir);
+	if (settings.public_url === undefined) return { ...settings, data_dir };
+	return { ...settings, data_dir, public_url: new URL(settings.public_url).origin };
 }

@@ -1,4 +1,3 @@
-import { domainToASCII } from 'node:url';
 import { AppError } from '../base/index.ts';
 
 /** One entry of an allowlist, read as the host-source of a Content-Security-Policy. */
@@ -8,7 +7,7 @@ interface Source {
 	/** Lower case, punycode; without the `*.` of a wildcard. */
 	host: string;
 	wildcard: boolean;
-	/** A number, `*` for any, or null for the scheme's default. */
+	/** A number without leading zeros, `*` for any, or null for the scheme's default. */
 	port: string | null;
 }
 
@@ -18,7 +17,9 @@ export interface Allowlist {
 	allows(origin: string): boolean;
 }
 
-const ENTRY = /^(?:(https?):\/\/)?(\*\.)?([^/:*?#@\s[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}|\*))?$/;
+const ENTRY = /^(?:(https?):\/\/)?(\*\.(?!\[))?([^/:*?#@%\\\s[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}|\*))?$/i;
+/** A host as the URL parser writes it; other punctuation than this no website has in its name. */
+const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])$/;
 const LOCAL = new Set(['localhost', '127.0.0.1']);
 
 /**
@@ -34,12 +35,19 @@ function parseEntry(entry: string): Source | '*' {
 			`"${entry}" is not a domain. Write example.com, *.example.com, example.com:8443 or https://example.com, without a path.`,
 		);
 	}
-	const [, scheme = null, star, name = '', port = null] = match;
-	const host = name.startsWith('[') ? name.toLowerCase() : domainToASCII(name);
-	if (host === '' || host.endsWith('.') || (port !== null && port !== '*' && Number(port) > 65_535)) {
+	const [, scheme, star, name, port = null] = match;
+	const url = `http://${name}`;
+	const host = URL.canParse(url) ? new URL(url).hostname : '';
+	const number = Number(port ?? 1);
+	if (!HOST.test(host) || (port !== '*' && (number < 1 || number > 65_535))) {
 		throw new AppError('invalid_request', `"${entry}" is not a valid domain.`);
 	}
-	return { scheme, host, wildcard: star !== undefined, port };
+	return {
+		scheme: scheme?.toLowerCase() ?? null,
+		host,
+		wildcard: star !== undefined,
+		port: port === null || port === '*' ? port : String(number),
+	};
 }
 
 /** @throws AppError `invalid_request` for an entry that cannot be read */
@@ -47,14 +55,13 @@ export function createAllowlist(entries: readonly string[]): Allowlist {
 	const sources = entries.map(parseEntry);
 	const any = sources.includes('*');
 	const named = sources.filter((source) => source !== '*');
-	// Few origins embed a deployment, each with many requests: what was decided for one is kept.
-	const decided = new Map<string, boolean>();
+	// Few origins embed a deployment, each with many requests: those let in are kept, within bounds.
+	const admitted = new Set<string>();
 	return {
 		allows(origin) {
-			const known = decided.get(origin);
-			if (known !== undefined) return known;
+			if (admitted.has(origin)) return true;
 			const verdict = matches(origin, any, named);
-			if (decided.size < 100) decided.set(origin, verdict);
+			if (verdict && admitted.size < 100) admitted.add(origin);
 			return verdict;
 		},
 	};
@@ -62,10 +69,10 @@ export function createAllowlist(entries: readonly string[]): Allowlist {
 
 function matches(origin: string, any: boolean, sources: readonly Source[]): boolean {
 	if (!URL.canParse(origin)) return false;
-	const { protocol, hostname, port, host, origin: normal } = new URL(origin);
-	if ((protocol !== 'http:' && protocol !== 'https:') || hostname === '' || hostname.endsWith('.')) return false;
-	// An Origin is scheme, host and port: anything more was not written by a browser.
-	if (origin.toLowerCase() !== normal && origin.toLowerCase() !== `${protocol}//${host}`) return false;
+	const { protocol, hostname, port, origin: normal } = new URL(origin);
+	if ((protocol !== 'http:' && protocol !== 'https:') || hostname.endsWith('.')) return false;
+	// An Origin is scheme, host and port as the URL parser writes them: anything else was not written by a browser.
+	if (origin.toLowerCase() !== normal) return false;
 	if (any) return true;
 	const scheme = protocol.slice(0, -1);
 	return sources.some(
@@ -83,6 +90,6 @@ function hostMatches({ host, wildcard }: Source, hostname: string): boolean {
 /** @param port empty for the scheme's default, as the URL parser leaves it */
 function portMatches(source: Source, scheme: string, port: string): boolean {
 	if (source.port === '*') return true;
-	if (source.port === null) return port === '' || LOCAL.has(source.host);
+	if (source.port === null) return port === '' || (LOCAL.has(source.host) && !source.wildcard);
 	return source.port === (port || (scheme === 'https' ? '443' : '80'));
 }

@@ -41,7 +41,8 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 	}
 
 	async #change(workspaceId: string, patch: DeploymentPatch): Promise<void> {
-		if (this.#record.workspace_id !== workspaceId) throw new AppError('not_found');
+		// In the words of an unknown id: nobody learns which ids another workspace has.
+		if (this.#record.workspace_id !== workspaceId) throw new AppError('not_found', 'The deployment does not exist.');
 		if (patch.assistant_id !== undefined && patch.assistant_id !== this.#record.assistant_id) {
 			const assistant = await this.#store.get('assistants', patch.assistant_id);
 			if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');

@@ -1,7 +1,7 @@
 import { ActorSystem } from '../actors/index.ts';
 import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } from '../base/index.ts';
 import type { Deployment, DeploymentCreate, DeploymentPatch } from '../contract/index.ts';
-import type { DeploymentRecord, Store } from '../store/index.ts';
+import { type DeploymentRecord, decideAndCommit, type Store } from '../store/index.ts';
 import { createAllowlist } from './allowlist.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
 import { VisitorLimits } from './visitor-limits.ts';
@@ -108,12 +108,17 @@ export class Deployments implements AsyncDisposable {
 			created_at: now,
 			updated_at: now,
 		};
-		await this.#store.commit({ write: [{ op: 'insert', kind: 'deployments', record }] });
-		return record;
+		return decideAndCommit(this.#store, async () => ({
+			commit: { write: [{ op: 'insert', kind: 'deployments', record }] },
+			result: record,
+		}));
 	}
 
-	/** Changes a deployment; the next request sees it. */
-	change(workspaceId: string, id: string, patch: DeploymentPatch): Promise<DeploymentRecord> {
+	/**
+	 * Changes a deployment; the next request sees it.
+	 * @throws AppError `not_found` also for another workspace's, `invalid_request` for a wrong domain
+	 */
+	async change(workspaceId: string, id: string, patch: DeploymentPatch): Promise<DeploymentRecord> {
 		if (!isId('deployment', id)) throw notFound();
 		return this.#actors.ask(id, { type: 'change', workspaceId, patch }, { deadlineMs: DEADLINE_MS });
 	}

@@ -1,18 +1,11 @@
 import { type Clock, Lru } from '../base/index.ts';
 
-interface Counts {
-	/** When the current window began (ms). */
-	from: number;
-	current: number;
-	previous: number;
-}
-
 /**
- * Counts events per key in a sliding window, in fixed memory: the count of the window before weighs in by the share of it
- * that the window still covers.
+ * Counts events per key in a sliding window, exactly: each key's event times within the window are kept, so at most as
+ * many as its limit.
  */
 export class SlidingWindow {
-	readonly #counts: Lru<string, Counts>;
+	readonly #times: Lru<string, number[]>;
 	readonly #clock: Clock;
 	readonly #windowMs: number;
 
@@ -20,36 +13,26 @@ export class SlidingWindow {
 	constructor(clock: Clock, windowMs: number, keys: number) {
 		this.#clock = clock;
 		this.#windowMs = windowMs;
-		this.#counts = new Lru(keys);
+		this.#times = new Lru(keys);
 	}
 
 	/** Counts one event; 0 where it is within the limit, else whole seconds until one is again. */
 	take(key: string, limit: number): number {
 		const now = this.#clock.now();
-		const counts = this.#counts.get(key) ?? { from: now, current: 0, previous: 0 };
-		const passed = Math.floor((now - counts.from) / this.#windowMs);
-		if (passed > 0) {
-			counts.previous = passed === 1 ? counts.current : 0;
-			counts.current = 0;
-			counts.from += passed * this.#windowMs;
+		let times = this.#times.get(key);
+		if (!times) {
+			times = [];
+			this.#times.set(key, times);
 		}
-		const share = (now - counts.from) / this.#windowMs;
-		const used = counts.current + counts.previous * (1 - share);
-		this.#counts.set(key, counts);
-		if (used + 1 <= limit) {
-			counts.current++;
+		// The clock stepped back: what lies in the future now happened at the latest just now.
+		for (let at = times.length - 1; at >= 0 && (times[at] as number) > now; at--) times[at] = now;
+		while (times.length > 0 && (times[0] as number) <= now - this.#windowMs) times.shift();
+		if (times.length < limit) {
+			times.push(now);
 			return 0;
 		}
-		return Math.max(1, Math.ceil(this.#waitMs(counts, share, limit) / 1000));
-	}
-
-	/** How long until `current + previous · (1 − share)` leaves room for one more. */
-	#waitMs({ current, previous }: Counts, share: number, limit: number): number {
-		if (current + 1 <= limit && previous > 0) {
-			return (1 - (limit - 1 - current) / previous - share) * this.#windowMs;
-		}
-		// Not in this window: in the next one this window's count fades likewise.
-		const fade = current > 0 ? Math.max(0, 1 - (limit - 1) / current) : 0;
-		return (1 - share + fade) * this.#windowMs;
+		// There is room again when the last `limit` events have become one less.
+		const leaves = (times[times.length - limit] as number) + this.#windowMs;
+		return Math.ceil((leaves - now) / 1000);
 	}
 }

@@ -4,8 +4,10 @@ import { SlidingWindow } from './sliding-window.ts';
 const MINUTE = 60_000;
 /** Requests of the widget configuration a minute, per client address and deployment. */
 const CONFIGS_PER_MINUTE = 600;
-/** Visitors that are remembered; under more spoofed addresses than that, the oldest start anew. */
+/** Visitors that are remembered; under more addresses than that, the oldest start anew. */
 const VISITORS = 100_000;
+/** Fewer for the configuration: each may have 600 times in memory, 5 kB. */
+const CONFIG_VISITORS = 20_000;
 
 /** How often one visitor may call the public routes of one deployment. */
 export class VisitorLimits {
@@ -13,7 +15,7 @@ export class VisitorLimits {
 	readonly #messages: SlidingWindow;
 
 	constructor(clock: Clock) {
-		this.#configs = new SlidingWindow(clock, MINUTE, VISITORS);
+		this.#configs = new SlidingWindow(clock, MINUTE, CONFIG_VISITORS);
 		this.#messages = new SlidingWindow(clock, MINUTE, VISITORS);
 	}
 

@@ -21,6 +21,15 @@ export type IndexWrite =
 			basis: string | null;
 			vectors: Int8Array | null;
 	  }
+	/** Adds a document with the chunks, full text and vectors of another one of the same bytes and title. */
+	| {
+			op: 'index.copy_document';
+			generation: string;
+			from_document_id: string;
+			document_id: string;
+			title: string;
+			url: string | null;
+	  }
 	/** Removes a document's chunks, full text and vectors (of every basis of the generation). */
 	| { op: 'index.remove_document'; generation: string; document_id: string }
 	/** Stores a trained basis and makes its empty vector table. It does not serve yet. */

@@ -33,6 +33,8 @@ export interface Readers {
 	apiKeyByHash(hash: string): Promise<Records['api_keys'] | undefined>;
 	/** Whether any document still needs these bytes. */
 	blobInUse(blob: string): Promise<boolean>;
+	/** Another document of the same knowledge base, indexed from the same bytes under the same name and title. */
+	indexedTwin(document: Records['documents']): Promise<Records['documents'] | undefined>;
 	/** Events of a stream after a commit sequence, in order. */
 	events(stream: string, after: number, limit: number): Promise<StoredEvent[]>;
 	generation(id: string): Promise<Generation | undefined>;

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/index.ts';
 import type { DocumentRecord } from '../../store/index.ts';
 import { versionOf } from '../documents.ts';
-import { sniffFormat } from '../parsing/index.ts';
+import { sniffFormat } from '../parsing/format.ts';
 import type { IngestDependencies } from './ingest.ts';
 
 /**

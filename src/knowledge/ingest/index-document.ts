@@ -54,8 +54,15 @@ export async function indexDocument(
 		) {
 			indexed = await embed({ store, pool, signal }, knowledgeBase, generation, titled, parsed);
 		}
-		const { outcome } = await store.commit(finish(knowledgeBase, titled, jobId, parsed, indexed, clock.now()));
-		if (outcome !== 'conflict') return;
+		const now = clock.now();
+		const { page_count, language, chunks } = parsed;
+		const found = { title: titled.title, chunk_count: chunks.length, page_count, language };
+		const commit = finish(knowledgeBase, titled, jobId, found, indexed.writes, indexed.generation, now);
+		if (indexed.trainSoon) {
+			const { id } = knowledgeBase;
+			commit.jobs?.push({ op: 'enqueue', job: { id: newId('job'), kind: TRAIN, ref: id, group: id, due_at: now } });
+		}
+		if ((await store.commit(commit)).outcome !== 'conflict') return;
 	}
 }
 
@@ -129,42 +136,55 @@ async function embed(
 	return { writes, generation: id, trainSoon: false, basedOn };
 }
 
+/**
+ * Indexes a document by copying what another one of the same bytes has in the index. Must run alone for its knowledge base.
+ * @returns false where the other one has changed meanwhile: then the document must be parsed after all
+ */
+export async function copyIndexed(
+	{ store, clock }: Pick<IndexDependencies, 'store' | 'clock'>,
+	documentId: string,
+	jobId: string,
+	twin: DocumentRecord,
+): Promise<boolean> {
+	const document = await store.get('documents', documentId);
+	const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
+	if (!document || !knowledgeBase || document.status !== 'processing') return true;
+	const { title, chunk_count, page_count, language } = twin;
+	const copied = { title: document.title || title, chunk_count, page_count, language };
+	const write: Write[] =
+		knowledgeBase.generation && chunk_count > 0
+			? [
+					{
+						op: 'index.copy_document',
+						generation: knowledgeBase.generation,
+						from_document_id: twin.id,
+						document_id: document.id,
+						title: copied.title,
+						url: document.url,
+					},
+				]
+			: [];
+	const commit = finish(knowledgeBase, document, jobId, copied, write, knowledgeBase.generation, clock.now());
+	commit.expect?.push(versionOf('documents', twin));
+	return (await store.commit(commit)).outcome === 'committed';
+}
+
+/** The commit with which a document is indexed. */
 function finish(
 	knowledgeBase: KnowledgeBaseRecord,
 	document: DocumentRecord,
 	jobId: string,
-	parsed: ParsedDocument,
-	indexed: Indexed,
+	found: Pick<DocumentRecord, 'title' | 'chunk_count' | 'page_count' | 'language'>,
+	writes: readonly Write[],
+	generation: string | null,
 	now: number,
 ): Commit {
-	const counts = recount(knowledgeBase, { pending: -1 }, now, { generation: indexed.generation, last_indexed_at: now });
-	const commit = {
+	const counts = recount(knowledgeBase, { pending: -1 }, now, { generation, last_indexed_at: now });
+	const set = { ...found, status: 'indexed' as const, error: null, indexed_at: now, updated_at: now };
+	return {
 		expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
-		write: [
-			...indexed.writes,
-			{
-				op: 'patch',
-				kind: 'documents',
-				id: document.id,
-				set: {
-					title: document.title,
-					status: 'indexed',
-					error: null,
-					chunk_count: parsed.chunks.length,
-					page_count: parsed.page_count,
-					language: parsed.language,
-					indexed_at: now,
-					updated_at: now,
-				},
-			},
-			counts.write,
-		],
+		write: [...writes, { op: 'patch', kind: 'documents', id: document.id, set }, counts.write],
 		events: counts.events,
 		jobs: [{ op: 'settle', id: jobId }],
-	} satisfies Commit as Commit;
-	if (indexed.trainSoon) {
-		const job = { id: newId('job'), kind: TRAIN, ref: knowledgeBase.id, group: knowledgeBase.id, due_at: now };
-		commit.jobs?.push({ op: 'enqueue', job });
-	}
-	return commit;
+	};
 }

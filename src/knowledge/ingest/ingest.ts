@@ -4,7 +4,7 @@ import type { DocumentRecord, Job, Write } from '../../store/index.ts';
 import { type Documents, INGEST, versionOf } from '../documents.ts';
 import { recount } from '../status.ts';
 import { fetchDocument } from './fetch-document.ts';
-import { type IndexDependencies, indexDocument, TRAIN } from './index-document.ts';
+import { copyIndexed, type IndexDependencies, indexDocument, TRAIN } from './index-document.ts';
 import { trainBasis } from './train-basis.ts';
 
 export interface IngestDependencies extends Omit<IndexDependencies, 'signal'> {
@@ -32,6 +32,7 @@ export class Ingest implements AsyncDisposable {
 	readonly #deps: IngestDependencies;
 	/** Indexing changes one knowledge base at a time, in order; parsing runs beside it. */
 	readonly #indexing = new KeyedLock();
+	readonly #parsing = new KeyedLock();
 	readonly #inHand = new Map<string, Promise<void>>();
 	readonly #ending = new AbortController();
 	#wake: () => void = () => {};
@@ -124,20 +125,19 @@ export class Ingest implements AsyncDisposable {
 		const begun = await this.#begin(job);
 		if (!begun) return;
 		const document = begun.blob ? begun : await fetchDocument(this.#deps, begun, signal);
-		if (!document?.blob) return;
-		const parsed = await pool.parse(
-			{
-				path: store.blobs.path(document.blob),
-				file_name: document.file_name,
-				content_type: document.content_type,
-				title: document.title || null,
-				url: document.url,
-			},
-			signal,
-		);
-		await this.#indexing.run(document.knowledge_base_id, () =>
-			indexDocument({ ...this.#deps, signal }, document.id, job.id, parsed),
-		);
+		if (!document) return;
+		const { blob, knowledge_base_id } = document;
+		if (!blob) throw new Error('a document was fetched into no blob');
+		// The same bytes at once are parsed once: the second waits here, and finds the first indexed.
+		await this.#parsing.run(`${knowledge_base_id} ${blob}`, async () => {
+			const index = <T>(task: () => Promise<T>) => this.#indexing.run(knowledge_base_id, task);
+			const twin = await store.indexedTwin(document);
+			if (twin && (await index(() => copyIndexed(this.#deps, document.id, job.id, twin)))) return;
+			const { file_name, content_type, url } = document;
+			const path = store.blobs.path(blob);
+			const parsed = await pool.parse({ path, file_name, content_type, title: document.title || null, url }, signal);
+			await index(() => indexDocument({ ...this.#deps, signal }, document.id, job.id, parsed));
+		});
 	}
 
 	/** Marks the document as being processed; null when there is nothing to do any more. */

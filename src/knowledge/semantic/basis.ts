@@ -14,6 +14,8 @@ export interface Basis {
 	scales: Float32Array;
 	/** The mean length of a chunk's weighted terms, to which lengths are compared. */
 	mean_length: number;
+	/** The mean reach of the chunks' terms: how much of a term's length its direction has, 0..1. */
+	mean_reach: number;
 }
 
 /** The largest value of a vector in eight bits. */

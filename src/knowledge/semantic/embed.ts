@@ -10,8 +10,8 @@ export interface Projection {
 	direction: Float32Array;
 	/** The length of the weighted terms, unknown ones included. */
 	length: number;
-	/** The share of that length (of its square) that known terms have, 0..1. */
-	known_share: number;
+	/** How much of that length lies in the directions that the basis knows, 0..1. */
+	reach: number;
 	/** Occurrences of terms, and of those that the basis does not know. */
 	terms: number;
 	unknown_terms: number;
@@ -23,7 +23,6 @@ export function project(basis: Basis, counts: ReadonlyMap<string, number>): Proj
 	const width = basis.dimensions - 1;
 	const sum = new Float64Array(width);
 	let square = 0;
-	let knownSquare = 0;
 	let terms = 0;
 	let unknown_terms = 0;
 	for (const [term, count] of counts) {
@@ -35,13 +34,13 @@ export function project(basis: Basis, counts: ReadonlyMap<string, number>): Proj
 			unknown_terms += count;
 			continue;
 		}
-		knownSquare += value * value;
 		const scaled = value * (scales[row] as number);
 		const from = row * width;
 		for (let i = 0; i < width; i++) (sum[i] as number) += scaled * (directions[from + i] as number);
 	}
-	const known_share = square === 0 ? 0 : knownSquare / square;
-	return { direction: unit(sum), length: Math.sqrt(square), known_share, terms, unknown_terms };
+	const length = Math.sqrt(square);
+	const reach = length === 0 ? 0 : Math.min(1, Math.hypot(...sum) / length);
+	return { direction: unit(sum), length, reach, terms, unknown_terms };
 }
 
 /**

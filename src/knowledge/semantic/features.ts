@@ -15,13 +15,6 @@ export function countTerms({ title_terms, body_terms }: ChunkTerms): Map<string,
 	return counts;
 }
 
-/** How often each term occurs in a list. */
-export function countList(terms: readonly string[]): Map<string, number> {
-	const counts = new Map<string, number>();
-	for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-	return counts;
-}
-
 function tally(counts: Map<string, number>, terms: string, weight: number): void {
 	let from = 0;
 	while (from < terms.length) {

@@ -1,5 +1,5 @@
 export type { Basis } from './basis.ts';
-export { embedChunks, type Projection, project, unit, writeInt8 } from './embed.ts';
-export { type ChunkTerms, countList, countTerms } from './features.ts';
+export { embedChunks, type Projection, project, writeInt8 } from './embed.ts';
+export { type ChunkTerms, countTerms, inverseFrequency } from './features.ts';
 export { deserialiseBasis, serialiseBasis } from './model-format.ts';
 export { trainBasis } from './train.ts';

@@ -2,10 +2,10 @@ import type { Basis } from './basis.ts';
 
 /** The first bytes of a stored basis: what it is, and the version of its layout. */
 const MAGIC = 0x31_4c_52_50;
-const HEADER_BYTES = 24;
+const HEADER_BYTES = 28;
 
 /**
- * A basis as bytes, little-endian: magic, dimensions, terms, bytes of the term list, unknown weight, mean length; then
+ * A basis as bytes, little-endian: magic, dimensions, terms, bytes of the term list, unknown weight, mean length, mean reach; then
  * the weights and scales (float32), the directions (int8), and the terms separated by spaces (UTF-8).
  */
 export function serialiseBasis(basis: Basis): Uint8Array {
@@ -18,6 +18,7 @@ export function serialiseBasis(basis: Basis): Uint8Array {
 	});
 	header.setFloat32(16, basis.unknown_weight, true);
 	header.setFloat32(20, basis.mean_length, true);
+	header.setFloat32(24, basis.mean_reach, true);
 	new Float32Array(bytes.buffer, HEADER_BYTES, count).set(basis.weights);
 	new Float32Array(bytes.buffer, HEADER_BYTES + 4 * count, count).set(basis.scales);
 	new Int8Array(bytes.buffer, HEADER_BYTES + 8 * count, basis.directions.length).set(basis.directions);
@@ -43,6 +44,7 @@ export function deserialiseBasis(stored: Uint8Array): Basis {
 		vocabulary: new Map(names.map((term, row) => [term, row])),
 		unknown_weight: header.getFloat32(16, true),
 		mean_length: header.getFloat32(20, true),
+		mean_reach: header.getFloat32(24, true),
 		weights: new Float32Array(bytes.buffer, HEADER_BYTES, count),
 		scales: new Float32Array(bytes.buffer, HEADER_BYTES + 4 * count, count),
 		directions: new Int8Array(bytes.buffer, HEADER_BYTES + 8 * count, values),

@@ -37,7 +37,30 @@ export function trainBasis(chunks: readonly ChunkTerms[]): Basis {
 	const { width, values } = principalDirections(matrix, MOST_DIRECTIONS);
 	const dimensions = Math.max(1, width) + 1;
 	const rows = width === 0 ? new Float32Array(vocabulary.size) : values;
-	return { dimensions, vocabulary, weights, unknown_weight, mean_length, ...quantiseRows(rows, dimensions - 1) };
+	const mean_reach = meanReach(matrix, rows, dimensions - 1);
+	return {
+		dimensions,
+		vocabulary,
+		weights,
+		unknown_weight,
+		mean_length,
+		mean_reach,
+		...quantiseRows(rows, dimensions - 1),
+	};
+}
+
+/** The mean length of the directions, each counted as often as chunks have the term. */
+function meanReach({ indices, starts }: SparseMatrix, rows: Float32Array, width: number): number {
+	const lengths = new Float32Array(rows.length / width);
+	for (let row = 0; row < lengths.length; row++) {
+		let square = 0;
+		for (let i = row * width; i < (row + 1) * width; i++) square += (rows[i] as number) ** 2;
+		lengths[row] = Math.sqrt(square);
+	}
+	const entries = starts.at(-1) as number;
+	let sum = 0;
+	for (let at = 0; at < entries; at++) sum += lengths[indices[at] as number] as number;
+	return entries === 0 ? 0 : sum / entries;
 }
 
 /** Terms by falling frequency, then by name, so that the order is the same at every training. */

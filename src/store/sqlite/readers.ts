@@ -83,6 +83,21 @@ export class SqliteReaders implements Readers {
 		return this.#prepare('SELECT 1 FROM documents WHERE blob = ? LIMIT 1').get(blob) !== undefined;
 	}
 
+	async indexedTwin({
+		id,
+		knowledge_base_id,
+		blob,
+		file_name,
+		title,
+	}: Records['documents']): Promise<Records['documents'] | undefined> {
+		const row = this.#prepare(
+			`SELECT ${columnsOf('documents')} FROM documents
+			 WHERE blob = ? AND knowledge_base_id = ? AND status = 'indexed' AND id <> ?
+			 AND file_name IS ? AND (title = ? OR ? = '') LIMIT 1`,
+		).get(blob, knowledge_base_id, id, file_name, title, title);
+		return row === undefined ? undefined : decode('documents', row);
+	}
+
 	async events(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
 		const rows = this.#prepare(
 			'SELECT seq, id, stream, type, data, created_at FROM events WHERE stream = ? AND seq > ? ORDER BY seq LIMIT ?',

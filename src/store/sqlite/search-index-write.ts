@@ -11,6 +11,7 @@ const VECTORS_A_ROW = 64;
 export function applyIndexWrite(db: Database, write: IndexWrite): void {
 	if (write.op === 'index.open_generation') openGeneration(db, write);
 	else if (write.op === 'index.add_document') addDocument(db, write);
+	else if (write.op === 'index.copy_document') copyDocument(db, write);
 	else if (write.op === 'index.remove_document') removeDocument(db, write.generation, write.document_id);
 	else if (write.op === 'index.open_basis') openBasis(db, write);
 	else if (write.op === 'index.add_vectors') addVectors(db, write);
@@ -33,8 +34,8 @@ function openGeneration(db: Database, { generation, knowledge_base_id }: Write<'
 	db.exec(`CREATE VIRTUAL TABLE ${termsTable(generation)} USING fts5vocab('${table}', 'row')`);
 }
 
-function addDocument(db: Database, write: Write<'index.add_document'> & { language?: string | null }): void {
-	const { generation, document_id, title, url, language = null, chunks, basis, vectors } = write;
+function addDocument(db: Database, write: Write<'index.add_document'>): void {
+	const { generation, document_id, title, url, language, chunks, basis, vectors } = write;
 	removeDocument(db, generation, document_id);
 	const rows = vectors === null || basis === null ? null : rowsOf(db, basis, vectors, chunks.length);
 	const document = statement(
@@ -64,6 +65,45 @@ function addDocument(db: Database, write: Write<'index.add_document'> & { langua
 		insertVector?.run(BigInt(id), rows?.[position]);
 	});
 	countChunks(db, generation, chunks.length);
+}
+
+function copyDocument(db: Database, write: Write<'index.copy_document'>): void {
+	const { generation, from_document_id, document_id, title, url } = write;
+	removeDocument(db, generation, document_id);
+	const find = 'SELECT seq, language FROM indexed_documents WHERE generation = ? AND document_id = ?';
+	const source = statement(db, find).get(generation, from_document_id) as
+		| { seq: number; language: string | null }
+		| undefined;
+	if (!source) throw new Error(`There is no document ${from_document_id} in generation ${generation}.`);
+	const document = statement(
+		db,
+		'INSERT INTO indexed_documents (generation, document_id, title, url, language) VALUES (?, ?, ?, ?, ?)',
+	).run(generation, document_id, title, url, source.language).lastInsertRowid;
+	const copyChunk = statement(
+		db,
+		`INSERT INTO chunks (document, position, text, heading_path, page, title_terms, body_terms)
+		 SELECT ?, position, text, heading_path, page, title_terms, body_terms FROM chunks WHERE id = ?`,
+	);
+	const copyTerms = statement(
+		db,
+		`INSERT INTO ${fullTextTable(generation)} (rowid, terms)
+		 SELECT id, title_terms || ' ' || title_terms || ' ' || body_terms FROM chunks WHERE id = ?`,
+	);
+	const tables = basesOf(db, generation).map(vectorTable);
+	const ids = statement(db, 'SELECT id FROM chunks WHERE document = ? ORDER BY position')
+		.pluck()
+		.all(source.seq) as number[];
+	for (const id of ids) {
+		const copy = copyChunk.run(document, id).lastInsertRowid;
+		copyTerms.run(copy);
+		for (const table of tables) {
+			const vector = statement(db, `SELECT embedding FROM ${table} WHERE rowid = ?`).pluck().get(BigInt(id));
+			if (vector !== undefined) {
+				statement(db, `INSERT INTO ${table} (rowid, embedding) VALUES (?, vec_int8(?))`).run(BigInt(copy), vector);
+			}
+		}
+	}
+	countChunks(db, generation, ids.length);
 }
 
 function removeDocument(db: Database, generation: string, documentId: string): void {

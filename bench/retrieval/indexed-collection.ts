@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SearchResult, TrainResult, WorkerAnswer } from '../../src/contract/index.ts';
+import { workerEntry } from '../../src/pool/index.ts';
+import { openSqliteStore, type Store } from '../../src/store/index.ts';
+import { analyse, detectLanguage } from '../../src/text/index.ts';
+import embed from '../../workers/embed.ts';
+import search from '../../workers/search.ts';
+import type { Collection } from './collections.ts';
+
+const GENERATION = 'gen_bench';
+const BASIS = 'basis_bench';
+/** Documents and vectors in one commit. */
+const SLICE = 500;
+
+/** The ways to search that are compared. */
+export const MODES = {
+	keyword: { hybrid: true, semantic_weight: 0 },
+	semantic: { hybrid: false, semantic_weight: 0.5 },
+	hybrid: { hybrid: true, semantic_weight: 0.5 },
+} as const;
+export type Mode = keyof typeof MODES;
+
+/** A collection in a database file of its own, written and searched by the server's own code. */
+export class IndexedCollection implements AsyncDisposable {
+	readonly trainMs: number;
+	readonly #store: Store & { databaseFile: string };
+	readonly #folder: string;
+
+	private constructor(store: Store & { databaseFile: string }, folder: string, trainMs: number) {
+		this.#store = store;
+		this.#folder = folder;
+		this.trainMs = trainMs;
+	}
+
+	/** Indexes every document as one chunk, because the collections judge whole documents. */
+	static async index({ documents }: Pick<Collection, 'documents'>): Promise<IndexedCollection> {
+		const folder = await mkdtemp(join(tmpdir(), 'parley-retrieval-'));
+		const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
+		await commit(store, { op: 'index.open_generation', generation: GENERATION, knowledge_base_id: 'kb_bench' });
+		for (let at = 0; at < documents.length; at += SLICE) {
+			await commit(store, ...documents.slice(at, at + SLICE).map(addition));
+		}
+		const started = performance.now();
+		const job = { kind: 'train', database: store.databaseFile, generation: GENERATION, chunks: [] } as const;
+		const trained = valueOf((await embed(job)) as WorkerAnswer<TrainResult>);
+		const trainMs = performance.now() - started;
+		const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
+		await commit(store, {
+			op: 'index.open_basis',
+			generation: GENERATION,
+			basis: BASIS,
+			dimensions,
+			trained_on,
+			model,
+		});
+		for (let at = 0; at < stored_ids.length; at += SLICE) {
+			const chunk_ids = stored_ids.slice(at, at + SLICE);
+			const vectors = stored_vectors.slice(at * dimensions, (at + chunk_ids.length) * dimensions);
+			await commit(store, { op: 'index.add_vectors', basis: BASIS, chunk_ids, vectors });
+		}
+		await commit(store, { op: 'index.serve_basis', generation: GENERATION, basis: BASIS });
+		return new IndexedCollection(store, folder, trainMs);
+	}
+
+	/** The ten best documents, and the confidence, as the search worker gives them. */
+	async search(query: string, mode: Mode): Promise<SearchResult> {
+		const target = { knowledge_base_id: 'kb_bench', generation: GENERATION, basis: BASIS, ...MODES[mode] };
+		return valueOf(
+			await search({ database: this.#store.databaseFile, targets: [target], query, top_k: 10, min_score: 0 }),
+		);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.#store[Symbol.asyncDispose]();
+		await rm(this.#folder, { recursive: true, force: true });
+	}
+}
+
+function addition({ id, title, text }: Collection['documents'][number]) {
+	const language = detectLanguage(`${title}\n${text}`);
+	const chunk = {
+		text: text || title,
+		heading_path: [],
+		page: null,
+		title_terms: analyse(title, language).join(' '),
+		body_terms: analyse(text, language).join(' '),
+	};
+	return {
+		op: 'index.add_document',
+		generation: GENERATION,
+		document_id: id,
+		title,
+		url: null,
+		language,
+		chunks: [chunk],
+		basis: null,
+		vectors: null,
+	} as const;
+}
+
+async function commit(store: Store, ...write: NonNullable<Parameters<Store['commit']>[0]['write']>): Promise<void> {
+	const { outcome } = await store.commit({ write });
+	if (outcome !== 'committed') throw new Error(`The index was not written: ${outcome}.`);
+}
+
+function valueOf<T>(answer: WorkerAnswer<T>): T {
+	if (!answer.ok) throw new Error(answer.error.message);
+	return answer.value;
+}

@@ -1,0 +1,51 @@
+const DEPTH = 10;
+
+/** How good one ranking is; relevance is yes or no. */
+export interface Quality {
+	ndcg: number;
+	recall: number;
+	mrr: number;
+}
+
+/** Judges the first ten of a ranking. */
+export function judge(ranking: readonly string[], relevant: ReadonlySet<string>): Quality {
+	let gain = 0;
+	let found = 0;
+	let mrr = 0;
+	ranking.slice(0, DEPTH).forEach((id, place) => {
+		if (!relevant.has(id)) return;
+		gain += 1 / Math.log2(place + 2);
+		found++;
+		mrr ||= 1 / (place + 1);
+	});
+	let ideal = 0;
+	for (let place = 0; place < Math.min(DEPTH, relevant.size); place++) ideal += 1 / Math.log2(place + 2);
+	return { ndcg: gain / ideal, recall: found / relevant.size, mrr };
+}
+
+export function mean(values: readonly number[]): number {
+	return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** The value below which a share of the values lies. */
+export function percentile(values: readonly number[], share: number): number {
+	const sorted = [...values].sort((a, b) => a - b);
+	return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
+/** The area under the ROC curve: how likely a positive's value is above a negative's. Ties count half. */
+export function areaUnderCurve(positives: readonly number[], negatives: readonly number[]): number {
+	const all = [
+		...positives.map((value) => ({ value, positive: true })),
+		...negatives.map((value) => ({ value, positive: false })),
+	].sort((a, b) => a.value - b.value);
+	let ranks = 0;
+	for (let from = 0; from < all.length; ) {
+		let to = from;
+		while (to < all.length && all[to]?.value === all[from]?.value) to++;
+		const rank = (from + to + 1) / 2;
+		for (let at = from; at < to; at++) if (all[at]?.positive) ranks += rank;
+		from = to;
+	}
+	return (ranks - (positives.length * (positives.length + 1)) / 2) / (positives.length * negatives.length);
+}

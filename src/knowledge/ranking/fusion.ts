@@ -1,0 +1,28 @@
+/** How well each candidate (a chunk's row id) matches in one half of the search. */
+export type Scores = ReadonlyMap<number, number>;
+
+/** A candidate with its place in the fused order. */
+export interface Candidate {
+	id: number;
+	/** 0..1, relative to the best of each half. */
+	fused: number;
+}
+
+/**
+ * Both halves as one order: each is taken relative to its best score, then weighed. Equal ones stay in the order in
+ * which they were stored.
+ * @param weight the share of the semantic half, 0..1
+ */
+export function fuse(keyword: Scores, semantic: Scores, weight: number): Candidate[] {
+	const bestKeyword = Math.max(0, ...keyword.values());
+	const bestSemantic = Math.max(0, ...semantic.values());
+	const candidates = [...new Set([...keyword.keys(), ...semantic.keys()])].map((id) => ({
+		id,
+		fused: (1 - weight) * relative(keyword.get(id), bestKeyword) + weight * relative(semantic.get(id), bestSemantic),
+	}));
+	return candidates.sort((a, b) => b.fused - a.fused || a.id - b.id);
+}
+
+function relative(score: number | undefined, best: number): number {
+	return score === undefined || best <= 0 ? 0 : Math.max(0, score) / best;
+}

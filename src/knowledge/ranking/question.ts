@@ -1,0 +1,119 @@
+import type { QueryWord } from '../../text/index.ts';
+import { type Basis, inverseFrequency } from '../semantic/index.ts';
+import type { Spelling } from './spelling.ts';
+
+/** What a knowledge base knows of terms. */
+export interface Vocabulary {
+	/** Null before the first training. */
+	basis: Basis | null;
+	/** Null where there is nothing to correct by. */
+	spelling: Spelling | null;
+	/** How many chunks there are. */
+	chunks: number;
+	/** How many chunks have a term. */
+	chunksWith(term: string): number;
+}
+
+/** A distinct word that the question is about. */
+export interface AskedWord {
+	/** The terms that stand for it in the knowledge base; none where it is unknown. */
+	terms: string[];
+	/** How much it says: the inverse document frequency of its most frequent term. */
+	weight: number;
+	/** 1, or less where the word was not known and a similar one stands for it. */
+	trust: number;
+}
+
+/** A question in terms of a knowledge base. */
+export interface Question {
+	/** For the full text: known terms with their repeats, rarest first where not all can be asked for. */
+	terms: string[];
+	/** For the vectors: how often each term occurs, unknown ones included. */
+	counts: Map<string, number>;
+	/** What it is about: without the words that only ask, unless there are no others. */
+	about: AskedWord[];
+	/** The same as counted terms. */
+	aboutCounts: Map<string, number>;
+}
+
+/** A message may be a pasted page; what it asks stands at its beginning or its end. */
+const MOST_WORDS = 200;
+
+/**
+ * Matches that the full text may weigh for one query: their number is what a search costs. Words that most chunks have
+ * say nothing and are the first to go.
+ */
+const MOST_MATCHES = 40_000;
+const USELESS_SHARE = 0.5;
+
+/** A word that was taken for a similar one proves less than one that was found. */
+const CORRECTED_TRUST = 0.5;
+
+/** Reads the words of a question in the light of what the knowledge base holds. */
+export function understand(words: readonly QueryWord[], vocabulary: Vocabulary): Question {
+	const resolved = new Map<string, AskedWord>();
+	const counts = new Map<string, number>();
+	const aboutCounts = new Map<string, number>();
+	const about = new Map<string, AskedWord>();
+	const terms: string[] = [];
+	const contentOnly = words.some((word) => !word.asks);
+	for (const word of excerpt(words)) {
+		const key = word.forms.join(' ');
+		let asked = resolved.get(key);
+		if (asked === undefined) {
+			asked = resolve(word, vocabulary);
+			resolved.set(key, asked);
+		}
+		terms.push(...asked.terms);
+		const counted = asked.terms.length > 0 ? asked.terms : word.forms.slice(0, 1);
+		for (const term of counted) counts.set(term, (counts.get(term) ?? 0) + 1);
+		if (contentOnly && word.asks) continue;
+		about.set(key, asked);
+		for (const term of counted) aboutCounts.set(term, (aboutCounts.get(term) ?? 0) + 1);
+	}
+	return { terms: affordable(terms, vocabulary), counts, about: [...about.values()], aboutCounts };
+}
+
+function excerpt(words: readonly QueryWord[]): readonly QueryWord[] {
+	if (words.length <= MOST_WORDS) return words;
+	return [...words.slice(0, MOST_WORDS / 2), ...words.slice(-MOST_WORDS / 2)];
+}
+
+function resolve({ forms }: QueryWord, vocabulary: Vocabulary): AskedWord {
+	const known = forms.filter((form) => isKnown(form, vocabulary));
+	if (known.length > 0) {
+		return { terms: known, weight: Math.min(...known.map((term) => weightOf(term, vocabulary))), trust: 1 };
+	}
+	for (const form of forms) {
+		const meant = vocabulary.spelling?.nearest(form);
+		if (meant) return { terms: [meant], weight: weightOf(meant, vocabulary), trust: CORRECTED_TRUST };
+	}
+	return { terms: [], weight: weightOf('', vocabulary), trust: 0 };
+}
+
+function isKnown(term: string, { basis, chunksWith }: Vocabulary): boolean {
+	return basis?.vocabulary.has(term) || chunksWith(term) > 0;
+}
+
+/** By the basis where it knows the term, because that costs no look into the index; else counted. */
+function weightOf(term: string, { basis, chunks, chunksWith }: Vocabulary): number {
+	const row = basis?.vocabulary.get(term);
+	if (basis && row !== undefined) return basis.weights[row] as number;
+	const count = term === '' ? 0 : chunksWith(term);
+	if (basis && count === 0) return basis.unknown_weight;
+	return inverseFrequency(Math.min(count, chunks), chunks);
+}
+
+function affordable(terms: string[], vocabulary: Vocabulary): string[] {
+	const matches = (term: string) => (vocabulary.chunks + 1) * Math.exp(-weightOf(term, vocabulary));
+	const distinct = [...new Set(terms)].map((term) => ({ term, matches: matches(term) }));
+	distinct.sort((a, b) => a.matches - b.matches);
+	const kept = new Set<string>();
+	let sum = 0;
+	for (const { term, matches } of distinct) {
+		sum += matches;
+		if (kept.size > 0 && (sum > MOST_MATCHES || matches > USELESS_SHARE * vocabulary.chunks)) break;
+		kept.add(term);
+	}
+	return terms.filter((term) => kept.has(term));
+}

@@ -1,0 +1,165 @@
+import { queryWords } from '../../text/index.ts';
+import { type Basis, type ChunkTerms, countTerms, project, writeInt8 } from '../semantic/index.ts';
+import { confidence, coverage, familiarity } from './confidence.ts';
+import { type Candidate, fuse, type Scores } from './fusion.ts';
+import { type Question, understand } from './question.ts';
+import type { Spelling } from './spelling.ts';
+
+/** Best of each half that are fused. */
+const CANDIDATES = 100;
+/** How many more the semantic half takes where it is alone, so that the second look has something to choose from. */
+const CANDIDATES_ALONE = 200;
+
+/** The question is asked again, moved towards the mean of its best hits by this much. */
+const FEEDBACK_HITS = 3;
+const FEEDBACK = 0.5;
+
+/** The hits that confidence is judged by. */
+const JUDGED = 5;
+
+/** What is searched: the index of one generation, all of it as it was at one moment. */
+export interface GenerationIndex {
+	chunks: number;
+	/** The languages of the documents, the most frequent first. */
+	languages: ReadonlyArray<string | null>;
+	/** Null before the first training. */
+	semantic: { basis: Basis; spelling: Spelling } | null;
+	chunksWith(term: string): number;
+	keyword(terms: readonly string[], limit: number): Array<{ id: number; score: number }>;
+	nearest(vector: Int8Array, limit: number): Array<{ id: number; score: number }>;
+	vector(id: number): Int8Array | undefined;
+	terms(id: number): ChunkTerms | undefined;
+}
+
+export interface SearchOptions {
+	hybrid: boolean;
+	/** The share of the semantic half, 0..1. */
+	semantic_weight: number;
+	/** How many hits are wanted. */
+	limit: number;
+}
+
+/** A chunk that was found. */
+export interface Ranking {
+	id: number;
+	/** Fused score times confidence, 0..1. */
+	score: number;
+	keyword_score: number;
+	semantic_score: number;
+}
+
+/**
+ * Searches one generation: full text and vectors, fused. Without a basis the full text alone.
+ * @returns the best hits, best first, and the confidence that they are about the question
+ */
+export function searchGeneration(
+	index: GenerationIndex,
+	query: string,
+	options: SearchOptions,
+): { hits: Ranking[]; confidence: number } {
+	const { semantic } = index;
+	const question = understand(queryWords(query, index.languages), {
+		basis: semantic?.basis ?? null,
+		spelling: semantic?.spelling ?? null,
+		chunks: index.chunks,
+		chunksWith: memoised((term) => index.chunksWith(term)),
+	});
+	if (question.terms.length === 0) return { hits: [], confidence: 0 };
+	const keywordAlone = semantic === null;
+	const keyword =
+		options.hybrid || keywordAlone
+			? new Map(index.keyword(question.terms, CANDIDATES).map(({ id, score }) => [id, score]))
+			: new Map<number, number>();
+	const { cosines, fused } = keywordAlone
+		? { cosines: new Map<number, number>(), fused: fuse(keyword, new Map(), 0) }
+		: lookTwice(index, semantic.basis, question, keyword, options);
+	return judge(index, question, cosines, fused, options.limit);
+}
+
+/** Fuses full text and vectors, then again with the question moved towards the best of the first look. */
+function lookTwice(
+	index: GenerationIndex,
+	basis: Basis,
+	question: Question,
+	keyword: Scores,
+	{ hybrid, semantic_weight }: SearchOptions,
+): { cosines: Scores; fused: Candidate[] } {
+	const weight = hybrid ? semantic_weight : 1;
+	const asked = new Float32Array(basis.dimensions);
+	asked.set(project(basis, question.counts).direction);
+	const stored = new Int8Array(basis.dimensions);
+	writeInt8(asked, stored, 0);
+	const near = index.nearest(stored, hybrid ? CANDIDATES : CANDIDATES_ALONE);
+
+	const vectors = new Map<number, Float32Array>();
+	for (const id of new Set([...keyword.keys(), ...near.map(({ id }) => id)])) {
+		const vector = index.vector(id);
+		if (vector) vectors.set(id, unitVector(vector));
+	}
+	const cosines = cosinesWith(asked, vectors);
+	const moved = Float32Array.from(asked);
+	const best = fuse(keyword, cosines, weight).filter(({ id }) => vectors.has(id));
+	for (const { id } of best.slice(0, FEEDBACK_HITS)) {
+		(vectors.get(id) as Float32Array).forEach((value, i) => {
+			(moved[i] as number) += (FEEDBACK / FEEDBACK_HITS) * value;
+		});
+	}
+	return { cosines, fused: fuse(keyword, cosinesWith(unitVector(moved), vectors), weight) };
+}
+
+function judge(
+	index: GenerationIndex,
+	question: Question,
+	cosines: Scores,
+	fused: readonly Candidate[],
+	limit: number,
+): { hits: Ranking[]; confidence: number } {
+	const basis = index.semantic?.basis ?? null;
+	const hits = fused.slice(0, Math.max(limit, JUDGED)).map(({ id, fused }) => {
+		const terms = index.terms(id);
+		return {
+			id,
+			score: fused,
+			keyword_score: terms ? coverage(question.about, countTerms(terms), index.chunks) : 0,
+			semantic_score: Math.min(1, Math.max(0, cosines.get(id) ?? 0)),
+		};
+	});
+	const judged = hits.slice(0, JUDGED);
+	const covered = Math.max(0, ...judged.map((hit) => hit.keyword_score));
+	const sure = confidence({
+		coverage: covered,
+		// Without vectors the words must speak for all.
+		cosine: basis ? Math.max(0, ...judged.map((hit) => hit.semantic_score)) : covered,
+		familiarity: basis ? familiarity(project(basis, question.aboutCounts).reach, basis.mean_reach) : covered,
+	});
+	return { hits: hits.slice(0, limit).map((hit) => ({ ...hit, score: hit.score * sure })), confidence: sure };
+}
+
+function cosinesWith(asked: Float32Array, vectors: ReadonlyMap<number, Float32Array>): Map<number, number> {
+	const cosines = new Map<number, number>();
+	for (const [id, vector] of vectors) {
+		let sum = 0;
+		for (let i = 0; i < vector.length; i++) sum += (vector[i] as number) * (asked[i] as number);
+		cosines.set(id, sum);
+	}
+	return cosines;
+}
+
+function unitVector(values: Int8Array | Float32Array): Float32Array {
+	let square = 0;
+	for (const value of values) square += value * value;
+	const scale = square > 0 ? 1 / Math.sqrt(square) : 0;
+	return Float32Array.from(values, (value) => value * scale);
+}
+
+function memoised(count: (term: string) => number): (term: string) => number {
+	const known = new Map<string, number>();
+	return (term) => {
+		let value = known.get(term);
+		if (value === undefined) {
+			value = count(term);
+			known.set(term, value);
+		}
+		return value;
+	};
+}

@@ -1,0 +1,69 @@
+/** Shorter words have too many neighbours; so have numbers. */
+const SHORTEST = 4;
+/** From this length on, two slips are forgiven. */
+const LONG = 8;
+const DIGIT = /\p{N}/u;
+
+/** Finds what a word that nobody wrote was meant to be. */
+export class Spelling {
+	/** Terms by their first letter: a slip there is rare, and the search stays short. */
+	readonly #byInitial = new Map<string, string[]>();
+
+	/** @param vocabulary all terms, the most frequent first */
+	constructor(vocabulary: Iterable<string>) {
+		for (const term of vocabulary) {
+			if (term.length < SHORTEST || DIGIT.test(term)) continue;
+			const initial = term[0] as string;
+			const same = this.#byInitial.get(initial);
+			if (same === undefined) this.#byInitial.set(initial, [term]);
+			else same.push(term);
+		}
+	}
+
+	/** The nearest known term, of equally near ones the most frequent; null where none is near. */
+	nearest(word: string): string | null {
+		if (word.length < SHORTEST || DIGIT.test(word)) return null;
+		let allowed = word.length >= LONG ? 2 : 1;
+		let best: string | null = null;
+		for (const term of this.#byInitial.get(word[0] as string) ?? []) {
+			if (Math.abs(term.length - word.length) > allowed) continue;
+			const distance = editDistance(word, term, allowed);
+			if (distance > allowed) continue;
+			best = term;
+			// From here on only a nearer one is better.
+			allowed = distance - 1;
+			if (allowed === 0) break;
+		}
+		return best;
+	}
+}
+
+/**
+ * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other (optimal string
+ * alignment); anything above `limit` where there are more than that.
+ */
+export function editDistance(a: string, b: string, limit: number): number {
+	let before: number[] = [];
+	let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+	for (let i = 1; i <= a.length; i++) {
+		const row = [i];
+		let least = i;
+		for (let j = 1; j <= b.length; j++) {
+			const same = a[i - 1] === b[j - 1];
+			let cost = Math.min(
+				(above[j - 1] as number) + (same ? 0 : 1),
+				(above[j] as number) + 1,
+				(row[j - 1] as number) + 1,
+			);
+			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+				cost = Math.min(cost, (before[j - 2] as number) + 1);
+			}
+			row.push(cost);
+			least = Math.min(least, cost);
+		}
+		if (least > limit) return limit + 1;
+		before = above;
+		above = row;
+	}
+	return above[b.length] as number;
+}

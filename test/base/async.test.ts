@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { test } from 'node:test';
+import { deferred, pause, withDeadline } from '../../src/base/index.ts';
+
+const late = () => new Error('late');
+
+test('a deadline hands on the outcome of what is in time', async () => {
+	assert.equal(await withDeadline(Promise.resolve(7), 1_000, late), 7);
+	await assert.rejects(withDeadline(Promise.reject(new Error('own')), 1_000, late), { message: 'own' });
+});
+
+test('what is late is given up at the deadline, not before', async (t) => {
+	t.mock.timers.enable({ apis: ['setTimeout'] });
+	const seen: string[] = [];
+	const waiting = withDeadline(deferred<void>().promise, 500, late).catch((error: Error) => seen.push(error.message));
+	t.mock.timers.tick(499);
+	await Promise.resolve();
+	assert.deepEqual(seen, []);
+	t.mock.timers.tick(1);
+	await waiting;
+	assert.deepEqual(seen, ['late']);
+});
+
+test('an outcome after the deadline bothers nobody, a failure neither', async () => {
+	const work = deferred<void>();
+	await assert.rejects(withDeadline(work.promise, 1, late), { message: 'late' });
+	work.reject(new Error('too late to matter'));
+	await pause(1);
+});
+
+test('a deadline that was kept leaves no timer behind that would keep the process alive', async () => {
+	const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+	const before = timers();
+	await withDeadline(Promise.resolve(), 60_000, late);
+	await withDeadline(Promise.reject(new Error('own')), 60_000, late).catch(() => {});
+	assert.equal(timers(), before);
+});
+
+test('a pause ends after its time', async (t) => {
+	t.mock.timers.enable({ apis: ['setTimeout'] });
+	let over = false;
+	const waiting = pause(1_000).then(() => {
+		over = true;
+	});
+	t.mock.timers.tick(999);
+	await Promise.resolve();
+	assert.equal(over, false);
+	t.mock.timers.tick(1);
+	await waiting;
+	assert.equal(over, true);
+});
+
+test('a pause ends at once when its signal aborts, or was aborted before', async () => {
+	const abort = new AbortController();
+	const waiting = pause(60_000, abort.signal);
+	abort.abort();
+	await waiting;
+	await pause(60_000, abort.signal);
+});
+
+test('pauses that are over leave nothing on a signal that lives on', async () => {
+	const { signal } = new AbortController();
+	for (let round = 0; round < 3; round++) await pause(0, signal);
+	assert.equal(getEventListeners(signal, 'abort').length, 0);
+});
+
+test('a deferred is settled from outside, once', async () => {
+	const value = deferred<number>();
+	value.resolve(1);
+	value.reject(new Error('ignored'));
+	assert.equal(await value.promise, 1);
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Lru } from '../../src/base/index.ts';
+
+test('a full map forgets what was not used for longest', () => {
+	const lru = new Lru<string, number>(2);
+	lru.set('a', 1);
+	lru.set('b', 2);
+	assert.equal(lru.get('a'), 1);
+	lru.set('c', 3);
+	assert.equal(lru.get('b'), undefined);
+	assert.equal(lru.get('a'), 1);
+	assert.equal(lru.get('c'), 3);
+});
+
+test('setting a key again counts as using it and takes no second place', () => {
+	const lru = new Lru<string, number>(2);
+	lru.set('a', 1);
+	lru.set('b', 2);
+	lru.set('a', 10);
+	assert.equal(lru.size, 2);
+	lru.set('c', 3);
+	assert.equal(lru.get('a'), 10);
+	assert.equal(lru.get('b'), undefined);
+});
+
+test('values that read as false are kept like any other', () => {
+	const lru = new Lru<string, number | string | boolean | null>(4);
+	for (const value of [0, '', false, null]) {
+		lru.set('a', value);
+		assert.equal(lru.get('a'), value);
+	}
+});
+
+test('it behaves like a list sorted by last use, and never holds more than its capacity', () => {
+	const step = fc.record({ op: fc.constantFrom('get', 'set', 'delete'), key: fc.integer({ min: 0, max: 7 }) });
+	fc.assert(
+		fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), (capacity, steps) => {
+			const lru = new Lru<number, number>(capacity);
+			let model: Array<[number, number]> = [];
+			for (const [index, { op, key }] of steps.entries()) {
+				const entry = model.find(([known]) => known === key);
+				const rest = model.filter(([known]) => known !== key);
+				if (op === 'get') {
+					assert.equal(lru.get(key), entry?.[1]);
+					if (entry) model = [...rest, entry];
+				} else if (op === 'set') {
+					lru.set(key, index);
+					model = [...rest, [key, index] as [number, number]].slice(-capacity);
+				} else {
+					lru.delete(key);
+					model = rest;
+				}
+				assert.equal(lru.size, model.length);
+			}
+		}),
+	);
+});

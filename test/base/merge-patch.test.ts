@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mergePatch } from '../../src/base/index.ts';
+
+const record = {
+	name: 'Support',
+	description: 'old' as string | null,
+	settings: { top_k: 5, min_score: 0.2 },
+	tags: ['a', 'b'],
+	nested: { inner: { left: 1, right: 2 }, other: 3 },
+};
+
+test('a patch of nothing changes nothing', () => {
+	assert.deepEqual(mergePatch(record, {}), {});
+	assert.deepEqual(mergePatch(record, { name: undefined }), {});
+});
+
+test('scalars and arrays are replaced, null clears', () => {
+	assert.deepEqual(mergePatch(record, { name: 'Sales', tags: ['c'], description: null }), {
+		name: 'Sales',
+		tags: ['c'],
+		description: null,
+	});
+});
+
+test('objects are merged member by member, at any depth', () => {
+	assert.deepEqual(mergePatch(record, { settings: { top_k: 9 } }), { settings: { top_k: 9, min_score: 0.2 } });
+	assert.deepEqual(mergePatch(record, { nested: { inner: { left: 7 } } }), {
+		nested: { inner: { left: 7, right: 2 }, other: 3 },
+	});
+});
+
+test('an object takes the place of what is no object', () => {
+	assert.deepEqual(mergePatch({ jwt: null, list: [1] }, { jwt: { algorithm: 'HS256' }, list: { a: 1 } }), {
+		jwt: { algorithm: 'HS256' },
+		list: { a: 1 },
+	});
+});
+
+test('neither the record nor the patch is changed', () => {
+	const before = structuredClone(record);
+	const patch = { settings: { top_k: 9 }, nested: { inner: { left: 7 } } };
+	const set = mergePatch(record, patch) as typeof record;
+	set.settings.top_k = 100;
+	set.nested.inner.right = 100;
+	assert.deepEqual(record, before);
+	assert.deepEqual(patch, { settings: { top_k: 9 }, nested: { inner: { left: 7 } } });
+});
+
+test('a member called __proto__ is data: it becomes nobody’s prototype', () => {
+	const set = mergePatch({}, JSON.parse('{"__proto__": {"admin": true}, "meta": {"__proto__": {"admin": true}}}'));
+	assert.equal(Object.getPrototypeOf(set), Object.prototype);
+	assert.equal((set as { admin?: boolean }).admin, undefined);
+	assert.equal(({} as { admin?: boolean }).admin, undefined);
+	assert.equal(JSON.stringify(set), '{"__proto__":{"admin":true},"meta":{"__proto__":{"admin":true}}}');
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Owned, pause } from '../../src/base/index.ts';
+
+/** A thing that writes down when it begins and ends to close. */
+function thing(log: string[], name: string, failure?: Error): AsyncDisposable {
+	return {
+		async [Symbol.asyncDispose]() {
+			log.push(`${name} begins`);
+			await pause(1);
+			log.push(`${name} ends`);
+			if (failure) throw failure;
+		},
+	};
+}
+
+test('things are closed one at a time, the last taken first', async () => {
+	const log: string[] = [];
+	{
+		await using owned = new Owned();
+		owned.use(thing(log, 'store'));
+		owned.use({ [Symbol.dispose]: () => void log.push('timer') });
+		owned.use(thing(log, 'server'));
+	}
+	assert.deepEqual(log, ['server begins', 'server ends', 'timer', 'store begins', 'store ends']);
+});
+
+test('a thing that fails to close keeps no other from being closed, and every failure is told', async () => {
+	const log: string[] = [];
+	const owned = new Owned();
+	owned.use(thing(log, 'store', new Error('store')));
+	owned.use(thing(log, 'pool'));
+	owned.use(thing(log, 'server', new Error('server')));
+	await assert.rejects(owned[Symbol.asyncDispose](), (error: AggregateError) => {
+		assert.deepEqual(
+			error.errors.map((failure: Error) => failure.message),
+			['server', 'store'],
+		);
+		return true;
+	});
+	assert.deepEqual(
+		log.filter((line) => line.endsWith('ends')),
+		['server ends', 'pool ends', 'store ends'],
+	);
+});
+
+test('what was moved is closed by its new owner alone, and once', async () => {
+	const log: string[] = [];
+	const first = new Owned();
+	first.use(thing(log, 'store'));
+	const second = first.move();
+	await first[Symbol.asyncDispose]();
+	assert.deepEqual(log, []);
+	await second[Symbol.asyncDispose]();
+	await second[Symbol.asyncDispose]();
+	assert.deepEqual(log, ['store begins', 'store ends']);
+});

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { ConfigError, loadConfig, SETTINGS, type Settings } from '../../src/config/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-config-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = join(folder, 'parley.config.json');
+const nowhere = join(folder, 'none.json');
+
+/** Settings from a file of this content. */
+function fromFile(content: unknown, env: Record<string, string> = {}): Settings {
+	writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+	return loadConfig({ env, file });
+}
+
+/** The sentence that stops the start. */
+function complaint(load: () => unknown): string {
+	try {
+		load();
+	} catch (error) {
+		assert.ok(error instanceof ConfigError, String(error));
+		assert.match(error.message, /\.$/);
+		return error.message;
+	}
+	return assert.fail('the wrong setting was taken');
+}
+
+test('a server without any setting has its documented defaults', () => {
+	assert.deepEqual(loadConfig({ env: {}, file: nowhere }), {
+		host: '127.0.0.1',
+		port: 8080,
+		data_dir: resolve('data/run'),
+		log_level: 'info',
+		trusted_proxies: [],
+		allow_private_network: false,
+		default_model: 'builtin/extractive',
+		max_upload_bytes: 25 * 1024 * 1024,
+		workers: 2,
+	});
+});
+
+/** Every setting: the text of its variable, and the same in the file. */
+const VALUES: { [K in keyof Required<Settings>]: [text: string, value: Settings[K]] } = {
+	host: ['0.0.0.0', '0.0.0.0'],
+	port: ['0', 0],
+	data_dir: ['/var/lib/parley', '/var/lib/parley'],
+	public_url: ['https://chat.example.com', 'https://chat.example.com'],
+	api_key: ['sk_anything', 'sk_anything'],
+	log_level: ['warn', 'warn'],
+	rate_limit: ['120', 120],
+	trusted_proxies: ['10.0.0.1, 10.1.0.0/16,::1 ,fd00::/8', ['10.0.0.1', '10.1.0.0/16', '::1', 'fd00::/8']],
+	allow_private_network: ['1', true],
+	default_model: ['builtin/extractive', 'builtin/extractive'],
+	max_upload_bytes: ['1000', 1000],
+	workers: ['64', 64],
+};
+
+test('every setting can be set in the environment and in the file, with the same effect', () => {
+	const fields = Object.keys(SETTINGS) as Array<keyof Settings>;
+	assert.deepEqual(Object.keys(VALUES).toSorted(), fields.toSorted());
+	for (const field of fields) {
+		const [text, value] = VALUES[field];
+		assert.deepEqual(loadConfig({ env: { [SETTINGS[field].variable]: text }, file: nowhere })[field], value, field);
+		assert.deepEqual(fromFile({ [field]: value })[field], value, field);
+	}
+});
+
+test('the environment wins over the file, setting by setting', () => {
+	const settings = fromFile({ port: 9000, host: '::1', workers: 3 }, { PARLEY_PORT: '7000' });
+	assert.deepEqual([settings.port, settings.host, settings.workers], [7000, '::1', 3]);
+});
+
+test('a variable that is set to nothing counts as not set', () => {
+	const settings = fromFile({ port: 9000 }, { PARLEY_PORT: '', PARLEY_HOST: ' ', PARLEY_API_KEY: '' });
+	assert.deepEqual([settings.port, settings.host, settings.api_key], [9000, '127.0.0.1', undefined]);
+});
+
+test('white space around a value is not part of it', () => {
+	const env = { PARLEY_PORT: ' 7000\n', PARLEY_LOG_LEVEL: 'warn ', PARLEY_ALLOW_PRIVATE_NETWORK: ' 1' };
+	const settings = loadConfig({ env, file: nowhere });
+	assert.deepEqual([settings.port, settings.log_level, settings.allow_private_network], [7000, 'warn', true]);
+});
+
+test('a switch reads 0, 1, true and false', () => {
+	for (const [text, value] of Object.entries({ 0: false, 1: true, false: false, true: true })) {
+		const env = { PARLEY_ALLOW_PRIVATE_NETWORK: text };
+		assert.equal(loadConfig({ env, file: nowhere }).allow_private_network, value);
+	}
+});
+
+test('the public address is kept as browsers write an origin', () => {
+	for (const text of ['https://Chat.Example.com', 'https://chat.example.com/', 'https://chat.example.com:443']) {
+		assert.equal(
+			loadConfig({ env: { PARLEY_PUBLIC_URL: text }, file: nowhere }).public_url,
+			'https://chat.example.com',
+		);
+	}
+});
+
+test('every wrong variable stops the start with a sentence that names it', () => {
+	const wrong: Record<string, string[]> = {
+		PARLEY_PORT: ['abc', '-1', '65536', '80.5', '8080x', '0x50', '1e3', 'true', 'null', 'NaN', 'Infinity'],
+		PARLEY_PUBLIC_URL: [
+			'chat.example.com',
+			'ftp://chat.example.com',
+			'https://',
+			'https://chat.example.com/parley',
+			'https://chat.example.com/?a',
+			'https://chat.example.com/#a',
+			'https://ann:secret@chat.example.com',
+			'https://chat example.com',
+			'javascript:alert(1)',
+		],
+		PARLEY_LOG_LEVEL: ['loud', 'INFO', '30'],
+		PARLEY_RATE_LIMIT: ['-1', '1.5', 'none', 'false'],
+		PARLEY_TRUSTED_PROXIES: [
+			'proxy.example.com',
+			'10.0.0.0/33',
+			'10.0.0.1,,10.0.0.2',
+			'10.0.0.1;10.0.0.2',
+			'::1/129',
+			'/8',
+			'10.0.0.1/',
+			'10.0.0.1/+8',
+			'*',
+		],
+		PARLEY_ALLOW_PRIVATE_NETWORK: ['yes', '2', 'on', 'TRUE'],
+		PARLEY_MAX_UPLOAD_BYTES: ['0', '25MB', '1073741825'],
+		PARLEY_WORKERS: ['0', '65', 'two'],
+	};
+	for (const [variable, texts] of Object.entries(wrong)) {
+		for (const text of texts) {
+			const sentence = complaint(() => loadConfig({ env: { [variable]: text }, file: nowhere }));
+			assert.ok(sentence.startsWith(`${variable} `), `${variable}=${text}: ${sentence}`);
+		}
+	}
+});
+
+test('every wrong value in the file stops the start with a sentence that names the field and the file', () => {
+	const wrong: Record<string, unknown[]> = {
+		host: ['', 1, null, true],
+		port: ['8080', 80.5, null, true, -1, [8080]],
+		data_dir: ['', null],
+		public_url: ['nowhere', null],
+		api_key: [1, null],
+		log_level: ['loud', null],
+		rate_limit: ['60', null, false, -1],
+		trusted_proxies: ['10.0.0.1', [''], ['nowhere'], [1], null],
+		allow_private_network: ['true', 1, 0, null],
+		default_model: ['', null],
+		max_upload_bytes: [0, '1', null],
+		workers: [0, 65, null],
+	};
+	for (const [field, values] of Object.entries(wrong)) {
+		for (const value of values) {
+			const sentence = complaint(() => fromFile({ [field]: value }));
+			assert.ok(sentence.startsWith(`${field} in ${file} `), `${field}: ${JSON.stringify(value)}: ${sentence}`);
+		}
+	}
+});
+
+test('a sentence about a wrong value says what is meant, and does not repeat the value: it may be a secret', () => {
+	const sentence = complaint(() => loadConfig({ env: { PARLEY_LOG_LEVEL: 'sk_oops' }, file: nowhere }));
+	assert.match(sentence, /trace, debug, info, warn, error, fatal or silent/);
+	assert.doesNotMatch(sentence, /sk_oops/);
+});
+
+test('a setting that does not exist is refused, in the environment and in the file', () => {
+	const sentence = complaint(() => loadConfig({ env: { PARLEY_PROT: '8080' }, file: nowhere }));
+	assert.match(sentence, /^PARLEY_PROT is not a setting/);
+	assert.match(sentence, /PARLEY_PORT/);
+	assert.match(
+		complaint(() => fromFile({ prot: 8080 })),
+		/^prot in .* is not a setting/,
+	);
+	assert.match(
+		complaint(() => fromFile('{"__proto__": {"port": 1}}')),
+		/^__proto__ in .* is not a setting/,
+	);
+	assert.match(
+		complaint(() => fromFile({ PARLEY_PORT: 8080 })),
+		/^PARLEY_PORT in .* is not a setting/,
+	);
+});
+
+test('variables of others, and of the scripts around the server, are none of our business', () => {
+	const env = { PATH: '/usr/bin', PARLEYX: '1', parley_port: 'x', PARLEY_CHROMIUM: '/usr/bin/chromium' };
+	assert.equal(loadConfig({ env, file: nowhere }).port, 8080);
+});
+
+test('a file that is not one JSON object, or cannot be read, stops the start with a sentence that names it', () => {
+	for (const content of ['', '{', '[]', 'null', '"port"', '1', '{"port": 1,}', '{"a": 1} {}']) {
+		assert.ok(complaint(() => fromFile(content)).startsWith(`${file} `), content);
+	}
+	assert.ok(complaint(() => loadConfig({ env: {}, file: folder })).startsWith(`${folder} `));
+});
+
+test('reading settings leaves the environment as it was, and two readings share nothing', () => {
+	const env = Object.freeze({ PARLEY_TRUSTED_PROXIES: '10.0.0.1' });
+	loadConfig({ env, file: nowhere }).trusted_proxies.push('10.0.0.2');
+	assert.deepEqual(loadConfig({ env, file: nowhere }).trusted_proxies, ['10.0.0.1']);
+	loadConfig({ env: {}, file: nowhere }).trusted_proxies.push('10.0.0.2');
+	assert.deepEqual(loadConfig({ env: {}, file: nowhere }).trusted_proxies, []);
+});
+
+test('a server with a wrong setting does not start: one sentence, exit code 2', () => {
+	const main = new URL('../../src/main.ts', import.meta.url).pathname;
+	const { PATH, HOME } = process.env;
+	const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', main], {
+		encoding: 'utf8',
+		env: { PATH, HOME, PARLEY_PORT: 'abc', PARLEY_DATA_DIR: join(folder, 'data') },
+		timeout: 30_000,
+	});
+	assert.equal(status, 2, stderr);
+	assert.equal(stdout, '');
+	assert.match(stderr, /^parley: PARLEY_PORT [^\n]+\.\n$/);
+});

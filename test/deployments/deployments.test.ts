@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError, createLog, deferred, newId } from '../../src/base/index.ts';
+import { Deployments, presentDeployment } from '../../src/deployments/index.ts';
+import type { Commit, CommitOutcome, Store } from '../../src/store/index.ts';
+import { assistantRecord, deploymentRecord } from './records.ts';
+
+const START = Date.UTC(2026, 10, 21);
+
+/** Deployments over a store of two maps whose next commits can be made to end otherwise. */
+function setUp() {
+	const workspaceId = newId('workspace');
+	const assistant = assistantRecord(workspaceId);
+	const deployment = deploymentRecord({ workspace_id: workspaceId, assistant_id: assistant.id });
+	const rows = new Map<string, { id: string; version: number }>([
+		[assistant.id, assistant],
+		[deployment.id, deployment],
+	]);
+	const seen = { loads: 0, commits: [] as Commit[] };
+	const next: Array<() => Promise<CommitOutcome>> = [];
+	const store = {
+		async get(kind: string, id: string) {
+			if (kind === 'deployments') seen.loads++;
+			return rows.get(id);
+		},
+		async commit(commit: Commit): Promise<CommitOutcome> {
+			const ending = next.shift();
+			if (ending) return ending();
+			for (const { kind, id, version } of commit.expect ?? []) {
+				if (rows.get(id)?.version !== version) return { outcome: 'conflict', kind, id };
+			}
+			seen.commits.push(commit);
+			for (const write of commit.write ?? []) {
+				if (write.op === 'insert') rows.set(write.record.id, { ...write.record, version: 1 });
+				if (write.op === 'patch') {
+					const old = rows.get(write.id) as { id: string; version: number };
+					rows.set(write.id, { ...old, ...write.set, version: old.version + 1 });
+				}
+			}
+			return { outcome: 'committed', seqs: [] };
+		},
+	} as unknown as Store;
+	const clock = { at: START, now: () => clock.at };
+	const deployments = new Deployments({ store, clock, log: createLog('silent') });
+	return { workspaceId, assistant, deployment, rows, seen, next, clock, deployments };
+}
+
+const isNotFound = (error: unknown): boolean => error instanceof AppError && error.code === 'not_found';
+
+test('a change is seen by the very next request, and its bytes and ETag change with it', async () => {
+	const { workspaceId, deployment, clock, deployments } = setUp();
+	await using _closing = deployments;
+	const before = await deployments.visible(deployment.id);
+	const { etag } = before.config;
+	assert.equal(before.allows('https://shop.example'), true);
+	assert.equal(before.allows('https://new.example'), false);
+	clock.at += 5_000;
+	const changed = await deployments.change(workspaceId, deployment.id, {
+		allowed_domains: ['new.example'],
+		appearance: { greeting: 'Welcome' },
+	});
+	assert.equal(changed.updated_at, START + 5_000);
+	assert.equal(changed.version, 2);
+	const after = deployments.awake(deployment.id);
+	assert.ok(after);
+	assert.equal(after.allows('https://shop.example'), false);
+	assert.equal(after.allows('https://new.example'), true);
+	assert.notEqual(after.config.etag, etag);
+	const { appearance } = JSON.parse(after.config.body.toString());
+	assert.deepEqual(appearance, { ...deployment.appearance, greeting: 'Welcome' });
+});
+
+test('a change that the widget cannot see keeps bytes and ETag', async () => {
+	const { workspaceId, deployment, deployments } = setUp();
+	await using _closing = deployments;
+	const { etag, body } = (await deployments.visible(deployment.id)).config;
+	await deployments.change(workspaceId, deployment.id, { name: 'Another name', allowed_domains: [] });
+	const after = (await deployments.visible(deployment.id)).config;
+	assert.equal(after.etag, etag);
+	assert.ok(after.body.equals(body));
+});
+
+test('a request that names no origin is not let in, whatever the list says', async () => {
+	const { workspaceId, deployment, deployments } = setUp();
+	await using _closing = deployments;
+	await deployments.change(workspaceId, deployment.id, { allowed_domains: ['*'] });
+	const visible = await deployments.visible(deployment.id);
+	assert.equal(visible.allows(null), false);
+	assert.equal(visible.allows('null'), false);
+	assert.equal(visible.allows('https://any.example'), true);
+});
+
+test('an archived deployment is gone for visitors until it is revived', async () => {
+	const { workspaceId, deployment, deployments } = setUp();
+	await using _closing = deployments;
+	await deployments.change(workspaceId, deployment.id, { status: 'archived' });
+	assert.equal(deployments.awake(deployment.id), undefined);
+	await assert.rejects(deployments.visible(deployment.id), isNotFound);
+	await deployments.change(workspaceId, deployment.id, { status: 'active' });
+	assert.equal((await deployments.visible(deployment.id)).record.status, 'active');
+});
+
+test('unknown, malformed and foreign ids get the same answer: none tells which ids exist', async () => {
+	const { workspaceId, deployment, deployments } = setUp();
+	await using _closing = deployments;
+	const answers = new Set<string>();
+	const patch = { name: 'Mine now' };
+	for (const ask of [
+		() => deployments.change(workspaceId, newId('deployment'), patch),
+		() => deployments.change(newId('workspace'), deployment.id, patch),
+		() => deployments.change(workspaceId, 'dep_nonsense', patch),
+		() => deployments.change(workspaceId, '__proto__', patch),
+		() => deployments.visible(newId('deployment')),
+		() => deployments.visible('dep_nonsense'),
+		() => deployments.visible(''),
+	]) {
+		await assert.rejects(ask(), (error: AppError) => {
+			answers.add(`${error.code} ${error.message}`);
+			return true;
+		});
+	}
+	assert.deepEqual([...answers], ['not_found The deployment does not exist.']);
+	assert.equal((await deployments.visible(deployment.id)).record.name, 'Shop');
+});
+
+test('a wrong domain changes nothing, neither on disk nor in memory', async () => {
+	const { workspaceId, deployment, seen, deployments } = setUp();
+	await using _closing = deployments;
+	const patch = { name: 'Other', allowed_domains: ['shop.example', 'not a domain'] };
+	await assert.rejects(deployments.change(workspaceId, deployment.id, patch), { code: 'invalid_request' });
+	const input = { assistant_id: deployment.assistant_id, allowed_domains: ['not a domain'] };
+	await assert.rejects(deployments.create(workspaceId, input), { code: 'invalid_request' });
+	assert.deepEqual(seen.commits, []);
+	const visible = await deployments.visible(deployment.id);
+	assert.equal(visible.record.name, 'Shop');
+	assert.equal(visible.allows('https://shop.example'), true);
+});
+
+test('a deployment links only to an assistant of its own workspace', async () => {
+	const { workspaceId, deployment, rows, deployments } = setUp();
+	await using _closing = deployments;
+	const foreign = assistantRecord(newId('workspace'));
+	rows.set(foreign.id, foreign);
+	for (const assistant_id of [foreign.id, newId('assistant'), 'asst_nonsense']) {
+		await assert.rejects(deployments.change(workspaceId, deployment.id, { assistant_id }), isNotFound);
+		await assert.rejects(deployments.create(workspaceId, { assistant_id }), isNotFound);
+	}
+	assert.equal((await deployments.visible(deployment.id)).record.assistant_id, deployment.assistant_id);
+});
+
+test('a change that did not reach the disk is not served', async () => {
+	const { workspaceId, deployment, next, deployments } = setUp();
+	await using _closing = deployments;
+	await deployments.visible(deployment.id);
+	next.push(async () => {
+		throw new AppError('unavailable', 'The disk is full.');
+	});
+	const patch = { allowed_domains: ['new.example'] };
+	await assert.rejects(deployments.change(workspaceId, deployment.id, patch), { code: 'unavailable' });
+	next.push(async () => ({ outcome: 'fenced' }));
+	await assert.rejects(deployments.change(workspaceId, deployment.id, patch));
+	const visible = await deployments.visible(deployment.id);
+	assert.equal(visible.allows('https://new.example'), false);
+	assert.equal(visible.record.version, 1);
+});
+
+test('until a change is on disk, visitors get what was there before', async () => {
+	const { workspaceId, deployment, next, deployments } = setUp();
+	await using _closing = deployments;
+	await deployments.visible(deployment.id);
+	const disk = deferred<CommitOutcome>();
+	const asked = deferred<void>();
+	next.push(() => {
+		asked.resolve();
+		return disk.promise;
+	});
+	const change = deployments.change(workspaceId, deployment.id, { allowed_domains: ['new.example'] });
+	await asked.promise;
+	assert.equal(deployments.awake(deployment.id)?.allows('https://new.example'), false);
+	disk.resolve({ outcome: 'committed', seqs: [] });
+	await change;
+	assert.equal(deployments.awake(deployment.id)?.allows('https://new.example'), true);
+});
+
+test('memory that is out of date is thrown away: the next change is made to what is stored', async () => {
+	const { workspaceId, deployment, rows, deployments } = setUp();
+	await using _closing = deployments;
+	await deployments.visible(deployment.id);
+	rows.set(deployment.id, { ...deployment, name: 'Changed elsewhere', version: 7 } as typeof deployment);
+	await assert.rejects(deployments.change(workspaceId, deployment.id, { allowed_domains: [] }));
+	const changed = await deployments.change(workspaceId, deployment.id, { allowed_domains: [] });
+	assert.deepEqual([changed.name, changed.version], ['Changed elsewhere', 8]);
+});
+
+test('visitors who come at once share one read of the deployment', async () => {
+	const { deployment, seen, deployments } = setUp();
+	await using _closing = deployments;
+	const all = await Promise.all(Array.from({ length: 10 }, () => deployments.visible(deployment.id)));
+	assert.equal(seen.loads, 1);
+	assert.ok(all.every((visible) => visible === all[0]));
+});
+
+test('changes sent at once are all kept', async () => {
+	const { workspaceId, deployment, deployments } = setUp();
+	await using _closing = deployments;
+	await Promise.all([
+		deployments.change(workspaceId, deployment.id, { name: 'New name' }),
+		deployments.change(workspaceId, deployment.id, { features: { streaming: false } }),
+		deployments.change(workspaceId, deployment.id, { features: { rich_content: false } }),
+		deployments.change(workspaceId, deployment.id, { appearance: { theme: 'dark' } }),
+	]);
+	const { record } = await deployments.visible(deployment.id);
+	assert.equal(record.name, 'New name');
+	assert.equal(record.appearance.theme, 'dark');
+	assert.deepEqual(record.features, { streaming: false, rich_content: false, jwt_required: false });
+	assert.equal(record.version, 5);
+});
+
+test('a new deployment has the documented defaults under what was given', async () => {
+	const { workspaceId, assistant, deployments } = setUp();
+	await using _closing = deployments;
+	const record = await deployments.create(workspaceId, {
+		assistant_id: assistant.id,
+		appearance: { theme: 'dark' },
+		features: { streaming: false },
+	});
+	const { id, ...shown } = presentDeployment(record);
+	assert.match(id, /^dep_/);
+	assert.deepEqual(shown, {
+		name: assistant.name,
+		assistant_id: assistant.id,
+		allowed_domains: [],
+		appearance: {
+			primary_color: '#4f46e5',
+			theme: 'dark',
+			position: 'bottom-right',
+			greeting: 'Hi! How can I help you?',
+			suggested_questions: [],
+		},
+		features: { streaming: false, rich_content: true, jwt_required: false },
+		rate_limit: { messages_per_minute: 20 },
+		jwt: null,
+		status: 'active',
+		created_at: new Date(START).toISOString(),
+		updated_at: new Date(START).toISOString(),
+	});
+	assert.equal((await deployments.visible(id)).allows('https://shop.example'), false);
+});
+
+test('a deployment that could not be stored is not answered as if it were', async () => {
+	const { workspaceId, assistant, next, deployments } = setUp();
+	await using _closing = deployments;
+	next.push(async () => ({ outcome: 'fenced' }));
+	await assert.rejects(deployments.create(workspaceId, { assistant_id: assistant.id }), { code: 'unavailable' });
+});

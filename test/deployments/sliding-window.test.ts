@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { SlidingWindow } from '../../src/deployments/sliding-window.ts';
+
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 10, 20);
+
+/** A window of a minute with a clock that the test moves. */
+function windowAt(keys = 100) {
+	const clock = { at: START, now: () => clock.at };
+	return { clock, window: new SlidingWindow(clock, MINUTE, keys) };
+}
+
+/** The most events that any window of this length holds. */
+function fullest(times: number[], windowMs: number): number {
+	return Math.max(0, ...times.map((end) => times.filter((time) => time > end - windowMs && time <= end).length));
+}
+
+test('as many events as the limit are let in, and one more when the first has left the window', () => {
+	const { clock, window } = windowAt();
+	for (let event = 0; event < 5; event++) {
+		assert.equal(window.take('ann', 5), 0);
+		clock.at += 1_000;
+	}
+	assert.equal(window.take('ann', 5), 55);
+	clock.at = START + MINUTE - 1;
+	assert.equal(window.take('ann', 5), 1);
+	clock.at = START + MINUTE;
+	assert.equal(window.take('ann', 5), 0);
+	assert.equal(window.take('ann', 5), 1);
+});
+
+test('a burst at the end of one minute leaves no room for another at the start of the next', () => {
+	const { clock, window } = windowAt();
+	window.take('ann', 20);
+	clock.at = START + MINUTE - 100;
+	const burst = () => Array.from({ length: 50 }, () => window.take('ann', 20)).filter((wait) => wait === 0).length;
+	assert.equal(burst(), 19);
+	clock.at = START + MINUTE + 30_000;
+	assert.equal(burst(), 1);
+});
+
+test('whoever keeps exactly to the limit is never turned away', () => {
+	const { clock, window } = windowAt();
+	for (let event = 0; event < 500; event++) {
+		assert.equal(window.take('ann', 20), 0);
+		clock.at += MINUTE / 20;
+	}
+});
+
+test('each key has a window of its own', () => {
+	const { window } = windowAt();
+	assert.equal(window.take('ann', 1), 0);
+	assert.equal(window.take('bob', 1), 0);
+	assert.equal(window.take('ann', 1), 60);
+});
+
+test('being turned away does not lengthen the wait', () => {
+	const { clock, window } = windowAt();
+	assert.equal(window.take('ann', 1), 0);
+	for (let second = 1; second < 60; second++) {
+		clock.at = START + second * 1_000;
+		assert.equal(window.take('ann', 1), 60 - second);
+	}
+	clock.at = START + MINUTE;
+	assert.equal(window.take('ann', 1), 0);
+});
+
+test('a limit that is changed counts what was there before', () => {
+	const { clock, window } = windowAt();
+	for (let event = 0; event < 10; event++) {
+		assert.equal(window.take('ann', 10), 0);
+		clock.at += 1_000;
+	}
+	// Two are let in a minute now: there is room when all but one have left, the last but one 60 s after second 8.
+	assert.equal(window.take('ann', 2), 58);
+	assert.equal(window.take('ann', 11), 0);
+});
+
+test('a clock that steps back locks nobody out for longer than a window, and lets nobody in early', () => {
+	const { clock, window } = windowAt();
+	for (let event = 0; event < 3; event++) assert.equal(window.take('ann', 3), 0);
+	clock.at -= 24 * 3_600_000;
+	assert.equal(window.take('ann', 3), 60);
+	clock.at += MINUTE - 1;
+	assert.equal(window.take('ann', 3), 1);
+	clock.at += 1;
+	assert.equal(window.take('ann', 3), 0);
+});
+
+test('no window of a minute ever holds more than the limit, and waiting as told always lets one in', () => {
+	const gap = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 500 }), fc.integer({ min: 0, max: 90_000 }));
+	fc.assert(
+		fc.property(fc.integer({ min: 1, max: 12 }), fc.array(gap, { minLength: 1, maxLength: 120 }), (limit, gaps) => {
+			const { clock, window } = windowAt();
+			const taken: number[] = [];
+			for (const wait of gaps) {
+				clock.at += wait;
+				const seconds = window.take('ann', limit);
+				if (seconds === 0) {
+					taken.push(clock.at);
+					continue;
+				}
+				assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `told to wait ${seconds} s`);
+				// Patient at random: every other one that was turned away waits exactly as told.
+				if (wait % 2 === 0) {
+					clock.at += seconds * 1_000;
+					assert.equal(window.take('ann', limit), 0, `waited ${seconds} s in vain`);
+					taken.push(clock.at);
+				}
+			}
+			assert.ok(fullest(taken, MINUTE) <= limit, `${fullest(taken, MINUTE)} in one minute, ${limit} are allowed`);
+		}),
+		{ numRuns: 500 },
+	);
+});
+
+test('no one is told to wait longer than is needed, but for the rounding to whole seconds', () => {
+	fc.assert(
+		fc.property(
+			fc.integer({ min: 1, max: 6 }),
+			fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 30 }),
+			(limit, gaps) => {
+				const { clock, window } = windowAt();
+				for (const gap of gaps) {
+					clock.at += gap;
+					const seconds = window.take('ann', limit);
+					if (seconds < 2) continue;
+					clock.at += (seconds - 1) * 1_000 - 1;
+					assert.notEqual(window.take('ann', limit), 0);
+				}
+			},
+		),
+	);
+});
+
+test('keys not seen for longest are forgotten when there are too many', () => {
+	const { window } = windowAt(2);
+	assert.equal(window.take('ann', 1), 0);
+	assert.equal(window.take('bob', 1), 0);
+	assert.equal(window.take('ann', 1), 60);
+	assert.equal(window.take('cid', 1), 0);
+	assert.equal(window.take('ann', 1), 60);
+	assert.equal(window.take('bob', 1), 0);
+});

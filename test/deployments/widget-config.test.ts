@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { bodyValidator, WidgetConfig } from '../../src/contract/index.ts';
+import { renderConfig } from '../../src/deployments/widget-config.ts';
+import type { DeploymentRecord } from '../../src/store/index.ts';
+import { deploymentRecord } from './records.ts';
+
+/** Deployments that differ in little or in nothing that the widget sees. */
+const record: fc.Arbitrary<DeploymentRecord> = fc
+	.record({
+		name: fc.constantFrom('Shop', 'Help'),
+		updated_at: fc.constantFrom(1, 2),
+		version: fc.constantFrom(1, 2),
+		allowed_domains: fc.constantFrom([], ['a.example']),
+		greeting: fc.oneof(fc.constantFrom('Hi', 'hi'), fc.string({ unit: 'grapheme' })),
+		theme: fc.constantFrom('light' as const, 'dark' as const),
+		streaming: fc.boolean(),
+		messages_per_minute: fc.constantFrom(1, 10),
+	})
+	.map(({ greeting, theme, streaming, messages_per_minute, ...own }) => {
+		const base = deploymentRecord({ id: 'dep_1', assistant_id: 'asst_1' });
+		return {
+			...base,
+			...own,
+			appearance: { ...base.appearance, greeting, theme },
+			features: { ...base.features, streaming },
+			rate_limit: { messages_per_minute },
+		};
+	});
+
+test('the bytes are the JSON of the widget configuration: all that the widget needs and nothing else', () => {
+	const deployment = deploymentRecord();
+	const { body } = renderConfig(deployment);
+	const config: unknown = JSON.parse(body.toString('utf8'));
+	assert.deepEqual(config, {
+		deployment_id: deployment.id,
+		assistant_id: deployment.assistant_id,
+		appearance: deployment.appearance,
+		features: deployment.features,
+		rate_limit: deployment.rate_limit,
+	});
+	bodyValidator(WidgetConfig)(config);
+	assert.deepEqual(Object.keys(config as object), Object.keys(WidgetConfig.properties));
+});
+
+test('the ETag is strong, and changes exactly when the bytes do', () => {
+	fc.assert(
+		fc.property(record, record, (one, other) => {
+			const [first, second] = [renderConfig(one), renderConfig(other)];
+			assert.match(first.etag, /^"[A-Za-z0-9_-]{22}"$/);
+			assert.equal(first.etag === second.etag, first.body.equals(second.body));
+		}),
+		{ numRuns: 500 },
+	);
+});

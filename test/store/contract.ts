@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import type { Store } from '../../src/store/index.ts';
+import { commitContract } from './contract/commits.ts';
+import { eventContract } from './contract/events.ts';
+import { idempotencyContract } from './contract/idempotency.ts';
+import { jobContract } from './contract/jobs.ts';
+import { lifeContract } from './contract/life.ts';
+import { listContract } from './contract/lists.ts';
+
+/** Opens the store that lives at a place (an empty folder at first): the same place again is the same store. */
+export type OpenStore = (place: string) => Promise<Store>;
+
+/**
+ * Registers the tests that every store must pass, whatever it is made of. Most share one store and keep apart by the ids
+ * that they make; those about opening and closing open their own.
+ */
+export function storeContract(open: OpenStore): void {
+	let place: string;
+	let store: Store;
+	before(async () => {
+		place = await mkdtemp(join(tmpdir(), 'parley-store-'));
+		store = await open(place);
+	});
+	after(async () => {
+		await store[Symbol.asyncDispose]();
+		await rm(place, { recursive: true });
+	});
+	commitContract(() => store);
+	eventContract(() => store);
+	jobContract(() => store);
+	idempotencyContract(() => store);
+	listContract(() => store);
+	lifeContract(open);
+}

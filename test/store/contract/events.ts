@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId } from '../../../src/base/index.ts';
+import type { Store, StoredEvent } from '../../../src/store/index.ts';
+import { event } from '../samples.ts';
+
+/** Events are told once each, in the order of their commits, live and from the log alike. */
+export function eventContract(opened: () => Store): void {
+	test('listeners hear all events in commit order, and the log tells the same', async () => {
+		const store = opened();
+		const streams = [newId('conversation'), newId('conversation'), newId('workspace')];
+		const heard: StoredEvent[] = [];
+		const end = store.onEvents((events) => heard.push(...events));
+		const commits = Array.from({ length: 100 }, (_, n) =>
+			Array.from({ length: n % 4 }, (_, m) => event(streams[(n + m) % 3] as string, 'tick', { n, m, text: 'é🧭' })),
+		);
+		const outcomes: number[][] = [];
+		// Several turns of the event loop, so that several batches are under way at once.
+		await Promise.all(
+			commits.map(async (events, n) => {
+				for (let turn = n % 5; turn > 0; turn--) await new Promise(setImmediate);
+				const result = await store.commit({ events });
+				assert.equal(result.outcome, 'committed');
+				if (result.outcome === 'committed') outcomes[n] = result.seqs;
+			}),
+		);
+		end();
+
+		const seqs = heard.map(({ seq }) => seq);
+		assert.equal(heard.length, commits.flat().length);
+		assert.ok(seqs.every((seq, index) => index === 0 || seq > (seqs[index - 1] as number)));
+		for (const [n, events] of commits.entries()) {
+			assert.deepEqual(
+				events.map(({ id }) => heard.find((one) => one.id === id)?.seq),
+				outcomes[n],
+			);
+		}
+		for (const stream of streams) {
+			assert.deepEqual(
+				await store.events(stream, 0, 1000),
+				heard.filter((one) => one.stream === stream),
+			);
+		}
+	});
+
+	test('the log is read on from any place in it', async () => {
+		const store = opened();
+		const stream = newId('conversation');
+		for (const n of [1, 2, 3, 4, 5]) await store.commit({ events: [event(stream, 'tick', { n }), event('elsewhere')] });
+		const all = await store.events(stream, 0, 100);
+		assert.deepEqual(
+			all.map(({ data }) => data),
+			[1, 2, 3, 4, 5].map((n) => ({ n })),
+		);
+		for (const [index, { seq }] of all.entries()) {
+			assert.deepEqual(await store.events(stream, seq, 100), all.slice(index + 1));
+			assert.deepEqual(await store.events(stream, seq - 1, 2), all.slice(index, index + 2));
+		}
+	});
+
+	test('an event is heard before its commit resolves, and is in the log by then', async () => {
+		const store = opened();
+		const stream = newId('conversation');
+		const order: string[] = [];
+		const reads: Array<Promise<StoredEvent[]>> = [];
+		const end = store.onEvents(() => {
+			order.push('heard');
+			reads.push(store.events(stream, 0, 10));
+		});
+		await store.commit({ events: [event(stream)] }).then(() => order.push('resolved'));
+		end();
+		assert.deepEqual(order, ['heard', 'resolved']);
+		assert.equal((await reads[0])?.length, 1);
+	});
+
+	test('events of a refused commit are heard by nobody, and a listener that has ended hears nothing', async () => {
+		const store = opened();
+		const heard: StoredEvent[] = [];
+		const end = store.onEvents((events) => heard.push(...events));
+		const gone = { kind: 'assistants' as const, id: newId('assistant'), version: 1 };
+		await store.commit({ expect: [gone], events: [event('refused')] });
+		end();
+		await store.commit({ events: [event('after')] });
+		assert.deepEqual(heard, []);
+	});
+}

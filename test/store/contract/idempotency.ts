@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId } from '../../../src/base/index.ts';
+import type { Commit, IdempotencyRecord, Store } from '../../../src/store/index.ts';
+import { assistant, event } from '../samples.ts';
+
+/** What was answered under a key is answered again, and nothing is done twice. */
+export function idempotencyContract(opened: () => Store): void {
+	test('a repeat gets the stored answer and writes nothing', async () => {
+		const store = opened();
+		const first = creation();
+		assert.equal((await store.commit(first.commit)).outcome, 'committed');
+		const repeat = creation({ ...first.answer, body_hash: 'another body', status: 400, body: 'no' });
+		assert.deepEqual(await store.commit(repeat.commit), {
+			outcome: 'replay',
+			body_hash: first.answer.body_hash,
+			status: 201,
+			body: first.answer.body,
+		});
+		assert.equal(await store.get('assistants', repeat.id), undefined);
+		assert.deepEqual(await store.events(repeat.id, 0, 10), []);
+	});
+
+	test('of two with one key at once, one is carried out and the other gets its answer', async () => {
+		const store = opened();
+		const { answer } = creation();
+		const pair = [creation(answer), creation({ ...answer, body: 'second' })];
+		const ends = await Promise.all(pair.map(({ commit }) => store.commit(commit)));
+		assert.deepEqual(
+			ends.map(({ outcome }) => outcome),
+			['committed', 'replay'],
+		);
+		assert.equal(ends[1]?.outcome === 'replay' && ends[1].body, answer.body);
+		assert.equal(await store.get('assistants', pair[1]?.id ?? ''), undefined);
+	});
+
+	test('the same key in another scope, and another key in the same scope, are not repeats', async () => {
+		const store = opened();
+		const { answer, commit } = creation();
+		await store.commit(commit);
+		for (const other of [
+			{ ...answer, scope: newId('workspace') },
+			{ ...answer, key: 'another' },
+		]) {
+			assert.equal((await store.commit(creation(other).commit)).outcome, 'committed');
+		}
+	});
+
+	test('a commit that was refused leaves its key unused', async () => {
+		const store = opened();
+		const { answer, commit } = creation();
+		const expect = [{ kind: 'assistants' as const, id: newId('assistant'), version: 1 }];
+		assert.equal((await store.commit({ ...commit, expect })).outcome, 'conflict');
+		assert.equal((await store.commit(creation(answer).commit)).outcome, 'committed');
+	});
+
+	test('a repeat is answered although what the first was based on has changed since', async () => {
+		const store = opened();
+		const { answer, commit } = creation();
+		await store.commit(commit);
+		const expect = [{ kind: 'assistants' as const, id: newId('assistant'), version: 1 }];
+		assert.equal((await store.commit({ expect, idempotency: answer })).outcome, 'replay');
+	});
+
+	test('a key whose window is over may be used anew, and then has the new answer', async () => {
+		const store = opened();
+		const { answer } = creation();
+		await store.commit({ idempotency: { ...answer, body: 'old', expires_at: Date.now() - 1 } });
+		assert.equal((await store.commit({ idempotency: { ...answer, body: 'new' } })).outcome, 'committed');
+		const repeat = await store.commit({ idempotency: answer });
+		assert.equal(repeat.outcome === 'replay' && repeat.body, 'new');
+	});
+}
+
+function creation(given?: IdempotencyRecord): { id: string; commit: Commit; answer: IdempotencyRecord } {
+	const record = assistant();
+	const answer = given ?? {
+		scope: newId('workspace'),
+		key: 'once',
+		body_hash: 'hash of the body',
+		status: 201,
+		body: `{"id":"${record.id}"}`,
+		expires_at: Date.now() + 60_000,
+	};
+	const write = [{ op: 'insert' as const, kind: 'assistants' as const, record }];
+	return { id: record.id, answer, commit: { write, events: [event(record.id)], idempotency: answer } };
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId } from '../../../src/base/index.ts';
+import type { Job, Store } from '../../../src/store/index.ts';
+import { until } from '../../support/until.ts';
+
+const HOUR = 3_600_000;
+
+/** Jobs are done at least once, by one at a time, in turns between their groups. */
+export function jobContract(opened: () => Store): void {
+	test('groups take turns: a group with many jobs does not keep the others waiting', async () => {
+		const store = opened();
+		const kind = newId('job');
+		const jobs = [
+			...[1, 2, 3, 4, 5].map((due_at) => job({ kind, group: 'many', due_at })),
+			job({ kind, group: 'one', due_at: 10 }),
+			...[11, 12].map((due_at) => job({ kind, group: 'two', due_at })),
+		];
+		await enqueue(store, jobs);
+		const groups = async (limit: number) => (await store.jobs.claim(kind, limit, HOUR)).map(({ group }) => group);
+		assert.deepEqual(await groups(3), ['many', 'one', 'two']);
+		assert.deepEqual(await groups(3), ['many', 'two', 'many']);
+		assert.deepEqual(await groups(3), ['many', 'many']);
+		assert.deepEqual(await groups(3), []);
+	});
+
+	test('within a group jobs are taken in the order in which they are due, and none before its time', async () => {
+		const store = opened();
+		const kind = newId('job');
+		const jobs = [30, 10, Date.now() + HOUR, 20].map((due_at) => job({ kind, due_at }));
+		await enqueue(store, jobs);
+		const claimed = await store.jobs.claim(kind, 10, HOUR);
+		assert.deepEqual(
+			claimed.map(({ id }) => id),
+			[jobs[1], jobs[3], jobs[0]].map((one) => one?.id),
+		);
+		assert.deepEqual(claimed[0], { ...jobs[1], attempts: 1 });
+	});
+
+	test('claims made at the same time never get the same job', async () => {
+		const store = opened();
+		const kind = newId('job');
+		await enqueue(
+			store,
+			Array.from({ length: 20 }, (_, n) => job({ kind, group: `g${n % 3}` })),
+		);
+		const claims = await Promise.all(Array.from({ length: 8 }, () => store.jobs.claim(kind, 3, HOUR)));
+		assert.deepEqual(
+			claims.map(({ length }) => length),
+			[3, 3, 3, 3, 3, 3, 2, 0],
+		);
+		assert.equal(new Set(claims.flat().map(({ id }) => id)).size, 20);
+	});
+
+	test('a job whose lease has run out is claimed again, and its attempts are counted', async () => {
+		const store = opened();
+		const kind = newId('job');
+		await enqueue(store, [job({ kind })]);
+		assert.equal((await store.jobs.claim(kind, 1, 5))[0]?.attempts, 1);
+		const again = await until('the lease runs out', async () => (await store.jobs.claim(kind, 1, HOUR))[0]);
+		assert.equal(again.attempts, 2);
+		assert.deepEqual(await store.jobs.claim(kind, 1, HOUR), []);
+	});
+
+	test('a postponed job is free again from its new time on, not before', async () => {
+		const store = opened();
+		const kind = newId('job');
+		const [soon, later] = [job({ kind }), job({ kind })];
+		await enqueue(store, [soon, later]);
+		assert.equal((await store.jobs.claim(kind, 10, HOUR)).length, 2);
+		await store.commit({
+			jobs: [
+				{ op: 'postpone', id: soon.id, due_at: Date.now() - 1 },
+				{ op: 'postpone', id: later.id, due_at: Date.now() + HOUR },
+			],
+		});
+		assert.deepEqual(
+			(await store.jobs.claim(kind, 10, HOUR)).map(({ id, attempts }) => [id, attempts]),
+			[[soon.id, 2]],
+		);
+	});
+
+	test('a settled job is never claimed again; settling all about one thing leaves the rest', async () => {
+		const store = opened();
+		const [kind, other] = [newId('job'), newId('job')];
+		const [ref, otherRef] = [newId('document'), newId('document')];
+		const [done, dropped, leased] = [job({ kind, ref }), job({ kind: other, ref }), job({ kind, ref })];
+		const stays = job({ kind, ref: otherRef });
+		await enqueue(store, [done, dropped, leased, stays]);
+		await store.commit({ jobs: [{ op: 'settle', id: done.id }] });
+		await store.commit({ jobs: [{ op: 'settle', id: done.id }] });
+		await store.commit({ jobs: [{ op: 'settle_all', ref }] });
+		assert.deepEqual(await store.jobs.claim(other, 10, HOUR), []);
+		assert.deepEqual(
+			(await store.jobs.claim(kind, 10, HOUR)).map(({ id }) => id),
+			[stays.id],
+		);
+	});
+}
+
+/** A job that is due. */
+export function job(given: Partial<Job> & { kind: string }): Omit<Job, 'attempts'> {
+	return { id: newId('job'), ref: newId('document'), group: 'g', due_at: 0, ...given };
+}
+
+export async function enqueue(store: Store, jobs: Array<Omit<Job, 'attempts'>>): Promise<void> {
+	const { outcome } = await store.commit({ jobs: jobs.map((one) => ({ op: 'enqueue', job: one })) });
+	assert.equal(outcome, 'committed');
+}

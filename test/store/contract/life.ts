@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { newId } from '../../../src/base/index.ts';
+import type { OpenStore } from '../contract.ts';
+import { assistant, event } from '../samples.ts';
+import { enqueue, job } from './jobs.ts';
+
+const HOUR = 3_600_000;
+
+/** What holds across opening and closing. */
+export function lifeContract(open: OpenStore): void {
+	test('a store opened again has everything, a later epoch, and later sequence numbers', async (t) => {
+		const place = await temporaryPlace(t);
+		const record = assistant();
+		const stream = newId('workspace');
+		const first = await open(place);
+		await first.commit({ write: [{ op: 'insert', kind: 'assistants', record }], events: [event(stream)] });
+		await first[Symbol.asyncDispose]();
+
+		await using second = await open(place);
+		assert.deepEqual({ ...(await second.get('assistants', record.id)) }, { ...record, version: 1 });
+		assert.ok(second.fence.epoch > first.fence.epoch);
+		await second.commit({ events: [event(stream)] });
+		const [before, after] = await second.events(stream, 0, 10);
+		assert.ok(before && after && after.seq > before.seq);
+	});
+
+	test('jobs that a process before had in hand are free at once, those it settled stay done', async (t) => {
+		const place = await temporaryPlace(t);
+		const kind = newId('job');
+		const [inHand, done, untouched] = [job({ kind, due_at: 1 }), job({ kind, due_at: 2 }), job({ kind, due_at: 3 })];
+		const first = await open(place);
+		await enqueue(first, [inHand, done, untouched]);
+		assert.equal((await first.jobs.claim(kind, 2, HOUR)).length, 2);
+		await first.commit({ jobs: [{ op: 'settle', id: done.id }] });
+		await first[Symbol.asyncDispose]();
+
+		await using second = await open(place);
+		assert.deepEqual(
+			(await second.jobs.claim(kind, 10, HOUR)).map(({ id, attempts }) => [id, attempts]),
+			[
+				[inHand.id, 2],
+				[untouched.id, 1],
+			],
+		);
+	});
+
+	test('commits under way when a store is closed are either carried out or refused, and later ones are refused', async (t) => {
+		const place = await temporaryPlace(t);
+		const store = await open(place);
+		const records = Array.from({ length: 60 }, () => assistant());
+		const commit = (n: number) => {
+			const record = records[n];
+			assert.ok(record);
+			return store.commit({ write: [{ op: 'insert', kind: 'assistants', record }] });
+		};
+		const early = Array.from({ length: 20 }, (_, n) => commit(n));
+		const closing = store[Symbol.asyncDispose]();
+		const late: Array<ReturnType<typeof commit>> = [];
+		for (let n = 20; n < 60; n++) {
+			late.push(commit(n));
+			if (n % 5 === 0) await new Promise(setImmediate);
+		}
+		const ends = await Promise.allSettled([...early, ...late]);
+		await closing;
+		await assert.rejects(store.commit({}), { code: 'unavailable' });
+		await assert.rejects(store.jobs.claim('any', 1, HOUR), { code: 'unavailable' });
+		await store[Symbol.asyncDispose]();
+
+		await using second = await open(place);
+		for (const [n, end] of ends.entries()) {
+			const stored = (await second.get('assistants', records[n]?.id ?? '')) !== undefined;
+			if (end.status === 'rejected') assert.equal(end.reason.code, 'unavailable');
+			assert.equal(stored, end.status === 'fulfilled', `commit ${n}`);
+			if (n < 20) assert.ok(stored, 'what was committed before closing is carried out');
+		}
+	});
+}
+
+/** A folder that goes with its test. */
+export async function temporaryPlace(t: { after(clean: () => Promise<void>): void }): Promise<string> {
+	const place = await mkdtemp(join(tmpdir(), 'parley-store-'));
+	t.after(() => rm(place, { recursive: true, force: true }));
+	return place;
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId } from '../../../src/base/index.ts';
+import type { AssistantRecord, ListQuery, Position, Store, Write } from '../../../src/store/index.ts';
+import { apiKey, assistant, conversation, document, message, NOON } from '../samples.ts';
+
+/** Lists go on from a place, not from a number of rows, so what happens meanwhile neither repeats nor hides a row. */
+export function listContract(opened: () => Store): void {
+	test('pages cover everything once, newest first or oldest first, also where many were made at the same time', async () => {
+		const store = opened();
+		const workspace_id = newId('workspace');
+		const made = Array.from({ length: 30 }, (_, n) => assistant({ workspace_id, created_at: NOON + (n % 4) }));
+		await insert(store, made);
+		for (const order of ['desc', 'asc'] as const) {
+			const sorted = made.toSorted(byCreation).map(({ id }) => id);
+			if (order === 'desc') sorted.reverse();
+			for (const limit of [1, 7, 30, 100]) {
+				assert.deepEqual(await idsOf(walk(store, { where: { workspace_id }, order, limit })), sorted);
+			}
+		}
+	});
+
+	test('what is there all the time is listed once, although rows come and go between the pages', async () => {
+		const store = opened();
+		const workspace_id = newId('workspace');
+		const made = Array.from({ length: 60 }, (_, n) => assistant({ workspace_id, created_at: NOON + 10 * n }));
+		await insert(store, made);
+		const leaving = made.filter((_, n) => n % 3 === 0);
+		const staying = made.filter((_, n) => n % 3 !== 0).map(({ id }) => id);
+		const seen: string[] = [];
+		let page = 0;
+		for await (const rows of walk(store, { where: { workspace_id }, order: 'asc', limit: 7 })) {
+			seen.push(...rows.map(({ id }) => id));
+			const write: Write[] = leaving
+				.splice(0, 4)
+				.map(({ id }) => ({ op: 'remove' as const, kind: 'assistants' as const, id }));
+			for (const created_at of [NOON + 1, NOON + 70 * page + 3, NOON + 70 * (page + 1) + 3]) {
+				write.push({ op: 'insert', kind: 'assistants', record: assistant({ workspace_id, created_at }) });
+			}
+			await store.commit({ write });
+			page++;
+		}
+		assert.equal(new Set(seen).size, seen.length);
+		assert.deepEqual(
+			seen.filter((id) => staying.includes(id)),
+			staying,
+		);
+	});
+
+	test('filters narrow a list: by field, by absence, by time', async () => {
+		const store = opened();
+		const workspace_id = newId('workspace');
+		const visitor = { id: 'v1', name: null, email: null };
+		const made = [
+			conversation({ workspace_id, created_at: NOON, status: 'archived', end_user_id: 'v1', end_user: visitor }),
+			conversation({ workspace_id, created_at: NOON + 1 }),
+			conversation({ workspace_id, created_at: NOON + 2, end_user_id: 'v1', end_user: visitor }),
+			conversation({ workspace_id, created_at: NOON + 3 }),
+		];
+		await store.commit({ write: made.map((record) => ({ op: 'insert', kind: 'conversations', record })) });
+		const places = async (query: Partial<ListQuery<'conversations'>>) => {
+			const where = { workspace_id, ...query.where };
+			const rows = await store.list('conversations', { order: 'asc', limit: 100, ...query, where });
+			return rows.map(({ id }) => made.findIndex((one) => one.id === id));
+		};
+		assert.deepEqual(await places({}), [0, 1, 2, 3]);
+		assert.deepEqual(await places({ where: { status: 'archived' } }), [0]);
+		assert.deepEqual(await places({ where: { end_user_id: 'v1', status: 'active' } }), [2]);
+		assert.deepEqual(await places({ where: { end_user_id: null } }), [1, 3]);
+		assert.deepEqual(await places({ where: { end_user_id: undefined } }), [0, 1, 2, 3]);
+		assert.deepEqual(await places({ createdAfter: NOON }), [1, 2, 3]);
+		assert.deepEqual(await places({ createdAfter: NOON, createdBefore: NOON + 3, order: 'desc' }), [2, 1]);
+		await assert.rejects(places({ where: { "1=1 OR ''": 'x' } as never }), /no field/);
+	});
+
+	test('messages are listed by their place in the conversation, not by time', async () => {
+		const store = opened();
+		const conversation_id = newId('conversation');
+		const made = [3, 1, 2, 5, 4].map((seq) => message({ conversation_id, seq, created_at: NOON - seq }));
+		await store.commit({ write: made.map((record) => ({ op: 'insert', kind: 'messages', record })) });
+		const list = async (order: 'asc' | 'desc', after?: Position) =>
+			(await store.list('messages', { where: { conversation_id }, order, limit: 3, after })).map(({ seq }) => seq);
+		assert.deepEqual(await list('asc'), [1, 2, 3]);
+		assert.deepEqual(await list('asc', { at: 3, id: made[0]?.id ?? '' }), [4, 5]);
+		assert.deepEqual(await list('desc'), [5, 4, 3]);
+		assert.deepEqual(
+			(await store.messagesBefore(conversation_id, 4, 2)).map(({ seq }) => seq),
+			[2, 3],
+		);
+		assert.deepEqual(await store.messagesBefore(conversation_id, 1, 2), []);
+	});
+
+	test('two messages cannot have the same place in a conversation', async () => {
+		const store = opened();
+		const conversation_id = newId('conversation');
+		const add = () =>
+			store.commit({ write: [{ op: 'insert', kind: 'messages', record: message({ conversation_id, seq: 1 }) }] });
+		await add();
+		await assert.rejects(add(), { code: 'unavailable' });
+	});
+
+	test('replies that nobody finished are found', async () => {
+		const store = opened();
+		const conversation_id = newId('conversation');
+		const [open, ended] = [
+			message({ conversation_id, seq: 2, status: 'in_progress' }),
+			message({ conversation_id, seq: 4, status: 'in_progress' }),
+		];
+		await store.commit({ write: [open, ended].map((record) => ({ op: 'insert', kind: 'messages', record })) });
+		await store.commit({ write: [{ op: 'patch', kind: 'messages', id: ended.id, set: { status: 'stopped' } }] });
+		const found = (await store.unfinishedReplies()).filter((one) => one.conversation_id === conversation_id);
+		assert.deepEqual(
+			found.map(({ id }) => id),
+			[open.id],
+		);
+	});
+
+	test('assistants are found by the knowledge base that they use, within their workspace', async () => {
+		const store = opened();
+		const [workspace_id, knowledge_base] = [newId('workspace'), newId('knowledge_base')];
+		const uses = assistant({ workspace_id, knowledge_base_ids: ['kb_x', knowledge_base] });
+		const others = [
+			assistant({ workspace_id, knowledge_base_ids: ['kb_x'] }),
+			assistant({ workspace_id: newId('workspace'), knowledge_base_ids: [knowledge_base] }),
+		];
+		await insert(store, [uses, ...others]);
+		assert.deepEqual(
+			(await store.assistantsWith(workspace_id, knowledge_base)).map(({ id }) => id),
+			[uses.id],
+		);
+	});
+
+	test('a key is found by its hash, and bytes are in use while a document has them', async () => {
+		const store = opened();
+		const key = apiKey();
+		const blob = newId('request');
+		const record = document({ blob });
+		await store.commit({
+			write: [
+				{ op: 'insert', kind: 'api_keys', record: key },
+				{ op: 'insert', kind: 'documents', record },
+			],
+		});
+		assert.equal((await store.apiKeyByHash(key.hash))?.id, key.id);
+		assert.equal(await store.apiKeyByHash('unknown'), undefined);
+		assert.equal(await store.blobInUse(blob), true);
+		await store.commit({ write: [{ op: 'remove', kind: 'documents', id: record.id }] });
+		assert.equal(await store.blobInUse(blob), false);
+	});
+}
+
+async function insert(store: Store, records: Array<Omit<AssistantRecord, 'version'>>): Promise<void> {
+	await store.commit({ write: records.map((record) => ({ op: 'insert', kind: 'assistants', record })) });
+}
+
+/** Page by page, as a client with a cursor does. */
+async function* walk(store: Store, query: ListQuery<'assistants'>): AsyncGenerator<AssistantRecord[]> {
+	let after: Position | undefined;
+	for (;;) {
+		const rows = await store.list('assistants', { ...query, after });
+		const last = rows.at(-1);
+		if (!last) return;
+		yield rows;
+		after = { at: last.created_at, id: last.id };
+	}
+}
+
+async function idsOf(pages: AsyncIterable<AssistantRecord[]>): Promise<string[]> {
+	const ids: string[] = [];
+	for await (const rows of pages) ids.push(...rows.map(({ id }) => id));
+	return ids;
+}
+
+function byCreation(a: { created_at: number; id: string }, b: { created_at: number; id: string }): number {
+	return a.created_at - b.created_at || (a.id < b.id ? -1 : 1);
+}

@@ -1,0 +1,171 @@
+import { newId } from '../../src/base/index.ts';
+import type { Kind, NewEvent, Records } from '../../src/store/index.ts';
+
+type Sample<K extends Kind> = Omit<Records[K], 'version'>;
+
+/** A time of these samples, in ms since the epoch. */
+export const NOON = Date.UTC(2026, 10, 20, 12);
+
+export function assistant(given: Partial<Sample<'assistants'>> = {}): Sample<'assistants'> {
+	return {
+		id: newId('assistant'),
+		workspace_id: 'ws_sample',
+		name: 'Guide',
+		description: null,
+		master_prompt: 'Answer briefly.',
+		model: 'builtin/extractive',
+		rag_settings: { top_k: 5, min_score: 0.25 },
+		status: 'active',
+		knowledge_base_ids: [],
+		tool_ids: [],
+		created_at: NOON,
+		updated_at: NOON,
+		archived_at: null,
+		...given,
+	};
+}
+
+export function knowledgeBase(given: Partial<Sample<'knowledge_bases'>> = {}): Sample<'knowledge_bases'> {
+	return {
+		id: newId('knowledge_base'),
+		workspace_id: 'ws_sample',
+		name: 'Manuals',
+		description: 'All of them, “quoted” and with a 🧭.',
+		search_settings: { hybrid: true, semantic_weight: 0.5 },
+		generation: null,
+		documents_total: 0,
+		documents_pending: 0,
+		documents_failed: 0,
+		last_indexed_at: null,
+		created_at: NOON,
+		updated_at: NOON,
+		...given,
+	};
+}
+
+export function document(given: Partial<Sample<'documents'>> = {}): Sample<'documents'> {
+	return {
+		id: newId('document'),
+		workspace_id: 'ws_sample',
+		knowledge_base_id: 'kb_sample',
+		title: 'Manual',
+		source_type: 'file',
+		url: null,
+		file_name: 'manual.pdf',
+		content_type: 'application/pdf',
+		size_bytes: 25 * 1024 * 1024,
+		blob: null,
+		status: 'error',
+		error: { code: 'unreadable_file', message: 'The file cannot be read.' },
+		attempts: 1,
+		chunk_count: 0,
+		page_count: null,
+		language: null,
+		created_at: NOON,
+		updated_at: NOON,
+		indexed_at: null,
+		...given,
+	};
+}
+
+export function conversation(given: Partial<Sample<'conversations'>> = {}): Sample<'conversations'> {
+	return {
+		id: newId('conversation'),
+		workspace_id: 'ws_sample',
+		deployment_id: 'dep_sample',
+		assistant_id: 'asst_sample',
+		channel: 'widget',
+		status: 'active',
+		title: null,
+		metadata: { page: '/prices', nested: { list: [1, null, 'x'] } },
+		end_user_id: null,
+		end_user: null,
+		handled_by: 'model',
+		message_count: 0,
+		last_message_at: null,
+		created_at: NOON,
+		updated_at: NOON,
+		archived_at: null,
+		...given,
+	};
+}
+
+export function message(given: Partial<Sample<'messages'>> = {}): Sample<'messages'> {
+	return {
+		id: newId('message'),
+		workspace_id: 'ws_sample',
+		conversation_id: 'conv_sample',
+		seq: 1,
+		role: 'assistant',
+		author: { type: 'model', name: null },
+		content: 'It costs 5 €.\u0000\n',
+		status: 'completed',
+		model: 'builtin/extractive',
+		citations: [
+			{ index: 1, document_id: 'doc_sample', title: 'Prices', url: null, page: 2, text: 'It costs 5 €.', score: 0.75 },
+		],
+		tool_calls: [],
+		usage: { input_tokens: 12, output_tokens: 5 },
+		error: null,
+		feedback: 'up',
+		attempts: 1,
+		created_at: NOON,
+		completed_at: NOON + 1,
+		...given,
+	};
+}
+
+export function deployment(given: Partial<Sample<'deployments'>> = {}): Sample<'deployments'> {
+	return {
+		id: newId('deployment'),
+		workspace_id: 'ws_sample',
+		name: 'Shop',
+		assistant_id: 'asst_sample',
+		allowed_domains: ['shop.example', '*.shop.example:*'],
+		appearance: {
+			primary_color: '#4f46e5',
+			theme: 'light',
+			position: 'bottom-right',
+			greeting: 'Hello!',
+			suggested_questions: [],
+		},
+		features: { streaming: true, rich_content: true, jwt_required: false },
+		rate_limit: { messages_per_minute: 20 },
+		status: 'active',
+		created_at: NOON,
+		updated_at: NOON,
+		...given,
+	};
+}
+
+export function apiKey(given: Partial<Sample<'api_keys'>> = {}): Sample<'api_keys'> {
+	const id = newId('api_key');
+	return {
+		id,
+		workspace_id: 'ws_sample',
+		name: 'CI',
+		hash: `hash of ${id}`,
+		prefix: 'sk_12345',
+		scopes: ['*'],
+		last_used_at: null,
+		expires_at: NOON,
+		created_at: NOON,
+		...given,
+	};
+}
+
+export function workspace(given: Partial<Sample<'workspaces'>> = {}): Sample<'workspaces'> {
+	return {
+		id: newId('workspace'),
+		name: 'Acme',
+		plan: 'unlimited',
+		retention_days: null,
+		created_at: NOON,
+		updated_at: NOON,
+		...given,
+	};
+}
+
+export function event(stream: string, type = 'message.created', data: unknown = { n: 1 }): NewEvent {
+	return { id: newId('event'), stream, type, data, created_at: NOON };
+}

@@ -1,0 +1,107 @@
+import type { SearchHit, SearchJob, SearchResult, WorkerAnswer } from '../src/contract/index.ts';
+import { type Ranking, type SearchOptions, Spelling, searchGeneration } from '../src/knowledge/ranking/index.ts';
+import { type Basis, deserialiseBasis } from '../src/knowledge/semantic/index.ts';
+import { SearchReader } from '../src/store/sqlite/search/index.ts';
+
+/** Bases stay in memory up to this many bytes as stored; at least the one in use does. */
+const BASES_BYTES = 128 * 1024 * 1024;
+
+/** Connections are few: a server has one database. */
+let open: { database: string; reader: SearchReader } | undefined;
+
+interface Loaded {
+	basis: Basis;
+	spelling: Spelling;
+	bytes: number;
+}
+
+/** The most recently used last. */
+const loaded = new Map<string, Loaded>();
+
+/** Searches the given generations and merges their hits by score. One that has been dropped meanwhile is empty. */
+export default async function search(job: SearchJob): Promise<WorkerAnswer<SearchResult>> {
+	const reader = readerOf(job.database);
+	const value = reader.snapshot(() => {
+		const hits: SearchHit[] = [];
+		let confidence = 0;
+		for (const target of job.targets) {
+			const { hybrid, semantic_weight } = target;
+			const options = { hybrid, semantic_weight, limit: job.top_k };
+			const found = searchTarget(reader, target.generation, job.query, options);
+			confidence = Math.max(confidence, found.confidence);
+			for (const hit of found.hits) {
+				const shown = hit.score >= job.min_score ? present(reader, target.knowledge_base_id, hit) : undefined;
+				if (shown) hits.push(shown);
+			}
+		}
+		hits.sort((a, b) => b.score - a.score);
+		return { hits: hits.slice(0, job.top_k), confidence };
+	});
+	return { ok: true, value };
+}
+
+function searchTarget(reader: SearchReader, id: string, query: string, options: SearchOptions) {
+	const generation = reader.generation(id);
+	if (!generation || generation.chunk_count === 0) return { hits: [], confidence: 0 };
+	const basis = generation.basis ?? '';
+	const index = {
+		chunks: generation.chunk_count,
+		languages: reader.languages(id),
+		semantic: generation.basis === null ? null : basisOf(reader, generation.basis),
+		chunksWith: (term: string) => reader.chunksWith(id, term),
+		keyword: (terms: readonly string[], limit: number) => reader.keyword(id, terms, limit),
+		nearest: (vector: Int8Array, limit: number) => reader.semantic(basis, vector, limit),
+		vector: (chunk: number) => reader.vector(basis, chunk),
+		terms: (chunk: number) => reader.termsOf(chunk),
+	};
+	return searchGeneration(index, query, options);
+}
+
+function present(reader: SearchReader, knowledge_base_id: string, hit: Ranking): SearchHit | undefined {
+	const chunk = reader.chunk(hit.id);
+	if (!chunk) return undefined;
+	const { document_id, position, title, url, text, heading_path, page } = chunk;
+	const { score, semantic_score, keyword_score } = hit;
+	return {
+		knowledge_base_id,
+		document_id,
+		chunk_id: `${document_id}.${position}`,
+		title,
+		url,
+		text,
+		heading_path,
+		page,
+		score,
+		semantic_score,
+		keyword_score,
+	};
+}
+
+function readerOf(database: string): SearchReader {
+	if (open?.database !== database) {
+		open?.reader[Symbol.dispose]();
+		open = { database, reader: new SearchReader(database) };
+		loaded.clear();
+	}
+	return open.reader;
+}
+
+function basisOf(reader: SearchReader, id: string): Loaded | null {
+	let entry = loaded.get(id);
+	if (entry === undefined) {
+		const model = reader.model(id);
+		if (model === undefined) return null;
+		const basis = deserialiseBasis(model);
+		entry = { basis, spelling: new Spelling(basis.vocabulary.keys()), bytes: model.length };
+	}
+	loaded.delete(id);
+	loaded.set(id, entry);
+	let bytes = 0;
+	for (const { bytes: more } of loaded.values()) bytes += more;
+	for (const [oldest, { bytes: less }] of loaded) {
+		if (bytes <= BASES_BYTES || oldest === id) break;
+		loaded.delete(oldest);
+		bytes -= less;
+	}
+	return entry;
+}
