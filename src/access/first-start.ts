@@ -1,6 +1,6 @@
 import { AppError, type Clock, newId } from '../base/index.ts';
 import type { Scope } from '../contract/index.ts';
-import type { ApiKeyRecord, Commit, Store, WorkspaceRecord, Write } from '../store/index.ts';
+import { type ApiKeyRecord, decideAndCommit, type Store, type WorkspaceRecord, type Write } from '../store/index.ts';
 import { createApiKey, hashApiKey, isApiKey, prefixOf } from './api-keys.ts';
 
 /** Refuses a key of the wrong form, before anything is made of it. */
@@ -36,13 +36,15 @@ export async function firstStart(
 		created_at: now,
 		updated_at: now,
 	};
-	await store.commit({
-		write: [
-			{ op: 'insert', kind: 'workspaces', record: workspace },
-			insertKey(workspace.id, key, { name: 'First key', scopes: ['*'], now }),
-		],
-	} satisfies Commit);
-	return key;
+	return decideAndCommit(store, async () => ({
+		commit: {
+			write: [
+				{ op: 'insert', kind: 'workspaces', record: workspace },
+				insertKey(workspace.id, key, { name: 'First key', scopes: ['*'], now }),
+			],
+		},
+		result: key,
+	}));
 }
 
 /** The write that stores a key, as its hash alone. */

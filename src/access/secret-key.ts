@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const BYTES = 32;
@@ -12,19 +12,18 @@ export async function loadSecretKey(dataDir: string): Promise<Buffer> {
 	const found = await readKey(path);
 	if (found) return found;
 	await mkdir(dataDir, { recursive: true, mode: 0o700 });
-	const temporary = `${path}.${process.pid}.tmp`;
-	const file = await open(temporary, 'wx', 0o600);
+	// A name that nobody had before: a start that was cut off may have left its own, and in a container every start has
+	// the same process id.
+	const temporary = `${path}.${randomUUID()}.tmp`;
 	try {
-		await file.writeFile(`${randomBytes(BYTES).toString('base64')}\n`);
-		await file.sync();
+		await writeFile(temporary, `${randomBytes(BYTES).toString('base64')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+		// A link, not a rename: of two processes that start at once, the second takes the first one's key.
+		await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
+			if (error.code !== 'EEXIST') throw error;
+		});
 	} finally {
-		await file.close();
+		await rm(temporary, { force: true });
 	}
-	// A link, not a rename: of two processes that start at once, the second takes the first one's key.
-	await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
-		if (error.code !== 'EEXIST') throw error;
-	});
-	await rm(temporary);
 	return (await readKey(path)) as Buffer;
 }
 

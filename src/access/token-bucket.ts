@@ -14,9 +14,13 @@ export interface BucketState {
 }
 
 interface Bucket {
-	tokens: number;
+	/** In sixty-thousandths of a request, so that a millisecond adds a whole number of them and none is lost to rounding. */
+	level: number;
 	at: number;
 }
+
+/** What one request takes from a bucket's level; a millisecond brings back `perMinute`. */
+const REQUEST = 60_000;
 
 /** Buckets of those not seen for longest are forgotten: they are full again by then, or belong to an attacker. */
 const BUCKETS = 50_000;
@@ -33,20 +37,20 @@ export class TokenBuckets {
 	/** Takes one token, or tells how long to wait. */
 	take(key: string, perMinute: number): BucketState {
 		const now = this.#clock.now();
-		const burst = Math.max(10, Math.ceil(perMinute / 6));
-		const perMs = perMinute / 60_000;
-		const bucket = this.#buckets.get(key) ?? { tokens: burst, at: now };
-		bucket.tokens = Math.min(burst, bucket.tokens + Math.max(0, now - bucket.at) * perMs);
+		const full = Math.max(10, Math.ceil(perMinute / 6)) * REQUEST;
+		const bucket = this.#buckets.get(key) ?? { level: full, at: now };
+		bucket.level = Math.min(full, bucket.level + Math.max(0, now - bucket.at) * perMinute);
 		bucket.at = now;
-		const allowed = bucket.tokens >= 1;
-		if (allowed) bucket.tokens -= 1;
+		const allowed = bucket.level >= REQUEST;
+		if (allowed) bucket.level -= REQUEST;
 		this.#buckets.set(key, bucket);
+		const secondsTo = (level: number) => Math.ceil((level - bucket.level) / (perMinute * 1000));
 		return {
 			allowed,
 			limit: perMinute,
-			remaining: Math.floor(bucket.tokens),
-			resetSeconds: Math.ceil((burst - bucket.tokens) / perMs / 1000),
-			retryAfter: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000)),
+			remaining: Math.floor(bucket.level / REQUEST),
+			resetSeconds: secondsTo(full),
+			retryAfter: allowed ? 0 : secondsTo(REQUEST),
 		};
 	}
 }

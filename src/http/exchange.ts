@@ -323,7 +323,8 @@ export class Exchange implements RequestOrigin {
 			return ok;
 		};
 		const end = (): void => {
-			res.cork(() => res.end(undefined, this.#around.dispatcher.draining));
+			// Not with the library's order to close: in a begun chunked answer it would write that header into the body.
+			res.cork(() => res.end());
 			this.#release();
 		};
 		const fail = (error: unknown): void => {

@@ -31,6 +31,9 @@ const JOINT_LEAD = 1.3;
 const JOINT_CHOICES = 6;
 /** Points given to no language: one function word alone is weak evidence. */
 const PRIOR_POINTS = 1;
+/** What it adds to English that a text has no letter beyond ASCII: most other languages cannot be written so for long. */
+const PLAIN_LETTERS = 0.25;
+const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 /** The language of a text as ISO 639-1, or null where the text is too short or it could not be told. */
 export function detectLanguage(text: string): string | null {
@@ -54,9 +57,10 @@ function jointly(sample: string, points: Map<string, number>): string | null {
 	const accuracies = choices.reduce((sum, choice) => sum + choice.accuracy, 0);
 	if (accuracies === 0) return null;
 	const allPoints = [...points.values()].reduce((sum, value) => sum + value, PRIOR_POINTS);
-	const [first, second] = choices
-		.map(({ lang, accuracy }) => ({ lang, weight: accuracy / accuracies + (points.get(lang) ?? 0) / allPoints }))
-		.sort((a, b) => b.weight - a.weight);
+	const weights = new Map(choices.map(({ lang, accuracy }) => [lang, accuracy / accuracies]));
+	for (const [language, value] of points) weights.set(language, (weights.get(language) ?? 0) + value / allPoints);
+	if (!BEYOND_ASCII.test(sample)) weights.set('en', (weights.get('en') ?? 0) + PLAIN_LETTERS);
+	const [first, second] = [...weights].map(([lang, weight]) => ({ lang, weight })).sort((a, b) => b.weight - a.weight);
 	if (first === undefined || first.weight < JOINT_LEAD * (second?.weight ?? 0)) return null;
 	return first.lang;
 }

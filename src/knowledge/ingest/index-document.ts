@@ -11,6 +11,9 @@ export const TRAIN = 'train';
 /** A basis is trained anew once its generation has grown by this factor since. */
 const GROWTH = 1.5;
 
+/** Up to so many chunks (about a second of training) the basis is trained anew before the last document counts as indexed. */
+const SMALL = 1000;
+
 /** A new basis is also worth while when this share of a document's words is unknown to the old one. */
 const UNKNOWN_SHARE = 0.5;
 
@@ -90,7 +93,10 @@ async function embed(
 	const terms = chunks.map(({ title_terms, body_terms }) => ({ title_terms, body_terms }));
 	const { id: document_id, title, url } = document;
 	const addition = { document_id, title, url, language: parsed.language, chunks };
-	if (generation?.basis) {
+	const total = (generation?.chunk_count ?? 0) + chunks.length;
+	const grown = generation !== undefined && total >= GROWTH * generation.trained_on;
+	const trainNow = total <= SMALL && (grown || knowledgeBase.documents_pending === 1);
+	if (generation?.basis && !trainNow) {
 		const fold = await pool.fold({ kind: 'fold', database, basis: generation.basis, chunks: terms }, signal);
 		return {
 			writes: [
@@ -103,12 +109,11 @@ async function embed(
 				},
 			],
 			generation: generation.id,
-			trainSoon:
-				generation.chunk_count + chunks.length >= GROWTH * generation.trained_on || fold.unknown_share >= UNKNOWN_SHARE,
+			trainSoon: total > SMALL && (grown || fold.unknown_share >= UNKNOWN_SHARE),
 			basedOn,
 		};
 	}
-	// The first document of a knowledge base: its own chunks make the first basis, so that it is searchable at once.
+	// Of a small knowledge base, and always of its first document, what is ready is also searched with all its own words.
 	const id = generation?.id ?? newId('generation');
 	const basis = newId('basis');
 	const trained = await pool.train(
