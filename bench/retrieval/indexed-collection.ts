@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SearchResult, TrainResult, WorkerAnswer } from '../../src/contract/index.ts';
+import type { SearchResult, TrainJob, TrainResult, WorkerAnswer } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore, type Store } from '../../src/store/index.ts';
+import { type IndexWrite, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { analyse, detectLanguage } from '../../src/text/index.ts';
 import embed from '../../workers/embed.ts';
 import search from '../../workers/search.ts';
@@ -43,8 +43,8 @@ export class IndexedCollection implements AsyncDisposable {
 			await commit(store, ...documents.slice(at, at + SLICE).map(addition));
 		}
 		const started = performance.now();
-		const job = { kind: 'train', database: store.databaseFile, generation: GENERATION, chunks: [] } as const;
-		const trained = valueOf((await embed(job)) as WorkerAnswer<TrainResult>);
+		const job: TrainJob = { kind: 'train', database: store.databaseFile, generation: GENERATION, chunks: [] };
+		const trained = resultOf((await embed(job)) as WorkerAnswer<TrainResult>);
 		const trainMs = performance.now() - started;
 		const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
 		await commit(store, {
@@ -67,7 +67,7 @@ export class IndexedCollection implements AsyncDisposable {
 	/** The ten best documents, and the confidence, as the search worker gives them. */
 	async search(query: string, mode: Mode): Promise<SearchResult> {
 		const target = { knowledge_base_id: 'kb_bench', generation: GENERATION, basis: BASIS, ...MODES[mode] };
-		return valueOf(
+		return resultOf(
 			await search({ database: this.#store.databaseFile, targets: [target], query, top_k: 10, min_score: 0 }),
 		);
 	}
@@ -78,7 +78,7 @@ export class IndexedCollection implements AsyncDisposable {
 	}
 }
 
-function addition({ id, title, text }: Collection['documents'][number]) {
+function addition({ id, title, text }: Collection['documents'][number]): IndexWrite {
 	const language = detectLanguage(`${title}\n${text}`);
 	const chunk = {
 		text: text || title,
@@ -97,7 +97,7 @@ function addition({ id, title, text }: Collection['documents'][number]) {
 		chunks: [chunk],
 		basis: null,
 		vectors: null,
-	} as const;
+	};
 }
 
 async function commit(store: Store, ...write: NonNullable<Parameters<Store['commit']>[0]['write']>): Promise<void> {
@@ -105,7 +105,7 @@ async function commit(store: Store, ...write: NonNullable<Parameters<Store['comm
 	if (outcome !== 'committed') throw new Error(`The index was not written: ${outcome}.`);
 }
 
-function valueOf<T>(answer: WorkerAnswer<T>): T {
+function resultOf<T>(answer: WorkerAnswer<T>): T {
 	if (!answer.ok) throw new Error(answer.error.message);
 	return answer.value;
 }

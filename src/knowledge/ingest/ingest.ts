@@ -21,7 +21,7 @@ const LOOK_MS = 2_000;
 /** A failure that may pass is tried so often. */
 const ATTEMPTS = 3;
 /** A document whose processing was cut off this often may be what ends our process: give it up. */
-const CLAIMS = 10;
+const CLAIMS = 30;
 const RETRY_MS = 5_000;
 
 /**

@@ -46,6 +46,12 @@ const MOST_WORDS = 200;
 const MOST_MATCHES = 40_000;
 const USELESS_SHARE = 0.5;
 
+/**
+ * The same word in another language's form counts from this share of its most frequent form on. A rarer one comes from
+ * a document whose language was mistaken, and its rarity would put just that document first.
+ */
+const RIVAL_SHARE = 0.25;
+
 /** A word that was taken for a similar one proves less than one that was found. */
 const CORRECTED_TRUST = 0.5;
 
@@ -80,9 +86,13 @@ function excerpt(words: readonly QueryWord[]): readonly QueryWord[] {
 }
 
 function resolve({ forms }: QueryWord, vocabulary: Vocabulary): AskedWord {
-	const known = forms.filter((form) => isKnown(form, vocabulary));
+	const known = forms
+		.filter((form) => isKnown(form, vocabulary))
+		.map((term) => ({ term, matches: matchesOf(term, vocabulary), weight: weightOf(term, vocabulary) }));
 	if (known.length > 0) {
-		return { terms: known, weight: Math.min(...known.map((term) => weightOf(term, vocabulary))), trust: 1 };
+		const most = Math.max(...known.map(({ matches }) => matches));
+		const terms = known.filter(({ matches }) => matches >= RIVAL_SHARE * most).map(({ term }) => term);
+		return { terms, weight: Math.min(...known.map(({ weight }) => weight)), trust: 1 };
 	}
 	for (const form of forms) {
 		const meant = vocabulary.spelling?.nearest(form);
@@ -104,9 +114,13 @@ function weightOf(term: string, { basis, chunks, chunksWith }: Vocabulary): numb
 	return inverseFrequency(Math.min(count, chunks), chunks);
 }
 
+/** How many chunks have a term, as its weight tells. */
+function matchesOf(term: string, vocabulary: Vocabulary): number {
+	return (vocabulary.chunks + 1) * Math.exp(-weightOf(term, vocabulary));
+}
+
 function affordable(terms: string[], vocabulary: Vocabulary): string[] {
-	const matches = (term: string) => (vocabulary.chunks + 1) * Math.exp(-weightOf(term, vocabulary));
-	const distinct = [...new Set(terms)].map((term) => ({ term, matches: matches(term) }));
+	const distinct = [...new Set(terms)].map((term) => ({ term, matches: matchesOf(term, vocabulary) }));
 	distinct.sort((a, b) => a.matches - b.matches);
 	const kept = new Set<string>();
 	let sum = 0;
