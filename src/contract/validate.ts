@@ -19,25 +19,25 @@ export type Validator<T> = (value: unknown) => T;
 
 /** A validator of JSON bodies. */
 export function bodyValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
-	return validator(bodies.compile(schema), '');
+	return validator(bodies.compile(schema));
 }
 
 /** A validator of query strings; the values are coerced from text in place. */
 export function queryValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
-	return validator(queries.compile(schema), '');
+	return validator(queries.compile(schema));
 }
 
-function validator<T>(check: ValidateFunction, prefix: string): Validator<T> {
+function validator<T>(check: ValidateFunction): Validator<T> {
 	return (value) => {
 		if (check(value)) return value as T;
-		const details = (check.errors ?? []).map((error) => detailOf(error, prefix));
+		const details = (check.errors ?? []).map(detailOf);
 		const first = details[0];
 		throw new AppError('invalid_request', first ? sentence(first) : undefined, { details });
 	};
 }
 
-function detailOf(error: ErrorObject, prefix: string): ErrorDetail {
-	const path = prefix + error.instancePath;
+function detailOf(error: ErrorObject): ErrorDetail {
+	const path = error.instancePath;
 	switch (error.keyword) {
 		case 'additionalProperties':
 			return { path: `${path}/${pointer(error.params.additionalProperty)}`, message: 'is not a known field' };

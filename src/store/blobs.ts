@@ -32,9 +32,14 @@ export class BlobStore {
 		this.#incoming = join(folder, 'incoming');
 	}
 
-	/** Makes the folders and deletes what an earlier process left half received. */
-	async prepare(): Promise<void> {
+	/**
+	 * Makes the folders and, for who has them alone, deletes what an earlier process left half received. Beside a running
+	 * server that is what it is receiving.
+	 */
+	async prepare({ alone }: { alone: boolean }): Promise<void> {
 		await mkdir(this.#incoming, { recursive: true });
+		await syncFolder(dirname(this.#folder));
+		if (!alone) return;
 		for (const name of await readdir(this.#incoming)) await rm(join(this.#incoming, name), { force: true });
 	}
 
@@ -75,10 +80,12 @@ export class BlobStore {
 			size,
 			head: Buffer.concat(head),
 			async keep() {
-				const made = await mkdir(dirname(target), { recursive: true });
+				const shard = dirname(target);
+				await mkdir(shard, { recursive: true });
 				await rename(temporary, target);
-				await syncFolder(dirname(target));
-				if (made) await syncFolder(dirname(dirname(target)));
+				await syncFolder(shard);
+				// Also where the folder was there: who made it may not have come this far yet.
+				await syncFolder(dirname(shard));
 			},
 			discard: () => rm(temporary, { force: true }),
 		};

@@ -13,7 +13,7 @@ type Change = {
 	[K in Kind]: { op: 'patch'; kind: K; id: string; set: Partial<Omit<Records[K], 'id' | 'version' | 'created_at'>> };
 }[Kind];
 
-/** One typed operation. A patch of a record that is gone makes the commit a conflict. */
+/** One typed operation. A patch leaves fields that are undefined; of a record that is gone, it makes the commit a conflict. */
 export type Write = Insert | Change | { op: 'remove'; kind: Kind; id: string } | IndexWrite;
 
 /** An event to be stored with the change it tells of. */

@@ -1,4 +1,4 @@
-import { AppError } from '../base/index.ts';
+import { AppError, KeyedLock } from '../base/index.ts';
 import type { BlobStore } from './blobs.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from './commit.ts';
 import type { Kind, Records } from './records.ts';
@@ -65,6 +65,9 @@ export interface Store extends Readers, AsyncDisposable {
 /** How often a decision is made anew when what it was based on has changed meanwhile. */
 const ATTEMPTS = 20;
 
+/** Decisions that were overtaken take turns by the record that overtook them: of many at once each is made, and none starves. */
+const turns = new KeyedLock();
+
 /**
  * Decides and commits; where the decision was overtaken by another commit, decides anew from what is there now.
  * @param decide reads, and answers the commit together with what to return once it is durable; or null for nothing to do
@@ -73,14 +76,23 @@ export async function decideAndCommit<T>(
 	store: Pick<Store, 'commit'>,
 	decide: () => Promise<{ commit: Commit | null; result: T }>,
 ): Promise<T> {
-	for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+	const attempt = async (): Promise<{ result: T } | { overtakenBy: string }> => {
 		const { commit, result } = await decide();
-		if (commit === null) return result;
-		const { outcome } = await store.commit(commit);
-		if (outcome === 'committed') return result;
-		if (outcome !== 'conflict') throw new AppError('unavailable', `The change was refused (${outcome}).`);
-	}
-	throw new AppError('unavailable', 'The resource is being changed by too many at once. Try again.', {
-		retry_after: 1,
+		if (commit === null) return { result };
+		const end = await store.commit(commit);
+		if (end.outcome === 'committed') return { result };
+		if (end.outcome === 'conflict') return { overtakenBy: end.id };
+		throw new AppError('unavailable', `The change was refused (${end.outcome}).`);
+	};
+	const first = await attempt();
+	if ('result' in first) return first.result;
+	return turns.run(first.overtakenBy, async () => {
+		for (let again = 1; again < ATTEMPTS; again++) {
+			const next = await attempt();
+			if ('result' in next) return next.result;
+		}
+		throw new AppError('unavailable', 'The resource is being changed by too many at once. Try again.', {
+			retry_after: 1,
+		});
 	});
 }

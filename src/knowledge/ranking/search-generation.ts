@@ -39,6 +39,11 @@ export interface SearchOptions {
 	limit: number;
 }
 
+interface StoredVector {
+	values: Int8Array;
+	length: number;
+}
+
 /** A chunk that was found. */
 export interface Ranking {
 	id: number;
@@ -91,20 +96,19 @@ function lookTwice(
 	writeInt8(asked, stored, 0);
 	const near = index.nearest(stored, hybrid ? CANDIDATES : CANDIDATES_ALONE);
 
-	const vectors = new Map<number, Float32Array>();
+	const vectors = new Map<number, StoredVector>();
 	for (const id of new Set([...keyword.keys(), ...near.map(({ id }) => id)])) {
-		const vector = index.vector(id);
-		if (vector) vectors.set(id, unitVector(vector));
+		const values = index.vector(id);
+		if (values) vectors.set(id, { values, length: lengthOf(values) });
 	}
 	const cosines = cosinesWith(asked, vectors);
 	const moved = Float32Array.from(asked);
-	const best = fuse(keyword, cosines, weight).filter(({ id }) => vectors.has(id));
-	for (const { id } of best.slice(0, FEEDBACK_HITS)) {
-		(vectors.get(id) as Float32Array).forEach((value, i) => {
-			(moved[i] as number) += (FEEDBACK / FEEDBACK_HITS) * value;
-		});
+	const best = fuse(keyword, cosines, weight).flatMap(({ id }) => vectors.get(id) ?? []);
+	for (const { values, length } of best.slice(0, FEEDBACK_HITS)) {
+		const share = FEEDBACK / FEEDBACK_HITS / (length || 1);
+		for (let i = 0; i < moved.length; i++) (moved[i] as number) += share * (values[i] as number);
 	}
-	return { cosines, fused: fuse(keyword, cosinesWith(unitVector(moved), vectors), weight) };
+	return { cosines, fused: fuse(keyword, cosinesWith(moved, vectors), weight) };
 }
 
 function judge(
@@ -135,21 +139,22 @@ function judge(
 	return { hits: hits.slice(0, limit).map((hit) => ({ ...hit, score: hit.score * sure })), confidence: sure };
 }
 
-function cosinesWith(asked: Float32Array, vectors: ReadonlyMap<number, Float32Array>): Map<number, number> {
+/** The cosine of a vector with each of the stored ones; zero where either has no length. */
+function cosinesWith(asked: Float32Array, vectors: ReadonlyMap<number, StoredVector>): Map<number, number> {
 	const cosines = new Map<number, number>();
-	for (const [id, vector] of vectors) {
+	const askedLength = lengthOf(asked);
+	for (const [id, { values, length }] of vectors) {
 		let sum = 0;
-		for (let i = 0; i < vector.length; i++) sum += (vector[i] as number) * (asked[i] as number);
-		cosines.set(id, sum);
+		for (let i = 0; i < values.length; i++) sum += (values[i] as number) * (asked[i] as number);
+		cosines.set(id, sum / (askedLength * length || 1));
 	}
 	return cosines;
 }
 
-function unitVector(values: Int8Array | Float32Array): Float32Array {
+function lengthOf(values: Int8Array | Float32Array): number {
 	let square = 0;
-	for (const value of values) square += value * value;
-	const scale = square > 0 ? 1 / Math.sqrt(square) : 0;
-	return Float32Array.from(values, (value) => value * scale);
+	for (let i = 0; i < values.length; i++) square += (values[i] as number) ** 2;
+	return Math.sqrt(square);
 }
 
 function memoised(count: (term: string) => number): (term: string) => number {

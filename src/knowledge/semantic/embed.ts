@@ -39,8 +39,11 @@ export function project(basis: Basis, counts: ReadonlyMap<string, number>): Proj
 		for (let i = 0; i < width; i++) (sum[i] as number) += scaled * (directions[from + i] as number);
 	}
 	const length = Math.sqrt(square);
-	const reach = length === 0 ? 0 : Math.min(1, Math.hypot(...sum) / length);
-	return { direction: unit(sum), length, reach, terms, unknown_terms };
+	let within = 0;
+	for (let i = 0; i < width; i++) within += (sum[i] as number) ** 2;
+	within = Math.sqrt(within);
+	const reach = length === 0 ? 0 : Math.min(1, within / length);
+	return { direction: unit(sum, within), length, reach, terms, unknown_terms };
 }
 
 /**
@@ -73,17 +76,14 @@ export function embedChunks(
 /** Writes a vector in eight bits, scaled by its largest value: cosines do not see the scale. */
 export function writeInt8(vector: Float32Array, into: Int8Array, at: number): void {
 	let largest = 0;
-	for (const value of vector) largest = Math.max(largest, Math.abs(value));
+	for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i] as number));
 	if (largest === 0) return;
-	vector.forEach((value, i) => {
-		into[at + i] = Math.round((value * INT8_MAX) / largest);
-	});
+	for (let i = 0; i < vector.length; i++) into[at + i] = Math.round(((vector[i] as number) * INT8_MAX) / largest);
 }
 
-/** To length 1 in place of whatever it was; zero stays zero. */
-export function unit(vector: Float64Array): Float32Array {
-	let square = 0;
-	for (const value of vector) square += value * value;
-	const scale = square > 0 ? 1 / Math.sqrt(square) : 0;
-	return Float32Array.from(vector, (value) => value * scale);
+/** At length 1; zero stays zero. */
+function unit(vector: Float64Array, length: number): Float32Array {
+	const result = new Float32Array(vector.length);
+	if (length > 0) for (let i = 0; i < vector.length; i++) result[i] = (vector[i] as number) / length;
+	return result;
 }

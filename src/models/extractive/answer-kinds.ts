@@ -78,6 +78,28 @@ export function wantedKinds(question: string, language: SpokenLanguage): Set<Ans
 	return new Set(kinds.filter(([, cue]) => cue.test(text)).map(([kind]) => kind));
 }
 
+/** How each spaced language asks for a number of something; the group is the something. */
+const COUNTED: Partial<Record<SpokenLanguage, RegExp>> = {
+	en: /\bhow many (\p{L}+)/u,
+	de: /\bwie ?viele?[rn]? (\p{L}+)/u,
+	fr: /\bcombien (?:de |d['’])(\p{L}+)/u,
+	es: /\bcu[áa]nt[oa]s (\p{L}+)/u,
+	nl: /\bhoeveel (\p{L}+)/u,
+	pt: /\bquant[oa]s (\p{L}+)/u,
+	it: /\bquant[ie] (\p{L}+)/u,
+};
+
+/**
+ * What finds the number that a question asks for: "how many days" is answered where a number stands before "days". Null
+ * where the question counts nothing.
+ */
+export function countOf(question: string, language: SpokenLanguage): RegExp | null {
+	const counted = COUNTED[language]?.exec(question.toLowerCase())?.[1];
+	if (counted === undefined) return null;
+	const numbers = `\\p{Nd}+|${COUNTS.flatMap((list) => list.split(' ')).join('|')}`;
+	return new RegExp(`(?<![\\p{L}\\p{N}])(?:${numbers})\\s+(?:\\p{L}+\\s+)?${counted}(?![\\p{L}\\p{N}])`, 'iu');
+}
+
 const LANGUAGES = Object.keys(CUES);
 /** Numbers that are written as words. */
 const COUNTS = [

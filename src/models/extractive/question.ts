@@ -1,6 +1,6 @@
 import { detectLanguage, queryTerms } from '../../text/index.ts';
 import type { ChatRequest } from '../chat-model.ts';
-import { type AnswerKind, wantedKinds } from './answer-kinds.ts';
+import { type AnswerKind, countOf, wantedKinds } from './answer-kinds.ts';
 import { askingWords, isSpoken, voteOn } from './asking-words.ts';
 import type { SpokenLanguage } from './phrases.ts';
 import { withoutCourtesies } from './small-talk.ts';
@@ -20,6 +20,8 @@ export interface Question {
 	/** The language to answer in. */
 	language: SpokenLanguage;
 	wants: ReadonlySet<AnswerKind>;
+	/** Finds the number of something that is asked for; null where none is. */
+	count: RegExp | null;
 	/** The asked terms in a language, because a document is searched in its own. */
 	termsIn(language: string | null): AskedTerm[];
 }
@@ -54,6 +56,7 @@ export function readQuestion(request: ChatRequest, passageLanguage: string | nul
 	return {
 		language,
 		wants: wantedKinds(`${text} `, language),
+		count: countOf(text, language),
 		termsIn: (inLanguage) => {
 			let terms = known.get(inLanguage);
 			if (!terms) {

@@ -33,6 +33,8 @@ const BESIDE = 0.4;
 const PASSAGE_SHARE = 0.6;
 const WANTED_BONUS = 0.2;
 const STEP_BONUS = 0.4;
+/** A number of the very things that are counted says more than any other number. */
+const COUNT_BONUS = 0.5;
 /** Under a heading that puts the very question, as in a list of frequent ones, the first sentences are the answer. */
 const TITLED_BONUS = 0.7;
 const TITLED_UNITS = 6;
@@ -158,7 +160,7 @@ function share(values: number[], weights: number[]): number {
 
 /** What the form of a unit says for or against it as an answer. */
 function formFactor(unit: Unit, question: Question): number {
-	let factor = 1;
+	let factor = question.count?.test(unit.text) ? 1 + COUNT_BONUS : 1;
 	for (const kind of question.wants) {
 		if (hasKind(unit.text, kind)) factor += WANTED_BONUS;
 		if (kind === 'steps' && unit.number !== null) factor += STEP_BONUS;

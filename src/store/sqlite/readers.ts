@@ -30,7 +30,8 @@ export class SqliteReaders implements Readers {
 		const values: unknown[] = [];
 		for (const [field, value] of Object.entries(query.where)) {
 			if (value === undefined) continue;
-			conditions.push(`${field} = ?`);
+			// IS is = that also finds null.
+			conditions.push(`${field} IS ?`);
 			values.push(encode(kind, field, value));
 		}
 		if (query.createdAfter !== undefined) {

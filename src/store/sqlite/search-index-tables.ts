@@ -20,7 +20,11 @@ export const SEARCH_INDEX_SCHEMA = `
 		seq INTEGER PRIMARY KEY, generation TEXT NOT NULL, document_id TEXT NOT NULL, title TEXT NOT NULL, url TEXT, language TEXT
 	) STRICT;
 	CREATE UNIQUE INDEX indexed_documents_by_id ON indexed_documents (generation, document_id);
-	CREATE INDEX indexed_documents_by_language ON indexed_documents (generation, language);
+
+	-- How many documents are in which language; '' stands for an unknown one.
+	CREATE TABLE generation_languages (
+		generation TEXT NOT NULL, language TEXT NOT NULL, documents INTEGER NOT NULL, PRIMARY KEY (generation, language)
+	) STRICT, WITHOUT ROWID;
 
 	CREATE TABLE chunks (
 		id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL,

@@ -65,6 +65,7 @@ function addDocument(db: Database, write: Write<'index.add_document'>): void {
 		insertVector?.run(BigInt(id), rows?.[position]);
 	});
 	countChunks(db, generation, chunks.length);
+	countLanguage(db, generation, language, 1);
 }
 
 function copyDocument(db: Database, write: Write<'index.copy_document'>): void {
@@ -107,19 +108,21 @@ function copyDocument(db: Database, write: Write<'index.copy_document'>): void {
 }
 
 function removeDocument(db: Database, generation: string, documentId: string): void {
-	const document = statement(db, 'SELECT seq FROM indexed_documents WHERE generation = ? AND document_id = ?')
-		.pluck()
-		.get(generation, documentId);
-	if (document === undefined) return;
-	const ids = statement(db, 'SELECT id FROM chunks WHERE document = ?').pluck().all(document) as number[];
+	const found = statement(
+		db,
+		'SELECT seq, language FROM indexed_documents WHERE generation = ? AND document_id = ?',
+	).get(generation, documentId) as { seq: number; language: string | null } | undefined;
+	if (found === undefined) return;
+	const ids = statement(db, 'SELECT id FROM chunks WHERE document = ?').pluck().all(found.seq) as number[];
 	const tables = [fullTextTable(generation), ...basesOf(db, generation).map(vectorTable)];
 	for (const table of tables) {
 		const remove = statement(db, `DELETE FROM ${table} WHERE rowid = ?`);
 		for (const id of ids) remove.run(BigInt(id));
 	}
-	statement(db, 'DELETE FROM chunks WHERE document = ?').run(document);
-	statement(db, 'DELETE FROM indexed_documents WHERE seq = ?').run(document);
+	statement(db, 'DELETE FROM chunks WHERE document = ?').run(found.seq);
+	statement(db, 'DELETE FROM indexed_documents WHERE seq = ?').run(found.seq);
 	countChunks(db, generation, -ids.length);
+	countLanguage(db, generation, found.language, -1);
 }
 
 function openBasis(db: Database, write: Write<'index.open_basis'>): void {
@@ -169,6 +172,7 @@ function dropGeneration(db: Database, generation: string): void {
 		generation,
 	);
 	statement(db, 'DELETE FROM indexed_documents WHERE generation = ?').run(generation);
+	statement(db, 'DELETE FROM generation_languages WHERE generation = ?').run(generation);
 	statement(db, 'DELETE FROM generations WHERE id = ?').run(generation);
 }
 
@@ -185,6 +189,14 @@ function countChunks(db: Database, generation: string, change: number): void {
 	const sql = 'UPDATE generations SET chunk_count = chunk_count + ? WHERE id = ?';
 	if (statement(db, sql).run(change, generation).changes === 0)
 		throw new Error(`There is no generation ${generation}.`);
+}
+
+function countLanguage(db: Database, generation: string, language: string | null, change: number): void {
+	statement(
+		db,
+		`INSERT INTO generation_languages (generation, language, documents) VALUES (?, ?, ?)
+		 ON CONFLICT DO UPDATE SET documents = documents + excluded.documents`,
+	).run(generation, language ?? '', change);
 }
 
 function vectorInsert(db: Database, basis: string) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { AppError, type Deferred, deferred, newId } from '../../base/index.ts';
+import { AppError, type Deferred, deferred, messageOf, newId } from '../../base/index.ts';
 import { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
 import type { Jobs, Store } from '../store.ts';
@@ -30,20 +30,26 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 		owner: `${process.pid}-${newId('request')}`,
 	};
 	const thread = new Worker(options.writer.file, { workerData, execArgv: options.writer.execArgv ?? [] });
-	const fence = await new Promise<Fence>((resolve, reject) => {
+	try {
+		const fence = await started(thread);
+		const blobs = new BlobStore(join(options.dataDir, 'blobs'));
+		await blobs.prepare({ alone: workerData.role === 'server' });
+		return new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence);
+	} catch (error) {
+		await thread.terminate();
+		throw error;
+	}
+}
+
+function started(thread: Worker): Promise<Fence> {
+	return new Promise<Fence>((resolve, reject) => {
 		thread.once('message', (message: FromWriter) => {
 			if ('refused' in message) reject(new AppError('unavailable', message.refused));
 			else if ('ready' in message) resolve(message.fence);
 		});
 		thread.once('error', reject);
 		thread.once('exit', (code) => reject(new Error(`The writer thread ended with code ${code}.`)));
-	}).catch(async (error: unknown) => {
-		await thread.terminate();
-		throw error;
 	});
-	const blobs = new BlobStore(join(options.dataDir, 'blobs'));
-	await blobs.prepare();
-	return new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence);
 }
 
 class SqliteStore extends SqliteReaders implements Store {
@@ -59,6 +65,7 @@ class SqliteStore extends SqliteReaders implements Store {
 	readonly #waiting = new Map<number, { task: WriterTask; done: Deferred<WriterOutcome> }>();
 	#next = 0;
 	#failure: Error | undefined;
+	#closing = false;
 	readonly #closed = deferred<void>();
 
 	constructor(thread: Worker, file: string, blobs: BlobStore, fence: Fence) {
@@ -86,8 +93,11 @@ class SqliteStore extends SqliteReaders implements Store {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		if (!this.#failure) {
-			this.#flush();
-			this.#send('close');
+			if (!this.#closing) {
+				this.#closing = true;
+				this.#flush();
+				this.#send('close');
+			}
 			await this.#closed.promise;
 		}
 		this.#readOnly.close();
@@ -99,7 +109,9 @@ class SqliteStore extends SqliteReaders implements Store {
 	}
 
 	async #submit<T extends CommitOutcome | Job[]>(task: WriterTask): Promise<T> {
-		if (this.#failure) throw new AppError('unavailable', 'The database is closed.', { cause: this.#failure });
+		if (this.#closing || this.#failure) {
+			throw new AppError('unavailable', 'The database is closed.', { cause: this.#failure });
+		}
 		if (this.#waiting.size >= BACKLOG) {
 			throw new AppError('unavailable', 'The disk does not keep up with the writes.', { retry_after: 1 });
 		}
@@ -117,7 +129,17 @@ class SqliteStore extends SqliteReaders implements Store {
 		if (this.#turn.length === 0) return;
 		const tasks = this.#turn;
 		this.#turn = [];
-		this.#send({ first: this.#next - tasks.length, tasks });
+		this.#sendTasks(this.#next - tasks.length, tasks);
+	}
+
+	/** A value that no thread can be handed (a function, say) fails the commit that holds it, not those that leave with it. */
+	#sendTasks(first: number, tasks: WriterTask[]): void {
+		try {
+			this.#send({ first, tasks });
+		} catch (error) {
+			if (tasks.length === 1) this.#settle(first, { ok: false, message: messageOf(error) });
+			else for (const [offset, task] of tasks.entries()) this.#sendTasks(first + offset, [task]);
+		}
 	}
 
 	#send(message: ToWriter): void {
@@ -126,18 +148,19 @@ class SqliteStore extends SqliteReaders implements Store {
 
 	#receive(message: FromWriter): void {
 		if ('closed' in message) {
-			this.#failure = new Error('closed');
-			this.#closed.resolve();
+			this.#fail(new Error('closed'));
 			return;
 		}
 		if (!('outcomes' in message)) return;
-		for (const [offset, outcome] of message.outcomes.entries()) {
-			const waiting = this.#waiting.get(message.first + offset);
-			if (!waiting) continue;
-			this.#waiting.delete(message.first + offset);
-			this.#publish(waiting.task, outcome);
-			waiting.done.resolve(outcome);
-		}
+		for (const [offset, outcome] of message.outcomes.entries()) this.#settle(message.first + offset, outcome);
+	}
+
+	#settle(place: number, outcome: WriterOutcome): void {
+		const waiting = this.#waiting.get(place);
+		if (!waiting) return;
+		this.#waiting.delete(place);
+		this.#publish(waiting.task, outcome);
+		waiting.done.resolve(outcome);
 	}
 
 	/** Listeners hear of events in commit order, before whoever committed goes on. */
@@ -146,7 +169,16 @@ class SqliteStore extends SqliteReaders implements Store {
 		const committed = outcome.value as CommitOutcome;
 		if (committed.outcome !== 'committed') return;
 		const events = task.commit.events.map((event, index) => ({ ...event, seq: committed.seqs[index] as number }));
-		for (const listener of this.#listeners) listener(events);
+		for (const listener of this.#listeners) {
+			try {
+				listener(events);
+			} catch (defect) {
+				// It surfaces as an uncaught exception, but what is durable is told to the others all the same.
+				queueMicrotask(() => {
+					throw defect;
+				});
+			}
+		}
 	}
 
 	#fail(error: Error): void {

@@ -142,7 +142,7 @@ export class Writer {
 				return;
 			}
 			case 'patch': {
-				const set = Object.entries(write.set);
+				const set = Object.entries(write.set).filter(([, value]) => value !== undefined);
 				const values = set.map(([field, value]) => encode(write.kind, field, value));
 				const { changes } = this.#prepare(
 					`UPDATE ${write.kind} SET version = version + 1${set.map(([field]) => `, ${field} = ?`).join('')} WHERE id = ?`,

@@ -50,7 +50,8 @@ export class SearchReader implements Disposable {
 	languages(generation: string): Array<string | null> {
 		return statement(
 			this.#db,
-			'SELECT language FROM indexed_documents WHERE generation = ? GROUP BY language ORDER BY count(*) DESC, language',
+			`SELECT nullif(language, '') FROM generation_languages WHERE generation = ? AND documents > 0
+			 ORDER BY documents DESC, language`,
 		)
 			.pluck()
 			.all(generation) as Array<string | null>;
@@ -62,13 +63,6 @@ export class SearchReader implements Disposable {
 			.pluck()
 			.get(term);
 		return (count as number | undefined) ?? 0;
-	}
-
-	/** All terms of a generation that begin so, with how many chunks have each. */
-	termsBeginning(generation: string, prefix: string, limit: number): Array<{ term: string; chunks: number }> {
-		const sql = `SELECT term, doc AS chunks FROM ${termsTable(generation)} WHERE term >= ? AND term < ? LIMIT ?`;
-		const end = `${prefix}\u{10ffff}`;
-		return statement(this.#db, sql).all(prefix, end, limit) as Array<{ term: string; chunks: number }>;
 	}
 
 	/** The chunks that have any of the terms, best first, by BM25. A repeated term counts again. */
