@@ -9,8 +9,10 @@ const options = { allErrors: false, strict: true, useDefaults: false, allowUnion
 const bodies = new Ajv(options);
 /** Query strings hold only text: numbers and booleans are read from it. */
 const queries = new Ajv({ ...options, coerceTypes: true });
+const dateTime = addFormats.default.get('date-time') as { validate(text: string): boolean };
 for (const ajv of [bodies, queries]) {
-	addFormats.default(ajv, ['date-time', 'uri']);
+	// RFC 3339 has leap seconds, which no Date can hold.
+	ajv.addFormat('date-time', (text) => dateTime.validate(text) && !Number.isNaN(Date.parse(text)));
 	ajv.addFormat('binary', true);
 }
 

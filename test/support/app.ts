@@ -66,8 +66,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 		url: app.url,
 		key,
 		dataDir,
-		call: (method, path, body, headers) =>
-			call(method, path, body, { authorization: `Bearer ${key}`, ...headers }),
+		call: (method, path, body, headers) => call(method, path, body, { authorization: `Bearer ${key}`, ...headers }),
 		visit: (method, path, body, headers) => call(method, path, body, { origin: ORIGIN, ...headers }),
 		async restart() {
 			await app[Symbol.asyncDispose]();

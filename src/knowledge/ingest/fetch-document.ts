@@ -1,15 +1,23 @@
-import { AppError } from '../../base/index.ts';
-import type { DocumentRecord } from '../../store/index.ts';
-import { versionOf } from '../documents.ts';
+import { AppError, type Clock } from '../../base/index.ts';
+import type { Network } from '../../net/index.ts';
+import type { DocumentRecord, Store } from '../../store/index.ts';
+import { type Documents, versionOf } from '../documents.ts';
 import { sniffFormat } from '../parsing/format.ts';
-import type { IngestDependencies } from './ingest.ts';
+
+/** What fetching needs. */
+export interface FetchDependencies {
+	store: Store;
+	network: Pick<Network, 'download'>;
+	documents: Pick<Documents, 'removeUnusedBlob'>;
+	clock: Clock;
+}
 
 /**
  * Downloads a document's URL into the blob store; null when the document has gone meanwhile.
  * @throws AppError with the reason why it cannot be had
  */
 export async function fetchDocument(
-	{ store, network, clock, documents }: IngestDependencies,
+	{ store, network, clock, documents }: FetchDependencies,
 	document: DocumentRecord,
 	signal: AbortSignal,
 ): Promise<DocumentRecord | null> {

@@ -1,16 +1,13 @@
-import { AppError, type Clock, KeyedLock, type Log, messageOf, pause } from '../../base/index.ts';
-import type { Network } from '../../net/index.ts';
+import { AppError, KeyedLock, type Log, messageOf, pause } from '../../base/index.ts';
 import type { DocumentRecord, Job, Write } from '../../store/index.ts';
-import { type Documents, INGEST, versionOf } from '../documents.ts';
+import { INGEST, versionOf } from '../documents.ts';
 import { recount } from '../status.ts';
-import { fetchDocument } from './fetch-document.ts';
+import { type FetchDependencies, fetchDocument } from './fetch-document.ts';
 import { copyIndexed, type IndexDependencies, indexDocument, TRAIN } from './index-document.ts';
 import { trainBasis } from './train-basis.ts';
 
-export interface IngestDependencies extends Omit<IndexDependencies, 'signal'> {
-	network: Network;
-	documents: Documents;
-	clock: Clock;
+export interface IngestDependencies extends Omit<IndexDependencies, 'signal'>, FetchDependencies {
+	store: IndexDependencies['store'];
 	log: Log;
 }
 

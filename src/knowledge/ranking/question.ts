@@ -75,7 +75,8 @@ export function understand(words: readonly QueryWord[], vocabulary: Vocabulary):
 		for (const term of counted) counts.set(term, (counts.get(term) ?? 0) + 1);
 		if (contentOnly && word.asks) continue;
 		about.set(key, asked);
-		for (const term of counted) aboutCounts.set(term, (aboutCounts.get(term) ?? 0) + 1);
+		for (const term of asked.trust < 1 ? word.forms.slice(0, 1) : counted)
+			aboutCounts.set(term, (aboutCounts.get(term) ?? 0) + 1);
 	}
 	return { terms: affordable(terms, vocabulary), counts, about: [...about.values()], aboutCounts };
 }

@@ -1,7 +1,7 @@
-/** Shorter words have too many neighbours; so have numbers. */
-const SHORTEST = 4;
+/** Shorter words have too many neighbours that mean something else; so have numbers. */
+const SHORTEST = 5;
 /** From this length on, two slips are forgiven. */
-const LONG = 8;
+const LONG = 9;
 const DIGIT = /\p{N}/u;
 
 /** Finds what a word that nobody wrote was meant to be. */
