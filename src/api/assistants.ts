@@ -1,7 +1,7 @@
 import { AppError, type Clock, mergePatch, newId, timestamp, timestampOrNull } from '../base/index.ts';
 import type { Assistant, AssistantPatch, Operations } from '../contract/index.ts';
 import type { Models } from '../models/index.ts';
-import { type AssistantRecord, decideAndCommit, type NewEvent, type Store } from '../store/index.ts';
+import { type AssistantRecord, type Commit, decideAndCommit, type NewEvent, type Store } from '../store/index.ts';
 import type { Handler } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
@@ -124,8 +124,8 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 				updated_at: now,
 				archived_at: null,
 			};
-			await store.commit({ write: [{ op: 'insert', kind: 'assistants', record }] });
-			return presentAssistant(record);
+			const commit = { write: [{ op: 'insert', kind: 'assistants', record }] } satisfies Commit;
+			return decideAndCommit(store, async () => ({ commit, result: presentAssistant(record) }));
 		},
 
 		getAssistant: async ({ caller, params }) => presentAssistant(await find(caller.workspaceId, params.id)),

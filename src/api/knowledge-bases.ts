@@ -2,6 +2,7 @@ import { AppError, type Clock, mergePatch, newId } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Knowledge, presentKnowledgeBase, presentStatus, versionOf } from '../knowledge/index.ts';
 import {
+	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
 	type KnowledgeBaseRecord,
@@ -75,8 +76,8 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				created_at: now,
 				updated_at: now,
 			};
-			await store.commit({ write: [{ op: 'insert', kind: 'knowledge_bases', record }] });
-			return presentKnowledgeBase(record);
+			const commit = { write: [{ op: 'insert', kind: 'knowledge_bases', record }] } satisfies Commit;
+			return decideAndCommit(store, async () => ({ commit, result: presentKnowledgeBase(record) }));
 		},
 
 		getKnowledgeBase: async ({ caller, params }) =>

@@ -95,7 +95,8 @@ async function callOf<O extends Operation>(
 
 /** A parameter that is given twice is not one of the two: it is refused. */
 function queryObject(request: HttpRequest): Record<string, string> {
-	const query: Record<string, string> = {};
+	// Without a prototype: a parameter may have any name.
+	const query: Record<string, string> = Object.create(null);
 	for (const [name, value] of request.query) {
 		if (Object.hasOwn(query, name))
 			throw new AppError('invalid_request', `The query parameter ${name} is given twice.`);

@@ -24,23 +24,22 @@ const LOCAL = new Set(['localhost', '127.0.0.1']);
 
 /**
  * Reads one entry.
+ * @param at its place in the list
  * @throws AppError `invalid_request` with the reason
  */
-function parseEntry(entry: string): Source | '*' {
+function parseEntry(entry: string, at: number): Source | '*' {
 	if (entry === '*') return '*';
 	const match = ENTRY.exec(entry);
 	if (!match) {
-		throw new AppError(
-			'invalid_request',
-			`"${entry}" is not a domain. Write example.com, *.example.com, example.com:8443 or https://example.com, without a path.`,
-		);
+		const forms = 'example.com, *.example.com, example.com:8443 or https://example.com, without a path';
+		throw invalidEntry(at, `"${entry}" is not a domain. Write ${forms}.`);
 	}
 	const [, scheme, star, name, port = null] = match;
 	const url = `http://${name}`;
 	const host = URL.canParse(url) ? new URL(url).hostname : '';
 	const number = Number(port ?? 1);
 	if (!HOST.test(host) || (port !== '*' && (number < 1 || number > 65_535))) {
-		throw new AppError('invalid_request', `"${entry}" is not a valid domain.`);
+		throw invalidEntry(at, `"${entry}" is not a valid domain.`);
 	}
 	return {
 		scheme: scheme?.toLowerCase() ?? null,
@@ -48,6 +47,10 @@ function parseEntry(entry: string): Source | '*' {
 		wildcard: star !== undefined,
 		port: port === null || port === '*' ? port : String(number),
 	};
+}
+
+function invalidEntry(at: number, message: string): AppError {
+	return new AppError('invalid_request', message, { details: [{ path: `/allowed_domains/${at}`, message }] });
 }
 
 /** @throws AppError `invalid_request` for an entry that cannot be read */

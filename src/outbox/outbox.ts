@@ -1,7 +1,8 @@
 import { AppError } from '../base/index.ts';
 import type { Store, StoredEvent } from '../store/index.ts';
-import { isAfter, type StreamPosition } from './position.ts';
-import { Backlog, type GrowingText, type StreamEvent, type StreamItem, type Topic } from './topic.ts';
+import { Place } from './place.ts';
+import type { StreamPosition } from './position.ts';
+import { Backlog, type StreamEvent, type StreamEventData, type StreamItem, type Topic } from './topic.ts';
 
 export interface FollowOptions {
 	/** Where the client was; null: from now on, with a text that is growing given from its beginning. */
@@ -47,6 +48,7 @@ export class Outbox implements Disposable {
 	 * @throws AppError `unavailable` when the follower is too slow: it may come back with its last position
 	 */
 	async *follow(stream: string, { after, signal }: FollowOptions): AsyncGenerator<StreamItem, void, undefined> {
+		if (this.#closed) return;
 		// Listening begins before reading: what commits in between is in both, and told once because positions only grow.
 		const backlog = new Backlog();
 		const topic = this.#topic(stream);
@@ -56,26 +58,29 @@ export class Outbox implements Disposable {
 		signal.addEventListener('abort', onAbort, { once: true });
 		try {
 			// A position that no event of this stream reaches was not given out by this database: then nothing was missed.
-			let at = after && (await this.#reaches(stream, after)) ? after : null;
-			if (at) {
-				for await (const event of this.#missed(stream, at)) {
-					if (signal.aborted) return;
-					yield { kind: 'event', event, replayed: true };
-					at = { seq: event.seq, offset: 0 };
+			const from = after && (await this.#reaches(stream, after)) ? after : null;
+			const place = new Place(from ?? { seq: 0, offset: 0 });
+			if (from) {
+				// Not only from the position: whether the text in the snapshot is still open there is told by the log.
+				const start = Math.min(from.seq, snapshot?.seq ?? from.seq);
+				for await (const event of this.#missed(stream, start)) {
+					if (signal.aborted || this.#closed) return;
+					const told = place.tell({ kind: 'event', event, replayed: true });
+					if (told) yield told;
 				}
+			} else if (snapshot) {
+				yield place.begin(snapshot, stream);
 			}
-			if (snapshot) {
-				const { items, position } = growthSince(stream, snapshot, at);
-				yield* items;
-				at = position;
+			if (snapshot?.text) {
+				const { seq, message_id, text } = snapshot;
+				const told = place.tell({ kind: 'delta', delta: { seq, message_id, index: 0, text } });
+				if (told) yield told;
 			}
-			at ??= { seq: 0, offset: 0 };
 			while (!signal.aborted && !this.#closed) {
 				for (const item of backlog.take()) {
-					const told = unseen(item, at);
-					if (!told) continue;
-					yield told.item;
-					at = told.position;
+					if (signal.aborted) return;
+					const told = place.tell(item);
+					if (told) yield told;
 				}
 				if (backlog.overflown) throw new AppError('unavailable', 'The stream was read too slowly. Resume it.');
 				if (backlog.isEmpty && !signal.aborted && !this.#closed) await backlog.changed();
@@ -98,9 +103,10 @@ export class Outbox implements Disposable {
 		return (await this.#store.events(stream, seq - 1, 1)).length > 0;
 	}
 
-	async *#missed(stream: string, after: StreamPosition): AsyncGenerator<StreamEvent> {
-		let at = after.seq;
+	async *#missed(stream: string, after: number): AsyncGenerator<StreamEvent> {
+		let at = after;
 		for (;;) {
+			if (this.#closed) return;
 			const page = await this.#store.events(stream, at, PAGE);
 			for (const event of page) yield event as StreamEvent;
 			const last = page.at(-1);
@@ -111,11 +117,14 @@ export class Outbox implements Disposable {
 
 	#hear(events: StoredEvent[]): void {
 		for (const event of events as StreamEvent[]) {
-			const opens = event.data.text === 'opens';
+			// Streams of a workspace carry events of every shape.
+			const data = event.data as StreamEventData | null | undefined;
+			const opens = data?.text === 'opens';
 			const topic = opens ? this.#topic(event.stream) : this.#topics.get(event.stream);
 			if (!topic) continue;
-			if (opens) topic.growing = { seq: event.seq, message_id: event.data.message_id, text: '' };
-			if (event.data.text === 'closes') topic.growing = null;
+			if (opens) topic.growing = { seq: event.seq, at: event.seq, message_id: data.message_id, text: '' };
+			else if (data?.text === 'closes') topic.growing = null;
+			else if (topic.growing) topic.growing.at = event.seq;
 			for (const follower of topic.followers) follower.push({ kind: 'event', event, replayed: false });
 			this.#release(event.stream, topic);
 		}
@@ -133,42 +142,4 @@ export class Outbox implements Disposable {
 	#release(stream: string, topic: Topic): void {
 		if (topic.followers.size === 0 && !topic.growing) this.#topics.delete(stream);
 	}
-}
-
-/** What a follower at a position must still hear of the text that was growing when it came. */
-function growthSince(
-	stream: string,
-	growing: GrowingText,
-	at: StreamPosition | null,
-): { items: StreamItem[]; position: StreamPosition } {
-	const { seq, message_id, text } = growing;
-	const here = { seq, offset: text.length };
-	if (at && !isAfter(here, at)) return { items: [], position: at };
-	const items: StreamItem[] = [];
-	const from = at?.seq === seq ? at.offset : 0;
-	if (at === null) {
-		const data = { message_id, text: 'opens' } as const;
-		const event = { id: '', stream, seq, type: 'message.created', data, created_at: 0 };
-		items.push({ kind: 'event', event, replayed: false });
-	}
-	if (text.length > from)
-		items.push({ kind: 'delta', delta: { seq, message_id, index: from, text: text.slice(from) } });
-	return { items, position: here };
-}
-
-/** The part of an item that lies after a position, and the position after it. */
-function unseen(item: StreamItem, at: StreamPosition): { item: StreamItem; position: StreamPosition } | null {
-	if (item.kind === 'event') {
-		const position = { seq: item.event.seq, offset: 0 };
-		return isAfter(position, at) ? { item, position } : null;
-	}
-	const { delta } = item;
-	const position = { seq: delta.seq, offset: delta.index + delta.text.length };
-	if (!isAfter(position, at)) return null;
-	const known = at.seq === delta.seq ? Math.max(0, at.offset - delta.index) : 0;
-	if (known === 0) return { item, position };
-	return {
-		item: { kind: 'delta', delta: { ...delta, index: delta.index + known, text: delta.text.slice(known) } },
-		position,
-	};
 }

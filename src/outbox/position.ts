@@ -1,7 +1,7 @@
 import { AppError } from '../base/index.ts';
 
 /**
- * A place in a stream: after this event, and within the text that the event opened, after this many UTF-16 code units.
+ * A place in a stream: after this event, and within the text that is open there, after this many UTF-16 code units.
  * Written `<event number>.<offset>`; it is what SSE clients send back as Last-Event-ID, opaque to them.
  */
 export interface StreamPosition {
@@ -18,9 +18,4 @@ export function parsePosition(text: string): StreamPosition {
 	const match = /^(\d{1,15})\.(\d{1,15})$/.exec(text);
 	if (!match) throw new AppError('invalid_request', 'Last-Event-ID is not one that this server gave out.');
 	return { seq: Number(match[1]), offset: Number(match[2]) };
-}
-
-/** Whether a is strictly later than b. */
-export function isAfter(a: StreamPosition, b: StreamPosition): boolean {
-	return a.seq > b.seq || (a.seq === b.seq && a.offset > b.offset);
 }

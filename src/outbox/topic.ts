@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../store/index.ts';
+import type { StreamPosition } from './position.ts';
 
 /** What the data of a stream's events says to the outbox. */
 export interface StreamEventData {
@@ -19,13 +20,23 @@ export interface Delta {
 	text: string;
 }
 
-export type StreamItem =
+/** What happens in a stream. */
+export type Happening =
 	| { kind: 'event'; event: StreamEvent /** Read from the log, not heard as it happened. */; replayed: boolean }
 	| { kind: 'delta'; delta: Delta };
 
+/** What happened, as one follower is told it. */
+export type StreamItem = Happening & {
+	/** The place after it, from which this follower can go on. Later with every item. */
+	position: StreamPosition;
+};
+
 /** The text that is growing in a stream right now. */
 export interface GrowingText {
+	/** The event that opened it. */
 	seq: number;
+	/** The last event of the stream. */
+	at: number;
 	message_id: string;
 	text: string;
 }
@@ -36,12 +47,14 @@ const BACKLOG_ITEMS = 5_000;
 
 /** What a follower has not taken yet. Deltas that wait are merged, so a slow reader gets fewer and larger ones. */
 export class Backlog {
-	#items: StreamItem[] = [];
+	#items: Happening[] = [];
 	#chars = 0;
 	#wake: (() => void) | undefined;
 	overflown = false;
 
-	push(item: StreamItem): void {
+	push(item: Happening): void {
+		// What came after a gap must not be told: the follower would resume behind it.
+		if (this.overflown) return;
 		const last = this.#items.at(-1);
 		if (item.kind === 'delta') {
 			this.#chars += item.delta.text.length;
@@ -56,12 +69,13 @@ export class Backlog {
 		if (this.#chars > BACKLOG_CHARS || this.#items.length > BACKLOG_ITEMS) {
 			this.overflown = true;
 			this.#items = [];
+			this.#chars = 0;
 		}
 		this.wake();
 	}
 
 	/** Everything that waits, at once. */
-	take(): StreamItem[] {
+	take(): Happening[] {
 		const items = this.#items;
 		if (items.length > 0) {
 			this.#items = [];

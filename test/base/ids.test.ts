@@ -7,7 +7,7 @@ const kinds = Object.keys(ID_PREFIXES) as IdKind[];
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** The number that an id's 32 characters of 5 bits hold. */
-function valueOf(id: string): bigint {
+function numberIn(id: string): bigint {
 	let value = 0n;
 	for (const character of id.slice(id.indexOf('_') + 1)) value = (value << 5n) | BigInt(ALPHABET.indexOf(character));
 	return value;
@@ -28,7 +28,7 @@ test('no two kinds share a prefix', () => {
 
 test('an id begins with the time of its making', () => {
 	const before = Date.now();
-	const made = Number(valueOf(newId('message')) >> 112n);
+	const made = Number(numberIn(newId('message')) >> 112n);
 	assert.ok(made >= before && made <= Date.now() + 1, `${made} is not about ${before}`);
 });
 

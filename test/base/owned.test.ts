@@ -44,6 +44,12 @@ test('a thing that fails to close keeps no other from being closed, and every fa
 	);
 });
 
+test('one failure is told as well', async () => {
+	const owned = new Owned();
+	owned.use(thing([], 'store', new Error('store')));
+	await assert.rejects(owned[Symbol.asyncDispose](), AggregateError);
+});
+
 test('what was moved is closed by its new owner alone, and once', async () => {
 	const log: string[] = [];
 	const first = new Owned();

@@ -24,7 +24,11 @@ function waitOf(count: () => void): number {
 
 test('a visitor sends as many messages a minute as the deployment allows, then is told how long to wait', () => {
 	const { clock, limits } = limitsAt();
-	for (let sent = 0; sent < 3; sent++) assert.equal(waitOf(() => limits.countMessage('dep_a', '192.0.2.1', 3)), 0);
+	for (let sent = 0; sent < 3; sent++)
+		assert.equal(
+			waitOf(() => limits.countMessage('dep_a', '192.0.2.1', 3)),
+			0,
+		);
 	assert.equal(
 		waitOf(() => limits.countMessage('dep_a', '192.0.2.1', 3)),
 		60,
@@ -56,7 +60,11 @@ test('visitors and deployments do not use up one another’s messages', () => {
 
 test('the configuration is read up to 600 times a minute and address, apart from messages', () => {
 	const { clock, limits } = limitsAt();
-	for (let read = 0; read < 600; read++) assert.equal(waitOf(() => limits.countConfig('dep_a', '192.0.2.1')), 0);
+	for (let read = 0; read < 600; read++)
+		assert.equal(
+			waitOf(() => limits.countConfig('dep_a', '192.0.2.1')),
+			0,
+		);
 	assert.equal(
 		waitOf(() => limits.countConfig('dep_a', '192.0.2.1')),
 		60,

@@ -12,7 +12,7 @@ const record: fc.Arbitrary<DeploymentRecord> = fc
 		name: fc.constantFrom('Shop', 'Help'),
 		updated_at: fc.constantFrom(1, 2),
 		version: fc.constantFrom(1, 2),
-		allowed_domains: fc.constantFrom([], ['a.example']),
+		allowed_domains: fc.constantFrom<string[]>([], ['a.example']),
 		greeting: fc.oneof(fc.constantFrom('Hi', 'hi'), fc.string({ unit: 'grapheme' })),
 		theme: fc.constantFrom('light' as const, 'dark' as const),
 		streaming: fc.boolean(),

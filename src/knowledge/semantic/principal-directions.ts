@@ -1,7 +1,7 @@
 import { gram, orthonormal, times } from './dense-matrix.ts';
 import { symmetricEigen } from './eigen.ts';
 import { seededNoise } from './random.ts';
-import { multiply, multiplyTransposed, type SparseMatrix } from './sparse-matrix.ts';
+import { multiply, type SparseMatrix, transpose } from './sparse-matrix.ts';
 
 const EXTRA_COLUMNS = 10;
 const POWER_ITERATIONS = 2;
@@ -26,15 +26,17 @@ export interface Directions {
 export function principalDirections(matrix: SparseMatrix, wanted: number): Directions {
 	const width = Math.min(wanted + EXTRA_COLUMNS, matrix.rows, matrix.columns);
 	const byRows = matrix.rows <= matrix.columns;
-	const there = byRows ? multiplyTransposed : multiply;
-	const back = byRows ? multiply : multiplyTransposed;
+	const turned = transpose(matrix);
+	const there = byRows ? turned : matrix;
+	const back = byRows ? matrix : turned;
 	const noise = seededNoise(SEED);
-	const start = Float32Array.from({ length: (byRows ? matrix.columns : matrix.rows) * width }, noise);
-	let range = back(matrix, start, width);
+	const start = new Float32Array(back.columns * width);
+	for (let i = 0; i < start.length; i++) start[i] = noise();
+	let range = multiply(back, start, width);
 	for (let iteration = 0; iteration < POWER_ITERATIONS; iteration++) {
-		range = orthonormal(back(matrix, there(matrix, range, width), width), width);
+		range = orthonormal(multiply(back, multiply(there, range, width), width), width);
 	}
-	const image = there(matrix, range, width);
+	const image = multiply(there, range, width);
 	const { values, vectors } = symmetricEigen(gram(image, width), width);
 	const least = LEAST_SHARE * (values[0] ?? 0);
 	let kept = 0;

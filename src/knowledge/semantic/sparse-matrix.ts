@@ -9,7 +9,8 @@ export interface SparseMatrix {
 }
 
 /**
- * The product with a dense matrix of `width` values a row.
+ * The product with a dense matrix of `width` values a row. Entries are taken four at a time: each pass over the sums
+ * then serves four of them.
  * @param dense `columns` × `width`, row by row
  * @returns `rows` × `width`
  */
@@ -18,8 +19,27 @@ export function multiply(matrix: SparseMatrix, dense: Float32Array, width: numbe
 	const product = new Float32Array(rows * width);
 	const sum = new Float64Array(width);
 	for (let row = 0; row < rows; row++) {
+		const end = starts[row + 1] as number;
+		let at = starts[row] as number;
 		sum.fill(0);
-		for (let at = starts[row] as number; at < (starts[row + 1] as number); at++) {
+		for (; at + 3 < end; at += 4) {
+			const a = values[at] as number;
+			const b = values[at + 1] as number;
+			const c = values[at + 2] as number;
+			const d = values[at + 3] as number;
+			const fromA = (indices[at] as number) * width;
+			const fromB = (indices[at + 1] as number) * width;
+			const fromC = (indices[at + 2] as number) * width;
+			const fromD = (indices[at + 3] as number) * width;
+			for (let i = 0; i < width; i++) {
+				(sum[i] as number) +=
+					a * (dense[fromA + i] as number) +
+					b * (dense[fromB + i] as number) +
+					c * (dense[fromC + i] as number) +
+					d * (dense[fromD + i] as number);
+			}
+		}
+		for (; at < end; at++) {
 			const value = values[at] as number;
 			const from = (indices[at] as number) * width;
 			for (let i = 0; i < width; i++) (sum[i] as number) += value * (dense[from + i] as number);
@@ -29,17 +49,30 @@ export function multiply(matrix: SparseMatrix, dense: Float32Array, width: numbe
 	return product;
 }
 
-/** The product of the transposed matrix with a dense one of `rows` × `width`; the result is `columns` × `width`. */
-export function multiplyTransposed(matrix: SparseMatrix, dense: Float32Array, width: number): Float32Array {
-	const { rows, columns, starts, indices, values } = matrix;
-	const product = new Float32Array(columns * width);
+/** The same entries with rows and columns exchanged. */
+export function transpose({ rows, columns, starts, indices, values }: SparseMatrix): SparseMatrix {
+	const entries = starts[rows] as number;
+	const nextOf = new Uint32Array(columns + 1);
+	for (let at = 0; at < entries; at++)
+		nextOf[(indices[at] as number) + 1] = (nextOf[(indices[at] as number) + 1] ?? 0) + 1;
+	for (let column = 0; column < columns; column++) {
+		nextOf[column + 1] = (nextOf[column + 1] as number) + (nextOf[column] as number);
+	}
+	const turned = {
+		rows: columns,
+		columns: rows,
+		starts: nextOf.slice(),
+		indices: new Uint32Array(entries),
+		values: new Float32Array(entries),
+	};
 	for (let row = 0; row < rows; row++) {
-		const from = row * width;
 		for (let at = starts[row] as number; at < (starts[row + 1] as number); at++) {
-			const value = values[at] as number;
-			const to = (indices[at] as number) * width;
-			for (let i = 0; i < width; i++) (product[to + i] as number) += value * (dense[from + i] as number);
+			const column = indices[at] as number;
+			const to = nextOf[column] as number;
+			nextOf[column] = to + 1;
+			turned.indices[to] = row;
+			turned.values[to] = values[at] as number;
 		}
 	}
-	return product;
+	return turned;
 }

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hashApiKey } from '../../src/access/api-keys.ts';
+import { Access, type AccessOptions, createApiKey } from '../../src/access/index.ts';
+import { AppError } from '../../src/base/index.ts';
+import { SCOPES, type Scope } from '../../src/contract/index.ts';
+import type { ApiKeyRecord } from '../../src/store/index.ts';
+
+const START = Date.UTC(2026, 10, 20);
+
+/** Access over a store that knows one key of a workspace with this plan. */
+function setUp({
+	own = {},
+	plan = 'free',
+	rateLimit,
+}: {
+	own?: Partial<ApiKeyRecord>;
+	plan?: string;
+	rateLimit?: number;
+} = {}) {
+	const key = createApiKey();
+	const record: ApiKeyRecord = {
+		id: 'key_1',
+		version: 1,
+		workspace_id: 'ws_1',
+		name: 'Backend',
+		hash: hashApiKey(key),
+		prefix: key.slice(0, 8),
+		scopes: ['*'],
+		last_used_at: null,
+		expires_at: null,
+		created_at: START,
+		...own,
+	};
+	const stored = new Map([[record.hash, record]]);
+	const seen = { lookUps: 0 };
+	const store = {
+		apiKeyByHash: async (hash: string) => {
+			seen.lookUps++;
+			return stored.get(hash);
+		},
+		get: async (kind: string, id: string) => (kind === 'workspaces' && id === 'ws_1' ? { id, plan } : undefined),
+	} as unknown as AccessOptions['store'];
+	const clock = { at: START, now: () => clock.at };
+	return { key, record, stored, seen, clock, access: new Access({ store, clock, rateLimit }) };
+}
+
+const isUnauthorized = (error: unknown): boolean => error instanceof AppError && error.code === 'unauthorized';
+
+test('a key speaks for its workspace, by its name and scopes', async () => {
+	const { key, access } = setUp({ own: { scopes: ['assistants:read'] } });
+	assert.deepEqual(await access.authenticate(`Bearer ${key}`), {
+		workspaceId: 'ws_1',
+		credentialId: 'key_1',
+		name: 'Backend',
+		scopes: ['assistants:read'],
+	});
+	// The scheme's name is case-insensitive (RFC 9110, section 11.1).
+	for (const header of [`bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`, `Bearer ${key} `]) {
+		assert.equal((await access.authenticate(header)).credentialId, 'key_1');
+	}
+});
+
+test('no header, a malformed one, and a key with a typo are refused without asking the store', async () => {
+	const { key, seen, access } = setUp();
+	const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+	const headers = [
+		undefined,
+		'',
+		' ',
+		'Bearer',
+		'Bearer ',
+		key,
+		` Bearer ${key}`,
+		`Basic ${key}`,
+		`Basic ${Buffer.from(`${key}:`).toString('base64')}`,
+		`Bearer${key}`,
+		`Bearer: ${key}`,
+		`Bearer "${key}"`,
+		`Bearer ${key}, Bearer ${key}`,
+		`Bearer ${key} ${key}`,
+		`Bearer ${key}\n`,
+		`Bearer ${typo}`,
+		`Bearer ${key.slice(0, -1)}`,
+		`Bearer ${'x'.repeat(100_000)}`,
+		`Bearer ${' '.repeat(100_000)}x y`,
+	];
+	for (const header of headers) {
+		await assert.rejects(access.authenticate(header), isUnauthorized, header?.slice(0, 80) ?? 'no header');
+	}
+	assert.equal(seen.lookUps, 0);
+});
+
+test('the refusal never repeats the credential', async () => {
+	const { key, access } = setUp();
+	const unknown = createApiKey();
+	for (const header of [`Bearer ${key}x`, `Basic ${key}`, `Bearer ${unknown}`]) {
+		await assert.rejects(access.authenticate(header), (error: Error) => {
+			assert.ok(!error.message.includes(key) && !error.message.includes(unknown), error.message);
+			return true;
+		});
+	}
+});
+
+test('a key that nobody made is refused', async () => {
+	const { access } = setUp();
+	await assert.rejects(access.authenticate(`Bearer ${createApiKey()}`), isUnauthorized);
+});
+
+test('a revoked key is refused from the next request on', async () => {
+	const { key, stored, access } = setUp();
+	await access.authenticate(`Bearer ${key}`);
+	stored.clear();
+	await assert.rejects(access.authenticate(`Bearer ${key}`), isUnauthorized);
+});
+
+test('a key is good until the moment at which it expires', async () => {
+	const { key, clock, access } = setUp({ own: { expires_at: START + 1_000 } });
+	clock.at = START + 999;
+	await access.authenticate(`Bearer ${key}`);
+	clock.at = START + 1_000;
+	await assert.rejects(access.authenticate(`Bearer ${key}`), /expired/);
+});
+
+test('a key does what its scopes say and nothing else', async () => {
+	for (const granted of SCOPES) {
+		const { key, access } = setUp({ own: { scopes: [granted] } });
+		const caller = await access.authenticate(`Bearer ${key}`);
+		for (const scope of SCOPES.slice(1) as Scope[]) {
+			if (granted === '*' || granted === scope) {
+				access.requireScope(caller, scope);
+				continue;
+			}
+			assert.throws(
+				() => access.requireScope(caller, scope),
+				(error: AppError) => error.code === 'insufficient_scope' && error.message.includes(scope),
+			);
+		}
+	}
+	const { key, access } = setUp({ own: { scopes: [] } });
+	const nobody = await access.authenticate(`Bearer ${key}`);
+	assert.throws(() => access.requireScope(nobody, 'assistants:read'), { code: 'insufficient_scope' });
+});
+
+test('requests are counted per key, by the plan of its workspace', async () => {
+	for (const [plan, perMinute] of [
+		['free', 60],
+		['pro', 1_200],
+		['unlimited', 6_000],
+	] as const) {
+		const { key, access } = setUp({ plan });
+		const caller = await access.authenticate(`Bearer ${key}`);
+		assert.equal((await access.count(caller))?.limit, perMinute);
+		const remaining = (await access.count(caller))?.remaining;
+		assert.equal(remaining, perMinute / 6 - 2);
+		assert.equal((await access.count({ ...caller, credentialId: 'key_2' }))?.remaining, perMinute / 6 - 1);
+	}
+});
+
+test('the setting takes the place of every plan, and 0 counts nothing', async () => {
+	const limited = setUp({ rateLimit: 120 });
+	const caller = await limited.access.authenticate(`Bearer ${limited.key}`);
+	assert.equal((await limited.access.count(caller))?.limit, 120);
+	assert.equal(await setUp({ rateLimit: 0 }).access.count(caller), null);
+});
+
+test('a plan with a strange name is no way around the limit', async () => {
+	for (const plan of ['', 'constructor', '__proto__', 'toString', 'gone']) {
+		const { key, access } = setUp({ plan });
+		const caller = await access.authenticate(`Bearer ${key}`);
+		assert.equal((await access.count(caller))?.limit, 6_000, plan);
+	}
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Access, createApiKey, firstStart, isApiKey } from '../../src/access/index.ts';
+import { systemClock } from '../../src/base/index.ts';
+import { workerEntry } from '../../src/pool/index.ts';
+import { openSqliteStore, type Store } from '../../src/store/index.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'parley-first-start-'));
+after(() => rm(folder, { recursive: true, force: true }));
+
+let made = 0;
+/** A new database, or that of a folder again. */
+async function open(dataDir = join(folder, String(++made))): Promise<{ store: Store; dataDir: string }> {
+	return { store: await openSqliteStore({ dataDir, writer: workerEntry('store') }), dataDir };
+}
+
+const everything = { where: {}, order: 'asc', limit: 10 } as const;
+
+test('the first start makes one workspace and a key that opens it; the next start makes nothing', async () => {
+	const { store, dataDir } = await open();
+	let key: string;
+	{
+		await using _closing = store;
+		key = (await firstStart(store, systemClock, undefined)) ?? '';
+		assert.ok(isApiKey(key));
+	}
+	const again = await open(dataDir);
+	await using _closing = again.store;
+	assert.equal(await firstStart(again.store, systemClock, undefined), null);
+	assert.equal(await firstStart(again.store, systemClock, createApiKey()), null);
+	const [workspace, ...more] = await again.store.list('workspaces', everything);
+	assert.equal(more.length, 0);
+	assert.equal((await again.store.list('api_keys', everything)).length, 1);
+	const access = new Access({ store: again.store, clock: systemClock, rateLimit: undefined });
+	const caller = await access.authenticate(`Bearer ${key}`);
+	assert.equal(caller.workspaceId, workspace?.id);
+	access.requireScope(caller, 'settings:write');
+	assert.equal((await access.count(caller))?.limit, 6_000);
+});
+
+test('a key that was given is the first key, and the database holds its hash alone', async () => {
+	const given = createApiKey();
+	const { store, dataDir } = await open();
+	{
+		await using _closing = store;
+		assert.equal(await firstStart(store, systemClock, given), given);
+		const access = new Access({ store, clock: systemClock, rateLimit: undefined });
+		await access.authenticate(`Bearer ${given}`);
+		for (const name of await readdir(dataDir, { withFileTypes: true })) {
+			if (!name.isFile()) continue;
+			const bytes = await readFile(join(dataDir, name.name));
+			assert.equal(bytes.includes(given.slice(8)), false, `${name.name} holds the key`);
+		}
+	}
+});
+
+test('a given key of the wrong form is refused in a sentence that names the setting, before anything is made', async () => {
+	const { store } = await open();
+	await using _closing = store;
+	const typo = createApiKey().slice(0, -1);
+	for (const wrong of ['', 'secret', typo, `${createApiKey()} `]) {
+		await assert.rejects(firstStart(store, systemClock, wrong), (error: Error) => {
+			assert.match(error.message, /^PARLEY_API_KEY /);
+			assert.ok(wrong === '' || !error.message.includes(wrong));
+			return true;
+		});
+	}
+	assert.deepEqual(await store.list('workspaces', everything), []);
+});
+
+test('a key that could not be stored is not shown as if it worked', async () => {
+	const store = {
+		list: async () => [],
+		commit: async () => ({ outcome: 'fenced' }),
+	} as unknown as Store;
+	await assert.rejects(firstStart(store, systemClock, undefined), { code: 'unavailable' });
+});

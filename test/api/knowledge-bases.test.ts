@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import { openReadOnly } from '../../src/store/sqlite/index.ts';
+import { startTestApp } from '../support/app.ts';
+import { created, createScene, SAMPLES, settled, upload } from './scene.ts';
+import { openBeside } from './side-door.ts';
+
+const app = await startTestApp();
+after(() => app[Symbol.asyncDispose]());
+
+const BASES = '/api/v1/knowledge-bases';
+
+/** The sample documents in one knowledge base, indexed. */
+const shop = await created(app, BASES, { name: 'Shop' });
+for (const name of SAMPLES) assert.equal((await upload(app, shop, name)).status, 201);
+await settled(app, shop);
+
+const search = async (base: string, body: Record<string, unknown>) => {
+	const answer = await app.call('POST', `${BASES}/${base}/search`, body);
+	assert.equal(answer.status, 200, JSON.stringify(answer.body));
+	return answer.body.data;
+};
+
+test('a new knowledge base is answered whole, with its defaults, and is ready', async () => {
+	const { status, body } = await app.call('POST', BASES, { name: 'Manuals' });
+	assert.equal(status, 201);
+	const { id, created_at, updated_at, ...rest } = body;
+	assert.match(id, /^kb_[0-9a-hjkmnp-tv-z]{32}$/);
+	assert.equal(new Date(created_at).toISOString(), created_at);
+	assert.equal(updated_at, created_at);
+	assert.deepEqual(rest, {
+		name: 'Manuals',
+		description: null,
+		search_settings: { hybrid: true, semantic_weight: 0.5 },
+		status: 'ready',
+		document_count: 0,
+	});
+	assert.deepEqual((await app.call('GET', `${BASES}/${id}`)).body, body);
+	assert.deepEqual((await app.call('GET', `${BASES}/${id}/status`)).body, {
+		status: 'ready',
+		documents_total: 0,
+		documents_indexed: 0,
+		last_indexed_at: null,
+	});
+});
+
+test('search settings are merged field by field', async () => {
+	const { body: made } = await app.call('POST', BASES, { name: 'x', search_settings: { semantic_weight: 0.2 } });
+	assert.deepEqual(made.search_settings, { hybrid: true, semantic_weight: 0.2 });
+	const { status, body } = await app.call('PATCH', `${BASES}/${made.id}`, {
+		search_settings: { hybrid: false },
+		description: 'About kettles',
+	});
+	assert.equal(status, 200);
+	assert.deepEqual(body.search_settings, { hybrid: false, semantic_weight: 0.2 });
+	assert.deepEqual([body.name, body.description], ['x', 'About kettles']);
+	const refused = await app.call('PATCH', `${BASES}/${made.id}`, { search_settings: { semantic_weight: 2 } });
+	assert.deepEqual([refused.status, refused.body.error.details[0].path], [400, '/search_settings/semantic_weight']);
+});
+
+test('a search finds the passage, and each hit says where it is from and how well it matches', async () => {
+	const hits = await search(shop, { query: 'What does error code E3 mean?' });
+	assert.ok(hits.length >= 1 && hits.length <= 5);
+	for (const hit of hits) {
+		assert.deepEqual(Object.keys(hit).sort(), [
+			'chunk_id',
+			'document_id',
+			'heading_path',
+			'keyword_score',
+			'page',
+			'score',
+			'semantic_score',
+			'text',
+			'title',
+			'url',
+		]);
+		for (const score of [hit.score, hit.semantic_score, hit.keyword_score]) assert.ok(score >= 0 && score <= 1, score);
+	}
+	const [best] = hits;
+	assert.equal(best.title, 'Brook HB-170 kettle: user manual');
+	assert.equal(best.page, 2);
+	assert.match(best.text, /E3/);
+	assert.ok(best.chunk_id.startsWith(`${best.document_id}.`));
+	const scores = hits.map(({ score }: { score: number }) => score);
+	assert.deepEqual(scores, [...scores].sort((a, b) => b - a), 'best first');
+	const chunks = await app.call('GET', `${BASES}/${shop}/documents/${best.document_id}/chunks?limit=100`);
+	const chunk = chunks.body.data.find(({ id }: { id: string }) => id === best.chunk_id);
+	assert.equal(chunk.text, best.text);
+});
+
+test('top_k bounds the hits, and min_score leaves out the weak ones', async () => {
+	const query = 'How long is the warranty on the heating element?';
+	const all = await search(shop, { query, top_k: 50 });
+	assert.ok(all.length > 2);
+	assert.deepEqual(await search(shop, { query, top_k: 2 }), all.slice(0, 2));
+	const bar = all[1].score;
+	const strong = await search(shop, { query, top_k: 50, min_score: bar });
+	assert.deepEqual(strong, all.filter(({ score }: { score: number }) => score >= bar));
+	assert.ok(strong.length < all.length);
+	assert.deepEqual(await search(shop, { query: 'Who won the chess championship in 1997?', min_score: 0.9 }), []);
+});
+
+test('hybrid false searches by meaning alone, in the request and in the settings', async () => {
+	const query = 'How do I descale the kettle?';
+	const semantic = await search(shop, { query, hybrid: false, top_k: 10 });
+	assert.ok(semantic.length > 0);
+	assert.match(semantic[0].text, /descal/i);
+	assert.deepEqual(await search(shop, { query, hybrid: false, semantic_weight: 0, top_k: 10 }), semantic);
+	const words = await search(shop, { query, semantic_weight: 0, top_k: 10 });
+	assert.notDeepEqual(words, semantic, 'by words alone it is another list');
+
+	await app.call('PATCH', `${BASES}/${shop}`, { search_settings: { hybrid: false } });
+	assert.deepEqual(await search(shop, { query, top_k: 10 }), semantic);
+	await app.call('PATCH', `${BASES}/${shop}`, { search_settings: { hybrid: true } });
+	const both = await search(shop, { query, top_k: 10 });
+	assert.deepEqual(await search(shop, { query, top_k: 10, hybrid: true }), both);
+});
+
+test('no query is an error for what is in it, and none brings the search down', async () => {
+	for (const query of ['"', 'AND OR NOT', 'a* OR (', "x'; DROP TABLE chunks;--", 'title:kettle', '💥', ' ', '\u0000', 'der die das', '-', 'NEAR(a b)']) {
+		assert.ok(Array.isArray(await search(shop, { query })), query);
+	}
+	const { status, body } = await app.call('POST', `${BASES}/${shop}/search`, { query: '' });
+	assert.deepEqual([status, body.error.details[0].path], [400, '/query']);
+	assert.ok((await search(shop, { query: 'kettle' })).length > 0, 'it still works');
+	assert.ok(Array.isArray(await search(shop, { query: 'kettle '.repeat(4500) })), 'a very long one');
+});
+
+test('a knowledge base that holds nothing finds nothing', async () => {
+	const empty = await created(app, BASES, { name: 'Empty' });
+	assert.deepEqual(await search(empty, { query: 'kettle' }), []);
+});
+
+test('deleting a knowledge base removes its files and its index, and detaches it everywhere', async () => {
+	const { knowledgeBase, assistant } = await createScene(app);
+	for (const name of ['warranty-and-repair.md', 'privacy.txt'] as const) {
+		await upload(app, knowledgeBase, name, { bytes: `# Only here\n\nOf ${name}, ${knowledgeBase}.` });
+	}
+	await settled(app, knowledgeBase);
+	const beside = await openBeside(app);
+	await using _closed = beside;
+	const { generation } = (await beside.get('knowledge_bases', knowledgeBase)) as { generation: string };
+	assert.match(generation, /^gen_/);
+	const documents = await beside.list('documents', {
+		where: { knowledge_base_id: knowledgeBase },
+		order: 'asc',
+		limit: 10,
+	});
+	const blobs = documents.map(({ blob }) => blob as string);
+	assert.equal(blobs.length, 2);
+
+	const gone = await app.call('DELETE', `${BASES}/${knowledgeBase}`);
+	assert.deepEqual([gone.status, gone.body], [200, { id: knowledgeBase, deleted: true }]);
+	assert.equal((await app.call('GET', `${BASES}/${knowledgeBase}`)).status, 404);
+	assert.equal((await app.call('DELETE', `${BASES}/${knowledgeBase}`)).status, 404);
+	assert.deepEqual((await app.call('GET', `/api/v1/assistants/${assistant}`)).body.knowledge_base_ids, []);
+
+	const files = await readdir(join(app.dataDir, 'blobs'), { recursive: true });
+	for (const blob of blobs) assert.ok(!files.some((file) => file.endsWith(blob)), 'the file is gone');
+	const db = openReadOnly(beside.databaseFile);
+	try {
+		const tables = db.prepare("SELECT name FROM sqlite_master WHERE type IN ('table', 'index')").pluck().all() as string[];
+		const serial = generation.slice('gen_'.length);
+		assert.deepEqual(tables.filter((name) => name.includes(serial)), [], 'no table of its index is left');
+		const left = db.prepare('SELECT COUNT(*) FROM indexed_documents WHERE generation = ?').pluck().get(generation);
+		assert.equal(left, 0);
+	} finally {
+		db.close();
+	}
+	assert.ok((await search(shop, { query: 'kettle' })).length > 0, 'the others are untouched');
+});

@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { createApiKey } from '../../src/access/index.ts';
+import type { Clock } from '../../src/base/index.ts';
+import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.ts';
+import { created, createScene } from './scene.ts';
+import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
+
+const app = await startTestApp();
+after(() => app[Symbol.asyncDispose]());
+
+function assertError({ status, headers, body }: ApiAnswer, expected: [status: number, code: string], what = ''): void {
+	assert.deepEqual([status, body.error?.code], expected, `${what} ${JSON.stringify(body)}`);
+	assert.match(body.error.message, /^\S.*\.$/, 'the message is a sentence');
+	assert.equal(body.error.request_id, headers.get('x-request-id'));
+	assert.match(headers.get('content-type') ?? '', /^application\/json/);
+}
+
+/** A call with another credential than the app's own key. */
+function as(key: string) {
+	return (method: string, path: string, body?: unknown) =>
+		app.call(method, path, body, { authorization: `Bearer ${key}` });
+}
+
+test('without a good key nothing is told', async () => {
+	const mistyped = `${app.key.slice(0, -1)}${app.key.endsWith('A') ? 'B' : 'A'}`;
+	const credentials: Array<[what: string, header: string | undefined]> = [
+		['no header', undefined],
+		['another scheme', `Basic ${app.key}`],
+		['the bare key', app.key],
+		['a key with a typo', `Bearer ${mistyped}`],
+		['a key of no one', `Bearer ${createApiKey()}`],
+		['two keys', `Bearer ${app.key} ${app.key}`],
+		['nothing after the scheme', 'Bearer '],
+	];
+	for (const [what, authorization] of credentials) {
+		for (const path of ['/api/v1/assistants', `/api/v1/assistants/asst_${'0'.repeat(32)}`]) {
+			const response = await fetch(app.url + path, { headers: authorization === undefined ? {} : { authorization } });
+			const answer = { status: response.status, headers: response.headers, body: await response.json() };
+			assertError(answer, [401, 'unauthorized'], what);
+			assert.equal(response.headers.get('www-authenticate'), 'Bearer');
+		}
+	}
+});
+
+test('the scheme of the credential is read in any case', async () => {
+	const { status } = await app.call('GET', '/api/v1/assistants', undefined, { authorization: `bEARER ${app.key}` });
+	assert.equal(status, 200);
+});
+
+test('a key does what its scopes say and nothing else', async () => {
+	const scene = await createScene(app);
+	await using store = await openBeside(app);
+	const workspace = await firstWorkspace(store);
+	const reader = as(await addKey(store, workspace, ['assistants:read']));
+	assert.equal((await reader('GET', '/api/v1/assistants')).status, 200);
+	assert.equal((await reader('GET', `/api/v1/assistants/${scene.assistant}`)).status, 200);
+	const denied: Array<[method: string, path: string, scope: string, body?: unknown]> = [
+		['POST', '/api/v1/assistants', 'assistants:write', { name: 'x' }],
+		['PATCH', `/api/v1/assistants/${scene.assistant}`, 'assistants:write', { name: 'x' }],
+		['DELETE', `/api/v1/assistants/${scene.assistant}`, 'assistants:write'],
+		['GET', '/api/v1/knowledge-bases', 'knowledge_bases:read'],
+		['POST', `/api/v1/knowledge-bases/${scene.knowledgeBase}/search`, 'knowledge_bases:read', { query: 'x' }],
+		['POST', `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`, 'knowledge_bases:write', {}],
+		['GET', '/api/v1/deployments', 'deployments:read'],
+		['GET', '/api/v1/conversations', 'conversations:read'],
+		['POST', '/api/v1/messages', 'messages:write', { deployment_id: scene.deployment, content: 'x' }],
+	];
+	for (const [method, path, scope, body] of denied) {
+		const answer = await reader(method, path, body);
+		assertError(answer, [403, 'insufficient_scope'], path);
+		assert.ok(answer.body.error.message.includes(scope), answer.body.error.message);
+	}
+	const writer = as(await addKey(store, workspace, ['assistants:write']));
+	assertError(await writer('GET', '/api/v1/assistants'), [403, 'insufficient_scope']);
+	assert.equal((await writer('PATCH', `/api/v1/assistants/${scene.assistant}`, { name: 'Renamed' })).status, 200);
+});
+
+test("another workspace's resources are the same 404 as those that do not exist", async () => {
+	const scene = await createScene(app, { texts: ['The shop opens at nine.'] });
+	const { body: documents } = await app.call('GET', `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`);
+	const document = documents.data[0].id;
+	const { body: reply } = await app.call('POST', '/api/v1/messages', {
+		deployment_id: scene.deployment,
+		content: 'When do you open?',
+	});
+	await using store = await openBeside(app);
+	const other = as((await addWorkspace(store)).key);
+	const { body: assistant } = await other('POST', '/api/v1/assistants', { name: 'Theirs' });
+
+	const base = `/api/v1/knowledge-bases/${scene.knowledgeBase}`;
+	const talk = `/api/v1/conversations/${reply.conversation_id}`;
+	const calls: Array<[method: string, path: string, body?: unknown]> = [
+		['GET', `/api/v1/assistants/${scene.assistant}`],
+		['PATCH', `/api/v1/assistants/${scene.assistant}`, { name: 'Mine' }],
+		['DELETE', `/api/v1/assistants/${scene.assistant}`],
+		['POST', `/api/v1/assistants/${scene.assistant}/knowledge-bases`, { knowledge_base_id: scene.knowledgeBase }],
+		['POST', `/api/v1/assistants/${assistant.id}/knowledge-bases`, { knowledge_base_id: scene.knowledgeBase }],
+		['DELETE', `/api/v1/assistants/${scene.assistant}/knowledge-bases/${scene.knowledgeBase}`],
+		['GET', base],
+		['PATCH', base, { name: 'Mine' }],
+		['DELETE', base],
+		['GET', `${base}/status`],
+		['POST', `${base}/search`, { query: 'open' }],
+		['GET', `${base}/documents`],
+		['POST', `${base}/documents`, { source_type: 'text', content: 'Mine.' }],
+		['GET', `${base}/documents/${document}`],
+		['DELETE', `${base}/documents/${document}`],
+		['GET', `${base}/documents/${document}/chunks`],
+		['POST', `${base}/documents/${document}/retry`],
+		['GET', `/api/v1/deployments/${scene.deployment}`],
+		['PATCH', `/api/v1/deployments/${scene.deployment}`, { name: 'Mine' }],
+		['DELETE', `/api/v1/deployments/${scene.deployment}`],
+		['POST', '/api/v1/deployments', { assistant_id: scene.assistant }],
+		['POST', '/api/v1/messages', { deployment_id: scene.deployment, content: 'Mine' }],
+		['GET', talk],
+		['GET', `${talk}/messages`],
+		['GET', `${talk}/events`],
+		['POST', `${talk}/stop`],
+	];
+	const unknown = (text: string) =>
+		text.replaceAll(/(asst|kb|doc|dep|conv)_[0-9a-z]{32}/g, (id, kind) =>
+			id === assistant.id ? id : `${kind}_${'0'.repeat(32)}`,
+		);
+	const said = ({ status, body }: ApiAnswer) => [status, body.error?.code, body.error?.message];
+	for (const [method, path, body] of calls) {
+		const foreign = await other(method, path, body);
+		assertError(foreign, [404, 'not_found'], `${method} ${path}`);
+		const nowhere = body === undefined ? undefined : JSON.parse(unknown(JSON.stringify(body)));
+		assert.deepEqual(said(foreign), said(await other(method, unknown(path), nowhere)), `${method} ${path}`);
+	}
+	for (const list of ['knowledge-bases', 'deployments', 'conversations']) {
+		assert.deepEqual((await other('GET', `/api/v1/${list}`)).body, { data: [], next_cursor: null }, list);
+	}
+	assert.deepEqual(
+		(await other('GET', `/api/v1/conversations?deployment_id=${scene.deployment}`)).body.data,
+		[],
+		'a filter opens no door either',
+	);
+	// Nothing of all that has changed anything.
+	const { body: untouched } = await app.call('GET', `/api/v1/assistants/${scene.assistant}`);
+	assert.deepEqual([untouched.name, untouched.knowledge_base_ids], ['Guide', [scene.knowledgeBase]]);
+	assert.equal((await app.call('GET', `${base}/documents`)).body.data.length, 1);
+});
+
+test('a malformed id is the same 404 as an unknown one', async () => {
+	for (const id of ['asst_1', 'nonsense', `kb_${'0'.repeat(32)}`, `asst_${'0'.repeat(31)}i`, `asst_${'0'.repeat(33)}`]) {
+		assertError(await app.call('GET', `/api/v1/assistants/${id}`), [404, 'not_found'], id);
+	}
+	assertError(await app.call('PATCH', '/api/v1/deployments/dep_1', { name: 'x' }), [404, 'not_found']);
+	assertError(
+		await app.call('POST', '/api/v1/messages', { deployment_id: 'dep_1', content: 'x' }),
+		[404, 'not_found'],
+	);
+});
+
+test('unknown query parameters and wrong values are named, never passed over', async () => {
+	const refused: Array<[path: string, place: string]> = [
+		['/api/v1/assistants?limits=5', '/limits'],
+		['/api/v1/assistants?limit=0', '/limit'],
+		['/api/v1/assistants?limit=101', '/limit'],
+		['/api/v1/assistants?limit=-1', '/limit'],
+		['/api/v1/assistants?limit=ten', '/limit'],
+		['/api/v1/assistants?limit=1.5', '/limit'],
+		['/api/v1/assistants?limit=', '/limit'],
+		['/api/v1/assistants?order=newest', '/order'],
+		['/api/v1/assistants?status=deleted', '/status'],
+		['/api/v1/conversations?created_after=yesterday', '/created_after'],
+		['/api/v1/assistants/asst_1?verbose=1', '/verbose'],
+	];
+	for (const [path, place] of refused) {
+		const answer = await app.call('GET', path);
+		assertError(answer, [400, 'invalid_request'], path);
+		assert.deepEqual(answer.body.error.details.map((detail: { path: string }) => detail.path), [place], path);
+	}
+	const twice = await app.call('GET', '/api/v1/assistants?limit=1&limit=2');
+	assertError(twice, [400, 'invalid_request']);
+	assert.match(twice.body.error.message, /limit/);
+	for (const limit of [1, 100]) {
+		assert.equal((await app.call('GET', `/api/v1/assistants?limit=${limit}`)).status, 200);
+	}
+});
+
+test('a body is JSON and says so', async () => {
+	const send = (body: string | undefined, type: string | undefined) =>
+		app.call('POST', '/api/v1/assistants', undefined, {}).then(async () => {
+			const response = await fetch(`${app.url}/api/v1/assistants`, {
+				method: 'POST',
+				headers: { authorization: `Bearer ${app.key}`, ...(type === undefined ? {} : { 'content-type': type }) },
+				...(body === undefined ? {} : { body: Buffer.from(body) }),
+			});
+			return { status: response.status, headers: response.headers, body: await response.json() } as ApiAnswer;
+		});
+	assertError(await send('{"name":"x"}', undefined), [400, 'unsupported_content_type']);
+	assertError(await send('{"name":"x"}', 'text/plain'), [400, 'unsupported_content_type']);
+	assertError(await send('{"name":', 'application/json'), [400, 'invalid_json']);
+	assertError(await send(undefined, 'application/json'), [400, 'invalid_request']);
+	assertError(await send('null', 'application/json'), [400, 'invalid_request']);
+	assertError(await send(`{"name":"${'x'.repeat(1024 * 1024)}"}`, 'application/json'), [413, 'payload_too_large']);
+	assert.equal((await send('{"name":"x"}', 'application/json; charset=UTF-8')).status, 201);
+});
+
+test('an operation that takes no body refuses one that says something', async () => {
+	const id = await created(app, '/api/v1/assistants', { name: 'Guide' });
+	const refused = await app.call('DELETE', `/api/v1/assistants/${id}`, { purge: true });
+	assertError(refused, [400, 'invalid_request']);
+	assert.equal((await app.call('GET', `/api/v1/assistants/${id}`)).body.status, 'active');
+	assert.equal((await app.call('DELETE', `/api/v1/assistants/${id}`, {})).status, 200);
+});
+
+test('HEAD is answered wherever GET is, and other methods with what the path takes', async () => {
+	const head = await fetch(`${app.url}/api/v1/assistants`, {
+		method: 'HEAD',
+		headers: { authorization: `Bearer ${app.key}` },
+	});
+	assert.deepEqual([head.status, await head.text()], [200, '']);
+	const put = await app.call('PUT', '/api/v1/assistants');
+	assertError(put, [405, 'method_not_allowed']);
+	assert.deepEqual(put.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'POST']);
+	assertError(await app.call('GET', '/api/v1/assistant'), [404, 'not_found']);
+});
+
+/** A clock that stands still until it is moved. */
+function standingClock(): Clock & { advance(ms: number): void } {
+	let now = Date.now();
+	return {
+		now: () => now,
+		advance(ms) {
+			now += ms;
+		},
+	};
+}
+
+const limitsOf = ({ headers }: ApiAnswer) =>
+	['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN));
+
+async function drainBucket(limited: TestApp, burst: number): Promise<ApiAnswer[]> {
+	const answers: ApiAnswer[] = [];
+	for (let at = 0; at < burst; at++) answers.push(await limited.call('GET', '/api/v1/assistants'));
+	return answers;
+}
+
+test('each answer says how much of the rate limit is left, and over it 429 says when to come again', async () => {
+	const clock = standingClock();
+	await using limited = await startTestApp({ settings: { rate_limit: 60 }, overrides: { clock } });
+	const allowed = await drainBucket(limited, 10);
+	assert.deepEqual(allowed.map(({ status }) => status), Array(10).fill(200));
+	assert.deepEqual(allowed.map(limitsOf), Array.from({ length: 10 }, (_, at) => [60, 9 - at, at + 1]));
+
+	const refused = await limited.call('GET', '/api/v1/assistants');
+	assertError(refused, [429, 'rate_limit_exceeded']);
+	assert.deepEqual(limitsOf(refused), [60, 0, 10]);
+	assert.equal(refused.headers.get('retry-after'), '1');
+	assert.equal(refused.body.error.retry_after, 1);
+
+	clock.advance(1000);
+	const missing = await limited.call('GET', '/api/v1/assistants/asst_1');
+	assertError(missing, [404, 'not_found'], 'after the wait that was told');
+	assert.deepEqual(limitsOf(missing), [60, 0, 10], 'errors count and tell as well');
+	assertError(await limited.call('POST', '/api/v1/messages', { wrong: true }), [429, 'rate_limit_exceeded']);
+
+	// A second key has a bucket of its own; nobody fills one by being refused.
+	await using store = await openBeside(limited);
+	const second = await addKey(store, await firstWorkspace(store), ['assistants:read']);
+	const other = await limited.call('GET', '/api/v1/assistants', undefined, { authorization: `Bearer ${second}` });
+	assert.deepEqual([other.status, limitsOf(other)], [200, [60, 9, 1]]);
+	clock.advance(10_000);
+	assert.deepEqual(limitsOf(await limited.call('GET', '/api/v1/assistants')), [60, 9, 1]);
+});
+
+test("without a setting of the server the workspace's plan says how many requests a minute", async () => {
+	await using limited = await startTestApp({ settings: { rate_limit: undefined } });
+	assert.equal(limitsOf(await limited.call('GET', '/api/v1/assistants'))[0], 6000);
+	await using store = await openBeside(limited);
+	const free = await addWorkspace(store, 'free');
+	const answer = await limited.call('GET', '/api/v1/assistants', undefined, { authorization: `Bearer ${free.key}` });
+	assert.equal(limitsOf(answer)[0], 60);
+	const stream = await limited.call('GET', '/api/v1/conversations', undefined, { authorization: `Bearer ${free.key}` });
+	assert.deepEqual(limitsOf(stream).slice(0, 2), [60, 8]);
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import type { TestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+
+/** The five sample documents, one for each format. */
+export const SAMPLES = [
+	'brook-kettle-manual.pdf',
+	'shipping-and-returns.docx',
+	'visit-and-contact.html',
+	'warranty-and-repair.md',
+	'privacy.txt',
+] as const;
+
+/** What a conversation needs: a knowledge base, an assistant that it is attached to, and a deployment of that. */
+export interface Scene {
+	knowledgeBase: string;
+	assistant: string;
+	deployment: string;
+}
+
+export interface SceneOptions {
+	model?: string;
+	/** Texts to index, each a document. */
+	texts?: readonly string[];
+	/** Fields of the deployment beside its assistant. */
+	deployment?: Record<string, unknown>;
+}
+
+/** Makes a scene through the API; what is to be indexed is when this resolves. */
+export async function createScene(app: TestApp, { model, texts = [], deployment }: SceneOptions = {}): Promise<Scene> {
+	const knowledgeBase = await created(app, '/api/v1/knowledge-bases', { name: 'Shop' });
+	const assistant = await created(app, '/api/v1/assistants', { name: 'Guide', ...(model ? { model } : {}) });
+	const attached = await app.call('POST', `/api/v1/assistants/${assistant}/knowledge-bases`, {
+		knowledge_base_id: knowledgeBase,
+	});
+	assert.equal(attached.status, 200);
+	for (const content of texts) {
+		await created(app, `/api/v1/knowledge-bases/${knowledgeBase}/documents`, { source_type: 'text', content });
+	}
+	if (texts.length > 0) await settled(app, knowledgeBase);
+	return {
+		knowledgeBase,
+		assistant,
+		deployment: await created(app, '/api/v1/deployments', {
+			assistant_id: assistant,
+			allowed_domains: ['shop.example'],
+			...deployment,
+		}),
+	};
+}
+
+/** Creates a resource and gives its id. */
+export async function created(app: TestApp, path: string, body: unknown): Promise<string> {
+	const answer = await app.call('POST', path, body);
+	assert.equal(answer.status, 201, JSON.stringify(answer.body));
+	return answer.body.id;
+}
+
+/** Uploads one of the sample documents, or other bytes under a name. */
+export async function upload(
+	app: TestApp,
+	knowledgeBase: string,
+	fileName: string,
+	{ bytes, title, type }: { bytes?: Uint8Array | string; title?: string; type?: string } = {},
+) {
+	const content = bytes ?? (await readFile(new URL(`../../data/samples/${fileName}`, import.meta.url)));
+	const form = new FormData();
+	if (title !== undefined) form.set('title', title);
+	form.set('file', new Blob([content as BlobPart], type === undefined ? {} : { type }), fileName);
+	return app.call('POST', `/api/v1/knowledge-bases/${knowledgeBase}/documents`, form);
+}
+
+/** The indexing status once nothing is being indexed any more. */
+export async function settled(app: TestApp, knowledgeBase: string) {
+	return until('the knowledge base is indexed', async () => {
+		const { body } = await app.call('GET', `/api/v1/knowledge-bases/${knowledgeBase}/status`);
+		return body.status !== 'indexing' && body;
+	});
+}
+
+/** A document once it is indexed or has failed. */
+export async function processed(app: TestApp, knowledgeBase: string, document: string) {
+	return until('the document is processed', async () => {
+		const { body } = await app.call('GET', `/api/v1/knowledge-bases/${knowledgeBase}/documents/${document}`);
+		return (body.status === 'indexed' || body.status === 'error') && body;
+	});
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+	bodyValidator,
+	type Operation,
+	operations,
+	queryValidator,
+	SCOPES,
+	WidgetMessage,
+	WidgetMessageReply,
+} from '../../src/contract/index.ts';
+
+const table = Object.entries<Operation>(operations);
+
+test('no two operations share a method and a path', () => {
+	const routes = table.map(([, { method, path }]) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`);
+	assert.deepEqual(
+		routes.filter((route, index) => routes.indexOf(route) !== index),
+		[],
+	);
+});
+
+test('every path is versioned, in kebab-case, with its ids in braces', () => {
+	for (const [id, { path }] of table) {
+		assert.match(path, /^\/api\/v1(\/([a-z]+(-[a-z]+)*|\{[a-z_]+\}))+$/, id);
+		const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+		assert.equal(new Set(names).size, names.length, id);
+	}
+});
+
+test('reading asks for a read scope, changing for a write scope, and searching is reading', () => {
+	for (const [id, { method, access }] of table) {
+		if (access.kind !== 'key') continue;
+		assert.ok(SCOPES.includes(access.scope), id);
+		const reads = method === 'GET' || id.startsWith('search');
+		assert.equal(access.scope.endsWith(reads ? ':read' : ':write'), true, `${id}: ${access.scope}`);
+	}
+});
+
+test('only the widget’s operations need no key', () => {
+	for (const [id, { path, access }] of table) {
+		assert.equal(access.kind, path.startsWith('/api/v1/widget/') ? 'widget' : 'key', id);
+	}
+});
+
+test('only what creates answers 201, and only what changes takes a body', () => {
+	for (const [id, { method, status, body, multipart }] of table) {
+		if (status === 201) assert.equal(method, 'POST', id);
+		if (method === 'GET' || method === 'DELETE') assert.equal(body ?? multipart, undefined, id);
+		if (method === 'PATCH') assert.ok(body, id);
+	}
+});
+
+test('every list takes limit, cursor and order, within the documented bounds', () => {
+	const lists = table.filter(
+		([, { result }]) => 'next_cursor' in ((result as { properties?: object }).properties ?? {}),
+	);
+	assert.ok(lists.length >= 5);
+	for (const [id, { method, query, access }] of lists) {
+		assert.equal(method, 'GET', id);
+		assert.ok(query, id);
+		const check = queryValidator(query);
+		const own = access.kind === 'widget' ? { deployment_id: 'dep_1' } : {};
+		assert.deepEqual(check({ ...own, limit: '100', cursor: 'abc', order: 'asc' }), {
+			...own,
+			limit: 100,
+			cursor: 'abc',
+			order: 'asc',
+		});
+		for (const limit of ['0', '101']) assert.throws(() => check({ ...own, limit }), { code: 'invalid_request' }, id);
+	}
+});
+
+test('a change may name any one field alone, or nothing', () => {
+	for (const [id, { method, body }] of table) {
+		if (method !== 'PATCH' || !body) continue;
+		assert.deepEqual(bodyValidator(body)({}), {}, id);
+		assert.equal((body as { required?: string[] }).required ?? undefined, undefined, id);
+	}
+});
+
+test('visitors are not shown the model, its usage, or what tools were given and gave', () => {
+	const shown = [...Object.keys(WidgetMessage.properties), ...Object.keys(WidgetMessageReply.properties)];
+	for (const hidden of ['model', 'usage', 'metadata']) assert.ok(!shown.includes(hidden), hidden);
+	assert.deepEqual(Object.keys(WidgetMessage.properties.tool_calls.items.properties), ['id', 'name', 'status']);
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { AppError } from '../../src/base/index.ts';
+import {
+	AssistantCreate,
+	AssistantPatch,
+	bodyValidator,
+	ConversationListQuery,
+	DeploymentCreate,
+	type Operation,
+	operations,
+	queryValidator,
+	SendMessage,
+} from '../../src/contract/index.ts';
+
+const assistant = bodyValidator(AssistantCreate);
+const deployment = bodyValidator(DeploymentCreate);
+const conversations = queryValidator(ConversationListQuery);
+
+/** What a refused value is told: place and reason, and the sentence made of them. */
+function complaint(check: (value: unknown) => unknown, value: unknown): [path: string, message: string] {
+	try {
+		check(value);
+	} catch (error) {
+		assert.ok(error instanceof AppError, String(error));
+		const { code, status, details } = error;
+		assert.deepEqual([code, status, details?.length], ['invalid_request', 400, 1]);
+		const [{ path, message }] = details as [{ path: string; message: string }];
+		assert.equal(error.message, path === '' ? `The request ${message}.` : `${path} ${message}.`);
+		return [path, message];
+	}
+	return assert.fail(`${JSON.stringify(value)} was taken`);
+}
+
+test('what is valid comes back as it was: nothing is added, coerced or taken away', () => {
+	const value = { name: 'Helper', description: null, rag_settings: { top_k: 50, min_score: 0 } };
+	assert.equal(assistant(value), value);
+	assert.deepEqual(value, { name: 'Helper', description: null, rag_settings: { top_k: 50, min_score: 0 } });
+	assert.deepEqual(assistant({ name: 'x' }), { name: 'x' });
+});
+
+test('an unknown field is named, wherever it stands: a typo must not be lost silently', () => {
+	assert.deepEqual(complaint(assistant, { name: 'a', nmae: 'b' }), ['/nmae', 'is not a known field']);
+	assert.deepEqual(complaint(assistant, { name: 'a', rag_settings: { topk: 5 } }), [
+		'/rag_settings/topk',
+		'is not a known field',
+	]);
+	assert.deepEqual(complaint(assistant, { name: 'a', id: 'asst_1' }), ['/id', 'is not a known field']);
+	assert.deepEqual(complaint(conversations, { stauts: 'active' }), ['/stauts', 'is not a known field']);
+});
+
+test('the place of a fault is a JSON Pointer, with its escapes', () => {
+	assert.deepEqual(complaint(assistant, { name: 'a', 'x/y~z': 1 }), ['/x~1y~0z', 'is not a known field']);
+	assert.deepEqual(complaint(assistant, { name: 'a', rag_settings: { top_k: 51 } }), [
+		'/rag_settings/top_k',
+		'must be <= 50',
+	]);
+	assert.deepEqual(complaint(deployment, { assistant_id: 'asst_1', allowed_domains: ['a.example', 7] }), [
+		'/allowed_domains/1',
+		'must be string',
+	]);
+	assert.deepEqual(complaint(deployment, { assistant_id: 'a', appearance: { suggested_questions: ['', 'b'] } }), [
+		'/appearance/suggested_questions/0',
+		'must NOT have fewer than 1 characters',
+	]);
+});
+
+test('what is missing and what may be chosen is said', () => {
+	assert.deepEqual(complaint(assistant, {}), ['/name', 'is required']);
+	assert.deepEqual(complaint(deployment, { assistant_id: 'a', appearance: { theme: 'blue' } }), [
+		'/appearance/theme',
+		'must be one of light, dark, auto',
+	]);
+	for (const value of [null, [], 'x', 7, true]) {
+		assert.deepEqual(complaint(assistant, value), ['', 'must be object']);
+	}
+});
+
+test('a body is JSON with types: text is not read as a number, null not as absent', () => {
+	const patch = bodyValidator(AssistantPatch);
+	for (const top_k of ['5', 5.5, true, null, [5], 0, 51, Number.NaN, Number.POSITIVE_INFINITY]) {
+		assert.equal(complaint(assistant, { name: 'a', rag_settings: { top_k } })[0], '/rag_settings/top_k');
+	}
+	for (const name of [null, '', 7, 'x'.repeat(201)]) {
+		assert.equal(complaint(patch, { name })[0], '/name');
+	}
+	assert.deepEqual(patch({ description: null }), { description: null });
+	assert.equal(complaint(patch, { rag_settings: null })[0], '/rag_settings');
+});
+
+test('lengths count characters, not UTF-16 units', () => {
+	assert.ok(assistant({ name: '👋'.repeat(200) }));
+	assert.equal(complaint(assistant, { name: '👋'.repeat(201) })[0], '/name');
+});
+
+test('a query holds text: numbers are read from it', () => {
+	assert.deepEqual(conversations({ limit: '5', status: 'active', end_user_id: '7' }), {
+		limit: 5,
+		status: 'active',
+		end_user_id: '7',
+	});
+	for (const limit of ['', ' ', 'abc', '0', '101', '5.5', '-1', '5,6', '٥', 'NaN', 'true', 'null']) {
+		assert.equal(complaint(conversations, { limit })[0], '/limit', JSON.stringify(limit));
+	}
+	assert.deepEqual(complaint(conversations, { order: 'up' }), ['/order', 'must be one of asc, desc']);
+	assert.equal(complaint(conversations, { cursor: 'x'.repeat(1_001) })[0], '/cursor');
+});
+
+test('a time in a query is a moment: with date, time and zone, and one that there is', () => {
+	for (const created_after of ['2026-11-20T12:00:00Z', '2026-11-20T12:00:00.123+01:00']) {
+		conversations({ created_after });
+	}
+	for (const created_after of [
+		'',
+		'yesterday',
+		'2026-11-20',
+		'2026-11-20T12:00:00',
+		'2026-02-30T12:00:00Z',
+		'2026-11-20T25:00:00Z',
+		'2016-12-31T23:59:60Z',
+		'1763640000000',
+	]) {
+		assert.equal(complaint(conversations, { created_after })[0], '/created_after', created_after);
+	}
+});
+
+test('a field called __proto__ is unknown like any other, and changes no prototype', () => {
+	assert.deepEqual(complaint(assistant, JSON.parse('{"name": "a", "__proto__": {"name": "b"}}')), [
+		'/__proto__',
+		'is not a known field',
+	]);
+	assert.deepEqual(complaint(assistant, JSON.parse('{"name": "a", "rag_settings": {"__proto__": {"top_k": 1}}}')), [
+		'/rag_settings/__proto__',
+		'is not a known field',
+	]);
+	for (const name of ['constructor', 'toString', 'hasOwnProperty']) {
+		assert.deepEqual(complaint(assistant, { name: 'a', [name]: 1 }), [`/${name}`, 'is not a known field']);
+	}
+});
+
+test('free-form metadata may use any name, and keeps it as data', () => {
+	const body = JSON.parse('{"deployment_id": "dep_1", "content": "Hi", "metadata": {"__proto__": {"admin": true}}}');
+	const checked = bodyValidator(SendMessage)(body);
+	assert.equal((checked.metadata as { admin?: boolean }).admin, undefined);
+	assert.equal(JSON.stringify(checked.metadata), '{"__proto__":{"admin":true}}');
+	assert.equal(({} as { admin?: boolean }).admin, undefined);
+	for (const metadata of [null, [], 'x', 7]) {
+		assert.equal(
+			complaint(bodyValidator(SendMessage), { deployment_id: 'dep_1', content: 'Hi', metadata })[0],
+			'/metadata',
+		);
+	}
+});
+
+test('whatever is sent to whatever operation is taken as it is or refused with a place and a reason', () => {
+	const checks = Object.values<Operation>(operations).flatMap(({ body }) => (body ? [bodyValidator(body)] : []));
+	const fields = fc.constantFrom(
+		'name',
+		'content',
+		'deployment_id',
+		'rag_settings',
+		'top_k',
+		'title',
+		'url',
+		'__proto__',
+	);
+	const value = fc.oneof(fc.jsonValue(), fc.dictionary(fields, fc.jsonValue({ maxDepth: 2 })));
+	fc.assert(
+		fc.property(fc.constantFrom(...checks), value, (check, sent) => {
+			const before = JSON.stringify(sent);
+			try {
+				assert.equal(check(sent), sent);
+			} catch (error) {
+				assert.ok(error instanceof AppError && error.code === 'invalid_request', String(error));
+				assert.ok((error.details?.length ?? 0) > 0);
+			}
+			assert.equal(JSON.stringify(sent), before);
+		}),
+		{ numRuns: 1_000 },
+	);
+});

@@ -1,0 +1,393 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { newId } from '../../src/base/index.ts';
+import { Outbox, type StreamItem, type StreamPosition } from '../../src/outbox/index.ts';
+import { workerEntry } from '../../src/pool/index.ts';
+import { openSqliteStore, type Store } from '../../src/store/index.ts';
+import { Reader, Writing } from './conversation.ts';
+
+let dataDir: string;
+let store: Store;
+let outbox: Outbox;
+before(async () => {
+	dataDir = await mkdtemp(join(tmpdir(), 'parley-outbox-'));
+	store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	outbox = new Outbox(store);
+});
+after(async () => {
+	outbox[Symbol.dispose]();
+	await store[Symbol.asyncDispose]();
+	await rm(dataDir, { recursive: true });
+});
+
+/** A follower that is driven by hand. It listens from the first step on. */
+function follow(stream: string, position: StreamPosition | null, from: Outbox = outbox) {
+	const ending = new AbortController();
+	const items = from.follow(stream, { after: position, signal: ending.signal });
+	const next = async () => (await items.next()).value ?? undefined;
+	return {
+		ending,
+		items,
+		next,
+		/** Begins to listen; the first item comes with the promise. */
+		listen: () => next(),
+		async take(count: number): Promise<StreamItem[]> {
+			const taken: StreamItem[] = [];
+			while (taken.length < count) taken.push((await next()) as StreamItem);
+			return taken;
+		},
+		async stop(): Promise<void> {
+			ending.abort();
+			await items.return();
+		},
+	};
+}
+
+async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
+	const [end] = await Promise.allSettled([promise]);
+	return end;
+}
+
+/** What an item says, in short. */
+function said(item: StreamItem | undefined): unknown[] {
+	if (!item) return ['end'];
+	if (item.kind === 'delta') return [item.delta.index, item.delta.text];
+	const { event, replayed } = item;
+	return [event.type, event.data.text ?? 'says', replayed ? 'replayed' : 'live'];
+}
+
+test('without a position a follower hears what happens from now on', async () => {
+	const writing = new Writing(store, outbox);
+	await writing.say(3);
+	const follower = follow(writing.stream, null);
+	const first = follower.listen();
+	const seq = await writing.say();
+	const item = await first;
+	assert.equal(item?.kind === 'event' && item.event.seq, seq);
+	assert.deepEqual(said(item), ['message.created', 'says', 'live']);
+	await follower.stop();
+});
+
+test('without a position a follower gets the reply that is being written from its beginning, then its growth', async () => {
+	const writing = new Writing(store, outbox);
+	await writing.say(2);
+	await writing.opens();
+	writing.grows('It ');
+	writing.grows('costs ');
+	const follower = follow(writing.stream, null);
+	assert.deepEqual((await follower.take(2)).map(said), [
+		['message.created', 'opens', 'live'],
+		[0, 'It costs '],
+	]);
+	writing.grows('5 €.');
+	await writing.closes();
+	assert.deepEqual((await follower.take(2)).map(said), [
+		[9, '5 €.'],
+		['message.completed', 'closes', 'live'],
+	]);
+	await follower.stop();
+});
+
+test('from a position a follower gets all that was missed from the log, then what happens', async () => {
+	const writing = new Writing(store, outbox);
+	const first = await writing.say();
+	await writing.opens();
+	writing.grows('gone');
+	await writing.closes();
+	const follower = follow(writing.stream, { seq: first, offset: 0 });
+	assert.deepEqual((await follower.take(2)).map(said), [
+		['message.created', 'opens', 'replayed'],
+		['message.completed', 'closes', 'replayed'],
+	]);
+	const next = follower.next();
+	await writing.say();
+	assert.deepEqual(said(await next), ['message.created', 'says', 'live']);
+	await follower.stop();
+});
+
+test('from the middle of a reply that is being written a follower gets the rest of it', async () => {
+	const writing = new Writing(store, outbox);
+	await writing.opens();
+	writing.grows('It costs ');
+	const seq = writing.growing?.seq as number;
+	const follower = follow(writing.stream, { seq, offset: 3 });
+	assert.deepEqual(said(await follower.next()), [3, 'costs ']);
+	writing.grows('5 €.');
+	assert.deepEqual(said(await follower.next()), [9, '5 €.']);
+	await follower.stop();
+
+	const upToDate = follow(writing.stream, { seq, offset: 13 });
+	const next = upToDate.next();
+	writing.grows(' Or 6.');
+	assert.deepEqual(said(await next), [13, ' Or 6.']);
+	await upToDate.stop();
+	await writing.closes();
+});
+
+test('a reply that is begun anew is told by its reset, and grows from nothing', async () => {
+	const writing = new Writing(store, outbox);
+	await writing.opens();
+	writing.grows('It cos');
+	const position = { seq: writing.growing?.seq as number, offset: 6 };
+	await writing.resets();
+	writing.grows('Five');
+	const follower = follow(writing.stream, position);
+	assert.deepEqual((await follower.take(2)).map(said), [
+		['message.reset', 'opens', 'replayed'],
+		[0, 'Five'],
+	]);
+	await follower.stop();
+	await writing.closes();
+});
+
+test('an event in the midst of a growing reply neither ends its growth nor loses the place in it', async () => {
+	const writing = new Writing(store, outbox);
+	await writing.opens();
+	writing.grows('It ');
+	const reader = new Reader();
+	const follower = follow(writing.stream, null);
+	for (const item of await follower.take(2)) reader.take(item);
+	await writing.say();
+	reader.take((await follower.next()) as StreamItem);
+	assert.equal(reader.position?.offset, 3);
+	await follower.stop();
+
+	writing.grows('costs ');
+	const again = follow(writing.stream, reader.position);
+	reader.take((await again.next()) as StreamItem);
+	const beforeSecond = reader.position;
+	await writing.say();
+	writing.grows('5 €.');
+	for (const item of await again.take(2)) reader.take(item);
+	await again.stop();
+	assert.equal(reader.shown?.text, 'It costs 5 €.');
+
+	const missedIt = follow(writing.stream, beforeSecond);
+	assert.deepEqual((await missedIt.take(2)).map(said), [
+		['message.created', 'says', 'replayed'],
+		[9, '5 €.'],
+	]);
+	await missedIt.stop();
+	const newcomer = follow(writing.stream, null);
+	assert.deepEqual((await newcomer.take(2)).map(said), [
+		['message.created', 'opens', 'live'],
+		[0, 'It costs 5 €.'],
+	]);
+	await newcomer.stop();
+	await writing.closes();
+});
+
+test('growth in a stream whose reply has closed, or that has none, is dropped', async () => {
+	const writing = new Writing(store, outbox);
+	outbox.grow(writing.stream, 'into the void');
+	await writing.opens();
+	const follower = follow(writing.stream, null);
+	assert.deepEqual(said(await follower.next()), ['message.created', 'opens', 'live']);
+	await writing.closes();
+	outbox.grow(writing.stream, 'too late');
+	const seq = await writing.say();
+	const [closes, says] = await follower.take(2);
+	assert.deepEqual(said(closes), ['message.completed', 'closes', 'live']);
+	assert.equal(says?.kind === 'event' && says.event.seq, seq);
+	await follower.stop();
+});
+
+test('a position that this database never gave out means from now on', async () => {
+	const writing = new Writing(store, outbox);
+	await writing.say();
+	for (const seq of [10 ** 9, Number.MAX_SAFE_INTEGER]) {
+		const follower = follow(writing.stream, { seq, offset: 0 });
+		const next = follower.next();
+		const live = await writing.say();
+		const item = await next;
+		assert.equal(item?.kind === 'event' && item.event.seq, live);
+		await follower.stop();
+	}
+});
+
+test('streams are apart: a follower hears nothing of another', async () => {
+	const [mine, other] = [new Writing(store, outbox), new Writing(store, outbox)];
+	const follower = follow(mine.stream, null);
+	const next = follower.next();
+	await other.opens();
+	other.grows('secret');
+	await other.closes();
+	const seq = await mine.say();
+	const item = await next;
+	assert.equal(item?.kind === 'event' && item.event.seq, seq);
+	await follower.stop();
+});
+
+test('events of any data pass through a stream, and only those that say so open a text', async () => {
+	const stream = newId('workspace');
+	const follower = follow(stream, null);
+	const next = follower.next();
+	const data = [null, 'text', 7, { name: 'Guide' }];
+	await store.commit({
+		events: data.map((one) => ({ id: newId('event'), stream, type: 'any', data: one, created_at: 0 })),
+	});
+	const items = [await next, ...(await follower.take(3))];
+	assert.deepEqual(
+		items.map((item) => item?.kind === 'event' && item.event.data),
+		data,
+	);
+	await follower.stop();
+});
+
+test('what waits for a slow follower is merged: it gets fewer and larger deltas, and the same text', async () => {
+	const writing = new Writing(store, outbox);
+	await writing.opens();
+	const [fast, slow] = [follow(writing.stream, null), follow(writing.stream, null)];
+	await Promise.all([fast.next(), slow.next()]);
+	const words = Array.from({ length: 2000 }, (_, n) => `word${n} `);
+	const read: string[] = [];
+	for (const word of words) {
+		writing.grows(word);
+		const item = await fast.next();
+		if (item?.kind === 'delta') read.push(item.delta.text);
+	}
+	assert.deepEqual(read, words);
+	assert.deepEqual(said(await slow.next()), [0, words.join('')]);
+	await writing.closes();
+	assert.deepEqual(said(await slow.next()), ['message.completed', 'closes', 'live']);
+	await Promise.all([fast.stop(), slow.stop()]);
+});
+
+test('a follower that does not read is cut off, and misses nothing when it comes back', async () => {
+	const writing = new Writing(store, outbox);
+	await writing.opens();
+	const reader = new Reader();
+	const slow = follow(writing.stream, null);
+	reader.take((await slow.next()) as StreamItem);
+	for (let n = 0; n < 30; n++) writing.grows('x'.repeat(50_000));
+	await assert.rejects(slow.next(), { code: 'unavailable', message: /too slowly/ });
+
+	const again = follow(writing.stream, reader.position);
+	reader.take((await again.next()) as StreamItem);
+	await writing.closes();
+	reader.take((await again.next()) as StreamItem);
+	assert.deepEqual(
+		reader.finished,
+		[...writing.texts].map(([seq, text]) => ({ seq, text })),
+	);
+	await again.stop();
+});
+
+test('a follower that is cut off by many events is given none of those after the gap', async () => {
+	const writing = new Writing(store, outbox);
+	const from = await writing.say();
+	const reader = new Reader({ seq: from, offset: 0 });
+	for (const moment of ['waiting for events', 'reading one']) {
+		const slow = follow(writing.stream, reader.position);
+		const first = settled(slow.next());
+		if (moment === 'reading one') {
+			await writing.say();
+			await first;
+		}
+		await writing.say(5500);
+		await writing.say();
+		const readOn = async () => {
+			for (let end = await first; ; end = await settled(slow.next())) {
+				if (end.status === 'rejected') throw end.reason;
+				reader.take(end.value as StreamItem);
+			}
+		};
+		await assert.rejects(readOn(), { code: 'unavailable' });
+
+		const again = follow(writing.stream, reader.position);
+		const last = await writing.say();
+		while (reader.position?.seq !== last) reader.take((await again.next()) as StreamItem);
+		const log = (await store.events(writing.stream, from, 100_000)).map(({ seq }) => seq);
+		assert.deepEqual(reader.heard, log);
+		await again.stop();
+	}
+});
+
+test('the log is read over many pages while the stream goes on', async () => {
+	const writing = new Writing(store, outbox);
+	const from = await writing.say();
+	await writing.say(450);
+	const reader = new Reader({ seq: from, offset: 0 });
+	const follower = follow(writing.stream, reader.position);
+	let last = 0;
+	for (let read = 0; read === 0 || reader.position?.seq !== last; read++) {
+		if (read % 100 === 0 && read <= 600) last = await writing.say(25);
+		reader.take((await follower.next()) as StreamItem);
+	}
+	const log = (await store.events(writing.stream, from, 10_000)).map(({ seq }) => seq);
+	assert.equal(log.length, 450 + 6 * 25);
+	assert.deepEqual(reader.heard, log);
+	await follower.stop();
+});
+
+test('a stream is let go of when nobody follows it and nothing grows in it', async () => {
+	const own = new Outbox(store);
+	const writing = new Writing(store, own);
+	const waiting = follow(writing.stream, null, own);
+	const end = waiting.next();
+	assert.equal(own.size, 1);
+	waiting.ending.abort();
+	assert.deepEqual(said(await end), ['end']);
+	assert.equal(own.size, 0);
+
+	await writing.opens();
+	assert.equal(own.size, 1);
+	const reading = follow(writing.stream, null, own);
+	await reading.next();
+	await reading.items.return();
+	assert.equal(own.size, 1, 'the reply still grows');
+	await writing.closes();
+	assert.equal(own.size, 0);
+
+	await new Writing(store, own).say(3);
+	assert.equal(own.size, 0, 'events that nobody follows hold nothing');
+	const aborted = follow(writing.stream, null, own);
+	aborted.ending.abort();
+	assert.deepEqual(said(await aborted.next()), ['end']);
+	assert.equal(own.size, 0);
+	own[Symbol.dispose]();
+});
+
+test('an abort ends a follower in the middle of the log', async () => {
+	const writing = new Writing(store, outbox);
+	const seq = await writing.say();
+	await writing.say(10);
+	const follower = follow(writing.stream, { seq, offset: 0 });
+	await follower.take(2);
+	follower.ending.abort();
+	assert.deepEqual(said(await follower.next()), ['end']);
+});
+
+test('when the outbox closes, followers end wherever they are, and none reads the store any more', async () => {
+	let closed = false;
+	const reads: string[] = [];
+	const watched: Pick<Store, 'events' | 'onEvents'> = {
+		onEvents: (listener) => store.onEvents(listener),
+		events(...query) {
+			if (closed) reads.push(query[0]);
+			return store.events(...query);
+		},
+	};
+	const own = new Outbox(watched);
+	const writing = new Writing(store, own);
+	const from = await writing.say();
+	await writing.say(250);
+	const waiting = follow(writing.stream, null, own);
+	const end = waiting.next();
+	const catchingUp = follow(writing.stream, { seq: from, offset: 0 }, own);
+	await catchingUp.take(200);
+	own[Symbol.dispose]();
+	closed = true;
+	assert.deepEqual(said(await end), ['end']);
+	assert.deepEqual(said(await catchingUp.next()), ['end']);
+	const late = follow(writing.stream, { seq: from, offset: 0 }, own);
+	assert.deepEqual(said(await late.next()), ['end']);
+	assert.deepEqual(reads, []);
+	assert.equal(own.size, 0);
+	await writing.say();
+	own.grow(writing.stream, 'nobody hears this');
+	assert.equal(own.size, 0);
+});

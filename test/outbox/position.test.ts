@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatPosition, parsePosition } from '../../src/outbox/index.ts';
+
+test('a position is read back as it was given out', () => {
+	for (const position of [
+		{ seq: 0, offset: 0 },
+		{ seq: 17, offset: 4 },
+		{ seq: 999_999_999_999_999, offset: 999_999_999_999_999 },
+	]) {
+		assert.deepEqual(parsePosition(formatPosition(position)), position);
+	}
+});
+
+test('what was never given out is refused as a bad request', () => {
+	for (const text of [
+		'',
+		'.',
+		'1',
+		'1.',
+		'.1',
+		'1.2.3',
+		'-1.0',
+		'1.-1',
+		' 1.0',
+		'1.0\n',
+		'1e3.0',
+		'x.y',
+		'٣.١',
+		'1'.repeat(16) + '.0',
+	]) {
+		assert.throws(() => parsePosition(text), { code: 'invalid_request' }, JSON.stringify(text));
+	}
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { deferred } from '../../src/base/index.ts';
+import { BlobStore } from '../../src/store/index.ts';
+import { temporaryPlace } from './contract/life.ts';
+
+async function openBlobs(t: Parameters<typeof temporaryPlace>[0]) {
+	const folder = join(await temporaryPlace(t), 'blobs');
+	const blobs = new BlobStore(folder);
+	await blobs.prepare({ alone: true });
+	return { blobs, folder, incoming: () => readdir(join(folder, 'incoming')) };
+}
+
+async function listed(blobs: BlobStore): Promise<string[]> {
+	const hashes: string[] = [];
+	for await (const hash of blobs.list()) hashes.push(hash);
+	return hashes.sort();
+}
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+test('bytes that are kept are there as they came, under their hash', async (t) => {
+	const { blobs, incoming } = await openBlobs(t);
+	const bytes = randomBytes(300_000);
+	const blob = await blobs.receive(
+		Readable.from([bytes.subarray(0, 1), bytes.subarray(1, 70_000), bytes.subarray(70_000)]),
+	);
+	assert.deepEqual([blob.hash, blob.size], [sha256(bytes), 300_000]);
+	assert.deepEqual(blob.head, bytes.subarray(0, 64 * 1024));
+	assert.deepEqual(await listed(blobs), [], 'not kept yet');
+	await blob.keep();
+	await blob.discard();
+	assert.deepEqual(await readFile(blobs.path(blob.hash)), bytes);
+	assert.deepEqual(await listed(blobs), [blob.hash]);
+	assert.deepEqual(await incoming(), []);
+});
+
+test('an empty file is a blob like any other', async (t) => {
+	const { blobs } = await openBlobs(t);
+	const blob = await blobs.receive(Readable.from([]));
+	assert.deepEqual([blob.hash, blob.size, blob.head.length], [sha256(Buffer.alloc(0)), 0, 0]);
+	await blob.keep();
+	assert.equal((await readFile(blobs.path(blob.hash))).length, 0);
+});
+
+test('the same bytes twice are one blob; different ones are two', async (t) => {
+	const { blobs, incoming } = await openBlobs(t);
+	const take = async (text: string) => {
+		const blob = await blobs.receive(Readable.from([Buffer.from(text)]));
+		await blob.keep();
+		return blob.hash;
+	};
+	const hashes = await Promise.all([take('same'), take('same'), take('other'), take('same')]);
+	assert.deepEqual(await listed(blobs), [...new Set(hashes)].sort());
+	assert.equal(new Set(hashes).size, 2);
+	assert.deepEqual(await incoming(), []);
+});
+
+test('discarded bytes leave nothing', async (t) => {
+	const { blobs, incoming } = await openBlobs(t);
+	const blob = await blobs.receive(Readable.from([Buffer.from('no')]));
+	await blob.discard();
+	await blob.discard();
+	assert.deepEqual([await incoming(), await listed(blobs)], [[], []]);
+});
+
+test('a source that fails leaves nothing, however early or late it does', async (t) => {
+	const { blobs, incoming } = await openBlobs(t);
+	async function* failing(chunks: number): AsyncGenerator<Buffer> {
+		for (let n = 0; n < chunks; n++) yield randomBytes(50_000);
+		throw new Error('the client went away');
+	}
+	const attempts = Array.from({ length: 60 }, (_, n) => {
+		const source = n % 2 === 0 ? failing(n % 7) : Readable.from(failing(n % 7));
+		return assert.rejects(blobs.receive(source), /the client went away/);
+	});
+	await Promise.all(attempts);
+	const cut = new Readable({ read() {} });
+	cut.push('some');
+	queueMicrotask(() => cut.destroy());
+	await assert.rejects(blobs.receive(cut));
+	assert.deepEqual([await incoming(), await listed(blobs)], [[], []]);
+});
+
+test('what an earlier process was receiving is removed at the start, what was kept is not', async (t) => {
+	const { blobs, folder, incoming } = await openBlobs(t);
+	const blob = await blobs.receive(Readable.from([Buffer.from('kept')]));
+	await blob.keep();
+	await writeFile(join(folder, 'incoming', 'half'), 'half of a fi');
+	const beside = new BlobStore(folder);
+	await beside.prepare({ alone: false });
+	assert.deepEqual(await incoming(), ['half'], 'a tool beside a server removes nothing');
+	const next = new BlobStore(folder);
+	await next.prepare({ alone: true });
+	assert.deepEqual(await incoming(), []);
+	assert.deepEqual(await listed(next), [blob.hash]);
+});
+
+test('a removed blob is gone, and removing it again is no error', async (t) => {
+	const { blobs } = await openBlobs(t);
+	const blob = await blobs.receive(Readable.from([Buffer.from('old')]));
+	await blob.keep();
+	await blobs.remove(blob.hash);
+	await blobs.remove(blob.hash);
+	assert.deepEqual(await listed(blobs), []);
+});
+
+test('tasks about one blob run one after the other, also after one that fails; others run beside them', async (t) => {
+	const { blobs } = await openBlobs(t);
+	const order: string[] = [];
+	const first = deferred<void>();
+	const held = blobs.exclusive('a', async () => {
+		order.push('a1 begins');
+		await first.promise;
+		order.push('a1 fails');
+		throw new Error('a1');
+	});
+	const failure = assert.rejects(held, /a1/);
+	const second = blobs.exclusive('a', async () => void order.push('a2'));
+	await blobs.exclusive('b', async () => void order.push('b'));
+	first.resolve();
+	await Promise.all([failure, second]);
+	assert.deepEqual(order, ['a1 begins', 'b', 'a1 fails', 'a2']);
+});
