@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { openAsBlob } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { findProgram } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+
+const SAMPLES = fileURLToPath(new URL('../../data/samples/', import.meta.url));
+const BROWSER = ['chromium', 'chromium-browser', 'google-chrome'].map(findProgram).find((path) => path !== null);
+const chosen = process.env.PARLEY_CHROMIUM ?? BROWSER;
+const ARGS = [
+	'--no-sandbox',
+	'--disable-gpu',
+	'--disable-quic',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync',
+];
+
+let app: TestApp;
+let site: Server;
+let browser: BrowserContext;
+let profile: string;
+let deployment: string;
+
+before(async () => {
+	if (!chosen) return;
+	app = await startTestApp();
+	site = createServer((_request, response) => {
+		response.setHeader('content-type', 'text/html; charset=utf-8').end('<!doctype html><title>A shop</title>');
+	});
+	await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+	profile = await mkdtemp(join(tmpdir(), 'parley-browser-'));
+	browser = await chromium.launchPersistentContext(profile, { executablePath: chosen, headless: true, args: ARGS });
+	deployment = await deploy();
+});
+
+after(async () => {
+	await browser?.close();
+	await new Promise((resolve) => (site ? site.close(resolve) : resolve(null)));
+	await app?.[Symbol.asyncDispose]();
+	if (profile) await rm(profile, { recursive: true, force: true });
+});
+
+function needsBrowser(context: TestContext): boolean {
+	if (chosen) return true;
+	context.skip('No Chromium was found: install one, or name it in PARLEY_CHROMIUM.');
+	return false;
+}
+
+/** The five sample documents behind a deployment that 127.0.0.1 may embed. */
+async function deploy(): Promise<string> {
+	const { body: base } = await app.call('POST', '/api/v1/knowledge-bases', { name: 'Kettles' });
+	const files = ['brook-kettle-manual.pdf', 'shipping-and-returns.docx', 'visit-and-contact.html'];
+	for (const name of [...files, 'warranty-and-repair.md', 'privacy.txt']) {
+		const form = new FormData();
+		form.set('file', await openAsBlob(join(SAMPLES, name)), basename(name));
+		const { status } = await app.call('POST', `/api/v1/knowledge-bases/${base.id}/documents`, form);
+		assert.equal(status, 201);
+	}
+	await until('the samples are indexed', async () => {
+		const { body } = await app.call('GET', `/api/v1/knowledge-bases/${base.id}/status`);
+		return body.status === 'ready' && body.documents_indexed === 5;
+	});
+	const { body: assistant } = await app.call('POST', '/api/v1/assistants', { name: 'Kettle help' });
+	const attach = { knowledge_base_id: base.id };
+	await app.call('POST', `/api/v1/assistants/${assistant.id}/knowledge-bases`, attach);
+	const settings = { assistant_id: assistant.id, allowed_domains: ['http://127.0.0.1'] };
+	const { body } = await app.call('POST', '/api/v1/deployments', settings);
+	return body.id;
+}
+
+async function visit(host: string): Promise<Page> {
+	const page = await browser.newPage();
+	await page.goto(`http://${host}:${(site.address() as AddressInfo).port}/`);
+	return page;
+}
+
+test("a page on an allowed domain reads the configuration and streams a cited answer into a visitor's browser", async (context) => {
+	if (!needsBrowser(context)) return;
+	const page = await visit('127.0.0.1');
+	const seen = await page.evaluate(
+		async ({ url, id }) => {
+			const config = await (await fetch(`${url}/api/v1/widget/config?deployment_id=${id}`)).json();
+			const answer = await fetch(`${url}/api/v1/widget/messages`, {
+				method: 'POST',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify({ deployment_id: id, content: 'When is the shop open on Saturday?', stream: true }),
+			});
+			return { config, type: answer.headers.get('content-type'), stream: await answer.text() };
+		},
+		{ url: app.url, id: deployment },
+	);
+	assert.equal(seen.config.deployment_id, deployment);
+	assert.match(seen.type ?? '', /^text\/event-stream/);
+	const events = seen.stream
+		.split('\n')
+		.filter((line) => line.startsWith('data: '))
+		.map((line) => JSON.parse(line.slice(6)));
+	const last = events.at(-1);
+	assert.equal(last.type, 'message.completed');
+	assert.match(last.message.content, /10:00 to 16:00.*\[1\]/s);
+	assert.equal(last.message.citations[0].title, 'Visit and contact');
+	const deltas = events.filter(({ type }) => type === 'message.delta');
+	assert.equal(deltas.map(({ delta }) => delta).join(''), last.message.content);
+	await page.close();
+});
+
+test('a page on another domain can neither read the configuration nor ask', async (context) => {
+	if (!needsBrowser(context)) return;
+	const page = await visit('localhost');
+	const statuses = await page.evaluate(
+		async ({ url, id }) => {
+			const config = await fetch(`${url}/api/v1/widget/config?deployment_id=${id}`);
+			const message = await fetch(`${url}/api/v1/widget/messages`, {
+				method: 'POST',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify({ deployment_id: id, content: 'Hello?' }),
+			});
+			return [config.status, message.status, (await message.json()).error.code];
+		},
+		{ url: app.url, id: deployment },
+	);
+	assert.deepEqual(statuses, [403, 403, 'domain_not_allowed']);
+	await page.close();
+});
+
+test('the API documentation renders from the server alone, without an error or a request to another host', async (context) => {
+	if (!needsBrowser(context)) return;
+	const page = await browser.newPage();
+	const foreign: string[] = [];
+	const problems: string[] = [];
+	page.on('request', (request) => {
+		const url = new URL(request.url());
+		if (url.origin !== app.url && url.protocol.startsWith('http')) foreign.push(request.url());
+	});
+	page.on('console', (message) => {
+		if (message.type() === 'error') problems.push(message.text());
+	});
+	page.on('pageerror', (error) => problems.push(error.message));
+	await page.goto(`${app.url}/api/docs`);
+	await page.getByText('Send a message and get the reply').first().waitFor();
+	assert.deepEqual({ foreign, problems }, { foreign: [], problems: [] });
+	await page.close();
+});

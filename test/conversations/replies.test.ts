@@ -1,0 +1,405 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type ApiAnswer, ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
+import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+import { until } from '../support/until.ts';
+import { ScriptedModel } from './scripted-model.ts';
+
+const model = new ScriptedModel();
+let app: TestApp;
+let deployment: string;
+/** How many replies this file has asked for: the place of the next one. */
+let asked = 0;
+
+before(async () => {
+	app = await startTestApp({ overrides: { providers: [model.provider], replyMs: 5_000 } });
+	deployment = await deploy(app);
+});
+
+after(() => app[Symbol.asyncDispose]());
+
+async function deploy(on: TestApp, settings: object = {}): Promise<string> {
+	const { body: assistant } = await on.call('POST', '/api/v1/assistants', { name: 'Helper', model: 'scripted/any' });
+	const { body } = await on.call('POST', '/api/v1/deployments', {
+		assistant_id: assistant.id,
+		allowed_domains: ['shop.example'],
+		...settings,
+	});
+	return body.id;
+}
+
+const send = (content: string, more: object = {}): Promise<ApiAnswer> =>
+	app.call('POST', '/api/v1/messages', { deployment_id: deployment, content, ...more });
+
+async function stream(on: TestApp, path: string, body?: object, headers: Record<string, string> = {}) {
+	const leaving = new AbortController();
+	const response = await fetch(on.url + path, {
+		method: body ? 'POST' : 'GET',
+		headers: { authorization: `Bearer ${on.key}`, 'content-type': 'application/json', ...headers },
+		...(body ? { body: JSON.stringify(body) } : {}),
+		signal: leaving.signal,
+	});
+	return { response, events: eventsOf(response), leave: () => leaving.abort() };
+}
+
+const streamed = (content: string, more: object = {}) =>
+	stream(app, '/api/v1/messages', { deployment_id: deployment, content, stream: true, ...more });
+
+/** Reads until an event of this name has come, that one included. */
+async function readTo(events: AsyncGenerator<StreamEvent>, name: string): Promise<StreamEvent[]> {
+	const read: StreamEvent[] = [];
+	for (;;) {
+		const { done, value } = await events.next();
+		assert.equal(done, false, `the stream ended before ${name}`);
+		if (!value) continue;
+		read.push(value);
+		if (value.event === name) return read;
+	}
+}
+
+async function conversationOf(messageText: string): Promise<string> {
+	const held = model.replies.find(({ request }) => request.question === messageText);
+	assert.ok(held, 'the model was asked');
+	const { body } = await app.call('GET', '/api/v1/conversations?limit=100');
+	for (const { id } of body.data) {
+		const { body: messages } = await app.call('GET', `/api/v1/conversations/${id}/messages`);
+		if (messages.data.some(({ content }: { content: string }) => content === messageText)) return id;
+	}
+	throw new Error('no conversation has this message');
+}
+
+/** The text that a client shows after these events, which may begin in the middle of it. */
+function textAfter(events: StreamEvent[], before = ''): string {
+	let text = before;
+	for (const { event, data } of events) {
+		if (event === 'message.reset') text = '';
+		if (event === 'message.delta') {
+			assert.equal(data.index, text.length, 'a delta goes where the text ends');
+			text += data.delta;
+		}
+		if (event === 'message.completed') text = data.message.content;
+	}
+	return text;
+}
+
+test('a reply that is not streamed comes whole, with the stored question beside it', async () => {
+	const answer = send('Whole?');
+	const held = await model.reply(asked++);
+	held.say('Yes, ');
+	held.say('whole.');
+	held.end();
+	const { status, body } = await answer;
+	assert.equal(status, 201);
+	assert.equal(body.content, 'Yes, whole.');
+	assert.equal(body.role, 'assistant');
+	assert.equal(body.status, 'completed');
+	assert.equal(body.user_message.content, 'Whole?');
+	assert.equal(body.user_message.conversation_id, body.conversation_id);
+	const { body: conversation } = await app.call('GET', `/api/v1/conversations/${body.conversation_id}`);
+	assert.equal(conversation.message_count, 2);
+	assert.equal(conversation.channel, 'api');
+});
+
+test('a stream can be resumed from each of its events, without gap or repeat', async () => {
+	const { events, response } = await streamed('Resumable?');
+	assert.equal(response.headers.get('cache-control')?.includes('no-transform'), true);
+	const held = await model.reply(asked++);
+	const seen = await readTo(events, 'message.created');
+	const parts = ['One', ' two', ' 🙂', ' four'];
+	for (const part of parts) {
+		held.say(part);
+		seen.push(...(await readTo(events, 'message.delta')));
+	}
+	const conversation = seen[0]?.data.message.conversation_id;
+	const path = `/api/v1/conversations/${conversation}/events`;
+	// In the middle of the reply: from every event on, the rest.
+	const middle = [...seen];
+	const resumed = await Promise.all(
+		middle.map(({ id }) => stream(app, path, undefined, { 'last-event-id': id ?? '' })),
+	);
+	held.say(' five.');
+	held.end();
+	for await (const event of events) seen.push(event);
+	assert.deepEqual(
+		seen.map(({ event }) => event).filter((name, index, all) => name !== all[index - 1]),
+		['message.created', 'message.delta', 'message.completed'],
+	);
+	for (const { event, data } of seen) assert.equal(data.type, event);
+	const whole = 'One two 🙂 four five.';
+	assert.equal(textAfter(seen), whole);
+	for (const [index, { events: later, leave }] of resumed.entries()) {
+		const rest = await readTo(later, 'message.completed');
+		leave();
+		const before = middle.slice(0, index + 1);
+		assert.equal(textAfter(rest, textAfter(before)), whole, `resumed after event ${index}`);
+		const twice = rest.filter(({ id }) => before.some((known) => known.id === id));
+		assert.deepEqual(twice, [], 'no event came twice');
+	}
+	// After its end: the reply as its closing event alone.
+	const { events: replay, leave } = await stream(app, `${path}?last_event_id=0.0`);
+	assert.deepEqual(
+		(await readTo(replay, 'message.completed')).map(({ event, data }) => [event, data.message.role]),
+		[
+			['message.created', 'user'],
+			['message.completed', 'assistant'],
+		],
+	);
+	leave();
+});
+
+test('a follower without a position gets a reply in progress from its beginning', async () => {
+	const first = await streamed('Followed?');
+	const held = await model.reply(asked++);
+	held.say('Here is');
+	const seen = await readTo(first.events, 'message.delta');
+	const conversation = seen[0]?.data.message.conversation_id;
+	const { events, leave } = await stream(app, `/api/v1/conversations/${conversation}/events`);
+	const begun = await readTo(events, 'message.delta');
+	assert.deepEqual(
+		begun.map(({ event, data }) => [event, data.index ?? data.message.status]),
+		[
+			['message.created', 'in_progress'],
+			['message.delta', 0],
+		],
+	);
+	held.say(' more.');
+	held.end();
+	const rest = await readTo(events, 'message.completed');
+	assert.equal(textAfter([...begun, ...rest]), 'Here is more.');
+	leave();
+	for await (const _event of first.events);
+});
+
+test('stop keeps the text so far, and tells the model at once', async () => {
+	const { events } = await streamed('Stop me?');
+	const held = await model.reply(asked++);
+	held.say('A long sto');
+	const [created] = await readTo(events, 'message.delta');
+	const conversation = created?.data.message.conversation_id;
+	const { status } = await app.call('POST', `/api/v1/conversations/${conversation}/stop`);
+	assert.equal(status, 200);
+	const completed = (await readTo(events, 'message.completed')).at(-1);
+	assert.equal(completed?.data.message.status, 'stopped');
+	assert.equal(completed?.data.message.content, 'A long sto');
+	assert.equal(held.signal.aborted, true);
+	assert.equal((await events.next()).done, true);
+});
+
+test('a client that leaves does not stop the reply', async () => {
+	const { events, leave } = await streamed('Leaving?');
+	const held = await model.reply(asked++);
+	held.say('Still ');
+	const seen = await readTo(events, 'message.delta');
+	leave();
+	held.say('here.');
+	held.end();
+	const id = seen[0]?.data.message.conversation_id;
+	await until('the reply is stored', async () => {
+		const { body } = await app.call('GET', `/api/v1/conversations/${id}/messages`);
+		return body.data[1].status === 'completed' && body.data[1].content === 'Still here.';
+	});
+});
+
+test('messages that come while a reply is written are each answered in their turn, and roles alternate', async () => {
+	const opening = send('Question 0');
+	(await model.reply(asked++)).end();
+	await opening;
+	const conversation_id = await conversationOf('Question 0');
+	const first = send('Question 1', { conversation_id });
+	const firstHeld = await model.reply(asked++);
+	const rest = [2, 3, 4].map((n) => send(`Question ${n}`, { conversation_id }));
+	firstHeld.say('Answer');
+	firstHeld.end();
+	for (const _answer of rest) {
+		const held = await model.reply(asked++);
+		held.say(`to ${held.request.question}`);
+		held.end();
+	}
+	await Promise.all([first, ...rest]);
+	const { body } = await app.call('GET', `/api/v1/conversations/${conversation_id}/messages`);
+	assert.deepEqual(
+		body.data.map(({ role }: { role: string }) => role),
+		body.data.map((_: unknown, index: number) => (index % 2 === 0 ? 'user' : 'assistant')),
+	);
+	const questions = body.data.filter(({ role }: { role: string }) => role === 'user');
+	// Over several connections the server alone knows which came first: each is there once, after those before it.
+	const asked = questions.map(({ content }: { content: string }) => content);
+	assert.deepEqual(asked.slice(0, 2), ['Question 0', 'Question 1']);
+	assert.deepEqual(asked.slice(2).sort(), ['Question 2', 'Question 3', 'Question 4']);
+	for (const [index, { content }] of body.data.entries()) {
+		if (index > 3 && index % 2 === 1) assert.equal(content, `to ${body.data[index - 1].content}`);
+	}
+});
+
+test('a conversation in which sixteen messages wait takes no seventeenth', async () => {
+	const opening = streamed('Busy?');
+	const held = await model.reply(asked++);
+	held.say('Wait');
+	const { events } = await opening;
+	const [created] = await readTo(events, 'message.delta');
+	const conversation_id = created?.data.message.conversation_id;
+	const waiting = Array.from({ length: 16 }, (_, n) => send(`Waiting ${n}`, { conversation_id }));
+	const turnedAway = await until('one is turned away', async () => {
+		const answer = await Promise.race([
+			send('One too many', { conversation_id }),
+			new Promise<null>((resolve) => setTimeout(resolve, 300, null)),
+		]);
+		return answer;
+	});
+	assert.equal(turnedAway.status, 429);
+	assert.equal(turnedAway.body.error.code, 'conversation_busy');
+	held.end();
+	for (const _message of waiting) (await model.reply(asked++)).fail(new Error('enough'));
+	for (const { status } of await Promise.all(waiting)) assert.equal(status, 500);
+	for await (const _event of events);
+});
+
+test('a model that fails leaves the question stored and the reply failed, streamed or not', async () => {
+	const whole = send('Fail whole?');
+	(await model.reply(asked++)).fail(new Error('the model’s own words'));
+	const { status, body } = await whole;
+	assert.equal(status, 500);
+	assert.equal(body.error.code, 'model_error');
+	assert.doesNotMatch(JSON.stringify(body), /own words/);
+
+	const { events } = await streamed('Fail streamed?');
+	const held = await model.reply(asked++);
+	held.say('So far');
+	await readTo(events, 'message.delta');
+	held.fail(new Error('broken'));
+	const failed = (await readTo(events, 'message.failed')).at(-1);
+	assert.equal(failed?.data.message.status, 'failed');
+	assert.equal(failed?.data.error.code, 'model_error');
+	const id = failed?.data.message.conversation_id;
+	const { body: messages } = await app.call('GET', `/api/v1/conversations/${id}/messages`);
+	assert.deepEqual(
+		messages.data.map((message: { role: string; status: string }) => [message.role, message.status]),
+		[
+			['user', 'completed'],
+			['assistant', 'failed'],
+		],
+	);
+});
+
+test('an empty answer is a failure of the model', async () => {
+	const answer = send('Anything?');
+	(await model.reply(asked++)).end();
+	assert.equal((await answer).body.error.code, 'model_error');
+});
+
+test('a model that hangs is given up, and the reply has failed', async () => {
+	const hanging = new ScriptedModel();
+	await using other = await startTestApp({ overrides: { providers: [hanging.provider], replyMs: 100 } });
+	const id = await deploy(other);
+	const { status, body } = await other.call('POST', '/api/v1/messages', { deployment_id: id, content: 'Hang?' });
+	assert.equal(status, 500);
+	assert.equal(body.error.message, 'The model took too long to answer.');
+	assert.equal((await hanging.reply(0)).signal.aborted, true);
+});
+
+test('a reply that was cut off by a restart is written again, once; cut off twice, it has failed', async () => {
+	const first = new ScriptedModel();
+	const started = await startTestApp({ overrides: { providers: [first.provider] } });
+	const id = await deploy(started);
+	const open = await stream(started, '/api/v1/messages', { deployment_id: id, content: 'Restart?', stream: true });
+	(await first.reply(0)).say('Half of the');
+	const seen = await readTo(open.events, 'message.delta');
+	const last = seen.at(-1)?.id ?? '';
+	const conversation = seen[0]?.data.message.conversation_id;
+	// The same stand-in serves the next server: it is asked once more.
+	await using second = await started.restart();
+	const again = await first.reply(1);
+	const path = `/api/v1/conversations/${conversation}/events`;
+	const resumed = await stream(second, path, undefined, { 'last-event-id': last });
+	again.say('The whole answer.');
+	again.end();
+	const rest = await readTo(resumed.events, 'message.completed');
+	assert.equal(rest[0]?.event, 'message.reset');
+	assert.equal(textAfter(rest, textAfter(seen)), 'The whole answer.');
+	resumed.leave();
+
+	const doomed = second.call('POST', '/api/v1/messages', { deployment_id: id, content: 'Twice?' });
+	doomed.catch(() => {});
+	await first.reply(2);
+	const third = await second.restart();
+	await first.reply(3);
+	await using fourth = await third.restart();
+	const stored = await until('the reply is given up', async () => {
+		const { body } = await fourth.call('GET', '/api/v1/conversations?limit=1');
+		const { body: messages } = await fourth.call('GET', `/api/v1/conversations/${body.data[0].id}/messages`);
+		return messages.data[1]?.status === 'failed' && messages.data[1];
+	});
+	assert.equal(stored.error.code, 'interrupted');
+	assert.equal(first.replies.length, 4, 'the model was not asked a third time');
+});
+
+test('visitors get a reply without what wrote it and what it cost', async () => {
+	const answer = app.visit('POST', '/api/v1/widget/messages', { deployment_id: deployment, content: 'Who are you?' });
+	const held = await model.reply(asked++);
+	held.say('A helper.');
+	held.end();
+	const { status, body } = await answer;
+	assert.equal(status, 201);
+	for (const field of ['model', 'usage']) {
+		assert.equal(field in body, false, field);
+		assert.equal(field in body.user_message, false, field);
+	}
+	const history = `/api/v1/widget/conversations/${body.conversation_id}/messages?deployment_id=${deployment}`;
+	const { body: page, headers } = await app.visit('GET', history);
+	assert.equal(headers.get('access-control-allow-origin'), ORIGIN);
+	assert.deepEqual(
+		page.data.map(({ content }: { content: string }) => content),
+		['Who are you?', 'A helper.'],
+	);
+	assert.equal('model' in page.data[1], false);
+	const { status: foreign } = await app.visit('GET', history, undefined, { origin: 'https://evil.example' });
+	assert.equal(foreign, 403);
+	const other = await deploy(app);
+	const { status: elsewhere } = await app.visit('GET', history.replace(deployment, other));
+	assert.equal(elsewhere, 404, 'a conversation of another deployment');
+});
+
+test('an archived assistant starts no conversation, and goes on with those it has', async () => {
+	const opening = send('Before?');
+	(await model.reply(asked++)).say('x');
+	model.replies.at(-1)?.end();
+	const { body: reply } = await opening;
+	const { body: settings } = await app.call('GET', `/api/v1/deployments/${deployment}`);
+	await app.call('DELETE', `/api/v1/assistants/${settings.assistant_id}`);
+	const { status, body } = await send('New?');
+	assert.equal(status, 400);
+	assert.equal(body.error.code, 'assistant_archived');
+	const going = send('And on?', { conversation_id: reply.conversation_id });
+	const held = await model.reply(asked++);
+	held.say('On.');
+	held.end();
+	assert.equal((await going).status, 201);
+	await app.call('PATCH', `/api/v1/assistants/${settings.assistant_id}`, { status: 'active' });
+});
+
+test('a conversation of another deployment, an unknown one and an archived deployment are not found', async () => {
+	const other = await deploy(app);
+	const opening = send('Mine?');
+	(await model.reply(asked++)).say('x');
+	model.replies.at(-1)?.end();
+	const { conversation_id } = (await opening).body;
+	const message = { deployment_id: other, content: 'Hello?' };
+	for (const id of [conversation_id, `conv_${'0'.repeat(32)}`, 'nonsense']) {
+		const { status } = await app.call('POST', '/api/v1/messages', { ...message, conversation_id: id });
+		assert.equal(status, 404, id);
+	}
+	await app.call('DELETE', `/api/v1/deployments/${other}`);
+	assert.equal((await app.call('POST', '/api/v1/messages', message)).status, 404);
+});
+
+test('metadata is kept with a conversation, up to 16 KiB', async () => {
+	const opening = send('Meta?', { metadata: { page: '/pricing' } });
+	(await model.reply(asked++)).say('x');
+	model.replies.at(-1)?.end();
+	const { conversation_id } = (await opening).body;
+	const { body } = await app.call('GET', `/api/v1/conversations/${conversation_id}`);
+	assert.deepEqual(body.metadata, { page: '/pricing' });
+	const { status, body: refused } = await send('Too much?', { metadata: { text: 'x'.repeat(16 * 1024) } });
+	assert.equal(status, 400);
+	assert.equal(refused.error.details[0].path, '/metadata');
+});
