@@ -39,7 +39,7 @@ function fold(reader: SearchReader, job: FoldJob): WorkerAnswer<FoldResult> {
 }
 
 function train(reader: SearchReader, job: TrainJob): WorkerAnswer<TrainResult> {
-	const stored = job.generation === null ? [] : reader.allTerms(job.generation);
+	const stored = job.generation === null ? [] : reader.allTerms(job.generation, job.except);
 	const basis = trainBasis([...stored, ...job.chunks]);
 	const model = serialiseBasis(basis);
 	const stored_vectors = embedChunks(basis, stored).vectors;

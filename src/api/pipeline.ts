@@ -10,6 +10,7 @@ const REPLY_DEADLINE_MS = 15 * 60_000;
 /** A large file on a slow line: the body's way counts too. */
 const UPLOAD_DEADLINE_MS = 10 * 60_000;
 
+const MULTIPART = /^multipart\/form-data[ \t]*(?:$|;)/i;
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 
 export interface PipelineOptions {
@@ -70,7 +71,7 @@ export function inputReader(operation: Operation): InputReader {
 	return {
 		query: (request) => checkQuery(queryObject(request)),
 		async body(request) {
-			if (operation.multipart && request.header('content-type')?.startsWith('multipart/form-data')) return undefined;
+			if (operation.multipart && MULTIPART.test(request.header('content-type') ?? '')) return undefined;
 			if (!checkBody) {
 				await rejectBody(request);
 				return undefined;

@@ -59,6 +59,8 @@ export interface TrainJob {
 	database: string;
 	/** The generation whose stored chunks to train on; null for a knowledge base that has none yet. */
 	generation: string | null;
+	/** A stored document that is left out: the new chunks replace its own. */
+	except?: string;
 	/** Chunks that are not stored yet. */
 	chunks: Array<Pick<ParsedChunk, 'title_terms' | 'body_terms'>>;
 }

@@ -64,14 +64,16 @@ export class Documents {
 		document: NewDocument,
 		blob: IncomingBlob,
 	): Promise<DocumentRecord> {
-		return this.#store.blobs.exclusive(blob.hash, async () => {
-			await blob.keep();
-			return this.#add(knowledgeBase, {
-				...newRecord(knowledgeBase, document),
-				blob: blob.hash,
-				size_bytes: blob.size,
+		const draft = { ...newRecord(knowledgeBase, document), blob: blob.hash, size_bytes: blob.size };
+		try {
+			return await this.#store.blobs.exclusive(blob.hash, async () => {
+				await blob.keep();
+				return this.#add(knowledgeBase, draft);
 			});
-		});
+		} catch (error) {
+			await this.removeUnusedBlob(blob.hash);
+			throw error;
+		}
 	}
 
 	/** Queues a document that is fetched from its URL when its turn comes. */

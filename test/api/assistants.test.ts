@@ -90,11 +90,7 @@ test('the list filters by status', async () => {
 		assert.equal(status, 200);
 		return body.data.map(({ id }: { id: string }) => id);
 	};
-	const [all, only, gone] = [
-		await idsWith(''),
-		await idsWith('&status=active'),
-		await idsWith('&status=archived'),
-	];
+	const [all, only, gone] = [await idsWith(''), await idsWith('&status=active'), await idsWith('&status=archived')];
 	assert.ok(all.includes(active) && all.includes(archived));
 	assert.ok(only.includes(active) && !only.includes(archived));
 	assert.ok(!gone.includes(active) && gone.includes(archived));
@@ -129,7 +125,9 @@ test('twenty knowledge bases attached at once are all attached', async () => {
 test('what does not exist cannot be attached', async () => {
 	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
 	for (const knowledge_base_id of [`kb_${'0'.repeat(32)}`, 'kb_short', assistant]) {
-		const { status, body } = await app.call('POST', `${ASSISTANTS}/${assistant}/knowledge-bases`, { knowledge_base_id });
+		const { status, body } = await app.call('POST', `${ASSISTANTS}/${assistant}/knowledge-bases`, {
+			knowledge_base_id,
+		});
 		assert.deepEqual([status, body.error.code], [404, 'not_found'], knowledge_base_id);
 	}
 });
@@ -163,7 +161,10 @@ test('values out of bounds are refused with their place', async () => {
 	for (const [body, path] of refused) {
 		const answer = await app.call('POST', ASSISTANTS, body);
 		assert.deepEqual([answer.status, answer.body.error.code], [400, 'invalid_request'], JSON.stringify(body));
-		assert.deepEqual(answer.body.error.details.map((detail: { path: string }) => detail.path), [path]);
+		assert.deepEqual(
+			answer.body.error.details.map((detail: { path: string }) => detail.path),
+			[path],
+		);
 	}
 });
 
@@ -180,6 +181,9 @@ test('every change of an assistant is told as assistant.updated, with the assist
 	await using store = await openBeside(app);
 	const events = await eventsSoFar(store, await firstWorkspace(store), 'assistant.updated');
 	const told = events.filter(({ data }) => (data as { id: string }).id === made.id);
-	assert.deepEqual(told.map(({ data }) => data), states);
+	assert.deepEqual(
+		told.map(({ data }) => data),
+		states,
+	);
 	assert.ok(told.every(({ id }) => /^evt_/.test(id)));
 });

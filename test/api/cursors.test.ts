@@ -67,13 +67,19 @@ test('a cursor stays good while items come and go', async () => {
 	for (let at = 0; at < 6; at++) bases.push(await created(app, '/api/v1/knowledge-bases', { name: `Base ${at}` }));
 	const newest = [...bases].reverse();
 	const first = await app.call('GET', '/api/v1/knowledge-bases?limit=2');
-	assert.deepEqual(first.body.data.map(({ id }: { id: string }) => id), newest.slice(0, 2));
+	assert.deepEqual(
+		first.body.data.map(({ id }: { id: string }) => id),
+		newest.slice(0, 2),
+	);
 	// The place itself, one after it, and a new one before it.
 	await app.call('DELETE', `/api/v1/knowledge-bases/${newest[1]}`);
 	await app.call('DELETE', `/api/v1/knowledge-bases/${newest[2]}`);
 	await created(app, '/api/v1/knowledge-bases', { name: 'Later' });
 	const { body } = await app.call('GET', `/api/v1/knowledge-bases?cursor=${first.body.next_cursor}`);
-	assert.deepEqual(body.data.map(({ id }: { id: string }) => id), newest.slice(3));
+	assert.deepEqual(
+		body.data.map(({ id }: { id: string }) => id),
+		newest.slice(3),
+	);
 	assert.equal(body.next_cursor, null);
 });
 
@@ -120,7 +126,9 @@ test('messages are listed oldest first, and newest first where asked', async () 
 	assert.deepEqual((await walk(`${path}?limit=4&order=desc`)).ids, [...forward.ids].reverse());
 	const { body } = await app.call('GET', path);
 	assert.deepEqual(
-		body.data.filter(({ role }: { role: string }) => role === 'user').map(({ content }: { content: string }) => content),
+		body.data
+			.filter(({ role }: { role: string }) => role === 'user')
+			.map(({ content }: { content: string }) => content),
 		['One?', 'Two?', 'Three?'],
 	);
 });
@@ -131,5 +139,8 @@ test('a cursor survives a restart of the server', async () => {
 	const { body } = await first.call('GET', `${ASSISTANTS}?limit=2`);
 	await using second = await first.restart();
 	const rest = await second.call('GET', `${ASSISTANTS}?cursor=${body.next_cursor}`);
-	assert.deepEqual(rest.body.data.map(({ name }: { name: string }) => name), ['One']);
+	assert.deepEqual(
+		rest.body.data.map(({ name }: { name: string }) => name),
+		['One'],
+	);
 });

@@ -96,13 +96,26 @@ test('wrong settings are refused with their place, and change nothing', async ()
 		const answer = await app.call('PATCH', `${DEPLOYMENTS}/${before.id}`, body);
 		assert.deepEqual([answer.status, answer.body.error.details?.[0].path], [400, path], JSON.stringify(answer.body));
 	}
-	for (const domain of ['https://a.example/path', 'a.example/', '*', 'exa mple.com', '*.*.example', 'ftp://a.example']) {
-		const answer = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, allowed_domains: ['ok.example', domain] });
+	for (const domain of [
+		'https://a.example/path',
+		'a.example/',
+		'*',
+		'exa mple.com',
+		'*.*.example',
+		'ftp://a.example',
+	]) {
+		const answer = await app.call('POST', DEPLOYMENTS, {
+			assistant_id: assistant,
+			allowed_domains: ['ok.example', domain],
+		});
 		if (domain === '*') assert.equal(answer.status, 201);
 		else {
 			assert.deepEqual([answer.status, answer.body.error.code], [400, 'invalid_request'], domain);
 			assert.ok(answer.body.error.message.includes(domain), 'the sentence names the entry');
-			assert.deepEqual(answer.body.error.details?.map(({ path }: { path: string }) => path), ['/allowed_domains/1']);
+			assert.deepEqual(
+				answer.body.error.details?.map(({ path }: { path: string }) => path),
+				['/allowed_domains/1'],
+			);
 		}
 	}
 	assert.deepEqual((await app.call('GET', `${DEPLOYMENTS}/${before.id}`)).body, before);

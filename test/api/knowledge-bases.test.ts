@@ -84,7 +84,11 @@ test('a search finds the passage, and each hit says where it is from and how wel
 	assert.match(best.text, /E3/);
 	assert.ok(best.chunk_id.startsWith(`${best.document_id}.`));
 	const scores = hits.map(({ score }: { score: number }) => score);
-	assert.deepEqual(scores, [...scores].sort((a, b) => b - a), 'best first');
+	assert.deepEqual(
+		scores,
+		[...scores].sort((a, b) => b - a),
+		'best first',
+	);
 	const chunks = await app.call('GET', `${BASES}/${shop}/documents/${best.document_id}/chunks?limit=100`);
 	const chunk = chunks.body.data.find(({ id }: { id: string }) => id === best.chunk_id);
 	assert.equal(chunk.text, best.text);
@@ -97,7 +101,10 @@ test('top_k bounds the hits, and min_score leaves out the weak ones', async () =
 	assert.deepEqual(await search(shop, { query, top_k: 2 }), all.slice(0, 2));
 	const bar = all[1].score;
 	const strong = await search(shop, { query, top_k: 50, min_score: bar });
-	assert.deepEqual(strong, all.filter(({ score }: { score: number }) => score >= bar));
+	assert.deepEqual(
+		strong,
+		all.filter(({ score }: { score: number }) => score >= bar),
+	);
 	assert.ok(strong.length < all.length);
 	assert.deepEqual(await search(shop, { query: 'Who won the chess championship in 1997?', min_score: 0.9 }), []);
 });
@@ -119,7 +126,19 @@ test('hybrid false searches by meaning alone, in the request and in the settings
 });
 
 test('no query is an error for what is in it, and none brings the search down', async () => {
-	for (const query of ['"', 'AND OR NOT', 'a* OR (', "x'; DROP TABLE chunks;--", 'title:kettle', '💥', ' ', '\u0000', 'der die das', '-', 'NEAR(a b)']) {
+	for (const query of [
+		'"',
+		'AND OR NOT',
+		'a* OR (',
+		"x'; DROP TABLE chunks;--",
+		'title:kettle',
+		'💥',
+		' ',
+		'\u0000',
+		'der die das',
+		'-',
+		'NEAR(a b)',
+	]) {
 		assert.ok(Array.isArray(await search(shop, { query })), query);
 	}
 	const { status, body } = await app.call('POST', `${BASES}/${shop}/search`, { query: '' });
@@ -161,9 +180,16 @@ test('deleting a knowledge base removes its files and its index, and detaches it
 	for (const blob of blobs) assert.ok(!files.some((file) => file.endsWith(blob)), 'the file is gone');
 	const db = openReadOnly(beside.databaseFile);
 	try {
-		const tables = db.prepare("SELECT name FROM sqlite_master WHERE type IN ('table', 'index')").pluck().all() as string[];
+		const tables = db
+			.prepare("SELECT name FROM sqlite_master WHERE type IN ('table', 'index')")
+			.pluck()
+			.all() as string[];
 		const serial = generation.slice('gen_'.length);
-		assert.deepEqual(tables.filter((name) => name.includes(serial)), [], 'no table of its index is left');
+		assert.deepEqual(
+			tables.filter((name) => name.includes(serial)),
+			[],
+			'no table of its index is left',
+		);
 		const left = db.prepare('SELECT COUNT(*) FROM indexed_documents WHERE generation = ?').pluck().get(generation);
 		assert.equal(left, 0);
 	} finally {

@@ -77,9 +77,11 @@ test('a key does what its scopes say and nothing else', async () => {
 });
 
 test("another workspace's resources are the same 404 as those that do not exist", async () => {
-	const scene = await createScene(app, { texts: ['The shop opens at nine.'] });
-	const { body: documents } = await app.call('GET', `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`);
-	const document = documents.data[0].id;
+	const scene = await createScene(app);
+	const document = await created(app, `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`, {
+		source_type: 'text',
+		content: 'The shop opens at nine.',
+	});
 	const { body: reply } = await app.call('POST', '/api/v1/messages', {
 		deployment_id: scene.deployment,
 		content: 'When do you open?',
@@ -144,14 +146,17 @@ test("another workspace's resources are the same 404 as those that do not exist"
 });
 
 test('a malformed id is the same 404 as an unknown one', async () => {
-	for (const id of ['asst_1', 'nonsense', `kb_${'0'.repeat(32)}`, `asst_${'0'.repeat(31)}i`, `asst_${'0'.repeat(33)}`]) {
+	for (const id of [
+		'asst_1',
+		'nonsense',
+		`kb_${'0'.repeat(32)}`,
+		`asst_${'0'.repeat(31)}i`,
+		`asst_${'0'.repeat(33)}`,
+	]) {
 		assertError(await app.call('GET', `/api/v1/assistants/${id}`), [404, 'not_found'], id);
 	}
 	assertError(await app.call('PATCH', '/api/v1/deployments/dep_1', { name: 'x' }), [404, 'not_found']);
-	assertError(
-		await app.call('POST', '/api/v1/messages', { deployment_id: 'dep_1', content: 'x' }),
-		[404, 'not_found'],
-	);
+	assertError(await app.call('POST', '/api/v1/messages', { deployment_id: 'dep_1', content: 'x' }), [404, 'not_found']);
 });
 
 test('unknown query parameters and wrong values are named, never passed over', async () => {
@@ -171,7 +176,11 @@ test('unknown query parameters and wrong values are named, never passed over', a
 	for (const [path, place] of refused) {
 		const answer = await app.call('GET', path);
 		assertError(answer, [400, 'invalid_request'], path);
-		assert.deepEqual(answer.body.error.details.map((detail: { path: string }) => detail.path), [place], path);
+		assert.deepEqual(
+			answer.body.error.details.map((detail: { path: string }) => detail.path),
+			[place],
+			path,
+		);
 	}
 	const twice = await app.call('GET', '/api/v1/assistants?limit=1&limit=2');
 	assertError(twice, [400, 'invalid_request']);
@@ -244,8 +253,14 @@ test('each answer says how much of the rate limit is left, and over it 429 says 
 	const clock = standingClock();
 	await using limited = await startTestApp({ settings: { rate_limit: 60 }, overrides: { clock } });
 	const allowed = await drainBucket(limited, 10);
-	assert.deepEqual(allowed.map(({ status }) => status), Array(10).fill(200));
-	assert.deepEqual(allowed.map(limitsOf), Array.from({ length: 10 }, (_, at) => [60, 9 - at, at + 1]));
+	assert.deepEqual(
+		allowed.map(({ status }) => status),
+		Array(10).fill(200),
+	);
+	assert.deepEqual(
+		allowed.map(limitsOf),
+		Array.from({ length: 10 }, (_, at) => [60, 9 - at, at + 1]),
+	);
 
 	const refused = await limited.call('GET', '/api/v1/assistants');
 	assertError(refused, [429, 'rate_limit_exceeded']);

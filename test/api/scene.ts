@@ -67,7 +67,7 @@ export async function upload(
 	const content = bytes ?? (await readFile(new URL(`../../data/samples/${fileName}`, import.meta.url)));
 	const form = new FormData();
 	if (title !== undefined) form.set('title', title);
-	form.set('file', new Blob([content as BlobPart], type === undefined ? {} : { type }), fileName);
+	form.set('file', new Blob([content], type === undefined ? {} : { type }), fileName);
 	return app.call('POST', `/api/v1/knowledge-bases/${knowledgeBase}/documents`, form);
 }
 

@@ -1,4 +1,4 @@
-import { insertKey, createApiKey } from '../../src/access/index.ts';
+import { createApiKey, insertKey } from '../../src/access/index.ts';
 import { newId } from '../../src/base/index.ts';
 import type { Scope } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import { type ApiAnswer, ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { ScriptedModel } from './scripted-model.ts';
+import { HeldModel } from './held-model.ts';
 
-const model = new ScriptedModel();
+const model = new HeldModel();
 let app: TestApp;
 let deployment: string;
 /** How many replies this file has asked for: the place of the next one. */
@@ -223,9 +223,9 @@ test('messages that come while a reply is written are each answered in their tur
 	);
 	const questions = body.data.filter(({ role }: { role: string }) => role === 'user');
 	// Over several connections the server alone knows which came first: each is there once, after those before it.
-	const asked = questions.map(({ content }: { content: string }) => content);
-	assert.deepEqual(asked.slice(0, 2), ['Question 0', 'Question 1']);
-	assert.deepEqual(asked.slice(2).sort(), ['Question 2', 'Question 3', 'Question 4']);
+	const inOrder = questions.map(({ content }: { content: string }) => content);
+	assert.deepEqual(inOrder.slice(0, 2), ['Question 0', 'Question 1']);
+	assert.deepEqual(inOrder.slice(2).sort(), ['Question 2', 'Question 3', 'Question 4']);
 	for (const [index, { content }] of body.data.entries()) {
 		if (index > 3 && index % 2 === 1) assert.equal(content, `to ${body.data[index - 1].content}`);
 	}
@@ -246,6 +246,7 @@ test('a conversation in which sixteen messages wait takes no seventeenth', async
 		]);
 		return answer;
 	});
+	assert.ok(turnedAway);
 	assert.equal(turnedAway.status, 429);
 	assert.equal(turnedAway.body.error.code, 'conversation_busy');
 	held.end();
@@ -288,7 +289,7 @@ test('an empty answer is a failure of the model', async () => {
 });
 
 test('a model that hangs is given up, and the reply has failed', async () => {
-	const hanging = new ScriptedModel();
+	const hanging = new HeldModel();
 	await using other = await startTestApp({ overrides: { providers: [hanging.provider], replyMs: 100 } });
 	const id = await deploy(other);
 	const { status, body } = await other.call('POST', '/api/v1/messages', { deployment_id: id, content: 'Hang?' });
@@ -298,7 +299,7 @@ test('a model that hangs is given up, and the reply has failed', async () => {
 });
 
 test('a reply that was cut off by a restart is written again, once; cut off twice, it has failed', async () => {
-	const first = new ScriptedModel();
+	const first = new HeldModel();
 	const started = await startTestApp({ overrides: { providers: [first.provider] } });
 	const id = await deploy(started);
 	const open = await stream(started, '/api/v1/messages', { deployment_id: id, content: 'Restart?', stream: true });

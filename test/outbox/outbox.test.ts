@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { newId } from '../../src/base/index.ts';
 import { Outbox, type StreamItem, type StreamPosition } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore, type Store } from '../../src/store/index.ts';
+import { openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
 import { Reader, Writing } from './conversation.ts';
 
 let dataDir: string;
@@ -172,11 +172,15 @@ test('an event in the midst of a growing reply neither ends its growth nor loses
 	]);
 	await missedIt.stop();
 	const newcomer = follow(writing.stream, null);
-	assert.deepEqual((await newcomer.take(2)).map(said), [
+	const told = await newcomer.take(2);
+	assert.deepEqual(told.map(said), [
 		['message.created', 'opens', 'live'],
 		[0, 'It costs 5 €.'],
 	]);
 	await newcomer.stop();
+	const resumed = follow(writing.stream, told[0]?.position ?? null);
+	assert.deepEqual(said(await resumed.next()), [0, 'It costs 5 €.'], 'what came before it joined is not told later');
+	await resumed.stop();
 	await writing.closes();
 });
 
@@ -193,6 +197,33 @@ test('growth in a stream whose reply has closed, or that has none, is dropped', 
 	assert.deepEqual(said(closes), ['message.completed', 'closes', 'live']);
 	assert.equal(says?.kind === 'event' && says.event.seq, seq);
 	await follower.stop();
+});
+
+test('a reply whose end is on disk but was not heard of yet is not told again to whom knows its end', async () => {
+	let listener: (events: StoredEvent[]) => void = () => {};
+	let unheard: StoredEvent[][] | null = null;
+	const late = new Outbox({
+		events: (...query) => store.events(...query),
+		onEvents(heard) {
+			listener = heard;
+			return store.onEvents((events) => (unheard ? void unheard.push(events) : heard(events)));
+		},
+	});
+	const writing = new Writing(store, late);
+	await writing.opens();
+	writing.grows('It costs 5 €.');
+	unheard = [];
+	await writing.closes();
+	const seq = await writing.say();
+	const follower = follow(writing.stream, { seq, offset: 0 }, late);
+	const next = follower.next();
+	for (const events of unheard.splice(0)) listener(events);
+	unheard = null;
+	const after = await writing.say();
+	const item = await next;
+	assert.equal(item?.kind === 'event' && item.event.seq, after);
+	await follower.stop();
+	late[Symbol.dispose]();
 });
 
 test('a position that this database never gave out means from now on', async () => {

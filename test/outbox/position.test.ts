@@ -27,7 +27,7 @@ test('what was never given out is refused as a bad request', () => {
 		'1e3.0',
 		'x.y',
 		'٣.١',
-		'1'.repeat(16) + '.0',
+		`${'1'.repeat(16)}.0`,
 	]) {
 		assert.throws(() => parsePosition(text), { code: 'invalid_request' }, JSON.stringify(text));
 	}

@@ -1,6 +1,6 @@
 import { AppError, type Clock } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
-import type { DocumentRecord, Store } from '../../store/index.ts';
+import type { DocumentRecord, IncomingBlob, Store } from '../../store/index.ts';
 import { type Documents, versionOf } from '../documents.ts';
 import { sniffFormat } from '../parsing/format.ts';
 
@@ -12,6 +12,9 @@ export interface FetchDependencies {
 	clock: Clock;
 }
 
+/** A document whose bytes are here. */
+export type FetchedDocument = DocumentRecord & { blob: string };
+
 /**
  * Downloads a document's URL into the blob store; null when the document has gone meanwhile.
  * @throws AppError with the reason why it cannot be had
@@ -20,15 +23,16 @@ export async function fetchDocument(
 	{ store, network, clock, documents }: FetchDependencies,
 	document: DocumentRecord,
 	signal: AbortSignal,
-): Promise<DocumentRecord | null> {
+): Promise<FetchedDocument | null> {
 	if (!document.url) throw new AppError('unreadable_file', 'The document has neither a file nor a URL.');
 	await using download = await network.download(document.url, { signal });
 	const blob = await store.blobs.receive(download.body);
 	const content_type = download.headers['content-type'] ?? null;
 	const file_name = fileNameOf(download.finalUrl);
-	if (!sniffFormat(blob.head, file_name, content_type)) {
+	const refusal = refusalOf(blob, file_name, content_type);
+	if (refusal) {
 		await blob.discard();
-		throw new AppError('unsupported_file_type', 'The URL does not lead to a PDF, DOCX, HTML, MD or TXT document.');
+		throw refusal;
 	}
 	const set = { blob: blob.hash, size_bytes: blob.size, content_type, file_name, updated_at: clock.now() };
 	const kept = await store.blobs.exclusive(blob.hash, async () => {
@@ -42,6 +46,13 @@ export async function fetchDocument(
 	if (kept) return { ...document, ...set, version: document.version + 1 };
 	await documents.removeUnusedBlob(blob.hash);
 	return null;
+}
+
+/** Why what was downloaded is no document; null where it may be one. */
+function refusalOf(blob: IncomingBlob, fileName: string | null, contentType: string | null): AppError | null {
+	if (blob.size === 0) return new AppError('unreadable_file', 'The file at the URL is empty.');
+	if (sniffFormat(blob.head, fileName, contentType)) return null;
+	return new AppError('unsupported_file_type', 'The URL does not lead to a PDF, DOCX, HTML, MD or TXT document.');
 }
 
 /** The last segment of the address, which may tell the format. */

@@ -93,7 +93,8 @@ async function embed(
 	const terms = chunks.map(({ title_terms, body_terms }) => ({ title_terms, body_terms }));
 	const { id: document_id, title, url } = document;
 	const addition = { document_id, title, url, language: parsed.language, chunks };
-	const total = (generation?.chunk_count ?? 0) + chunks.length;
+	// What the index has of the document from an earlier time is replaced.
+	const total = (generation?.chunk_count ?? 0) - document.chunk_count + chunks.length;
 	const grown = generation !== undefined && total >= GROWTH * generation.trained_on;
 	const trainNow = total <= SMALL && (grown || knowledgeBase.documents_pending === 1);
 	if (generation?.basis && !trainNow) {
@@ -117,7 +118,7 @@ async function embed(
 	const id = generation?.id ?? newId('generation');
 	const basis = newId('basis');
 	const trained = await pool.train(
-		{ kind: 'train', database, generation: generation?.id ?? null, chunks: terms },
+		{ kind: 'train', database, generation: generation?.id ?? null, except: document_id, chunks: terms },
 		signal,
 	);
 	const writes: Write[] = generation

@@ -116,15 +116,27 @@ export class Ingest implements AsyncDisposable {
 	}
 
 	async #ingest(job: Job): Promise<void> {
-		const { store, pool } = this.#deps;
-		const { signal } = this.#ending;
 		if (job.attempts > CLAIMS) throw new AppError('internal_error', GIVEN_UP);
 		const begun = await this.#begin(job);
 		if (!begun) return;
-		const document = begun.blob ? begun : await fetchDocument(this.#deps, begun, signal);
-		if (!document) return;
-		const { blob, knowledge_base_id } = document;
-		if (!blob) throw new Error('a document was fetched into no blob');
+		if (begun.blob) {
+			await this.#index(job, begun, begun.blob);
+			return;
+		}
+		const fetched = await fetchDocument(this.#deps, begun, this.#ending.signal);
+		if (!fetched) return;
+		try {
+			await this.#index(job, fetched, fetched.blob);
+		} finally {
+			// Whoever deleted the knowledge base just before these bytes were kept did not know of them.
+			await this.#deps.documents.removeUnusedBlob(fetched.blob);
+		}
+	}
+
+	async #index(job: Job, document: DocumentRecord, blob: string): Promise<void> {
+		const { store, pool } = this.#deps;
+		const { signal } = this.#ending;
+		const { knowledge_base_id } = document;
 		// The same bytes at once are parsed once: the second waits here, and finds the first indexed.
 		await this.#parsing.run(`${knowledge_base_id} ${blob}`, async () => {
 			const index = <T>(task: () => Promise<T>) => this.#indexing.run(knowledge_base_id, task);

@@ -43,7 +43,7 @@ const MOST_WORDS = 200;
  * Matches that the full text may weigh for one query: their number is what a search costs. Words that most chunks have
  * say nothing and are the first to go.
  */
-const MOST_MATCHES = 40_000;
+const MOST_MATCHES = 20_000;
 const USELESS_SHARE = 0.5;
 
 /**

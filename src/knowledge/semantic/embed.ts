@@ -65,7 +65,8 @@ export function embedChunks(
 		terms += projection.terms;
 		unknown += projection.unknown_terms;
 		const square = projection.length ** 2;
-		const factor = square === 0 ? 0 : Math.sqrt(square / (square + pivot));
+		// Without a direction all of it goes into the last value: a vector of no length would have no cosine.
+		const factor = projection.reach === 0 ? 0 : Math.sqrt(square / (square + pivot));
 		for (let i = 0; i < dimensions - 1; i++) vector[i] = factor * (projection.direction[i] as number);
 		vector[dimensions - 1] = Math.sqrt(1 - factor * factor);
 		writeInt8(vector, vectors, index * dimensions);

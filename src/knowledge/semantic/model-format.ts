@@ -28,8 +28,8 @@ export function serialiseBasis(basis: Basis): Uint8Array {
 
 /** @throws where the bytes are no basis, or of a layout that this version does not know */
 export function deserialiseBasis(stored: Uint8Array): Basis {
-	// A copy begins at an even address, as the views of four-byte numbers demand.
-	const bytes = stored.slice();
+	// A copy (which a Buffer's own slice would not be) begins at an even address, as views of four-byte numbers demand.
+	const bytes = new Uint8Array(stored);
 	const header = new DataView(bytes.buffer);
 	if (bytes.length < HEADER_BYTES || header.getUint32(0, true) !== MAGIC) throw new Error('These bytes are no basis.');
 	const dimensions = header.getUint32(4, true);

@@ -3,7 +3,7 @@ import { type ChunkTerms, countTerms, damped, inverseFrequency } from './feature
 import { principalDirections } from './principal-directions.ts';
 import type { SparseMatrix } from './sparse-matrix.ts';
 
-/** sqlite-vec's rows are whole multiples of eight; the 256th value is the length's. */
+/** With the value of the length, 256 values a vector: more directions gain little and cost a search more. */
 const MOST_DIRECTIONS = 255;
 
 /** Larger knowledge bases are trained on an even sample: a basis from a part of them serves the whole as well. */

@@ -105,6 +105,7 @@ function copyDocument(db: Database, write: Write<'index.copy_document'>): void {
 		}
 	}
 	countChunks(db, generation, ids.length);
+	countLanguage(db, generation, source.language, 1);
 }
 
 function removeDocument(db: Database, generation: string, documentId: string): void {

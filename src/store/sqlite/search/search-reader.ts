@@ -95,13 +95,13 @@ export class SearchReader implements Disposable {
 		return statement(this.#db, sql).get(chunk) as TermRow | undefined;
 	}
 
-	/** The terms of all chunks of a generation. */
-	allTerms(generation: string): TermRow[] {
+	/** The terms of all chunks of a generation, without those of one document where it is named. */
+	allTerms(generation: string, except = ''): TermRow[] {
 		return statement(
 			this.#db,
 			`SELECT c.id, c.title_terms, c.body_terms FROM indexed_documents d JOIN chunks c ON c.document = d.seq
-			 WHERE d.generation = ? ORDER BY c.id`,
-		).all(generation) as TermRow[];
+			 WHERE d.generation = ? AND d.document_id <> ? ORDER BY c.id`,
+		).all(generation, except) as TermRow[];
 	}
 
 	chunk(id: number): FoundChunk | undefined {

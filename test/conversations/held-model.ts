@@ -11,17 +11,26 @@ export interface HeldReply {
 	fail(error: Error): void;
 }
 
+export interface HeldModelOptions {
+	/** Answers at once with these pieces; where it gives none, the reply waits for the test. */
+	answer?: (request: ChatRequest) => readonly string[] | undefined;
+	/** Takes no notice of its signal, as a badly written provider might. */
+	deaf?: boolean;
+}
+
 /** A stand-in for a model: each reply waits until the test says what comes next. Named `scripted/any`. */
-export class ScriptedModel {
+export class HeldModel {
 	readonly provider: ChatProvider;
 	readonly replies: HeldReply[] = [];
 	#arrived: Deferred<void> = deferred();
 
-	constructor() {
+	constructor({ answer, deaf = false }: HeldModelOptions = {}) {
 		this.provider = {
 			id: 'scripted',
 			models: null,
-			chat: { stream: (request, signal) => this.#stream(request, signal) },
+			chat: {
+				stream: (request, signal) => this.#stream(request, signal, answer?.(request), deaf),
+			},
 		};
 	}
 
@@ -34,19 +43,26 @@ export class ScriptedModel {
 		}
 	}
 
-	async *#stream(request: ChatRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+	async *#stream(
+		request: ChatRequest,
+		signal: AbortSignal,
+		pieces: readonly string[] | undefined,
+		deaf: boolean,
+	): AsyncIterable<ModelEvent> {
 		const waiting: Array<string | Error | null> = [];
 		let wake: Deferred<void> = deferred();
 		const put = (item: string | Error | null) => {
 			waiting.push(item);
 			wake.resolve();
 		};
-		signal.addEventListener('abort', () => wake.resolve());
+		if (!deaf) signal.addEventListener('abort', () => wake.resolve());
+		for (const piece of pieces ?? []) put(piece);
+		if (pieces) put(null);
 		this.replies.push({ request, signal, say: put, end: () => put(null), fail: put });
 		this.#arrived.resolve();
 		this.#arrived = deferred();
 		for (;;) {
-			if (signal.aborted) throw signal.reason;
+			if (signal.aborted && !deaf) throw signal.reason;
 			const item = waiting.shift();
 			if (item === null) return;
 			if (item instanceof Error) throw item;

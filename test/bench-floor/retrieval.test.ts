@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readCollection } from '../../bench/retrieval/collections.ts';
+import { IndexedCollection, type Mode } from '../../bench/retrieval/indexed-collection.ts';
+import { areaUnderCurve, judge, mean } from '../../bench/retrieval/measures.ts';
+
+/**
+ * nDCG@10 that no change may fall below: a hundredth under what is reached. Full text first, because it does not depend
+ * on training; then both halves together.
+ */
+const FLOORS: Record<string, Partial<Record<Mode, number>>> = {
+	covidfaq: { keyword: 0.595, hybrid: 0.614 },
+	cranfield: { keyword: 0.511, hybrid: 0.555 },
+};
+const FLOOR_OF_ANSWERABILITY = 0.95;
+
+const covidfaq = readCollection('covidfaq');
+const cranfield = readCollection('cranfield');
+const skip = covidfaq && cranfield ? false : 'the shared retrieval collections are not here';
+
+test('search finds as much as it did, and knows the questions of another field', { skip }, async (t) => {
+	if (!covidfaq || !cranfield) return;
+	const own: number[] = [];
+	const foreign: number[] = [];
+	for (const [collection, other] of [
+		[covidfaq, cranfield],
+		[cranfield, covidfaq],
+	] as const) {
+		await using indexed = await IndexedCollection.index(collection);
+		for (const [mode, floor] of Object.entries(FLOORS[collection.name] ?? {}) as Array<[Mode, number]>) {
+			const gains: number[] = [];
+			for (const { text, relevant } of collection.questions) {
+				const { hits, confidence } = await indexed.search(text, mode);
+				const ranking = hits.map((hit) => hit.document_id);
+				gains.push(judge(ranking, relevant).ndcg);
+				if (mode === 'hybrid') own.push(confidence);
+			}
+			await t.test(`${collection.name}, ${mode}: at least ${floor}`, () => {
+				assert.ok(mean(gains) >= floor, `nDCG@10 is ${mean(gains).toFixed(4)}`);
+			});
+		}
+		for (const { text } of other.questions.slice(0, 225))
+			foreign.push((await indexed.search(text, 'hybrid')).confidence);
+	}
+	const area = areaUnderCurve(own, foreign);
+	assert.ok(area >= FLOOR_OF_ANSWERABILITY, `answerability is ${area.toFixed(3)}`);
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { queryWords } from '../../src/text/index.ts';
+
+const forms = (text: string, languages: Array<string | null>) => queryWords(text, languages).map((word) => word.forms);
+
+test('a word has one form in each language of the documents, without repeats', () => {
+	assert.deepEqual(forms('computers', ['en', 'it']), [['comput', 'computers']]);
+	assert.deepEqual(forms('refund', ['en', 'de']), [['refund']]);
+});
+
+test('stop words are those of the language of the question, not of the documents', () => {
+	// `die` is an article in German and a verb in English.
+	assert.deepEqual(forms('will the batteries die', ['de', 'en']).length, 2);
+	assert.deepEqual(forms('wo ist die Batterie', ['en', 'de']).length, 2);
+});
+
+test('documents of unknown language are searched by the word as it is and by its stem in the language of the question', () => {
+	assert.deepEqual(forms('what are the refunds', [null]), [['what'], ['refunds', 'refund']]);
+});
+
+test('words that only ask are marked', () => {
+	assert.deepEqual(
+		queryWords('how do refunds work', ['en']).map(({ asks }) => asks),
+		[true, false, false],
+	);
+});
