@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Access, firstStart, loadSecretKey } from './access/index.ts';
+import { Access, createApiKey, firstStart, insertKey, loadSecretKey } from './access/index.ts';
 import { LocalPlacement } from './actors/index.ts';
 import { apiRoutes, Cursors, SERVED_WHILE_DRAINING, serverRoutes, widgetErrorHeaders } from './api/index.ts';
 import { AppError, type Clock, createLog, type Log, messageOf, Owned, systemClock } from './base/index.ts';
@@ -16,6 +16,24 @@ import { openSqliteStore } from './store/index.ts';
 
 export { createApiKey } from './access/index.ts';
 
+/**
+ * Makes an API key with every scope in the first workspace; also beside a running server.
+ * @throws AppError `not_found` where the server was never started on this folder
+ */
+export async function createKey(settings: Settings, name: string): Promise<string> {
+	const writer = workerEntry('store');
+	await using store = await openSqliteStore({ dataDir: settings.data_dir, writer, role: 'tool' });
+	const [workspace] = await store.list('workspaces', { where: {}, order: 'asc', limit: 1 });
+	if (!workspace)
+		throw new AppError('not_found', `There is no workspace in ${settings.data_dir} yet: start the server once.`);
+	const key = createApiKey();
+	const write = insertKey(workspace.id, key, { name, scopes: ['*'], now: systemClock.now() });
+	const { outcome } = await store.commit({ write: [write] });
+	if (outcome !== 'committed')
+		throw new AppError('unavailable', 'The server was started or stopped just now. Run the command again.');
+	return key;
+}
+
 /** What tests put in the place of the real thing. */
 export interface AppOverrides {
 	clock?: Clock;
@@ -24,6 +42,8 @@ export interface AppOverrides {
 	pool?: Pool;
 	/** Model providers beside the built-in one. */
 	providers?: ChatProvider[];
+	/** Is told the first API key as soon as it is stored, before anything else can fail: it cannot be had again. */
+	onFirstKey?: (key: string) => void;
 	/** Milliseconds that a model may take for a reply. */
 	replyMs?: number;
 }
@@ -32,8 +52,6 @@ export interface AppOverrides {
 export interface App extends AsyncDisposable {
 	/** Where it listens, for example `http://127.0.0.1:8080`. */
 	url: string;
-	/** The first API key, when this start made it; to be shown once. */
-	firstKey: string | null;
 	/** Takes no new work and lets running replies end, for `ms` at most. Dispose afterwards. */
 	drain(ms: number): Promise<void>;
 }
@@ -49,8 +67,19 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	const log = overrides.log ?? createLog(settings.log_level);
 
 	const models = createModels({ defaultModel: settings.default_model, providers: overrides.providers });
-	const store = parts.use(await openSqliteStore({ dataDir: settings.data_dir, writer: workerEntry('store') }));
+	const store = parts.use(
+		await openSqliteStore({
+			dataDir: settings.data_dir,
+			writer: workerEntry('store'),
+			onFailure(error) {
+				// Nothing can be written any more. Whoever watches over the process starts it anew.
+				log.fatal({ error: messageOf(error) }, 'the database writer has ended');
+				setTimeout(() => process.exit(1), 200);
+			},
+		}),
+	);
 	const firstKey = await firstStart(store, clock, settings.api_key);
+	if (firstKey !== null) overrides.onFirstKey?.(firstKey);
 	const cursors = new Cursors(await loadSecretKey(settings.data_dir));
 	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers }));
 	const network = parts.use(
@@ -104,7 +133,6 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	const owned = parts.move();
 	return {
 		url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-		firstKey,
 		async drain(ms) {
 			ready = false;
 			server.drain();

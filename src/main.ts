@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { createApiKey, startApp, version } from './app.ts';
+import { createApiKey, createKey, startApp, version } from './app.ts';
 import { AppError, messageOf } from './base/index.ts';
 import { ConfigError, loadConfig, processSources, type Settings } from './config/index.ts';
 
@@ -9,7 +9,8 @@ Usage: parley [command]
 
 Commands:
   serve            start the server (the default)
-  keys generate    print a new API key, for PARLEY_API_KEY before the first start
+  keys create      make an API key in the first workspace and print it, also beside a running server
+  keys generate    only print a new API key, for PARLEY_API_KEY before the first start
 
 Options:
   --help           this text
@@ -41,6 +42,9 @@ async function main(args: string[]): Promise<number | null> {
 		case 'serve':
 			await serve(loadConfig(processSources()));
 			return null;
+		case 'keys create':
+			process.stdout.write(`${await createKey(loadConfig(processSources()), 'From the command line')}\n`);
+			return 0;
 		case 'keys generate':
 			process.stdout.write(`${createApiKey()}\n`);
 			return 0;
@@ -51,15 +55,20 @@ async function main(args: string[]): Promise<number | null> {
 }
 
 async function serve(settings: Settings): Promise<void> {
-	const app = await startApp(settings);
-	const key = app.firstKey ?? '$KEY';
-	const lines = [`Parley listens on ${app.url}`, `API docs:  ${app.url}/api/docs`];
-	if (app.firstKey && !settings.api_key) {
-		lines.push(`API key:   ${app.firstKey}`, '           This key is shown only now. Keep it.');
-	}
-	lines.push(
-		`Try it:    curl -H "Authorization: Bearer ${settings.api_key ? '$PARLEY_API_KEY' : key}" ${app.url}/api/v1/assistants`,
-	);
+	const given = settings.api_key !== undefined;
+	let first: string | null = null;
+	const app = await startApp(settings, {
+		onFirstKey(key) {
+			first = key;
+			if (!given) process.stdout.write(`API key:   ${key}\n           This key is shown only now. Keep it.\n`);
+		},
+	});
+	const key = given ? '$PARLEY_API_KEY' : (first ?? '$KEY');
+	const lines = [
+		`Parley listens on ${app.url}`,
+		`API docs:  ${app.url}/api/docs`,
+		`Try it:    curl -H "Authorization: Bearer ${key}" ${app.url}/api/v1/assistants`,
+	];
 	process.stdout.write(`${lines.join('\n')}\n`);
 
 	let stopping = false;

@@ -16,8 +16,8 @@ const BASES = 4;
 const bases = new Lru<string, Basis>(BASES);
 
 /**
- * Embeds new chunks with a stored basis, or trains a new basis. Reads the database itself, read-only, so that nothing
- * of a whole knowledge base passes through the main thread.
+ * Embeds new chunks with a stored basis, or trains a new basis. Reads the database itself, read-only, so that the
+ * texts of a whole knowledge base never pass through the main thread; of a training, only vectors and row ids do.
  */
 export default async function embed(job: FoldJob | TrainJob): Promise<WorkerAnswer<FoldResult | TrainResult>> {
 	using reader = new SearchReader(job.database);

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AppError } from '../base/index.ts';
 
 const BYTES = 32;
 
@@ -36,6 +37,7 @@ async function readKey(path: string): Promise<Buffer | null> {
 		throw error;
 	}
 	const key = Buffer.from(text.trim(), 'base64');
-	if (key.length !== BYTES) throw new Error(`${path} does not hold a secret key of ${BYTES} bytes in base64.`);
+	if (key.length !== BYTES)
+		throw new AppError('unavailable', `${path} does not hold a secret key of ${BYTES} bytes in base64.`);
 	return key;
 }

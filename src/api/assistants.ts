@@ -1,7 +1,16 @@
 import { AppError, type Clock, mergePatch, newId, timestamp, timestampOrNull } from '../base/index.ts';
 import type { Assistant, AssistantPatch, Operations } from '../contract/index.ts';
+import { versionOf } from '../knowledge/index.ts';
 import type { Models } from '../models/index.ts';
-import { type AssistantRecord, type Commit, decideAndCommit, type NewEvent, type Store } from '../store/index.ts';
+import {
+	type AssistantRecord,
+	type Commit,
+	decideAndCommit,
+	type KnowledgeBaseRecord,
+	type NewEvent,
+	type Store,
+	type Write,
+} from '../store/index.ts';
 import type { Handler } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
@@ -19,6 +28,13 @@ export interface AssistantsOptions {
 	models: Models;
 	cursors: Cursors;
 	clock: Clock;
+}
+
+/** What a change of an assistant comes to. */
+interface Change {
+	set: Partial<AssistantRecord>;
+	/** Must be there still, and gets a new version: its deletion, decided at the same time, must see this change. */
+	touch?: KnowledgeBaseRecord;
 }
 
 /** An assistant as the API shows it. */
@@ -64,19 +80,23 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 	const change = (
 		workspaceId: string,
 		id: string,
-		decide: (record: AssistantRecord, now: number) => Promise<Partial<AssistantRecord> | null>,
+		decide: (record: AssistantRecord, now: number) => Promise<Change | null>,
 	): Promise<Assistant> =>
 		decideAndCommit(store, async () => {
 			const record = await find(workspaceId, id);
 			const now = clock.now();
-			const fields = await decide(record, now);
-			if (!fields) return { commit: null, result: presentAssistant(record) };
-			const set = { ...fields, updated_at: now };
+			const change = await decide(record, now);
+			if (!change) return { commit: null, result: presentAssistant(record) };
+			const set = { ...change.set, updated_at: now };
+			const touched = change.touch ? [change.touch] : [];
 			const next = { ...record, ...set };
 			return {
 				commit: {
-					expect: [{ kind: 'assistants', id, version: record.version }],
-					write: [{ op: 'patch', kind: 'assistants', id, set }],
+					expect: [versionOf('assistants', record), ...touched.map((one) => versionOf('knowledge_bases', one))],
+					write: [
+						{ op: 'patch', kind: 'assistants', id, set },
+						...touched.map((one): Write => ({ op: 'patch', kind: 'knowledge_bases', id: one.id, set: {} })),
+					],
 					events: [assistantUpdated(next, now)],
 				},
 				result: presentAssistant(next),
@@ -131,11 +151,11 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 		getAssistant: async ({ caller, params }) => presentAssistant(await find(caller.workspaceId, params.id)),
 
 		updateAssistant: ({ caller, params, body }) =>
-			change(caller.workspaceId, params.id, async (record, now) => patched(record, body, now)),
+			change(caller.workspaceId, params.id, async (record, now) => ({ set: patched(record, body, now) })),
 
 		archiveAssistant: ({ caller, params }) =>
 			change(caller.workspaceId, params.id, async (record, now) =>
-				record.status === 'archived' ? null : patched(record, { status: 'archived' }, now),
+				record.status === 'archived' ? null : { set: patched(record, { status: 'archived' }, now) },
 			),
 
 		attachKnowledgeBase: ({ caller, params, body }) =>
@@ -146,7 +166,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 					throw new AppError('not_found', 'The knowledge base does not exist.');
 				}
 				if (record.knowledge_base_ids.includes(id)) return null;
-				return { knowledge_base_ids: [...record.knowledge_base_ids, id] };
+				return { set: { knowledge_base_ids: [...record.knowledge_base_ids, id] }, touch: knowledgeBase };
 			}),
 
 		detachKnowledgeBase: ({ caller, params }) =>
@@ -154,7 +174,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 				if (!record.knowledge_base_ids.includes(params.kb_id)) {
 					throw new AppError('not_found', 'This knowledge base is not attached.');
 				}
-				return { knowledge_base_ids: record.knowledge_base_ids.filter((id) => id !== params.kb_id) };
+				return { set: { knowledge_base_ids: record.knowledge_base_ids.filter((id) => id !== params.kb_id) } };
 			}),
 	};
 }

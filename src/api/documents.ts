@@ -101,6 +101,7 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			const { source_type, title, url, content } = body;
 			if (source_type === 'text') {
 				if (content === undefined) throw invalid('/content', 'is required with source_type text');
+				if (content.includes('\0')) throw invalid('/content', 'must not hold NUL characters');
 				if (url !== undefined) throw invalid('/url', 'does not go with source_type text');
 				return presentDocument(await addText(knowledgeBase, content, title));
 			}

@@ -17,8 +17,8 @@ export type ConversationMessage =
 /** What a message to the actor is answered with. */
 export type ConversationAnswer =
 	| { sent: SentMessage }
-	/** Whether a reply was being written. */
-	| { stopped: boolean };
+	/** The turn whose reply was being written, null where none was. */
+	| { stopped: SentMessage | null };
 
 /** A stored message, the reply that is being written to it, and the event after which the stream tells of both. */
 export interface SentMessage {
@@ -50,6 +50,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	/** The turn whose reply is being written. */
 	#turn: Turn | null = null;
 	#abort: AbortController | null = null;
+	/** The event after which the stream tells of this turn. */
+	#position = 0;
 
 	/** @param unfinished the turn whose reply a process before this one (or an actor before this one) did not finish */
 	constructor(
@@ -81,7 +83,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		switch (message.type) {
 			case 'text':
 				if (this.#turn) this.#deps.outbox.grow(this.#turn.conversation.id, message.text);
-				return { stopped: false };
+				return { stopped: null };
 			case 'send':
 				return this.#send(message.message, message.model, message.start);
 			case 'ended':
@@ -102,14 +104,15 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#record = turn.conversation;
 		this.#write(turn);
 		// The stream events of this turn are the last two: whoever follows from just before sees the turn from its start.
-		const position = (seqs.at(-2) as number) - 1;
-		return { sent: { question: turn.question, reply: turn.reply, position } };
+		this.#position = (seqs.at(-2) as number) - 1;
+		return { sent: { question: turn.question, reply: turn.reply, position: this.#position } };
 	}
 
 	#stop(): ConversationAnswer {
-		const writing = this.#abort !== null;
-		this.#abort?.abort(STOPPED);
-		return { stopped: writing };
+		const turn = this.#turn;
+		const abort = this.#abort;
+		abort?.abort(STOPPED);
+		return { stopped: turn && abort ? { question: turn.question, reply: turn.reply, position: this.#position } : null };
 	}
 
 	async #end(outcome: ReplyOutcome): Promise<ConversationAnswer> {
@@ -119,24 +122,25 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#record = conversation;
 		this.#turn = null;
 		this.#abort = null;
-		return { stopped: false };
+		return { stopped: null };
 	}
 
 	/** Writes a reply again that was cut off, or gives it up when that happened before. */
 	async #resume(): Promise<ConversationAnswer> {
-		if (!this.#turn || this.#abort) return { stopped: false };
+		if (!this.#turn || this.#abort) return { stopped: null };
 		const { conversation, question, reply } = this.#turn;
 		if (reply.attempts >= ATTEMPTS) {
 			const error = { code: 'interrupted', message: 'The reply was interrupted twice and has been given up.' };
 			return this.#end({ content: '', status: 'failed', citations: [], usage: null, error });
 		}
-		await this.#mustCommit(restartTurn(this.#turn, this.#deps.clock.now()));
+		const [seq = 1] = await this.#mustCommit(restartTurn(this.#turn, this.#deps.clock.now()));
+		this.#position = seq - 1;
 		this.#write({
 			conversation,
 			question,
 			reply: { ...reply, attempts: reply.attempts + 1, version: reply.version + 1 },
 		});
-		return { stopped: false };
+		return { stopped: null };
 	}
 
 	/** Lets the reply be written beside the mailbox; its text comes back as messages, joined per turn of the event loop. */
@@ -181,9 +185,9 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	 * A commit that has no caller to answer to. Any failure discards this actor, also one of the disk: whoever comes next
 	 * finds the reply unfinished in the store and takes it up.
 	 */
-	async #mustCommit(commit: Commit): Promise<void> {
+	async #mustCommit(commit: Commit): Promise<number[]> {
 		try {
-			committed(await this.#deps.store.commit(commit));
+			return committed(await this.#deps.store.commit(commit)).seqs;
 		} catch (error) {
 			throw new Error(`The reply could not be stored: ${messageOf(error)}`, { cause: error });
 		}

@@ -34,6 +34,7 @@ const WAITING = 16;
 const MAX_RESIDENT = 100_000;
 const IDLE_MS = 10 * 60_000;
 const METADATA_BYTES = 16 * 1024;
+const METADATA_DEPTH = 32;
 /** How long a message may wait for its turn (ms). */
 const TURN_MS = 15 * 60_000;
 const STOP_MS = 10_000;
@@ -133,7 +134,10 @@ export class Conversations implements AsyncDisposable {
 			{ type: 'stop' },
 			{ lane: 'control', deadlineMs: STOP_MS },
 		);
-		return 'stopped' in answer && answer.stopped;
+		if (!('stopped' in answer) || !answer.stopped) return false;
+		// Told once it is on disk: a crash after this answer must not bring the reply back.
+		await this.reply(answer.stopped, AbortSignal.timeout(STOP_MS));
+		return true;
 	}
 
 	/** Takes no new messages and lets running replies end. What is cut off by the deadline is taken up at the next start. */
@@ -146,11 +150,7 @@ export class Conversations implements AsyncDisposable {
 	}
 
 	#draft({ deployment, metadata = {}, channel, end_user }: OutgoingMessage): ConversationRecord {
-		if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
-			throw new AppError('invalid_request', `/metadata must not be larger than ${METADATA_BYTES} bytes.`, {
-				details: [{ path: '/metadata', message: `must not be larger than ${METADATA_BYTES} bytes` }],
-			});
-		}
+		checkMetadata(metadata);
 		const now = this.#deps.clock.now();
 		return {
 			id: newId('conversation'),
@@ -189,4 +189,21 @@ export class Conversations implements AsyncDisposable {
 			}
 		}, RESUME_MS).unref();
 	}
+}
+
+/** @throws AppError `invalid_request` for metadata that are too deep or too large */
+function checkMetadata(metadata: Record<string, unknown>): void {
+	let level: unknown[] = [metadata];
+	for (let depth = 0; level.length > 0; depth++) {
+		if (depth > METADATA_DEPTH) throw badMetadata(`must not be nested deeper than ${METADATA_DEPTH} levels`);
+		const holders = level.filter((value): value is object => typeof value === 'object' && value !== null);
+		level = holders.flatMap((holder) => Object.values(holder));
+	}
+	if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
+		throw badMetadata(`must not be larger than ${METADATA_BYTES} bytes`);
+	}
+}
+
+function badMetadata(message: string): AppError {
+	return new AppError('invalid_request', `/metadata ${message}.`, { details: [{ path: '/metadata', message }] });
 }

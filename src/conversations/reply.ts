@@ -1,4 +1,4 @@
-import { AppError, type Log, messageOf } from '../base/index.ts';
+import { AppError, type Log, messageOf, pause } from '../base/index.ts';
 import type { Citation, SearchHit, SearchResult } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import { type ChatTurn, citedIndexes, type ModelEvent, type Models, type Passage } from '../models/index.ts';
@@ -16,6 +16,7 @@ export interface ReplyDependencies {
 const HISTORY = 20;
 /** Characters of a reply at most: a model that does not stop is stopped. */
 const MAX_REPLY_CHARS = 200_000;
+const SEARCH_AGAIN_MS = 500;
 
 /** Aborting a reply with this as the reason keeps the text so far. */
 export const STOPPED = Symbol('stopped');
@@ -57,10 +58,9 @@ export async function writeReply(
 			passages: written.passages,
 			confidence,
 		};
-		for await (const event of model.stream(request, signal)) {
+		for await (const event of untilAborted(model.stream(request, signal), signal)) {
 			take(written, event, onText);
 			if (written.text.length > MAX_REPLY_CHARS) throw new AppError('model_error', 'The model wrote too much.');
-			if (signal.aborted) throw signal.reason;
 		}
 		if (written.text === '') throw new AppError('model_error', 'The model gave an empty answer.');
 		return end('completed');
@@ -68,6 +68,31 @@ export async function writeReply(
 		if (signal.aborted && signal.reason === STOPPED) return end('stopped');
 		deps.log.warn({ message: turn.reply.id, error: messageOf(error) }, 'reply failed');
 		return end('failed', shownError(signal.aborted ? signal.reason : error));
+	}
+}
+
+/** The events of a stream until the signal aborts; then its reason, whether or not the stream itself takes notice. */
+async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, undefined> {
+	const iterator = stream[Symbol.asyncIterator]();
+	let abort = () => {};
+	const aborted = new Promise<never>((_, reject) => {
+		abort = () => reject(signal.reason);
+		signal.addEventListener('abort', abort, { once: true });
+	});
+	aborted.catch(() => {});
+	let ended = false;
+	try {
+		while (true) {
+			if (signal.aborted) throw signal.reason;
+			const next = await Promise.race([iterator.next(), aborted]);
+			ended = next.done === true;
+			if (next.done) return;
+			yield next.value;
+		}
+	} finally {
+		signal.removeEventListener('abort', abort);
+		// Not awaited: a stream that ignores the signal may ignore this as well.
+		if (!ended) iterator.return?.()?.then(undefined, () => {});
 	}
 }
 
@@ -100,7 +125,16 @@ async function retrieve(
 ): Promise<SearchResult> {
 	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
 	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
-	return knowledge.search(knowledgeBases, question.content, { ...assistant.rag_settings, signal });
+	for (;;) {
+		try {
+			return await knowledge.search(knowledgeBases, question.content, { ...assistant.rag_settings, signal });
+		} catch (error) {
+			// Busy is no answer to a visitor: the reply has its own time limit, and asks again until then.
+			if (!(error instanceof AppError) || error.code !== 'unavailable' || signal.aborted) throw error;
+			await pause(SEARCH_AGAIN_MS, signal);
+			if (signal.aborted) throw signal.reason;
+		}
+	}
 }
 
 async function earlierTurns(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatTurn[]> {

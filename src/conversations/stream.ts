@@ -1,6 +1,6 @@
 import type { Transport } from '../actors/index.ts';
 import type { StreamEventName } from '../contract/index.ts';
-import { formatPosition, type StreamEvent, type StreamItem, type StreamPosition } from '../outbox/index.ts';
+import { formatPosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
 import type { Store } from '../store/index.ts';
 import { type Audience, presentFor } from './present.ts';
 
@@ -37,17 +37,17 @@ export async function* streamConversation(
 			if (item.delta.seq !== finished) yield deltaEvent(item);
 			continue;
 		}
-		const told = await shape(store, item.event, audience, item.replayed);
+		const told = await shape(store, item, audience);
 		if (told === 'finished') finished = item.event.seq;
 		else if (told) yield told;
 		if (item.event.data.text === 'closes' && item.event.data.message_id === until) return;
 	}
 }
 
-function deltaEvent({ delta }: Extract<StreamItem, { kind: 'delta' }>): ConversationEvent {
-	const { seq, message_id, index, text } = delta;
+function deltaEvent({ delta, position }: Extract<StreamItem, { kind: 'delta' }>): ConversationEvent {
+	const { message_id, index, text } = delta;
 	return {
-		id: formatPosition({ seq, offset: index + text.length }),
+		id: formatPosition(position),
 		event: 'message.delta',
 		data: JSON.stringify({ type: 'message.delta', message_id, index, delta: text }),
 	};
@@ -56,13 +56,12 @@ function deltaEvent({ delta }: Extract<StreamItem, { kind: 'delta' }>): Conversa
 /** Null: the message was erased. `finished`: a reply that has ended replays as its closing event alone. */
 async function shape(
 	store: Pick<Store, 'get'>,
-	event: StreamEvent,
+	{ event, position, replayed }: Extract<StreamItem, { kind: 'event' }>,
 	audience: Audience,
-	replayed: boolean,
 ): Promise<ConversationEvent | 'finished' | null> {
 	const record = await store.get('messages', event.data.message_id);
 	if (!record) return null;
-	const id = formatPosition({ seq: event.seq, offset: 0 });
+	const id = formatPosition(position);
 	const told = (name: StreamEventName, body: object): ConversationEvent => ({
 		id,
 		event: name,

@@ -52,6 +52,17 @@ export function readJson(inlet: BodyInlet, facts: BodyFacts, maxBytes: number): 
 	return promise;
 }
 
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Half a surrogate pair is no character: it could not be stored and read back as it came. */
+function wellFormed(name: string, value: unknown): unknown {
+	if (LONE_SURROGATE.test(name) || (typeof value === 'string' && LONE_SURROGATE.test(value))) {
+		throw new SyntaxError('a string holds half of a surrogate pair');
+	}
+	return value;
+}
+
 /** A decoder of its own for each text: a fatal one that has thrown must not carry anything over. */
 function parseJson(bytes: Uint8Array): unknown {
 	let text: string;
@@ -61,7 +72,7 @@ function parseJson(bytes: Uint8Array): unknown {
 		throw new AppError('invalid_json', 'The request body is not valid UTF-8.', { cause });
 	}
 	try {
-		return JSON.parse(text);
+		return SURROGATE_ESCAPE.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
 	} catch (cause) {
 		throw new AppError('invalid_json', `The request body is not valid JSON: ${messageOf(cause)}.`, { cause });
 	}

@@ -1,2 +1,2 @@
-export { createPool, type Pool } from './pool.ts';
+export { createPool, type Pool, type PoolLimits } from './pool.ts';
 export { type WorkerEntry, workerEntry } from './worker-entry.ts';

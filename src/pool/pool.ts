@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { AppError } from '../base/index.ts';
+import { AppError, messageOf } from '../base/index.ts';
 import type {
 	FoldJob,
 	FoldResult,
@@ -11,19 +11,31 @@ import type {
 	TrainResult,
 	WorkerAnswer,
 } from '../contract/index.ts';
+import { Gate } from './gate.ts';
 import { workerEntry } from './worker-entry.ts';
 
-/** Milliseconds that a job may run before its thread is ended. */
-const PARSE_MS = 30_000;
-const FOLD_MS = 60_000;
-const TRAIN_MS = 600_000;
-const SEARCH_MS = 10_000;
+/** What jobs may take. */
+export interface PoolLimits {
+	/** Milliseconds that a job may run before its thread is ended; waiting for a thread does not count. */
+	parseMs: number;
+	foldMs: number;
+	trainMs: number;
+	/** Here waiting counts, because somebody waits for the answer. */
+	searchMs: number;
+	/** Jobs of one kind that may wait for a thread; those over it are refused at once. */
+	queue: number;
+	/** The heap of one thread (MB). Bounds what a hostile file can take; buffers are capped by the parsers themselves. */
+	heapMb: number;
+}
 
-/** Jobs that may wait for a thread; searches over it are refused at once. */
-const QUEUE = 1000;
-
-/** The heap of one thread (MB). Bounds what a hostile file can take; buffers are capped by the parsers themselves. */
-const HEAP_MB = 512;
+const LIMITS: PoolLimits = {
+	parseMs: 30_000,
+	foldMs: 60_000,
+	trainMs: 600_000,
+	searchMs: 10_000,
+	queue: 1000,
+	heapMb: 512,
+};
 
 /** The heavy work, away from the main thread: typed calls into worker threads. */
 export interface Pool extends AsyncDisposable {
@@ -37,66 +49,104 @@ export interface Pool extends AsyncDisposable {
 	readonly size: number;
 }
 
+/** Threads for one kind of job. */
+interface Lane {
+	piscina: Piscina;
+	gate: Gate;
+}
+
 /** Starts no thread yet: each pool makes its threads with its first jobs. */
-export function createPool({ threads }: { threads: number }): Pool {
-	const open = (name: 'parse' | 'embed' | 'search', maxThreads: number) => {
+export function createPool(options: { threads: number; limits?: Partial<PoolLimits> }): Pool {
+	const { threads } = options;
+	const limits = { ...LIMITS, ...options.limits };
+	const open = (name: 'parse' | 'embed' | 'search', maxThreads: number): Lane => {
 		const { file, execArgv } = workerEntry(name);
-		return new Piscina({
+		const piscina = new Piscina({
 			filename: file.href,
 			execArgv,
 			minThreads: 0,
 			maxThreads,
 			idleTimeout: name === 'search' ? 600_000 : 30_000,
-			maxQueue: QUEUE,
-			resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+			resourceLimits: { maxOldGenerationSizeMb: limits.heapMb },
 		});
+		return { piscina, gate: new Gate(maxThreads, limits.queue) };
 	};
 	const parse = open('parse', threads);
 	const embed = open('embed', threads);
 	const search = open('search', 1);
+	const { parseMs, foldMs, trainMs, searchMs } = limits;
+	const running = (ms: number): Limit => ({ ms, from: 'running' });
 
 	return {
 		size: threads,
 		parse: (job, signal) =>
-			run<ParsedDocument>(
-				parse,
-				job,
-				PARSE_MS,
-				signal,
-				(cause) => new AppError('unreadable_file', unread(cause), { cause }),
-			),
-		fold: (job, signal) => run<FoldResult>(embed, job, FOLD_MS, signal, (cause) => failed('Embedding', cause)),
-		train: (job, signal) => run<TrainResult>(embed, job, TRAIN_MS, signal, (cause) => failed('Training', cause)),
-		search: (job, signal) => run<SearchResult>(search, job, SEARCH_MS, signal, (cause) => failed('The search', cause)),
+			run<ParsedDocument>(parse, job, running(parseMs), signal, (cause) => unread(cause, parseMs)),
+		fold: (job, signal) => run<FoldResult>(embed, job, running(foldMs), signal, (cause) => failed('Embedding', cause)),
+		train: (job, signal) =>
+			run<TrainResult>(embed, job, running(trainMs), signal, (cause) => failed('Training', cause)),
+		search: (job, signal) =>
+			run<SearchResult>(search, job, { ms: searchMs, from: 'asking' }, signal, (cause) => failed('The search', cause)),
 		async [Symbol.asyncDispose]() {
-			await Promise.all([parse.destroy(), embed.destroy(), search.destroy()]);
+			await Promise.all([parse, embed, search].map(({ piscina }) => piscina.destroy()));
 		},
 	};
 }
 
+/** How long a job may take, and whether its waiting for a thread counts. */
+interface Limit {
+	ms: number;
+	from: 'asking' | 'running';
+}
+
 async function run<T>(
-	pool: Piscina,
+	{ piscina, gate }: Lane,
 	job: unknown,
-	ms: number,
+	{ ms, from }: Limit,
 	signal: AbortSignal | undefined,
 	onFailure: (cause: unknown) => AppError,
 ): Promise<T> {
-	const deadline = AbortSignal.timeout(ms);
+	let late = from === 'asking' ? AbortSignal.timeout(ms) : undefined;
+	const ending = () => AbortSignal.any([signal, late].filter((one) => one !== undefined));
 	let answer: WorkerAnswer<T>;
 	try {
-		answer = await pool.run(job, { signal: signal ? AbortSignal.any([signal, deadline]) : deadline });
+		const done = gate.run(() => {
+			late ??= AbortSignal.timeout(ms);
+			return piscina.run(job, { signal: from === 'asking' ? late : ending() });
+		}, ending());
+		// A search is short: who stops waiting for it must not cost the others the thread and what it has loaded. It keeps its
+		// place until it ends, so that no more are in the queue than may be.
+		answer = await (from === 'asking' ? unlessAborted(done, signal) : done);
 	} catch (cause) {
 		if (signal?.aborted) throw signal.reason;
-		throw onFailure(deadline.aborted ? deadline.reason : cause);
+		// The gate's own refusal; errors of workers are of no class of ours.
+		if (cause instanceof AppError) throw cause;
+		throw onFailure(late?.aborted ? late.reason : cause);
 	}
 	if (!answer.ok) throw new AppError(answer.error.code, answer.error.message);
 	return answer.value;
 }
 
-function unread(cause: unknown): string {
-	if (isTimeout(cause)) return `Reading the file took longer than ${PARSE_MS / 1000} seconds.`;
+/** The promise's outcome, or the signal's reason as soon as it aborts. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+	if (!signal) return promise;
+	return new Promise((resolve, reject) => {
+		const abort = () => reject(signal.reason);
+		signal.addEventListener('abort', abort, { once: true });
+		promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+	});
+}
+
+function unread(cause: unknown, ms: number): AppError {
+	// A file of ours that is gone, or a disk that fails, says nothing of the document: Node words such errors `CODE: text`.
+	if (/^E[A-Z0-9]+: /.test(messageOf(cause))) {
+		return new AppError('unavailable', 'The stored file could not be opened.', { retry_after: 1, cause });
+	}
 	const outOfMemory = (cause as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
-	return outOfMemory ? 'Reading the file took too much memory.' : 'The file cannot be read: its reader gave up.';
+	const gaveUp = outOfMemory
+		? 'Reading the file took too much memory.'
+		: 'The file cannot be read: its reader gave up.';
+	const sentence = isTimeout(cause) ? `Reading the file took longer than ${ms / 1000} seconds.` : gaveUp;
+	return new AppError('unreadable_file', sentence, { cause });
 }
 
 function isTimeout(cause: unknown): boolean {

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { KeyedLock } from '../base/index.ts';
+import { AppError, KeyedLock } from '../base/index.ts';
 
 /** Bytes that were taken in but belong to nothing yet. Keep or discard them. */
 export interface IncomingBlob {
@@ -71,7 +71,7 @@ export class BlobStore {
 			await pipeline(source, tap, createWriteStream(temporary, { flags: 'wx', flush: true, mode: 0o600 }));
 		} catch (error) {
 			await rm(temporary, { force: true });
-			throw error;
+			throw diskError(error);
 		}
 		const name = hash.digest('hex');
 		const target = this.path(name);
@@ -79,14 +79,7 @@ export class BlobStore {
 			hash: name,
 			size,
 			head: Buffer.concat(head),
-			async keep() {
-				const shard = dirname(target);
-				await mkdir(shard, { recursive: true });
-				await rename(temporary, target);
-				await syncFolder(shard);
-				// Also where the folder was there: who made it may not have come this far yet.
-				await syncFolder(dirname(shard));
-			},
+			keep: () => moveDurably(temporary, target).catch((error: unknown) => Promise.reject(diskError(error))),
 			discard: () => rm(temporary, { force: true }),
 		};
 	}
@@ -109,6 +102,23 @@ export class BlobStore {
 	async remove(hash: string): Promise<void> {
 		await rm(this.path(hash), { force: true });
 	}
+}
+
+async function moveDurably(from: string, to: string): Promise<void> {
+	const shard = dirname(to);
+	await mkdir(shard, { recursive: true });
+	await rename(from, to);
+	await syncFolder(shard);
+	// Also where the folder was there: who made it may not have come this far yet.
+	await syncFolder(dirname(shard));
+}
+
+/** What a file of ours could not do, as an answer; errors of the source go through as they are. */
+function diskError(error: unknown): unknown {
+	const ours = error instanceof Error && typeof (error as NodeJS.ErrnoException).path === 'string';
+	const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
+	if (!ours && !full) return error;
+	return new AppError('unavailable', 'The file could not be written to disk.', { retry_after: 5, cause: error });
 }
 
 /** A rename is durable only once its folder is. */

@@ -393,7 +393,7 @@ test('a conversation of another deployment, an unknown one and an archived deplo
 	assert.equal((await app.call('POST', '/api/v1/messages', message)).status, 404);
 });
 
-test('metadata is kept with a conversation, up to 16 KiB', async () => {
+test('metadata is kept with a conversation, up to 16 KiB and 32 levels', async () => {
 	const opening = send('Meta?', { metadata: { page: '/pricing' } });
 	(await model.reply(asked++)).say('x');
 	model.replies.at(-1)?.end();
@@ -403,4 +403,14 @@ test('metadata is kept with a conversation, up to 16 KiB', async () => {
 	const { status, body: refused } = await send('Too much?', { metadata: { text: 'x'.repeat(16 * 1024) } });
 	assert.equal(status, 400);
 	assert.equal(refused.error.details[0].path, '/metadata');
+	for (const depth of [40, 3_400, 7_900]) {
+		const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+		const response = await fetch(`${app.url}/api/v1/messages`, {
+			method: 'POST',
+			headers: { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' },
+			body: `{"deployment_id":"${deployment}","content":"Too deep?","metadata":{"a":${nested}}}`,
+		});
+		assert.equal(response.status, 400, `${depth} levels`);
+		await response.body?.cancel();
+	}
 });

@@ -46,6 +46,23 @@ test('a body of another type is refused, one that is not there needs no type', a
 	assert.match(await peer.untilText('nothing'), /^HTTP\/1\.1 200/);
 });
 
+test('half a surrogate pair is refused: it could not be given back as it came', async (t) => {
+	const { url } = await start(t, [echo]);
+	for (const bad of ['"\\ud800"', '{"a":["\\uDC00x"]}', '{"\\ud800":1}', '"\\udc00\\ud800"']) {
+		const { status, body } = await post(`${url}/echo`, bad);
+		assert.equal(status, 400, bad);
+		assert.equal(codeOf(body), 'invalid_json', bad);
+	}
+	for (const [good, got] of [
+		['"\\ud83d\\ude42"', '🙂'],
+		['"\\\\ud800"', '\\ud800'],
+	]) {
+		const { status, body } = await post(`${url}/echo`, good as string);
+		assert.equal(status, 200, good);
+		assert.equal(body.got, got);
+	}
+});
+
 test('what is not JSON, or not UTF-8, is a 400 and the connection goes on', async (t) => {
 	const { url } = await start(t, [echo]);
 	for (const bad of [

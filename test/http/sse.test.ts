@@ -250,5 +250,5 @@ test('a server that closes its streams ends each after what it has ready', async
 	server.drain();
 	await server.closeStreams();
 	assert.equal(released.length, 2);
-	for (const peer of peers) assert.ok((await peer.untilClosed()).endsWith('\r\n0\r\n\r\n'));
+	for (const peer of peers) await peer.untilText('\r\n0\r\n\r\n');
 });

@@ -99,3 +99,11 @@ test('a pasted page is cut to its beginning and end', () => {
 	assert.equal(counts.size, 200);
 	assert.ok(counts.has('word0x') && counts.has('word4999x'));
 });
+
+test('a page that repeats common words a hundred times costs no more than it may', () => {
+	const words = queryWords('the of and a '.repeat(2000), ['en']);
+	const asked = understand(words, counted({ the: 6000, of: 5900, and: 5800, a: 5000 }, 6306));
+	assert.ok(asked.terms.length <= 3, `${asked.terms.length} terms are asked for`);
+	const rare = queryWords('descaling descaling descaling descaling descaling', ['en']);
+	assert.equal(understand(rare, counted({ descal: 4 })).terms.length, 3, 'a repeated word still counts again');
+});

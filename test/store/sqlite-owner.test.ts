@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { deferred } from '../../src/base/index.ts';
+import { AppError, deferred } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { databaseFile } from '../../src/store/sqlite/connection.ts';
@@ -138,9 +138,11 @@ test('a database of a newer Parley is refused with a sentence, left as it is, an
 		return before;
 	};
 	const ours = stamp(999);
-	await assert.rejects(open(dataDir), {
-		code: 'unavailable',
-		message: `The database has schema version 999, this Parley knows ${ours}. Start the newer Parley that wrote it.`,
+	const sentence = `The database has schema version 999, this Parley knows ${ours}. Start the newer Parley that wrote it.`;
+	await assert.rejects(open(dataDir), (error) => {
+		assert.ok(error instanceof AppError && error.code === 'unavailable');
+		assert.ok(error.message.endsWith(sentence), error.message);
+		return true;
 	});
 	assert.equal(stamp(ours), 999);
 	await (await open(dataDir))[Symbol.asyncDispose]();

@@ -11,11 +11,19 @@ export const TRAIN = 'train';
 /** A basis is trained anew once its generation has grown by this factor since. */
 const GROWTH = 1.5;
 
-/** Up to so many chunks (about a second of training) the basis is trained anew before the last document counts as indexed. */
+/** Up to so many chunks (a few seconds of training at most) the basis is trained anew before the last document counts as indexed. */
 const SMALL = 1000;
 
 /** A new basis is also worth while when this share of a document's words is unknown to the old one. */
 const UNKNOWN_SHARE = 0.5;
+
+/** But never for less growth than this: a training takes its knowledge base many seconds. */
+const LEAST_GROWTH = 1.05;
+
+/** Whether a basis that was trained on so many chunks is to be trained anew for these. */
+export function worthTraining(chunks: number, trainedOn: number): boolean {
+	return chunks >= LEAST_GROWTH * trainedOn;
+}
 
 export interface IndexDependencies {
 	store: Store & { databaseFile: string };
@@ -63,7 +71,7 @@ export async function indexDocument(
 		const commit = finish(knowledgeBase, titled, jobId, found, indexed.writes, indexed.generation, now);
 		if (indexed.trainSoon) {
 			const { id } = knowledgeBase;
-			commit.jobs?.push({ op: 'enqueue', job: { id: newId('job'), kind: TRAIN, ref: id, group: id, due_at: now } });
+			commit.jobs?.push({ op: 'enqueue', job: { id: newId('job'), kind: TRAIN, ref: id, group: id, due_at: 0 } });
 		}
 		if ((await store.commit(commit)).outcome !== 'conflict') return;
 	}
@@ -110,7 +118,9 @@ async function embed(
 				},
 			],
 			generation: generation.id,
-			trainSoon: total > SMALL && (grown || fold.unknown_share >= UNKNOWN_SHARE),
+			trainSoon:
+				total > SMALL &&
+				(grown || (fold.unknown_share >= UNKNOWN_SHARE && worthTraining(total, generation.trained_on))),
 			basedOn,
 		};
 	}

@@ -81,6 +81,7 @@ export class Ingest implements AsyncDisposable {
 				...(await store.jobs.claim(TRAIN, 1, LEASE_MS)),
 			];
 			for (const job of jobs) {
+				if (this.#inHand.has(job.id)) continue;
 				const work = this.#perform(job).finally(() => this.#inHand.delete(job.id));
 				this.#inHand.set(job.id, work);
 			}
@@ -109,8 +110,10 @@ export class Ingest implements AsyncDisposable {
 					await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at }] });
 				}
 			} catch (second) {
-				// The lease runs out and the job is claimed again.
+				// A full disk, say. The job stays in hand, and the whole of it is tried again when that may have passed.
 				log.error({ job: job.kind, ref: job.ref, error: messageOf(second) }, 'cannot settle a job');
+				await pause(RETRY_MS, signal);
+				if (!signal.aborted) await this.#perform(job);
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 import { newId } from '../../base/index.ts';
 import type { Commit } from '../../store/index.ts';
-import type { IndexDependencies } from './index-document.ts';
+import { type IndexDependencies, worthTraining } from './index-document.ts';
 
 /** Vectors written in one commit: other writers wait for no more than that. */
 const SLICE = 1000;
@@ -17,7 +17,8 @@ export async function trainBasis({ store, pool, signal }: IndexDependencies, kno
 	const settle = { op: 'settle_all', ref: knowledgeBaseId } as const;
 	const knowledgeBase = await store.get('knowledge_bases', knowledgeBaseId);
 	const generation = knowledgeBase?.generation ? await store.generation(knowledgeBase.generation) : undefined;
-	if (!generation || generation.chunk_count === 0 || generation.chunk_count === generation.trained_on) {
+	const settled = !generation?.chunk_count || !worthTraining(generation.chunk_count, generation.trained_on);
+	if (!generation || settled) {
 		await mustCommit({ jobs: [settle] });
 		return;
 	}

@@ -45,6 +45,7 @@ const MOST_WORDS = 200;
  */
 const MOST_MATCHES = 20_000;
 const USELESS_SHARE = 0.5;
+const MOST_REPEATS = 3;
 
 /**
  * The same word in another language's form counts from this share of its most frequent form on. A rarer one comes from
@@ -130,5 +131,16 @@ function affordable(terms: string[], vocabulary: Vocabulary): string[] {
 		if (kept.size > 0 && (sum > MOST_MATCHES || matches > USELESS_SHARE * vocabulary.chunks)) break;
 		kept.add(term);
 	}
-	return terms.filter((term) => kept.has(term));
+	// A repeated term is weighed again each time: what a pasted page repeats all over is not asked so often.
+	const times = new Map<string, number>();
+	let spent = sum;
+	return terms.filter((term) => {
+		if (!kept.has(term)) return false;
+		const before = times.get(term) ?? 0;
+		times.set(term, before + 1);
+		if (before === 0) return true;
+		if (before >= MOST_REPEATS) return false;
+		spent += matchesOf(term, vocabulary);
+		return spent <= MOST_MATCHES;
+	});
 }

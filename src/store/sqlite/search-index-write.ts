@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { IndexWrite } from '../search-index.ts';
+import { generationOf } from './search-index-read.ts';
 import { fullTextTable, statement, termsTable, vectorTable } from './search-index-tables.ts';
 
 type Write<Op extends IndexWrite['op']> = Extract<IndexWrite, { op: Op }>;
@@ -128,6 +129,7 @@ function removeDocument(db: Database, generation: string, documentId: string): v
 
 function openBasis(db: Database, write: Write<'index.open_basis'>): void {
 	const { generation, basis, dimensions, trained_on, model } = write;
+	if (!generationOf(db, generation)) throw new Error(`There is no generation ${generation}.`);
 	if (!Number.isInteger(dimensions) || dimensions < 1) throw new Error('A basis needs a whole number of dimensions.');
 	statement(db, 'INSERT INTO bases (id, generation, dimensions, trained_on, model) VALUES (?, ?, ?, ?, ?)').run(
 		basis,

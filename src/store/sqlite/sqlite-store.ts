@@ -15,6 +15,8 @@ export interface SqliteStoreOptions {
 	dataDir: string;
 	/** The script of the writer thread and how Node runs it. */
 	writer: { file: URL; execArgv?: string[] };
+	/** Called once where the writer ends by itself: nothing can be written any more. */
+	onFailure?: (error: Error) => void;
 	/** `server` (the default) owns the data directory alone; `tool` writes beside a running server. */
 	role?: 'server' | 'tool';
 }
@@ -34,7 +36,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 		const fence = await started(thread);
 		const blobs = new BlobStore(join(options.dataDir, 'blobs'));
 		await blobs.prepare({ alone: workerData.role === 'server' });
-		return new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence);
+		return new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence, options.onFailure);
 	} catch (error) {
 		await thread.terminate();
 		throw error;
@@ -68,7 +70,15 @@ class SqliteStore extends SqliteReaders implements Store {
 	#closing = false;
 	readonly #closed = deferred<void>();
 
-	constructor(thread: Worker, file: string, blobs: BlobStore, fence: Fence) {
+	readonly #onFailure: (error: Error) => void;
+
+	constructor(
+		thread: Worker,
+		file: string,
+		blobs: BlobStore,
+		fence: Fence,
+		onFailure: (error: Error) => void = () => {},
+	) {
 		const db = openReadOnly(file);
 		super(db);
 		this.#readOnly = db;
@@ -76,6 +86,7 @@ class SqliteStore extends SqliteReaders implements Store {
 		this.databaseFile = file;
 		this.blobs = blobs;
 		this.fence = fence;
+		this.#onFailure = onFailure;
 		this.jobs = { claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs) };
 		thread.on('message', (message: FromWriter) => this.#receive(message));
 		thread.on('error', (error) => this.#fail(error));
@@ -120,7 +131,10 @@ class SqliteStore extends SqliteReaders implements Store {
 		if (this.#turn.push(task) === 1) setImmediate(() => this.#flush());
 		const outcome = await done.promise;
 		if (!outcome.ok) {
-			throw new AppError('unavailable', 'The change could not be written.', { cause: new Error(outcome.message) });
+			throw new AppError('unavailable', 'The change could not be written to disk.', {
+				retry_after: 5,
+				cause: new Error(outcome.message),
+			});
 		}
 		return outcome.value as T;
 	}
@@ -187,5 +201,6 @@ class SqliteStore extends SqliteReaders implements Store {
 		for (const { done } of this.#waiting.values()) done.resolve({ ok: false, message: error.message });
 		this.#waiting.clear();
 		this.#closed.resolve();
+		if (!this.#closing) this.#onFailure(error);
 	}
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
@@ -24,6 +24,9 @@ export type FromWriter =
 	| { first: number; outcomes: WriterOutcome[] }
 	| { closed: true };
 
+const LOOK_MS = 1000;
+const GONE = 'The database file was moved, deleted or replaced while the server was running.';
+
 /** Tasks that share one transaction at most. */
 const BATCH = 512;
 
@@ -42,7 +45,12 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 		fence = data.role === 'server' ? takeFence(db, 'main', data.owner) : currentFence(db, 'main');
 		writer = new Writer(db, fence);
 	} catch (error) {
-		post({ refused: error instanceof Error ? error.message : String(error) });
+		const message = error instanceof Error ? error.message : String(error);
+		post({
+			refused: message.includes(data.dataDir)
+				? message
+				: `The database in ${data.dataDir} cannot be opened: ${message}`,
+		});
 		port.close();
 		return;
 	}
@@ -53,6 +61,17 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 		lock?.close();
 		post({ closed: true });
 		port.close();
+	};
+
+	// A commit to a file that nobody finds any more would be acknowledged and lost: look where it is, once a second at most.
+	const opened = statSync(databaseFile(data.dataDir)).ino;
+	let looked = performance.now();
+	let there = true;
+	const present = (): boolean => {
+		if (performance.now() - looked < LOOK_MS) return there;
+		looked = performance.now();
+		there = statSync(databaseFile(data.dataDir), { throwIfNoEntry: false })?.ino === opened;
+		return there;
 	};
 
 	const next = () => receiveMessageOnPort(port)?.message as ToWriter | undefined;
@@ -68,7 +87,7 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 			messages.push(following);
 			tasks.push(...following.tasks);
 		}
-		const outcomes = writer.run(tasks);
+		const outcomes = present() ? writer.run(tasks) : tasks.map((): WriterOutcome => ({ ok: false, message: GONE }));
 		let at = 0;
 		for (const message of messages) {
 			post({ first: message.first, outcomes: outcomes.slice(at, at + message.tasks.length) });

@@ -39,6 +39,9 @@ export function currentFence(db: Database, shard: string): Fence {
 	return row ?? takeFence(db, shard, 'tool');
 }
 
+/** No job is ever postponed by more than this (webhooks' longest delay is six hours, doubled). */
+const FARTHEST_MS = 24 * 3_600_000;
+
 /** What can be asked of the writer. */
 export type WriterTask =
 	| { task: 'commit'; commit: Commit }
@@ -178,14 +181,17 @@ export class Writer {
 		}
 	}
 
-	/** Fair: the first due job of every group, then the second of every group, and so on. */
+	/**
+	 * Times farther ahead than any that is ever set are from a clock that was set back since: they count as come.
+	 * Fair: the first due job of every group, then the second of every group, and so on.
+	 */
 	#claim(kind: string, limit: number, now: number, leaseMs: number): Job[] {
 		const jobs = this.#prepare(
 			`SELECT id, kind, ref, fair_group AS "group", due_at, attempts + 1 AS attempts FROM (
 				SELECT *, row_number() OVER (PARTITION BY fair_group ORDER BY due_at, id) AS turn FROM jobs
-				WHERE kind = ? AND due_at <= ? AND (lease_epoch <> ? OR lease_until <= ?)
+				WHERE kind = ? AND (due_at <= ? OR due_at > ?) AND (lease_epoch <> ? OR lease_until <= ? OR lease_until > ?)
 			) ORDER BY turn, due_at, id LIMIT ?`,
-		).all(kind, now, this.#fence.epoch, now, limit) as Job[];
+		).all(kind, now, now + FARTHEST_MS, this.#fence.epoch, now, now + FARTHEST_MS, limit) as Job[];
 		const lease = this.#prepare(
 			'UPDATE jobs SET attempts = attempts + 1, lease_epoch = ?, lease_until = ? WHERE id = ?',
 		);

@@ -37,6 +37,14 @@ export function jobContract(opened: () => Store): void {
 		assert.deepEqual(claimed[0], { ...jobs[1], attempts: 1 });
 	});
 
+	test('a time that only a wrong clock can have set does not keep a job waiting', async () => {
+		const store = opened();
+		const kind = newId('job');
+		await enqueue(store, [job({ kind, due_at: Date.now() + 48 * HOUR })]);
+		assert.equal((await store.jobs.claim(kind, 10, HOUR)).length, 1);
+		assert.equal((await store.jobs.claim(kind, 10, HOUR)).length, 0, 'it is in hand now');
+	});
+
 	test('claims made at the same time never get the same job', async () => {
 		const store = opened();
 		const kind = newId('job');
@@ -60,6 +68,14 @@ export function jobContract(opened: () => Store): void {
 		const again = await until('the lease runs out', async () => (await store.jobs.claim(kind, 1, HOUR))[0]);
 		assert.equal(again.attempts, 2);
 		assert.deepEqual(await store.jobs.claim(kind, 1, HOUR), []);
+	});
+
+	test('a claim for a short time does not take what another holds for a long one', async () => {
+		const store = opened();
+		const kind = newId('job');
+		await enqueue(store, [job({ kind })]);
+		assert.equal((await store.jobs.claim(kind, 1, HOUR)).length, 1);
+		assert.deepEqual(await store.jobs.claim(kind, 1, 1), []);
 	});
 
 	test('a postponed job is free again from its new time on, not before', async () => {

@@ -1,0 +1,62 @@
+import { AppError } from '../base/index.ts';
+
+/** Lets a number of tasks in at once; the others wait outside in the order in which they came. */
+export class Gate {
+	readonly #room: number;
+	readonly #queue: number;
+	#inside = 0;
+	readonly #waiting = new Set<() => void>();
+
+	/**
+	 * @param room tasks that run side by side
+	 * @param queue tasks that may wait
+	 */
+	constructor(room: number, queue: number) {
+		this.#room = room;
+		this.#queue = queue;
+	}
+
+	/**
+	 * Runs a task once there is room for it.
+	 * @throws AppError `unavailable` when too many wait; the signal's reason when it aborts before the task has begun
+	 */
+	async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+		signal?.throwIfAborted();
+		if (this.#inside < this.#room) this.#inside++;
+		else await this.#turn(signal);
+		try {
+			return await task();
+		} finally {
+			this.#leave();
+		}
+	}
+
+	#turn(signal?: AbortSignal): Promise<void> {
+		if (this.#waiting.size >= this.#queue) {
+			throw new AppError('unavailable', 'Too much work waits already. Try again.', { retry_after: 1 });
+		}
+		return new Promise((resolve, reject) => {
+			const enter = () => {
+				signal?.removeEventListener('abort', giveUp);
+				resolve();
+			};
+			const giveUp = () => {
+				this.#waiting.delete(enter);
+				reject(signal?.reason);
+			};
+			this.#waiting.add(enter);
+			signal?.addEventListener('abort', giveUp, { once: true });
+		});
+	}
+
+	/** Who leaves hands its place to the first that waits, so that nobody can slip in between. */
+	#leave(): void {
+		const [first] = this.#waiting;
+		if (first === undefined) {
+			this.#inside--;
+			return;
+		}
+		this.#waiting.delete(first);
+		first();
+	}
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { AppError, createLog, systemClock } from '../../src/base/index.ts';
+import { Conversations } from '../../src/conversations/index.ts';
+import { createModels } from '../../src/models/index.ts';
+import { Outbox } from '../../src/outbox/index.ts';
+import type { Commit } from '../../src/store/index.ts';
+import { createScene } from '../api/scene.ts';
+import { openBeside } from '../api/side-door.ts';
+import { startTestApp } from '../support/app.ts';
+import { HeldModel } from './held-model.ts';
+import { follow, isNamed, Screen, sendStreamed } from './streams.ts';
+
+const MESSAGES = '/api/v1/messages';
+const deaf = new HeldModel({ deaf: true });
+const app = await startTestApp({ overrides: { providers: [deaf.provider], replyMs: 500 } });
+after(() => app[Symbol.asyncDispose]());
+const scene = await createScene(app, { model: 'scripted/any' });
+const { deployment } = scene;
+
+test('a model that does not listen is given up all the same when its time is over', async () => {
+	const asked = deaf.replies.length;
+	await using stream = await sendStreamed(app, { deployment_id: deployment, content: 'Hang?' });
+	(await deaf.reply(asked)).say('So far');
+	const events = await stream.rest();
+	const { message, error } = events.at(-1)?.data ?? {};
+	assert.equal(events.at(-1)?.event, 'message.failed');
+	assert.deepEqual([message.status, message.content, error.code], ['failed', 'So far', 'model_error']);
+	assert.deepEqual(message.error, error);
+});
+
+test('a model that does not listen is stopped all the same, and the next message is answered', async () => {
+	const asked = deaf.replies.length;
+	await using stream = await sendStreamed(app, { deployment_id: deployment, content: 'Stop?' });
+	const held = await deaf.reply(asked);
+	held.say('Half');
+	const [first] = await stream.until(isNamed('message.delta'));
+	const conversation_id = first?.data.message.conversation_id;
+	assert.equal((await app.call('POST', `/api/v1/conversations/${conversation_id}/stop`)).status, 200);
+	held.say(' and what nobody wants any more');
+	held.end();
+	const { status, content } = (await stream.rest()).at(-1)?.data.message ?? {};
+	assert.deepEqual([status, content], ['stopped', 'Half']);
+
+	const next = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Next?', conversation_id });
+	const answer = await deaf.reply(asked + 1);
+	answer.say('Here.');
+	answer.end();
+	assert.equal((await next).body.content, 'Here.');
+	assert.deepEqual(
+		answer.request.history.map(({ content: said }) => said),
+		['Stop?', 'Half'],
+		'the model is told what the visitor saw',
+	);
+});
+
+test('a failed reply is not part of what the model is told later', async () => {
+	const asked = deaf.replies.length;
+	const failed = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Fail?' });
+	(await deaf.reply(asked)).fail(new AppError('model_error', 'The provider is out of order.'));
+	const { status, body } = await failed;
+	assert.deepEqual([status, body.error.message], [500, 'The provider is out of order.']);
+	const { body: list } = await app.call('GET', `/api/v1/conversations?deployment_id=${deployment}&limit=1`);
+	const conversation_id = list.data[0].id;
+	const next = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Again?', conversation_id });
+	const held = await deaf.reply(asked + 1);
+	held.say('Yes.');
+	held.end();
+	assert.equal((await next).status, 201);
+	assert.deepEqual(held.request.history, [{ role: 'user', content: 'Fail?' }]);
+});
+
+test('stop where no reply is being written changes nothing', async () => {
+	const asked = deaf.replies.length;
+	const sent = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Done?' });
+	const held = await deaf.reply(asked);
+	held.say('Done.');
+	held.end();
+	const { conversation_id } = (await sent).body;
+	const path = `/api/v1/conversations/${conversation_id}`;
+	const { body: before } = await app.call('GET', path);
+	const stopped = await app.call('POST', `${path}/stop`);
+	assert.deepEqual([stopped.status, stopped.body], [200, before]);
+	const { body } = await app.call('GET', `${path}/messages`);
+	assert.equal(body.data[1].status, 'completed');
+});
+
+test('a follower that comes after a reply has failed is told so, once', async () => {
+	const asked = deaf.replies.length;
+	await using stream = await sendStreamed(app, { deployment_id: deployment, content: 'Fail late?' });
+	const held = await deaf.reply(asked);
+	held.say('Half');
+	const seen = await stream.until(isNamed('message.delta'));
+	held.fail(new Error('broken'));
+	await stream.rest();
+	await using resumed = await follow(app, seen[0]?.data.message.conversation_id, seen.at(-1)?.id);
+	const heard = await resumed.until(isNamed('message.failed'));
+	assert.deepEqual(
+		heard.map(({ event }) => event),
+		['message.failed'],
+	);
+	const screen = new Screen().show([...seen, ...heard]);
+	assert.deepEqual([...screen.statuses.values()].at(-1), 'failed');
+});
+
+test('a reply whose end cannot be written to the disk at first is written again, and followers are told', async () => {
+	await using store = await openBeside(app);
+	const record = await store.get('deployments', deployment);
+	assert.ok(record);
+	let failures = 1;
+	const commit = async (change: Commit) => {
+		const closes = change.events?.some(({ type }) => type === 'message.completed');
+		if (closes && failures-- > 0) throw new AppError('unavailable', 'The change could not be written.');
+		return store.commit(change);
+	};
+	const shaky = new Proxy(store, {
+		get(target, name) {
+			if (name === 'commit') return commit;
+			const value: unknown = Reflect.get(target, name);
+			return typeof value === 'function' ? value.bind(target) : value;
+		},
+	});
+	let times = 0;
+	const model = new HeldModel({ answer: () => [`Written ${++times}.`] });
+	using outbox = new Outbox(store);
+	await using conversations = new Conversations({
+		store: shaky,
+		outbox,
+		knowledge: { search: async () => ({ hits: [], confidence: 0 }) },
+		models: createModels({ providers: [model.provider] }),
+		clock: systemClock,
+		log: createLog('silent'),
+		replyMs: 5_000,
+	});
+	const sent = await conversations.send({
+		deployment: record,
+		conversation_id: undefined,
+		content: 'Stored?',
+		metadata: undefined,
+		channel: 'api',
+		end_user: null,
+	});
+	const names: string[] = [];
+	const { conversation_id } = sent.reply;
+	const leaving = new AbortController();
+	for await (const { event } of conversations.follow(conversation_id, {
+		after: { seq: sent.position, offset: 0 },
+		signal: leaving.signal,
+		audience: 'api',
+		until: sent.reply.id,
+	})) {
+		names.push(event);
+	}
+	assert.deepEqual(
+		names.filter((name) => name !== 'message.delta'),
+		['message.created', 'message.created', 'message.reset', 'message.completed'],
+	);
+	const reply = await conversations.reply(sent, leaving.signal);
+	assert.deepEqual([reply.status, reply.content], ['completed', 'Written 2.']);
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import type { TestApp } from '../support/app.ts';
+import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+
+/** An event stream that a test reads step by step. */
+export interface OpenStream extends AsyncDisposable {
+	readonly response: Response;
+	/** The events up to and including the first that `wanted` accepts. */
+	until(wanted: (event: StreamEvent) => boolean): Promise<StreamEvent[]>;
+	/** All further events, to the end of the stream. */
+	rest(): Promise<StreamEvent[]>;
+	/** Leaves, as a client does that closes its tab. */
+	leave(): void;
+}
+
+/** Opens an event stream. */
+export async function openStream(url: string, init: RequestInit = {}): Promise<OpenStream> {
+	const away = new AbortController();
+	const response = await fetch(url, { ...init, signal: away.signal });
+	assert.equal(response.status, 200, response.status === 200 ? '' : await response.clone().text());
+	const events = eventsOf(response);
+	return {
+		response,
+		async until(wanted) {
+			const seen: StreamEvent[] = [];
+			for (;;) {
+				const { value, done } = await events.next();
+				assert.ok(!done, `the stream ended after ${seen.map(({ event }) => event).join(', ')}`);
+				seen.push(value);
+				if (wanted(value)) return seen;
+			}
+		},
+		async rest() {
+			const seen: StreamEvent[] = [];
+			for await (const event of events) seen.push(event);
+			return seen;
+		},
+		leave: () => away.abort(),
+		async [Symbol.asyncDispose]() {
+			away.abort();
+		},
+	};
+}
+
+/** Sends a message and opens the stream of its reply. */
+export function sendStreamed(app: TestApp, body: Record<string, unknown>): Promise<OpenStream> {
+	return openStream(`${app.url}/api/v1/messages`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' },
+		body: JSON.stringify({ stream: true, ...body }),
+	});
+}
+
+/** Follows a conversation, from a position where one is given. */
+export function follow(app: TestApp, conversation: string, lastEventId?: string): Promise<OpenStream> {
+	return openStream(`${app.url}/api/v1/conversations/${conversation}/events`, {
+		headers: {
+			authorization: `Bearer ${app.key}`,
+			...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+		},
+	});
+}
+
+export const isNamed =
+	(...names: string[]) =>
+	({ event }: StreamEvent) =>
+		names.includes(event ?? '');
+
+/**
+ * What a client shows that does what the events say: the text of each message by its id. Checks on the way that no delta
+ * leaves a gap or comes twice.
+ */
+export class Screen {
+	readonly texts = new Map<string, string>();
+	readonly statuses = new Map<string, string>();
+
+	show(events: readonly StreamEvent[]): this {
+		for (const { event, data } of events) {
+			assert.equal(data.type, event);
+			if (event === 'message.delta') {
+				const text = this.texts.get(data.message_id);
+				assert.equal(data.index, text?.length, `a delta goes to the end of what is there (${data.delta})`);
+				this.texts.set(data.message_id, text + data.delta);
+			} else if (event === 'message.reset') {
+				this.texts.set(data.message_id, '');
+			} else {
+				this.texts.set(data.message.id, data.message.content);
+				this.statuses.set(data.message.id, data.message.status);
+			}
+		}
+		return this;
+	}
+}

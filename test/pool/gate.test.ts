@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Deferred, deferred } from '../../src/base/index.ts';
+import { Gate } from '../../src/pool/gate.ts';
+
+/** Tasks that end when they are told to, and the order in which they began. */
+function tasks() {
+	const begun: string[] = [];
+	const ends = new Map<string, Deferred<string>>();
+	const task = (name: string) => {
+		const end = deferred<string>();
+		ends.set(name, end);
+		return () => {
+			begun.push(name);
+			return end.promise;
+		};
+	};
+	return { begun, task, end: (name: string) => ends.get(name) as Deferred<string> };
+}
+
+const settled = (): Promise<void> => new Promise(setImmediate);
+
+test('as many tasks run as there is room, the others in the order in which they came', async () => {
+	const gate = new Gate(2, 10);
+	const { begun, task, end } = tasks();
+	const names = ['a', 'b', 'c', 'd', 'e'];
+	const runs = names.map((name) => gate.run(task(name)));
+	await settled();
+	assert.deepEqual(begun, ['a', 'b']);
+	end('b').resolve('b');
+	await settled();
+	assert.deepEqual(begun, ['a', 'b', 'c']);
+	end('a').reject(new Error('a failed'));
+	await assert.rejects(runs[0] as Promise<string>, /a failed/);
+	await settled();
+	assert.deepEqual(begun, ['a', 'b', 'c', 'd'], 'one that fails makes room, too');
+	for (const name of ['c', 'd', 'e']) end(name).resolve(name);
+	assert.deepEqual(await Promise.all(runs.slice(1)), ['b', 'c', 'd', 'e']);
+});
+
+test('who comes when a place is free but promised does not slip in', async () => {
+	const gate = new Gate(1, 10);
+	const { begun, task, end } = tasks();
+	const first = gate.run(task('first'));
+	const waiting = gate.run(task('waiting'));
+	end('first').resolve('first');
+	await first;
+	const late = gate.run(task('late'));
+	await settled();
+	assert.deepEqual(begun, ['first', 'waiting']);
+	end('waiting').resolve('waiting');
+	end('late').resolve('late');
+	await Promise.all([waiting, late]);
+	assert.deepEqual(begun, ['first', 'waiting', 'late']);
+});
+
+test('over the bound a task is refused at once, and those that wait still run', async () => {
+	const gate = new Gate(1, 2);
+	const { begun, task, end } = tasks();
+	const runs = ['a', 'b', 'c'].map((name) => gate.run(task(name)));
+	await assert.rejects(gate.run(task('d')), { code: 'unavailable', retry_after: 1 });
+	for (const name of ['a', 'b', 'c']) end(name).resolve(name);
+	await Promise.all(runs);
+	assert.deepEqual(begun, ['a', 'b', 'c']);
+});
+
+test('a task that is called off while it waits never begins, and leaves its place in the queue', async () => {
+	const gate = new Gate(1, 1);
+	const { begun, task, end } = tasks();
+	const first = gate.run(task('first'));
+	const ending = new AbortController();
+	const called = assert.rejects(gate.run(task('called off'), ending.signal), /no longer wanted/);
+	ending.abort(new Error('no longer wanted'));
+	await called;
+	await assert.rejects(gate.run(task('too late'), ending.signal), /no longer wanted/);
+	const next = gate.run(task('next'), new AbortController().signal);
+	end('first').resolve('first');
+	end('next').resolve('next');
+	await Promise.all([first, next]);
+	assert.deepEqual(begun, ['first', 'next']);
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { ParseJob } from '../../src/contract/index.ts';
+import { createPool, type PoolLimits } from '../../src/pool/index.ts';
+
+let folder: string;
+let small: ParseJob;
+/** Takes many times longer to read than a thread takes to start. */
+let large: ParseJob;
+before(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'parley-pool-'));
+	const store = async (file_name: string, text: string): Promise<ParseJob> => {
+		const path = join(folder, file_name);
+		await writeFile(path, text);
+		return { path, file_name, content_type: null, title: null, url: null };
+	};
+	small = await store('small.txt', 'The warranty covers all defects for two years.');
+	large = await store(
+		'large.html',
+		`<html><body>${'<div><p>The <b>warranty</b> covers it.</p></div>'.repeat(150_000)}`,
+	);
+});
+after(() => rm(folder, { recursive: true }));
+
+const openPool = (limits?: Partial<PoolLimits>) => createPool({ threads: 1, ...(limits ? { limits } : {}) });
+
+test('a stored file comes back as chunks, and a bad one as the reason why', async () => {
+	await using pool = openPool();
+	assert.equal(pool.size, 1);
+	const { format, language, chunks } = await pool.parse(small);
+	assert.deepEqual([format, language, chunks.length], ['txt', 'en', 1]);
+	const bad = join(folder, 'bad.pdf');
+	await writeFile(bad, '%PDF-1.7 nothing more');
+	await assert.rejects(pool.parse({ ...small, path: bad, file_name: 'bad.pdf' }), { code: 'unreadable_file' });
+	const missing = pool.parse({ ...small, path: join(folder, 'missing') });
+	await assert.rejects(missing, { code: 'unavailable' }, 'our own lost file is no fault of the document');
+});
+
+test('a job over the bound is refused at once as unavailable, and the others are done', async () => {
+	await using pool = openPool({ queue: 1 });
+	const jobs = [pool.parse(small), pool.parse(small)];
+	await assert.rejects(pool.parse(small), { code: 'unavailable', retry_after: 1 });
+	assert.equal((await Promise.all(jobs)).length, 2);
+});
+
+test('a file that takes too long is given up with a sentence; what waited behind it has its full time', async () => {
+	const begun = performance.now();
+	{
+		await using first = openPool();
+		await first.parse(small);
+	}
+	// What is long enough for a thread to start and read the small file, and too short for the large one, is for the machine to say.
+	const parseMs = Math.ceil(Math.max(1500, 3 * (performance.now() - begun)));
+	await using pool = openPool({ parseMs });
+	const slow = assert.rejects(pool.parse(large), {
+		code: 'unreadable_file',
+		message: `Reading the file took longer than ${parseMs / 1000} seconds.`,
+	});
+	const waiting = pool.parse(small);
+	await slow;
+	assert.equal((await waiting).chunks.length, 1);
+});
+
+test('a file that takes too much memory is given up with a sentence, and the next one is read', async () => {
+	await using pool = openPool({ heapMb: 64 });
+	await assert.rejects(pool.parse(large), {
+		code: 'unreadable_file',
+		message: 'Reading the file took too much memory.',
+	});
+	assert.equal((await pool.parse(small)).chunks.length, 1);
+});
+
+test('a job that is called off ends with the caller’s reason, whether it runs or waits, and its thread is free again', async () => {
+	await using pool = openPool();
+	const ending = new AbortController();
+	const reason = new Error('The server is stopping.');
+	const ends = [pool.parse(large, ending.signal), pool.parse(small, ending.signal)].map((job) =>
+		assert.rejects(job, (error) => error === reason),
+	);
+	ending.abort(reason);
+	await Promise.all(ends);
+	await assert.rejects(pool.parse(small, ending.signal), (error) => error === reason);
+	assert.equal((await pool.parse(small)).chunks.length, 1);
+});
+
+test('a search that cannot be answered in time is unavailable, its waiting included', async () => {
+	await using pool = openPool({ searchMs: 1 });
+	const job = { database: join(folder, 'none.db'), targets: [], query: 'x', top_k: 1, min_score: 0 };
+	for (const end of await Promise.allSettled([pool.search(job), pool.search(job)])) {
+		assert.equal(end.status === 'rejected' && end.reason.code, 'unavailable');
+		assert.match(end.status === 'rejected' ? end.reason.message : '', /took too long/);
+	}
+});
+
+test('a search that nobody waits for any more keeps its place until it ends, so its queue stays bounded', async () => {
+	await using pool = openPool({ queue: 1 });
+	const job = { database: join(folder, 'none.db'), targets: [], query: 'x', top_k: 1, min_score: 0 };
+	const ending = new AbortController();
+	const left = assert.rejects(pool.search(job, ending.signal), /gone/);
+	ending.abort(new Error('gone'));
+	await left;
+	const waiting = assert.rejects(pool.search(job), { code: 'unavailable', message: 'The search failed.' });
+	await assert.rejects(pool.search(job), { code: 'unavailable', message: /Too much work/ });
+	await waiting;
+});
