@@ -64,10 +64,11 @@ async function serve(settings: Settings): Promise<void> {
 		},
 	});
 	const key = given ? '$PARLEY_API_KEY' : (first ?? '$KEY');
+	const base = settings.public_url ?? app.url;
 	const lines = [
 		`Parley listens on ${app.url}`,
-		`API docs:  ${app.url}/api/docs`,
-		`Try it:    curl -H "Authorization: Bearer ${key}" ${app.url}/api/v1/assistants`,
+		`API docs:  ${base}/api/docs`,
+		`Try it:    curl -H "Authorization: Bearer ${key}" ${base}/api/v1/assistants`,
 	];
 	process.stdout.write(`${lines.join('\n')}\n`);
 

@@ -171,7 +171,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 				}
 			}
 		}),
-		{ numRuns: 60 },
+		{ numRuns: 40 },
 	);
 });
 
