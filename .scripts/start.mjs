@@ -1,4 +1,4 @@
-// npm start: install what is missing, build what is stale, serve. Arguments go to the server.
+// npm start: install what is missing, build what is stale, serve. Arguments name another command of the server's.
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { main, root, say } from './project.mjs';
@@ -11,11 +11,11 @@ await main(async () => {
 });
 
 if (ready) {
-	say('Starting …');
+	if (process.argv.length === 2) say('Starting …');
 	// In this process rather than in a child: signals, the terminal and the exit code are then the server's own.
 	process.setSourceMapsEnabled(true);
 	const entry = new URL('../.build/main.js', import.meta.url);
-	process.argv = [process.argv[0], `${root}.build/main.js`, 'serve', ...process.argv.slice(2)];
+	process.argv = [process.argv[0], `${root}.build/main.js`, ...process.argv.slice(2)];
 	stopWithParent();
 	await import(entry.href);
 }
