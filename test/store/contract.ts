@@ -7,11 +7,8 @@ import { commitContract } from './contract/commits.ts';
 import { eventContract } from './contract/events.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
 import { jobContract } from './contract/jobs.ts';
-import { lifeContract } from './contract/life.ts';
+import { lifeContract, type OpenStore } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
-
-/** Opens the store that lives at a place (an empty folder at first): the same place again is the same store. */
-export type OpenStore = (place: string) => Promise<Store>;
 
 /**
  * Registers the tests that every store must pass, whatever it is made of. Most share one store and keep apart by the ids

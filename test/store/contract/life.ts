@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import type { OpenStore } from '../contract.ts';
+import type { Store } from '../../../src/store/index.ts';
 import { assistant, event } from '../samples.ts';
 import { enqueue, job } from './jobs.ts';
+
+/** Opens the store that lives at a place (an empty folder at first): the same place again is the same store. */
+export type OpenStore = (place: string) => Promise<Store>;
 
 const HOUR = 3_600_000;
 
