@@ -30,7 +30,10 @@ export interface HttpServer extends AsyncDisposable {
 	 * @throws Error where the address cannot be listened on
 	 */
 	listen(): Promise<{ host: string; port: number }>;
-	/** From now on new requests are answered 503 `unavailable` and connections close; what runs goes on. */
+	/**
+	 * From now on new requests are answered 503 `unavailable` and their connections close; what runs goes on. A connection
+	 * whose stream has ended stays until its client or the disposal closes it.
+	 */
 	drain(): void;
 	/** Resolves when no answer is pending any more, open event streams aside. */
 	settled(): Promise<void>;
