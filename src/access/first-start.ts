@@ -1,6 +1,6 @@
 import { AppError, type Clock, newId } from '../base/index.ts';
 import type { Scope } from '../contract/index.ts';
-import { type ApiKeyRecord, decideAndCommit, type Store, type WorkspaceRecord, type Write } from '../store/index.ts';
+import { type ApiKeyRecord, decideAndCommit, type Store, type Write } from '../store/index.ts';
 import { createApiKey, hashApiKey, isApiKey, prefixOf } from './api-keys.ts';
 
 /** Refuses a key of the wrong form, before anything is made of it. */
@@ -27,24 +27,25 @@ export async function firstStart(
 	if (existing.length > 0) return null;
 	const now = clock.now();
 	const key = given ?? createApiKey();
-	const workspace: WorkspaceRecord = {
-		id: newId('workspace'),
-		version: 1,
-		name: 'Default workspace',
-		plan: 'unlimited',
-		retention_days: null,
-		created_at: now,
-		updated_at: now,
-	};
+	const workspaceId = newId('workspace');
 	return decideAndCommit(store, async () => ({
 		commit: {
 			write: [
-				{ op: 'insert', kind: 'workspaces', record: workspace },
-				insertKey(workspace.id, key, { name: 'First key', scopes: ['*'], now }),
+				...insertWorkspace(workspaceId, 'Default workspace', now),
+				insertKey(workspaceId, key, { name: 'First key', scopes: ['*'], now }),
 			],
 		},
 		result: key,
 	}));
+}
+
+/** The writes that make a workspace. */
+export function insertWorkspace(id: string, name: string, now: number): Write[] {
+	const record = { id, name, plan: 'unlimited', retention_days: null, created_at: now, updated_at: now };
+	return [
+		{ op: 'insert', kind: 'workspaces', record },
+		{ op: 'insert', kind: 'workspace_guards', record: { id, created_at: now } },
+	];
 }
 
 /** The write that stores a key, as its hash alone. */

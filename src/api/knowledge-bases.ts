@@ -69,6 +69,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				description: body.description ?? null,
 				search_settings: { hybrid: true, semantic_weight: 0.5, ...body.search_settings },
 				generation: null,
+				rebuilding: null,
 				documents_total: 0,
 				documents_pending: 0,
 				documents_failed: 0,

@@ -54,6 +54,7 @@ export const Deployment = Type.Object({
 	updated_at: Timestamp,
 });
 export type Deployment = Static<typeof Deployment>;
+export type DeploymentJwt = NonNullable<Deployment['jwt']>;
 
 export const DeploymentCreate = Strict({
 	name: Type.Optional(name),

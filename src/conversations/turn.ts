@@ -125,6 +125,7 @@ function emptyMessage(
 		usage: null,
 		error: null,
 		feedback: null,
+		feedback_comment: null,
 		attempts: 0,
 		created_at: now,
 		completed_at: null,

@@ -104,6 +104,7 @@ export class Deployments implements AsyncDisposable {
 			},
 			features: { streaming: true, rich_content: true, jwt_required: false, ...input.features },
 			rate_limit: { messages_per_minute: 20, ...input.rate_limit },
+			jwt: null,
 			status: 'active',
 			created_at: now,
 			updated_at: now,

@@ -14,7 +14,17 @@ type Change = {
 }[Kind];
 
 /** One typed operation. A patch leaves fields that are undefined; of a record that is gone, it makes the commit a conflict. */
-export type Write = Insert | Change | { op: 'remove'; kind: Kind; id: string } | IndexWrite;
+export type Write =
+	| Insert
+	| Change
+	| { op: 'remove'; kind: Kind; id: string }
+	/** Removes a conversation with its messages, every event about it and every stored answer that shows it. */
+	| { op: 'erase_conversation'; id: string }
+	/** Removes all sessions of a user, but one where it is named. */
+	| { op: 'end_sessions'; user_id: string; except?: string }
+	/** Removes stored answers and sessions whose time is over (ms since the epoch), at most `limit` of each. */
+	| { op: 'erase_expired'; before: number; limit: number }
+	| IndexWrite;
 
 /** An event to be stored with the change it tells of. */
 export interface NewEvent {
@@ -24,6 +34,8 @@ export interface NewEvent {
 	stream: string;
 	type: string;
 	data: unknown;
+	/** The conversation that it tells of, where it does: it is erased with it. */
+	subject?: string | null;
 	created_at: number;
 }
 
@@ -55,6 +67,12 @@ export type JobWrite =
 	/** Settles every job about this id. */
 	| { op: 'settle_all'; ref: string };
 
+/** The status of a stored answer that is yet to come (102 Processing, RFC 2518). */
+export const PENDING = 102;
+
+/** What is stored under an idempotency key. */
+export type StoredAnswer = Pick<IdempotencyRecord, 'body_hash' | 'status' | 'body'>;
+
 /** The answer to store under an idempotency key, in the transaction of what it answers. */
 export interface IdempotencyRecord {
 	/** Whose key it is: workspace (or deployment and visitor), method and path. */
@@ -62,8 +80,12 @@ export interface IdempotencyRecord {
 	key: string;
 	/** SHA-256 of the canonical body, hexadecimal. */
 	body_hash: string;
+	/** Of the answer; `PENDING` where `body` is no answer but says where it will be found. */
 	status: number;
 	body: string;
+	/** The conversation that it shows, where it does: it is erased with it. */
+	subject?: string | null;
+	/** Milliseconds since the epoch. */
 	expires_at: number;
 }
 
@@ -86,4 +108,4 @@ export type CommitOutcome =
 	/** Another owner has taken over. Nothing was written, nor will be. */
 	| { outcome: 'fenced' }
 	/** The idempotency key has an answer already. Nothing was written. */
-	| { outcome: 'replay'; body_hash: string; status: number; body: string };
+	| ({ outcome: 'replay' } & StoredAnswer);

@@ -7,9 +7,11 @@ export type {
 	Job,
 	JobWrite,
 	NewEvent,
+	StoredAnswer,
 	StoredEvent,
 	Write,
 } from './commit.ts';
+export { PENDING } from './commit.ts';
 export type {
 	ApiKeyRecord,
 	AssistantRecord,
@@ -20,6 +22,10 @@ export type {
 	KnowledgeBaseRecord,
 	MessageRecord,
 	Records,
+	SessionRecord,
+	ToolRecord,
+	UserRecord,
+	WebhookRecord,
 	WorkspaceRecord,
 } from './records.ts';
 export type { Generation, IndexWrite, StoredChunk } from './search-index.ts';

@@ -2,6 +2,7 @@ import type {
 	Appearance,
 	Citation,
 	Conversation,
+	DeploymentJwt,
 	DeploymentRateLimit,
 	Document,
 	EndUser,
@@ -48,6 +49,54 @@ export interface ApiKeyRecord extends Versioned {
 	expires_at: number | null;
 }
 
+export interface UserRecord extends Owned {
+	/** Lower-case; once in a workspace. */
+	email: string;
+	name: string;
+	role: 'owner' | 'member';
+	/** In the PHC string format; null until the person has set one. */
+	password_hash: string | null;
+	/** SHA-256 of the token of the link with which the person sets a password, hexadecimal. */
+	password_link_hash: string | null;
+	password_link_expires_at: number | null;
+}
+
+export interface SessionRecord extends Versioned {
+	workspace_id: string;
+	user_id: string;
+	/** SHA-256 of the cookie's value, hexadecimal. */
+	hash: string;
+	expires_at: number;
+}
+
+/**
+ * One for each workspace, with its id. A decision that rests on a count or on uniqueness within the workspace expects its
+ * version and patches it with nothing, so that two such decisions at once cannot both hold.
+ */
+export interface WorkspaceGuardRecord extends Versioned {}
+
+export interface ToolRecord extends Owned {
+	name: string;
+	description: string | null;
+	type: 'api' | 'mcp';
+	/** As the API takes it, with each secret sealed. */
+	config: Record<string, unknown>;
+	status: 'active' | 'archived';
+}
+
+export interface WebhookRecord extends Owned {
+	url: string;
+	events: string[];
+	description: string | null;
+	status: 'active' | 'disabled';
+	disabled_reason: string | null;
+	/** Sealed. */
+	secret: string;
+	/** Sealed: the secret before the newest one, which signs beside it until `former_secret_until`. */
+	former_secret: string | null;
+	former_secret_until: number | null;
+}
+
 export interface AssistantRecord extends Owned {
 	name: string;
 	description: string | null;
@@ -66,6 +115,8 @@ export interface KnowledgeBaseRecord extends Owned {
 	search_settings: SearchSettings;
 	/** The generation of the search index that serves; null until the first document is indexed. */
 	generation: string | null;
+	/** The generation that a reindex is building beside the serving one; null where none runs. */
+	rebuilding: string | null;
 	/** Counted in the record itself, so that its version tells of every change of its documents. */
 	documents_total: number;
 	/** Documents that are queued or being processed. */
@@ -101,6 +152,8 @@ export interface DeploymentRecord extends Owned {
 	appearance: Appearance;
 	features: Features;
 	rate_limit: DeploymentRateLimit;
+	/** How visitors' tokens are verified, its secret sealed. */
+	jwt: DeploymentJwt | null;
 	status: 'active' | 'archived';
 }
 
@@ -134,6 +187,7 @@ export interface MessageRecord extends Versioned {
 	usage: Usage | null;
 	error: Message['error'];
 	feedback: Message['feedback'];
+	feedback_comment: string | null;
 	/** How often the reply was begun: a crash of ours allows one more, then it has failed. */
 	attempts: number;
 	completed_at: number | null;
@@ -143,6 +197,11 @@ export interface MessageRecord extends Versioned {
 export interface Records {
 	workspaces: WorkspaceRecord;
 	api_keys: ApiKeyRecord;
+	users: UserRecord;
+	sessions: SessionRecord;
+	workspace_guards: WorkspaceGuardRecord;
+	tools: ToolRecord;
+	webhooks: WebhookRecord;
 	assistants: AssistantRecord;
 	knowledge_bases: KnowledgeBaseRecord;
 	documents: DocumentRecord;

@@ -1,6 +1,6 @@
 import { AppError, KeyedLock } from '../base/index.ts';
 import type { BlobStore } from './blobs.ts';
-import type { Commit, CommitOutcome, Job, StoredEvent } from './commit.ts';
+import type { Commit, CommitOutcome, Job, StoredAnswer, StoredEvent } from './commit.ts';
 import type { Kind, Records } from './records.ts';
 import type { Generation, StoredChunk } from './search-index.ts';
 
@@ -35,8 +35,16 @@ export interface Readers {
 	blobInUse(blob: string): Promise<boolean>;
 	/** Another document of the same knowledge base, indexed from the same bytes under the same name and title. */
 	indexedTwin(document: Records['documents']): Promise<Records['documents'] | undefined>;
-	/** Events of a stream after a commit sequence, in order. */
-	events(stream: string, after: number, limit: number): Promise<StoredEvent[]>;
+	/** Assistants of a workspace that this tool is attached to. */
+	assistantsWithTool(workspaceId: string, toolId: string): Promise<Records['assistants'][]>;
+	/** What the workspace's active assistants count against its plan. */
+	countOfActive(workspaceId: string): Promise<{ assistants: number; tool_attachments: number }>;
+	/** What is stored under an idempotency key and not over. */
+	storedAnswer(scope: string, key: string): Promise<StoredAnswer | undefined>;
+	/** Events of a stream after a commit sequence, in order; of these types only, where any are given. */
+	events(stream: string, after: number, limit: number, types?: readonly string[]): Promise<StoredEvent[]>;
+	/** The commit sequence of the event with which a message's text closed last; undefined where it did not, or was forgotten. */
+	closingEvent(conversationId: string, messageId: string): Promise<number | undefined>;
 	generation(id: string): Promise<Generation | undefined>;
 	/** A document's chunks in reading order, after a position in it. */
 	chunks(generation: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]>;

@@ -21,6 +21,7 @@ export function deploymentRecord(own: Partial<DeploymentRecord> = {}): Deploymen
 		},
 		features: { streaming: true, rich_content: true, jwt_required: false },
 		rate_limit: { messages_per_minute: 20 },
+		jwt: null,
 		status: 'active',
 		created_at: NOW,
 		updated_at: NOW,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import type { Store } from '../../src/store/index.ts';
 import { commitContract } from './contract/commits.ts';
+import { erasureContract } from './contract/erasure.ts';
 import { eventContract } from './contract/events.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
 import { jobContract } from './contract/jobs.ts';
@@ -30,5 +31,6 @@ export function storeContract(open: OpenStore): void {
 	jobContract(() => store);
 	idempotencyContract(() => store);
 	listContract(() => store);
+	erasureContract(() => store);
 	lifeContract(open);
 }

@@ -33,6 +33,7 @@ export function knowledgeBase(given: Partial<Sample<'knowledge_bases'>> = {}): S
 		description: 'All of them, “quoted” and with a 🧭.',
 		search_settings: { hybrid: true, semantic_weight: 0.5 },
 		generation: null,
+		rebuilding: null,
 		documents_total: 0,
 		documents_pending: 0,
 		documents_failed: 0,
@@ -108,6 +109,7 @@ export function message(given: Partial<Sample<'messages'>> = {}): Sample<'messag
 		usage: { input_tokens: 12, output_tokens: 5 },
 		error: null,
 		feedback: 'up',
+		feedback_comment: 'Just what I wanted to know.',
 		attempts: 1,
 		created_at: NOON,
 		completed_at: NOON + 1,
@@ -131,6 +133,14 @@ export function deployment(given: Partial<Sample<'deployments'>> = {}): Sample<'
 		},
 		features: { streaming: true, rich_content: true, jwt_required: false },
 		rate_limit: { messages_per_minute: 20 },
+		jwt: {
+			algorithm: 'HS256',
+			secret: 'sealed',
+			public_key: null,
+			jwks_url: null,
+			audience: 'shop',
+			issuer: null,
+		},
 		status: 'active',
 		created_at: NOON,
 		updated_at: NOON,
@@ -150,6 +160,69 @@ export function apiKey(given: Partial<Sample<'api_keys'>> = {}): Sample<'api_key
 		last_used_at: null,
 		expires_at: NOON,
 		created_at: NOON,
+		...given,
+	};
+}
+
+export function user(given: Partial<Sample<'users'>> = {}): Sample<'users'> {
+	const id = newId('user');
+	return {
+		id,
+		workspace_id: 'ws_sample',
+		email: `${id}@example.com`,
+		name: 'Ada',
+		role: 'owner',
+		password_hash: null,
+		password_link_hash: `hash of ${id}`,
+		password_link_expires_at: NOON,
+		created_at: NOON,
+		updated_at: NOON,
+		...given,
+	};
+}
+
+export function session(given: Partial<Sample<'sessions'>> = {}): Sample<'sessions'> {
+	const id = newId('session');
+	return {
+		id,
+		workspace_id: 'ws_sample',
+		user_id: 'user_sample',
+		hash: `hash of ${id}`,
+		expires_at: NOON,
+		created_at: NOON,
+		...given,
+	};
+}
+
+export function tool(given: Partial<Sample<'tools'>> = {}): Sample<'tools'> {
+	return {
+		id: newId('tool'),
+		workspace_id: 'ws_sample',
+		name: 'order_status',
+		description: null,
+		type: 'api',
+		config: { method: 'GET', url: 'https://shop.example/orders/{id}' },
+		status: 'active',
+		created_at: NOON,
+		updated_at: NOON,
+		...given,
+	};
+}
+
+export function webhook(given: Partial<Sample<'webhooks'>> = {}): Sample<'webhooks'> {
+	return {
+		id: newId('webhook'),
+		workspace_id: 'ws_sample',
+		url: 'https://hooks.example/parley',
+		events: ['message.created'],
+		description: null,
+		status: 'active',
+		disabled_reason: null,
+		secret: 'sealed',
+		former_secret: null,
+		former_secret_until: null,
+		created_at: NOON,
+		updated_at: NOON,
 		...given,
 	};
 }

@@ -86,6 +86,56 @@ const MIGRATIONS: readonly string[] = [
 	CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
 	`,
 	SEARCH_INDEX_SCHEMA,
+	`
+	CREATE TABLE users (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, email TEXT NOT NULL, name TEXT NOT NULL,
+		role TEXT NOT NULL, password_hash TEXT, password_link_hash TEXT, password_link_expires_at INTEGER,
+		created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX users_by_creation ON users (workspace_id, created_at, id);
+	CREATE UNIQUE INDEX users_by_email ON users (email, workspace_id);
+	CREATE UNIQUE INDEX users_by_password_link ON users (password_link_hash) WHERE password_link_hash IS NOT NULL;
+
+	CREATE TABLE sessions (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, user_id TEXT NOT NULL,
+		hash TEXT NOT NULL UNIQUE, expires_at INTEGER NOT NULL, created_at INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX sessions_by_user ON sessions (user_id, created_at, id);
+	CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+
+	CREATE TABLE tools (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, name TEXT NOT NULL, description TEXT,
+		type TEXT NOT NULL, config TEXT NOT NULL, status TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX tools_by_creation ON tools (workspace_id, created_at, id);
+
+	CREATE TABLE webhooks (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, url TEXT NOT NULL, events TEXT NOT NULL,
+		description TEXT, status TEXT NOT NULL, disabled_reason TEXT, secret TEXT NOT NULL, former_secret TEXT,
+		former_secret_until INTEGER, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX webhooks_by_creation ON webhooks (workspace_id, created_at, id);
+
+	CREATE TABLE workspace_guards (id TEXT PRIMARY KEY, version INTEGER NOT NULL, created_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+	INSERT INTO workspace_guards (id, version, created_at) SELECT id, 1, created_at FROM workspaces;
+
+	ALTER TABLE deployments ADD COLUMN jwt TEXT;
+	ALTER TABLE knowledge_bases ADD COLUMN rebuilding TEXT;
+	ALTER TABLE messages ADD COLUMN feedback_comment TEXT;
+
+	ALTER TABLE events ADD COLUMN subject TEXT;
+	UPDATE events SET subject = coalesce(data ->> 'conversation_id', data ->> 'id') WHERE type LIKE 'conversation.%' OR type LIKE 'message.%';
+	CREATE INDEX events_by_subject ON events (subject) WHERE subject IS NOT NULL;
+	CREATE INDEX events_by_type ON events (stream, type, seq);
+
+	DROP TABLE idempotency;
+	CREATE TABLE idempotency (
+		scope TEXT NOT NULL, key TEXT NOT NULL, body_hash TEXT NOT NULL, status INTEGER NOT NULL, body TEXT NOT NULL,
+		subject TEXT, expires_at INTEGER NOT NULL, PRIMARY KEY (scope, key)
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
+	CREATE INDEX idempotency_by_subject ON idempotency (subject) WHERE subject IS NOT NULL;
+	`,
 ];
 
 /**

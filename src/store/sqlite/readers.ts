@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { Lru } from '../../base/index.ts';
-import type { StoredEvent } from '../commit.ts';
+import type { StoredAnswer, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
 import type { Generation, StoredChunk } from '../search-index.ts';
 import type { ListQuery, Readers } from '../store.ts';
@@ -9,6 +9,19 @@ import { columnsOf, decode, encode } from './tables.ts';
 
 /** Prepared statements are few: their texts differ only by kind and by which filters are there. */
 const STATEMENTS = 500;
+
+/** What is stored under an idempotency key and not over, read on either connection. */
+export function storedAnswer(
+	prepare: (sql: string) => Statement,
+	scope: string,
+	key: string,
+): StoredAnswer | undefined {
+	return prepare('SELECT body_hash, status, body FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?').get(
+		scope,
+		key,
+		Date.now(),
+	) as StoredAnswer | undefined;
+}
 
 /** Point reads and short lists, from prepared statements on a read-only connection. */
 export class SqliteReaders implements Readers {
@@ -99,11 +112,40 @@ export class SqliteReaders implements Readers {
 		return row === undefined ? undefined : decode('documents', row);
 	}
 
-	async events(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
+	async assistantsWithTool(workspaceId: string, toolId: string): Promise<Records['assistants'][]> {
 		const rows = this.#prepare(
-			'SELECT seq, id, stream, type, data, created_at FROM events WHERE stream = ? AND seq > ? ORDER BY seq LIMIT ?',
-		).all(stream, after, limit) as Array<StoredEvent & { data: string }>;
+			`SELECT ${columnsOf('assistants')} FROM assistants WHERE workspace_id = ?
+			 AND EXISTS (SELECT 1 FROM json_each(tool_ids) WHERE value = ?)`,
+		).all(workspaceId, toolId);
+		return rows.map((row) => decode('assistants', row));
+	}
+
+	async countOfActive(workspaceId: string): Promise<{ assistants: number; tool_attachments: number }> {
+		return this.#prepare(
+			`SELECT count(*) AS assistants, coalesce(sum(json_array_length(tool_ids)), 0) AS tool_attachments
+			 FROM assistants WHERE workspace_id = ? AND status = 'active'`,
+		).get(workspaceId) as { assistants: number; tool_attachments: number };
+	}
+
+	async storedAnswer(scope: string, key: string): Promise<StoredAnswer | undefined> {
+		return storedAnswer((sql) => this.#prepare(sql), scope, key);
+	}
+
+	async events(stream: string, after: number, limit: number, types: readonly string[] = []): Promise<StoredEvent[]> {
+		const filter = types.length === 0 ? '' : ` AND type IN (${types.map(() => '?')})`;
+		const rows = this.#prepare(
+			`SELECT seq, id, stream, type, data, created_at FROM events
+			 WHERE stream = ? AND seq > ?${filter} ORDER BY seq LIMIT ?`,
+		).all(stream, after, ...types, limit) as Array<StoredEvent & { data: string }>;
 		return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }));
+	}
+
+	async closingEvent(conversationId: string, messageId: string): Promise<number | undefined> {
+		const row = this.#prepare(
+			`SELECT seq FROM events WHERE stream = ? AND type IN ('message.completed', 'message.failed')
+			 AND data ->> 'message_id' = ? ORDER BY seq DESC LIMIT 1`,
+		).get(conversationId, messageId) as { seq: number } | undefined;
+		return row?.seq;
 	}
 
 	async generation(id: string): Promise<Generation | undefined> {

@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
+import { storedAnswer } from './readers.ts';
 import { applyIndexWrite } from './search-index.ts';
 import { columnsOf, encode } from './tables.ts';
 
@@ -41,6 +42,20 @@ export function currentFence(db: Database, shard: string): Fence {
 
 /** No job is ever postponed by more than this (webhooks' longest delay is six hours, doubled). */
 const FARTHEST_MS = 24 * 3_600_000;
+
+const ERASE_CONVERSATION = [
+	'DELETE FROM events WHERE stream = @id',
+	'DELETE FROM events WHERE subject = @id',
+	'DELETE FROM idempotency WHERE subject = @id',
+	'DELETE FROM messages WHERE conversation_id = @id',
+	'DELETE FROM conversations WHERE id = @id',
+];
+
+const ERASE_EXPIRED = [
+	`DELETE FROM idempotency WHERE (scope, key) IN
+	 (SELECT scope, key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+	'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
+];
 
 /** What can be asked of the writer. */
 export type WriterTask =
@@ -104,22 +119,13 @@ export class Writer {
 	#commit(commit: Commit): CommitOutcome {
 		const { idempotency } = commit;
 		if (idempotency) {
-			const stored = this.#prepare(
-				'SELECT body_hash, status, body FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?',
-			).get(idempotency.scope, idempotency.key, Date.now()) as
-				| { body_hash: string; status: number; body: string }
-				| undefined;
+			const { scope, key, body_hash, status, body, subject, expires_at } = idempotency;
+			const stored = storedAnswer((sql) => this.#prepare(sql), scope, key);
 			if (stored) return { outcome: 'replay', ...stored };
 			this.#prepare(
-				'INSERT OR REPLACE INTO idempotency (scope, key, body_hash, status, body, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
-			).run(
-				idempotency.scope,
-				idempotency.key,
-				idempotency.body_hash,
-				idempotency.status,
-				idempotency.body,
-				idempotency.expires_at,
-			);
+				`INSERT OR REPLACE INTO idempotency (scope, key, body_hash, status, body, subject, expires_at)
+				 VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			).run(scope, key, body_hash, status, body, subject ?? null, expires_at);
 		}
 		for (const { kind, id, version } of commit.expect ?? []) {
 			const row = this.#prepare(`SELECT version FROM ${kind} WHERE id = ?`).get(id) as { version: number } | undefined;
@@ -127,9 +133,11 @@ export class Writer {
 		}
 		for (const write of commit.write ?? []) this.#write(write);
 		for (const job of commit.jobs ?? []) this.#writeJob(job);
-		const insertEvent = this.#prepare('INSERT INTO events (id, stream, type, data, created_at) VALUES (?, ?, ?, ?, ?)');
-		const seqs = (commit.events ?? []).map(({ id, stream, type, data, created_at }) =>
-			Number(insertEvent.run(id, stream, type, JSON.stringify(data), created_at).lastInsertRowid),
+		const insertEvent = this.#prepare(
+			'INSERT INTO events (id, stream, type, data, subject, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+		);
+		const seqs = (commit.events ?? []).map(({ id, stream, type, data, subject, created_at }) =>
+			Number(insertEvent.run(id, stream, type, JSON.stringify(data), subject ?? null, created_at).lastInsertRowid),
 		);
 		return { outcome: 'committed', seqs };
 	}
@@ -155,6 +163,18 @@ export class Writer {
 			}
 			case 'remove':
 				this.#prepare(`DELETE FROM ${write.kind} WHERE id = ?`).run(write.id);
+				return;
+			case 'erase_conversation':
+				for (const sql of ERASE_CONVERSATION) this.#prepare(sql).run({ id: write.id });
+				return;
+			case 'end_sessions':
+				this.#prepare('DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?').run(
+					write.user_id,
+					write.except ?? null,
+				);
+				return;
+			case 'erase_expired':
+				for (const sql of ERASE_EXPIRED) this.#prepare(sql).run(write.before, write.limit);
 				return;
 			default:
 				applyIndexWrite(this.#db, write);

@@ -12,6 +12,10 @@ import {
 	knowledgeBase,
 	message,
 	NOON,
+	session,
+	tool,
+	user,
+	webhook,
 	workspace,
 } from '../samples.ts';
 
@@ -22,6 +26,11 @@ export function commitContract(opened: () => Store): void {
 		const samples: { [K in Kind]: Omit<Records[K], 'version'> } = {
 			workspaces: workspace(),
 			api_keys: apiKey(),
+			users: user(),
+			sessions: session(),
+			workspace_guards: { id: newId('workspace'), created_at: NOON },
+			tools: tool(),
+			webhooks: webhook(),
 			assistants: assistant(),
 			knowledge_bases: knowledgeBase(),
 			documents: document(),

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId } from '../../../src/base/index.ts';
+import type { Commit, Store } from '../../../src/store/index.ts';
+import { conversation, event, message, session } from '../samples.ts';
+
+/** What is erased is gone from everywhere, and nothing else is. */
+export function erasureContract(opened: () => Store): void {
+	test('an erased conversation takes its messages, its events and the answers that show it with it', async () => {
+		const store = opened();
+		const doomed = await talk(store);
+		const kept = await talk(store);
+		await store.commit({ write: [{ op: 'erase_conversation', id: doomed.id }] });
+		assert.deepEqual(await doomed.traces(), { record: false, messages: 0, stream: 0, log: 0, answered: false });
+		assert.deepEqual(await kept.traces(), { record: true, messages: 1, stream: 1, log: 1, answered: true });
+	});
+
+	test('answers and sessions whose time is over are erased in portions, the oldest first', async () => {
+		const store = opened();
+		const user_id = newId('user');
+		const sessions = [1, 2, 3].map((expires_at) => session({ user_id, expires_at }));
+		const write = sessions.map((record) => ({ op: 'insert', kind: 'sessions', record }) as const);
+		await store.commit({ write });
+		const left = async () =>
+			(await store.list('sessions', { where: { user_id }, order: 'asc', limit: 10 })).map(({ id }) => id);
+		await store.commit({ write: [{ op: 'erase_expired', before: 2, limit: 1 }] });
+		assert.deepEqual(await left(), [sessions[1]?.id, sessions[2]?.id]);
+		await store.commit({ write: [{ op: 'erase_expired', before: 2, limit: 100 }] });
+		assert.deepEqual(await left(), [sessions[2]?.id]);
+	});
+
+	test('all sessions of a user end together, and one may be spared', async () => {
+		const store = opened();
+		const user_id = newId('user');
+		const [mine, other, foreign] = [session({ user_id }), session({ user_id }), session({ user_id: newId('user') })];
+		const write = [mine, other, foreign].map((record) => ({ op: 'insert', kind: 'sessions', record }) as const);
+		await store.commit({ write });
+		await store.commit({ write: [{ op: 'end_sessions', user_id, except: mine.id }] });
+		const there = await Promise.all([mine, other, foreign].map(({ id }) => store.get('sessions', id)));
+		assert.deepEqual(
+			there.map((record) => record !== undefined),
+			[true, false, true],
+		);
+		await store.commit({ write: [{ op: 'end_sessions', user_id }] });
+		assert.equal(await store.get('sessions', mine.id), undefined);
+	});
+
+	test('the event that closed a message last is found, and none where none did', async () => {
+		const store = opened();
+		const stream = newId('conversation');
+		const message_id = newId('message');
+		assert.equal(await store.closingEvent(stream, message_id), undefined);
+		const closing = (type: string) => event(stream, type, { message_id, text: 'closes' });
+		const end = await store.commit({
+			events: [closing('message.failed'), closing('message.completed'), event(stream)],
+		});
+		assert.equal(await store.closingEvent(stream, message_id), end.outcome === 'committed' && end.seqs[1]);
+	});
+}
+
+/** A conversation with a message, an event of each kind and a stored answer. */
+async function talk(store: Store) {
+	const workspace = newId('workspace');
+	const record = conversation({ workspace_id: workspace });
+	const answer = { scope: workspace, key: 'once', body_hash: 'hash', status: 201, body: '{}' };
+	const commit: Commit = {
+		write: [
+			{ op: 'insert', kind: 'conversations', record },
+			{ op: 'insert', kind: 'messages', record: message({ conversation_id: record.id }) },
+		],
+		events: [event(record.id), { ...event(workspace), subject: record.id }],
+		idempotency: { ...answer, subject: record.id, expires_at: Date.now() + 60_000 },
+	};
+	assert.equal((await store.commit(commit)).outcome, 'committed');
+	return {
+		id: record.id,
+		traces: async () => ({
+			record: (await store.get('conversations', record.id)) !== undefined,
+			messages: (await store.list('messages', { where: { conversation_id: record.id }, order: 'asc', limit: 9 }))
+				.length,
+			stream: (await store.events(record.id, 0, 9)).length,
+			log: (await store.events(workspace, 0, 9)).length,
+			answered: (await store.storedAnswer(workspace, 'once')) !== undefined,
+		}),
+	};
+}
