@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Access, createApiKey, firstStart, insertKey, loadSecretKey } from './access/index.ts';
+import { Access, createApiKey, firstStart, Idempotency, insertKey, loadSecretKey } from './access/index.ts';
 import { LocalPlacement } from './actors/index.ts';
 import { apiRoutes, Cursors, SERVED_WHILE_DRAINING, serverRoutes, widgetErrorHeaders } from './api/index.ts';
-import { AppError, type Clock, createLog, type Log, messageOf, Owned, systemClock } from './base/index.ts';
+import { AppError, type Clock, createLog, type Log, messageOf, Owned, SecretBox, systemClock } from './base/index.ts';
 import type { Settings } from './config/index.ts';
 import { Conversations } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
@@ -80,7 +80,9 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	);
 	const firstKey = await firstStart(store, clock, settings.api_key);
 	if (firstKey !== null) overrides.onFirstKey?.(firstKey);
-	const cursors = new Cursors(await loadSecretKey(settings.data_dir));
+	const secretKey = await loadSecretKey(settings.data_dir);
+	const cursors = new Cursors(secretKey);
+	const secrets = new SecretBox(secretKey);
 	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers }));
 	const network = parts.use(
 		overrides.network ?? createNetwork({ allowPrivateNetwork: settings.allow_private_network }),
@@ -93,6 +95,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
 	let drainMs = 0;
 	placement.onLost(() => conversations.drain(drainMs));
+	const idempotency = new Idempotency({ store, clock });
 	const access = new Access({ store, clock, rateLimit: settings.rate_limit });
 
 	let ready = false;
@@ -108,11 +111,13 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 					cursors,
 					deployments,
 					documents: knowledge.documents,
+					idempotency,
 					knowledge,
 					log,
 					maxUploadBytes: settings.max_upload_bytes,
 					models,
 					network,
+					secrets,
 					store,
 				}),
 				...(await serverRoutes({ isReady: () => ready, version: version() })),

@@ -13,6 +13,11 @@ export interface Caller {
 	scopes: ReadonlyArray<'*' | Scope>;
 }
 
+/** What a request brings along to say who sends it. */
+export interface Credentials {
+	authorization: string | undefined;
+}
+
 export interface AccessOptions {
 	store: Pick<Store, 'apiKeyByHash' | 'get'>;
 	clock: Clock;
@@ -38,7 +43,7 @@ export class Access {
 	 * Who the Authorization header speaks for. Read from the store on every request: a revoked key ends at once.
 	 * @throws AppError `unauthorized`
 	 */
-	async authenticate(authorization: string | undefined): Promise<Caller> {
+	async authenticate({ authorization }: Credentials): Promise<Caller> {
 		const key = await this.#keyOf(authorization);
 		return { workspaceId: key.workspace_id, credentialId: key.id, name: key.name, scopes: key.scopes };
 	}

@@ -1,16 +1,65 @@
-/** What a workspace may use. */
+import { AppError } from '../base/index.ts';
+import { type Commit, type Store, versionOf } from '../store/index.ts';
+
+/** What a workspace may use. Null: as much as it likes. */
 export interface Plan {
 	requestsPerMinute: number;
+	/** Active assistants. */
+	assistants: number | null;
+	/** Tools attached to active assistants, in all. */
+	tool_attachments: number | null;
 }
 
-const UNLIMITED: Plan = { requestsPerMinute: 6000 };
+const UNLIMITED: Plan = { requestsPerMinute: 6000, assistants: null, tool_attachments: null };
 const PLANS: ReadonlyMap<string | undefined, Plan> = new Map([
 	['unlimited', UNLIMITED],
-	['free', { requestsPerMinute: 60 }],
-	['pro', { requestsPerMinute: 1200 }],
+	['free', { requestsPerMinute: 60, assistants: 3, tool_attachments: 5 }],
+	['pro', { requestsPerMinute: 1200, assistants: 50, tool_attachments: 100 }],
 ]);
+
+/** The names of all plans. */
+export const PLAN_NAMES = [...PLANS.keys()] as readonly string[];
 
 /** The plan of this name; a self-hosted server's default for a name that is not configured. */
 export function planOf(name: string | undefined): Plan {
 	return PLANS.get(name) ?? UNLIMITED;
+}
+
+/** What a change adds to what a plan counts. */
+export interface Addition {
+	assistants?: number;
+	tool_attachments?: number;
+}
+
+const COUNTED = { assistants: 'active assistants', tool_attachments: 'attached tools' } as const;
+
+/**
+ * Whether a change keeps a workspace within its plan.
+ * @returns what the change's commit must hold, so that two changes at once cannot both slip under the limit
+ * @throws AppError `plan_limit_exceeded`
+ */
+export async function withinPlan(
+	store: Pick<Store, 'get' | 'countOfActive'>,
+	workspaceId: string,
+	addition: Addition,
+): Promise<Required<Pick<Commit, 'expect' | 'write'>>> {
+	const grown = (Object.keys(COUNTED) as (keyof Addition)[]).filter((name) => (addition[name] ?? 0) > 0);
+	const workspace = await store.get('workspaces', workspaceId);
+	const plan = planOf(workspace?.plan);
+	const limited = grown.filter((name) => plan[name] !== null);
+	const guard = limited.length > 0 ? await store.get('workspace_guards', workspaceId) : undefined;
+	if (!guard) return { expect: [], write: [] };
+	const counts = await store.countOfActive(workspaceId);
+	for (const name of limited) {
+		const limit = plan[name] as number;
+		if (counts[name] + (addition[name] as number) <= limit) continue;
+		throw new AppError(
+			'plan_limit_exceeded',
+			`The plan ${workspace?.plan} allows ${limit} ${COUNTED[name]}; there are ${counts[name]}.`,
+		);
+	}
+	return {
+		expect: [versionOf('workspace_guards', guard)],
+		write: [{ op: 'patch', kind: 'workspace_guards', id: guard.id, set: {} }],
+	};
 }

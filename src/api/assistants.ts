@@ -1,17 +1,17 @@
+import { withinPlan } from '../access/index.ts';
 import { AppError, type Clock, mergePatch, newId, timestamp, timestampOrNull } from '../base/index.ts';
-import type { Assistant, AssistantPatch, Operations } from '../contract/index.ts';
-import { versionOf } from '../knowledge/index.ts';
+import type { Assistant, AssistantPatch, Assistant as AssistantSchema, Operations } from '../contract/index.ts';
 import type { Models } from '../models/index.ts';
 import {
 	type AssistantRecord,
 	type Commit,
 	decideAndCommit,
-	type KnowledgeBaseRecord,
 	type NewEvent,
+	requireVersion,
 	type Store,
-	type Write,
+	versionOf,
 } from '../store/index.ts';
-import type { Handler } from './call.ts';
+import { type Answer, type Call, type Handler, type Versioned, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type AssistantOperation =
@@ -21,7 +21,9 @@ type AssistantOperation =
 	| 'updateAssistant'
 	| 'archiveAssistant'
 	| 'attachKnowledgeBase'
-	| 'detachKnowledgeBase';
+	| 'detachKnowledgeBase'
+	| 'attachTool'
+	| 'detachTool';
 
 export interface AssistantsOptions {
 	store: Store;
@@ -33,9 +35,14 @@ export interface AssistantsOptions {
 /** What a change of an assistant comes to. */
 interface Change {
 	set: Partial<AssistantRecord>;
-	/** Must be there still, and gets a new version: its deletion, decided at the same time, must see this change. */
-	touch?: KnowledgeBaseRecord;
+	/** What its commit holds besides. */
+	with?: Pick<Commit, 'expect' | 'write'>;
 }
+
+type ChangeOperation = Extract<Operations[AssistantOperation], { result: typeof AssistantSchema }>;
+
+/** Of each kind; every one is looked at for every reply. */
+const MAX_ATTACHED = 100;
 
 /** An assistant as the API shows it. */
 export function presentAssistant(record: AssistantRecord): Assistant {
@@ -66,7 +73,7 @@ export function assistantUpdated(record: AssistantRecord, now: number): NewEvent
 	};
 }
 
-/** Assistants: create, read, change, archive, and what they know. */
+/** Assistants: create, read, change, archive, and what they know and can do. */
 export function assistantHandlers({ store, models, cursors, clock }: AssistantsOptions): {
 	[K in AssistantOperation]: Handler<Operations[K]>;
 } {
@@ -77,39 +84,36 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 	};
 
 	/** Changes an assistant by what `decide` makes of its present state; null changes nothing. */
-	const change = (
-		workspaceId: string,
-		id: string,
+	const change = <O extends ChangeOperation>(
+		{ caller, params, ifVersion, receipt }: Call<O> & { params: { id: string } },
 		decide: (record: AssistantRecord, now: number) => Promise<Change | null>,
-	): Promise<Assistant> =>
+	): Promise<Versioned<Assistant>> =>
 		decideAndCommit(store, async () => {
-			const record = await find(workspaceId, id);
+			const record = await find(caller.workspaceId, params.id);
+			requireVersion(record, ifVersion);
 			const now = clock.now();
 			const change = await decide(record, now);
-			if (!change) return { commit: null, result: presentAssistant(record) };
+			if (!change) return { commit: null, result: versioned(presentAssistant(record), record) };
 			const set = { ...change.set, updated_at: now };
-			const touched = change.touch ? [change.touch] : [];
-			const next = { ...record, ...set };
-			return {
-				commit: {
-					expect: [versionOf('assistants', record), ...touched.map((one) => versionOf('knowledge_bases', one))],
-					write: [
-						{ op: 'patch', kind: 'assistants', id, set },
-						...touched.map((one): Write => ({ op: 'patch', kind: 'knowledge_bases', id: one.id, set: {} })),
-					],
-					events: [assistantUpdated(next, now)],
-				},
-				result: presentAssistant(next),
+			const next = { ...record, ...set, version: record.version + 1 };
+			const result = versioned(presentAssistant(next), next);
+			const { expect = [], write = [] } = change.with ?? {};
+			const commit: Commit = {
+				expect: [versionOf('assistants', record), ...expect],
+				write: [{ op: 'patch', kind: 'assistants', id: record.id, set }, ...write],
+				events: [assistantUpdated(next, now)],
+				idempotency: receipt(result as Answer<O>),
 			};
+			return { commit, result };
 		});
 
-	const patched = (record: AssistantRecord, patch: AssistantPatch, now: number): Partial<AssistantRecord> => {
-		const fields = mergePatch(record, patch);
+	const patched = async (record: AssistantRecord, patch: AssistantPatch, now: number): Promise<Change> => {
+		const set = mergePatch(record, patch);
 		if (patch.model !== undefined) models.resolve(patch.model);
-		if (patch.status !== undefined && patch.status !== record.status) {
-			fields.archived_at = patch.status === 'archived' ? now : null;
-		}
-		return fields;
+		if (patch.status === undefined || patch.status === record.status) return { set };
+		if (patch.status === 'archived') return { set: { ...set, archived_at: now } };
+		const addition = { assistants: 1, tool_attachments: record.tool_ids.length };
+		return { set: { ...set, archived_at: null }, with: await withinPlan(store, record.workspace_id, addition) };
 	};
 
 	return {
@@ -124,7 +128,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 			return cursors.page(list, page, records, byCreation, presentAssistant);
 		},
 
-		async createAssistant({ caller, body }) {
+		createAssistant({ caller, body, receipt }) {
 			const model = body.model ?? models.defaultModel;
 			models.resolve(model);
 			const now = clock.now();
@@ -144,37 +148,82 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 				updated_at: now,
 				archived_at: null,
 			};
-			const commit = { write: [{ op: 'insert', kind: 'assistants', record }] } satisfies Commit;
-			return decideAndCommit(store, async () => ({ commit, result: presentAssistant(record) }));
+			return decideAndCommit(store, async () => {
+				const { expect, write } = await withinPlan(store, caller.workspaceId, { assistants: 1 });
+				const result = versioned(presentAssistant(record), record);
+				const insert = { op: 'insert', kind: 'assistants', record } as const;
+				return { commit: { expect, write: [insert, ...write], idempotency: receipt(result) }, result };
+			});
 		},
 
-		getAssistant: async ({ caller, params }) => presentAssistant(await find(caller.workspaceId, params.id)),
+		async getAssistant({ caller, params }) {
+			const record = await find(caller.workspaceId, params.id);
+			return versioned(presentAssistant(record), record);
+		},
 
-		updateAssistant: ({ caller, params, body }) =>
-			change(caller.workspaceId, params.id, async (record, now) => ({ set: patched(record, body, now) })),
+		updateAssistant: (call) => change(call, (record, now) => patched(record, call.body, now)),
 
-		archiveAssistant: ({ caller, params }) =>
-			change(caller.workspaceId, params.id, async (record, now) =>
-				record.status === 'archived' ? null : { set: patched(record, { status: 'archived' }, now) },
+		archiveAssistant: (call) =>
+			change(call, async (record, now) =>
+				record.status === 'archived' ? null : patched(record, { status: 'archived' }, now),
 			),
 
-		attachKnowledgeBase: ({ caller, params, body }) =>
-			change(caller.workspaceId, params.id, async (record) => {
-				const id = body.knowledge_base_id;
+		attachKnowledgeBase: (call) =>
+			change(call, async (record) => {
+				const id = call.body.knowledge_base_id;
 				const knowledgeBase = await store.get('knowledge_bases', id);
-				if (knowledgeBase?.workspace_id !== caller.workspaceId) {
+				if (knowledgeBase?.workspace_id !== record.workspace_id) {
 					throw new AppError('not_found', 'The knowledge base does not exist.');
 				}
 				if (record.knowledge_base_ids.includes(id)) return null;
-				return { set: { knowledge_base_ids: [...record.knowledge_base_ids, id] }, touch: knowledgeBase };
+				requireRoom('knowledge bases', record.knowledge_base_ids);
+				const set = { knowledge_base_ids: [...record.knowledge_base_ids, id] };
+				return { set, with: seenBy('knowledge_bases', knowledgeBase) };
 			}),
 
-		detachKnowledgeBase: ({ caller, params }) =>
-			change(caller.workspaceId, params.id, async (record) => {
-				if (!record.knowledge_base_ids.includes(params.kb_id)) {
+		detachKnowledgeBase: (call) =>
+			change(call, async (record) => {
+				if (!record.knowledge_base_ids.includes(call.params.kb_id)) {
 					throw new AppError('not_found', 'This knowledge base is not attached.');
 				}
-				return { set: { knowledge_base_ids: record.knowledge_base_ids.filter((id) => id !== params.kb_id) } };
+				return { set: { knowledge_base_ids: record.knowledge_base_ids.filter((id) => id !== call.params.kb_id) } };
+			}),
+
+		attachTool: (call) =>
+			change(call, async (record) => {
+				const id = call.body.tool_id;
+				const tool = await store.get('tools', id);
+				if (tool?.workspace_id !== record.workspace_id) throw new AppError('not_found', 'The tool does not exist.');
+				if (record.tool_ids.includes(id)) return null;
+				requireRoom('tools', record.tool_ids);
+				const counts = record.status === 'active' ? { tool_attachments: 1 } : {};
+				const { expect, write } = await withinPlan(store, record.workspace_id, counts);
+				const seen = seenBy('tools', tool);
+				return {
+					set: { tool_ids: [...record.tool_ids, id] },
+					with: { expect: [...expect, ...seen.expect], write: [...write, ...seen.write] },
+				};
+			}),
+
+		detachTool: (call) =>
+			change(call, async (record) => {
+				if (!record.tool_ids.includes(call.params.tool_id)) {
+					throw new AppError('not_found', 'This tool is not attached.');
+				}
+				return { set: { tool_ids: record.tool_ids.filter((id) => id !== call.params.tool_id) } };
 			}),
 	};
+}
+
+/** What is attached must be there still, and gets a new version: its deletion, decided at the same time, must see this. */
+function seenBy(
+	kind: 'knowledge_bases' | 'tools',
+	record: { id: string; version: number },
+): Required<Pick<Commit, 'expect' | 'write'>> {
+	return { expect: [versionOf(kind, record)], write: [{ op: 'patch', kind, id: record.id, set: {} }] };
+}
+
+function requireRoom(what: string, attached: readonly string[]): void {
+	if (attached.length < MAX_ATTACHED) return;
+	throw new AppError('invalid_request', `An assistant can have ${MAX_ATTACHED} ${what} at most.`);
 }

@@ -2,7 +2,7 @@ import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Conversations, presentConversation, presentMessage } from '../conversations/index.ts';
 import type { ConversationRecord, MessageRecord, Position, Store } from '../store/index.ts';
-import { type Handler, RawReply } from './call.ts';
+import { type Handler, RawReply, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { resumePoint } from './messages.ts';
 
@@ -49,7 +49,10 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			return cursors.page(list, page, records, byCreation, presentConversation);
 		},
 
-		getConversation: async ({ caller, params }) => presentConversation(await find(caller.workspaceId, params.id)),
+		async getConversation({ caller, params }) {
+			const record = await find(caller.workspaceId, params.id);
+			return versioned(presentConversation(record), record);
+		},
 
 		async listConversationMessages({ caller, params, query }) {
 			const { id } = await find(caller.workspaceId, params.id);
@@ -73,7 +76,8 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		async stopReply({ caller, params }) {
 			const { id } = await find(caller.workspaceId, params.id);
 			await conversations.stop(id);
-			return presentConversation(await find(caller.workspaceId, id));
+			const record = await find(caller.workspaceId, id);
+			return versioned(presentConversation(record), record);
 		},
 	};
 }

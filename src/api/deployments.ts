@@ -2,7 +2,7 @@ import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Deployments, presentDeployment } from '../deployments/index.ts';
 import type { Store } from '../store/index.ts';
-import type { Handler } from './call.ts';
+import { type Handler, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type DeploymentOperation =
@@ -35,20 +35,30 @@ export function deploymentHandlers({ store, deployments, cursors }: DeploymentHa
 			return cursors.page(list, page, records, byCreation, presentDeployment);
 		},
 
-		createDeployment: async ({ caller, body }) => presentDeployment(await deployments.create(caller.workspaceId, body)),
+		async createDeployment({ caller, body, receipt }) {
+			const record = await deployments.create(caller.workspaceId, body, (made) =>
+				receipt(versioned(presentDeployment(made), made)),
+			);
+			return versioned(presentDeployment(record), record);
+		},
 
 		async getDeployment({ caller, params }) {
 			const record = await store.get('deployments', params.id);
 			if (record?.workspace_id !== caller.workspaceId) {
 				throw new AppError('not_found', 'The deployment does not exist.');
 			}
-			return presentDeployment(record);
+			return versioned(presentDeployment(record), record);
 		},
 
-		updateDeployment: async ({ caller, params, body }) =>
-			presentDeployment(await deployments.change(caller.workspaceId, params.id, body)),
+		async updateDeployment({ caller, params, body, ifVersion }) {
+			const record = await deployments.change(caller.workspaceId, params.id, body, ifVersion);
+			return versioned(presentDeployment(record), record);
+		},
 
-		archiveDeployment: async ({ caller, params }) =>
-			presentDeployment(await deployments.change(caller.workspaceId, params.id, { status: 'archived' })),
+		async archiveDeployment({ caller, params, ifVersion }) {
+			const patch = { status: 'archived' } as const;
+			const record = await deployments.change(caller.workspaceId, params.id, patch, ifVersion);
+			return versioned(presentDeployment(record), record);
+		},
 	};
 }

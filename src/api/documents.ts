@@ -1,12 +1,12 @@
 import { AppError } from '../base/index.ts';
-import { bodyValidator, DocumentTitle, type Operations } from '../contract/index.ts';
-import type { HttpRequest } from '../http/index.ts';
+import { bodyValidator, type DocumentCreate, DocumentTitle, type Operations } from '../contract/index.ts';
 import { type Documents, presentDocument, sniffFormat } from '../knowledge/index.ts';
 import type { Network } from '../net/index.ts';
-import type { DocumentRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
-import type { Handler } from './call.ts';
+import type { DocumentRecord, IdempotencyRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
+import { type Answer, type Call, type Handler, OwnRepeats, type RawReply, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { findKnowledgeBase } from './knowledge-bases.ts';
+import { fingerprintOf } from './repeats.ts';
 
 type DocumentOperation =
 	| 'listDocuments'
@@ -24,6 +24,8 @@ export interface DocumentsOptions {
 	maxUploadBytes: number;
 }
 
+type Answered = Answer<Operations['addDocument']> | RawReply;
+
 const MAX_FIELD_BYTES = 10_000;
 const checkTitle = bodyValidator(DocumentTitle);
 
@@ -40,10 +42,16 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 		return { knowledgeBase, document };
 	};
 
-	const upload = async (knowledgeBase: KnowledgeBaseRecord, request: HttpRequest): Promise<DocumentRecord> => {
+	/** What the answer to a request for a document is, as far as repeats go. */
+	const receiptOf =
+		({ receipt }: Call<Operations['addDocument']>) =>
+		(record: DocumentRecord) =>
+			receipt(versioned(presentDocument(record), record));
+
+	const upload = async (call: Call<Operations['addDocument']>): Promise<Answered> => {
 		const files: Array<{ blob: IncomingBlob; file_name: string | null; content_type: string }> = [];
 		try {
-			const fields = await request.multipart({
+			const fields = await call.request.multipart({
 				maxFileBytes: maxUploadBytes,
 				maxFieldBytes: MAX_FIELD_BYTES,
 				async onFile({ name, fileName, contentType, stream }) {
@@ -62,13 +70,23 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			if (file.blob.size === 0) throw new AppError('unreadable_file', 'The file is empty.');
 			const { blob, ...source } = file;
 			if (!sniffFormat(blob.head, file.file_name, file.content_type)) throw new AppError('unsupported_file_type');
-			return await documents.addBlob(knowledgeBase, { source_type: 'file', title, ...source }, blob);
+			const document = { source_type: 'file' as const, title, ...source };
+			return await call.once(fingerprintOf([blob.hash, document]), async () => {
+				const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
+				const added = await documents.addBlob(knowledgeBase, document, blob, receiptOf(call));
+				return versioned(presentDocument(added), added);
+			});
 		} finally {
 			for (const { blob } of files) await blob.discard();
 		}
 	};
 
-	const addText = async (knowledgeBase: KnowledgeBaseRecord, content: string, title: string | undefined) => {
+	const addText = async (
+		knowledgeBase: KnowledgeBaseRecord,
+		content: string,
+		title: string | undefined,
+		receipt: (record: DocumentRecord) => IdempotencyRecord | undefined,
+	) => {
 		const blob = await store.blobs.receive(
 			(async function* () {
 				yield Buffer.from(content);
@@ -76,10 +94,27 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 		);
 		try {
 			const content_type = 'text/plain; charset=utf-8';
-			return await documents.addBlob(knowledgeBase, { source_type: 'text', title, content_type }, blob);
+			return await documents.addBlob(knowledgeBase, { source_type: 'text', title, content_type }, blob, receipt);
 		} finally {
 			await blob.discard();
 		}
+	};
+
+	const addJson = (
+		knowledgeBase: KnowledgeBaseRecord,
+		{ source_type, title, url, content }: DocumentCreate,
+		receipt: (record: DocumentRecord) => IdempotencyRecord | undefined,
+	): Promise<DocumentRecord> => {
+		if (source_type === 'text') {
+			if (content === undefined) throw invalid('/content', 'is required with source_type text');
+			if (content.includes('\0')) throw invalid('/content', 'must not hold NUL characters');
+			if (url !== undefined) throw invalid('/url', 'does not go with source_type text');
+			return addText(knowledgeBase, content, title, receipt);
+		}
+		if (url === undefined) throw invalid('/url', 'is required with source_type url');
+		if (content !== undefined) throw invalid('/content', 'does not go with source_type url');
+		const target = network.checkUrl(url);
+		return documents.addUrl(knowledgeBase, { source_type, title, url: target.href }, receipt);
 	};
 
 	return {
@@ -95,27 +130,23 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			return cursors.page(list, page, records, byCreation, presentDocument);
 		},
 
-		async addDocument({ caller, params, body, request }) {
-			const knowledgeBase = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			if (body === undefined) return presentDocument(await upload(knowledgeBase, request));
-			const { source_type, title, url, content } = body;
-			if (source_type === 'text') {
-				if (content === undefined) throw invalid('/content', 'is required with source_type text');
-				if (content.includes('\0')) throw invalid('/content', 'must not hold NUL characters');
-				if (url !== undefined) throw invalid('/url', 'does not go with source_type text');
-				return presentDocument(await addText(knowledgeBase, content, title));
-			}
-			if (url === undefined) throw invalid('/url', 'is required with source_type url');
-			if (content !== undefined) throw invalid('/content', 'does not go with source_type url');
-			const target = network.checkUrl(url);
-			return presentDocument(await documents.addUrl(knowledgeBase, { source_type, title, url: target.href }));
+		addDocument: new OwnRepeats(async (call) => {
+			if (call.body === undefined) return upload(call);
+			return call.once(fingerprintOf(call.body), async () => {
+				const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
+				const added = await addJson(knowledgeBase, call.body, receiptOf(call));
+				return versioned(presentDocument(added), added);
+			});
+		}),
+
+		async getDocument({ caller, params }) {
+			const { document } = await find(caller.workspaceId, params);
+			return versioned(presentDocument(document), document);
 		},
 
-		getDocument: async ({ caller, params }) => presentDocument((await find(caller.workspaceId, params)).document),
-
-		async deleteDocument({ caller, params }) {
+		async deleteDocument({ caller, params, ifVersion }) {
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
-			await documents.remove(knowledgeBase.id, document.id);
+			await documents.remove(knowledgeBase.id, document.id, ifVersion);
 			return { id: document.id, deleted: true as const };
 		},
 
@@ -143,9 +174,12 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			);
 		},
 
-		async retryDocument({ caller, params }) {
+		async retryDocument({ caller, params, receipt }) {
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
-			return presentDocument(await documents.retry(knowledgeBase.id, document.id));
+			const record = await documents.retry(knowledgeBase.id, document.id, (queued) =>
+				receipt(versioned(presentDocument(queued), queued)),
+			);
+			return versioned(presentDocument(record), record);
 		},
 	};
 }

@@ -1,16 +1,18 @@
 import { AppError, type Clock, mergePatch, newId } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
-import { type Knowledge, presentKnowledgeBase, presentStatus, versionOf } from '../knowledge/index.ts';
+import { type Knowledge, presentKnowledgeBase, presentStatus } from '../knowledge/index.ts';
 import {
 	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
 	type KnowledgeBaseRecord,
+	requireVersion,
 	type Store,
+	versionOf,
 	type Write,
 } from '../store/index.ts';
 import { assistantUpdated } from './assistants.ts';
-import type { Handler } from './call.ts';
+import { type Handler, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type KnowledgeBaseOperation =
@@ -59,7 +61,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 			return cursors.page(list, page, records, byCreation, presentKnowledgeBase);
 		},
 
-		async createKnowledgeBase({ caller, body }) {
+		createKnowledgeBase({ caller, body, receipt }) {
 			const now = clock.now();
 			const record: KnowledgeBaseRecord = {
 				id: newId('knowledge_base'),
@@ -77,29 +79,38 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				created_at: now,
 				updated_at: now,
 			};
-			const commit = { write: [{ op: 'insert', kind: 'knowledge_bases', record }] } satisfies Commit;
-			return decideAndCommit(store, async () => ({ commit, result: presentKnowledgeBase(record) }));
+			const result = versioned(presentKnowledgeBase(record), record);
+			const commit: Commit = {
+				write: [{ op: 'insert', kind: 'knowledge_bases', record }],
+				idempotency: receipt(result),
+			};
+			return decideAndCommit(store, async () => ({ commit, result }));
 		},
 
-		getKnowledgeBase: async ({ caller, params }) =>
-			presentKnowledgeBase(await findKnowledgeBase(store, caller.workspaceId, params.id)),
+		async getKnowledgeBase({ caller, params }) {
+			const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
+			return versioned(presentKnowledgeBase(record), record);
+		},
 
-		updateKnowledgeBase: ({ caller, params, body }) =>
+		updateKnowledgeBase: ({ caller, params, body, ifVersion }) =>
 			decideAndCommit(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
+				requireVersion(record, ifVersion);
 				const set = { ...mergePatch(record, body), updated_at: clock.now() };
+				const next = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {
 						expect: [versionOf('knowledge_bases', record)],
 						write: [{ op: 'patch', kind: 'knowledge_bases', id: record.id, set }],
 					},
-					result: presentKnowledgeBase({ ...record, ...set }),
+					result: versioned(presentKnowledgeBase(next), next),
 				};
 			}),
 
-		async deleteKnowledgeBase({ caller, params }) {
+		async deleteKnowledgeBase({ caller, params, ifVersion }) {
 			const blobs = await decideAndCommit(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
+				requireVersion(record, ifVersion);
 				const now = clock.now();
 				const documents = await allDocuments(store, record.id);
 				const attached = await store.assistantsWith(caller.workspaceId, record.id);

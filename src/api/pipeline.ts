@@ -1,8 +1,10 @@
-import type { Access, BucketState, Caller } from '../access/index.ts';
-import { AppError, type Log } from '../base/index.ts';
+import type { Access, BucketState, Claim, Credentials, Idempotency } from '../access/index.ts';
+import { AppError, type Log, type SecretBox } from '../base/index.ts';
 import { bodyValidator, type Operation, queryValidator, type Validator } from '../contract/index.ts';
 import { errorReply, type Headers, type HttpRequest, type Reply, type Route } from '../http/index.ts';
-import { type Call, type Handler, RawReply } from './call.ts';
+import { Answers, versionsOf } from './answers.ts';
+import { type Call, type Handler, OwnRepeats } from './call.ts';
+import { fingerprintOf, repeatKey, runOnce } from './repeats.ts';
 
 /** Milliseconds until an answer must have begun. Replies of a model may take longer: they have a limit of their own. */
 const DEADLINE_MS = 60_000;
@@ -11,24 +13,22 @@ const REPLY_DEADLINE_MS = 15 * 60_000;
 const UPLOAD_DEADLINE_MS = 10 * 60_000;
 
 const MULTIPART = /^multipart\/form-data[ \t]*(?:$|;)/i;
-const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 
 export interface PipelineOptions {
 	access: Access;
+	idempotency: Idempotency;
+	secrets: SecretBox;
 	log: Log;
 }
 
 /**
- * The way of a request with a credential: who is it, may they, how often, is it well formed; then the handler. Every
- * answer says how much of the rate limit is left.
+ * The way of a request with a credential: who is it, may they, how often, is it well formed, was it answered before; then
+ * the handler. Every answer says how much of the rate limit is left.
  */
-export function keyRoute<O extends Operation>(
-	operation: O,
-	handler: Handler<O>,
-	{ access, log }: PipelineOptions,
-): Route {
+export function keyRoute<O extends Operation>(operation: O, handler: Handler<O>, options: PipelineOptions): Route {
+	const { access, log } = options;
 	const read = inputReader(operation);
-	const { access: rule, status = 200 } = operation;
+	const rule = operation.access;
 	if (rule.kind !== 'key') throw new Error(`${operation.path} is not an operation for API keys`);
 	return {
 		method: operation.method,
@@ -37,19 +37,63 @@ export function keyRoute<O extends Operation>(
 		async handle(request): Promise<Reply> {
 			let limits: Headers = [];
 			try {
-				const caller = await access.authenticate(request.header('authorization'));
+				const caller = await access.authenticate(credentialsOf(request));
 				const bucket = await access.count(caller);
 				limits = rateHeaders(bucket);
 				if (bucket && !bucket.allowed) throw tooMany(bucket);
-				access.requireScope(caller, rule.scope);
-				const result = await handler(await callOf(operation, read, request, caller));
-				if (result instanceof RawReply) return withHeaders(result.reply, limits);
-				return { status, headers: [JSON_HEADER, ...limits], body: JSON.stringify(result) };
+				if (rule.scope !== null) access.requireScope(caller, rule.scope);
+				const query = read.query(request);
+				const ifVersion = versionsOf(request.header('if-match'));
+				const body = await read.body(request);
+				const input = { params: request.params, query, body, caller, request, ifVersion } as never;
+				return withHeaders(await answered(operation, handler, input, options), limits);
 			} catch (error) {
 				return withHeaders(errorReply(error, request.id, log), limits);
 			}
 		},
 	};
+}
+
+/** What a request brings along to say who sends it. */
+function credentialsOf(request: HttpRequest): Credentials {
+	return { authorization: request.header('authorization') };
+}
+
+/** Lets the handler answer, and sees to repeats where it does not do that itself. */
+async function answered<O extends Operation>(
+	operation: O,
+	handler: Handler<O>,
+	input: Omit<Call<O>, 'receipt' | 'once'>,
+	{ idempotency, secrets, log }: PipelineOptions,
+): Promise<Reply> {
+	const { caller, request } = input;
+	const scope = `${caller.workspaceId} ${operation.method} ${request.path}`;
+	const key = operation.method === 'POST' ? repeatKey(request) : null;
+	const answers = new Answers(operation, operation.secret ? secrets : null, request, log);
+	let claimed: Claim | null = null;
+	const call: Call<O> = {
+		...input,
+		receipt: (answer) => claimed?.receipt(answers.stored(answer)),
+		async once(fingerprint, execute, pending) {
+			if (key === null) return execute(null);
+			return runOnce(
+				idempotency,
+				{ scope, key, fingerprint },
+				answers,
+				(claim) => {
+					claimed = claim;
+					return execute(claim);
+				},
+				pending,
+				request.signal,
+			);
+		},
+	} as Call<O>;
+	const result =
+		handler instanceof OwnRepeats
+			? await handler.handle(call)
+			: await call.once(fingerprintOf(call.body), () => handler(call));
+	return answers.reply(result);
 }
 
 function deadlineOf({ streams, multipart }: Operation): number {
@@ -81,17 +125,6 @@ export function inputReader(operation: Operation): InputReader {
 			return checkBody(value);
 		},
 	};
-}
-
-async function callOf<O extends Operation>(
-	_operation: O,
-	read: InputReader,
-	request: HttpRequest,
-	caller: Caller,
-): Promise<Call<O>> {
-	const query = read.query(request);
-	const body = await read.body(request);
-	return { params: request.params, query, body, caller, request } as unknown as Call<O>;
 }
 
 /** A parameter that is given twice is not one of the two: it is refused. */

@@ -7,3 +7,5 @@ export { createLog, type Log } from './log.ts';
 export { Lru } from './lru.ts';
 export { mergePatch } from './merge-patch.ts';
 export { Owned } from './owned.ts';
+export { SecretBox } from './secret-box.ts';
+export { SlidingWindow } from './sliding-window.ts';

@@ -1,5 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { Id, NullableText, NullableTimestamp, OneOf, PageQueryWith, Patch, Strict, Timestamp } from './shapes.ts';
+import { type OperationTable, withKey } from './operation.ts';
+import {
+	Id,
+	NullableText,
+	NullableTimestamp,
+	OneOf,
+	PageOf,
+	PageQueryWith,
+	Patch,
+	Strict,
+	Timestamp,
+} from './shapes.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
 const description = NullableText({ maxLength: 2000 });
@@ -55,3 +66,94 @@ export type AssistantPatch = Static<typeof AssistantPatch>;
 export const AssistantListQuery = PageQueryWith({ status: Type.Optional(status) });
 
 export const AttachKnowledgeBase = Strict({ knowledge_base_id: Id('The knowledge base to attach.') });
+export const AttachTool = Strict({ tool_id: Id('The tool to attach.') });
+
+/** Assistants. */
+export const assistantOperations = {
+	listAssistants: {
+		method: 'GET',
+		path: '/api/v1/assistants',
+		summary: 'List assistants',
+		tag: 'Assistants',
+		access: withKey('assistants:read'),
+		query: AssistantListQuery,
+		result: PageOf(Assistant),
+	},
+	createAssistant: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/assistants',
+		summary: 'Create an assistant',
+		tag: 'Assistants',
+		access: withKey('assistants:write'),
+		body: AssistantCreate,
+		status: 201,
+		result: Assistant,
+	},
+	getAssistant: {
+		versioned: true,
+		method: 'GET',
+		path: '/api/v1/assistants/{id}',
+		summary: 'Get an assistant',
+		tag: 'Assistants',
+		access: withKey('assistants:read'),
+		result: Assistant,
+	},
+	updateAssistant: {
+		versioned: true,
+		method: 'PATCH',
+		path: '/api/v1/assistants/{id}',
+		summary: 'Change an assistant, archive or reactivate it',
+		tag: 'Assistants',
+		access: withKey('assistants:write'),
+		body: AssistantPatch,
+		result: Assistant,
+	},
+	archiveAssistant: {
+		versioned: true,
+		method: 'DELETE',
+		path: '/api/v1/assistants/{id}',
+		summary: 'Archive an assistant',
+		tag: 'Assistants',
+		access: withKey('assistants:write'),
+		result: Assistant,
+	},
+	attachKnowledgeBase: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/assistants/{id}/knowledge-bases',
+		summary: 'Attach a knowledge base',
+		tag: 'Assistants',
+		access: withKey('assistants:write'),
+		body: AttachKnowledgeBase,
+		result: Assistant,
+	},
+	detachKnowledgeBase: {
+		versioned: true,
+		method: 'DELETE',
+		path: '/api/v1/assistants/{id}/knowledge-bases/{kb_id}',
+		summary: 'Detach a knowledge base',
+		tag: 'Assistants',
+		access: withKey('assistants:write'),
+		result: Assistant,
+	},
+	attachTool: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/assistants/{id}/tools',
+		summary: 'Attach a tool',
+		tag: 'Assistants',
+		access: withKey('assistants:write'),
+		body: AttachTool,
+		result: Assistant,
+	},
+	detachTool: {
+		versioned: true,
+		method: 'DELETE',
+		path: '/api/v1/assistants/{id}/tools/{tool_id}',
+		summary: 'Detach a tool',
+		tag: 'Assistants',
+		access: withKey('assistants:write'),
+		result: Assistant,
+	},
+} as const satisfies OperationTable;

@@ -1,5 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { Id, NullableObject, NullableText, OneOf, PageQueryWith, Patch, Strict, Timestamp } from './shapes.ts';
+import { type OperationTable, withKey } from './operation.ts';
+import {
+	Id,
+	NullableObject,
+	NullableText,
+	ObjectOrNull,
+	OneOf,
+	PageOf,
+	PageQueryWith,
+	Patch,
+	Strict,
+	Timestamp,
+} from './shapes.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
 const allowed_domains = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
@@ -25,13 +37,25 @@ const rate_limit = {
 	messages_per_minute: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Per visitor. Default 20.' }),
 };
 const jwt = {
-	algorithm: OneOf(['HS256', 'RS256', 'ES256']),
-	secret: NullableText({ maxLength: 10_000, description: 'HS256; write-only, reads back as "***".' }),
-	public_key: NullableText({ maxLength: 20_000, description: 'RS256 and ES256: PEM (SPKI).' }),
-	jwks_url: NullableText({ maxLength: 2000 }),
-	audience: NullableText({ maxLength: 500 }),
-	issuer: NullableText({ maxLength: 500 }),
+	algorithm: OneOf(['HS256', 'RS256', 'ES256'], { description: 'Tokens that name another one are refused.' }),
+	secret: NullableText({
+		maxLength: 10_000,
+		description: 'HS256: text whose UTF-8 bytes, at least 32, are the key. Write-only: reads back as "***".',
+	}),
+	public_key: NullableText({
+		maxLength: 20_000,
+		description: 'RS256 and ES256: PEM (SPKI) of an RSA key of at least 2048 bits, or of a P-256 key.',
+	}),
+	jwks_url: NullableText({
+		maxLength: 2000,
+		description: 'RS256 and ES256, instead of public_key: where the JSON Web Key Set (RFC 7517) is. https.',
+	}),
+	audience: NullableText({ minLength: 1, maxLength: 500, description: 'The claim aud must be or hold this.' }),
+	issuer: NullableText({ minLength: 1, maxLength: 500, description: 'The claim iss must be this.' }),
 };
+/** How tokens of visitors are verified, as clients send it: members that are left out are as if null, or stay as they are. */
+const jwtCreate = ObjectOrNull(Strict({ ...Patch(jwt).properties, algorithm: jwt.algorithm }));
+const jwtPatch = ObjectOrNull(Patch(jwt));
 
 export const Appearance = Type.Object(appearance);
 export type Appearance = Static<typeof Appearance>;
@@ -63,6 +87,7 @@ export const DeploymentCreate = Strict({
 	appearance: Type.Optional(Patch(appearance)),
 	features: Type.Optional(Patch(features)),
 	rate_limit: Type.Optional(Patch(rate_limit)),
+	jwt: Type.Optional(jwtCreate),
 });
 export type DeploymentCreate = Static<typeof DeploymentCreate>;
 
@@ -73,9 +98,11 @@ export const DeploymentPatch = Patch({
 	appearance: Patch(appearance),
 	features: Patch(features),
 	rate_limit: Patch(rate_limit),
+	jwt: jwtPatch,
 	status,
 });
 export type DeploymentPatch = Static<typeof DeploymentPatch>;
+export type DeploymentJwtPatch = NonNullable<DeploymentPatch['jwt']>;
 
 export const DeploymentListQuery = PageQueryWith({
 	status: Type.Optional(status),
@@ -91,3 +118,55 @@ export const WidgetConfig = Type.Object({
 	rate_limit: DeploymentRateLimit,
 });
 export type WidgetConfig = Static<typeof WidgetConfig>;
+
+/** Deployments. */
+export const deploymentOperations = {
+	listDeployments: {
+		method: 'GET',
+		path: '/api/v1/deployments',
+		summary: 'List deployments',
+		tag: 'Deployments',
+		access: withKey('deployments:read'),
+		query: DeploymentListQuery,
+		result: PageOf(Deployment),
+	},
+	createDeployment: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/deployments',
+		summary: 'Create a deployment',
+		tag: 'Deployments',
+		access: withKey('deployments:write'),
+		body: DeploymentCreate,
+		status: 201,
+		result: Deployment,
+	},
+	getDeployment: {
+		versioned: true,
+		method: 'GET',
+		path: '/api/v1/deployments/{id}',
+		summary: 'Get a deployment',
+		tag: 'Deployments',
+		access: withKey('deployments:read'),
+		result: Deployment,
+	},
+	updateDeployment: {
+		versioned: true,
+		method: 'PATCH',
+		path: '/api/v1/deployments/{id}',
+		summary: 'Change a deployment, archive or revive it',
+		tag: 'Deployments',
+		access: withKey('deployments:write'),
+		body: DeploymentPatch,
+		result: Deployment,
+	},
+	archiveDeployment: {
+		versioned: true,
+		method: 'DELETE',
+		path: '/api/v1/deployments/{id}',
+		summary: 'Archive a deployment',
+		tag: 'Deployments',
+		access: withKey('deployments:write'),
+		result: Deployment,
+	},
+} as const satisfies OperationTable;

@@ -1,11 +1,14 @@
 export * from './assistants.ts';
 export * from './conversations.ts';
 export * from './deployments.ts';
+export * from './documents.ts';
 export * from './events.ts';
 export * from './knowledge-bases.ts';
+export * from './messages.ts';
 export { openApiDocument } from './openapi.ts';
 export * from './operation.ts';
 export { type OperationId, type Operations, operations } from './operations.ts';
 export { type Page, PageOf } from './shapes.ts';
 export { bodyValidator, queryValidator, type Validator } from './validate.ts';
+export * from './widget.ts';
 export type * from './worker-jobs.ts';

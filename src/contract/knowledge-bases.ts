@@ -1,5 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { NullableInteger, NullableText, NullableTimestamp, OneOf, Patch, Strict, Timestamp } from './shapes.ts';
+import { type OperationTable, withKey } from './operation.ts';
+import {
+	Deleted,
+	NullableInteger,
+	NullableText,
+	NullableTimestamp,
+	OneOf,
+	PageOf,
+	PageQuery,
+	Patch,
+	Strict,
+	Timestamp,
+} from './shapes.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
 const description = NullableText({ maxLength: 2000 });
@@ -50,62 +62,6 @@ export const IndexingStatus = Type.Object({
 });
 export type IndexingStatus = Static<typeof IndexingStatus>;
 
-export const Document = Type.Object({
-	id: Type.String(),
-	knowledge_base_id: Type.String(),
-	title: Type.String(),
-	source_type: OneOf(['file', 'url', 'text']),
-	url: NullableText(),
-	file_name: NullableText(),
-	content_type: NullableText(),
-	size_bytes: NullableInteger(),
-	status: OneOf(['queued', 'processing', 'indexed', 'error']),
-	error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
-	chunk_count: Type.Integer(),
-	page_count: NullableInteger(),
-	language: NullableText({ description: 'ISO 639-1.' }),
-	created_at: Timestamp,
-	updated_at: Timestamp,
-	indexed_at: NullableTimestamp,
-});
-export type Document = Static<typeof Document>;
-
-const title = Type.String({ minLength: 1, maxLength: 500 });
-
-/** A document by JSON: imported from a URL, or given as text. `source_type` tells which. */
-export const DocumentCreate = Strict(
-	{
-		source_type: OneOf(['url', 'text']),
-		title: Type.Optional(title),
-		url: Type.Optional(
-			Type.String({ minLength: 1, maxLength: 2000, description: 'Absolute URL; with source_type `url`.' }),
-		),
-		content: Type.Optional(
-			Type.String({ minLength: 1, maxLength: 900_000, description: 'The text; with source_type `text`.' }),
-		),
-	},
-	{ description: 'URL import or inline text.' },
-);
-export type DocumentCreate = Static<typeof DocumentCreate>;
-
-/** A document by multipart form: the parts `file` and `title`. */
-export const DocumentUpload = Type.Object({
-	file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'PDF, DOCX, HTML, MD or TXT.' }),
-	title: Type.Optional(title),
-});
-
-export const DocumentTitle = title;
-
-export const Chunk = Type.Object({
-	id: Type.String(),
-	document_id: Type.String(),
-	position: Type.Integer(),
-	text: Type.String(),
-	heading_path: Type.Array(Type.String()),
-	page: NullableInteger(),
-});
-export type Chunk = Static<typeof Chunk>;
-
 export const SearchRequest = Strict({
 	query: Type.String({ minLength: 1, maxLength: 32_000 }),
 	top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'Default 5.' })),
@@ -134,3 +90,71 @@ export const SearchResponse = Type.Object({
 	),
 });
 export type SearchResponse = Static<typeof SearchResponse>;
+
+/** Knowledge bases. */
+export const knowledgeBaseOperations = {
+	listKnowledgeBases: {
+		method: 'GET',
+		path: '/api/v1/knowledge-bases',
+		summary: 'List knowledge bases',
+		tag: 'Knowledge bases',
+		access: withKey('knowledge_bases:read'),
+		query: PageQuery,
+		result: PageOf(KnowledgeBase),
+	},
+	createKnowledgeBase: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/knowledge-bases',
+		summary: 'Create a knowledge base',
+		tag: 'Knowledge bases',
+		access: withKey('knowledge_bases:write'),
+		body: KnowledgeBaseCreate,
+		status: 201,
+		result: KnowledgeBase,
+	},
+	getKnowledgeBase: {
+		versioned: true,
+		method: 'GET',
+		path: '/api/v1/knowledge-bases/{id}',
+		summary: 'Get a knowledge base',
+		tag: 'Knowledge bases',
+		access: withKey('knowledge_bases:read'),
+		result: KnowledgeBase,
+	},
+	updateKnowledgeBase: {
+		versioned: true,
+		method: 'PATCH',
+		path: '/api/v1/knowledge-bases/{id}',
+		summary: 'Change a knowledge base',
+		tag: 'Knowledge bases',
+		access: withKey('knowledge_bases:write'),
+		body: KnowledgeBasePatch,
+		result: KnowledgeBase,
+	},
+	deleteKnowledgeBase: {
+		method: 'DELETE',
+		path: '/api/v1/knowledge-bases/{id}',
+		summary: 'Delete a knowledge base with its documents',
+		tag: 'Knowledge bases',
+		access: withKey('knowledge_bases:write'),
+		result: Deleted,
+	},
+	getKnowledgeBaseStatus: {
+		method: 'GET',
+		path: '/api/v1/knowledge-bases/{id}/status',
+		summary: 'Get the indexing status',
+		tag: 'Knowledge bases',
+		access: withKey('knowledge_bases:read'),
+		result: IndexingStatus,
+	},
+	searchKnowledgeBase: {
+		method: 'POST',
+		path: '/api/v1/knowledge-bases/{id}/search',
+		summary: 'Search a knowledge base',
+		tag: 'Knowledge bases',
+		access: withKey('knowledge_bases:read'),
+		body: SearchRequest,
+		result: SearchResponse,
+	},
+} as const satisfies OperationTable;

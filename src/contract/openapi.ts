@@ -4,7 +4,7 @@ import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
 import { ErrorEnvelope } from './shapes.ts';
 
-const SECURITY = { key: [{ apiKey: [] }], widget: [], public: [] } as const;
+const SECURITY = { key: [{ apiKey: [] }], session: [], widget: [], public: [] } as const;
 
 /** The OpenAPI 3.1 document of the API, made from the operation table. */
 export function openApiDocument(version: string): object {

@@ -21,10 +21,19 @@ export const SCOPES: readonly ('*' | Scope)[] = [
 ];
 
 /**
- * Who may call: `key`, a credential with this scope; `widget`, a visitor whose Origin is on the deployment's allowlist;
- * `public`, anyone.
+ * Who may call: `key`, an API key or session with this scope (null: with any); `session`, a signed-in user; `widget`, a
+ * visitor whose Origin is on the deployment's allowlist; `public`, anyone.
  */
-export type OperationAccess = { kind: 'key'; scope: Scope } | { kind: 'widget' } | { kind: 'public' };
+export type OperationAccess =
+	| { kind: 'key'; scope: Scope | null }
+	| { kind: 'session' }
+	| { kind: 'widget' }
+	| { kind: 'public' };
+
+/** For operations that take an API key, or a session, with this scope; null: any. */
+export const withKey = <S extends Scope | null>(scope: S) => ({ kind: 'key', scope }) as const;
+/** For operations of visitors. */
+export const asVisitor = { kind: 'widget' } as const;
 
 /** One operation of the API: the single source of its route, its validation, its types and its documentation. */
 export interface Operation {
@@ -43,9 +52,19 @@ export interface Operation {
 	status?: 200 | 201;
 	/** The body of success. */
 	result: TSchema;
+	/**
+	 * The result is a resource with a version: its answers carry an ETag, GET honours If-None-Match, PATCH and DELETE honour
+	 * If-Match.
+	 */
+	versioned?: true;
+	/** The result shows a secret, once: a stored copy of it is sealed. */
+	secret?: true;
 	/** `always`: the answer is an event stream; `asked`: where the request asks for one. */
 	streams?: 'always' | 'asked';
 }
+
+/** Operations by their operationId. */
+export type OperationTable = Record<string, Operation>;
 
 type StaticOr<T, Otherwise> = T extends TSchema ? Static<T> : Otherwise;
 

@@ -45,6 +45,11 @@ export function NullableOneOf<const V extends readonly string[]>(values: V, opti
 	return Type.Unsafe<V[number] | null>({ type: ['string', 'null'], enum: [...values, null], ...options });
 }
 
+/** An object that may be null, in a request. One `type` array instead of `anyOf`, as in `NullableText`. */
+export function ObjectOrNull<T extends TObject>(schema: T) {
+	return Type.Unsafe<Static<T> | null>({ ...schema, type: ['object', 'null'] });
+}
+
 /** An object that may be null. */
 export function NullableObject<T extends TObject>(schema: T) {
 	return Type.Union([schema, Type.Null()]);

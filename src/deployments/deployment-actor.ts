@@ -1,11 +1,14 @@
 import type { Actor } from '../actors/index.ts';
 import { AppError, type Clock, mergePatch } from '../base/index.ts';
 import type { DeploymentPatch } from '../contract/index.ts';
-import type { Commit, DeploymentRecord, Store } from '../store/index.ts';
+import { type Commit, type DeploymentRecord, requireVersion, type Store } from '../store/index.ts';
 import { type Allowlist, createAllowlist } from './allowlist.ts';
 import { type RenderedConfig, renderConfig } from './widget-config.ts';
 
-export type DeploymentMessage = { type: 'read' } | { type: 'change'; workspaceId: string; patch: DeploymentPatch };
+export type DeploymentMessage =
+	| { type: 'read' }
+	/** `versions`: those that the client would change; null: any. */
+	| { type: 'change'; workspaceId: string; patch: DeploymentPatch; versions: readonly number[] | null };
 
 /** One deployment awake: its settings as they are on disk, and what the hot routes need of them, made once. */
 export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecord> {
@@ -36,13 +39,14 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 	}
 
 	async handle(message: DeploymentMessage): Promise<DeploymentRecord> {
-		if (message.type === 'change') await this.#change(message.workspaceId, message.patch);
+		if (message.type === 'change') await this.#change(message);
 		return this.#record;
 	}
 
-	async #change(workspaceId: string, patch: DeploymentPatch): Promise<void> {
+	async #change({ workspaceId, patch, versions }: Extract<DeploymentMessage, { type: 'change' }>): Promise<void> {
 		// In the words of an unknown id: nobody learns which ids another workspace has.
 		if (this.#record.workspace_id !== workspaceId) throw new AppError('not_found', 'The deployment does not exist.');
+		requireVersion(this.#record, versions);
 		if (patch.assistant_id !== undefined && patch.assistant_id !== this.#record.assistant_id) {
 			const assistant = await this.#store.get('assistants', patch.assistant_id);
 			if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');

@@ -1,7 +1,7 @@
 import { ActorSystem } from '../actors/index.ts';
 import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } from '../base/index.ts';
 import type { Deployment, DeploymentCreate, DeploymentPatch } from '../contract/index.ts';
-import { type DeploymentRecord, decideAndCommit, type Store } from '../store/index.ts';
+import { type DeploymentRecord, decideAndCommit, type IdempotencyRecord, type Store } from '../store/index.ts';
 import { createAllowlist } from './allowlist.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
 import { VisitorLimits } from './visitor-limits.ts';
@@ -82,7 +82,11 @@ export class Deployments implements AsyncDisposable {
 	}
 
 	/** @throws AppError `not_found` for an unknown assistant, `invalid_request` for a wrong domain */
-	async create(workspaceId: string, input: DeploymentCreate): Promise<DeploymentRecord> {
+	async create(
+		workspaceId: string,
+		input: DeploymentCreate,
+		receipt?: (record: DeploymentRecord) => IdempotencyRecord | undefined,
+	): Promise<DeploymentRecord> {
 		createAllowlist(input.allowed_domains ?? []);
 		const assistant = await this.#store.get('assistants', input.assistant_id);
 		if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');
@@ -110,7 +114,7 @@ export class Deployments implements AsyncDisposable {
 			updated_at: now,
 		};
 		return decideAndCommit(this.#store, async () => ({
-			commit: { write: [{ op: 'insert', kind: 'deployments', record }] },
+			commit: { write: [{ op: 'insert', kind: 'deployments', record }], idempotency: receipt?.(record) },
 			result: record,
 		}));
 	}
@@ -119,9 +123,14 @@ export class Deployments implements AsyncDisposable {
 	 * Changes a deployment; the next request sees it.
 	 * @throws AppError `not_found` also for another workspace's, `invalid_request` for a wrong domain
 	 */
-	async change(workspaceId: string, id: string, patch: DeploymentPatch): Promise<DeploymentRecord> {
+	async change(
+		workspaceId: string,
+		id: string,
+		patch: DeploymentPatch,
+		versions: readonly number[] | null = null,
+	): Promise<DeploymentRecord> {
 		if (!isId('deployment', id)) throw notFound();
-		return this.#actors.ask(id, { type: 'change', workspaceId, patch }, { deadlineMs: DEADLINE_MS });
+		return this.#actors.ask(id, { type: 'change', workspaceId, patch, versions }, { deadlineMs: DEADLINE_MS });
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

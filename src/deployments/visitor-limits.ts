@@ -1,30 +1,46 @@
-import { AppError, type Clock } from '../base/index.ts';
-import { SlidingWindow } from './sliding-window.ts';
+import { AppError, type Clock, SlidingWindow } from '../base/index.ts';
+import { lineOf } from './visitor-key.ts';
 
 const MINUTE = 60_000;
 /** Requests of the widget configuration a minute, per client address and deployment. */
 const CONFIGS_PER_MINUTE = 600;
-/** Visitors that are remembered; under more addresses than that, the oldest start anew. */
+/** Visitors that are remembered; under more than that, those not seen for longest start anew. */
 const VISITORS = 100_000;
-/** Fewer for the configuration: each may have 600 times in memory, 5 kB. */
+/** Times of messages that are remembered, of all visitors together: 16 MB. */
+const MESSAGES = 8_000_000;
+/** Fewer for the configuration: each may have 600 times in memory. 24 MB when all of them have. */
 const CONFIG_VISITORS = 20_000;
 
-/** How often one visitor may call the public routes of one deployment. */
+/** How often one visitor may call the public routes of one deployment. Its memory is bounded, however many come. */
 export class VisitorLimits {
 	readonly #configs: SlidingWindow;
 	readonly #messages: SlidingWindow;
 
 	constructor(clock: Clock) {
-		this.#configs = new SlidingWindow(clock, MINUTE, CONFIG_VISITORS);
-		this.#messages = new SlidingWindow(clock, MINUTE, VISITORS);
+		this.#configs = new SlidingWindow(clock, MINUTE, {
+			keys: CONFIG_VISITORS,
+			times: CONFIG_VISITORS * CONFIGS_PER_MINUTE,
+		});
+		this.#messages = new SlidingWindow(clock, MINUTE, { keys: VISITORS, times: MESSAGES });
 	}
 
-	/** @throws AppError `rate_limit_exceeded` */
-	countConfig(deploymentId: string, visitor: string): void {
-		this.#count(this.#configs, `${deploymentId} ${visitor}`, CONFIGS_PER_MINUTE);
+	/** Visitors that are remembered, by what is counted. */
+	get remembered(): { configs: number; messages: number } {
+		return { configs: this.#configs.size, messages: this.#messages.size };
 	}
 
-	/** @throws AppError `rate_limit_exceeded` */
+	/**
+	 * @param address the client's
+	 * @throws AppError `rate_limit_exceeded`
+	 */
+	countConfig(deploymentId: string, address: string): void {
+		this.#count(this.#configs, `${deploymentId} ${lineOf(address)}`, CONFIGS_PER_MINUTE);
+	}
+
+	/**
+	 * @param visitor see `visitorKey`
+	 * @throws AppError `rate_limit_exceeded`
+	 */
 	countMessage(deploymentId: string, visitor: string, perMinute: number): void {
 		this.#count(this.#messages, `${deploymentId} ${visitor}`, perMinute);
 	}

@@ -4,8 +4,10 @@ import {
 	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
+	type IdempotencyRecord,
 	type IncomingBlob,
 	type KnowledgeBaseRecord,
+	requireVersion,
 	type Store,
 } from '../store/index.ts';
 import { recount, shareOf } from './status.ts';
@@ -42,6 +44,9 @@ export interface NewDocument {
 	content_type?: string | null | undefined;
 }
 
+/** The answer that repeats shall get, made of the document as it was stored. */
+export type Receipt = (document: DocumentRecord) => IdempotencyRecord | undefined;
+
 /** The kind of job that turns a queued document into an indexed one. */
 export const INGEST = 'ingest';
 
@@ -63,12 +68,13 @@ export class Documents {
 		knowledgeBase: KnowledgeBaseRecord,
 		document: NewDocument,
 		blob: IncomingBlob,
+		receipt?: Receipt,
 	): Promise<DocumentRecord> {
 		const draft = { ...newRecord(knowledgeBase, document), blob: blob.hash, size_bytes: blob.size };
 		try {
 			return await this.#store.blobs.exclusive(blob.hash, async () => {
 				await blob.keep();
-				return this.#add(knowledgeBase, draft);
+				return this.#add(knowledgeBase, draft, receipt);
 			});
 		} catch (error) {
 			await this.removeUnusedBlob(blob.hash);
@@ -77,14 +83,18 @@ export class Documents {
 	}
 
 	/** Queues a document that is fetched from its URL when its turn comes. */
-	async addUrl(knowledgeBase: KnowledgeBaseRecord, document: NewDocument): Promise<DocumentRecord> {
-		return this.#add(knowledgeBase, newRecord(knowledgeBase, document));
+	async addUrl(knowledgeBase: KnowledgeBaseRecord, document: NewDocument, receipt?: Receipt): Promise<DocumentRecord> {
+		return this.#add(knowledgeBase, newRecord(knowledgeBase, document), receipt);
 	}
 
-	/** Takes a document out of the index and forgets it, whatever state it is in. */
-	async remove(knowledgeBaseId: string, documentId: string): Promise<void> {
+	/**
+	 * Takes a document out of the index and forgets it, whatever state it is in.
+	 * @param versions those that the client would remove; null: any
+	 */
+	async remove(knowledgeBaseId: string, documentId: string, versions: readonly number[] | null): Promise<void> {
 		const removed = await decideAndCommit(this.#store, async () => {
 			const [knowledgeBase, document] = await this.#pair(knowledgeBaseId, documentId);
+			requireVersion(document, versions);
 			const { pending, failed } = shareOf(document.status);
 			const counts = recount(knowledgeBase, { total: -1, pending: -pending, failed: -failed }, this.#clock.now());
 			const commit: Commit = {
@@ -106,7 +116,7 @@ export class Documents {
 	}
 
 	/** Processes a document again from its stored bytes (a URL is fetched anew). */
-	async retry(knowledgeBaseId: string, documentId: string): Promise<DocumentRecord> {
+	async retry(knowledgeBaseId: string, documentId: string, receipt?: Receipt): Promise<DocumentRecord> {
 		let former: string | null = null;
 		const record = await decideAndCommit(this.#store, async () => {
 			const [knowledgeBase, document] = await this.#pair(knowledgeBaseId, documentId);
@@ -127,7 +137,9 @@ export class Documents {
 				jobs: [ingestJob(document.id, knowledgeBaseId)],
 			};
 			former = document.blob;
-			return { commit, result: { ...document, ...set, version: document.version + 1 } };
+			const queued = { ...document, ...set, version: document.version + 1 };
+			commit.idempotency = receipt?.(queued);
+			return { commit, result: queued };
 		});
 		this.#onQueued();
 		if (former && former !== record.blob) await this.removeUnusedBlob(former);
@@ -146,7 +158,11 @@ export class Documents {
 		});
 	}
 
-	async #add(target: KnowledgeBaseRecord, draft: Omit<DocumentRecord, 'version' | 'created_at' | 'updated_at'>) {
+	async #add(
+		target: KnowledgeBaseRecord,
+		draft: Omit<DocumentRecord, 'version' | 'created_at' | 'updated_at'>,
+		receipt?: Receipt,
+	) {
 		const record = await decideAndCommit(this.#store, async () => {
 			const knowledgeBase = await this.#store.get('knowledge_bases', target.id);
 			if (!knowledgeBase) throw new AppError('not_found', 'The knowledge base does not exist.');
@@ -159,6 +175,7 @@ export class Documents {
 					write: [{ op: 'insert', kind: 'documents', record: added }, counts.write],
 					events: counts.events,
 					jobs: [ingestJob(added.id, knowledgeBase.id)],
+					idempotency: receipt?.(added),
 				},
 				result: added,
 			};

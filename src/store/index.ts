@@ -30,4 +30,14 @@ export type {
 } from './records.ts';
 export type { Generation, IndexWrite, StoredChunk } from './search-index.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/index.ts';
-export { decideAndCommit, type Jobs, type ListQuery, type Position, type Readers, type Store } from './store.ts';
+export {
+	AnsweredBefore,
+	decideAndCommit,
+	type Jobs,
+	type ListQuery,
+	type Position,
+	type Readers,
+	requireVersion,
+	type Store,
+	versionOf,
+} from './store.ts';

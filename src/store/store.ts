@@ -1,6 +1,6 @@
 import { AppError, KeyedLock } from '../base/index.ts';
 import type { BlobStore } from './blobs.ts';
-import type { Commit, CommitOutcome, Job, StoredAnswer, StoredEvent } from './commit.ts';
+import type { Commit, CommitOutcome, Expectation, Job, StoredAnswer, StoredEvent } from './commit.ts';
 import type { Kind, Records } from './records.ts';
 import type { Generation, StoredChunk } from './search-index.ts';
 
@@ -70,6 +70,31 @@ export interface Store extends Readers, AsyncDisposable {
 	readonly blobs: BlobStore;
 }
 
+/** A commit carried the answer to a request that was answered before: nothing was written, and this is the answer. */
+export class AnsweredBefore extends Error {
+	readonly stored: StoredAnswer;
+
+	constructor(stored: StoredAnswer) {
+		super('The request was answered before.');
+		this.name = 'AnsweredBefore';
+		this.stored = stored;
+	}
+}
+
+/**
+ * Holds a client's condition on a resource against its version.
+ * @param versions those that the client would change; null: any
+ * @throws AppError `precondition_failed`
+ */
+export function requireVersion(record: { version: number }, versions: readonly number[] | null): void {
+	if (versions !== null && !versions.includes(record.version)) throw new AppError('precondition_failed');
+}
+
+/** The expectation that a record has not changed since it was read. */
+export function versionOf<K extends Kind>(kind: K, { id, version }: { id: string; version: number }): Expectation {
+	return { kind, id, version };
+}
+
 /** How often a decision is made anew when what it was based on has changed meanwhile. */
 const ATTEMPTS = 20;
 
@@ -90,6 +115,7 @@ export async function decideAndCommit<T>(
 		const end = await store.commit(commit);
 		if (end.outcome === 'committed') return { result };
 		if (end.outcome === 'conflict') return { overtakenBy: end.id };
+		if (end.outcome === 'replay') throw new AnsweredBefore(end);
 		throw new AppError('unavailable', `The change was refused (${end.outcome}).`);
 	};
 	const first = await attempt();

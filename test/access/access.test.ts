@@ -49,7 +49,7 @@ const isUnauthorized = (error: unknown): boolean => error instanceof AppError &&
 
 test('a key speaks for its workspace, by its name and scopes', async () => {
 	const { key, access } = setUp({ own: { scopes: ['assistants:read'] } });
-	assert.deepEqual(await access.authenticate(`Bearer ${key}`), {
+	assert.deepEqual(await access.authenticate({ authorization: `Bearer ${key}` }), {
 		workspaceId: 'ws_1',
 		credentialId: 'key_1',
 		name: 'Backend',
@@ -57,7 +57,7 @@ test('a key speaks for its workspace, by its name and scopes', async () => {
 	});
 	// The scheme's name is case-insensitive (RFC 9110, section 11.1).
 	for (const header of [`bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`, `Bearer ${key} `]) {
-		assert.equal((await access.authenticate(header)).credentialId, 'key_1');
+		assert.equal((await access.authenticate({ authorization: header })).credentialId, 'key_1');
 	}
 });
 
@@ -86,7 +86,11 @@ test('no header, a malformed one, and a key with a typo are refused without aski
 		`Bearer ${' '.repeat(100_000)}x y`,
 	];
 	for (const header of headers) {
-		await assert.rejects(access.authenticate(header), isUnauthorized, header?.slice(0, 80) ?? 'no header');
+		await assert.rejects(
+			access.authenticate({ authorization: header }),
+			isUnauthorized,
+			header?.slice(0, 80) ?? 'no header',
+		);
 	}
 	assert.equal(seen.lookUps, 0);
 });
@@ -95,7 +99,7 @@ test('the refusal never repeats the credential', async () => {
 	const { key, access } = setUp();
 	const unknown = createApiKey();
 	for (const header of [`Bearer ${key}x`, `Basic ${key}`, `Bearer ${unknown}`]) {
-		await assert.rejects(access.authenticate(header), (error: Error) => {
+		await assert.rejects(access.authenticate({ authorization: header }), (error: Error) => {
 			assert.ok(!error.message.includes(key) && !error.message.includes(unknown), error.message);
 			return true;
 		});
@@ -104,28 +108,28 @@ test('the refusal never repeats the credential', async () => {
 
 test('a key that nobody made is refused', async () => {
 	const { access } = setUp();
-	await assert.rejects(access.authenticate(`Bearer ${createApiKey()}`), isUnauthorized);
+	await assert.rejects(access.authenticate({ authorization: `Bearer ${createApiKey()}` }), isUnauthorized);
 });
 
 test('a revoked key is refused from the next request on', async () => {
 	const { key, stored, access } = setUp();
-	await access.authenticate(`Bearer ${key}`);
+	await access.authenticate({ authorization: `Bearer ${key}` });
 	stored.clear();
-	await assert.rejects(access.authenticate(`Bearer ${key}`), isUnauthorized);
+	await assert.rejects(access.authenticate({ authorization: `Bearer ${key}` }), isUnauthorized);
 });
 
 test('a key is good until the moment at which it expires', async () => {
 	const { key, clock, access } = setUp({ own: { expires_at: START + 1_000 } });
 	clock.at = START + 999;
-	await access.authenticate(`Bearer ${key}`);
+	await access.authenticate({ authorization: `Bearer ${key}` });
 	clock.at = START + 1_000;
-	await assert.rejects(access.authenticate(`Bearer ${key}`), /expired/);
+	await assert.rejects(access.authenticate({ authorization: `Bearer ${key}` }), /expired/);
 });
 
 test('a key does what its scopes say and nothing else', async () => {
 	for (const granted of SCOPES) {
 		const { key, access } = setUp({ own: { scopes: [granted] } });
-		const caller = await access.authenticate(`Bearer ${key}`);
+		const caller = await access.authenticate({ authorization: `Bearer ${key}` });
 		for (const scope of SCOPES.slice(1) as Scope[]) {
 			if (granted === '*' || granted === scope) {
 				access.requireScope(caller, scope);
@@ -138,7 +142,7 @@ test('a key does what its scopes say and nothing else', async () => {
 		}
 	}
 	const { key, access } = setUp({ own: { scopes: [] } });
-	const nobody = await access.authenticate(`Bearer ${key}`);
+	const nobody = await access.authenticate({ authorization: `Bearer ${key}` });
 	assert.throws(() => access.requireScope(nobody, 'assistants:read'), { code: 'insufficient_scope' });
 });
 
@@ -149,7 +153,7 @@ test('requests are counted per key, by the plan of its workspace', async () => {
 		['unlimited', 6_000],
 	] as const) {
 		const { key, access } = setUp({ plan });
-		const caller = await access.authenticate(`Bearer ${key}`);
+		const caller = await access.authenticate({ authorization: `Bearer ${key}` });
 		assert.equal((await access.count(caller))?.limit, perMinute);
 		const remaining = (await access.count(caller))?.remaining;
 		assert.equal(remaining, perMinute / 6 - 2);
@@ -159,7 +163,7 @@ test('requests are counted per key, by the plan of its workspace', async () => {
 
 test('the setting takes the place of every plan, and 0 counts nothing', async () => {
 	const limited = setUp({ rateLimit: 120 });
-	const caller = await limited.access.authenticate(`Bearer ${limited.key}`);
+	const caller = await limited.access.authenticate({ authorization: `Bearer ${limited.key}` });
 	assert.equal((await limited.access.count(caller))?.limit, 120);
 	assert.equal(await setUp({ rateLimit: 0 }).access.count(caller), null);
 });
@@ -167,7 +171,7 @@ test('the setting takes the place of every plan, and 0 counts nothing', async ()
 test('a plan with a strange name is no way around the limit', async () => {
 	for (const plan of ['', 'constructor', '__proto__', 'toString', 'gone']) {
 		const { key, access } = setUp({ plan });
-		const caller = await access.authenticate(`Bearer ${key}`);
+		const caller = await access.authenticate({ authorization: `Bearer ${key}` });
 		assert.equal((await access.count(caller))?.limit, 6_000, plan);
 	}
 });

@@ -35,7 +35,7 @@ test('the first start makes one workspace and a key that opens it; the next star
 	assert.equal(more.length, 0);
 	assert.equal((await again.store.list('api_keys', everything)).length, 1);
 	const access = new Access({ store: again.store, clock: systemClock, rateLimit: undefined });
-	const caller = await access.authenticate(`Bearer ${key}`);
+	const caller = await access.authenticate({ authorization: `Bearer ${key}` });
 	assert.equal(caller.workspaceId, workspace?.id);
 	access.requireScope(caller, 'settings:write');
 	assert.equal((await access.count(caller))?.limit, 6_000);
@@ -48,7 +48,7 @@ test('a key that was given is the first key, and the database holds its hash alo
 		await using _closing = store;
 		assert.equal(await firstStart(store, systemClock, given), given);
 		const access = new Access({ store, clock: systemClock, rateLimit: undefined });
-		await access.authenticate(`Bearer ${given}`);
+		await access.authenticate({ authorization: `Bearer ${given}` });
 		for (const name of await readdir(dataDir, { withFileTypes: true })) {
 			if (!name.isFile()) continue;
 			const bytes = await readFile(join(dataDir, name.name));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { SlidingWindow } from '../../src/deployments/sliding-window.ts';
+import { SlidingWindow } from '../../src/base/index.ts';
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 10, 20);

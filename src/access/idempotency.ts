@@ -1,0 +1,103 @@
+import { AppError, type Clock, type Deferred, deferred } from '../base/index.ts';
+import { AnsweredBefore, type IdempotencyRecord, type Store, type StoredAnswer } from '../store/index.ts';
+
+/** How long a stored answer is given again. */
+const WINDOW_MS = 24 * 3_600_000;
+
+/** What makes two requests the same one, sent twice. */
+export interface RepeatKey {
+	/** Whose key it is, and for what. */
+	scope: string;
+	/** The client's Idempotency-Key. */
+	key: string;
+	/** Of the body; the same key with another one is a mistake. */
+	fingerprint: string;
+}
+
+/** The right to carry out a request: nobody else does at the same time under the same key. */
+export interface Claim {
+	/** The part of a commit that lets repeats be answered the same; it must go with the request's own change. */
+	receipt(answer: Pick<IdempotencyRecord, 'status' | 'body' | 'subject'>): IdempotencyRecord;
+	/** Lets repeats go on before the request is answered. What they need must be on disk. */
+	release(): void;
+}
+
+/** What a repeat's turn may come to. */
+export interface Turns<T> {
+	/** Carries the request out: it is the first, or those before it came to nothing. */
+	execute(claim: Claim): Promise<T>;
+	/** Answers a repeat from what is stored. */
+	replay(stored: StoredAnswer, claim: Claim): Promise<T>;
+}
+
+interface Running {
+	fingerprint: string;
+	ended: Deferred<void>;
+}
+
+/** Requests under an Idempotency-Key: each is carried out once, and its repeats are answered the same for 24 hours. */
+export class Idempotency {
+	readonly #store: Pick<Store, 'storedAnswer' | 'commit'>;
+	readonly #clock: Clock;
+	/** Requests that are being carried out, by scope and key. Each is a connection of ours, which bounds them. */
+	readonly #running = new Map<string, Running>();
+
+	constructor({ store, clock }: { store: Pick<Store, 'storedAnswer' | 'commit'>; clock: Clock }) {
+		this.#store = store;
+		this.#clock = clock;
+	}
+
+	/**
+	 * Carries a request out, or answers it as the first one was; waits while the first one is under way.
+	 * @param signal gives up waiting
+	 * @throws AppError `idempotency_key_reused`, and whatever `execute` throws
+	 */
+	async run<T>(key: RepeatKey, { execute, replay }: Turns<T>, signal: AbortSignal): Promise<T> {
+		const id = JSON.stringify([key.scope, key.key]);
+		for (let first = this.#running.get(id); first; first = this.#running.get(id)) {
+			requireSame(first.fingerprint, key.fingerprint);
+			await first.ended.promise;
+			if (signal.aborted) throw new AppError('unavailable', 'The request took too long.', { retry_after: 1 });
+		}
+		const running: Running = { fingerprint: key.fingerprint, ended: deferred() };
+		this.#running.set(id, running);
+		const release = () => {
+			if (this.#running.get(id) === running) this.#running.delete(id);
+			running.ended.resolve();
+		};
+		const claim: Claim = {
+			receipt: (answer) => ({
+				scope: key.scope,
+				key: key.key,
+				body_hash: key.fingerprint,
+				expires_at: this.#clock.now() + WINDOW_MS,
+				...answer,
+			}),
+			release,
+		};
+		const again = (stored: StoredAnswer) => {
+			requireSame(stored.body_hash, key.fingerprint);
+			return replay(stored, claim);
+		};
+		try {
+			const stored = await this.#store.storedAnswer(key.scope, key.key);
+			return await (stored ? again(stored) : execute(claim));
+		} catch (error) {
+			if (error instanceof AnsweredBefore) return await again(error.stored);
+			throw error;
+		} finally {
+			release();
+		}
+	}
+
+	/** Stores an answer that no commit carried: nothing was changed, or the request was refused while it was carried out. */
+	async remember(receipt: IdempotencyRecord): Promise<void> {
+		if (await this.#store.storedAnswer(receipt.scope, receipt.key)) return;
+		const { outcome } = await this.#store.commit({ idempotency: receipt });
+		if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');
+	}
+}
+
+function requireSame(former: string, fingerprint: string): void {
+	if (former !== fingerprint) throw new AppError('idempotency_key_reused');
+}

@@ -1,0 +1,91 @@
+import type { Log, SecretBox } from '../base/index.ts';
+import type { Operation } from '../contract/index.ts';
+import {
+	errorReply,
+	type Headers,
+	type HttpRequest,
+	namesEtag,
+	parseEntityTags,
+	type Reply,
+	versionEtag,
+} from '../http/index.ts';
+import type { StoredAnswer } from '../store/index.ts';
+import { type Answer, RawReply, Versioned } from './call.ts';
+
+const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
+const NO_STORE = ['cache-control', 'no-store'] as const;
+/** For the client alone, and asked for again each time: that is what the ETag is for. */
+const OWN_COPY = ['cache-control', 'private, no-cache'] as const;
+const REPLAYED = ['idempotent-replayed', 'true'] as const;
+const SEALED_FOR = 'stored answers';
+
+/** Makes replies of what an operation answers, and keeps them for repeats. */
+export class Answers<O extends Operation> {
+	readonly #operation: O;
+	/** Null: a stored answer shows no secret. */
+	readonly #secrets: SecretBox | null;
+	readonly #request: HttpRequest;
+	readonly #log: Log;
+
+	constructor(operation: O, secrets: SecretBox | null, request: HttpRequest, log: Log) {
+		this.#operation = operation;
+		this.#secrets = secrets;
+		this.#request = request;
+		this.#log = log;
+	}
+
+	/** The reply that carries an answer; a 304 where the client has it already. */
+	reply(given: Answer<O> | RawReply): Reply {
+		const answer: unknown = given;
+		if (answer instanceof RawReply) return answer.reply;
+		const { method, status = 200 } = this.#operation;
+		if (!(answer instanceof Versioned)) {
+			return { status, headers: [JSON_HEADER, NO_STORE], body: JSON.stringify(answer) };
+		}
+		const etag = versionEtag(answer.version);
+		const headers: Headers = [['etag', etag], method === 'GET' ? OWN_COPY : NO_STORE];
+		if (method === 'GET' && namesEtag(this.#request.header('if-none-match'), etag)) return { status: 304, headers };
+		return { status, headers: [JSON_HEADER, ...headers], body: JSON.stringify(answer.result) };
+	}
+
+	/** An answer as it is stored for repeats. */
+	stored(given: Answer<O>): Pick<StoredAnswer, 'status' | 'body'> {
+		const answer: unknown = given;
+		const result = answer instanceof Versioned ? answer.result : answer;
+		return { status: this.#operation.status ?? 200, body: this.#keep(JSON.stringify(result)) };
+	}
+
+	/** A refusal as it is stored for repeats. */
+	refused(error: unknown): Pick<StoredAnswer, 'status' | 'body'> {
+		const { status, body } = errorReply(error, this.#request.id, this.#log);
+		return { status, body: this.#keep(String(body)) };
+	}
+
+	/** The reply to a repeat: the same status and bytes as the first one's. */
+	again({ status, body }: StoredAnswer): RawReply {
+		const text = this.#secrets ? this.#secrets.open(body, SEALED_FOR) : body;
+		return new RawReply({ status, headers: [JSON_HEADER, NO_STORE, REPLAYED], body: text });
+	}
+
+	/** Marks the answer to a repeat that is found elsewhere than among the stored ones. */
+	marked(answer: Answer<O> | RawReply): RawReply {
+		const reply = this.reply(answer);
+		return new RawReply({ ...reply, headers: [...(reply.headers ?? []), REPLAYED] });
+	}
+
+	#keep(body: string): string {
+		return this.#secrets ? this.#secrets.seal(body, SEALED_FOR) : body;
+	}
+}
+
+/**
+ * The versions that an If-Match header names; null where it names none in particular.
+ * @throws AppError `invalid_request` for a header that cannot be read
+ */
+export function versionsOf(ifMatch: string | undefined): readonly number[] | null {
+	if (ifMatch === undefined) return null;
+	const tags = parseEntityTags(ifMatch);
+	if (tags === '*') return null;
+	// Strong comparison: a weak tag, or one that is not a version of ours, matches nothing.
+	return tags.map(({ weak, tag }) => (!weak && /^"\d{1,15}"$/.test(tag) ? Number(tag.slice(1, -1)) : Number.NaN));
+}

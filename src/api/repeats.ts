@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { Claim, Idempotency, RepeatKey } from '../access/index.ts';
+import { AppError } from '../base/index.ts';
+import type { Operation } from '../contract/index.ts';
+import type { HttpRequest } from '../http/index.ts';
+import { PENDING } from '../store/index.ts';
+import type { Answers } from './answers.ts';
+import { type Answer, RawReply } from './call.ts';
+
+const KEY_FORM = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+const NOTHING = createHash('sha256').digest('hex');
+
+/**
+ * The request's Idempotency-Key, null where it has none.
+ * @throws AppError `invalid_request`
+ */
+export function repeatKey(request: HttpRequest): string | null {
+	const key = request.header('idempotency-key');
+	if (key === undefined) return null;
+	if (!KEY_FORM.test(key)) {
+		throw new AppError('invalid_request', 'Idempotency-Key must be 1 to 255 printable ASCII characters.');
+	}
+	return key;
+}
+
+/** SHA-256 of a JSON body in its canonical form (members sorted, RFC 8785 in spirit): the order of members is no difference. */
+export function fingerprintOf(body: unknown): string {
+	if (body === undefined) return NOTHING;
+	return createHash('sha256').update(canonical(body)).digest('hex');
+}
+
+function canonical(value: unknown): string {
+	if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+	if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+	const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+	return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
+}
+
+/** Carries a request out under its key, or answers it as the first one was. */
+export function runOnce<O extends Operation>(
+	idempotency: Idempotency,
+	key: RepeatKey,
+	answers: Answers<O>,
+	execute: (claim: Claim) => Promise<Answer<O> | RawReply>,
+	pending: ((body: string, claim: Claim) => Promise<Answer<O> | RawReply>) | undefined,
+	signal: AbortSignal,
+): Promise<Answer<O> | RawReply> {
+	return idempotency.run<Answer<O> | RawReply>(
+		key,
+		{
+			async execute(claim) {
+				try {
+					const answer = await execute(claim);
+					if (!(answer instanceof RawReply)) await idempotency.remember(claim.receipt(answers.stored(answer)));
+					return answer;
+				} catch (error) {
+					if (isLasting(error)) await idempotency.remember(claim.receipt(answers.refused(error)));
+					throw error;
+				}
+			},
+			async replay(stored, claim) {
+				if (stored.status !== PENDING) return answers.again(stored);
+				if (!pending) throw new Error('An answer that is yet to come was stored for an operation that has none.');
+				return answers.marked(await pending(stored.body, claim));
+			},
+		},
+		signal,
+	);
+}
+
+/** Whether a refusal belongs to what was asked for, not to how or when it was asked: only then a repeat gets it again. */
+function isLasting(error: unknown): boolean {
+	if (!(error instanceof AppError)) return false;
+	const { status, code } = error;
+	return status >= 400 && status < 500 && status !== 401 && status !== 429 && code !== 'invalid_request';
+}

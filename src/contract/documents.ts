@@ -1,0 +1,129 @@
+import { type Static, Type } from 'typebox';
+import { type OperationTable, withKey } from './operation.ts';
+import {
+	Deleted,
+	NullableInteger,
+	NullableText,
+	NullableTimestamp,
+	OneOf,
+	PageOf,
+	PageQuery,
+	Strict,
+	Timestamp,
+} from './shapes.ts';
+
+export const Document = Type.Object({
+	id: Type.String(),
+	knowledge_base_id: Type.String(),
+	title: Type.String(),
+	source_type: OneOf(['file', 'url', 'text']),
+	url: NullableText(),
+	file_name: NullableText(),
+	content_type: NullableText(),
+	size_bytes: NullableInteger(),
+	status: OneOf(['queued', 'processing', 'indexed', 'error']),
+	error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
+	chunk_count: Type.Integer(),
+	page_count: NullableInteger(),
+	language: NullableText({ description: 'ISO 639-1.' }),
+	created_at: Timestamp,
+	updated_at: Timestamp,
+	indexed_at: NullableTimestamp,
+});
+export type Document = Static<typeof Document>;
+
+const title = Type.String({ minLength: 1, maxLength: 500 });
+
+/** A document by JSON: imported from a URL, or given as text. `source_type` tells which. */
+export const DocumentCreate = Strict(
+	{
+		source_type: OneOf(['url', 'text']),
+		title: Type.Optional(title),
+		url: Type.Optional(
+			Type.String({ minLength: 1, maxLength: 2000, description: 'Absolute URL; with source_type `url`.' }),
+		),
+		content: Type.Optional(
+			Type.String({ minLength: 1, maxLength: 900_000, description: 'The text; with source_type `text`.' }),
+		),
+	},
+	{ description: 'URL import or inline text.' },
+);
+export type DocumentCreate = Static<typeof DocumentCreate>;
+
+/** A document by multipart form: the parts `file` and `title`. */
+export const DocumentUpload = Type.Object({
+	file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'PDF, DOCX, HTML, MD or TXT.' }),
+	title: Type.Optional(title),
+});
+
+export const DocumentTitle = title;
+
+export const Chunk = Type.Object({
+	id: Type.String(),
+	document_id: Type.String(),
+	position: Type.Integer(),
+	text: Type.String(),
+	heading_path: Type.Array(Type.String()),
+	page: NullableInteger(),
+});
+export type Chunk = Static<typeof Chunk>;
+
+/** Documents of a knowledge base. */
+export const documentOperations = {
+	listDocuments: {
+		method: 'GET',
+		path: '/api/v1/knowledge-bases/{id}/documents',
+		summary: 'List documents',
+		tag: 'Documents',
+		access: withKey('knowledge_bases:read'),
+		query: PageQuery,
+		result: PageOf(Document),
+	},
+	addDocument: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/knowledge-bases/{id}/documents',
+		summary: 'Add a document: a file, a URL, or text',
+		tag: 'Documents',
+		access: withKey('knowledge_bases:write'),
+		body: DocumentCreate,
+		multipart: DocumentUpload,
+		status: 201,
+		result: Document,
+	},
+	getDocument: {
+		versioned: true,
+		method: 'GET',
+		path: '/api/v1/knowledge-bases/{id}/documents/{doc_id}',
+		summary: 'Get a document',
+		tag: 'Documents',
+		access: withKey('knowledge_bases:read'),
+		result: Document,
+	},
+	deleteDocument: {
+		method: 'DELETE',
+		path: '/api/v1/knowledge-bases/{id}/documents/{doc_id}',
+		summary: 'Remove a document',
+		tag: 'Documents',
+		access: withKey('knowledge_bases:write'),
+		result: Deleted,
+	},
+	listDocumentChunks: {
+		method: 'GET',
+		path: '/api/v1/knowledge-bases/{id}/documents/{doc_id}/chunks',
+		summary: "List a document's chunks in reading order",
+		tag: 'Documents',
+		access: withKey('knowledge_bases:read'),
+		query: PageQuery,
+		result: PageOf(Chunk),
+	},
+	retryDocument: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/knowledge-bases/{id}/documents/{doc_id}/retry',
+		summary: 'Process a document again',
+		tag: 'Documents',
+		access: withKey('knowledge_bases:write'),
+		result: Document,
+	},
+} as const satisfies OperationTable;

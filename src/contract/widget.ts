@@ -1,0 +1,67 @@
+import { Type } from 'typebox';
+import { EventStreamQuery } from './conversations.ts';
+import { WidgetConfig } from './deployments.ts';
+import { SendMessage, WidgetMessage, WidgetMessageReply } from './messages.ts';
+import { asVisitor, type OperationTable } from './operation.ts';
+import { Id, PageOf, PageQueryWith, Strict } from './shapes.ts';
+
+/** The public routes of a conversation name the deployment that they are checked against. */
+export const WidgetQuery = Strict({ deployment_id: Id('The deployment.') });
+export const WidgetHistoryQuery = PageQueryWith({ deployment_id: Id('The deployment.') });
+export const WidgetEventStreamQuery = Strict({
+	...EventStreamQuery.properties,
+	deployment_id: Id('The deployment.'),
+});
+export const WidgetStop = Strict({ deployment_id: Id('The deployment.') });
+
+/** What visitors of a web page may do. */
+export const widgetOperations = {
+	getWidgetConfig: {
+		method: 'GET',
+		path: '/api/v1/widget/config',
+		summary: "Read a deployment's widget configuration",
+		tag: 'Widget',
+		access: asVisitor,
+		query: WidgetQuery,
+		result: WidgetConfig,
+	},
+	sendWidgetMessage: {
+		method: 'POST',
+		path: '/api/v1/widget/messages',
+		summary: 'Send a message as a visitor and get the reply',
+		tag: 'Widget',
+		access: asVisitor,
+		body: SendMessage,
+		status: 201,
+		result: WidgetMessageReply,
+		streams: 'asked',
+	},
+	listWidgetMessages: {
+		method: 'GET',
+		path: '/api/v1/widget/conversations/{id}/messages',
+		summary: "A visitor's history, oldest first",
+		tag: 'Widget',
+		access: asVisitor,
+		query: WidgetHistoryQuery,
+		result: PageOf(WidgetMessage),
+	},
+	followWidgetConversation: {
+		method: 'GET',
+		path: '/api/v1/widget/conversations/{id}/events',
+		summary: 'Follow a conversation as a visitor',
+		tag: 'Widget',
+		access: asVisitor,
+		query: WidgetEventStreamQuery,
+		result: Type.Unknown(),
+		streams: 'always',
+	},
+	stopWidgetReply: {
+		method: 'POST',
+		path: '/api/v1/widget/conversations/{id}/stop',
+		summary: 'Stop the reply that is being written, as a visitor',
+		tag: 'Widget',
+		access: asVisitor,
+		body: WidgetStop,
+		result: Type.Object({ stopped: Type.Boolean() }),
+	},
+} as const satisfies OperationTable;
