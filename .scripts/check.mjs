@@ -1,8 +1,9 @@
-// npm run check: format, lint, types, who imports whom, house rules, lock file. Every part runs, also where another one fails.
+// npm run check: format, lint, types, who imports whom, the API's description, house rules, lock file. Every part runs, also where another one fails.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled } from './install.mjs';
 import { gapsInLockFile } from './lock-file.mjs';
+import { ensureDescribed, gapsInReadme, lintDescription } from './openapi.mjs';
 import { main, root, run, say } from './project.mjs';
 import { breaches } from './source-rules.mjs';
 
@@ -18,6 +19,8 @@ const parts = {
 			'dependency-cruiser/bin/dependency-cruise.mjs',
 			...['--config', '.dependency-cruiser.cjs', 'src', 'workers', 'bench', 'test'],
 		),
+	'API description': lintDescription,
+	'operations in the README': async () => told(await gapsInReadme()),
 	'house rules': async () => told(breaches()),
 	'lock file': async () => told(gapsInLockFile()),
 };
@@ -25,6 +28,8 @@ const parts = {
 await main(async () => {
 	await ensureInstalled();
 	mkdirSync(join(root, '.build'), { recursive: true });
+	// The types of the generated client are among those that are checked.
+	await ensureDescribed();
 	const results = await Promise.all(
 		Object.entries(parts).map(async ([name, part]) => {
 			const started = performance.now();

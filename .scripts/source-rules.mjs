@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { filesBelow, root } from './project.mjs';
 
 const isCode = (path) => /\.(ts|tsx|mts|mjs|cjs|js)$/.test(path);
-const server = (path) => /^(src|workers)\//.test(path) && !/^src\/(widget|dashboard)\//.test(path);
+// Files called …-page.ts hold a page's script as text: it runs in a browser.
+const server = (path) => /^(src|workers)\//.test(path) && !/^src\/(widget|dashboard)\/|-page\.ts$/.test(path);
 
 const rules = [
 	{

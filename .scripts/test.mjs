@@ -4,6 +4,7 @@
 //   npm test -- --test-name-pattern="resumes"   options go to node's test runner
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
+import { ensureDescribed } from './openapi.mjs';
 import { ensureBrowser, ensureTracer } from './programs.mjs';
 import { filesBelow, main, Remedy, run, say } from './project.mjs';
 
@@ -21,6 +22,7 @@ await main(async () => {
 	const browser = await ensureBrowser();
 	await ensureTracer();
 	await ensureBuilt();
+	await ensureDescribed();
 	say(`Running ${files.length} test files …`);
 	const { code } = await run(
 		process.execPath,

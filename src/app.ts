@@ -1,8 +1,41 @@
 import { readFileSync } from 'node:fs';
-import { Access, createApiKey, firstStart, Idempotency, insertKey, loadSecretKey } from './access/index.ts';
+import {
+	Access,
+	CredentialWatch,
+	type FirstStart,
+	firstStart,
+	Idempotency,
+	loadSecretKey,
+	Passwords,
+	passwordLink,
+	Sessions,
+	Sweeper,
+	TokenSettings,
+	Users,
+	VisitorTokens,
+} from './access/index.ts';
 import { LocalPlacement } from './actors/index.ts';
-import { apiRoutes, Cursors, SERVED_WHILE_DRAINING, serverRoutes, widgetErrorHeaders } from './api/index.ts';
-import { AppError, type Clock, createLog, type Log, messageOf, Owned, SecretBox, systemClock } from './base/index.ts';
+import {
+	apiRoutes,
+	Cursors,
+	OwnOrigin,
+	passwordPageRoutes,
+	SERVED_WHILE_DRAINING,
+	serverRoutes,
+	widgetErrorHeaders,
+} from './api/index.ts';
+import {
+	AppError,
+	type Clock,
+	createLog,
+	httpAddress,
+	type Log,
+	localAddress,
+	messageOf,
+	Owned,
+	SecretBox,
+	systemClock,
+} from './base/index.ts';
 import type { Settings } from './config/index.ts';
 import { Conversations } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
@@ -14,25 +47,7 @@ import { Outbox } from './outbox/index.ts';
 import { createPool, type Pool, workerEntry } from './pool/index.ts';
 import { openSqliteStore } from './store/index.ts';
 
-export { createApiKey } from './access/index.ts';
-
-/**
- * Makes an API key with every scope in the first workspace; also beside a running server.
- * @throws AppError `not_found` where the server was never started on this folder
- */
-export async function createKey(settings: Settings, name: string): Promise<string> {
-	const writer = workerEntry('store');
-	await using store = await openSqliteStore({ dataDir: settings.data_dir, writer, role: 'tool' });
-	const [workspace] = await store.list('workspaces', { where: {}, order: 'asc', limit: 1 });
-	if (!workspace)
-		throw new AppError('not_found', `There is no workspace in ${settings.data_dir} yet: start the server once.`);
-	const key = createApiKey();
-	const write = insertKey(workspace.id, key, { name, scopes: ['*'], now: systemClock.now() });
-	const { outcome } = await store.commit({ write: [write] });
-	if (outcome !== 'committed')
-		throw new AppError('unavailable', 'The server was started or stopped just now. Run the command again.');
-	return key;
-}
+export { FIRST_OWNER } from './access/index.ts';
 
 /** What tests put in the place of the real thing. */
 export interface AppOverrides {
@@ -42,8 +57,10 @@ export interface AppOverrides {
 	pool?: Pool;
 	/** Model providers beside the built-in one. */
 	providers?: ChatProvider[];
-	/** Is told the first API key as soon as it is stored, before anything else can fail: it cannot be had again. */
-	onFirstKey?: (key: string) => void;
+	/** Is told what the first start made as soon as it is stored, before anything else can fail: it cannot be had again. */
+	onFirstStart?: (first: FirstStart) => void;
+	/** How passwords are hashed. */
+	passwords?: Passwords;
 	/** Milliseconds that a model may take for a reply. */
 	replyMs?: number;
 }
@@ -52,6 +69,8 @@ export interface AppOverrides {
 export interface App extends AsyncDisposable {
 	/** Where it listens, for example `http://127.0.0.1:8080`. */
 	url: string;
+	/** The link by which a password is set, with the server's address as browsers see it. */
+	passwordLink(token: string): string;
 	/** Takes no new work and lets running replies end, for `ms` at most. Dispose afterwards. */
 	drain(ms: number): Promise<void>;
 }
@@ -78,9 +97,9 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 			},
 		}),
 	);
-	const firstKey = await firstStart(store, clock, settings.api_key);
-	if (firstKey !== null) overrides.onFirstKey?.(firstKey);
-	const secretKey = await loadSecretKey(settings.data_dir);
+	const secretKey = await loadSecretKey(settings.data_dir, settings.secret_key);
+	const first = await firstStart(store, clock, settings.api_key);
+	if (first !== null) overrides.onFirstStart?.(first);
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
 	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers }));
@@ -89,16 +108,27 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	);
 	const outbox = parts.use(new Outbox(store));
 	const knowledge = parts.use(new Knowledge({ store, pool, network, clock, log }));
-	const deployments = parts.use(new Deployments({ store, clock, log }));
+	const tokenSettings = new TokenSettings({ secrets, network });
+	const deployments = parts.use(new Deployments({ store, clock, log, tokenSettings }));
 	const replyMs = overrides.replyMs ?? REPLY_MS;
 	const conversations = parts.use(new Conversations({ store, outbox, knowledge, models, clock, log, replyMs }));
 	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
 	let drainMs = 0;
 	placement.onLost(() => conversations.drain(drainMs));
 	const idempotency = new Idempotency({ store, clock });
-	const access = new Access({ store, clock, rateLimit: settings.rate_limit });
+	const passwords = overrides.passwords ?? new Passwords();
+	const secure = settings.public_url?.startsWith('https:') ?? false;
+	const users = new Users({ store, passwords, clock });
+	const sessions = new Sessions({ store, users, passwords, clock, secure });
+	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
+	const watch = parts.use(new CredentialWatch({ access, log }));
+	const sweeper = parts.use(new Sweeper({ store, clock, log }));
+	const visitorTokens = new VisitorTokens({ secrets, network, clock, log });
 
 	let ready = false;
+	/** Known once it listens: nobody asks before. */
+	let ownAddress = '';
+	const address = () => settings.public_url ?? ownAddress;
 	const server = parts.use(
 		createHttpServer({
 			host: settings.host,
@@ -106,6 +136,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 			routes: [
 				...apiRoutes({
 					access,
+					address,
 					clock,
 					conversations,
 					cursors,
@@ -117,9 +148,15 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 					maxUploadBytes: settings.max_upload_bytes,
 					models,
 					network,
+					ownOrigin: new OwnOrigin(settings.public_url),
 					secrets,
+					sessions,
 					store,
+					users,
+					visitorTokens,
+					watch,
 				}),
+				...passwordPageRoutes(),
 				...(await serverRoutes({ isReady: () => ready, version: version() })),
 			],
 			log,
@@ -130,14 +167,17 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	);
 	await conversations.start();
 	knowledge.start();
+	sweeper.start();
 	const { host, port } = await server.listen().catch((cause: unknown) => {
 		throw new AppError('unavailable', messageOf(cause), { cause });
 	});
+	ownAddress = localAddress(host, port);
 	ready = true;
 
 	const owned = parts.move();
 	return {
-		url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+		url: httpAddress(host, port),
+		passwordLink: (token) => passwordLink(address(), token),
 		async drain(ms) {
 			ready = false;
 			server.drain();

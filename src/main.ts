@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
-import { createApiKey, createKey, startApp, version } from './app.ts';
+import { FIRST_OWNER, startApp, version } from './app.ts';
 import { AppError, messageOf } from './base/index.ts';
+import { commands, findCommand, runCommand, UsageError, usageOf } from './commands/index.ts';
 import { ConfigError, loadConfig, processSources, type Settings } from './config/index.ts';
 
 const USAGE = `parley: a self-hosted assistant platform
@@ -8,15 +8,15 @@ const USAGE = `parley: a self-hosted assistant platform
 Usage: parley [command]
 
 Commands:
-  serve            start the server (the default)
-  keys create      make an API key in the first workspace and print it, also beside a running server
-  keys generate    only print a new API key, for PARLEY_API_KEY before the first start
-
+  serve
+      start the server (the default)
+${commands.map((command) => `  ${usageOf(command)}\n      ${command.summary}\n`).join('')}
 Options:
-  --help           this text
+  --help           this text; behind a command, how that is written
   --version        the version
 
-Settings come from the environment (PARLEY_*) or from parley.config.json; the README lists them.
+The commands work beside a running server, and without one. Settings come from the environment (PARLEY_*) or from
+parley.config.json; the README lists them.
 `;
 
 /** How long running replies may take to end after a signal to stop (ms). */
@@ -24,49 +24,44 @@ const DRAIN_MS = 30_000;
 
 /** Runs a command; the result is the exit code, or null for one that goes on until a signal ends it. */
 async function main(args: string[]): Promise<number | null> {
-	const { values, positionals } = parseArgs({
-		args,
-		allowPositionals: true,
-		options: { help: { type: 'boolean' }, version: { type: 'boolean' } },
-	});
-	if (values.help) {
-		process.stdout.write(USAGE);
+	const print = (line: string) => void process.stdout.write(`${line}\n`);
+	const note = (line: string) => void process.stderr.write(`${line}\n`);
+	const settings = () => loadConfig(processSources());
+	const command = findCommand(commands, args);
+	if (args.includes('--help')) {
+		process.stdout.write(command ? `parley ${usageOf(command)}\n    ${command.summary}\n` : USAGE);
 		return 0;
 	}
-	if (values.version) {
-		process.stdout.write(`${version()}\n`);
+	if (command) {
+		await runCommand(command, args, { settings, print, note });
 		return 0;
 	}
-	const command = positionals.join(' ') || 'serve';
-	switch (command) {
-		case 'serve':
-			await serve(loadConfig(processSources()));
-			return null;
-		case 'keys create':
-			process.stdout.write(`${await createKey(loadConfig(processSources()), 'From the command line')}\n`);
-			return 0;
-		case 'keys generate':
-			process.stdout.write(`${createApiKey()}\n`);
-			return 0;
-		default:
-			process.stderr.write(`parley: there is no command "${command}".\n\n${USAGE}`);
-			return 2;
+	if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) {
+		await serve(settings());
+		return null;
 	}
+	if (args.length === 1 && args[0] === '--version') {
+		print(version());
+		return 0;
+	}
+	process.stderr.write(`parley: there is no command "${args.join(' ')}".\n\n${USAGE}`);
+	return 2;
 }
 
 async function serve(settings: Settings): Promise<void> {
 	const given = settings.api_key !== undefined;
-	let first: string | null = null;
+	const shown = { key: '$KEY', passwordToken: '' };
 	const app = await startApp(settings, {
-		onFirstKey(key) {
-			first = key;
-			if (!given) process.stdout.write(`API key:   ${key}\n           This key is shown only now. Keep it.\n`);
+		onFirstStart(first) {
+			Object.assign(shown, first);
+			if (!given) process.stdout.write(`API key:   ${first.key}\n           This key is shown only now. Keep it.\n`);
 		},
 	});
-	const key = given ? '$PARLEY_API_KEY' : (first ?? '$KEY');
+	const key = given ? '$PARLEY_API_KEY' : shown.key;
 	const base = settings.public_url ?? app.url;
 	const lines = [
 		`Parley listens on ${app.url}`,
+		...(shown.passwordToken === '' ? [] : passwordLines(app.passwordLink(shown.passwordToken))),
 		`API docs:  ${base}/api/docs`,
 		`Try it:    curl -H "Authorization: Bearer ${key}" ${base}/api/v1/assistants`,
 	];
@@ -92,14 +87,22 @@ async function serve(settings: Settings): Promise<void> {
 	}
 }
 
+function passwordLines(link: string): string[] {
+	return [
+		`Password:  ${link}`,
+		`           sets the password of ${FIRST_OWNER}, once, within a day. "parley users reset-password" makes another link.`,
+	];
+}
+
 main(process.argv.slice(2)).then(
 	(code) => {
 		if (code !== null) process.exit(code);
 	},
 	(error: unknown) => {
 		// What a person can mend gets its sentence alone; a defect shows where it is.
-		const isSentence = error instanceof ConfigError || error instanceof AppError;
+		const isWrongUse = error instanceof ConfigError || error instanceof UsageError;
+		const isSentence = isWrongUse || error instanceof AppError;
 		process.stderr.write(`parley: ${isSentence || !(error instanceof Error) ? messageOf(error) : error.stack}\n`);
-		process.exit(error instanceof ConfigError ? 2 : 1);
+		process.exit(isWrongUse ? 2 : 1);
 	},
 );

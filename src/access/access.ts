@@ -1,26 +1,38 @@
-import { AppError, type Clock } from '../base/index.ts';
+import { AppError, type Clock, type Log } from '../base/index.ts';
 import type { Scope } from '../contract/index.ts';
 import type { ApiKeyRecord, Store } from '../store/index.ts';
 import { hashApiKey, isApiKey } from './api-keys.ts';
+import { LastUse } from './last-use.ts';
 import { planOf } from './plans.ts';
+import { covers, scopesOf } from './roles.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
 import { type BucketState, TokenBuckets } from './token-bucket.ts';
 
 /** Who calls: a credential that was checked, acting in one workspace. */
 export interface Caller {
 	workspaceId: string;
+	/** Of the API key, or of the session. */
 	credentialId: string;
+	/** The key's, or the person's. */
 	name: string;
 	scopes: ReadonlyArray<'*' | Scope>;
+	/** Whose session it is; null where an API key calls. */
+	signedIn: SignedIn | null;
 }
 
 /** What a request brings along to say who sends it. */
 export interface Credentials {
-	authorization: string | undefined;
+	/** The Authorization header. */
+	authorization?: string | undefined;
+	/** The Cookie header. */
+	cookies?: string | undefined;
 }
 
 export interface AccessOptions {
-	store: Pick<Store, 'apiKeyByHash' | 'get'>;
+	store: Pick<Store, 'apiKeyByHash' | 'get' | 'commit'>;
+	sessions: Pick<Sessions, 'find'>;
 	clock: Clock;
+	log: Log;
 	/** Requests a minute per credential instead of the plan's; 0: none; undefined: the plan's. */
 	rateLimit: number | undefined;
 }
@@ -28,29 +40,53 @@ export interface AccessOptions {
 /** Who is allowed to do what, and how often. */
 export class Access {
 	readonly #store: AccessOptions['store'];
+	readonly #sessions: AccessOptions['sessions'];
 	readonly #clock: Clock;
 	readonly #rateLimit: number | undefined;
 	readonly #buckets: TokenBuckets;
+	readonly #lastUse: LastUse;
 
-	constructor({ store, clock, rateLimit }: AccessOptions) {
+	constructor({ store, sessions, clock, log, rateLimit }: AccessOptions) {
 		this.#store = store;
+		this.#sessions = sessions;
 		this.#clock = clock;
 		this.#rateLimit = rateLimit;
 		this.#buckets = new TokenBuckets(clock);
+		this.#lastUse = new LastUse({ store, clock, log });
 	}
 
 	/**
-	 * Who the Authorization header speaks for. Read from the store on every request: a revoked key ends at once.
+	 * Who a request's credentials speak for. Read from the store on every request: a revoked one ends at once. A Bearer key
+	 * decides alone; what a proxy asks for itself (Basic, say) does not stand in the way of a session.
 	 * @throws AppError `unauthorized`
 	 */
-	async authenticate({ authorization }: Credentials): Promise<Caller> {
-		const key = await this.#keyOf(authorization);
-		return { workspaceId: key.workspace_id, credentialId: key.id, name: key.name, scopes: key.scopes };
+	async authenticate({ authorization, cookies }: Credentials): Promise<Caller> {
+		if (authorization !== undefined && /^bearer\b/i.test(authorization)) return this.#holderOf(authorization);
+		const signedIn = await this.#sessions.find(cookies);
+		return signedIn ? callerOf(signedIn) : this.#holderOf(authorization);
 	}
 
-	/** @throws AppError `insufficient_scope` */
-	requireScope(caller: Caller, scope: Scope): void {
-		if (caller.scopes.includes('*') || caller.scopes.includes(scope)) return;
+	/**
+	 * Who is signed in, whatever other credentials the request brings.
+	 * @throws AppError `unauthorized`
+	 */
+	async authenticateUser({ cookies }: Credentials): Promise<Caller & { signedIn: SignedIn }> {
+		const signedIn = await this.#sessions.find(cookies);
+		if (!signedIn) throw new AppError('unauthorized', 'Nobody is signed in, or the session is over.');
+		return callerOf(signedIn);
+	}
+
+	/** Whether a caller's credential is good still. */
+	async isGood({ credentialId, signedIn }: Caller): Promise<boolean> {
+		const kind = signedIn ? 'sessions' : 'api_keys';
+		const record = await this.#store.get(kind, credentialId);
+		return record !== undefined && (record.expires_at === null || record.expires_at > this.#clock.now());
+	}
+
+	/** @throws AppError `insufficient_scope` for a key, `forbidden` for a person */
+	requireScope({ scopes, signedIn }: Caller, scope: Scope): void {
+		if (covers(scopes, scope)) return;
+		if (signedIn) throw new AppError('forbidden', 'Only owners of the workspace may do this.');
 		throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`);
 	}
 
@@ -61,9 +97,14 @@ export class Access {
 		return perMinute === 0 ? null : this.#buckets.take(caller.credentialId, perMinute);
 	}
 
+	async #holderOf(authorization: string | undefined): Promise<Caller> {
+		const { workspace_id, id, name, scopes } = await this.#keyOf(authorization);
+		return { workspaceId: workspace_id, credentialId: id, name, scopes, signedIn: null };
+	}
+
 	async #keyOf(authorization: string | undefined): Promise<ApiKeyRecord> {
 		if (authorization === undefined) {
-			throw new AppError('unauthorized', 'Send your API key in the header "Authorization: Bearer <key>".');
+			throw new AppError('unauthorized', 'Send your API key in the header "Authorization: Bearer <key>", or sign in.');
 		}
 		const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 		if (token === undefined || !isApiKey(token)) throw new AppError('unauthorized', 'This is not an API key.');
@@ -72,6 +113,18 @@ export class Access {
 		if (record.expires_at !== null && record.expires_at <= this.#clock.now()) {
 			throw new AppError('unauthorized', 'The API key has expired.');
 		}
+		this.#lastUse.note(record);
 		return record;
 	}
+}
+
+function callerOf(signedIn: SignedIn): Caller & { signedIn: SignedIn } {
+	const { session, user } = signedIn;
+	return {
+		workspaceId: user.workspace_id,
+		credentialId: session.id,
+		name: user.name,
+		scopes: scopesOf(user.role),
+		signedIn,
+	};
 }

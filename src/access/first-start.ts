@@ -1,7 +1,20 @@
 import { AppError, type Clock, newId } from '../base/index.ts';
-import type { Scope } from '../contract/index.ts';
-import { type ApiKeyRecord, decideAndCommit, type Store, type Write } from '../store/index.ts';
-import { createApiKey, hashApiKey, isApiKey, prefixOf } from './api-keys.ts';
+import { decideAndCommit, type Store, type Write } from '../store/index.ts';
+import { createApiKey, isApiKey } from './api-keys.ts';
+import { insertKey } from './key-record.ts';
+import { createToken } from './secret-token.ts';
+import { newUser } from './users.ts';
+
+/** What the first start made that cannot be had again: to be shown once. */
+export interface FirstStart {
+	/** The first API key. */
+	key: string;
+	/** Of the link by which the owner sets a password. */
+	passwordToken: string;
+}
+
+/** Whom the first user is until somebody says better. */
+export const FIRST_OWNER = 'owner@localhost';
 
 /** Refuses a key of the wrong form, before anything is made of it. */
 export function requireKeyForm(key: string): void {
@@ -13,29 +26,32 @@ export function requireKeyForm(key: string): void {
 }
 
 /**
- * Makes the first workspace and key where there are none.
+ * Makes the first workspace with its owner and a key, where there is no workspace.
  * @param given the key to use; otherwise one is generated
- * @returns the key, to be shown once; null where there was a workspace already
+ * @returns null where there was a workspace already
  */
 export async function firstStart(
 	store: Pick<Store, 'commit' | 'list'>,
 	clock: Clock,
 	given: string | undefined,
-): Promise<string | null> {
+): Promise<FirstStart | null> {
 	if (given !== undefined) requireKeyForm(given);
 	const existing = await store.list('workspaces', { where: {}, order: 'asc', limit: 1 });
 	if (existing.length > 0) return null;
 	const now = clock.now();
 	const key = given ?? createApiKey();
+	const passwordToken = createToken();
 	const workspaceId = newId('workspace');
+	const owner = newUser(workspaceId, { email: FIRST_OWNER, name: 'Owner', role: 'owner' }, passwordToken, now);
 	return decideAndCommit(store, async () => ({
 		commit: {
 			write: [
 				...insertWorkspace(workspaceId, 'Default workspace', now),
+				{ op: 'insert', kind: 'users', record: owner },
 				insertKey(workspaceId, key, { name: 'First key', scopes: ['*'], now }),
 			],
 		},
-		result: key,
+		result: { key, passwordToken },
 	}));
 }
 
@@ -48,23 +64,11 @@ export function insertWorkspace(id: string, name: string, now: number): Write[] 
 	];
 }
 
-/** The write that stores a key, as its hash alone. */
-export function insertKey(
-	workspaceId: string,
-	key: string,
-	{ name, scopes, now }: { name: string; scopes: ('*' | Scope)[]; now: number },
-): Write {
-	const record: ApiKeyRecord = {
-		id: newId('api_key'),
-		version: 1,
-		workspace_id: workspaceId,
-		name,
-		hash: hashApiKey(key),
-		prefix: prefixOf(key),
-		scopes,
-		last_used_at: null,
-		expires_at: null,
-		created_at: now,
-	};
-	return { op: 'insert', kind: 'api_keys', record };
+/**
+ * Where a person sets a password.
+ * @param base the server's own address, as browsers see it
+ */
+export function passwordLink(base: string, token: string): string {
+	// In the fragment, which browsers keep to themselves: no log on the way has it.
+	return `${base}/set-password#${token}`;
 }

@@ -1,7 +1,16 @@
 export { Access, type AccessOptions, type Caller, type Credentials } from './access.ts';
 export { createApiKey, isApiKey } from './api-keys.ts';
-export { firstStart, insertKey } from './first-start.ts';
+export { CredentialWatch, type CredentialWatchOptions, type Use } from './credential-watch.ts';
+export { FIRST_OWNER, type FirstStart, firstStart, insertWorkspace, passwordLink } from './first-start.ts';
 export { type Claim, Idempotency, type RepeatKey } from './idempotency.ts';
+export { insertKey, type KeyTerms, keyRecord } from './key-record.ts';
+export { type Derive, Passwords } from './passwords.ts';
 export { PLAN_NAMES, planOf, withinPlan } from './plans.ts';
+export { requireGrantable, scopesOf } from './roles.ts';
 export { loadSecretKey } from './secret-key.ts';
+export { Sessions, type SessionsOptions, type SignedIn } from './sessions.ts';
+export { Sweeper, type SweeperOptions } from './sweeper.ts';
 export type { BucketState } from './token-bucket.ts';
+export { type Invited, type Maker, type UserChange, Users, type UsersOptions } from './users.ts';
+export { TokenSettings, type TokenSettingsOptions } from './visitor-token-settings.ts';
+export { VisitorTokens, type VisitorTokensOptions } from './visitor-tokens.ts';

@@ -47,8 +47,9 @@ export async function withinPlan(
 	const workspace = await store.get('workspaces', workspaceId);
 	const plan = planOf(workspace?.plan);
 	const limited = grown.filter((name) => plan[name] !== null);
-	const guard = limited.length > 0 ? await store.get('workspace_guards', workspaceId) : undefined;
-	if (!guard) return { expect: [], write: [] };
+	if (limited.length === 0) return { expect: [], write: [] };
+	const guard = await store.get('workspace_guards', workspaceId);
+	if (!guard) throw new Error(`The workspace ${workspaceId} has no guard.`);
 	const counts = await store.countOfActive(workspaceId);
 	for (const name of limited) {
 		const limit = plan[name] as number;

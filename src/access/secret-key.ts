@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../base/index.ts';
@@ -6,38 +6,87 @@ import { AppError } from '../base/index.ts';
 const BYTES = 32;
 
 /**
- * The server's secret: what keeps cursors from being forged. Made on the first start, in a file that only its owner reads.
+ * The server's secret: what keeps cursors from being forged and stored secrets from being read. It is given, or made on the
+ * first start in a file that only its owner reads. A fingerprint beside the data tells later starts which key they need.
+ * @param given `PARLEY_SECRET_KEY`: 32 bytes in base64
+ * @throws AppError `unavailable` where the folder's secrets were sealed with another key
  */
-export async function loadSecretKey(dataDir: string): Promise<Buffer> {
-	const path = join(dataDir, 'secret.key');
-	const found = await readKey(path);
-	if (found) return found;
+export async function loadSecretKey(dataDir: string, given?: string): Promise<Buffer> {
 	await mkdir(dataDir, { recursive: true, mode: 0o700 });
+	const key = given === undefined ? await ownKey(dataDir) : await givenKey(dataDir, Buffer.from(given, 'base64'));
+	await place(printFile(dataDir), fingerprint(key));
+	return key;
+}
+
+const keyFile = (dataDir: string): string => join(dataDir, 'secret.key');
+const printFile = (dataDir: string): string => join(dataDir, 'secret.check');
+
+/** The key in the folder's file, made where neither it nor a fingerprint of another one is there. */
+async function ownKey(dataDir: string): Promise<Buffer> {
+	const path = keyFile(dataDir);
+	const print = await readText(printFile(dataDir));
+	const found = await readKey(path);
+	if (found && print !== null && print !== fingerprint(found)) {
+		throw new AppError('unavailable', `${path} is not the key with which the secrets in ${dataDir} were sealed.`);
+	}
+	if (found) return found;
+	if (print !== null) {
+		throw new AppError(
+			'unavailable',
+			`The secrets in ${dataDir} were sealed with a key that is not here: set it as PARLEY_SECRET_KEY, or bring ${path} back.`,
+		);
+	}
+	await place(path, randomBytes(BYTES).toString('base64'));
+	return (await readKey(path)) as Buffer;
+}
+
+/** The given key, held against the fingerprint; against the folder's own key where there is no fingerprint yet. */
+async function givenKey(dataDir: string, key: Buffer): Promise<Buffer> {
+	const own = await readKey(keyFile(dataDir));
+	const print = (await readText(printFile(dataDir))) ?? (own && fingerprint(own));
+	if (print === null || print === fingerprint(key)) return key;
+	const remedy = own ? `Unset it: the key is in ${keyFile(dataDir)}.` : 'Set that key, or another PARLEY_DATA_DIR.';
+	throw new AppError(
+		'unavailable',
+		`PARLEY_SECRET_KEY is not the key with which the secrets in ${dataDir} were sealed. ${remedy}`,
+	);
+}
+
+/** Tells one key from another without telling anything of either. */
+function fingerprint(key: Buffer): string {
+	return createHmac('sha256', key).update('parley secret key').digest('hex');
+}
+
+/** Makes a file that only its owner reads, whole or not at all; one that is there already stays. */
+async function place(path: string, line: string): Promise<void> {
+	if ((await readText(path)) !== null) return;
 	// A name that nobody had before: a start that was cut off may have left its own, and in a container every start has
 	// the same process id.
 	const temporary = `${path}.${randomUUID()}.tmp`;
 	try {
-		await writeFile(temporary, `${randomBytes(BYTES).toString('base64')}\n`, { flag: 'wx', mode: 0o600, flush: true });
-		// A link, not a rename: of two processes that start at once, the second takes the first one's key.
+		await writeFile(temporary, `${line}\n`, { flag: 'wx', mode: 0o600, flush: true });
+		// A link, not a rename: of two processes that start at once, the second takes the first one's file.
 		await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
 			if (error.code !== 'EEXIST') throw error;
 		});
 	} finally {
 		await rm(temporary, { force: true });
 	}
-	return (await readKey(path)) as Buffer;
 }
 
 async function readKey(path: string): Promise<Buffer | null> {
-	let text: string;
+	const text = await readText(path);
+	if (text === null) return null;
+	const key = Buffer.from(text, 'base64');
+	if (key.length === BYTES) return key;
+	throw new AppError('unavailable', `${path} does not hold a secret key of ${BYTES} bytes in base64.`);
+}
+
+async function readText(path: string): Promise<string | null> {
 	try {
-		text = await readFile(path, 'utf8');
+		return (await readFile(path, 'utf8')).trim();
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
 		throw error;
 	}
-	const key = Buffer.from(text.trim(), 'base64');
-	if (key.length !== BYTES)
-		throw new AppError('unavailable', `${path} does not hold a secret key of ${BYTES} bytes in base64.`);
-	return key;
 }

@@ -107,8 +107,9 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 			return { commit, result };
 		});
 
-	const patched = async (record: AssistantRecord, patch: AssistantPatch, now: number): Promise<Change> => {
+	const patched = async (record: AssistantRecord, patch: AssistantPatch, now: number): Promise<Change | null> => {
 		const set = mergePatch(record, patch);
+		if (Object.keys(set).length === 0) return null;
 		if (patch.model !== undefined) models.resolve(patch.model);
 		if (patch.status === undefined || patch.status === record.status) return { set };
 		if (patch.status === 'archived') return { set: { ...set, archived_at: now } };

@@ -9,6 +9,8 @@ import { resumePoint } from './messages.ts';
 type ConversationOperation =
 	| 'listConversations'
 	| 'getConversation'
+	| 'updateConversation'
+	| 'deleteConversation'
 	| 'listConversationMessages'
 	| 'followConversation'
 	| 'stopReply';
@@ -24,7 +26,7 @@ export function bySequence({ seq, id }: MessageRecord): Position {
 	return { at: seq, id };
 }
 
-/** Conversations: read, follow, stop. */
+/** Conversations: read, change, archive, erase, follow, stop. */
 export function conversationHandlers({ store, conversations, cursors }: ConversationHandlersOptions): {
 	[K in ConversationOperation]: Handler<Operations[K]>;
 } {
@@ -52,6 +54,21 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		async getConversation({ caller, params }) {
 			const record = await find(caller.workspaceId, params.id);
 			return versioned(presentConversation(record), record);
+		},
+
+		async updateConversation({ caller, params, body, ifVersion }) {
+			const change = { workspaceId: caller.workspaceId, patch: body, versions: ifVersion };
+			const record = await conversations.change(params.id, change);
+			return versioned(presentConversation(record), record);
+		},
+
+		async deleteConversation({ caller, params, query, ifVersion }) {
+			const target = { workspaceId: caller.workspaceId, versions: ifVersion };
+			if (query.purge) {
+				await conversations.erase(params.id, target);
+				return { id: params.id, deleted: true as const };
+			}
+			return presentConversation(await conversations.change(params.id, { ...target, patch: { status: 'archived' } }));
 		},
 
 		async listConversationMessages({ caller, params, query }) {

@@ -59,6 +59,11 @@ export class Cursors {
 		return { data: shown.map(present), next_cursor };
 	}
 
+	/** A cursor of a place in a list, for lists that tell themselves where to go on. */
+	at(list: string, { order }: PageRequest, place: Position): string {
+		return this.#seal(`${list} ${order}`, place);
+	}
+
 	#seal(list: string, { at, id }: Position): string {
 		const place = Buffer.from(JSON.stringify([at, id]));
 		return Buffer.concat([this.#tag(list, place), place]).toString('base64url');

@@ -1,16 +1,26 @@
 import { type Operations, operations } from '../contract/index.ts';
 import type { Route } from '../http/index.ts';
+import { type ApiKeysOptions, apiKeyHandlers } from './api-keys.ts';
 import { type AssistantsOptions, assistantHandlers } from './assistants.ts';
 import type { Handler } from './call.ts';
 import { type ConversationHandlersOptions, conversationHandlers } from './conversations.ts';
 import { type DeploymentHandlersOptions, deploymentHandlers } from './deployments.ts';
 import { type DocumentsOptions, documentHandlers } from './documents.ts';
+import { type EventHandlersOptions, eventHandlers } from './events.ts';
 import { type KnowledgeBasesOptions, knowledgeBaseHandlers } from './knowledge-bases.ts';
 import { type MessageHandlersOptions, messageHandlers } from './messages.ts';
+import { type ModelHandlersOptions, modelHandlers } from './models.ts';
 import { keyRoute, type PipelineOptions } from './pipeline.ts';
+import { type SessionRoutesOptions, sessionRoutes } from './session.ts';
+import { type ToolHandlersOptions, toolHandlers } from './tools.ts';
+import { type UsersOptions, userHandlers } from './users.ts';
+import { type WebhookHandlersOptions, webhookHandlers } from './webhooks.ts';
 import { type WidgetRoutesOptions, widgetRoutes } from './widget.ts';
+import { type WorkspaceOptions, workspaceHandlers } from './workspace.ts';
 
 export { Cursors } from './cursors.ts';
+export { OwnOrigin } from './own-origin.ts';
+export { passwordPageRoutes } from './password-page.ts';
 export { SERVED_WHILE_DRAINING, serverRoutes } from './server-routes.ts';
 export { widgetErrorHeaders } from './widget.ts';
 
@@ -18,10 +28,18 @@ export type ApiOptions = PipelineOptions &
 	AssistantsOptions &
 	KnowledgeBasesOptions &
 	DocumentsOptions &
+	ToolHandlersOptions &
 	DeploymentHandlersOptions &
 	MessageHandlersOptions &
 	ConversationHandlersOptions &
-	WidgetRoutesOptions;
+	WidgetRoutesOptions &
+	WebhookHandlersOptions &
+	EventHandlersOptions &
+	ModelHandlersOptions &
+	ApiKeysOptions &
+	UsersOptions &
+	WorkspaceOptions &
+	SessionRoutesOptions;
 
 /** The operations that need a credential, and what answers each. */
 type KeyOperation = {
@@ -34,12 +52,19 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...assistantHandlers(options),
 		...knowledgeBaseHandlers(options),
 		...documentHandlers(options),
+		...toolHandlers(options),
 		...deploymentHandlers(options),
 		...messageHandlers(options),
 		...conversationHandlers(options),
+		...webhookHandlers(options),
+		...eventHandlers(options),
+		...modelHandlers(options),
+		...apiKeyHandlers(options),
+		...userHandlers(options),
+		...workspaceHandlers(options),
 	};
 	const keyRoutes = (Object.keys(handlers) as KeyOperation[]).map((id) =>
 		keyRoute(operations[id], handlers[id] as Handler<never>, options),
 	);
-	return [...keyRoutes, ...widgetRoutes(options)];
+	return [...keyRoutes, ...sessionRoutes(options), ...widgetRoutes(options)];
 }

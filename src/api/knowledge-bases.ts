@@ -3,7 +3,6 @@ import type { Operations } from '../contract/index.ts';
 import { type Knowledge, presentKnowledgeBase, presentStatus } from '../knowledge/index.ts';
 import {
 	type Commit,
-	type DocumentRecord,
 	decideAndCommit,
 	type KnowledgeBaseRecord,
 	requireVersion,
@@ -22,6 +21,7 @@ type KnowledgeBaseOperation =
 	| 'updateKnowledgeBase'
 	| 'deleteKnowledgeBase'
 	| 'getKnowledgeBaseStatus'
+	| 'reindexKnowledgeBase'
 	| 'searchKnowledgeBase';
 
 export interface KnowledgeBasesOptions {
@@ -30,9 +30,6 @@ export interface KnowledgeBasesOptions {
 	cursors: Cursors;
 	clock: Clock;
 }
-
-/** Documents read at once when all of a knowledge base are needed. */
-const PAGE = 500;
 
 /** @throws AppError `not_found` also for another workspace's */
 export async function findKnowledgeBase(
@@ -112,42 +109,41 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
 				requireVersion(record, ifVersion);
 				const now = clock.now();
-				const documents = await allDocuments(store, record.id);
+				const result = await knowledge.documents.blobsOf(record.id);
 				const attached = await store.assistantsWith(caller.workspaceId, record.id);
 				const detached = attached.map((assistant) => ({
 					...assistant,
 					knowledge_base_ids: assistant.knowledge_base_ids.filter((id) => id !== record.id),
 					updated_at: now,
 				}));
-				const write: Write[] = [
-					...detached.map(
-						({ id, knowledge_base_ids, updated_at }): Write => ({
-							op: 'patch',
-							kind: 'assistants',
-							id,
-							set: { knowledge_base_ids, updated_at },
-						}),
-					),
-					...documents.map(({ id }): Write => ({ op: 'remove', kind: 'documents', id })),
-					{ op: 'remove', kind: 'knowledge_bases', id: record.id },
-				];
-				if (record.generation) write.push({ op: 'index.drop_generation', generation: record.generation });
+				const detach = detached.map(
+					({ id, knowledge_base_ids, updated_at }): Write => ({
+						op: 'patch',
+						kind: 'assistants',
+						id,
+						set: { knowledge_base_ids, updated_at },
+					}),
+				);
 				return {
 					commit: {
 						expect: [versionOf('knowledge_bases', record), ...attached.map((item) => versionOf('assistants', item))],
-						write,
+						write: [...detach, { op: 'erase_knowledge_base', id: record.id }],
 						events: detached.map((assistant) => assistantUpdated(assistant, now)),
-						jobs: [record.id, ...documents.map(({ id }) => id)].map((ref) => ({ op: 'settle_all', ref })),
 					},
-					result: documents.flatMap(({ blob }) => (blob ? [blob] : [])),
+					result,
 				};
 			});
-			for (const blob of blobs) await knowledge.documents.removeUnusedBlob(blob);
+			await knowledge.documents.removeUnusedBlobs(blobs);
 			return { id: params.id, deleted: true as const };
 		},
 
 		getKnowledgeBaseStatus: async ({ caller, params }) =>
 			presentStatus(await findKnowledgeBase(store, caller.workspaceId, params.id)),
+
+		async reindexKnowledgeBase({ caller, params, receipt }) {
+			const { id } = await findKnowledgeBase(store, caller.workspaceId, params.id);
+			return presentStatus(await knowledge.reindex(id, (record) => receipt(presentStatus(record))));
+		},
 
 		async searchKnowledgeBase({ caller, params, body, request }) {
 			const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
@@ -156,19 +152,4 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 			return { data: hits.map(({ knowledge_base_id: _id, ...hit }) => hit) };
 		},
 	};
-}
-
-async function allDocuments(store: Store, knowledgeBaseId: string): Promise<DocumentRecord[]> {
-	const documents: DocumentRecord[] = [];
-	for (;;) {
-		const last = documents.at(-1);
-		const page = await store.list('documents', {
-			where: { knowledge_base_id: knowledgeBaseId },
-			after: last && byCreation(last),
-			order: 'asc',
-			limit: PAGE,
-		});
-		documents.push(...page);
-		if (page.length < PAGE) return documents;
-	}
 }

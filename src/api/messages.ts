@@ -1,72 +1,106 @@
+import type { Claim } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
 import type { MessageReply, Operations, WidgetMessageReply } from '../contract/index.ts';
-import { type Audience, type Conversations, presentFor, type SentMessage } from '../conversations/index.ts';
+import {
+	type Audience,
+	type Conversations,
+	type EndedTurn,
+	endedTurnEvents,
+	presentFor,
+	presentMessage,
+	type SentMessage,
+} from '../conversations/index.ts';
 import type { Deployments } from '../deployments/index.ts';
-import type { EventsReply, HttpRequest } from '../http/index.ts';
+import type { HttpRequest } from '../http/index.ts';
 import { parsePosition, type StreamPosition } from '../outbox/index.ts';
-import { type Handler, RawReply } from './call.ts';
+import { type IdempotencyRecord, type MessageRecord, PENDING } from '../store/index.ts';
+import { type Handler, OwnRepeats, RawReply } from './call.ts';
+import { fingerprintOf } from './repeats.ts';
 
 export interface MessageHandlersOptions {
 	conversations: Conversations;
 	deployments: Deployments;
 }
 
-/** Messages: send one, and get the reply whole or as it is written. */
+/** Messages: send one and get the reply whole or as it is written, rate one. */
 export function messageHandlers({ conversations, deployments }: MessageHandlersOptions): {
-	sendMessage: Handler<Operations['sendMessage']>;
+	[K in 'sendMessage' | 'rateMessage']: Handler<Operations[K]>;
 } {
 	return {
-		async sendMessage({ caller, body, request }) {
-			const { record } = await deployments.visible(body.deployment_id);
-			if (record.workspace_id !== caller.workspaceId) {
-				throw new AppError('not_found', 'The deployment does not exist.');
-			}
-			const { conversation_id, content, metadata } = body;
-			const sent = await conversations.send({
-				deployment: record,
-				conversation_id,
-				content,
-				metadata,
-				channel: 'api',
-				end_user: null,
-			});
-			if (wantsStream(request, body.stream)) {
-				return new RawReply(replyStream(conversations, sent, request.signal, 'api'));
-			}
-			return (await wholeReply(conversations, sent, request.signal, 'api')) as MessageReply;
+		sendMessage: new OwnRepeats(({ caller, body, request, once }) => {
+			const answer = (sent: SentMessage | EndedTurn) =>
+				turnAnswer(conversations, sent, request, body.stream, 'api') as Promise<MessageReply | RawReply>;
+			return once(
+				fingerprintOf(body),
+				async (claim) => {
+					const { record } = await deployments.visible(body.deployment_id);
+					if (record.workspace_id !== caller.workspaceId) {
+						throw new AppError('not_found', 'The deployment does not exist.');
+					}
+					const { conversation_id, content, metadata } = body;
+					const sent = await conversations.send({
+						deployment: record,
+						conversation_id,
+						content,
+						metadata,
+						channel: 'api',
+						end_user: null,
+						receipt: pendingReceipt(claim),
+					});
+					claim?.release();
+					return answer(sent);
+				},
+				async (stored, claim) => {
+					const sent = await conversations.repeated(stored);
+					claim.release();
+					return answer(sent);
+				},
+			);
+		}),
+
+		async rateMessage({ caller, params, body, receipt }) {
+			const mine = ({ workspace_id }: { workspace_id: string }) => workspace_id === caller.workspaceId;
+			const rated = await conversations.rate(params.id, body, mine, (message: MessageRecord) =>
+				receipt(presentMessage(message)),
+			);
+			return presentMessage(rated);
 		},
 	};
 }
 
+/** Stored with a message under an Idempotency-Key: the answer is its reply, and yet to come. */
+export function pendingReceipt(claim: Claim | null): IdempotencyRecord | undefined {
+	return claim?.receipt({ status: PENDING, body: '' });
+}
+
 /** Whether the reply is to be streamed: what the body says, else what the Accept header says. */
-export function wantsStream(request: HttpRequest, stream: boolean | undefined): boolean {
+function wantsStream(request: HttpRequest, stream: boolean | undefined): boolean {
 	return stream ?? request.header('accept')?.includes('text/event-stream') === true;
 }
 
-/** The stream of one turn: from the stored question to the end of its reply. */
-export function replyStream(
-	conversations: Conversations,
-	{ reply, position }: SentMessage,
-	signal: AbortSignal,
-	audience: Audience,
-): EventsReply {
-	const after = { seq: position, offset: 0 };
-	return { events: conversations.follow(reply.conversation_id, { after, signal, audience, until: reply.id }) };
-}
-
 /**
- * The reply once it has ended.
- * @throws AppError `model_error` where it failed
+ * The answer to a message: the stream of its turn, or the whole reply once it has ended.
+ * @throws AppError `model_error` where a whole reply failed
  */
-export async function wholeReply(
+export async function turnAnswer(
 	conversations: Conversations,
-	sent: SentMessage,
-	signal: AbortSignal,
+	turn: SentMessage | EndedTurn,
+	request: HttpRequest,
+	stream: boolean | undefined,
 	audience: Audience,
-): Promise<MessageReply | WidgetMessageReply> {
-	const reply = await conversations.reply(sent, signal);
+): Promise<RawReply | MessageReply | WidgetMessageReply> {
+	if (wantsStream(request, stream)) {
+		const events =
+			'ended' in turn
+				? endedTurnEvents(turn, audience)
+				: conversations.followTurn(turn, { signal: request.signal, audience });
+		return new RawReply({ events });
+	}
+	const reply = 'ended' in turn ? turn.ended : await conversations.reply(turn, request.signal);
 	if (reply.status === 'failed') throw new AppError('model_error', reply.error?.message);
-	return { ...presentFor(audience, reply), user_message: presentFor(audience, sent.question) } as MessageReply;
+	// As it was when it ended: a rating given since belongs to the message, not to this answer.
+	const asAnswered = { ...reply, feedback: null, feedback_comment: null };
+	return { ...presentFor(audience, asAnswered), user_message: presentFor(audience, turn.question) } as MessageReply;
 }
 
 /** Where a stream is to be resumed: the header that browsers send by themselves, or the query. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Claim, Idempotency, RepeatKey } from '../access/index.ts';
-import { AppError } from '../base/index.ts';
+import type { Claim, Idempotency } from '../access/index.ts';
+import { AppError, type Log, type SecretBox } from '../base/index.ts';
 import type { Operation } from '../contract/index.ts';
 import type { HttpRequest } from '../http/index.ts';
 import { PENDING } from '../store/index.ts';
-import type { Answers } from './answers.ts';
-import { type Answer, RawReply } from './call.ts';
+import { Answers } from './answers.ts';
+import { type Call, RawReply } from './call.ts';
 
 const KEY_FORM = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 const NOTHING = createHash('sha256').digest('hex');
@@ -36,36 +36,56 @@ function canonical(value: unknown): string {
 	return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
 }
 
-/** Carries a request out under its key, or answers it as the first one was. */
-export function runOnce<O extends Operation>(
-	idempotency: Idempotency,
-	key: RepeatKey,
-	answers: Answers<O>,
-	execute: (claim: Claim) => Promise<Answer<O> | RawReply>,
-	pending: ((body: string, claim: Claim) => Promise<Answer<O> | RawReply>) | undefined,
-	signal: AbortSignal,
-): Promise<Answer<O> | RawReply> {
-	return idempotency.run<Answer<O> | RawReply>(
-		key,
-		{
-			async execute(claim) {
-				try {
-					const answer = await execute(claim);
-					if (!(answer instanceof RawReply)) await idempotency.remember(claim.receipt(answers.stored(answer)));
-					return answer;
-				} catch (error) {
-					if (isLasting(error)) await idempotency.remember(claim.receipt(answers.refused(error)));
-					throw error;
-				}
+export interface RepeatOptions {
+	idempotency: Idempotency;
+	secrets: SecretBox;
+	log: Log;
+}
+
+/** What a request's handler needs to see to repeats. */
+export interface Repeats<O extends Operation> extends Pick<Call<O>, 'receipt' | 'once'> {
+	answers: Answers<O>;
+}
+
+/**
+ * Sees to repeats of a request: where it is a POST that names an Idempotency-Key.
+ * @param scope whose key that is, and for what
+ */
+export function repeatsOf<O extends Operation>(
+	operation: O,
+	scope: string,
+	request: HttpRequest,
+	{ idempotency, secrets, log }: RepeatOptions,
+): Repeats<O> {
+	const key = operation.method === 'POST' ? repeatKey(request) : null;
+	const answers = new Answers(operation, operation.secret ? secrets : null, request, log);
+	let claimed: Claim | null = null;
+	const once: Call<O>['once'] = async (fingerprint, execute, pending) => {
+		if (key === null) return execute(null);
+		return idempotency.run(
+			{ scope, key, fingerprint },
+			{
+				async execute(claim) {
+					claimed = claim;
+					try {
+						const answer = await execute(claim);
+						if (!(answer instanceof RawReply)) await idempotency.remember(claim.receipt(answers.stored(answer)));
+						return answer;
+					} catch (error) {
+						if (isLasting(error)) await idempotency.remember(claim.receipt(answers.refused(error)));
+						throw error;
+					}
+				},
+				async replay(stored, claim) {
+					if (stored.status !== PENDING) return answers.again(stored);
+					if (!pending) throw new Error('An answer that is yet to come was stored for an operation that has none.');
+					return answers.marked(await pending(stored.body, claim));
+				},
 			},
-			async replay(stored, claim) {
-				if (stored.status !== PENDING) return answers.again(stored);
-				if (!pending) throw new Error('An answer that is yet to come was stored for an operation that has none.');
-				return answers.marked(await pending(stored.body, claim));
-			},
-		},
-		signal,
-	);
+			request.signal,
+		);
+	};
+	return { answers, once, receipt: (answer) => claimed?.receipt(answers.stored(answer)) };
 }
 
 /** Whether a refusal belongs to what was asked for, not to how or when it was asked: only then a repeat gets it again. */

@@ -27,7 +27,15 @@ const DOCS_PAGE = `<!doctype html>
 </html>
 `;
 
-const DOCS_SCRIPT = `SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', deepLinking: true, persistAuthorization: true });
+/** The validator would be a host of somebody else's. Keys that are pasted in are forgotten with the page. */
+const DOCS_SCRIPT = `SwaggerUIBundle({
+	url: '/api/openapi.json',
+	dom_id: '#docs',
+	deepLinking: true,
+	displayRequestDuration: true,
+	defaultModelsExpandDepth: 0,
+	validatorUrl: 'none',
+});
 `;
 
 /** Routes about the server itself: whether it lives, whether it takes traffic, and its documentation. */

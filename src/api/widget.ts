@@ -1,22 +1,33 @@
+import type { VisitorTokens } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
-import { type Operation, operations } from '../contract/index.ts';
-import { type Conversations, presentFor } from '../conversations/index.ts';
-import type { Deployments, VisibleDeployment } from '../deployments/index.ts';
+import { type EndUser, type Feedback, type Operation, operations, type WidgetMessageReply } from '../contract/index.ts';
+import {
+	type Conversations,
+	type EndedTurn,
+	presentFor,
+	presentForVisitor,
+	type SentMessage,
+} from '../conversations/index.ts';
+import { type Deployments, type VisibleDeployment, visitorKey } from '../deployments/index.ts';
 import { createCors, type Headers, type HttpRequest, namesEtag, type Reply, type Route } from '../http/index.ts';
-import type { MessageRecord, Store } from '../store/index.ts';
+import type { ConversationRecord, MessageRecord, Store } from '../store/index.ts';
+import type { RawReply } from './call.ts';
 import { bySequence } from './conversations.ts';
 import type { Cursors } from './cursors.ts';
-import { replyStream, resumePoint, wantsStream, wholeReply } from './messages.ts';
+import { pendingReceipt, resumePoint, turnAnswer } from './messages.ts';
 import { inputReader } from './pipeline.ts';
+import { fingerprintOf, type RepeatOptions, repeatsOf } from './repeats.ts';
 
-export interface WidgetRoutesOptions {
+export interface WidgetRoutesOptions extends RepeatOptions {
 	store: Store;
 	deployments: Deployments;
 	conversations: Conversations;
 	cursors: Cursors;
+	visitorTokens: VisitorTokens;
 }
 
 const PREFIX = '/api/v1/widget/';
+const PREFIX_SEGMENTS = PREFIX.split('/').length - 1;
 const REPLY_DEADLINE_MS = 15 * 60_000;
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 const NO_STORE = ['cache-control', 'no-store'] as const;
@@ -31,19 +42,32 @@ const cors = createCors({
 
 /** CORS headers for answers that no handler of ours made: a widget must be able to read why it was turned away. */
 export function widgetErrorHeaders(request: HttpRequest): Headers {
-	return request.path.startsWith(PREFIX) ? cors.headers(request.header('origin')) : [];
+	return isOfWidget(request.path) ? cors.headers(request.header('origin')) : [];
+}
+
+/** Read as the router reads paths: any character may come percent-encoded, and another part of the path be broken. */
+function isOfWidget(path: string): boolean {
+	if (path.startsWith(PREFIX) || !path.includes('%')) return path.startsWith(PREFIX);
+	try {
+		return `${path.split('/', PREFIX_SEGMENTS).map(decodeURIComponent).join('/')}/`.startsWith(PREFIX);
+	} catch {
+		return false;
+	}
 }
 
 /** A visitor's request that passed the deployment's gate. */
 interface Visit {
 	deployment: VisibleDeployment;
+	/** Who the visitor is, where the deployment asks. */
+	endUser: EndUser | null;
 	query: Record<string, string>;
 	body: Record<string, unknown>;
 	request: HttpRequest;
 }
 
 /** The public half: no credential, but a deployment whose allowlist names the page's origin. */
-export function widgetRoutes({ store, deployments, conversations, cursors }: WidgetRoutesOptions): Route[] {
+export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
+	const { store, deployments, conversations, cursors, visitorTokens } = options;
 	/** A route whose deployment is checked before its handler runs. */
 	const route = (operation: Operation, handle: (visit: Visit) => Promise<Reply>): Route => {
 		const read = inputReader(operation);
@@ -56,8 +80,9 @@ export function widgetRoutes({ store, deployments, conversations, cursors }: Wid
 				const body = ((await read.body(request)) ?? {}) as Record<string, unknown>;
 				const deployment = await deployments.visible((body.deployment_id ?? query.deployment_id) as string);
 				admit(deployment, request);
-				requireVisitor(deployment);
-				const reply = await handle({ deployment, query, body, request });
+				const { features, jwt } = deployment.record;
+				const endUser = features.jwt_required ? await visitorTokens.verify(jwt, request.header('authorization')) : null;
+				const reply = await handle({ deployment, endUser, query, body, request });
 				return { ...reply, headers: [...(reply.headers ?? []), ...cors.headers(request.header('origin'))] };
 			},
 		};
@@ -69,8 +94,12 @@ export function widgetRoutes({ store, deployments, conversations, cursors }: Wid
 		body: JSON.stringify(result),
 	});
 
-	const conversationOf = ({ deployment, request }: Visit) =>
-		conversations.get(deployment.record, request.params.id as string);
+	/** @throws AppError `not_found` also for another visitor's conversation */
+	const conversationOf = async (visit: Visit, id: string): Promise<ConversationRecord> => {
+		const record = await conversations.get(visit.deployment.record, id);
+		if (!isOf(visit, record)) throw new AppError('not_found', 'The conversation does not exist.');
+		return record;
+	};
 
 	const config = (deployment: VisibleDeployment, request: HttpRequest): Reply => {
 		const { etag, body } = deployment.config;
@@ -100,26 +129,44 @@ export function widgetRoutes({ store, deployments, conversations, cursors }: Wid
 		},
 	};
 
-	const send = route(operations.sendWidgetMessage, async ({ deployment, body, request }) => {
-		const { record } = deployment;
-		const perMinute = record.rate_limit.messages_per_minute;
-		deployments.limits.countMessage(record.id, request.clientAddress, perMinute);
-		const sent = await conversations.send({
-			deployment: record,
-			conversation_id: body.conversation_id as string | undefined,
-			content: body.content as string,
-			metadata: body.metadata as Record<string, unknown> | undefined,
-			channel: 'widget',
-			end_user: null,
-		});
-		if (record.features.streaming && wantsStream(request, body.stream as boolean | undefined)) {
-			return replyStream(conversations, sent, request.signal, 'visitor');
-		}
-		return json(201, await wholeReply(conversations, sent, request.signal, 'visitor'));
+	const send = route(operations.sendWidgetMessage, async (visit) => {
+		const { body, request, endUser } = visit;
+		const { record } = visit.deployment;
+		const visitor = visitorKey(endUser?.id ?? null, request.clientAddress);
+		deployments.limits.countMessage(record.id, visitor, record.rate_limit.messages_per_minute);
+		const stream = record.features.streaming ? (body.stream as boolean | undefined) : false;
+		const answer = (turn: SentMessage | EndedTurn) =>
+			turnAnswer(conversations, turn, request, stream, 'visitor') as Promise<RawReply | WidgetMessageReply>;
+		const scope = `${record.id} ${visitor} POST ${request.path}`;
+		const { once, answers } = repeatsOf(operations.sendWidgetMessage, scope, request, options);
+		const answered = await once(
+			fingerprintOf(body),
+			async (claim) => {
+				const conversation_id = body.conversation_id as string | undefined;
+				if (conversation_id !== undefined) await conversationOf(visit, conversation_id);
+				const sent = await conversations.send({
+					deployment: record,
+					conversation_id,
+					content: body.content as string,
+					metadata: body.metadata as Record<string, unknown> | undefined,
+					channel: 'widget',
+					end_user: endUser,
+					receipt: pendingReceipt(claim),
+				});
+				claim?.release();
+				return answer(sent);
+			},
+			async (stored, claim) => {
+				const turn = await conversations.repeated(stored);
+				claim.release();
+				return answer(turn);
+			},
+		);
+		return answers.reply(answered);
 	});
 
 	const history = route(operations.listWidgetMessages, async (visit) => {
-		const { id } = await conversationOf(visit);
+		const { id } = await conversationOf(visit, visit.request.params.id as string);
 		const list = `visitor messages ${id}`;
 		const page = cursors.read(list, visit.query as object, 'asc');
 		const records = await store.list('messages', { ...page, limit: page.limit + 1, where: { conversation_id: id } });
@@ -128,18 +175,26 @@ export function widgetRoutes({ store, deployments, conversations, cursors }: Wid
 	});
 
 	const follow = route(operations.followWidgetConversation, async (visit) => {
-		const { id } = await conversationOf(visit);
+		const { id } = await conversationOf(visit, visit.request.params.id as string);
 		const { request, query } = visit;
 		const after = resumePoint(request, query.last_event_id);
 		return { events: conversations.follow(id, { after, signal: request.signal, audience: 'visitor' }) };
 	});
 
 	const stop = route(operations.stopWidgetReply, async (visit) => {
-		const { id } = await conversationOf(visit);
+		const { id } = await conversationOf(visit, visit.request.params.id as string);
 		return json(200, { stopped: await conversations.stop(id) });
 	});
 
-	const routes = [getConfig, send, history, follow, stop];
+	const rate = route(operations.rateWidgetMessage, async (visit) => {
+		const { body, request } = visit;
+		const { rating, comment } = body as unknown as Feedback;
+		const mine = (conversation: ConversationRecord) => isOf(visit, conversation);
+		const rated = await conversations.rate(request.params.id as string, { rating, comment }, mine);
+		return json(200, presentForVisitor(rated));
+	});
+
+	const routes = [getConfig, send, history, follow, stop, rate];
 	const preflights = routes.map(
 		({ path }): Route => ({ method: 'OPTIONS', path, handle: (request) => cors.preflight(request) }),
 	);
@@ -159,10 +214,7 @@ function pageOrigin(request: HttpRequest): string | null {
 	return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null;
 }
 
-/**
- * A deployment that requires visitors to identify themselves lets nobody in whom it cannot verify.
- * @throws AppError `invalid_jwt`
- */
-function requireVisitor({ record }: VisibleDeployment): void {
-	if (record.features.jwt_required) throw new AppError('invalid_jwt');
+/** Whether a conversation is the visitor's: begun here, by the same subject; or by nobody known, where nobody is known now. */
+function isOf({ deployment, endUser }: Visit, { deployment_id, end_user_id }: ConversationRecord): boolean {
+	return deployment_id === deployment.record.id && end_user_id === (endUser?.id ?? null);
 }

@@ -42,6 +42,14 @@ export class EventTimes {
 		return this.#at(this.#count - limit) + this.#windowMs - now;
 	}
 
+	/** Takes the newest event back, as if it had not happened. */
+	takeBack(): void {
+		if (this.#count === 0) return;
+		if (this.#count > 1) this.#newest = this.#at(this.#count - 2);
+		this.#count--;
+		if (this.#count === 0) this.#from = 0;
+	}
+
 	#at(index: number): number {
 		if (index === this.#count - 1) return this.#newest;
 		const span = 2 ** (8 * this.#older.BYTES_PER_ELEMENT);

@@ -1,11 +1,14 @@
+export { lineOf } from './address-line.ts';
 export { type Deferred, deferred, pause, withDeadline } from './async.ts';
 export { type Clock, systemClock, timestamp, timestampOrNull } from './clock.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, type ErrorExtras, messageOf } from './errors.ts';
+export { Gate } from './gate.ts';
+export { httpAddress, localAddress } from './http-address.ts';
 export { ID_PREFIXES, type IdKind, isId, newId } from './ids.ts';
 export { KeyedLock } from './keyed-lock.ts';
 export { createLog, type Log } from './log.ts';
 export { Lru } from './lru.ts';
-export { mergePatch } from './merge-patch.ts';
+export { applyMergePatch, mergePatch } from './merge-patch.ts';
 export { Owned } from './owned.ts';
 export { SecretBox } from './secret-box.ts';
 export { SlidingWindow } from './sliding-window.ts';

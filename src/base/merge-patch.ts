@@ -12,6 +12,22 @@ export function mergePatch<R extends object, P extends { [K in keyof P]: unknown
 	return Object.fromEntries(set) as Partial<R>;
 }
 
+/**
+ * A free-form object after a JSON merge patch (RFC 7396), where null removes a member. Members called `__proto__` stay data.
+ */
+export function applyMergePatch(
+	target: Record<string, unknown>,
+	patch: Record<string, unknown>,
+): Record<string, unknown> {
+	const members = new Map(Object.entries(target));
+	for (const [name, value] of Object.entries(patch)) {
+		const old = members.get(name);
+		if (value === null) members.delete(name);
+		else members.set(name, isObject(value) ? applyMergePatch(isObject(old) ? old : {}, value) : value);
+	}
+	return Object.fromEntries(members);
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { EventTimes } from './event-times.ts';
+import { Lru } from './lru.ts';
 
 /** Bounds of what a window remembers. Who was not seen for longest is forgotten first. */
 export interface WindowBounds {
@@ -17,8 +18,7 @@ const TIMES = 4_000_000;
  * many as its limit.
  */
 export class SlidingWindow {
-	/** Those not seen for longest come first. */
-	readonly #keys = new Map<string, EventTimes>();
+	readonly #keys: Lru<string, EventTimes>;
 	readonly #clock: Clock;
 	readonly #windowMs: number;
 	readonly #bounds: WindowBounds;
@@ -30,6 +30,7 @@ export class SlidingWindow {
 		this.#clock = clock;
 		this.#windowMs = windowMs;
 		this.#bounds = typeof bounds === 'number' ? { keys: bounds, times: TIMES } : bounds;
+		this.#keys = new Lru(Number.POSITIVE_INFINITY);
 	}
 
 	/** Keys that are remembered. */
@@ -39,21 +40,22 @@ export class SlidingWindow {
 
 	/** Counts one event; 0 where it is within the limit, else whole seconds until one is again. */
 	take(key: string, limit: number): number {
-		const times = this.#keys.get(key) ?? new EventTimes(this.#windowMs);
-		this.#keys.delete(key);
-		this.#keys.set(key, times);
+		let times = this.#keys.get(key);
+		if (!times) {
+			times = new EventTimes(this.#windowMs);
+			this.#keys.set(key, times);
+		}
 		this.#room -= times.room;
 		const wait = times.take(this.#clock.now(), limit);
 		this.#room += times.room;
-		this.#forget();
+		while (this.#keys.size > this.#bounds.keys || this.#room > this.#bounds.times) {
+			this.#room -= this.#keys.forgetOldest()?.room ?? 0;
+		}
 		return Math.ceil(wait / 1000);
 	}
 
-	#forget(): void {
-		for (const [key, times] of this.#keys) {
-			if (this.#keys.size <= this.#bounds.keys && this.#room <= this.#bounds.times) return;
-			this.#keys.delete(key);
-			this.#room -= times.room;
-		}
+	/** Takes an event back that was counted but does not count: of a key's events within the window, the newest. */
+	giveBack(key: string): void {
+		this.#keys.get(key)?.takeBack();
 	}
 }

@@ -12,3 +12,17 @@ export function isNetwork(text: string): boolean {
 	const [, address = '', bits = '0'] = /^([0-9a-fA-F:.]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
 	return isIP(address) > 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128);
 }
+
+const HEX_KEY = /^[0-9a-fA-F]{64}$/;
+/** The last character of 32 bytes holds four bits: the ones whose lowest two are zero. */
+const BASE64_KEY = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=?$/;
+
+/** Whether a text is a key of 32 bytes, in base64 or in hexadecimal. */
+export function isSecretKey(text: string): boolean {
+	return HEX_KEY.test(text) || BASE64_KEY.test(text);
+}
+
+/** The bytes of such a key. */
+export function bytesOf(secretKey: string): Buffer {
+	return Buffer.from(secretKey, HEX_KEY.test(secretKey) ? 'hex' : 'base64');
+}

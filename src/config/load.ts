@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import { messageOf } from '../base/index.ts';
-import { isNetwork, isOrigin } from './formats.ts';
+import { isNetwork, isOrigin, isSecretKey } from './formats.ts';
 import { normal, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
 
 /** A wrong setting. Its message names the setting and says what it may be. */
@@ -15,9 +15,8 @@ export interface ConfigSources {
 	file: string;
 }
 
-const validate = new Ajv({ useDefaults: true, formats: { origin: isOrigin, network: isNetwork } }).compile(
-	SettingsSchema,
-);
+const formats = { origin: isOrigin, network: isNetwork, 'secret-key': isSecretKey };
+const validate = new Ajv({ useDefaults: true, formats }).compile(SettingsSchema);
 const FIELDS = Object.entries(SETTINGS) as Array<[keyof Settings, { variable: string; description: string }]>;
 
 /** Variables with our prefix that belong to the scripts around the server. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
+import { bytesOf } from './formats.ts';
 
 /** One setting: where it comes from, what it may be, and what it is without being set. */
 interface Setting {
@@ -20,6 +21,7 @@ export const SettingsSchema = Type.Object(
 		data_dir: Type.String({ minLength: 1, default: 'data/run' }),
 		public_url: Type.Optional(Type.String({ format: 'origin' })),
 		api_key: Type.Optional(Type.String()),
+		secret_key: Type.Optional(Type.String({ format: 'secret-key' })),
 		log_level: Type.Unsafe<LogLevel>({
 			type: 'string',
 			enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -51,6 +53,11 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 		variable: 'PARLEY_API_KEY',
 		description: 'The first API key (`sk_…`), instead of a generated one. Only used when the database is new.',
 	},
+	secret_key: {
+		variable: 'PARLEY_SECRET_KEY',
+		description:
+			'The key that seals stored secrets: 32 bytes in base64 or in hexadecimal. Instead of the one in secret.key in the data folder.',
+	},
 	log_level: { variable: 'PARLEY_LOG_LEVEL', description: 'One of trace, debug, info, warn, error, fatal or silent.' },
 	rate_limit: {
 		variable: 'PARLEY_RATE_LIMIT',
@@ -69,9 +76,13 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	workers: { variable: 'PARLEY_WORKERS', description: 'Threads for parsing and embedding (searching has one more).' },
 };
 
-/** Paths made absolute from where the server was started; the public address as browsers write an origin. */
+/** Paths made absolute from where the server was started; the public address as browsers write an origin; keys in base64. */
 export function normal(settings: Settings): Settings {
-	const data_dir = resolve(settings.data_dir);
-	if (settings.public_url === undefined) return { ...settings, data_dir };
-	return { ...settings, data_dir, public_url: new URL(settings.public_url).origin };
+	const { public_url, secret_key } = settings;
+	return {
+		...settings,
+		data_dir: resolve(settings.data_dir),
+		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),
+		...(secret_key === undefined ? {} : { secret_key: bytesOf(secret_key).toString('base64') }),
+	};
 }

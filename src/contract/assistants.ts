@@ -12,9 +12,13 @@ import {
 	Timestamp,
 } from './shapes.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 200 });
+const name = Type.String({ minLength: 1, maxLength: 200, examples: ['Kettle help'] });
 const description = NullableText({ maxLength: 2000 });
-const master_prompt = Type.String({ maxLength: 32_000, description: 'Instructions for the assistant.' });
+const master_prompt = Type.String({
+	maxLength: 32_000,
+	description: 'Instructions for the assistant.',
+	examples: ['Answer in two sentences at most. Be friendly.'],
+});
 const model = Type.String({
 	minLength: 1,
 	maxLength: 200,
@@ -63,7 +67,9 @@ export const AssistantPatch = Patch({
 });
 export type AssistantPatch = Static<typeof AssistantPatch>;
 
-export const AssistantListQuery = PageQueryWith({ status: Type.Optional(status) });
+export const AssistantListQuery = PageQueryWith({
+	status: Type.Optional(OneOf(['active', 'archived'], { description: 'Only assistants in this state.' })),
+});
 
 export const AttachKnowledgeBase = Strict({ knowledge_base_id: Id('The knowledge base to attach.') });
 export const AttachTool = Strict({ tool_id: Id('The tool to attach.') });
@@ -87,6 +93,7 @@ export const assistantOperations = {
 		tag: 'Assistants',
 		access: withKey('assistants:write'),
 		body: AssistantCreate,
+		errors: ['unknown_model', 'plan_limit_exceeded'],
 		status: 201,
 		result: Assistant,
 	},
@@ -107,6 +114,13 @@ export const assistantOperations = {
 		tag: 'Assistants',
 		access: withKey('assistants:write'),
 		body: AssistantPatch,
+		examples: {
+			'Change the instructions': { master_prompt: 'Answer in one sentence.' },
+			'Use another model': { model: 'builtin/extractive' },
+			'Archive it': { status: 'archived' },
+			'Take it back': { status: 'active' },
+		},
+		errors: ['unknown_model', 'plan_limit_exceeded'],
 		result: Assistant,
 	},
 	archiveAssistant: {
@@ -145,6 +159,7 @@ export const assistantOperations = {
 		tag: 'Assistants',
 		access: withKey('assistants:write'),
 		body: AttachTool,
+		errors: ['plan_limit_exceeded'],
 		result: Assistant,
 	},
 	detachTool: {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Message, MessageListQuery } from './messages.ts';
 import { type OperationTable, withKey } from './operation.ts';
 import {
+	Deleted,
 	Id,
 	NullableObject,
 	NullableText,
@@ -9,13 +10,18 @@ import {
 	OneOf,
 	PageOf,
 	PageQueryWith,
+	Patch,
 	Strict,
 	Timestamp,
 } from './shapes.ts';
 
 const status = OneOf(['active', 'archived']);
 
-export const EndUser = Type.Object({ id: Type.String(), name: NullableText(), email: NullableText() });
+export const EndUser = Type.Object({
+	id: Type.String({ examples: ['customer-4711'] }),
+	name: NullableText(),
+	email: NullableText(),
+});
 export type EndUser = Static<typeof EndUser>;
 
 export const Conversation = Type.Object({
@@ -26,7 +32,7 @@ export const Conversation = Type.Object({
 	status,
 	title: NullableText(),
 	metadata: Type.Record(Type.String(), Type.Unknown()),
-	end_user: NullableObject(EndUser),
+	end_user: NullableObject(EndUser, { description: 'Who the visitor is, where a token said so.' }),
 	handled_by: OneOf(['model', 'human']),
 	message_count: Type.Integer(),
 	last_message_at: NullableTimestamp,
@@ -36,13 +42,26 @@ export const Conversation = Type.Object({
 });
 export type Conversation = Static<typeof Conversation>;
 
+export const ConversationPatch = Patch({
+	title: NullableText({ minLength: 1, maxLength: 200 }),
+	metadata: Type.Record(Type.String(), Type.Unknown(), {
+		description: 'Merged member by member; null removes one. At most 16 KiB in all.',
+	}),
+	status,
+});
+export type ConversationPatch = Static<typeof ConversationPatch>;
+
+export const ConversationDeleteQuery = Strict({
+	purge: Type.Optional(Type.Boolean({ description: 'Erase it for good, with its messages and events.' })),
+});
+
 export const ConversationListQuery = PageQueryWith({
 	deployment_id: Type.Optional(Id('Only conversations of this deployment.')),
 	assistant_id: Type.Optional(Id('Only conversations with this assistant.')),
-	status: Type.Optional(status),
-	end_user_id: Type.Optional(Type.String({ maxLength: 500 })),
-	created_after: Type.Optional(Type.String({ format: 'date-time' })),
-	created_before: Type.Optional(Type.String({ format: 'date-time' })),
+	status: Type.Optional(OneOf(['active', 'archived'], { description: 'Only conversations in this state.' })),
+	end_user_id: Type.Optional(Type.String({ maxLength: 500, description: 'Only conversations of this visitor.' })),
+	created_after: Type.Optional(Type.String({ format: 'date-time', description: 'Begun after this moment.' })),
+	created_before: Type.Optional(Type.String({ format: 'date-time', description: 'Begun before this moment.' })),
 });
 
 /** The query of an event stream. */
@@ -81,6 +100,25 @@ export const conversationOperations = {
 		tag: 'Conversations',
 		access: withKey('conversations:read'),
 		result: Conversation,
+	},
+	updateConversation: {
+		versioned: true,
+		method: 'PATCH',
+		path: '/api/v1/conversations/{id}',
+		summary: 'Change a conversation, archive or reopen it',
+		tag: 'Conversations',
+		access: withKey('conversations:write'),
+		body: ConversationPatch,
+		result: Conversation,
+	},
+	deleteConversation: {
+		method: 'DELETE',
+		path: '/api/v1/conversations/{id}',
+		summary: 'Archive a conversation, or erase it for good',
+		tag: 'Conversations',
+		access: withKey('conversations:write'),
+		query: ConversationDeleteQuery,
+		result: Type.Union([Conversation, Deleted]),
 	},
 	listConversationMessages: {
 		method: 'GET',

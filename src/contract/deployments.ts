@@ -13,7 +13,7 @@ import {
 	Timestamp,
 } from './shapes.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 200 });
+const name = Type.String({ minLength: 1, maxLength: 200, examples: ['The shop'] });
 const allowed_domains = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
 	maxItems: 200,
 	description: 'Host sources as in a Content-Security-Policy. Empty: nobody.',
@@ -22,11 +22,18 @@ const allowed_domains = Type.Array(Type.String({ minLength: 1, maxLength: 300 })
 const status = OneOf(['active', 'archived']);
 
 const appearance = {
-	primary_color: Type.String({ pattern: '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$', description: 'Hex. Default #4f46e5.' }),
+	primary_color: Type.String({
+		pattern: '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$',
+		description: 'Hex. Default #4f46e5.',
+		examples: ['#4f46e5'],
+	}),
 	theme: OneOf(['light', 'dark', 'auto'], { description: 'Default light.' }),
 	position: OneOf(['bottom-right', 'bottom-left'], { description: 'Default bottom-right.' }),
-	greeting: Type.String({ maxLength: 1000 }),
-	suggested_questions: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 10 }),
+	greeting: Type.String({ maxLength: 1000, examples: ['Hello! What would you like to know?'] }),
+	suggested_questions: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+		maxItems: 10,
+		examples: [['How long is the warranty?']],
+	}),
 };
 const features = {
 	streaming: Type.Boolean({ description: 'Default true.' }),
@@ -72,7 +79,7 @@ export const Deployment = Type.Object({
 	appearance: Appearance,
 	features: Features,
 	rate_limit: DeploymentRateLimit,
-	jwt: NullableObject(Type.Object(jwt)),
+	jwt: NullableObject(Type.Object(jwt), { description: 'How tokens of visitors are verified.', examples: [null] }),
 	status,
 	created_at: Timestamp,
 	updated_at: Timestamp,
@@ -105,7 +112,7 @@ export type DeploymentPatch = Static<typeof DeploymentPatch>;
 export type DeploymentJwtPatch = NonNullable<DeploymentPatch['jwt']>;
 
 export const DeploymentListQuery = PageQueryWith({
-	status: Type.Optional(status),
+	status: Type.Optional(OneOf(['active', 'archived'], { description: 'Only deployments in this state.' })),
 	assistant_id: Type.Optional(Id('Only deployments of this assistant.')),
 });
 
@@ -138,6 +145,21 @@ export const deploymentOperations = {
 		tag: 'Deployments',
 		access: withKey('deployments:write'),
 		body: DeploymentCreate,
+		examples: {
+			'A widget on your website': {
+				name: 'The shop',
+				assistant_id: 'asst_06gzhmza00001mjww6bbdevcx5ss2c8f',
+				allowed_domains: ['shop.example', '*.shop.example'],
+				appearance: { primary_color: '#0f766e', greeting: 'Hello! What would you like to know?' },
+			},
+			'For your own client': { assistant_id: 'asst_06gzhmza00001mjww6bbdevcx5ss2c8f' },
+			'For signed-in visitors': {
+				assistant_id: 'asst_06gzhmza00001mjww6bbdevcx5ss2c8f',
+				allowed_domains: ['shop.example'],
+				features: { jwt_required: true },
+				jwt: { algorithm: 'HS256', secret: 'at least thirty-two bytes that only your website knows' },
+			},
+		},
 		status: 201,
 		result: Deployment,
 	},
@@ -158,6 +180,11 @@ export const deploymentOperations = {
 		tag: 'Deployments',
 		access: withKey('deployments:write'),
 		body: DeploymentPatch,
+		examples: {
+			'Let another domain in': { allowed_domains: ['shop.example', 'www.shop.example'] },
+			'Slow visitors down': { rate_limit: { messages_per_minute: 5 } },
+			'Archive it': { status: 'archived' },
+		},
 		result: Deployment,
 	},
 	archiveDeployment: {

@@ -15,14 +15,17 @@ import {
 export const Document = Type.Object({
 	id: Type.String(),
 	knowledge_base_id: Type.String(),
-	title: Type.String(),
+	title: Type.String({ examples: ['Warranty and repair'] }),
 	source_type: OneOf(['file', 'url', 'text']),
 	url: NullableText(),
 	file_name: NullableText(),
 	content_type: NullableText(),
 	size_bytes: NullableInteger(),
 	status: OneOf(['queued', 'processing', 'indexed', 'error']),
-	error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
+	error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
+		description: 'Why it could not be indexed.',
+		examples: [null],
+	}),
 	chunk_count: Type.Integer(),
 	page_count: NullableInteger(),
 	language: NullableText({ description: 'ISO 639-1.' }),
@@ -32,7 +35,7 @@ export const Document = Type.Object({
 });
 export type Document = Static<typeof Document>;
 
-const title = Type.String({ minLength: 1, maxLength: 500 });
+const title = Type.String({ minLength: 1, maxLength: 500, examples: ['Warranty and repair'] });
 
 /** A document by JSON: imported from a URL, or given as text. `source_type` tells which. */
 export const DocumentCreate = Strict(
@@ -51,19 +54,25 @@ export const DocumentCreate = Strict(
 export type DocumentCreate = Static<typeof DocumentCreate>;
 
 /** A document by multipart form: the parts `file` and `title`. */
-export const DocumentUpload = Type.Object({
+export const DocumentUpload = Strict({
 	file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'PDF, DOCX, HTML, MD or TXT.' }),
-	title: Type.Optional(title),
+	title: Type.Optional(
+		Type.String({
+			maxLength: 500,
+			description: 'Empty or absent: as the file says.',
+			examples: ['Warranty and repair'],
+		}),
+	),
 });
 
 export const DocumentTitle = title;
 
 export const Chunk = Type.Object({
-	id: Type.String(),
+	id: Type.String({ examples: ['doc_06gzhmza00001mjww6bbdevcx5ss2c8f.4'] }),
 	document_id: Type.String(),
 	position: Type.Integer(),
-	text: Type.String(),
-	heading_path: Type.Array(Type.String()),
+	text: Type.String({ examples: ['The warranty lasts three years from the day of purchase.'] }),
+	heading_path: Type.Array(Type.String(), { examples: [['Warranty', 'How long it lasts']] }),
 	page: NullableInteger(),
 });
 export type Chunk = Static<typeof Chunk>;
@@ -88,6 +97,11 @@ export const documentOperations = {
 		access: withKey('knowledge_bases:write'),
 		body: DocumentCreate,
 		multipart: DocumentUpload,
+		examples: {
+			'A web page': { source_type: 'url', url: 'https://shop.example/returns', title: 'Returns' },
+			'A text': { source_type: 'text', title: 'Opening hours', content: 'The shop is open from 10:00 to 16:00.' },
+		},
+		errors: ['unsupported_file_type', 'unreadable_file', 'url_not_allowed'],
 		status: 201,
 		result: Document,
 	},

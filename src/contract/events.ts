@@ -1,3 +1,7 @@
+import { type Static, Type } from 'typebox';
+import { type OperationTable, withKey } from './operation.ts';
+import { OneOf, PageQuery, Strict, Timestamp } from './shapes.ts';
+
 /** The types of events that webhooks and the event log carry (section 6 of the specification). */
 export const EVENT_TYPES = [
 	'conversation.created',
@@ -10,3 +14,43 @@ export const EVENT_TYPES = [
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** What the log shows, and what webhooks carry. */
+export const Event = Type.Object({
+	id: Type.String(),
+	type: OneOf(EVENT_TYPES),
+	created_at: Timestamp,
+	data: Type.Record(Type.String(), Type.Unknown(), { description: 'The resource concerned, as it was then.' }),
+});
+export type Event = Static<typeof Event>;
+
+const { limit, cursor } = PageQuery.properties;
+
+export const EventListQuery = Strict({
+	limit,
+	cursor,
+	types: Type.Optional(
+		Type.String({ maxLength: 500, description: `Only these, separated by commas: ${EVENT_TYPES.join(', ')}.` }),
+	),
+});
+
+/** The event log. */
+export const eventOperations = {
+	listEvents: {
+		method: 'GET',
+		path: '/api/v1/events',
+		summary: 'Read the log of events, oldest first',
+		description:
+			'In the order in which they happened. Keep `next_cursor` and ask with it again: what has happened since comes next, and nothing is skipped. Without a cursor the log is read from its oldest event.',
+		tag: 'Events',
+		access: withKey('webhooks:read'),
+		query: EventListQuery,
+		result: Type.Object({
+			data: Type.Array(Event),
+			next_cursor: Type.String({
+				description: 'Never null: at the end of the log it is where to go on later.',
+				examples: ['NDcxMQ'],
+			}),
+		}),
+	},
+} as const satisfies OperationTable;

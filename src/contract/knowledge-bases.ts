@@ -13,7 +13,7 @@ import {
 	Timestamp,
 } from './shapes.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 200 });
+const name = Type.String({ minLength: 1, maxLength: 200, examples: ['Hollowbrook Kettles'] });
 const description = NullableText({ maxLength: 2000 });
 const hybrid = Type.Boolean({
 	description: 'Keyword and semantic search together; false: the semantic half alone. Default true.',
@@ -63,7 +63,7 @@ export const IndexingStatus = Type.Object({
 export type IndexingStatus = Static<typeof IndexingStatus>;
 
 export const SearchRequest = Strict({
-	query: Type.String({ minLength: 1, maxLength: 32_000 }),
+	query: Type.String({ minLength: 1, maxLength: 32_000, examples: ['How long is the warranty?'] }),
 	top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'Default 5.' })),
 	min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Default 0.' })),
 	hybrid: Type.Optional(hybrid),
@@ -71,17 +71,17 @@ export const SearchRequest = Strict({
 });
 export type SearchRequest = Static<typeof SearchRequest>;
 
-const score = Type.Number({ minimum: 0, maximum: 1 });
+const score = Type.Number({ minimum: 0, maximum: 1, examples: [0.74] });
 
 export const SearchResponse = Type.Object({
 	data: Type.Array(
 		Type.Object({
 			document_id: Type.String(),
-			title: Type.String(),
+			title: Type.String({ examples: ['Warranty and repair'] }),
 			url: NullableText(),
-			chunk_id: Type.String(),
-			text: Type.String(),
-			heading_path: Type.Array(Type.String()),
+			chunk_id: Type.String({ examples: ['doc_06gzhmza00001mjww6bbdevcx5ss2c8f.4'] }),
+			text: Type.String({ examples: ['The warranty lasts three years from the day of purchase.'] }),
+			heading_path: Type.Array(Type.String(), { examples: [['Warranty', 'How long it lasts']] }),
 			page: NullableInteger(),
 			score,
 			semantic_score: score,
@@ -146,6 +146,14 @@ export const knowledgeBaseOperations = {
 		summary: 'Get the indexing status',
 		tag: 'Knowledge bases',
 		access: withKey('knowledge_bases:read'),
+		result: IndexingStatus,
+	},
+	reindexKnowledgeBase: {
+		method: 'POST',
+		path: '/api/v1/knowledge-bases/{id}/reindex',
+		summary: 'Index all documents anew from their stored bytes',
+		tag: 'Knowledge bases',
+		access: withKey('knowledge_bases:write'),
 		result: IndexingStatus,
 	},
 	searchKnowledgeBase: {

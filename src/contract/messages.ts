@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { messageExample, replyExample, widgetMessageExample, widgetReplyExample } from './message-examples.ts';
 import { type OperationTable, withKey } from './operation.ts';
 import {
 	Id,
@@ -16,21 +17,21 @@ import {
 export const Citation = Type.Object({
 	index: Type.Integer({ description: 'The number in the text: [1].' }),
 	document_id: Type.String(),
-	title: Type.String(),
+	title: Type.String({ examples: ['Warranty and repair'] }),
 	url: NullableText(),
 	page: NullableInteger(),
-	text: Type.String(),
+	text: Type.String({ examples: ['The warranty lasts three years.'] }),
 	score: Type.Number(),
 });
 export type Citation = Static<typeof Citation>;
 
 export const ToolCall = Type.Object({
-	id: Type.String(),
+	id: Type.String({ examples: ['call_1'] }),
 	tool_id: Type.String(),
-	name: Type.String(),
-	arguments: Type.Unknown(),
-	result: Type.Unknown(),
-	status: Type.String(),
+	name: Type.String({ examples: ['order_status'] }),
+	arguments: Type.Unknown({ examples: [{ order: '4711' }] }),
+	result: Type.Unknown({ examples: [{ state: 'shipped' }] }),
+	status: Type.String({ examples: ['completed'] }),
 	duration_ms: NullableInteger(),
 });
 export type ToolCall = Static<typeof ToolCall>;
@@ -39,7 +40,12 @@ export const Usage = Type.Object({ input_tokens: Type.Integer(), output_tokens: 
 export type Usage = Static<typeof Usage>;
 
 const author = Type.Object({ type: OneOf(['visitor', 'model', 'human']), name: NullableText() });
-const messageError = Type.Object({ code: Type.String(), message: Type.String() });
+
+/** Why a reply could not be written. */
+export const MessageError = Type.Object({
+	code: Type.String({ examples: ['model_error'] }),
+	message: Type.String({ examples: ['The model failed to answer.'] }),
+});
 
 const visible = {
 	id: Type.String(),
@@ -49,25 +55,39 @@ const visible = {
 	content: Type.String(),
 	status: OneOf(['completed', 'in_progress', 'stopped', 'failed']),
 	citations: Type.Array(Citation),
-	error: NullableObject(messageError),
+	error: NullableObject(MessageError),
 	feedback: NullableOneOf(['up', 'down']),
 	created_at: Timestamp,
 	completed_at: NullableTimestamp,
 };
 
-export const Message = Type.Object({
-	...visible,
-	model: NullableText(),
-	tool_calls: Type.Array(ToolCall),
-	usage: NullableObject(Usage),
-});
+export const Message = Type.Object(
+	{
+		...visible,
+		feedback_comment: NullableText({ description: 'What the person who rated it said.' }),
+		model: NullableText(),
+		tool_calls: Type.Array(ToolCall),
+		usage: NullableObject(Usage),
+	},
+	{ examples: [messageExample] },
+);
 export type Message = Static<typeof Message>;
 
-/** A message as visitors see it: without model, usage, and what tools were given and gave. */
-export const WidgetMessage = Type.Object({
-	...visible,
-	tool_calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), status: Type.String() })),
+/** A tool call as visitors see it. */
+export const WidgetToolCall = Type.Object({
+	id: ToolCall.properties.id,
+	name: ToolCall.properties.name,
+	status: ToolCall.properties.status,
 });
+
+/** A message as visitors see it: without model, usage, and what tools were given and gave. */
+export const WidgetMessage = Type.Object(
+	{
+		...visible,
+		tool_calls: Type.Array(WidgetToolCall),
+	},
+	{ examples: [widgetMessageExample] },
+);
 export type WidgetMessage = Static<typeof WidgetMessage>;
 
 /** Where an order of messages is asked for: oldest first unless said otherwise. */
@@ -76,7 +96,7 @@ export const MessageListQuery = PageQueryWith({});
 const send = {
 	deployment_id: Id('The deployment whose assistant answers.'),
 	conversation_id: Type.Optional(Id('Continue this conversation; absent: start one.')),
-	content: Type.String({ minLength: 1, maxLength: 32_000 }),
+	content: Type.String({ minLength: 1, maxLength: 32_000, examples: ['How long is the warranty?'] }),
 	stream: Type.Optional(Type.Boolean({ description: 'An SSE stream of the reply.' })),
 	metadata: Type.Optional(
 		Type.Record(Type.String(), Type.Unknown(), {
@@ -88,10 +108,34 @@ const send = {
 export const SendMessage = Strict(send);
 export type SendMessage = Static<typeof SendMessage>;
 
-export const MessageReply = Type.Object({ ...Message.properties, user_message: Message });
+export const Feedback = Strict({
+	rating: NullableOneOf(['up', 'down'], { description: 'null takes a rating back.' }),
+	comment: Type.Optional(NullableText({ maxLength: 2000 })),
+});
+export type Feedback = Static<typeof Feedback>;
+
+export const MessageReply = Type.Object({ ...Message.properties, user_message: Message }, { examples: [replyExample] });
 export type MessageReply = Static<typeof MessageReply>;
-export const WidgetMessageReply = Type.Object({ ...WidgetMessage.properties, user_message: WidgetMessage });
+export const WidgetMessageReply = Type.Object(
+	{ ...WidgetMessage.properties, user_message: WidgetMessage },
+	{ examples: [widgetReplyExample] },
+);
 export type WidgetMessageReply = Static<typeof WidgetMessageReply>;
+
+/** Messages to send, for the documentation. */
+export const messageBodies = {
+	'Start a conversation': {
+		deployment_id: 'dep_06gzhmza00001mjww6bbdevcx5ss2c8f',
+		content: 'How many days do I have to return an order?',
+		metadata: { page: '/orders/4711' },
+	},
+	'Go on, streamed': {
+		deployment_id: 'dep_06gzhmza00001mjww6bbdevcx5ss2c8f',
+		conversation_id: 'conv_06gzhmza00001mjww6bbdevcx5ss2c8f',
+		content: 'And without the box?',
+		stream: true,
+	},
+};
 
 /** Messages. */
 export const messageOperations = {
@@ -102,8 +146,19 @@ export const messageOperations = {
 		tag: 'Messages',
 		access: withKey('messages:write'),
 		body: SendMessage,
+		examples: messageBodies,
+		errors: ['assistant_archived', 'conversation_archived', 'conversation_busy', 'model_error'],
 		status: 201,
 		result: MessageReply,
 		streams: 'asked',
+	},
+	rateMessage: {
+		method: 'POST',
+		path: '/api/v1/messages/{id}/feedback',
+		summary: "Rate an assistant's message",
+		tag: 'Messages',
+		access: withKey('messages:write'),
+		body: Feedback,
+		result: Message,
 	},
 } as const satisfies OperationTable;

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { ErrorCode } from '../base/index.ts';
 
 /** The areas of API-key scopes; each has `:read` and `:write`. */
 export const SCOPE_AREAS = [
@@ -22,18 +23,26 @@ export const SCOPES: readonly ('*' | Scope)[] = [
 
 /**
  * Who may call: `key`, an API key or session with this scope (null: with any); `session`, a signed-in user; `widget`, a
- * visitor whose Origin is on the deployment's allowlist; `public`, anyone.
+ * visitor whose Origin is on the deployment's allowlist, with a token of theirs where the deployment asks for one (`token`:
+ * false: it never does here); `public`, anyone.
  */
 export type OperationAccess =
 	| { kind: 'key'; scope: Scope | null }
 	| { kind: 'session' }
-	| { kind: 'widget' }
+	| { kind: 'widget'; token: boolean }
 	| { kind: 'public' };
 
 /** For operations that take an API key, or a session, with this scope; null: any. */
 export const withKey = <S extends Scope | null>(scope: S) => ({ kind: 'key', scope }) as const;
 /** For operations of visitors. */
-export const asVisitor = { kind: 'widget' } as const;
+export const asVisitor = { kind: 'widget', token: true } as const;
+/** For what visitors' pages read before anybody can identify themselves. */
+export const asAnyVisitor = { kind: 'widget', token: false } as const;
+
+/** For what only a person does who is signed in. */
+export const asUser = { kind: 'session' } as const;
+/** For what anyone may call. */
+export const asAnyone = { kind: 'public' } as const;
 
 /** One operation of the API: the single source of its route, its validation, its types and its documentation. */
 export interface Operation {
@@ -41,6 +50,8 @@ export interface Operation {
 	/** With `{placeholders}`. */
 	path: string;
 	summary: string;
+	/** Markdown: what the summary leaves out. */
+	description?: string;
 	tag: string;
 	access: OperationAccess;
 	query?: TSchema;
@@ -61,6 +72,15 @@ export interface Operation {
 	secret?: true;
 	/** `always`: the answer is an event stream; `asked`: where the request asks for one. */
 	streams?: 'always' | 'asked';
+	/** The answer sets the session's cookie, or takes it away. */
+	setsCookie?: true;
+	/** What this operation may be refused with beyond what follows from the rest (`errorCodesOf` in openapi/). */
+	errors?: readonly ErrorCode[];
+	/**
+	 * Bodies as clients send them, by what each is for, for the documentation. Where absent, one is made of the examples
+	 * that the fields' schemas have.
+	 */
+	examples?: Readonly<Record<string, unknown>>;
 }
 
 /** Operations by their operationId. */
@@ -82,3 +102,9 @@ export interface OperationInput<O extends Operation> {
 
 /** What a handler of an operation answers. */
 export type OperationResult<O extends Operation> = Static<O['result']>;
+
+/** Whether an operation honours an Idempotency-Key: what is changed for a credential, and what visitors' messages begin. */
+export function takesIdempotencyKey({ method, access, status }: Operation): boolean {
+	if (method !== 'POST') return false;
+	return access.kind === 'key' || access.kind === 'session' || (access.kind === 'widget' && status === 201);
+}

@@ -1,9 +1,14 @@
+import { accessOperations } from './access.ts';
 import { assistantOperations } from './assistants.ts';
 import { conversationOperations } from './conversations.ts';
 import { deploymentOperations } from './deployments.ts';
 import { documentOperations } from './documents.ts';
+import { eventOperations } from './events.ts';
 import { knowledgeBaseOperations } from './knowledge-bases.ts';
 import { messageOperations } from './messages.ts';
+import { modelOperations } from './models.ts';
+import { toolOperations } from './tools.ts';
+import { webhookOperations } from './webhooks.ts';
 import { widgetOperations } from './widget.ts';
 
 /** Every operation of the API by its operationId. The order is that of the documentation. */
@@ -11,10 +16,15 @@ export const operations = {
 	...assistantOperations,
 	...knowledgeBaseOperations,
 	...documentOperations,
+	...toolOperations,
 	...deploymentOperations,
 	...messageOperations,
 	...conversationOperations,
 	...widgetOperations,
+	...webhookOperations,
+	...eventOperations,
+	...modelOperations,
+	...accessOperations,
 };
 
 export type Operations = typeof operations;

@@ -1,12 +1,18 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 
+/** What a stored secret reads back as; sent back, it leaves the secret as it is. */
+export const HIDDEN = '***';
+
 /** An object that refuses unknown members: what clients send. */
 export function Strict<P extends TProperties>(
 	properties: P,
-	options: { description?: string; minProperties?: number } = {},
+	options: { description?: string; minProperties?: number; examples?: unknown[] } = {},
 ) {
 	return Type.Object(properties, { additionalProperties: false, ...options });
 }
+
+/** What operations take that take nothing. */
+export const Nothing = Strict({});
 
 /** The members of an object, each optional: the shape of a JSON merge patch (RFC 7396). */
 export function Patch<P extends TProperties>(properties: P, options: { description?: string } = {}) {
@@ -20,6 +26,7 @@ interface TextOptions {
 	format?: string;
 	default?: string | null;
 	description?: string;
+	examples?: string[];
 }
 
 /** A string or null. One `type` array instead of `anyOf`, so that a wrong value gives one complaint, not three. */
@@ -28,14 +35,14 @@ export function NullableText(options: TextOptions = {}) {
 }
 
 /** An integer or null. */
-export function NullableInteger(options: { minimum?: number; description?: string } = {}) {
+export function NullableInteger(options: { minimum?: number; maximum?: number; description?: string } = {}) {
 	return Type.Unsafe<number | null>({ type: ['integer', 'null'], ...options });
 }
 
 /** One of the listed strings. */
 export function OneOf<const V extends readonly string[]>(
 	values: V,
-	options: { default?: V[number]; description?: string } = {},
+	options: { default?: V[number]; description?: string; examples?: V[number][] } = {},
 ) {
 	return Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...options });
 }
@@ -51,8 +58,31 @@ export function ObjectOrNull<T extends TObject>(schema: T) {
 }
 
 /** An object that may be null. */
-export function NullableObject<T extends TObject>(schema: T) {
-	return Type.Union([schema, Type.Null()]);
+export function NullableObject<T extends TObject>(
+	schema: T,
+	options: { description?: string; examples?: unknown[] } = {},
+) {
+	return Type.Union([schema, Type.Null()], options);
+}
+
+/**
+ * One of several objects, told apart by a constant that all of them have under one name: complaints are about the one that
+ * is meant. (`discriminator` is the keyword of OpenAPI; ajv knows it too.)
+ */
+export function Variants<V extends TObject>(
+	tag: string,
+	variants: readonly V[],
+	options: { description?: string; examples?: unknown[] } = {},
+) {
+	const values = variants.map(({ properties }) => (properties[tag] as unknown as { const: string }).const);
+	return Type.Unsafe<Static<V>>({
+		type: 'object',
+		required: [tag],
+		properties: { [tag]: { type: 'string', enum: values } },
+		discriminator: { propertyName: tag },
+		oneOf: [...variants],
+		...options,
+	});
 }
 
 /** An identifier in a request: any string, because a malformed id is the same 404 as an unknown one. */

@@ -3,7 +3,14 @@ import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 import { AppError, type ErrorDetail } from '../base/index.ts';
 
-const options = { allErrors: false, strict: true, useDefaults: false, allowUnionTypes: true, verbose: false } as const;
+const options = {
+	allErrors: false,
+	strict: true,
+	useDefaults: false,
+	allowUnionTypes: true,
+	verbose: false,
+	discriminator: true,
+} as const;
 
 /** Bodies come as JSON: nothing is coerced. */
 const bodies = new Ajv(options);
@@ -19,32 +26,35 @@ for (const ajv of [bodies, queries]) {
 /** Checks a value and gives it its type, or throws `invalid_request` with the place and the reason. */
 export type Validator<T> = (value: unknown) => T;
 
-/** A validator of JSON bodies. */
-export function bodyValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
-	return validator(bodies.compile(schema));
+/**
+ * A validator of JSON bodies.
+ * @param at where the value stands in the body, as a JSON Pointer, where it is a part of one
+ */
+export function bodyValidator<T extends TSchema>(schema: T, at = ''): Validator<Static<T>> {
+	return validator(bodies.compile(schema), at);
 }
 
 /** A validator of query strings; the values are coerced from text in place. */
 export function queryValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
-	return validator(queries.compile(schema));
+	return validator(queries.compile(schema), '');
 }
 
-function validator<T>(check: ValidateFunction): Validator<T> {
+function validator<T>(check: ValidateFunction, at: string): Validator<T> {
 	return (value) => {
 		if (check(value)) return value as T;
-		const details = (check.errors ?? []).map(detailOf);
+		const details = (check.errors ?? []).map((error) => detailOf(error, at));
 		const first = details[0];
 		throw new AppError('invalid_request', first ? sentence(first) : undefined, { details });
 	};
 }
 
-function detailOf(error: ErrorObject): ErrorDetail {
-	const path = error.instancePath;
+function detailOf(error: ErrorObject, at: string): ErrorDetail {
+	const path = at + error.instancePath;
 	switch (error.keyword) {
 		case 'additionalProperties':
-			return { path: `${path}/${pointer(error.params.additionalProperty)}`, message: 'is not a known field' };
+			return { path: path + pointerTo(error.params.additionalProperty), message: 'is not a known field' };
 		case 'required':
-			return { path: `${path}/${pointer(error.params.missingProperty)}`, message: 'is required' };
+			return { path: path + pointerTo(error.params.missingProperty), message: 'is required' };
 		case 'enum':
 			return { path, message: `must be one of ${error.params.allowedValues.map(String).join(', ')}` };
 		default:
@@ -52,9 +62,9 @@ function detailOf(error: ErrorObject): ErrorDetail {
 	}
 }
 
-/** Escapes a member's name for a JSON Pointer (RFC 6901). */
-function pointer(name: string): string {
-	return name.replaceAll('~', '~0').replaceAll('/', '~1');
+/** The JSON Pointer (RFC 6901) to a member at the top. */
+export function pointerTo(name: string): string {
+	return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 function sentence({ path, message }: ErrorDetail): string {

@@ -1,27 +1,32 @@
 import { Type } from 'typebox';
 import { EventStreamQuery } from './conversations.ts';
 import { WidgetConfig } from './deployments.ts';
-import { SendMessage, WidgetMessage, WidgetMessageReply } from './messages.ts';
-import { asVisitor, type OperationTable } from './operation.ts';
+import { Feedback, messageBodies, SendMessage, WidgetMessage, WidgetMessageReply } from './messages.ts';
+import { asAnyVisitor, asVisitor, type OperationTable } from './operation.ts';
 import { Id, PageOf, PageQueryWith, Strict } from './shapes.ts';
 
 /** The public routes of a conversation name the deployment that they are checked against. */
-export const WidgetQuery = Strict({ deployment_id: Id('The deployment.') });
+export const WidgetQuery = Type.Object({
+	deployment_id: Type.String({ minLength: 1, description: 'The deployment.' }),
+});
 export const WidgetHistoryQuery = PageQueryWith({ deployment_id: Id('The deployment.') });
 export const WidgetEventStreamQuery = Strict({
 	...EventStreamQuery.properties,
 	deployment_id: Id('The deployment.'),
 });
+export const WidgetFeedback = Strict({ ...Feedback.properties, deployment_id: Id('The deployment.') });
 export const WidgetStop = Strict({ deployment_id: Id('The deployment.') });
 
 /** What visitors of a web page may do. */
 export const widgetOperations = {
 	getWidgetConfig: {
+		versioned: true,
 		method: 'GET',
 		path: '/api/v1/widget/config',
 		summary: "Read a deployment's widget configuration",
+		description: 'May be cached by a CDN. Query parameters that it does not know are passed over.',
 		tag: 'Widget',
-		access: asVisitor,
+		access: asAnyVisitor,
 		query: WidgetQuery,
 		result: WidgetConfig,
 	},
@@ -32,6 +37,8 @@ export const widgetOperations = {
 		tag: 'Widget',
 		access: asVisitor,
 		body: SendMessage,
+		examples: messageBodies,
+		errors: ['assistant_archived', 'conversation_archived', 'conversation_busy', 'model_error'],
 		status: 201,
 		result: WidgetMessageReply,
 		streams: 'asked',
@@ -63,5 +70,14 @@ export const widgetOperations = {
 		access: asVisitor,
 		body: WidgetStop,
 		result: Type.Object({ stopped: Type.Boolean() }),
+	},
+	rateWidgetMessage: {
+		method: 'POST',
+		path: '/api/v1/widget/messages/{id}/feedback',
+		summary: "Rate an assistant's message, as a visitor",
+		tag: 'Widget',
+		access: asVisitor,
+		body: WidgetFeedback,
+		result: WidgetMessage,
 	},
 } as const satisfies OperationTable;

@@ -1,39 +1,67 @@
 import { type Actor, MailboxFull, type SelfRef } from '../actors/index.ts';
 import { AppError, type Clock, messageOf } from '../base/index.ts';
 import type { Outbox } from '../outbox/index.ts';
-import type { Commit, CommitOutcome, ConversationRecord, MessageRecord, Store } from '../store/index.ts';
+import {
+	AnsweredBefore,
+	type Commit,
+	type CommitOutcome,
+	type ConversationRecord,
+	type MessageRecord,
+	type Store,
+} from '../store/index.ts';
+import { type ConversationChange, changeConversation, eraseConversation } from './change.ts';
 import { type ReplyDependencies, STOPPED, writeReply } from './reply.ts';
-import { beginTurn, endTurn, type IncomingMessage, type ReplyOutcome, restartTurn, type Turn } from './turn.ts';
+import {
+	beginTurn,
+	endTurn,
+	type IncomingMessage,
+	type ReplyOutcome,
+	restartTurn,
+	rewriteTurn,
+	type Turn,
+} from './turn.ts';
 
 export type ConversationMessage =
 	/** `start`: the conversation to begin, where it does not exist yet. */
 	| { type: 'send'; message: IncomingMessage; model: string; start: ConversationRecord | null }
 	| { type: 'stop' }
 	| { type: 'resume' }
-	/** Reports of the reply that is being written. */
-	| { type: 'text'; text: string }
-	| { type: 'ended'; outcome: ReplyOutcome };
+	/** Asks for the turn whose reply this is, where it is being written. */
+	| { type: 'join'; replyId: string }
+	/** Has a reply that failed written anew. */
+	| { type: 'rewrite'; questionId: string; replyId: string }
+	| ({ type: 'change' } & ConversationChange)
+	| ({ type: 'erase' } & Omit<ConversationChange, 'patch'>)
+	/** Reports of a reply that is being written. */
+	| { type: 'text'; replyId: string; text: string }
+	| { type: 'ended'; replyId: string; outcome: ReplyOutcome };
 
 /** What a message to the actor is answered with. */
 export type ConversationAnswer =
 	| { sent: SentMessage }
-	/** The turn whose reply was being written, null where none was. */
-	| { stopped: SentMessage | null };
+	/** The turn whose reply was (to `stop`) or is (to `join`, `rewrite`) being written, null where none is. */
+	| { turn: SentMessage | null }
+	| { changed: ConversationRecord }
+	| { done: true };
 
 /** A stored message, the reply that is being written to it, and the event after which the stream tells of both. */
 export interface SentMessage {
 	question: MessageRecord;
 	reply: MessageRecord;
 	position: number;
+	/** The reply was begun anew: the stream from `position` tells of it as a reset, and not of the question. */
+	restarted: boolean;
 }
 
 export interface ConversationDependencies extends ReplyDependencies {
 	store: Store;
-	outbox: Pick<Outbox, 'grow'>;
+	outbox: Pick<Outbox, 'grow' | 'close'>;
 	clock: Clock;
 	/** Milliseconds that a reply may take. */
 	replyMs: number;
 }
+
+const DONE: ConversationAnswer = { done: true };
 
 /** How often a reply is begun before it is given up as interrupted. */
 const ATTEMPTS = 2;
@@ -52,6 +80,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	#abort: AbortController | null = null;
 	/** The event after which the stream tells of this turn. */
 	#position = 0;
+	#restarted = false;
 
 	/** @param unfinished the turn whose reply a process before this one (or an actor before this one) did not finish */
 	constructor(
@@ -82,16 +111,24 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	handle(message: ConversationMessage): ConversationAnswer | Promise<ConversationAnswer> {
 		switch (message.type) {
 			case 'text':
-				if (this.#turn) this.#deps.outbox.grow(this.#turn.conversation.id, message.text);
-				return { stopped: null };
+				if (this.#writes(message.replyId)) this.#deps.outbox.grow((this.#turn as Turn).conversation.id, message.text);
+				return DONE;
 			case 'send':
 				return this.#send(message.message, message.model, message.start);
 			case 'ended':
-				return this.#end(message.outcome);
+				return this.#writes(message.replyId) ? this.#end(message.outcome) : DONE;
 			case 'stop':
 				return this.#stop();
 			case 'resume':
 				return this.#resume();
+			case 'join':
+				return this.#join(message.replyId);
+			case 'rewrite':
+				return this.#rewrite(message.questionId, message.replyId);
+			case 'change':
+				return this.#change(message);
+			case 'erase':
+				return this.#erase(message);
 		}
 	}
 
@@ -105,14 +142,15 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#write(turn);
 		// The stream events of this turn are the last two: whoever follows from just before sees the turn from its start.
 		this.#position = (seqs.at(-2) as number) - 1;
-		return { sent: { question: turn.question, reply: turn.reply, position: this.#position } };
+		this.#restarted = false;
+		return { sent: this.#sent(turn) };
 	}
 
 	#stop(): ConversationAnswer {
 		const turn = this.#turn;
 		const abort = this.#abort;
 		abort?.abort(STOPPED);
-		return { stopped: turn && abort ? { question: turn.question, reply: turn.reply, position: this.#position } : null };
+		return { turn: turn && abort ? this.#sent(turn) : null };
 	}
 
 	async #end(outcome: ReplyOutcome): Promise<ConversationAnswer> {
@@ -122,12 +160,58 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#record = conversation;
 		this.#turn = null;
 		this.#abort = null;
-		return { stopped: null };
+		return DONE;
+	}
+
+	async #join(replyId: string): Promise<ConversationAnswer> {
+		if (!this.#writes(replyId)) return { turn: null };
+		// A turn that a process before this one left is taken up first: its stream begins there.
+		await this.#resume();
+		return { turn: this.#turn && this.#sent(this.#turn) };
+	}
+
+	async #rewrite(questionId: string, replyId: string): Promise<ConversationAnswer> {
+		const { store, clock } = this.#deps;
+		const [question, reply] = [await store.get('messages', questionId), await store.get('messages', replyId)];
+		if (!this.#record || !question || !reply) throw new AppError('not_found', 'The conversation does not exist.');
+		// Another repeat was faster.
+		if (reply.status !== 'failed') return { turn: null };
+		if (this.#record.status === 'archived') throw new AppError('conversation_archived');
+		const { commit, turn } = rewriteTurn(this.#record, question, reply, clock.now());
+		const { seqs } = committed(await store.commit(commit));
+		this.#position = (seqs[0] as number) - 1;
+		this.#restarted = true;
+		this.#write(turn);
+		return { turn: this.#sent(turn) };
+	}
+
+	async #change(change: ConversationChange): Promise<ConversationAnswer> {
+		if (!this.#record) throw new AppError('not_found', 'The conversation does not exist.');
+		const changed = changeConversation(this.#record, change, this.#deps.clock.now());
+		if (changed) {
+			committed(await this.#deps.store.commit(changed.commit));
+			this.#record = changed.conversation;
+			// The reply that is being written ends on the conversation as it is now.
+			if (this.#turn) this.#turn = { ...this.#turn, conversation: changed.conversation };
+		}
+		return { changed: this.#record };
+	}
+
+	async #erase(erasure: Omit<ConversationChange, 'patch'>): Promise<ConversationAnswer> {
+		if (!this.#record) throw new AppError('not_found', 'The conversation does not exist.');
+		const { id } = this.#record;
+		committed(await this.#deps.store.commit(eraseConversation(this.#record, erasure)));
+		this.#abort?.abort(new Error('The conversation was erased.'));
+		this.#record = null;
+		this.#turn = null;
+		this.#abort = null;
+		this.#deps.outbox.close(id);
+		return DONE;
 	}
 
 	/** Writes a reply again that was cut off, or gives it up when that happened before. */
 	async #resume(): Promise<ConversationAnswer> {
-		if (!this.#turn || this.#abort) return { stopped: null };
+		if (!this.#turn || this.#abort) return DONE;
 		const { conversation, question, reply } = this.#turn;
 		if (reply.attempts >= ATTEMPTS) {
 			const error = { code: 'interrupted', message: 'The reply was interrupted twice and has been given up.' };
@@ -135,17 +219,19 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		}
 		const [seq = 1] = await this.#mustCommit(restartTurn(this.#turn, this.#deps.clock.now()));
 		this.#position = seq - 1;
+		this.#restarted = true;
 		this.#write({
 			conversation,
 			question,
 			reply: { ...reply, attempts: reply.attempts + 1, version: reply.version + 1 },
 		});
-		return { stopped: null };
+		return DONE;
 	}
 
 	/** Lets the reply be written beside the mailbox; its text comes back as messages, joined per turn of the event loop. */
 	#write(turn: Turn): void {
 		const abort = new AbortController();
+		const replyId = turn.reply.id;
 		this.#turn = turn;
 		this.#abort = abort;
 		const late = new AppError('model_error', 'The model took too long to answer.');
@@ -154,7 +240,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const flush = () => {
 			const text = pending;
 			pending = '';
-			if (text !== '' && !this.#report({ type: 'text', text })) onText(text);
+			if (text !== '' && !this.#report({ type: 'text', replyId, text })) onText(text);
 		};
 		const onText = (text: string) => {
 			if (pending === '') setImmediate(flush);
@@ -162,12 +248,21 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		};
 		const onEnd = (outcome: ReplyOutcome) => {
 			flush();
-			if (pending !== '' || !this.#report({ type: 'ended', outcome })) setImmediate(onEnd, outcome);
+			if (pending !== '' || !this.#report({ type: 'ended', replyId, outcome })) setImmediate(onEnd, outcome);
 		};
 		void writeReply(this.#deps, turn, onText, abort.signal).then((outcome) => {
 			clearTimeout(deadline);
 			onEnd(outcome);
 		});
+	}
+
+	#sent({ question, reply }: Turn): SentMessage {
+		return { question, reply, position: this.#position, restarted: this.#restarted };
+	}
+
+	/** Whether this reply is being written; reports of one whose conversation was erased come late. */
+	#writes(replyId: string): boolean {
+		return this.#turn?.reply.id === replyId;
 	}
 
 	/** Reports to this actor; false while its mailbox has no room: then later. */
@@ -196,6 +291,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 /** Anything but success means that our memory is out of date: the error discards this actor, and the store is read anew. */
 function committed(result: CommitOutcome): Extract<CommitOutcome, { outcome: 'committed' }> {
+	if (result.outcome === 'replay') throw new AnsweredBefore(result);
 	if (result.outcome !== 'committed') throw new Error(`The conversation's change was refused (${result.outcome}).`);
 	return result;
 }

@@ -1,8 +1,17 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
-import { AppError, messageOf, newId } from '../base/index.ts';
-import type { EndUser } from '../contract/index.ts';
+import { AppError, isId, messageOf, newId } from '../base/index.ts';
+import type { EndUser, Feedback } from '../contract/index.ts';
 import { formatPosition, type Outbox, parsePosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
-import type { ConversationRecord, DeploymentRecord, MessageRecord } from '../store/index.ts';
+import {
+	type Commit,
+	type ConversationRecord,
+	type DeploymentRecord,
+	decideAndCommit,
+	type IdempotencyRecord,
+	type MessageRecord,
+	versionOf,
+} from '../store/index.ts';
+import type { ConversationChange } from './change.ts';
 import {
 	ConversationActor,
 	type ConversationAnswer,
@@ -10,8 +19,9 @@ import {
 	type ConversationMessage,
 	type SentMessage,
 } from './conversation-actor.ts';
+import { requireMetadata } from './metadata.ts';
 import type { Audience } from './present.ts';
-import { type ConversationEvent, streamConversation } from './stream.ts';
+import { type ConversationEvent, questionEvent, streamConversation } from './stream.ts';
 
 export interface ConversationsOptions extends ConversationDependencies {
 	outbox: Outbox;
@@ -27,17 +37,28 @@ export interface OutgoingMessage {
 	metadata: Record<string, unknown> | undefined;
 	channel: ConversationRecord['channel'];
 	end_user: EndUser | null;
+	/** Stored with the message, so that repeats of the request find it: see `repeated`. */
+	receipt?: IdempotencyRecord | undefined;
+}
+
+/** A turn whose reply has ended well. */
+export interface EndedTurn {
+	question: MessageRecord;
+	ended: MessageRecord;
+	/** The event that told of its end; 0 where that was forgotten. */
+	closing: number;
 }
 
 /** Messages that may wait in one conversation while a reply is written. */
 const WAITING = 16;
 const MAX_RESIDENT = 100_000;
 const IDLE_MS = 10 * 60_000;
-const METADATA_BYTES = 16 * 1024;
-const METADATA_DEPTH = 32;
 /** How long a message may wait for its turn (ms). */
 const TURN_MS = 15 * 60_000;
 const STOP_MS = 10_000;
+const JOIN_MS = 10_000;
+const LOOKS = 20;
+const CHANGE_MS = 10_000;
 /** After a failure of ours a reply is taken up again, not at once: what failed may need a moment. */
 const RESUME_MS = 1_000;
 
@@ -84,7 +105,11 @@ export class Conversations implements AsyncDisposable {
 		if (!existing && assistant.status === 'archived') throw new AppError('assistant_archived');
 		const start = existing ? null : this.#draft(message);
 		const id = existing?.id ?? (start as ConversationRecord).id;
-		const incoming = { content: message.content, author_name: end_user?.name ?? null };
+		const incoming = {
+			content: message.content,
+			author_name: end_user?.name ?? null,
+			receipt: message.receipt ?? null,
+		};
 		const answer = await this.#transport.ask(
 			id,
 			{ type: 'send', message: incoming, model: assistant.model, start },
@@ -109,6 +134,16 @@ export class Conversations implements AsyncDisposable {
 		return streamConversation(this.#transport, this.#deps.store, conversationId, { until: null, ...options });
 	}
 
+	/** The events of one turn, from its question to the end of its reply. */
+	async *followTurn(
+		{ question, reply, position, restarted }: SentMessage,
+		{ signal, audience }: { signal: AbortSignal; audience: Audience },
+	): AsyncGenerator<ConversationEvent, void, undefined> {
+		if (restarted) yield questionEvent(question, position, audience);
+		const after = { seq: position, offset: 0 };
+		yield* this.follow(reply.conversation_id, { after, signal, audience, until: reply.id });
+	}
+
 	/**
 	 * Waits until a reply has ended, however it ended.
 	 * @throws AppError `unavailable` where the signal aborts first
@@ -120,6 +155,9 @@ export class Conversations implements AsyncDisposable {
 				continue;
 			const ended = await this.#deps.store.get('messages', reply.id);
 			if (ended) return ended;
+			throw new AppError('not_found', 'The conversation was erased.');
+		}
+		if (!signal.aborted && !(await this.#deps.store.get('messages', reply.id))) {
 			throw new AppError('not_found', 'The conversation was erased.');
 		}
 		throw new AppError('unavailable', 'The reply is still being written. Read the conversation later.', {
@@ -134,10 +172,86 @@ export class Conversations implements AsyncDisposable {
 			{ type: 'stop' },
 			{ lane: 'control', deadlineMs: STOP_MS },
 		);
-		if (!('stopped' in answer) || !answer.stopped) return false;
+		if (!('turn' in answer) || !answer.turn) return false;
 		// Told once it is on disk: a crash after this answer must not bring the reply back.
-		await this.reply(answer.stopped, AbortSignal.timeout(STOP_MS));
+		await this.reply(answer.turn, AbortSignal.timeout(STOP_MS));
 		return true;
+	}
+
+	/**
+	 * What a repeat of a stored message finds: the reply that has ended; or the turn in which it is being written, anew where
+	 * it had failed.
+	 * @param body what the message's receipt was stored with
+	 */
+	async repeated(body: string): Promise<SentMessage | EndedTurn> {
+		const ids = JSON.parse(body) as { conversation_id: string; question_id: string; reply_id: string };
+		const { store } = this.#deps;
+		for (let look = 0; look < LOOKS; look++) {
+			const [question, reply] = [
+				await store.get('messages', ids.question_id),
+				await store.get('messages', ids.reply_id),
+			];
+			if (!question || !reply) throw new AppError('not_found', 'The conversation was erased.');
+			if (reply.status === 'completed' || reply.status === 'stopped') {
+				return { question, ended: reply, closing: (await store.closingEvent(ids.conversation_id, reply.id)) ?? 0 };
+			}
+			const answer = await this.#transport.ask(
+				ids.conversation_id,
+				reply.status === 'failed'
+					? { type: 'rewrite', questionId: question.id, replyId: reply.id }
+					: { type: 'join', replyId: reply.id },
+				reply.status === 'failed' ? { deadlineMs: TURN_MS } : { lane: 'control', deadlineMs: JOIN_MS },
+			);
+			if ('turn' in answer && answer.turn) return answer.turn;
+			// It has ended, or was begun, since it was read: look again.
+		}
+		throw new AppError('unavailable', 'The reply cannot be joined right now.', { retry_after: 1 });
+	}
+
+	/**
+	 * Changes a conversation's fields, archives or reopens it.
+	 * @throws AppError `not_found` also for another workspace's, `precondition_failed`, `invalid_request`
+	 */
+	async change(id: string, change: ConversationChange): Promise<ConversationRecord> {
+		const answer = await this.#ask(id, { type: 'change', ...change });
+		if (!('changed' in answer)) throw new Error('a change was not answered as one');
+		return answer.changed;
+	}
+
+	/** Erases a conversation for good; whoever follows it is told no more. */
+	async erase(id: string, erasure: Omit<ConversationChange, 'patch'>): Promise<void> {
+		await this.#ask(id, { type: 'erase', ...erasure });
+	}
+
+	/**
+	 * Keeps what somebody thought of a reply.
+	 * @param mayRate judges whether they may see the message's conversation
+	 * @throws AppError `not_found`; `invalid_request` for a message that is no finished reply
+	 */
+	async rate(
+		messageId: string,
+		{ rating, comment }: Feedback,
+		mayRate: (conversation: ConversationRecord) => boolean,
+		receipt?: (message: MessageRecord) => IdempotencyRecord | undefined,
+	): Promise<MessageRecord> {
+		const { store } = this.#deps;
+		return decideAndCommit(store, async () => {
+			const message = await store.get('messages', messageId);
+			const conversation = message && (await store.get('conversations', message.conversation_id));
+			if (!conversation || !mayRate(conversation)) throw new AppError('not_found', 'The message does not exist.');
+			if (message.role !== 'assistant' || message.status === 'in_progress') {
+				throw new AppError('invalid_request', 'Only a finished message of the assistant can be rated.');
+			}
+			const said = comment === undefined ? message.feedback_comment : comment;
+			const set = { feedback: rating, feedback_comment: rating === null ? null : said };
+			const rated = { ...message, ...set, version: message.version + 1 };
+			const commit: Commit = {
+				expect: [versionOf('messages', message)],
+				write: [{ op: 'patch', kind: 'messages', id: message.id, set }],
+				idempotency: receipt?.(rated),
+			};
+			return { commit, result: rated };
+		});
 	}
 
 	/** Takes no new messages and lets running replies end. What is cut off by the deadline is taken up at the next start. */
@@ -149,8 +263,14 @@ export class Conversations implements AsyncDisposable {
 		await this.#actors.drain(0);
 	}
 
+	/** Asks a conversation beside what it is writing. */
+	#ask(id: string, message: ConversationMessage): Promise<ConversationAnswer> {
+		if (!isId('conversation', id)) throw new AppError('not_found', 'The conversation does not exist.');
+		return this.#transport.ask(id, message, { lane: 'control', deadlineMs: CHANGE_MS });
+	}
+
 	#draft({ deployment, metadata = {}, channel, end_user }: OutgoingMessage): ConversationRecord {
-		checkMetadata(metadata);
+		requireMetadata(metadata);
 		const now = this.#deps.clock.now();
 		return {
 			id: newId('conversation'),
@@ -174,9 +294,9 @@ export class Conversations implements AsyncDisposable {
 	}
 
 	async #unfinished(conversation: ConversationRecord) {
-		const last = await this.#deps.store.messagesBefore(conversation.id, conversation.message_count + 1, 2);
-		const [question, reply] = last;
-		return question && reply?.status === 'in_progress' ? { conversation, question, reply } : null;
+		const reply = await this.#deps.store.unfinishedReply(conversation.id);
+		const [question] = reply ? await this.#deps.store.messagesBefore(conversation.id, reply.seq, 1) : [];
+		return question && reply ? { conversation, question, reply } : null;
 	}
 
 	#recover(id: string, thrown: unknown): void {
@@ -189,21 +309,4 @@ export class Conversations implements AsyncDisposable {
 			}
 		}, RESUME_MS).unref();
 	}
-}
-
-/** @throws AppError `invalid_request` for metadata that are too deep or too large */
-function checkMetadata(metadata: Record<string, unknown>): void {
-	let level: unknown[] = [metadata];
-	for (let depth = 0; level.length > 0; depth++) {
-		if (depth > METADATA_DEPTH) throw badMetadata(`must not be nested deeper than ${METADATA_DEPTH} levels`);
-		const holders = level.filter((value): value is object => typeof value === 'object' && value !== null);
-		level = holders.flatMap((holder) => Object.values(holder));
-	}
-	if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
-		throw badMetadata(`must not be larger than ${METADATA_BYTES} bytes`);
-	}
-}
-
-function badMetadata(message: string): AppError {
-	return new AppError('invalid_request', `/metadata ${message}.`, { details: [{ path: '/metadata', message }] });
 }

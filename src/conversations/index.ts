@@ -1,4 +1,4 @@
 export type { SentMessage } from './conversation-actor.ts';
-export { Conversations, type ConversationsOptions, type OutgoingMessage } from './conversations.ts';
-export { type Audience, presentConversation, presentFor, presentMessage } from './present.ts';
-export type { ConversationEvent } from './stream.ts';
+export { Conversations, type ConversationsOptions, type EndedTurn, type OutgoingMessage } from './conversations.ts';
+export { type Audience, presentConversation, presentFor, presentForVisitor, presentMessage } from './present.ts';
+export { type ConversationEvent, endedTurnEvents } from './stream.ts';

@@ -36,6 +36,7 @@ export function presentMessage(record: MessageRecord): Message {
 		feedback: record.feedback,
 		created_at: timestamp(record.created_at),
 		completed_at: timestampOrNull(record.completed_at),
+		feedback_comment: record.feedback_comment,
 		model: record.model,
 		tool_calls: record.tool_calls,
 		usage: record.usage,
@@ -44,7 +45,7 @@ export function presentMessage(record: MessageRecord): Message {
 
 /** A message as visitors see it: not what it cost, what wrote it, or what tools were given and gave. */
 export function presentForVisitor(record: MessageRecord): WidgetMessage {
-	const { model: _model, usage: _usage, tool_calls, ...visible } = presentMessage(record);
+	const { model: _model, usage: _usage, feedback_comment: _comment, tool_calls, ...visible } = presentMessage(record);
 	return { ...visible, tool_calls: tool_calls.map(({ id, name, status }) => ({ id, name, status })) };
 }
 

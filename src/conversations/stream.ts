@@ -1,7 +1,7 @@
 import type { Transport } from '../actors/index.ts';
 import type { StreamEventName } from '../contract/index.ts';
 import { formatPosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
-import type { Store } from '../store/index.ts';
+import type { MessageRecord, Store } from '../store/index.ts';
 import { type Audience, presentFor } from './present.ts';
 
 /** An event of a conversation as its followers get it: one server-sent event. */
@@ -61,12 +61,7 @@ async function shape(
 ): Promise<ConversationEvent | 'finished' | null> {
 	const record = await store.get('messages', event.data.message_id);
 	if (!record) return null;
-	const id = formatPosition(position);
-	const told = (name: StreamEventName, body: object): ConversationEvent => ({
-		id,
-		event: name,
-		data: JSON.stringify({ type: name, ...body }),
-	});
+	const told = (name: StreamEventName, body: object) => toldEvent(name, body, position);
 	const opens = event.data.text === 'opens';
 	if (opens && replayed && record.status !== 'in_progress') return 'finished';
 	const message = presentFor(audience, record);
@@ -74,6 +69,8 @@ async function shape(
 		case 'message.reset':
 			return told('message.reset', { message_id: record.id });
 		case 'message.failed':
+			// A repeat of the request had it written anew since: what follows tells of that.
+			if (record.status !== 'failed') return null;
 			return told('message.failed', { message, error: record.error });
 		case 'message.completed':
 			return told('message.completed', { message });
@@ -91,4 +88,22 @@ async function shape(
 			return told('message.created', { message: opens ? { ...message, ...begun, ...usage } : message });
 		}
 	}
+}
+
+/** The stream of a turn that has ended already: its question, and the whole of its reply. */
+export async function* endedTurnEvents(
+	{ question, ended, closing }: { question: MessageRecord; ended: MessageRecord; closing: number },
+	audience: Audience,
+): AsyncGenerator<ConversationEvent, void, undefined> {
+	yield questionEvent(question, Math.max(0, closing - 1), audience);
+	yield toldEvent('message.completed', { message: presentFor(audience, ended) }, { seq: closing, offset: 0 });
+}
+
+/** A question as it was created, for somebody who joins its turn later. */
+export function questionEvent(question: MessageRecord, seq: number, audience: Audience): ConversationEvent {
+	return toldEvent('message.created', { message: presentFor(audience, question) }, { seq, offset: 0 });
+}
+
+function toldEvent(name: StreamEventName, body: object, position: StreamPosition): ConversationEvent {
+	return { id: formatPosition(position), event: name, data: JSON.stringify({ type: name, ...body }) };
 }

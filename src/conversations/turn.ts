@@ -1,5 +1,12 @@
 import { newId } from '../base/index.ts';
-import type { Commit, ConversationRecord, MessageRecord, NewEvent } from '../store/index.ts';
+import {
+	type Commit,
+	type ConversationRecord,
+	type IdempotencyRecord,
+	type MessageRecord,
+	type NewEvent,
+	versionOf,
+} from '../store/index.ts';
 import { presentConversation, presentMessage } from './present.ts';
 
 /** A visitor's or client's message on its way into a conversation. */
@@ -7,6 +14,8 @@ export interface IncomingMessage {
 	content: string;
 	/** The author's name where it is known. */
 	author_name: string | null;
+	/** Stored with the message, completed by where its reply is: repeats are answered by that. */
+	receipt: IdempotencyRecord | null;
 }
 
 /** A stored question and the reply that is being written to it. */
@@ -62,6 +71,10 @@ export function beginTurn(
 			streamEvent(next, 'message.created', { message_id: reply.id, text: 'opens' }, now),
 		],
 	};
+	if (message.receipt) {
+		const body = JSON.stringify({ conversation_id: next.id, question_id: question.id, reply_id: reply.id });
+		commit.idempotency = { ...message.receipt, body, subject: next.id };
+	}
 	return { commit, turn: { conversation: next, question, reply } };
 }
 
@@ -94,6 +107,33 @@ export function endTurn(
 		],
 	};
 	return { commit, conversation: next };
+}
+
+/** The commit by which a reply that failed is to be written anew, to the same stored question. */
+export function rewriteTurn(
+	conversation: ConversationRecord,
+	question: MessageRecord,
+	failed: MessageRecord,
+	now: number,
+): { commit: Commit; turn: Turn } {
+	const set = {
+		content: '',
+		status: 'in_progress' as const,
+		citations: [],
+		tool_calls: [],
+		usage: null,
+		error: null,
+		feedback: null,
+		feedback_comment: null,
+		attempts: 1,
+		completed_at: null,
+	};
+	const commit: Commit = {
+		expect: [versionOf('messages', failed)],
+		write: [{ op: 'patch', kind: 'messages', id: failed.id, set }],
+		events: [streamEvent(conversation, 'message.reset', { message_id: failed.id, text: 'opens' }, now)],
+	};
+	return { commit, turn: { conversation, question, reply: { ...failed, ...set, version: failed.version + 1 } } };
 }
 
 /** The commit by which a reply that a crash cut off begins anew. */
@@ -132,8 +172,14 @@ function emptyMessage(
 	};
 }
 
-function workspaceEvent(conversation: ConversationRecord, type: string, data: unknown, now: number): NewEvent {
-	return { id: newId('event'), stream: conversation.workspace_id, type, data, created_at: now };
+/** An event for the workspace's log and webhooks; it is erased with the conversation. */
+export function workspaceEvent(
+	{ id, workspace_id }: ConversationRecord,
+	type: string,
+	data: unknown,
+	now: number,
+): NewEvent {
+	return { id: newId('event'), stream: workspace_id, type, data, subject: id, created_at: now };
 }
 
 function streamEvent(

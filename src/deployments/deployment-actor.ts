@@ -3,12 +3,19 @@ import { AppError, type Clock, mergePatch } from '../base/index.ts';
 import type { DeploymentPatch } from '../contract/index.ts';
 import { type Commit, type DeploymentRecord, requireVersion, type Store } from '../store/index.ts';
 import { type Allowlist, createAllowlist } from './allowlist.ts';
+import { requireKey, type TokenSettings } from './token-settings.ts';
 import { type RenderedConfig, renderConfig } from './widget-config.ts';
 
 export type DeploymentMessage =
 	| { type: 'read' }
 	/** `versions`: those that the client would change; null: any. */
 	| { type: 'change'; workspaceId: string; patch: DeploymentPatch; versions: readonly number[] | null };
+
+export interface DeploymentDependencies {
+	store: Pick<Store, 'commit' | 'get'>;
+	clock: Clock;
+	tokenSettings: TokenSettings;
+}
 
 /** One deployment awake: its settings as they are on disk, and what the hot routes need of them, made once. */
 export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecord> {
@@ -17,11 +24,13 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 	#config: RenderedConfig;
 	readonly #store: Pick<Store, 'commit' | 'get'>;
 	readonly #clock: Clock;
+	readonly #tokenSettings: TokenSettings;
 
-	constructor(record: DeploymentRecord, { store, clock }: { store: Pick<Store, 'commit' | 'get'>; clock: Clock }) {
+	constructor(record: DeploymentRecord, { store, clock, tokenSettings }: DeploymentDependencies) {
 		this.#record = record;
 		this.#store = store;
 		this.#clock = clock;
+		this.#tokenSettings = tokenSettings;
 		this.#allowlist = createAllowlist(record.allowed_domains);
 		this.#config = renderConfig(record);
 	}
@@ -52,7 +61,13 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 			if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');
 		}
 		const allowlist = patch.allowed_domains ? createAllowlist(patch.allowed_domains) : this.#allowlist;
-		const set = { ...mergePatch(this.#record, patch), updated_at: this.#clock.now() };
+		const { jwt, ...plain } = patch;
+		const set = { ...mergePatch(this.#record, plain), updated_at: this.#clock.now() };
+		if (jwt !== undefined) set.jwt = this.#tokenSettings.merge(this.#record.jwt, jwt);
+		// Only where it is touched: what was stored before this rule must still be renamed and archived.
+		if (jwt !== undefined || patch.features?.jwt_required) {
+			requireKey(set.features ?? this.#record.features, set.jwt === undefined ? this.#record.jwt : set.jwt);
+		}
 		const { outcome } = await this.#store.commit({
 			expect: [{ kind: 'deployments', id: this.#record.id, version: this.#record.version }],
 			write: [{ op: 'patch', kind: 'deployments', id: this.#record.id, set }],

@@ -1,9 +1,10 @@
 import { ActorSystem } from '../actors/index.ts';
 import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } from '../base/index.ts';
-import type { Deployment, DeploymentCreate, DeploymentPatch } from '../contract/index.ts';
+import { type Deployment, type DeploymentCreate, type DeploymentPatch, HIDDEN } from '../contract/index.ts';
 import { type DeploymentRecord, decideAndCommit, type IdempotencyRecord, type Store } from '../store/index.ts';
 import { createAllowlist } from './allowlist.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
+import { requireKey, type TokenSettings } from './token-settings.ts';
 import { VisitorLimits } from './visitor-limits.ts';
 import type { RenderedConfig } from './widget-config.ts';
 
@@ -11,6 +12,7 @@ export interface DeploymentsOptions {
 	store: Store;
 	clock: Clock;
 	log: Log;
+	tokenSettings: TokenSettings;
 }
 
 /** A deployment as a visitor's request sees it. */
@@ -35,7 +37,7 @@ export function presentDeployment(record: DeploymentRecord): Deployment {
 		appearance: record.appearance,
 		features: record.features,
 		rate_limit: record.rate_limit,
-		jwt: null,
+		jwt: record.jwt && { ...record.jwt, secret: record.jwt.secret === null ? null : HIDDEN },
 		status: record.status,
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
@@ -47,11 +49,13 @@ export class Deployments implements AsyncDisposable {
 	readonly limits: VisitorLimits;
 	readonly #store: Store;
 	readonly #clock: Clock;
+	readonly #tokenSettings: TokenSettings;
 	readonly #actors: ActorSystem<DeploymentMessage, DeploymentRecord>;
 
-	constructor({ store, clock, log }: DeploymentsOptions) {
+	constructor({ store, clock, log, tokenSettings }: DeploymentsOptions) {
 		this.#store = store;
 		this.#clock = clock;
+		this.#tokenSettings = tokenSettings;
 		this.limits = new VisitorLimits(clock);
 		this.#actors = new ActorSystem({
 			load: (id) => this.#load(id),
@@ -81,13 +85,16 @@ export class Deployments implements AsyncDisposable {
 		return visible;
 	}
 
-	/** @throws AppError `not_found` for an unknown assistant, `invalid_request` for a wrong domain */
+	/** @throws AppError `not_found` for an unknown assistant, `invalid_request` for a wrong domain or key */
 	async create(
 		workspaceId: string,
 		input: DeploymentCreate,
 		receipt?: (record: DeploymentRecord) => IdempotencyRecord | undefined,
 	): Promise<DeploymentRecord> {
 		createAllowlist(input.allowed_domains ?? []);
+		const features = { streaming: true, rich_content: true, jwt_required: false, ...input.features };
+		const jwt = this.#tokenSettings.merge(null, input.jwt ?? null);
+		requireKey(features, jwt);
 		const assistant = await this.#store.get('assistants', input.assistant_id);
 		if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');
 		const now = this.#clock.now();
@@ -106,9 +113,9 @@ export class Deployments implements AsyncDisposable {
 				suggested_questions: [],
 				...input.appearance,
 			},
-			features: { streaming: true, rich_content: true, jwt_required: false, ...input.features },
+			features,
 			rate_limit: { messages_per_minute: 20, ...input.rate_limit },
-			jwt: null,
+			jwt,
 			status: 'active',
 			created_at: now,
 			updated_at: now,
@@ -121,7 +128,7 @@ export class Deployments implements AsyncDisposable {
 
 	/**
 	 * Changes a deployment; the next request sees it.
-	 * @throws AppError `not_found` also for another workspace's, `invalid_request` for a wrong domain
+	 * @throws AppError `not_found` also for another workspace's, `invalid_request` for a wrong domain or key
 	 */
 	async change(
 		workspaceId: string,
@@ -140,7 +147,11 @@ export class Deployments implements AsyncDisposable {
 	async #load(id: string): Promise<DeploymentActor> {
 		const record = await this.#store.get('deployments', id);
 		if (!record) throw notFound();
-		return new DeploymentActor(record, { store: this.#store, clock: this.#clock });
+		return new DeploymentActor(record, {
+			store: this.#store,
+			clock: this.#clock,
+			tokenSettings: this.#tokenSettings,
+		});
 	}
 }
 

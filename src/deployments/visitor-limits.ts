@@ -1,5 +1,4 @@
-import { AppError, type Clock, SlidingWindow } from '../base/index.ts';
-import { lineOf } from './visitor-key.ts';
+import { AppError, type Clock, lineOf, SlidingWindow } from '../base/index.ts';
 
 const MINUTE = 60_000;
 /** Requests of the widget configuration a minute, per client address and deployment. */

@@ -1,6 +1,7 @@
 import { AppError, deferred, messageOf } from '../base/index.ts';
 import type { BodyInlet } from './body-inlet.ts';
 import { UNKNOWN_LENGTH } from './framing.ts';
+import { nestsDeeper } from './json-depth.ts';
 
 /** What a request says of its body. */
 export interface BodyFacts {
@@ -52,6 +53,9 @@ export function readJson(inlet: BodyInlet, facts: BodyFacts, maxBytes: number): 
 	return promise;
 }
 
+/** More than anybody's data has, and far less than the stack of whatever goes into it. */
+const MAX_DEPTH = 200;
+
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -70,6 +74,9 @@ function parseJson(bytes: Uint8Array): unknown {
 		text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 	} catch (cause) {
 		throw new AppError('invalid_json', 'The request body is not valid UTF-8.', { cause });
+	}
+	if (nestsDeeper(text, MAX_DEPTH)) {
+		throw new AppError('invalid_json', `The request body is nested deeper than ${MAX_DEPTH} levels.`);
 	}
 	try {
 		return SURROGATE_ESCAPE.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);

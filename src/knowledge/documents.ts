@@ -9,8 +9,10 @@ import {
 	type KnowledgeBaseRecord,
 	requireVersion,
 	type Store,
+	versionOf,
 } from '../store/index.ts';
-import { recount, shareOf } from './status.ts';
+import { inPages } from './pages.ts';
+import { isPending, recount, removeFromIndex, shareOf } from './status.ts';
 
 /** A document as the API shows it. */
 export function presentDocument(record: DocumentRecord): Document {
@@ -49,6 +51,9 @@ export type Receipt = (document: DocumentRecord) => IdempotencyRecord | undefine
 
 /** The kind of job that turns a queued document into an indexed one. */
 export const INGEST = 'ingest';
+
+/** Files that are removed side by side. */
+const REMOVALS = 8;
 
 /** The life of documents up to the queue and out of the index again. What happens in between is `ingest/`. */
 export class Documents {
@@ -95,21 +100,18 @@ export class Documents {
 		const removed = await decideAndCommit(this.#store, async () => {
 			const [knowledgeBase, document] = await this.#pair(knowledgeBaseId, documentId);
 			requireVersion(document, versions);
-			const { pending, failed } = shareOf(document.status);
+			const { pending, failed } = shareOf(document);
 			const counts = recount(knowledgeBase, { total: -1, pending: -pending, failed: -failed }, this.#clock.now());
 			const commit: Commit = {
 				expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
-				write: [counts.write, { op: 'remove', kind: 'documents', id: document.id }],
+				write: [
+					counts.write,
+					{ op: 'remove', kind: 'documents', id: document.id },
+					...removeFromIndex(knowledgeBase, document.id),
+				],
 				events: counts.events,
 				jobs: [{ op: 'settle_all', ref: document.id }],
 			};
-			if (knowledgeBase.generation) {
-				commit.write?.push({
-					op: 'index.remove_document',
-					generation: knowledgeBase.generation,
-					document_id: document.id,
-				});
-			}
 			return { commit, result: document };
 		});
 		if (removed.blob) await this.removeUnusedBlob(removed.blob);
@@ -120,7 +122,7 @@ export class Documents {
 		let former: string | null = null;
 		const record = await decideAndCommit(this.#store, async () => {
 			const [knowledgeBase, document] = await this.#pair(knowledgeBaseId, documentId);
-			if (document.status === 'queued' || document.status === 'processing') return { commit: null, result: document };
+			if (isPending(document)) return { commit: null, result: document };
 			const now = this.#clock.now();
 			const set = {
 				status: 'queued' as const,
@@ -129,7 +131,7 @@ export class Documents {
 				updated_at: now,
 				...(document.source_type === 'url' ? { blob: null } : {}),
 			};
-			const counts = recount(knowledgeBase, { pending: 1, failed: -shareOf(document.status).failed }, now);
+			const counts = recount(knowledgeBase, { pending: 1, failed: -shareOf(document).failed }, now);
 			const commit: Commit = {
 				expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
 				write: [counts.write, { op: 'patch', kind: 'documents', id: document.id, set }],
@@ -146,9 +148,29 @@ export class Documents {
 		return record;
 	}
 
+	/** Where the bytes of a knowledge base's documents are. */
+	async blobsOf(knowledgeBaseId: string): Promise<Set<string>> {
+		const blobs = new Set<string>();
+		const documents = inPages(
+			(after, limit) => this.#store.blobsOf(knowledgeBaseId, after, limit),
+			(document) => document,
+		);
+		for await (const { blob } of documents) if (blob) blobs.add(blob);
+		return blobs;
+	}
+
 	/** Deletes what a crash between keeping bytes and committing their document left behind. */
-	async removeUnusedBlobs(): Promise<void> {
+	async removeLeftBlobs(): Promise<void> {
 		for await (const hash of this.#store.blobs.list()) await this.removeUnusedBlob(hash);
+	}
+
+	/** Deletes those of these bytes that no document refers to any more. */
+	async removeUnusedBlobs(hashes: Iterable<string>): Promise<void> {
+		const rest = hashes[Symbol.iterator]();
+		const removeRest = async () => {
+			for (let next = rest.next(); !next.done; next = rest.next()) await this.removeUnusedBlob(next.value);
+		};
+		await Promise.all(Array.from({ length: REMOVALS }, removeRest));
 	}
 
 	/** Deletes bytes that no document refers to any more. */
@@ -190,14 +212,6 @@ export class Documents {
 		if (!knowledgeBase || document?.knowledge_base_id !== knowledgeBaseId) throw new AppError('not_found');
 		return [knowledgeBase, document];
 	}
-}
-
-/** The expectation that a record has not changed since it was read. */
-export function versionOf<K extends 'knowledge_bases' | 'documents' | 'assistants'>(
-	kind: K,
-	record: { id: string; version: number },
-): { kind: K; id: string; version: number } {
-	return { kind, id: record.id, version: record.version };
 }
 
 /** Not the present time: a clock that is set back must not make a document wait. */

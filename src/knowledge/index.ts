@@ -1,4 +1,4 @@
-export { Documents, type NewDocument, presentDocument, versionOf } from './documents.ts';
+export { Documents, type NewDocument, presentDocument } from './documents.ts';
 export { Knowledge, type KnowledgeDependencies, type SearchOptions } from './knowledge.ts';
 export { sniffFormat } from './parsing/format.ts';
 export { presentKnowledgeBase, presentStatus } from './status.ts';

@@ -1,10 +1,13 @@
-import { type Clock, type Log, messageOf } from '../base/index.ts';
-import type { SearchResult, SearchSettings } from '../contract/index.ts';
+import { type Clock, Gate, KeyedLock, type Log, messageOf } from '../base/index.ts';
+import type { SearchJob, SearchResult, SearchSettings } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import type { Pool } from '../pool/index.ts';
-import type { KnowledgeBaseRecord, Store } from '../store/index.ts';
+import type { IdempotencyRecord, KnowledgeBaseRecord, Store } from '../store/index.ts';
 import { Documents } from './documents.ts';
 import { Ingest } from './ingest/ingest.ts';
+import { JobLoop } from './job-loop.ts';
+import { Rebuild } from './rebuild/rebuild.ts';
+import { Training } from './training/training.ts';
 
 export interface KnowledgeDependencies {
 	store: Store & { databaseFile: string };
@@ -12,7 +15,17 @@ export interface KnowledgeDependencies {
 	network: Network;
 	clock: Clock;
 	log: Log;
+	/** Milliseconds until what failed is tried again for the first time. */
+	retryMs?: number;
 }
+
+const RETRY_MS = 5_000;
+
+/** Trainings of large knowledge bases that may wait for each other: more than there is room for jobs that train. */
+const LARGE_TRAININGS = 10;
+
+/** A search that was overtaken by a reindex is made again; so often at most. */
+const SEARCHES = 3;
 
 export interface SearchOptions {
 	top_k: number;
@@ -27,23 +40,44 @@ export class Knowledge implements AsyncDisposable {
 	readonly documents: Documents;
 	readonly #store: KnowledgeDependencies['store'];
 	readonly #pool: Pool;
-	readonly #ingest: Ingest;
+	readonly #rebuild: Rebuild;
+	readonly #jobs: JobLoop;
 	readonly #log: Log;
 
 	constructor(deps: KnowledgeDependencies) {
 		this.#store = deps.store;
 		this.#pool = deps.pool;
 		this.#log = deps.log;
-		this.documents = new Documents({ store: deps.store, clock: deps.clock, onQueued: () => this.#ingest.wake() });
-		this.#ingest = new Ingest({ ...deps, documents: this.documents });
+		const documents = new Documents({ store: deps.store, clock: deps.clock, onQueued: () => this.#jobs.wake() });
+		const largeTrainings = new Gate(1, LARGE_TRAININGS);
+		const parts = { retryMs: RETRY_MS, ...deps, documents, indexing: new KeyedLock(), largeTrainings };
+		this.documents = documents;
+		this.#rebuild = new Rebuild(parts);
+		const work = [new Ingest(parts), new Training(parts), this.#rebuild];
+		this.#jobs = new JobLoop({ ...parts, work });
 	}
 
 	/** Takes up what waits in the store, and goes on. */
 	start(): void {
-		this.#ingest.start();
-		this.documents.removeUnusedBlobs().catch((error: unknown) => {
+		this.#jobs.start();
+		this.documents.removeLeftBlobs().catch((error: unknown) => {
 			this.#log.error({ error: messageOf(error) }, 'unused files could not be removed');
 		});
+	}
+
+	/**
+	 * Has a knowledge base indexed anew from its stored bytes, while what it has goes on to serve. Where that is under way, it
+	 * is no second time.
+	 * @param receipt the answer that repeats shall get, made of the record as it was stored
+	 * @throws AppError `not_found`
+	 */
+	async reindex(
+		knowledgeBaseId: string,
+		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
+	): Promise<KnowledgeBaseRecord> {
+		const record = await this.#rebuild.ask(knowledgeBaseId, receipt);
+		this.#jobs.wake();
+		return record;
 	}
 
 	/** The best passages of several knowledge bases for a query; none where they hold nothing. */
@@ -52,9 +86,22 @@ export class Knowledge implements AsyncDisposable {
 		query: string,
 		{ top_k, min_score, settings, signal }: SearchOptions,
 	): Promise<SearchResult> {
+		for (let attempt = 1; ; attempt++) {
+			const targets = await this.#targets(knowledgeBases, settings);
+			if (targets.length === 0) return { hits: [], confidence: 0 };
+			const job = { database: this.#store.databaseFile, targets, query, top_k, min_score };
+			const result = await this.#pool.search(job, signal);
+			if (attempt === SEARCHES || (await this.#serve(targets))) return result;
+		}
+	}
+
+	async #targets(
+		knowledgeBases: readonly KnowledgeBaseRecord[],
+		settings: Partial<SearchSettings> | undefined,
+	): Promise<SearchJob['targets']> {
 		const targets = [];
-		for (const { id, generation, search_settings } of knowledgeBases) {
-			const serving = generation === null ? undefined : await this.#store.generation(generation);
+		for (const { id, search_settings } of knowledgeBases) {
+			const serving = await this.#store.servingGeneration(id);
 			if (!serving || serving.chunk_count === 0) continue;
 			const { hybrid, semantic_weight } = { ...search_settings, ...settings };
 			targets.push({
@@ -65,11 +112,18 @@ export class Knowledge implements AsyncDisposable {
 				semantic_weight,
 			});
 		}
-		if (targets.length === 0) return { hits: [], confidence: 0 };
-		return this.#pool.search({ database: this.#store.databaseFile, targets, query, top_k, min_score }, signal);
+		return targets;
+	}
+
+	/** Whether these generations serve still. One that was replaced in the middle of a search may have been empty for it. */
+	async #serve(targets: SearchJob['targets']): Promise<boolean> {
+		for (const { knowledge_base_id, generation } of targets) {
+			if ((await this.#store.servingGeneration(knowledge_base_id))?.id !== generation) return false;
+		}
+		return true;
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		await this.#ingest[Symbol.asyncDispose]();
+		await this.#jobs[Symbol.asyncDispose]();
 	}
 }

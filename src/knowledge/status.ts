@@ -1,6 +1,6 @@
 import { newId, timestamp, timestampOrNull } from '../base/index.ts';
 import type { IndexingStatus, KnowledgeBase } from '../contract/index.ts';
-import type { KnowledgeBaseRecord, NewEvent, Write } from '../store/index.ts';
+import type { DocumentRecord, KnowledgeBaseRecord, NewEvent, Write } from '../store/index.ts';
 
 /** How a change moves the counts of a knowledge base's documents. */
 export interface CountChange {
@@ -9,9 +9,9 @@ export interface CountChange {
 	failed?: number;
 }
 
-/** `indexing` wins over `error`: while documents are in work, it is not yet known how it ends. */
+/** `indexing` wins over `error`: while documents or a rebuild are in work, it is not yet known how it ends. */
 export function statusOf(record: KnowledgeBaseRecord): KnowledgeBase['status'] {
-	if (record.documents_pending > 0) return 'indexing';
+	if (record.documents_pending > 0 || record.rebuilding !== null) return 'indexing';
 	return record.documents_failed > 0 ? 'error' : 'ready';
 }
 
@@ -47,7 +47,7 @@ export function recount(
 	record: KnowledgeBaseRecord,
 	change: CountChange,
 	now: number,
-	set: Partial<Pick<KnowledgeBaseRecord, 'generation' | 'last_indexed_at'>> = {},
+	set: Partial<Pick<KnowledgeBaseRecord, 'generation' | 'rebuilding' | 'last_indexed_at'>> = {},
 ): { write: Write; events: NewEvent[] } {
 	const counts = {
 		documents_total: record.documents_total + (change.total ?? 0),
@@ -72,10 +72,19 @@ export function recount(
 	};
 }
 
+/** Whether a document is queued or being processed. */
+export function isPending({ status }: Pick<DocumentRecord, 'status'>): boolean {
+	return status === 'queued' || status === 'processing';
+}
+
 /** What removing or restarting a document takes from its knowledge base's counts. */
-export function shareOf(status: 'queued' | 'processing' | 'indexed' | 'error'): { pending: number; failed: number } {
-	return {
-		pending: status === 'queued' || status === 'processing' ? 1 : 0,
-		failed: status === 'error' ? 1 : 0,
-	};
+export function shareOf(document: Pick<DocumentRecord, 'status'>): { pending: number; failed: number } {
+	return { pending: isPending(document) ? 1 : 0, failed: document.status === 'error' ? 1 : 0 };
+}
+
+/** The writes that take a document out of the generation that serves and out of the one that is being built. */
+export function removeFromIndex({ generation, rebuilding }: KnowledgeBaseRecord, document_id: string): Write[] {
+	return [generation, rebuilding].flatMap((one) =>
+		one === null ? [] : [{ op: 'index.remove_document', generation: one, document_id } as const],
+	);
 }

@@ -1,6 +1,8 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { AppError } from '../base/index.ts';
 import { ACCEPTED_ENCODINGS, decode, tooLarge } from './decode.ts';
+import { Ending } from './ending.ts';
+import { connectionFailure, drop, flatHeaders, headerOf, send } from './exchange.ts';
 import type { Guard } from './guard.ts';
 import { type Hop, isRedirect, nextHop } from './redirect.ts';
 
@@ -69,7 +71,7 @@ export async function download(
 		headers: requestHeaders(options.headers),
 		body: options.body ?? null,
 	};
-	const ending = new Ending(timeoutMs, options.signal);
+	const ending = new Ending(timeoutMs, options.signal, () => tookTooLong(timeoutMs));
 	try {
 		for (let redirects = 0; ; redirects++) {
 			const response = await send(dispatcher, hop, ending);
@@ -108,60 +110,6 @@ export async function download(
 	}
 }
 
-/** One end for a whole download: its deadline, its caller's signal, or that it is no longer wanted. */
-class Ending {
-	readonly #controller = new AbortController();
-	readonly #outer: AbortSignal | undefined;
-	readonly #timer: NodeJS.Timeout;
-	/** Why it ended, where the reason came from outside of the exchange itself. */
-	reason: unknown = undefined;
-
-	constructor(timeoutMs: number, outer: AbortSignal | undefined) {
-		this.#outer = outer;
-		this.#timer = setTimeout(() => this.#because(tookTooLong(timeoutMs)), timeoutMs);
-		if (outer?.aborted) this.#because(outer.reason);
-		else outer?.addEventListener('abort', this.#onOuter, { once: true });
-	}
-
-	get signal(): AbortSignal {
-		return this.#controller.signal;
-	}
-
-	/** Resolves never, rejects at the end. */
-	get never(): Promise<never> {
-		const { signal } = this;
-		return new Promise((_resolve, reject) => {
-			if (signal.aborted) reject(signal.reason);
-			else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-		});
-	}
-
-	/** Ends whatever is still open. */
-	now(reason: unknown = new Error('no longer wanted')): void {
-		clearTimeout(this.#timer);
-		this.#outer?.removeEventListener('abort', this.#onOuter);
-		if (!this.signal.aborted) this.#controller.abort(reason);
-	}
-
-	readonly #onOuter = () => this.#because(this.#outer?.reason);
-
-	#because(reason: unknown): void {
-		this.reason ??= reason;
-		this.now(reason);
-	}
-}
-
-async function send(dispatcher: Dispatcher, hop: Hop, ending: Ending): Promise<Dispatcher.ResponseData> {
-	const { signal } = ending;
-	signal.throwIfAborted();
-	const { method, headers, body } = hop;
-	// The race, because undici hears the signal only once there is a connection.
-	return Promise.race([
-		request(hop.url, { dispatcher, signal, method: method as Dispatcher.HttpMethod, headers, body }),
-		ending.never,
-	]);
-}
-
 /** The bytes as sent, up to the limit. */
 async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
 	let size = 0;
@@ -192,44 +140,14 @@ function requestHeaders(given: Readonly<Record<string, string>> = {}): Record<st
 	return headers;
 }
 
-function headerOf(response: Dispatcher.ResponseData, name: string): string | undefined {
-	const value = response.headers[name];
-	return Array.isArray(value) ? value[0] : value;
-}
-
-function flatHeaders(response: Dispatcher.ResponseData): Record<string, string> {
-	const flat: Record<string, string> = {};
-	for (const [name, value] of Object.entries(response.headers)) {
-		if (value !== undefined && name !== 'set-cookie') flat[name] = Array.isArray(value) ? value.join(', ') : value;
-	}
-	return flat;
-}
-
-/** Closes a connection whose answer is not read. */
-function drop(body: Dispatcher.ResponseData['body']): void {
-	body.on('error', () => {});
-	body.destroy();
-}
-
 function tookTooLong(ms: number): AppError {
 	return new AppError('unreadable_file', `The URL did not deliver its file within ${ms / 1_000} seconds.`);
 }
 
-/** What the codes of node:net, node:dns, node:tls and undici mean to the one who gave the URL. */
-const SENTENCES: ReadonlyArray<readonly [codes: RegExp, sentence: (host: string) => string]> = [
-	[/^(ENOTFOUND|EAI_)/, (host) => `The name ${host} cannot be resolved.`],
-	[/CERT|^ERR_TLS_|^EPROTO$|ERR_SSL/, (host) => `No trusted TLS connection to ${host} could be made.`],
-	[
-		/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
-		(host) => `Could not connect to ${host}.`,
-	],
-];
-
 function asAppError(thrown: unknown, url: URL, ending: Ending): unknown {
 	if (ending.reason !== undefined) return ending.reason;
 	if (thrown instanceof AppError) return thrown;
-	const code = String((thrown as { code?: unknown } | null)?.code ?? '');
-	const sentence = SENTENCES.find(([codes]) => codes.test(code))?.[1];
-	const message = sentence?.(url.host) ?? `The connection to ${url.host} broke off before the file was complete.`;
+	const message =
+		connectionFailure(thrown, url) ?? `The connection to ${url.host} broke off before the file was complete.`;
 	return new AppError('unreadable_file', message, { cause: thrown });
 }

@@ -29,6 +29,8 @@ export interface GuardOptions {
 export interface UrlRules {
 	/** Only https. Lifted by `allowPrivateNetwork`. */
 	httpsOnly?: boolean;
+	/** Where the URL stands in a request, as a JSON Pointer: a refusal then names it. */
+	path?: string;
 }
 
 /** Judges where this server may connect to. */
@@ -59,7 +61,7 @@ export function createGuard(options: GuardOptions): Guard {
 		if (!allowed) throw notPublic(hostname);
 	}
 
-	function checkUrl(text: string, rules: UrlRules = {}): URL {
+	function judgeUrl(text: string, rules: UrlRules): URL {
 		if (text.length > MAX_URL_LENGTH) throw refused(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
 		let url: URL;
 		try {
@@ -74,6 +76,16 @@ export function createGuard(options: GuardOptions): Guard {
 		if (url.username !== '' || url.password !== '') throw refused('A URL with a user name or password is not allowed.');
 		checkHost(url.hostname);
 		return url;
+	}
+
+	function checkUrl(text: string, rules: UrlRules = {}): URL {
+		try {
+			return judgeUrl(text, rules);
+		} catch (thrown) {
+			if (!(thrown instanceof AppError) || rules.path === undefined) throw thrown;
+			const details = [{ path: rules.path, message: thrown.message }];
+			throw new AppError(thrown.code, thrown.message, { details, cause: thrown });
+		}
 	}
 
 	// The socket connects to the very addresses that were judged here: nothing resolves the name a second time.

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import { type Download, type DownloadOptions, download } from './download.ts';
 import { createGuard, type GuardOptions, type UrlRules } from './guard.ts';
+import { type PostOptions, type PostOutcome, post } from './post.ts';
 
 /** The one way out of this server. */
 export interface Network extends AsyncDisposable {
@@ -14,6 +15,8 @@ export interface Network extends AsyncDisposable {
 	 * @throws AppError `url_not_allowed` (the guard) or `unreadable_file` (everything else)
 	 */
 	download(url: string, options?: DownloadOptions): Promise<Download>;
+	/** Sends a POST, once; whatever comes of it, no answer included, is its outcome. Rejects only as its signal says. */
+	post(url: string, options: PostOptions): Promise<PostOutcome>;
 	/**
 	 * For undici's own functions. Connects to judged addresses only, whatever it is given; schemes and redirects are the
 	 * user's part (`request` follows none).
@@ -30,6 +33,7 @@ export function createNetwork(options: GuardOptions): Network {
 	return {
 		checkUrl: guard.checkUrl,
 		download: (url, rules) => download(guard, agent, url, rules),
+		post: (url, options) => post(guard, agent, url, options),
 		dispatcher: agent,
 		[Symbol.asyncDispose]: () => agent.destroy(),
 	};

@@ -38,6 +38,16 @@ export class Outbox implements Disposable {
 		for (const follower of topic.followers) follower.push({ kind: 'delta', delta });
 	}
 
+	/** Ends a stream whose subject is gone: its followers are told no more, and end. */
+	close(stream: string): void {
+		const topic = this.#topics.get(stream);
+		if (!topic) return;
+		topic.closed = true;
+		topic.growing = null;
+		for (const follower of topic.followers) follower.wake();
+		this.#topics.delete(stream);
+	}
+
 	/** How many streams are held in memory. */
 	get size(): number {
 		return this.#topics.size;
@@ -76,14 +86,15 @@ export class Outbox implements Disposable {
 				const told = place.tell({ kind: 'delta', delta: { seq, message_id, index: 0, text } });
 				if (told) yield told;
 			}
-			while (!signal.aborted && !this.#closed) {
+			const goesOn = () => !signal.aborted && !this.#closed && !topic.closed;
+			while (goesOn()) {
 				for (const item of backlog.take()) {
 					if (signal.aborted) return;
 					const told = place.tell(item);
 					if (told) yield told;
 				}
 				if (backlog.overflown) throw new AppError('unavailable', 'The stream was read too slowly. Resume it.');
-				if (backlog.isEmpty && !signal.aborted && !this.#closed) await backlog.changed();
+				if (backlog.isEmpty && goesOn()) await backlog.changed();
 			}
 		} finally {
 			signal.removeEventListener('abort', onAbort);
@@ -133,13 +144,13 @@ export class Outbox implements Disposable {
 	#topic(stream: string): Topic {
 		let topic = this.#topics.get(stream);
 		if (!topic) {
-			topic = { followers: new Set(), growing: null };
+			topic = { followers: new Set(), growing: null, closed: false };
 			this.#topics.set(stream, topic);
 		}
 		return topic;
 	}
 
 	#release(stream: string, topic: Topic): void {
-		if (topic.followers.size === 0 && !topic.growing) this.#topics.delete(stream);
+		if (topic.followers.size === 0 && !topic.growing && this.#topics.get(stream) === topic) this.#topics.delete(stream);
 	}
 }

@@ -106,4 +106,6 @@ export class Backlog {
 export interface Topic {
 	followers: Set<Backlog>;
 	growing: GrowingText | null;
+	/** What the stream tells of is gone. */
+	closed: boolean;
 }

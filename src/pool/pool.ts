@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { AppError, messageOf } from '../base/index.ts';
+import { AppError, Gate, messageOf } from '../base/index.ts';
 import type {
 	FoldJob,
 	FoldResult,
@@ -11,7 +11,6 @@ import type {
 	TrainResult,
 	WorkerAnswer,
 } from '../contract/index.ts';
-import { Gate } from './gate.ts';
 import { workerEntry } from './worker-entry.ts';
 
 /** What jobs may take. */

@@ -20,6 +20,8 @@ export type Write =
 	| { op: 'remove'; kind: Kind; id: string }
 	/** Removes a conversation with its messages, every event about it and every stored answer that shows it. */
 	| { op: 'erase_conversation'; id: string }
+	/** Removes a knowledge base with its documents, every generation of its index and every job about any of them. */
+	| { op: 'erase_knowledge_base'; id: string }
 	/** Removes all sessions of a user, but one where it is named. */
 	| { op: 'end_sessions'; user_id: string; except?: string }
 	/** Removes stored answers and sessions whose time is over (ms since the epoch), at most `limit` of each. */
@@ -64,8 +66,8 @@ export type JobWrite =
 	| { op: 'settle'; id: string }
 	/** Try again later. */
 	| { op: 'postpone'; id: string; due_at: number }
-	/** Settles every job about this id. */
-	| { op: 'settle_all'; ref: string };
+	/** Settles every job about this id; of one kind, where it is named. */
+	| { op: 'settle_all'; ref: string; kind?: string };
 
 /** The status of a stored answer that is yet to come (102 Processing, RFC 2518). */
 export const PENDING = 102;

@@ -28,10 +28,11 @@ export type {
 	WebhookRecord,
 	WorkspaceRecord,
 } from './records.ts';
-export type { Generation, IndexWrite, StoredChunk } from './search-index.ts';
+export type { Coverage, Generation, IndexWrite, StoredChunk, StoredTerms } from './search-index.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/index.ts';
 export {
 	AnsweredBefore,
+	type DocumentBlob,
 	decideAndCommit,
 	type Jobs,
 	type ListQuery,

@@ -137,7 +137,7 @@ export interface DocumentRecord extends Owned {
 	blob: string | null;
 	status: Document['status'];
 	error: Document['error'];
-	/** How often processing began since it was last queued by a person. */
+	/** How often processing has failed, and may yet succeed, since it was last queued by a person. */
 	attempts: number;
 	chunk_count: number;
 	page_count: number | null;

@@ -1,4 +1,5 @@
 import type { ParsedChunk } from '../contract/index.ts';
+import type { DocumentRecord } from './records.ts';
 
 /**
  * How the search index changes. Each knowledge base is served by one *generation*: its chunks, their full text and one
@@ -20,16 +21,22 @@ export type IndexWrite =
 			/** The basis that `vectors` were made with; null where none is given. */
 			basis: string | null;
 			vectors: Int8Array | null;
+			/** In a generation that is being built: what `coverage` and `index.describe_documents` tell of it. */
+			built_from?: { version: number; page_count: number | null };
 	  }
 	/** Adds a document with the chunks, full text and vectors of another one of the same bytes and title. */
 	| {
 			op: 'index.copy_document';
 			generation: string;
 			from_document_id: string;
+			/** Another generation to copy from; vectors stay behind, as they belong to its bases. */
+			from_generation?: string;
 			document_id: string;
 			title: string;
 			url: string | null;
 	  }
+	/** Writes into the records of documents what a generation that is being built holds of them. Passes over those that have changed since. */
+	| { op: 'index.describe_documents'; generation: string; document_ids: string[]; indexed_at: number }
 	/** Removes a document's chunks, full text and vectors (of every basis of the generation). */
 	| { op: 'index.remove_document'; generation: string; document_id: string }
 	/** Stores a trained basis and makes its empty vector table. It does not serve yet. */
@@ -58,6 +65,20 @@ export interface Generation {
 	trained_on: number;
 	/** How many chunks the generation holds. */
 	chunk_count: number;
+}
+
+/** A document beside what a generation that is being built has of it. */
+export interface Coverage {
+	document: DocumentRecord;
+	/** The version that it was built from; 0 where it was copied, null where the generation does not have it. */
+	built_from: number | null;
+}
+
+/** The analysed terms of a stored chunk. */
+export interface StoredTerms {
+	id: number;
+	title_terms: string;
+	body_terms: string;
 }
 
 /** A stored chunk as `GET …/documents/{doc_id}/chunks` shows it. */

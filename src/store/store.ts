@@ -2,13 +2,16 @@ import { AppError, KeyedLock } from '../base/index.ts';
 import type { BlobStore } from './blobs.ts';
 import type { Commit, CommitOutcome, Expectation, Job, StoredAnswer, StoredEvent } from './commit.ts';
 import type { Kind, Records } from './records.ts';
-import type { Generation, StoredChunk } from './search-index.ts';
+import type { Coverage, Generation, StoredChunk, StoredTerms } from './search-index.ts';
 
 /** Where a page begins: after this item, in the list's order. Messages are placed by `seq`, all else by creation. */
 export interface Position {
 	at: number;
 	id: string;
 }
+
+/** A document and where its bytes are. */
+export type DocumentBlob = Pick<Records['documents'], 'id' | 'created_at' | 'blob'>;
 
 export interface ListQuery<K extends Kind> {
 	where: Partial<Records[K]>;
@@ -28,11 +31,20 @@ export interface Readers {
 	messagesBefore(conversationId: string, seq: number, limit: number): Promise<Records['messages'][]>;
 	/** Replies that a process before this one was writing. */
 	unfinishedReplies(): Promise<Records['messages'][]>;
+	/** The reply that is being written in a conversation, or was when the process before this one ended. */
+	unfinishedReply(conversationId: string): Promise<Records['messages'] | undefined>;
 	/** Assistants of a workspace that this knowledge base is attached to. */
 	assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]>;
 	apiKeyByHash(hash: string): Promise<Records['api_keys'] | undefined>;
+	sessionByHash(hash: string): Promise<Records['sessions'] | undefined>;
+	/** The user whose link for setting a password has this hash. */
+	userByPasswordLink(hash: string): Promise<Records['users'] | undefined>;
+	/** Whether anything is left that `erase_expired` would erase. */
+	hasExpired(before: number): Promise<boolean>;
 	/** Whether any document still needs these bytes. */
 	blobInUse(blob: string): Promise<boolean>;
+	/** Which bytes the documents of a knowledge base need, the oldest document first. */
+	blobsOf(knowledgeBaseId: string, after: Position | undefined, limit: number): Promise<DocumentBlob[]>;
 	/** Another document of the same knowledge base, indexed from the same bytes under the same name and title. */
 	indexedTwin(document: Records['documents']): Promise<Records['documents'] | undefined>;
 	/** Assistants of a workspace that this tool is attached to. */
@@ -46,6 +58,17 @@ export interface Readers {
 	/** The commit sequence of the event with which a message's text closed last; undefined where it did not, or was forgotten. */
 	closingEvent(conversationId: string, messageId: string): Promise<number | undefined>;
 	generation(id: string): Promise<Generation | undefined>;
+	/** The generation that serves a knowledge base now. */
+	servingGeneration(knowledgeBaseId: string): Promise<Generation | undefined>;
+	/** Documents of a knowledge base, the oldest first, beside what a generation that is being built has of them. */
+	coverage(
+		knowledgeBaseId: string,
+		generation: string,
+		after: Position | undefined,
+		limit: number,
+	): Promise<Coverage[]>;
+	/** The terms of a generation's chunks that were stored after this one, in the order in which they were. */
+	termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]>;
 	/** A document's chunks in reading order, after a position in it. */
 	chunks(generation: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]>;
 }

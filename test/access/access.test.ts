@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashApiKey } from '../../src/access/api-keys.ts';
-import { Access, type AccessOptions, createApiKey } from '../../src/access/index.ts';
-import { AppError } from '../../src/base/index.ts';
+import { Access, type AccessOptions, createApiKey, type SignedIn } from '../../src/access/index.ts';
+import { AppError, createLog, deferred } from '../../src/base/index.ts';
 import { SCOPES, type Scope } from '../../src/contract/index.ts';
-import type { ApiKeyRecord } from '../../src/store/index.ts';
+import type { ApiKeyRecord, Commit } from '../../src/store/index.ts';
 
 const START = Date.UTC(2026, 10, 20);
 
@@ -13,10 +13,13 @@ function setUp({
 	own = {},
 	plan = 'free',
 	rateLimit,
+	answer = async () => ({ outcome: 'committed', seqs: [] }),
 }: {
 	own?: Partial<ApiKeyRecord>;
 	plan?: string;
 	rateLimit?: number;
+	/** What every commit comes to. */
+	answer?: () => Promise<object>;
 } = {}) {
 	const key = createApiKey();
 	const record: ApiKeyRecord = {
@@ -33,17 +36,51 @@ function setUp({
 		...own,
 	};
 	const stored = new Map([[record.hash, record]]);
-	const seen = { lookUps: 0 };
+	const seen = { lookUps: 0, commits: [] as Commit[] };
 	const store = {
 		apiKeyByHash: async (hash: string) => {
 			seen.lookUps++;
 			return stored.get(hash);
 		},
 		get: async (kind: string, id: string) => (kind === 'workspaces' && id === 'ws_1' ? { id, plan } : undefined),
+		commit: (commit: Commit) => {
+			seen.commits.push(commit);
+			return answer();
+		},
 	} as unknown as AccessOptions['store'];
 	const clock = { at: START, now: () => clock.at };
-	return { key, record, stored, seen, clock, access: new Access({ store, clock, rateLimit }) };
+	const sessions = {
+		find: async (cookies: string | undefined) => (cookies === 'parley_session=good' ? SIGNED_IN : null),
+	};
+	const log = createLog('silent');
+	return { key, record, stored, seen, clock, access: new Access({ store, sessions, clock, log, rateLimit }) };
 }
+
+const SIGNED_IN: SignedIn = {
+	session: {
+		id: 'sess_1',
+		version: 1,
+		workspace_id: 'ws_1',
+		user_id: 'user_1',
+		hash: 'hash',
+		expires_at: START + 1,
+		created_at: START,
+	},
+	user: {
+		id: 'user_1',
+		version: 1,
+		workspace_id: 'ws_1',
+		email: 'ada@example.com',
+		name: 'Ada',
+		role: 'member',
+		password_hash: null,
+		password_link_hash: null,
+		password_link_expires_at: null,
+		created_at: START,
+		updated_at: START,
+	},
+	setCookie: null,
+};
 
 const isUnauthorized = (error: unknown): boolean => error instanceof AppError && error.code === 'unauthorized';
 
@@ -54,6 +91,7 @@ test('a key speaks for its workspace, by its name and scopes', async () => {
 		credentialId: 'key_1',
 		name: 'Backend',
 		scopes: ['assistants:read'],
+		signedIn: null,
 	});
 	// The scheme's name is case-insensitive (RFC 9110, section 11.1).
 	for (const header of [`bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`, `Bearer ${key} `]) {
@@ -174,4 +212,54 @@ test('a plan with a strange name is no way around the limit', async () => {
 		const caller = await access.authenticate({ authorization: `Bearer ${key}` });
 		assert.equal((await access.count(caller))?.limit, 6_000, plan);
 	}
+});
+
+test('a session speaks for its person, who may do what the role says', async () => {
+	const { access } = setUp();
+	const caller = await access.authenticate({ cookies: 'parley_session=good' });
+	const { workspaceId, credentialId, name, signedIn } = caller;
+	assert.deepEqual([workspaceId, credentialId, name, signedIn], ['ws_1', 'sess_1', 'Ada', SIGNED_IN]);
+	for (const scope of SCOPES.slice(1) as Scope[]) {
+		if (!scope.startsWith('settings:')) access.requireScope(caller, scope);
+		else assert.throws(() => access.requireScope(caller, scope), { code: 'forbidden' });
+	}
+	assert.equal((await access.authenticateUser({ cookies: 'parley_session=good' })).credentialId, 'sess_1');
+});
+
+test('a Bearer key decides, good or not, and what else a proxy asks for does not', async () => {
+	const { key, access } = setUp();
+	const cookies = 'parley_session=good';
+	assert.equal((await access.authenticate({ authorization: `Bearer ${key}`, cookies })).credentialId, 'key_1');
+	await assert.rejects(access.authenticate({ authorization: 'Bearer nonsense', cookies }), isUnauthorized);
+	assert.equal((await access.authenticate({ authorization: 'Basic YTpi', cookies })).credentialId, 'sess_1');
+	await assert.rejects(access.authenticate({ authorization: 'Basic YTpi', cookies: 'a=b' }), isUnauthorized);
+	await assert.rejects(access.authenticateUser({ authorization: `Bearer ${key}` }), isUnauthorized);
+});
+
+test('when a key was last used is kept to the minute, however often it is used', async () => {
+	const { key, record, seen, clock, access } = setUp();
+	const use = () => access.authenticate({ authorization: `Bearer ${key}` });
+	await Promise.all(Array.from({ length: 50 }, use));
+	const noted = () => seen.commits.map(({ write }) => write?.[0]);
+	const first = { op: 'patch', kind: 'api_keys', id: 'key_1', set: { last_used_at: START } };
+	assert.deepEqual(noted(), [first]);
+	clock.at += 59_999;
+	await use();
+	assert.equal(seen.commits.length, 1);
+	clock.at += 1;
+	await use();
+	assert.equal(seen.commits.length, 2);
+	// What another process noted counts as well.
+	record.last_used_at = START + 100_000;
+	clock.at = START + 140_000;
+	await use();
+	assert.equal(seen.commits.length, 2);
+});
+
+test('no request waits for that, and none fails by it', async () => {
+	const never = deferred<object>();
+	const slow = setUp({ answer: () => never.promise });
+	assert.equal((await slow.access.authenticate({ authorization: `Bearer ${slow.key}` })).credentialId, 'key_1');
+	const broken = setUp({ answer: () => Promise.reject(new AppError('unavailable')) });
+	assert.equal((await broken.access.authenticate({ authorization: `Bearer ${broken.key}` })).credentialId, 'key_1');
 });

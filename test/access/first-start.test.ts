@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Access, createApiKey, firstStart, isApiKey } from '../../src/access/index.ts';
-import { systemClock } from '../../src/base/index.ts';
+import { Access, createApiKey, FIRST_OWNER, firstStart, isApiKey, Passwords, Users } from '../../src/access/index.ts';
+import { createLog, systemClock } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
 
@@ -17,6 +17,12 @@ async function open(dataDir = join(folder, String(++made))): Promise<{ store: St
 	return { store: await openSqliteStore({ dataDir, writer: workerEntry('store') }), dataDir };
 }
 
+/** Access to a store where nobody is signed in. */
+function accessTo(store: Store): Access {
+	const sessions = { find: async () => null };
+	return new Access({ store, sessions, clock: systemClock, log: createLog('silent'), rateLimit: undefined });
+}
+
 const everything = { where: {}, order: 'asc', limit: 10 } as const;
 
 test('the first start makes one workspace and a key that opens it; the next start makes nothing', async () => {
@@ -24,7 +30,7 @@ test('the first start makes one workspace and a key that opens it; the next star
 	let key: string;
 	{
 		await using _closing = store;
-		key = (await firstStart(store, systemClock, undefined)) ?? '';
+		key = (await firstStart(store, systemClock, undefined))?.key ?? '';
 		assert.ok(isApiKey(key));
 	}
 	const again = await open(dataDir);
@@ -34,7 +40,7 @@ test('the first start makes one workspace and a key that opens it; the next star
 	const [workspace, ...more] = await again.store.list('workspaces', everything);
 	assert.equal(more.length, 0);
 	assert.equal((await again.store.list('api_keys', everything)).length, 1);
-	const access = new Access({ store: again.store, clock: systemClock, rateLimit: undefined });
+	const access = accessTo(again.store);
 	const caller = await access.authenticate({ authorization: `Bearer ${key}` });
 	assert.equal(caller.workspaceId, workspace?.id);
 	access.requireScope(caller, 'settings:write');
@@ -46,8 +52,8 @@ test('a key that was given is the first key, and the database holds its hash alo
 	const { store, dataDir } = await open();
 	{
 		await using _closing = store;
-		assert.equal(await firstStart(store, systemClock, given), given);
-		const access = new Access({ store, clock: systemClock, rateLimit: undefined });
+		assert.equal((await firstStart(store, systemClock, given))?.key, given);
+		const access = accessTo(store);
 		await access.authenticate({ authorization: `Bearer ${given}` });
 		for (const name of await readdir(dataDir, { withFileTypes: true })) {
 			if (!name.isFile()) continue;
@@ -77,4 +83,20 @@ test('a key that could not be stored is not shown as if it worked', async () => 
 		commit: async () => ({ outcome: 'fenced' }),
 	} as unknown as Store;
 	await assert.rejects(firstStart(store, systemClock, undefined), { code: 'unavailable' });
+});
+
+test('the first start makes an owner who sets a password by a link, of which the hash alone is kept', async () => {
+	const { store, dataDir } = await open();
+	await using _closing = store;
+	const first = await firstStart(store, systemClock, undefined);
+	assert.ok(first);
+	const [owner, ...others] = await store.list('users', everything);
+	assert.deepEqual([owner?.email, owner?.role, owner?.password_hash, others], [FIRST_OWNER, 'owner', null, []]);
+	for (const name of await readdir(dataDir, { withFileTypes: true })) {
+		if (!name.isFile()) continue;
+		const bytes = await readFile(join(dataDir, name.name));
+		assert.equal(bytes.includes(first.passwordToken), false, `${name.name} holds the token`);
+	}
+	const users = new Users({ store, passwords: new Passwords(), clock: systemClock });
+	assert.equal((await users.setPassword(first.passwordToken, 'four ducks on a pond')).id, owner?.id);
 });

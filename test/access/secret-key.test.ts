@@ -10,6 +10,11 @@ import { loadSecretKey } from '../../src/access/index.ts';
 const folder = await mkdtemp(join(tmpdir(), 'parley-secret-'));
 after(() => rm(folder, { recursive: true, force: true }));
 
+/** The key, and by what a later start tells whether it has the same one. */
+const FILES = ['secret.check', 'secret.key'];
+const GIVEN = Buffer.alloc(32, 7).toString('base64');
+const OTHER = Buffer.alloc(32, 8).toString('base64');
+
 let made = 0;
 /** A data folder that is not there yet. */
 const fresh = () => join(folder, String(++made), 'data');
@@ -20,7 +25,7 @@ test('the first start makes a key that only its owner can read, and every later 
 	assert.equal(key.length, 32);
 	assert.equal((await stat(join(dataDir, 'secret.key'))).mode & 0o777, 0o600);
 	assert.deepEqual(await loadSecretKey(dataDir), key);
-	assert.deepEqual(await readdir(dataDir), ['secret.key']);
+	assert.deepEqual(await readdir(dataDir), FILES);
 	assert.notDeepEqual(await loadSecretKey(fresh()), key);
 });
 
@@ -28,7 +33,7 @@ test('whoever asks at once in one process gets the same key', async () => {
 	const dataDir = fresh();
 	const keys = await Promise.all(Array.from({ length: 20 }, () => loadSecretKey(dataDir)));
 	assert.equal(new Set(keys.map((key) => key.toString('hex'))).size, 1);
-	assert.deepEqual(await readdir(dataDir), ['secret.key']);
+	assert.deepEqual(await readdir(dataDir), FILES);
 });
 
 test('processes that start at once get the same key', async () => {
@@ -52,15 +57,16 @@ test('processes that start at once get the same key', async () => {
 	);
 	assert.match(keys[0] as string, /^[0-9a-f]{64}$/);
 	assert.equal(new Set(keys).size, 1);
-	assert.deepEqual(await readdir(dataDir), ['secret.key']);
+	assert.deepEqual(await readdir(dataDir), FILES);
 });
 
 test('what a start that was cut off left behind does not stop the next one, though its process id is the same', async () => {
 	const dataDir = fresh();
 	await loadSecretKey(dataDir);
-	const [name = ''] = await readdir(dataDir);
-	await rm(join(dataDir, name));
-	await writeFile(join(dataDir, `${name}.${process.pid}.tmp`), 'half a k');
+	for (const name of await readdir(dataDir)) {
+		await rm(join(dataDir, name));
+		await writeFile(join(dataDir, `${name}.${process.pid}.tmp`), 'half a k');
+	}
 	assert.equal((await loadSecretKey(dataDir)).length, 32);
 });
 
@@ -73,4 +79,51 @@ test('a file that holds no key is never replaced: the start fails with a sentenc
 		await assert.rejects(loadSecretKey(dataDir), (error: Error) => error.message.includes(path));
 		assert.equal(await readFile(path, 'utf8'), content);
 	}
+});
+
+test('a key that is given is used, and nothing of it is written down but a fingerprint', async () => {
+	const dataDir = fresh();
+	for (let start = 0; start < 2; start++) {
+		assert.deepEqual(await loadSecretKey(dataDir, GIVEN), Buffer.alloc(32, 7));
+		assert.deepEqual(await readdir(dataDir), ['secret.check']);
+	}
+	const print = await readFile(join(dataDir, 'secret.check'), 'utf8');
+	assert.match(print, /^[0-9a-f]{64}\n$/);
+	assert.notEqual(Buffer.from(print.trim(), 'hex').toString('base64'), GIVEN);
+	assert.equal((await stat(join(dataDir, 'secret.check'))).mode & 0o777, 0o600);
+});
+
+test('another key than the one that the secrets were sealed with stops the start, and nothing is changed', async () => {
+	const dataDir = fresh();
+	await loadSecretKey(dataDir, GIVEN);
+	const refused = { code: 'unavailable', message: /^PARLEY_SECRET_KEY is not the key .*PARLEY_DATA_DIR\.$/ };
+	await assert.rejects(loadSecretKey(dataDir, OTHER), refused);
+	assert.deepEqual(await loadSecretKey(dataDir, GIVEN), Buffer.alloc(32, 7));
+});
+
+test('without the key that was given before, none is made in its place', async () => {
+	const dataDir = fresh();
+	await loadSecretKey(dataDir, GIVEN);
+	await assert.rejects(loadSecretKey(dataDir), { code: 'unavailable', message: /set it as PARLEY_SECRET_KEY/ });
+	assert.deepEqual(await readdir(dataDir), ['secret.check']);
+});
+
+test('a folder of an earlier Parley, which has a key and no fingerprint, takes that key and no other', async () => {
+	const dataDir = fresh();
+	await loadSecretKey(dataDir);
+	await rm(join(dataDir, 'secret.check'));
+	const own = (await readFile(join(dataDir, 'secret.key'), 'utf8')).trim();
+	await assert.rejects(loadSecretKey(dataDir, GIVEN), { code: 'unavailable', message: /Unset it: the key is in / });
+	assert.deepEqual(await readdir(dataDir), ['secret.key']);
+	assert.equal((await loadSecretKey(dataDir, own)).toString('base64'), own);
+	assert.deepEqual(await readdir(dataDir), FILES);
+});
+
+test('a key that moved from the file into the setting needs the file no more', async () => {
+	const dataDir = fresh();
+	const key = await loadSecretKey(dataDir);
+	await rm(join(dataDir, 'secret.key'));
+	assert.deepEqual(await loadSecretKey(dataDir, key.toString('base64')), key);
+	await writeFile(join(dataDir, 'secret.key'), OTHER);
+	await assert.rejects(loadSecretKey(dataDir), { code: 'unavailable', message: /is not the key with which/ });
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import test, { after } from 'node:test';
+import { signWithSecret } from '../access/signers.ts';
 import { startTestApp } from '../support/app.ts';
 import { created, createScene } from './scene.ts';
 
@@ -147,4 +149,96 @@ test('changes at once of different fields are all kept', async () => {
 		[body.name, body.appearance.theme, body.appearance.greeting, body.rate_limit.messages_per_minute],
 		['Renamed', 'dark', 'Hello', 7],
 	);
+});
+
+const SECRET = 'a secret of the shop, long enough';
+const pemOf = ({ publicKey }: { publicKey: KeyObject }) => publicKey.export({ type: 'spki', format: 'pem' }) as string;
+const rsaKey = pemOf(generateKeyPairSync('rsa', { modulusLength: 2048 }));
+const NO_JWT = { secret: null, public_key: null, jwks_url: null, audience: null, issuer: null };
+
+test('how tokens are verified is shown whole, but for the secret', async () => {
+	const jwt = { algorithm: 'HS256', secret: SECRET, audience: 'chat' };
+	const { status, body } = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, jwt });
+	assert.equal(status, 201);
+	const shown = { ...NO_JWT, algorithm: 'HS256', secret: '***', audience: 'chat' };
+	assert.deepEqual(body.jwt, shown);
+	assert.deepEqual((await app.call('GET', `${DEPLOYMENTS}/${body.id}`)).body.jwt, shown);
+	const { body: list } = await app.call('GET', DEPLOYMENTS);
+	assert.deepEqual(list.data.find(({ id }: { id: string }) => id === body.id).jwt, shown);
+	const turned = await app.call('PATCH', `${DEPLOYMENTS}/${body.id}`, {
+		jwt: { algorithm: 'RS256', secret: null, public_key: rsaKey, audience: null },
+	});
+	assert.deepEqual(turned.body.jwt, { ...NO_JWT, algorithm: 'RS256', public_key: rsaKey });
+	const cleared = await app.call('PATCH', `${DEPLOYMENTS}/${body.id}`, { jwt: null });
+	assert.deepEqual([cleared.status, cleared.body.jwt], [200, null]);
+});
+
+test('what was read can be sent back: the secret stays what it was', async () => {
+	const { body } = await app.call('POST', DEPLOYMENTS, {
+		assistant_id: assistant,
+		allowed_domains: ['shop.example'],
+		features: { jwt_required: true },
+		jwt: { algorithm: 'HS256', secret: SECRET },
+	});
+	const { id, created_at: _created, updated_at: _updated, ...whole } = body;
+	const same = await app.call('PATCH', `${DEPLOYMENTS}/${id}`, whole);
+	assert.deepEqual([same.status, same.body.jwt], [200, body.jwt]);
+	const token = signWithSecret(SECRET, { sub: 'ann', exp: Date.now() / 1000 + 600 });
+	const path = `/api/v1/widget/conversations/conv_1/messages?deployment_id=${id}`;
+	const visit = (bearer: string) => app.visit('GET', path, undefined, { authorization: `Bearer ${bearer}` });
+	assert.equal((await visit(token)).status, 404, 'let in, to a conversation that does not exist');
+	assert.equal((await visit(`${token}x`)).status, 401);
+});
+
+test('wrong settings for tokens are refused with their place, and change nothing', async () => {
+	const base = { algorithm: 'RS256', public_key: rsaKey };
+	const { body: before } = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, jwt: base });
+	const refused: Array<[jwt: unknown, path: string, code?: string]> = [
+		[{ algorithm: 'none' }, '/jwt/algorithm'],
+		[{ algorithm: 'HS512' }, '/jwt/algorithm'],
+		[{ algorithm: null }, '/jwt/algorithm'],
+		[{ algorithm: 'ES256' }, '/jwt/public_key'],
+		[{ algorithm: 'HS256', public_key: null }, '/jwt/secret'],
+		[{ algorithm: 'HS256', public_key: null, secret: 'too short' }, '/jwt/secret'],
+		[{ secret: SECRET }, '/jwt/secret'],
+		[{ public_key: 'no key' }, '/jwt/public_key'],
+		[{ public_key: null }, '/jwt/public_key'],
+		[{ jwks_url: 'https://id.example/keys' }, '/jwt/jwks_url'],
+		[{ public_key: null, jwks_url: 'http://id.example/keys' }, '/jwt/jwks_url', 'url_not_allowed'],
+		[{ public_key: null, jwks_url: 'https://10.0.0.1/keys' }, '/jwt/jwks_url', 'url_not_allowed'],
+		[{ audience: '' }, '/jwt/audience'],
+		[{ audience: ['a', 'b'] }, '/jwt/audience'],
+		[{ issuer: 7 }, '/jwt/issuer'],
+		[{ kid: 'one' }, '/jwt/kid'],
+		['HS256', '/jwt'],
+		[[], '/jwt'],
+	];
+	for (const [jwt, path, code = 'invalid_request'] of refused) {
+		const answer = await app.call('PATCH', `${DEPLOYMENTS}/${before.id}`, { jwt });
+		const { error } = answer.body;
+		assert.deepEqual([answer.status, error.code], [400, code], JSON.stringify(answer.body));
+		assert.equal(error.details[0].path, path);
+		const merged = typeof jwt === 'object' && !Array.isArray(jwt) ? { ...base, ...jwt } : jwt;
+		const made = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, jwt: merged });
+		assert.deepEqual([made.status, made.body.error?.details[0].path], [400, path], JSON.stringify(made.body));
+	}
+	assert.deepEqual((await app.call('GET', `${DEPLOYMENTS}/${before.id}`)).body, before);
+});
+
+test('a deployment cannot require tokens that it cannot verify', async () => {
+	const required = { features: { jwt_required: true } };
+	const { id } = (await app.call('POST', DEPLOYMENTS, { assistant_id: assistant })).body;
+	for (const answer of [
+		await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, ...required }),
+		await app.call('PATCH', `${DEPLOYMENTS}/${id}`, required),
+	]) {
+		assert.deepEqual([answer.status, answer.body.error.details[0].path], [400, '/jwt']);
+		assert.match(answer.body.error.message, /jwt_required/);
+	}
+	const jwt = { algorithm: 'HS256', secret: SECRET };
+	assert.equal((await app.call('PATCH', `${DEPLOYMENTS}/${id}`, { ...required, jwt })).status, 200);
+	const cleared = await app.call('PATCH', `${DEPLOYMENTS}/${id}`, { jwt: null });
+	assert.deepEqual([cleared.status, cleared.body.error.details[0].path], [400, '/jwt']);
+	const { body } = await app.call('GET', `${DEPLOYMENTS}/${id}`);
+	assert.deepEqual([body.features.jwt_required, body.jwt.secret], [true, '***']);
 });

@@ -1,4 +1,4 @@
-import { createApiKey, insertKey } from '../../src/access/index.ts';
+import { createApiKey, insertKey, insertWorkspace } from '../../src/access/index.ts';
 import { newId } from '../../src/base/index.ts';
 import type { Scope } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
@@ -28,8 +28,9 @@ export async function addKey(store: Store, workspaceId: string, scopes: ('*' | S
 export async function addWorkspace(store: Store, plan = 'unlimited'): Promise<{ id: string; key: string }> {
 	const id = newId('workspace');
 	const now = Date.now();
-	const record = { id, name: 'Other', plan, retention_days: null, created_at: now, updated_at: now };
-	await store.commit({ write: [{ op: 'insert', kind: 'workspaces', record }] });
+	await store.commit({
+		write: [...insertWorkspace(id, 'Other', now), { op: 'patch', kind: 'workspaces', id, set: { plan } }],
+	});
 	return { id, key: await addKey(store, id) };
 }
 

@@ -338,7 +338,8 @@ test('messages over the number that the deployment allows a minute are a 429 tha
 });
 
 test('a deployment that requires a JWT lets nobody in without one, but shows its configuration', async () => {
-	const { deployment } = await deploy({ features: { jwt_required: true } });
+	const jwt = { algorithm: 'HS256', secret: 'a secret of the shop, long enough' };
+	const { deployment } = await deploy({ features: { jwt_required: true }, jwt });
 	const { status, body } = await app.visit('GET', configPath(deployment));
 	assert.deepEqual([status, body.features.jwt_required], [200, true]);
 	const query = `deployment_id=${deployment}`;

@@ -34,7 +34,10 @@ test('values that read as false are kept like any other', () => {
 });
 
 test('it behaves like a list sorted by last use, and never holds more than its capacity', () => {
-	const step = fc.record({ op: fc.constantFrom('get', 'set', 'delete'), key: fc.integer({ min: 0, max: 7 }) });
+	const step = fc.record({
+		op: fc.constantFrom('get', 'set', 'delete', 'forget'),
+		key: fc.integer({ min: 0, max: 7 }),
+	});
 	fc.assert(
 		fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), (capacity, steps) => {
 			const lru = new Lru<number, number>(capacity);
@@ -48,6 +51,9 @@ test('it behaves like a list sorted by last use, and never holds more than its c
 				} else if (op === 'set') {
 					lru.set(key, index);
 					model = [...rest, [key, index] as [number, number]].slice(-capacity);
+				} else if (op === 'forget') {
+					assert.equal(lru.forgetOldest(), model[0]?.[1]);
+					model = model.slice(1);
 				} else {
 					lru.delete(key);
 					model = rest;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mergePatch } from '../../src/base/index.ts';
+import { applyMergePatch, mergePatch } from '../../src/base/index.ts';
 
 const record = {
 	name: 'Support',
@@ -53,4 +53,33 @@ test('a member called __proto__ is data: it becomes nobody’s prototype', () =>
 	assert.equal((set as { admin?: boolean }).admin, undefined);
 	assert.equal(({} as { admin?: boolean }).admin, undefined);
 	assert.equal(JSON.stringify(set), '{"__proto__":{"admin":true},"meta":{"__proto__":{"admin":true}}}');
+});
+
+test('a free-form object is patched as in the examples of RFC 7396 that have objects on both sides', () => {
+	for (const [target, patch, result] of [
+		[{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+		[{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+		[{ a: 'b' }, { a: null }, {}],
+		[{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+		[{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+		[{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+		[{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+		[{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+		[{ e: null }, { a: 1 }, { e: null, a: 1 }],
+		[{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+	] as const) {
+		assert.deepEqual(applyMergePatch(target, patch), result, JSON.stringify([target, patch]));
+	}
+});
+
+test('a patch of a free-form object leaves the object itself alone, and a member called __proto__ is data', () => {
+	const target = { a: { b: 1 } };
+	const patch = JSON.parse('{"__proto__": {"polluted": true}, "a": {"b": null}}');
+	const patched = applyMergePatch(target, patch);
+	assert.deepEqual(target, { a: { b: 1 } });
+	assert.deepEqual(Object.entries(patched), [
+		['a', {}],
+		['__proto__', { polluted: true }],
+	]);
+	assert.equal(({} as { polluted?: boolean }).polluted, undefined);
 });

@@ -144,3 +144,83 @@ test('keys not seen for longest are forgotten when there are too many', () => {
 	assert.equal(window.take('ann', 1), 60);
 	assert.equal(window.take('bob', 1), 0);
 });
+
+test('in a window longer than a minute the oldest event counts to its end', () => {
+	const clock = { at: START, now: () => clock.at };
+	const window = new SlidingWindow(clock, 100_000, 1);
+	assert.equal(window.take('ann', 2), 0);
+	clock.at += 90_000;
+	assert.equal(window.take('ann', 2), 0);
+	assert.equal(window.take('ann', 2), 10);
+	clock.at += 10_000;
+	assert.equal(window.take('ann', 2), 0);
+	assert.equal(window.take('ann', 2), 90);
+});
+
+test('it counts like a list of all times, for short windows and long ones, under a clock that leaps', () => {
+	const gap = fc.oneof(
+		fc.constant(0),
+		fc.integer({ min: -5_000, max: 5_000 }),
+		fc.integer({ min: 0, max: 140_000 }),
+		fc.integer({ min: -10_000_000_000, max: 10_000_000_000 }),
+	);
+	const step = fc.record({ gap, limit: fc.integer({ min: 1, max: 40 }) });
+	const windowMs = fc.constantFrom(1_000, MINUTE, 65_535, 65_536, 100_000, 15 * MINUTE, 24 * 60 * MINUTE);
+	fc.assert(
+		fc.property(windowMs, fc.array(step, { maxLength: 120 }), (length, steps) => {
+			const clock = { at: START, now: () => clock.at };
+			const window = new SlidingWindow(clock, length, 1);
+			let model: number[] = [];
+			for (const { gap, limit } of steps) {
+				clock.at += gap;
+				const now = clock.at;
+				model = model.map((time) => Math.min(time, now)).filter((time) => time > now - length);
+				const at = model[model.length - limit];
+				if (at === undefined) model.push(now);
+				assert.equal(window.take('ann', limit), at === undefined ? 0 : Math.ceil((at + length - now) / 1000));
+			}
+		}),
+		{ numRuns: 500 },
+	);
+});
+
+test('the times of all keys together are bounded too, and keys not seen for longest are forgotten for it', () => {
+	const clock = { at: START, now: () => clock.at };
+	const window = new SlidingWindow(clock, MINUTE, { keys: 1_000, times: 200 });
+	const fill = (key: string) => {
+		for (let event = 0; event < 50; event++) assert.equal(window.take(key, 50), 0);
+	};
+	for (const key of ['ann', 'bob', 'cid', 'dot']) fill(key);
+	assert.equal(window.take('ann', 50), 60);
+	fill('eve');
+	assert.ok(window.size < 5);
+	assert.equal(window.take('ann', 50), 60);
+	assert.equal(window.take('eve', 50), 60);
+	assert.equal(window.take('bob', 50), 0, 'not seen for longest');
+});
+
+test('an event that is given back has never been', () => {
+	const step = fc.record({ gap: fc.integer({ min: 0, max: 30_000 }), back: fc.boolean() });
+	fc.assert(
+		fc.property(fc.constantFrom(MINUTE, 5 * MINUTE), fc.array(step, { maxLength: 120 }), (length, steps) => {
+			const clock = { at: START, now: () => clock.at };
+			const window = new SlidingWindow(clock, length, 10);
+			let model: number[] = [];
+			for (const { gap, back } of steps) {
+				clock.at += gap;
+				if (back) {
+					window.giveBack('ann');
+					model.pop();
+					continue;
+				}
+				model = model.filter((time) => time > clock.at - length);
+				const first = model.length < 7 ? undefined : model[model.length - 7];
+				if (first === undefined) model.push(clock.at);
+				const wait = first === undefined ? 0 : Math.ceil((first + length - clock.at) / 1000);
+				assert.equal(window.take('ann', 7), wait);
+			}
+			window.giveBack('nobody');
+		}),
+		{ numRuns: 500 },
+	);
+});

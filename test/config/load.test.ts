@@ -51,6 +51,7 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: Settings[
 	data_dir: ['/var/lib/parley', '/var/lib/parley'],
 	public_url: ['https://chat.example.com', 'https://chat.example.com'],
 	api_key: ['sk_anything', 'sk_anything'],
+	secret_key: ['BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=', 'BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc='],
 	log_level: ['warn', 'warn'],
 	rate_limit: ['120', 120],
 	trusted_proxies: ['10.0.0.1, 10.1.0.0/16,::1 ,fd00::/8', ['10.0.0.1', '10.1.0.0/16', '::1', 'fd00::/8']],
@@ -102,6 +103,13 @@ test('the public address is kept as browsers write an origin', () => {
 	}
 });
 
+test('the secret key may be written in base64 or in hexadecimal', () => {
+	const base64 = Buffer.alloc(32, 0xa7).toString('base64');
+	for (const text of [base64, base64.replace('=', ''), 'a7'.repeat(32), 'A7'.repeat(32)]) {
+		assert.equal(loadConfig({ env: { PARLEY_SECRET_KEY: text }, file: nowhere }).secret_key, base64);
+	}
+});
+
 test('every wrong variable stops the start with a sentence that names it', () => {
 	const wrong: Record<string, string[]> = {
 		PARLEY_PORT: ['abc', '-1', '65536', '80.5', '8080x', '0x50', '1e3', 'true', 'null', 'NaN', 'Infinity'],
@@ -115,6 +123,14 @@ test('every wrong variable stops the start with a sentence that names it', () =>
 			'https://ann:secret@chat.example.com',
 			'https://chat example.com',
 			'javascript:alert(1)',
+		],
+		PARLEY_SECRET_KEY: [
+			'secret',
+			'a7'.repeat(31),
+			'g7'.repeat(32),
+			'a7'.repeat(33),
+			`${'A'.repeat(42)}B=`,
+			'A'.repeat(42),
 		],
 		PARLEY_LOG_LEVEL: ['loud', 'INFO', '30'],
 		PARLEY_RATE_LIMIT: ['-1', '1.5', 'none', 'false'],
@@ -148,6 +164,7 @@ test('every wrong value in the file stops the start with a sentence that names t
 		data_dir: ['', null],
 		public_url: ['nowhere', null],
 		api_key: [1, null],
+		secret_key: ['', 7, null],
 		log_level: ['loud', null],
 		rate_limit: ['60', null, false, -1],
 		trusted_proxies: ['10.0.0.1', [''], ['nowhere'], [1], null],

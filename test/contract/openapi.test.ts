@@ -1,35 +1,21 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
-import { ERROR_CODES } from '../../src/base/index.ts';
-import { type Operation, openApiDocument, operations } from '../../src/contract/index.ts';
+import { ERROR_CODES, type ErrorCode } from '../../src/base/index.ts';
+import * as contract from '../../src/contract/index.ts';
+import { type Operation, openApiDocument, operations, STREAM_EVENTS } from '../../src/contract/index.ts';
+import { ApiDescription, type DescribedOperation, type JsonSchema, type OpenApiDocument } from '../support/openapi.ts';
 
-interface Media {
-	schema?: object;
-}
-interface Described {
-	operationId: string;
-	summary: string;
-	tags: string[];
-	security: object[];
-	parameters: Array<{ name: string; in: string; required: boolean; schema: object }>;
-	requestBody?: { required: boolean; content: Record<string, Media> };
-	responses: Record<string, { description: string; content: Record<string, Media> }>;
-}
-interface Document {
-	openapi: string;
-	info: { title: string; version: string };
-	tags: Array<{ name: string }>;
-	paths: Record<string, Record<string, Described>>;
-	components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
-}
-
-const document = openApiDocument('1.2.3') as Document;
-const described = Object.entries(document.paths).flatMap(([path, methods]) =>
-	Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-);
+const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3'))) as OpenApiDocument;
+const api = new ApiDescription(document);
 const table = Object.entries<Operation>(operations);
+
+function described(id: string): DescribedOperation {
+	return api.operations.find((operation) => operation.id === id) ?? assert.fail(`${id} is not described`);
+}
+
+const namesIn = ({ parameters }: DescribedOperation, place: string) =>
+	parameters.flatMap((parameter) => (parameter.in === place ? [parameter.name] : []));
 
 /** Every member of this name, anywhere in a value. */
 function membersOf(value: unknown, name: string): unknown[] {
@@ -41,123 +27,220 @@ function membersOf(value: unknown, name: string): unknown[] {
 }
 
 test('the document survives being sent as JSON: nothing in it is lost or strange', () => {
-	const text = JSON.stringify(document);
-	assert.deepEqual(JSON.parse(text), structuredClone(document));
-	assert.equal(document.openapi, '3.1.0');
+	assert.deepEqual(document, openApiDocument('1.2.3'));
+	assert.match(document.openapi, /^3\.1\.\d$/);
 	assert.equal(document.info.version, '1.2.3');
-	assert.doesNotMatch(text, /"~/);
+	assert.doesNotMatch(JSON.stringify(document), /"~|undefined/);
 });
 
-test('every operation is described, once, under its method and path', () => {
+test('every operation is described, once, under its method and path, in a group that is explained', () => {
 	assert.deepEqual(
-		described.map(({ operation }) => operation.operationId).toSorted(),
-		table.map(([id]) => id).toSorted(),
+		api.operations.map(({ id, method, path, summary }) => `${id} ${method} ${path} ${summary}`).toSorted(),
+		table.map(([id, { method, path, summary }]) => `${id} ${method} ${path} ${summary}`).toSorted(),
 	);
-	for (const [id, { method, path, summary }] of table) {
-		const operation = document.paths[path]?.[method.toLowerCase()];
-		assert.deepEqual([operation?.operationId, operation?.summary], [id, summary]);
+	const groups = new Map(document.tags.map(({ name, description }) => [name, description]));
+	assert.equal(groups.size, document.tags.length);
+	for (const [id, { tag }] of table) {
+		assert.ok(groups.get(tag), `the group ${tag} of ${id} needs a sentence in src/contract/openapi/tags.ts`);
 	}
 });
 
-test('every operation says what it answers: a schema for success and for each error', () => {
-	for (const { operation } of described) {
-		const statuses = Object.keys(operation.responses);
-		assert.equal(statuses.filter((status) => status.startsWith('2')).length, 1, operation.operationId);
-		for (const status of ['400', '429', '500'])
-			assert.ok(statuses.includes(status), `${operation.operationId} ${status}`);
-		for (const [status, { description, content }] of Object.entries(operation.responses)) {
-			assert.notEqual(description, '');
-			const media = Object.entries(content);
-			assert.ok(media.length > 0, `${operation.operationId} ${status}`);
-			for (const [type, { schema }] of media) {
-				assert.ok(type === 'application/json' || type === 'text/event-stream', type);
-				assert.ok(schema, `${operation.operationId} ${status} ${type}`);
-			}
-		}
-	}
-});
-
-test('an error is described with the codes that come with its status', () => {
-	for (const { operation } of described) {
-		for (const [status, { description }] of Object.entries(operation.responses)) {
-			if (status.startsWith('2')) continue;
-			const codes = [...description.matchAll(/`(\w+)`/g)].map(([, code]) => code as keyof typeof ERROR_CODES);
-			assert.ok(codes.length > 0, `${operation.operationId} ${status}`);
-			for (const code of codes) assert.equal(ERROR_CODES[code]?.[0], Number(status), code);
-		}
-	}
-});
-
-test('the parameters are those of the path and of the query, each once', () => {
-	for (const { path, operation } of described) {
-		const inPath = operation.parameters.filter((parameter) => parameter.in === 'path');
+test('the parameters are those of the path and of the query, each once and explained', () => {
+	for (const [id, { path, query }] of table) {
+		const operation = described(id);
 		assert.deepEqual(
-			inPath.map(({ name }) => `{${name}}`),
+			namesIn(operation, 'path').map((name) => `{${name}}`),
 			path.match(/\{\w+\}/g) ?? [],
 		);
-		assert.ok(inPath.every(({ required }) => required));
-		const query = operations[operation.operationId as keyof typeof operations] as Operation;
-		const { properties = {}, required = [] } = (query.query ?? {}) as { properties?: object; required?: string[] };
-		const inQuery = operation.parameters.filter((parameter) => parameter.in === 'query');
-		assert.deepEqual(
-			inQuery.map(({ name }) => name),
-			Object.keys(properties),
-		);
-		assert.deepEqual(
-			inQuery.filter((parameter) => parameter.required).map(({ name }) => name),
-			required,
-		);
+		const { properties = {}, required = [] } = (query ?? {}) as { properties?: object; required?: string[] };
+		assert.deepEqual(namesIn(operation, 'query'), Object.keys(properties), id);
+		for (const parameter of operation.parameters) {
+			assert.ok(parameter.description, `${id}: ${parameter.name} needs a description`);
+			const needed = parameter.in === 'path' || (parameter.in === 'query' && required.includes(parameter.name));
+			assert.equal(parameter.required, needed, `${id}: ${parameter.name}`);
+		}
 	}
 });
 
-test('operations of the API ask for a key, those of visitors for none', () => {
-	for (const { path, operation } of described) {
-		const expected = path.startsWith('/api/v1/widget/') ? [] : [{ apiKey: [] }];
-		assert.deepEqual(operation.security, expected, operation.operationId);
-		assert.equal('401' in operation.responses, true, operation.operationId);
+test('the headers that an operation heeds are among its parameters', () => {
+	const expected = (id: string): string[] => namesIn(described(id), 'header');
+	assert.deepEqual(expected('createAssistant'), ['Idempotency-Key']);
+	assert.deepEqual(expected('getAssistant'), ['If-None-Match']);
+	assert.deepEqual(expected('updateAssistant'), ['If-Match']);
+	assert.deepEqual(expected('deleteKnowledgeBase'), ['If-Match']);
+	assert.deepEqual(expected('listAssistants'), []);
+	assert.deepEqual(expected('followConversation'), ['Last-Event-ID']);
+	assert.deepEqual(expected('sendWidgetMessage'), ['Idempotency-Key', 'Origin']);
+	assert.deepEqual(expected('getWidgetConfig'), ['If-None-Match', 'Origin']);
+});
+
+test('every operation says who may call it', () => {
+	const schemes = Object.keys(document.components.securitySchemes as object);
+	assert.deepEqual(schemes, ['apiKey', 'session', 'visitorToken']);
+	const expected = {
+		key: () => [['apiKey'], ['session']],
+		session: () => [['session']],
+		widget: (token: boolean) => (token ? [[], ['visitorToken']] : []),
+		public: () => [],
+	};
+	for (const [id, { access }] of table) {
+		const { security, responses } = described(id);
+		assert.deepEqual(security, expected[access.kind]('token' in access && access.token), id);
+		if (security.length > 0) assert.ok(responses.has(401), id);
 	}
-	assert.deepEqual(Object.keys(document.components.securitySchemes), ['apiKey']);
 });
 
 test('a file is uploaded as multipart, everything else is sent as JSON', () => {
-	for (const [id, { method, path, body, multipart }] of table) {
-		const requestBody = document.paths[path]?.[method.toLowerCase()]?.requestBody;
+	for (const [id, { body, multipart }] of table) {
 		const types = [...(body ? ['application/json'] : []), ...(multipart ? ['multipart/form-data'] : [])];
-		assert.deepEqual(Object.keys(requestBody?.content ?? {}), types, id);
+		assert.deepEqual(Object.keys(described(id).body), types, id);
 	}
 });
 
-test('every schema in it is a valid JSON Schema of the dialect that OpenAPI 3.1 uses', () => {
-	const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-	addFormats.default(ajv, ['date-time', 'uri']);
-	ajv.addFormat('binary', true);
-	ajv.addSchema({ $id: 'openapi', components: document.components, definitions: {} }, 'openapi', undefined, false);
-	const schemas = [...membersOf(document.paths, 'schema'), ...Object.values(document.components.schemas)] as object[];
-	assert.ok(schemas.length > 100);
-	for (const schema of schemas) {
-		if (!('$ref' in schema)) ajv.compile(structuredClone(schema));
+test('every operation says what it answers: whole, streamed, or that the client has it already', () => {
+	for (const [id, { method, status = 200, streams, versioned }] of table) {
+		const { responses } = described(id);
+		const successes = [...responses].filter(([its]) => its < 400);
+		const types = Object.fromEntries(successes.map(([its, { content }]) => [its, Object.keys(content)]));
+		assert.deepEqual(
+			types,
+			{
+				...(streams === 'always' ? {} : { [status]: ['application/json'] }),
+				...(streams ? { 200: ['text/event-stream'] } : {}),
+				...(versioned && method === 'GET' ? { 304: [] } : {}),
+			},
+			id,
+		);
+		for (const [its, { headers }] of responses) {
+			assert.equal(headers['X-Request-Id']?.required, true, `${id} ${its}`);
+		}
+		for (const [its, { headers }] of successes) assert.equal('ETag' in headers, versioned === true, `${id} ${its}`);
 	}
 });
 
-test('every reference leads to something, and every tag is listed', () => {
-	for (const reference of membersOf(document, '$ref') as string[]) {
-		const name = /^#\/components\/schemas\/(\w+)$/.exec(reference)?.[1];
-		assert.ok(name !== undefined && name in document.components.schemas, reference);
+test('every refusal has the envelope, and the codes that come with its status', () => {
+	const seen = new Set<ErrorCode>();
+	for (const { id, responses } of api.operations) {
+		for (const [status, { description, content }] of responses) {
+			if (status < 400) continue;
+			assert.deepEqual(Object.keys(content), ['application/json'], `${id} ${status}`);
+			const media = content['application/json'] ?? assert.fail();
+			assert.ok(media.schema.allOf?.some(({ $ref }) => $ref === '#/components/schemas/Error'));
+			const [codes] = membersOf(media.schema, 'enum') as ErrorCode[][];
+			assert.ok(codes && codes.length > 0, `${id} ${status}`);
+			for (const code of codes) {
+				assert.equal(ERROR_CODES[code]?.[0], status, `${id} ${code}`);
+				assert.ok(description.includes(`\`${code}\``));
+				seen.add(code);
+			}
+			assert.deepEqual(
+				api.examples(media).map(([name]) => name),
+				codes,
+			);
+		}
+		for (const status of [400, 500, 503]) assert.ok(responses.has(status), `${id} ${status}`);
 	}
-	const listed = document.tags.map(({ name }) => name);
-	assert.equal(new Set(listed).size, listed.length);
-	for (const { operation } of described) for (const tag of operation.tags) assert.ok(listed.includes(tag), tag);
+	// A method that a path does not take reaches no operation; the introduction tells of it.
+	const everywhere = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => code !== 'method_not_allowed');
+	assert.deepEqual([...seen].toSorted(), everywhere.toSorted());
+	for (const code of Object.keys(ERROR_CODES)) assert.ok(document.info.description.includes(`\`${code}\``), code);
 });
 
 test('the statuses that the API may answer are described where they can come', () => {
-	const statusesOf = (id: keyof typeof operations): string[] => {
-		const { method, path } = operations[id];
-		return Object.keys(document.paths[path]?.[method.toLowerCase()]?.responses ?? {});
+	const statusesOf = (id: keyof typeof operations) => [...described(id).responses.keys()];
+	assert.deepEqual(statusesOf('createAssistant'), [201, 400, 401, 403, 413, 429, 500, 503]);
+	assert.deepEqual(statusesOf('getAssistant'), [200, 304, 400, 401, 403, 404, 429, 500, 503]);
+	assert.deepEqual(statusesOf('updateAssistant'), [200, 400, 401, 403, 404, 412, 413, 429, 500, 503]);
+	assert.deepEqual(statusesOf('listAssistants'), [200, 400, 401, 403, 429, 500, 503]);
+	assert.deepEqual(statusesOf('getWidgetConfig'), [200, 304, 400, 403, 404, 429, 500, 503]);
+});
+
+test('every schema in it is a valid JSON Schema of the dialect that OpenAPI 3.1 uses', () => {
+	const schemas = [...membersOf(document, 'schema'), ...Object.values(document.components.schemas ?? {})];
+	assert.ok(schemas.length > 100);
+	for (const schema of schemas) api.check(schema as JsonSchema);
+});
+
+test('every reference leads to something, and everything that can be referred to is', () => {
+	const references = new Set(membersOf(document, '$ref') as string[]);
+	for (const $ref of references) api.resolve({ $ref });
+	for (const [kind, members] of Object.entries(document.components)) {
+		if (kind === 'securitySchemes') continue;
+		for (const name of Object.keys(members)) {
+			assert.match(name, /^[A-Za-z0-9._-]+$/);
+			assert.ok(references.has(`#/components/${kind}/${name}`), `${kind}/${name}`);
+		}
+	}
+});
+
+test('what the contract exports by name has that name in generated clients too', () => {
+	const used = new Set<unknown>();
+	const walk = (value: unknown): void => {
+		if (typeof value !== 'object' || value === null || used.has(value)) return;
+		used.add(value);
+		for (const member of Object.values(value)) walk(member);
 	};
-	assert.ok(statusesOf('createAssistant').includes('201'));
-	assert.ok(statusesOf('createAssistant').includes('413'));
-	assert.ok(statusesOf('getAssistant').includes('404'));
-	assert.ok(statusesOf('getWidgetConfig').includes('403'));
-	assert.ok(statusesOf('getWidgetConfig').includes('404'));
-	assert.ok(!statusesOf('listAssistants').includes('413'));
+	for (const [, { body, multipart, result }] of table) for (const part of [body, multipart, result]) walk(part);
+	const named = Object.entries(contract).filter(([, schema]) => {
+		const isSchema = typeof schema === 'object' && ('~kind' in schema || '~unsafe' in schema);
+		return isSchema && used.has(schema);
+	});
+	assert.ok(named.length > 20);
+	for (const [name] of named) {
+		assert.ok(name in (document.components.schemas ?? {}), `${name}: list its file in src/contract/openapi/names.ts`);
+	}
+});
+
+test('the events of a stream are described one by one, told apart by their type', () => {
+	for (const [id, { streams }] of table) {
+		if (!streams) continue;
+		const media = described(id).responses.get(200)?.content['text/event-stream'] ?? assert.fail(id);
+		const union = api.resolve<JsonSchema>(media.schema);
+		assert.deepEqual(Object.keys(union.discriminator?.mapping ?? {}), STREAM_EVENTS);
+		assert.deepEqual(
+			union.oneOf?.map((each) => api.resolve<JsonSchema>(each).properties?.type?.const),
+			STREAM_EVENTS,
+		);
+	}
+});
+
+test('every body and every answer has an example, which fits its schema and which somebody chose', () => {
+	for (const { id, body, responses, parameters } of api.operations) {
+		const answers = [...responses].flatMap(([status, { content }]) =>
+			Object.entries(content).map(([type, media]) => [`${status} ${type}`, media] as const),
+		);
+		for (const [what, media] of [...Object.entries(body), ...answers]) {
+			const examples = api.examples(media);
+			assert.ok(examples.length > 0, `${id} ${what}`);
+			for (const [name, value] of examples) {
+				assert.equal(api.check(media.schema)(value), null, `${id} ${what} ${name}`);
+				assertChosen(value, `${id} ${what} ${name}`);
+			}
+		}
+		for (const { name, schema } of parameters) {
+			for (const example of schema.examples ?? []) assert.equal(api.check(schema)(example), null, `${id} ${name}`);
+		}
+		const ids = parameters.filter((parameter) => parameter.in === 'path');
+		for (const { name, schema } of ids) assert.ok(schema.examples, `${id}: what does {${name}} name?`);
+	}
+});
+
+/** Where no schema has an example, a text is three dots. */
+function assertChosen(value: unknown, place: string): void {
+	assert.notEqual(value, '…', `${place}: give this field's schema \`examples\` in src/contract`);
+	if (typeof value !== 'object' || value === null) return;
+	for (const [name, member] of Object.entries(value)) assertChosen(member, `${place}/${name}`);
+}
+
+test("the README's list of operations is the contract's", async () => {
+	const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+	const listed = [...readme.matchAll(/^\| `([A-Z]+ \/api\/v1\/\S+)` \| (.+) \|$/gm)].map(([, route, what]) => [
+		route,
+		what,
+	]);
+	assert.deepEqual(
+		listed.toSorted(),
+		table.map(([, { method, path, summary }]) => [`${method} ${path}`, summary]).toSorted(),
+		'run "npm run docs"',
+	);
 });

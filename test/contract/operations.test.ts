@@ -37,9 +37,14 @@ test('reading asks for a read scope, changing for a write scope, and searching i
 	}
 });
 
-test('only the widget’s operations need no key', () => {
+test('a credential is needed everywhere but on visitors’ pages and for signing in', () => {
 	for (const [id, { path, access }] of table) {
-		assert.equal(access.kind, path.startsWith('/api/v1/widget/') ? 'widget' : 'key', id);
+		const expected = path.startsWith('/api/v1/widget/')
+			? ['widget']
+			: path.startsWith('/api/v1/session')
+				? ['session', 'public']
+				: ['key'];
+		assert.ok(expected.includes(access.kind), `${id}: ${access.kind}`);
 	}
 });
 
@@ -51,21 +56,26 @@ test('only what creates answers 201, and only what changes takes a body', () => 
 	}
 });
 
-test('every list takes limit, cursor and order, within the documented bounds', () => {
-	const lists = table.filter(
-		([, { result }]) => 'next_cursor' in ((result as { properties?: object }).properties ?? {}),
-	);
+test('every list that comes in pages takes limit, cursor and order, within the documented bounds', () => {
+	const lists = table.filter(([, { query }]) => 'cursor' in ((query as { properties?: object })?.properties ?? {}));
 	assert.ok(lists.length >= 5);
-	for (const [id, { method, query, access }] of lists) {
+	for (const [id, { method, query, access, result }] of lists) {
 		assert.equal(method, 'GET', id);
 		assert.ok(query, id);
+		assert.deepEqual(
+			Object.keys((result as unknown as { properties: object }).properties),
+			['data', 'next_cursor'],
+			id,
+		);
 		const check = queryValidator(query);
 		const own = access.kind === 'widget' ? { deployment_id: 'dep_1' } : {};
-		assert.deepEqual(check({ ...own, limit: '100', cursor: 'abc', order: 'asc' }), {
+		// A log has one order: that in which things happened.
+		const order = id === 'listEvents' ? {} : { order: 'asc' };
+		assert.deepEqual(check({ ...own, limit: '100', cursor: 'abc', ...order }), {
 			...own,
 			limit: 100,
 			cursor: 'abc',
-			order: 'asc',
+			...order,
 		});
 		for (const limit of ['0', '101']) assert.throws(() => check({ ...own, limit }), { code: 'invalid_request' }, id);
 	}

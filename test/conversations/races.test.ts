@@ -10,9 +10,10 @@ import { type ConversationEvent, Conversations } from '../../src/conversations/i
 import { type ChatModel, createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore, type Store } from '../../src/store/index.ts';
+import { openSqliteStore } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
 import type { StreamEvent } from '../support/event-stream.ts';
+import { pacedStore } from './paced-store.ts';
 import { Screen } from './streams.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'parley-races-'));
@@ -54,23 +55,6 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 	{ minLength: 1, maxLength: 10 },
 );
 
-const PACED = ['commit', 'events', 'get'] as const satisfies Array<keyof Store>;
-
-/** The same store, whose commits and reads are carried out one after the other, in the scheduler's order. */
-function pacedStore(scheduler: fc.Scheduler): typeof store {
-	const paced = new Map<string | symbol, unknown>();
-	for (const name of PACED) {
-		const method = Reflect.get(store, name) as (...args: unknown[]) => Promise<unknown>;
-		paced.set(name, scheduler.scheduleFunction(method.bind(store)));
-	}
-	return new Proxy(store, {
-		get(target, name) {
-			const value: unknown = paced.get(name) ?? Reflect.get(target, name);
-			return typeof value === 'function' && !paced.has(name) ? value.bind(target) : value;
-		},
-	});
-}
-
 /** The text that is written to a question, which says itself how it is to be answered. */
 const pieceOf = (question: string, at: number) => `${question} – ${at}; `;
 
@@ -94,7 +78,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 					if (fails) throw new AppError('model_error', 'It failed.');
 				},
 			};
-			const paced = pacedStore(scheduler);
+			const paced = pacedStore(store, scheduler);
 			using outbox = new Outbox(paced);
 			await using conversations = new Conversations({
 				store: paced,

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { AppError, createLog, deferred, newId } from '../../src/base/index.ts';
+import { TokenSettings } from '../../src/access/index.ts';
+import { AppError, createLog, deferred, newId, SecretBox } from '../../src/base/index.ts';
 import { Deployments, presentDeployment } from '../../src/deployments/index.ts';
+import { createNetwork } from '../../src/net/index.ts';
 import type { Commit, CommitOutcome, Store } from '../../src/store/index.ts';
 import { assistantRecord, deploymentRecord } from './records.ts';
 
@@ -41,7 +44,11 @@ function setUp() {
 		},
 	} as unknown as Store;
 	const clock = { at: START, now: () => clock.at };
-	const deployments = new Deployments({ store, clock, log: createLog('silent') });
+	const tokenSettings = new TokenSettings({
+		secrets: new SecretBox(randomBytes(32)),
+		network: createNetwork({ allowPrivateNetwork: false }),
+	});
+	const deployments = new Deployments({ store, clock, log: createLog('silent'), tokenSettings });
 	return { workspaceId, assistant, deployment, rows, seen, next, clock, deployments };
 }
 
@@ -252,4 +259,55 @@ test('a deployment that could not be stored is not answered as if it were', asyn
 	await using _closing = deployments;
 	next.push(async () => ({ outcome: 'fenced' }));
 	await assert.rejects(deployments.create(workspaceId, { assistant_id: assistant.id }), { code: 'unavailable' });
+});
+
+const SHARED = { algorithm: 'HS256', secret: 'a secret of the shop, long enough' } as const;
+
+/** The places that a change complains about. */
+async function complaints(change: Promise<unknown>): Promise<string[] | undefined> {
+	const error = await change.then(
+		() => assert.fail('it was taken'),
+		(thrown: AppError) => thrown,
+	);
+	assert.equal(error.code, 'invalid_request', String(error));
+	return error.details?.map(({ path }) => path);
+}
+
+test('tokens cannot be required without a key to verify them, however one gets there', async () => {
+	const { workspaceId, assistant, deployment, seen, deployments } = setUp();
+	await using _closing = deployments;
+	const create = (input: object) => deployments.create(workspaceId, { assistant_id: assistant.id, ...input });
+	const change = (patch: object) => deployments.change(workspaceId, deployment.id, patch);
+	const required = { features: { jwt_required: true } };
+	assert.deepEqual(await complaints(create(required)), ['/jwt']);
+	assert.deepEqual(await complaints(create({ ...required, jwt: null })), ['/jwt']);
+	assert.deepEqual(await complaints(change(required)), ['/jwt']);
+	assert.deepEqual(seen.commits, []);
+	assert.equal((await change({ ...required, jwt: SHARED })).features.jwt_required, true);
+	assert.deepEqual(await complaints(change({ jwt: null })), ['/jwt']);
+	assert.deepEqual(await complaints(change({ ...required, jwt: null })), ['/jwt']);
+	assert.deepEqual(await complaints(change({ jwt: { secret: null } })), ['/jwt/secret']);
+	assert.equal((await change({ jwt: null, features: { jwt_required: false } })).jwt, null);
+	assert.equal((await create({ ...required, jwt: SHARED })).features.jwt_required, true);
+});
+
+test('a deployment that was stored without its key can still be renamed and archived', async () => {
+	const { workspaceId, deployment, rows, deployments } = setUp();
+	await using _closing = deployments;
+	rows.set(deployment.id, { ...deployment, features: { ...deployment.features, jwt_required: true } } as never);
+	assert.equal((await deployments.change(workspaceId, deployment.id, { name: 'New name' })).name, 'New name');
+	assert.equal((await deployments.change(workspaceId, deployment.id, { status: 'archived' })).status, 'archived');
+});
+
+test('a change of the key is seen by the very next request, and other changes leave it as it is', async () => {
+	const { workspaceId, deployment, deployments } = setUp();
+	await using _closing = deployments;
+	const { jwt } = await deployments.change(workspaceId, deployment.id, { jwt: { ...SHARED, audience: 'chat' } });
+	const renamed = await deployments.change(workspaceId, deployment.id, { name: 'New name' });
+	assert.equal(renamed.jwt, jwt, 'the very same: what was made of it is not made again');
+	await deployments.change(workspaceId, deployment.id, { jwt: { secret: '***', issuer: 'me' } });
+	const { record, config } = await deployments.visible(deployment.id);
+	assert.deepEqual(record.jwt, { ...jwt, issuer: 'me' });
+	assert.doesNotMatch(config.body.toString(), /chat|HS256/, 'visitors are not told');
+	assert.equal(presentDeployment(record).jwt?.secret, '***');
 });

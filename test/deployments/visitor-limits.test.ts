@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { AppError } from '../../src/base/index.ts';
+import { visitorKey } from '../../src/deployments/visitor-key.ts';
 import { VisitorLimits } from '../../src/deployments/visitor-limits.ts';
 
 function limitsAt() {
@@ -82,4 +85,86 @@ test('the configuration is read up to 600 times a minute and address, apart from
 		waitOf(() => limits.countConfig('dep_a', '192.0.2.1')),
 		0,
 	);
+});
+
+test('all addresses of one IPv6 line are one visitor, those of another line are not', () => {
+	const { limits } = limitsAt();
+	const wait = (address: string) => waitOf(() => limits.countMessage('dep_a', visitorKey(null, address), 1));
+	assert.equal(wait('2001:db8:1:2::1'), 0);
+	assert.equal(wait('2001:db8:1:2:ffff:ffff:ffff:ffff'), 60);
+	assert.equal(wait('2001:db8:1:3::1'), 0);
+	for (let read = 0; read < 600; read++) {
+		const address = `2001:db8:1:2:${read.toString(16)}::`;
+		assert.equal(
+			waitOf(() => limits.countConfig('dep_a', address)),
+			0,
+		);
+	}
+	assert.equal(
+		waitOf(() => limits.countConfig('dep_a', '2001:db8:1:2:ffff::')),
+		60,
+	);
+	assert.equal(
+		waitOf(() => limits.countConfig('dep_a', '2001:db8:1:3::1')),
+		0,
+	);
+});
+
+/** Bytes of what is still needed: the heap, and the buffers beside it. */
+function memoryInUse(): number {
+	setFlagsFromString('--expose-gc');
+	(runInNewContext('gc') as () => void)();
+	const { heapUsed, arrayBuffers } = process.memoryUsage();
+	return heapUsed + arrayBuffers;
+}
+
+const MEGABYTE = 1_000_000;
+
+test('a million visitors with made-up addresses take no more memory than the bound, and those who came last are still counted', () => {
+	const { limits } = limitsAt();
+	const before = memoryInUse();
+	const addressOf = (visitor: number) =>
+		visitor % 2 === 0
+			? `10.${(visitor >> 16) & 255}.${(visitor >> 8) & 255}.${visitor & 255}`
+			: `2001:db8:${(visitor >> 16).toString(16)}:${(visitor & 0xffff).toString(16)}::1`;
+	for (let visitor = 0; visitor < 1_000_000; visitor++) {
+		limits.countConfig('dep_a', addressOf(visitor));
+		limits.countMessage('dep_a', visitorKey(null, addressOf(visitor)), 1);
+	}
+	assert.deepEqual(limits.remembered, { configs: 20_000, messages: 100_000 });
+	const used = memoryInUse() - before;
+	assert.ok(used < 80 * MEGABYTE, `${Math.round(used / MEGABYTE)} MB`);
+	const wait = (visitor: number) => waitOf(() => limits.countMessage('dep_a', visitorKey(null, addressOf(visitor)), 1));
+	assert.equal(wait(999_999), 60);
+	assert.equal(wait(900_000), 60);
+	assert.equal(wait(0), 0, 'forgotten long ago');
+});
+
+test('as many readers of the configuration as are remembered, each at its limit, take less than 60 MB', () => {
+	const { limits } = limitsAt();
+	const before = memoryInUse();
+	for (let read = 0; read < 600; read++) {
+		for (let reader = 0; reader < 20_000; reader++) limits.countConfig('dep_a', `10.0.${reader >> 8}.${reader & 255}`);
+	}
+	const used = memoryInUse() - before;
+	assert.ok(used < 60 * MEGABYTE, `${Math.round(used / MEGABYTE)} MB`);
+	for (const reader of [0, 7_777, 19_999]) {
+		assert.equal(
+			waitOf(() => limits.countConfig('dep_a', `10.0.${reader >> 8}.${reader & 255}`)),
+			60,
+			'each is still counted exactly',
+		);
+	}
+});
+
+test('visitors who may send ten thousand messages a minute do not fill the memory either', () => {
+	const { limits } = limitsAt();
+	const before = memoryInUse();
+	for (let visitor = 0; visitor < 2_000; visitor++) {
+		for (let sent = 0; sent < 5_000; sent++)
+			limits.countMessage('dep_a', visitorKey(null, `10.1.${visitor >> 8}.${visitor & 255}`), 10_000);
+	}
+	const used = memoryInUse() - before;
+	assert.ok(limits.remembered.messages < 2_000, 'those not seen for longest were forgotten');
+	assert.ok(used < 40 * MEGABYTE, `${Math.round(used / MEGABYTE)} MB`);
 });

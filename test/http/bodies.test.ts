@@ -46,6 +46,18 @@ test('a body of another type is refused, one that is not there needs no type', a
 	assert.match(await peer.untilText('nothing'), /^HTTP\/1\.1 200/);
 });
 
+test('a body that is nested beyond all use is refused before anything goes into it', async (t) => {
+	const { url } = await start(t, [echo]);
+	const nested = (levels: number) => `${'[{"a\\"]":'.repeat(levels / 2)}"]}[{\\\\"${'}]'.repeat(levels / 2)}`;
+	assert.equal((await post(`${url}/echo`, nested(200))).status, 200);
+	for (const text of [nested(202), nested(100_000), '['.repeat(500_000)]) {
+		const { status, body } = await post(`${url}/echo`, text);
+		assert.equal(status, 400);
+		assert.equal(codeOf(body), 'invalid_json');
+	}
+	assert.equal((await post(`${url}/echo`, JSON.stringify(Array(1000).fill([{ a: '[[[' }])))).status, 200);
+});
+
 test('half a surrogate pair is refused: it could not be given back as it came', async (t) => {
 	const { url } = await start(t, [echo]);
 	for (const bad of ['"\\ud800"', '{"a":["\\uDC00x"]}', '{"\\ud800":1}', '"\\udc00\\ud800"']) {

@@ -1,21 +1,16 @@
 import { type Deferred, deferred } from '../../src/base/index.ts';
+import type { ParseJob } from '../../src/contract/index.ts';
 import { createPool, type Pool } from '../../src/pool/index.ts';
 
-/**
- * The real workers behind a gate that a test may close: what is to be parsed waits there. Can be used again after it was
- * disposed of, so that a server and the one restarted after it may share it.
- */
-export class GatedPool implements Pool {
-	readonly size = 2;
-	/** Files parsed so far, and those at the gate. */
-	parsed = 0;
+/** A gate that a test may close: who comes to it waits there until it is opened, or their signal aborts. */
+class Gate<T> {
 	waiting = 0;
-	#real: Pool | undefined;
 	#gate: Deferred<void> | undefined;
+	#holds: (what: T) => boolean = () => true;
 
-	/** From now on parsing waits. */
-	close(): void {
+	close(holds: (what: T) => boolean = () => true): void {
 		this.#gate ??= deferred();
+		this.#holds = holds;
 	}
 
 	open(): void {
@@ -23,26 +18,74 @@ export class GatedPool implements Pool {
 		this.#gate = undefined;
 	}
 
-	async parse(...args: Parameters<Pool['parse']>): ReturnType<Pool['parse']> {
-		const [, signal] = args;
-		if (this.#gate) {
-			this.waiting++;
-			const aborted = new Promise((_resolve, reject) => {
-				signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-			});
-			try {
-				await Promise.race([this.#gate.promise, aborted]);
-			} finally {
-				this.waiting--;
-			}
+	async pass(what: T, signal: AbortSignal | undefined): Promise<void> {
+		if (!this.#gate || !this.#holds(what)) return;
+		this.waiting++;
+		const aborted = new Promise((_resolve, reject) => {
+			signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+		});
+		try {
+			await Promise.race([this.#gate.promise, aborted]);
+		} finally {
+			this.waiting--;
 		}
+	}
+}
+
+/**
+ * The real workers behind gates that a test may close: what is to be parsed, or has been trained, waits there. Can be used again
+ * after it was disposed of, so that a server and the one restarted after it may share it.
+ */
+export class GatedPool implements Pool {
+	readonly size = 2;
+	readonly training = new Gate<unknown>();
+	/** Files parsed so far. */
+	parsed = 0;
+	/** What parsing a file, or training, fails with instead. */
+	parseFailure: (job: ParseJob) => Error | undefined = () => undefined;
+	trainFailure: () => Error | undefined = () => undefined;
+	/** Called before each search is handed to the workers. */
+	beforeSearch: () => Promise<void> = async () => {};
+	readonly #parsing = new Gate<ParseJob>();
+	#real: Pool | undefined;
+
+	/** Files at the gate. */
+	get waiting(): number {
+		return this.#parsing.waiting;
+	}
+
+	/** From now on parsing waits; that of some files, where it is said which. */
+	close(holds?: (job: ParseJob) => boolean): void {
+		this.#parsing.close(holds);
+	}
+
+	open(): void {
+		this.#parsing.open();
+	}
+
+	async parse(...args: Parameters<Pool['parse']>): ReturnType<Pool['parse']> {
+		const [job, signal] = args;
+		await this.#parsing.pass(job, signal);
 		this.parsed++;
+		const failure = this.parseFailure(job);
+		if (failure) throw failure;
 		return this.#pool.parse(...args);
 	}
 
+	async train(...args: Parameters<Pool['train']>): ReturnType<Pool['train']> {
+		const failure = this.trainFailure();
+		if (failure) throw failure;
+		const trained = await this.#pool.train(...args);
+		await this.training.pass(args[0], args[1]);
+		return trained;
+	}
+
+	async search(...args: Parameters<Pool['search']>): ReturnType<Pool['search']> {
+		await this.beforeSearch();
+		return this.#pool.search(...args);
+	}
+
 	fold: Pool['fold'] = (...args) => this.#pool.fold(...args);
-	train: Pool['train'] = (...args) => this.#pool.train(...args);
-	search: Pool['search'] = (...args) => this.#pool.search(...args);
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		const real = this.#real;

@@ -8,7 +8,8 @@ import type { SearchJob, SearchResult, TrainResult } from '../../src/contract/in
 import { createPool, type Pool } from '../../src/pool/index.ts';
 import type { IndexWrite } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
-import { applyIndexWrite, SEARCH_INDEX_SCHEMA } from '../../src/store/sqlite/search-index.ts';
+import { migrate } from '../../src/store/sqlite/migrations.ts';
+import { applyIndexWrite } from '../../src/store/sqlite/search-index.ts';
 import { analyse } from '../../src/text/index.ts';
 
 const SHOP: Array<[id: string, language: string | null, title: string, text: string]> = [
@@ -59,7 +60,7 @@ before(async () => {
 	folder = mkdtempSync(join(tmpdir(), 'parley-search-'));
 	database = join(folder, 'test.db');
 	db = openWritable(database);
-	db.exec(SEARCH_INDEX_SCHEMA);
+	migrate(db);
 	pool = createPool({ threads: 1 });
 	for (const [generation, documents] of [
 		['gen_shop', SHOP],

@@ -6,12 +6,15 @@ import { afterEach, beforeEach, test } from 'node:test';
 import type Database from 'better-sqlite3';
 import type { IndexWrite } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
+import { migrate } from '../../src/store/sqlite/migrations.ts';
 import { SearchReader } from '../../src/store/sqlite/search/index.ts';
 import {
 	applyIndexWrite,
 	chunksOfDocument,
+	coverageOf,
+	dropGenerationsOf,
 	generationOf,
-	SEARCH_INDEX_SCHEMA,
+	termsAfter,
 } from '../../src/store/sqlite/search-index.ts';
 
 const DIMENSIONS = 4;
@@ -25,7 +28,7 @@ beforeEach(() => {
 	folder = mkdtempSync(join(tmpdir(), 'parley-index-'));
 	file = join(folder, 'test.db');
 	db = openWritable(file);
-	db.exec(SEARCH_INDEX_SCHEMA);
+	migrate(db);
 	reader = new SearchReader(file);
 });
 
@@ -245,4 +248,93 @@ test('a search sees one state of the index, whatever is committed meanwhile', ()
 		assert.equal(reader.generation('gen_1')?.chunk_count, 1);
 	});
 	assert.equal(reader.generation('gen_1'), undefined);
+});
+
+/** A record of a document as the index knows documents: by its id, its version, and what it tells of the index. */
+const recordDocument = (id: string, version: number, status = 'indexed') =>
+	db
+		.prepare(
+			`INSERT INTO documents (id, version, workspace_id, knowledge_base_id, title, source_type, status, attempts,
+				chunk_count, created_at, updated_at) VALUES (?, ?, 'ws_1', 'kb_1', 'T', 'text', ?, 0, 9, 1, 1)`,
+		)
+		.run(id, version, status);
+
+test('a generation that is being built tells which documents it has, and of which version', () => {
+	for (const [at, id] of ['doc_a', 'doc_b', 'doc_c', 'doc_d'].entries()) recordDocument(id, at + 1);
+	write(open(), open('gen_2'), add('doc_d', ['other'], { generation: 'gen_2' }));
+	write(
+		add('doc_a', ['x'], { built_from: { version: 1, page_count: null } }),
+		add('doc_b', [], { built_from: { version: 1, page_count: null } }),
+		{
+			op: 'index.copy_document',
+			generation: 'gen_1',
+			from_generation: 'gen_2',
+			from_document_id: 'doc_d',
+			document_id: 'doc_d',
+			title: 'T',
+			url: null,
+		},
+	);
+	const told = (after?: { at: number; id: string }, limit = 10) =>
+		coverageOf(db, 'kb_1', 'gen_1', after, limit).map(({ document, built_from }) => [document.id, built_from]);
+	assert.deepEqual(told(), [
+		['doc_a', 1],
+		['doc_b', 1],
+		['doc_c', null],
+		['doc_d', 0],
+	]);
+	assert.deepEqual(told({ at: 1, id: 'doc_a' }, 2), [
+		['doc_b', 1],
+		['doc_c', null],
+	]);
+	assert.deepEqual(reader.languages('gen_1'), ['en'], 'a document without text has none');
+	assert.equal(generationOf(db, 'gen_1')?.chunk_count, 2);
+	assert.equal(found('other').length, 1);
+});
+
+test('records tell what the new generation has of them, but for those that have changed since', () => {
+	for (const [id, version] of Object.entries({ doc_a: 4, doc_b: 5, doc_c: 6 })) recordDocument(id, version);
+	recordDocument('doc_d', 7, 'processing');
+	write(
+		open(),
+		...['doc_a', 'doc_b', 'doc_d'].map((id) => add(id, ['x', 'y'], { built_from: { version: 4, page_count: 3 } })),
+	);
+	const describe = (indexed_at: number): IndexWrite => {
+		const document_ids = ['doc_a', 'doc_b', 'doc_c', 'doc_d', 'doc_none'];
+		return { op: 'index.describe_documents', generation: 'gen_1', document_ids, indexed_at };
+	};
+	const told = () =>
+		coverageOf(db, 'kb_1', 'gen_1', undefined, 10).map(({ document, built_from }) => {
+			const { id, version, chunk_count, page_count, language, indexed_at } = document;
+			return [id, version, built_from, chunk_count, page_count, language, indexed_at];
+		});
+	write(describe(77));
+	const described = [
+		['doc_b', 5, 4, 9, null, null, null],
+		['doc_c', 6, null, 9, null, null, null],
+		['doc_d', 7, 4, 9, null, null, null],
+	];
+	assert.deepEqual(told(), [['doc_a', 5, 5, 2, 3, 'en', 77], ...described]);
+	// Again, as after a crash before the swap.
+	write(describe(78));
+	assert.deepEqual(told(), [['doc_a', 6, 6, 2, 3, 'en', 78], ...described]);
+});
+
+test('the chunks that came after one are found in their order, those of other generations left out', () => {
+	write(open(), open('gen_2'), add('doc_a', ['one', 'two']), add('doc_b', ['other'], { generation: 'gen_2' }));
+	const [, second] = reader.allTerms('gen_1');
+	write(add('doc_c', ['three', 'four']));
+	const bodies = (limit: number) => termsAfter(db, 'gen_1', second?.id ?? 0, limit).map(({ body_terms }) => body_terms);
+	assert.deepEqual(bodies(10), ['three', 'four']);
+	assert.deepEqual(bodies(1), ['three']);
+	assert.deepEqual(termsAfter(db, 'gen_1', 0, 10), reader.allTerms('gen_1'));
+});
+
+test('all generations of a knowledge base go together, and no other', () => {
+	write(open(), open('gen_2'), { op: 'index.open_generation', generation: 'gen_3', knowledge_base_id: 'kb_2' });
+	write(openBasis('basis_1', 'gen_2'), add('doc_a', ['x']), add('doc_a', ['x'], { generation: 'gen_3' }));
+	dropGenerationsOf(db, 'kb_1');
+	assert.equal(tables(), 0);
+	assert.deepEqual([generationOf(db, 'gen_1'), generationOf(db, 'gen_2')], [undefined, undefined]);
+	assert.equal(found('x', 'gen_3').length, 1);
 });

@@ -1,7 +1,7 @@
 import { AppError, type Clock } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
-import type { DocumentRecord, IncomingBlob, Store } from '../../store/index.ts';
-import { type Documents, versionOf } from '../documents.ts';
+import { type DocumentRecord, type IncomingBlob, type Store, versionOf } from '../../store/index.ts';
+import type { Documents } from '../documents.ts';
 import { sniffFormat } from '../parsing/format.ts';
 
 /** What fetching needs. */

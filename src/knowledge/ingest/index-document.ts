@@ -1,29 +1,19 @@
 import { type Clock, newId } from '../../base/index.ts';
 import type { ParsedDocument } from '../../contract/index.ts';
 import type { Pool } from '../../pool/index.ts';
-import type { Commit, DocumentRecord, Generation, KnowledgeBaseRecord, Store, Write } from '../../store/index.ts';
-import { versionOf } from '../documents.ts';
+import {
+	type Commit,
+	type DocumentRecord,
+	decideAndCommit,
+	type Generation,
+	type KnowledgeBaseRecord,
+	type Store,
+	versionOf,
+	type Write,
+} from '../../store/index.ts';
 import { recount } from '../status.ts';
-
-/** The kind of job that trains a knowledge base's embedding anew. */
-export const TRAIN = 'train';
-
-/** A basis is trained anew once its generation has grown by this factor since. */
-const GROWTH = 1.5;
-
-/** Up to so many chunks (a few seconds of training at most) the basis is trained anew before the last document counts as indexed. */
-const SMALL = 1000;
-
-/** A new basis is also worth while when this share of a document's words is unknown to the old one. */
-const UNKNOWN_SHARE = 0.5;
-
-/** But never for less growth than this: a training takes its knowledge base many seconds. */
-const LEAST_GROWTH = 1.05;
-
-/** Whether a basis that was trained on so many chunks is to be trained anew for these. */
-export function worthTraining(chunks: number, trainedOn: number): boolean {
-	return chunks >= LEAST_GROWTH * trainedOn;
-}
+import { GROWTH, SMALL, TRAIN, UNKNOWN_SHARE, worthTraining } from '../training/growth.ts';
+import { addToGeneration, titleOf } from './built-document.ts';
 
 export interface IndexDependencies {
 	store: Store & { databaseFile: string };
@@ -53,10 +43,10 @@ export async function indexDocument(
 	parsed: ParsedDocument,
 ): Promise<void> {
 	let indexed: Indexed | undefined;
-	for (;;) {
+	await decideAndCommit(store, async () => {
 		const document = await store.get('documents', documentId);
 		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
-		if (!document || !knowledgeBase || document.status !== 'processing') return;
+		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: undefined };
 		const generation = knowledgeBase.generation ? await store.generation(knowledgeBase.generation) : undefined;
 		const titled = { ...document, title: titleOf(document, parsed) };
 		if (
@@ -65,21 +55,28 @@ export async function indexDocument(
 		) {
 			indexed = await embed({ store, pool, signal }, knowledgeBase, generation, titled, parsed);
 		}
-		const now = clock.now();
 		const { page_count, language, chunks } = parsed;
 		const found = { title: titled.title, chunk_count: chunks.length, page_count, language };
-		const commit = finish(knowledgeBase, titled, jobId, found, indexed.writes, indexed.generation, now);
+		const writes = [...indexed.writes, ...addToRebuilding(knowledgeBase, titled, parsed)];
+		const commit = finish(knowledgeBase, titled, jobId, found, writes, indexed.generation, clock.now());
 		if (indexed.trainSoon) {
 			const { id } = knowledgeBase;
 			commit.jobs?.push({ op: 'enqueue', job: { id: newId('job'), kind: TRAIN, ref: id, group: id, due_at: 0 } });
 		}
-		if ((await store.commit(commit)).outcome !== 'conflict') return;
-	}
+		return { commit, result: undefined };
+	});
 }
 
-/** What the uploader said, else what the document says, else where it came from. */
-function titleOf(document: DocumentRecord, parsed: ParsedDocument): string {
-	return (document.title || parsed.title || document.file_name || document.url || 'Untitled').slice(0, 500);
+/**
+ * What is indexed while a rebuild runs goes into the generation that it builds as well, or the swap would lose it. It is
+ * embedded there together with all else. The commit that follows makes it the document's next version.
+ */
+function addToRebuilding(
+	{ rebuilding }: KnowledgeBaseRecord,
+	document: DocumentRecord,
+	parsed: ParsedDocument,
+): Write[] {
+	return rebuilding === null ? [] : [addToGeneration(rebuilding, document, parsed, document.version + 1)];
 }
 
 async function embed(
@@ -154,35 +151,39 @@ async function embed(
 
 /**
  * Indexes a document by copying what another one of the same bytes has in the index. Must run alone for its knowledge base.
- * @returns false where the other one has changed meanwhile: then the document must be parsed after all
+ * @returns false where there is none any more, or a rebuild runs, which makes nothing of what was parsed before it: then the
+ * document must be parsed after all
  */
-export async function copyIndexed(
+export function copyIndexed(
 	{ store, clock }: Pick<IndexDependencies, 'store' | 'clock'>,
 	documentId: string,
 	jobId: string,
-	twin: DocumentRecord,
 ): Promise<boolean> {
-	const document = await store.get('documents', documentId);
-	const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
-	if (!document || !knowledgeBase || document.status !== 'processing') return true;
-	const { title, chunk_count, page_count, language } = twin;
-	const copied = { title: document.title || title, chunk_count, page_count, language };
-	const write: Write[] =
-		knowledgeBase.generation && chunk_count > 0
-			? [
-					{
-						op: 'index.copy_document',
-						generation: knowledgeBase.generation,
-						from_document_id: twin.id,
-						document_id: document.id,
-						title: copied.title,
-						url: document.url,
-					},
-				]
-			: [];
-	const commit = finish(knowledgeBase, document, jobId, copied, write, knowledgeBase.generation, clock.now());
-	commit.expect?.push(versionOf('documents', twin));
-	return (await store.commit(commit)).outcome === 'committed';
+	return decideAndCommit(store, async () => {
+		const document = await store.get('documents', documentId);
+		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
+		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: true };
+		const twin = knowledgeBase.rebuilding === null ? await store.indexedTwin(document) : undefined;
+		if (!twin) return { commit: null, result: false };
+		const { title, chunk_count, page_count, language } = twin;
+		const copied = { title: document.title || title, chunk_count, page_count, language };
+		const write: Write[] =
+			knowledgeBase.generation && chunk_count > 0
+				? [
+						{
+							op: 'index.copy_document',
+							generation: knowledgeBase.generation,
+							from_document_id: twin.id,
+							document_id: document.id,
+							title: copied.title,
+							url: document.url,
+						},
+					]
+				: [];
+		const commit = finish(knowledgeBase, document, jobId, copied, write, knowledgeBase.generation, clock.now());
+		commit.expect?.push(versionOf('documents', twin));
+		return { commit, result: true };
+	});
 }
 
 /** The commit with which a document is indexed. */

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
-import { SEARCH_INDEX_SCHEMA } from './search-index.ts';
+import { SEARCH_INDEX_REBUILD, SEARCH_INDEX_SCHEMA } from './search-index.ts';
 
 /** The steps from an empty database to today's, in order. A step that was released is never edited. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
 	`
 	CREATE TABLE fences (shard TEXT PRIMARY KEY, owner TEXT NOT NULL, epoch INTEGER NOT NULL) STRICT;
 
@@ -136,6 +136,7 @@ const MIGRATIONS: readonly string[] = [
 	CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
 	CREATE INDEX idempotency_by_subject ON idempotency (subject) WHERE subject IS NOT NULL;
 	`,
+	SEARCH_INDEX_REBUILD,
 ];
 
 /**

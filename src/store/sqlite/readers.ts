@@ -2,13 +2,16 @@ import type { Database, Statement } from 'better-sqlite3';
 import { Lru } from '../../base/index.ts';
 import type { StoredAnswer, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
-import type { Generation, StoredChunk } from '../search-index.ts';
-import type { ListQuery, Readers } from '../store.ts';
-import { chunksOfDocument, generationOf } from './search-index.ts';
+import type { Coverage, Generation, StoredChunk, StoredTerms } from '../search-index.ts';
+import type { DocumentBlob, ListQuery, Position, Readers } from '../store.ts';
+import { chunksOfDocument, coverageOf, generationOf, servingGenerationOf, termsAfter } from './search-index.ts';
 import { columnsOf, decode, encode } from './tables.ts';
 
 /** Prepared statements are few: their texts differ only by kind and by which filters are there. */
 const STATEMENTS = 500;
+
+/** The position before every item of a list in order of creation. */
+const BEFORE_ALL: Position = { at: 0, id: '' };
 
 /** What is stored under an idempotency key and not over, read on either connection. */
 export function storedAnswer(
@@ -80,6 +83,15 @@ export class SqliteReaders implements Readers {
 		return rows.map((row) => decode('messages', row));
 	}
 
+	async unfinishedReply(conversationId: string): Promise<Records['messages'] | undefined> {
+		// By name: this index holds the few replies that are being written, the other one all messages of the conversation.
+		const row = this.#prepare(
+			`SELECT ${columnsOf('messages')} FROM messages INDEXED BY messages_unfinished
+			 WHERE status = 'in_progress' AND conversation_id = ? LIMIT 1`,
+		).get(conversationId);
+		return row === undefined ? undefined : decode('messages', row);
+	}
+
 	async assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]> {
 		const rows = this.#prepare(
 			`SELECT ${columnsOf('assistants')} FROM assistants WHERE workspace_id = ?
@@ -93,8 +105,34 @@ export class SqliteReaders implements Readers {
 		return row === undefined ? undefined : decode('api_keys', row);
 	}
 
+	async sessionByHash(hash: string): Promise<Records['sessions'] | undefined> {
+		const row = this.#prepare(`SELECT ${columnsOf('sessions')} FROM sessions WHERE hash = ?`).get(hash);
+		return row === undefined ? undefined : decode('sessions', row);
+	}
+
+	async userByPasswordLink(hash: string): Promise<Records['users'] | undefined> {
+		const row = this.#prepare(`SELECT ${columnsOf('users')} FROM users WHERE password_link_hash = ?`).get(hash);
+		return row === undefined ? undefined : decode('users', row);
+	}
+
+	async hasExpired(before: number): Promise<boolean> {
+		const found = this.#prepare(
+			`SELECT EXISTS (SELECT 1 FROM idempotency WHERE expires_at <= @before)
+			 OR EXISTS (SELECT 1 FROM sessions WHERE expires_at <= @before) AS found`,
+		).get({ before }) as { found: number };
+		return found.found === 1;
+	}
+
 	async blobInUse(blob: string): Promise<boolean> {
 		return this.#prepare('SELECT 1 FROM documents WHERE blob = ? LIMIT 1').get(blob) !== undefined;
+	}
+
+	async blobsOf(knowledgeBaseId: string, after: Position | undefined, limit: number): Promise<DocumentBlob[]> {
+		const { at, id } = after ?? BEFORE_ALL;
+		return this.#prepare(
+			`SELECT id, created_at, blob FROM documents WHERE knowledge_base_id = ? AND (created_at, id) > (?, ?)
+			 ORDER BY created_at, id LIMIT ?`,
+		).all(knowledgeBaseId, at, id, limit) as DocumentBlob[];
 	}
 
 	async indexedTwin({
@@ -150,6 +188,23 @@ export class SqliteReaders implements Readers {
 
 	async generation(id: string): Promise<Generation | undefined> {
 		return generationOf(this.#db, id);
+	}
+
+	async servingGeneration(knowledgeBaseId: string): Promise<Generation | undefined> {
+		return servingGenerationOf(this.#db, knowledgeBaseId);
+	}
+
+	async coverage(
+		knowledgeBaseId: string,
+		generation: string,
+		after: Position | undefined,
+		limit: number,
+	): Promise<Coverage[]> {
+		return coverageOf(this.#db, knowledgeBaseId, generation, after, limit);
+	}
+
+	async termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]> {
+		return termsAfter(this.#db, generation, chunkId, limit);
 	}
 
 	async chunks(generation: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]> {

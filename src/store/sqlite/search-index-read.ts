@@ -1,15 +1,22 @@
 import type { Database } from 'better-sqlite3';
-import type { Generation, StoredChunk } from '../search-index.ts';
+import type { DocumentRecord } from '../records.ts';
+import type { Coverage, Generation, StoredChunk, StoredTerms } from '../search-index.ts';
+import type { Position } from '../store.ts';
 import { statement } from './search-index-tables.ts';
+import { columnsOf, decode } from './tables.ts';
+
+const GENERATION = `SELECT g.id, g.knowledge_base_id, g.basis, coalesce(b.trained_on, 0) AS trained_on, g.chunk_count
+	FROM generations g LEFT JOIN bases b ON b.id = g.basis`;
 
 /** What is known of a generation, undefined where there is none of that id. */
 export function generationOf(db: Database, id: string): Generation | undefined {
-	const row = statement(
-		db,
-		`SELECT g.id, g.knowledge_base_id, g.basis, coalesce(b.trained_on, 0) AS trained_on, g.chunk_count
-		 FROM generations g LEFT JOIN bases b ON b.id = g.basis WHERE g.id = ?`,
-	).get(id);
-	return row as Generation | undefined;
+	return statement(db, `${GENERATION} WHERE g.id = ?`).get(id) as Generation | undefined;
+}
+
+/** What is known of the generation that serves a knowledge base, read at once with which one that is. */
+export function servingGenerationOf(db: Database, knowledgeBaseId: string): Generation | undefined {
+	const sql = `${GENERATION} WHERE g.id = (SELECT generation FROM knowledge_bases WHERE id = ?)`;
+	return statement(db, sql).get(knowledgeBaseId) as Generation | undefined;
 }
 
 /** A document's chunks in reading order, after a position in it. */
@@ -27,4 +34,38 @@ export function chunksOfDocument(
 		 WHERE d.generation = ? AND d.document_id = ? AND c.position > ? ORDER BY c.position LIMIT ?`,
 	).all(generation, documentId, after, limit) as Array<StoredChunk & { heading_path: string }>;
 	return rows.map((row) => ({ ...row, heading_path: JSON.parse(row.heading_path) as string[] }));
+}
+
+const DOCUMENT = columnsOf('documents')
+	.map((column) => `doc.${column}`)
+	.join(', ');
+
+/** Documents of a knowledge base, the oldest first, beside what a generation that is being built has of them. */
+export function coverageOf(
+	db: Database,
+	knowledgeBaseId: string,
+	generation: string,
+	after: Position | undefined,
+	limit: number,
+): Coverage[] {
+	// The generation's row counts where there is one, also where it does not say of which version it was made.
+	const rows = statement(
+		db,
+		`SELECT ${DOCUMENT}, iif(built.seq IS NULL, NULL, coalesce(built.built_from, 0)) AS built_from
+		 FROM documents doc LEFT JOIN indexed_documents built ON built.generation = ? AND built.document_id = doc.id
+		 WHERE doc.knowledge_base_id = ? AND (doc.created_at, doc.id) > (?, ?)
+		 ORDER BY doc.created_at, doc.id LIMIT ?`,
+	).all(generation, knowledgeBaseId, after?.at ?? 0, after?.id ?? '', limit) as Array<
+		DocumentRecord & { built_from: number | null }
+	>;
+	return rows.map(({ built_from, ...row }) => ({ document: decode('documents', row), built_from }));
+}
+
+/** The terms of a generation's chunks that were stored after this one, in the order in which they were. */
+export function termsAfter(db: Database, generation: string, chunkId: number, limit: number): StoredTerms[] {
+	return statement(
+		db,
+		`SELECT c.id, c.title_terms, c.body_terms FROM chunks c CROSS JOIN indexed_documents d
+		 WHERE c.id > ? AND d.seq = c.document AND d.generation = ? ORDER BY c.id LIMIT ?`,
+	).all(chunkId, generation, limit) as StoredTerms[];
 }

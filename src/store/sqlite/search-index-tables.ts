@@ -33,6 +33,13 @@ export const SEARCH_INDEX_SCHEMA = `
 	CREATE UNIQUE INDEX chunks_by_position ON chunks (document, position);
 `;
 
+/** What a rebuild remembers of each document in the generation that it builds. */
+export const SEARCH_INDEX_REBUILD = `
+	ALTER TABLE indexed_documents ADD COLUMN built_from INTEGER;
+	ALTER TABLE indexed_documents ADD COLUMN page_count INTEGER;
+	CREATE INDEX generations_by_knowledge_base ON generations (knowledge_base_id);
+`;
+
 const ID = /^[a-z0-9_]{1,100}$/;
 
 /** The full-text table of a generation. */

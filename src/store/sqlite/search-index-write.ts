@@ -14,6 +14,7 @@ export function applyIndexWrite(db: Database, write: IndexWrite): void {
 	else if (write.op === 'index.add_document') addDocument(db, write);
 	else if (write.op === 'index.copy_document') copyDocument(db, write);
 	else if (write.op === 'index.remove_document') removeDocument(db, write.generation, write.document_id);
+	else if (write.op === 'index.describe_documents') describeDocuments(db, write);
 	else if (write.op === 'index.open_basis') openBasis(db, write);
 	else if (write.op === 'index.add_vectors') addVectors(db, write);
 	else if (write.op === 'index.serve_basis') serveBasis(db, write);
@@ -36,13 +37,22 @@ function openGeneration(db: Database, { generation, knowledge_base_id }: Write<'
 }
 
 function addDocument(db: Database, write: Write<'index.add_document'>): void {
-	const { generation, document_id, title, url, language, chunks, basis, vectors } = write;
+	const { generation, document_id, title, url, language, chunks, basis, vectors, built_from } = write;
 	removeDocument(db, generation, document_id);
 	const rows = vectors === null || basis === null ? null : rowsOf(db, basis, vectors, chunks.length);
 	const document = statement(
 		db,
-		'INSERT INTO indexed_documents (generation, document_id, title, url, language) VALUES (?, ?, ?, ?, ?)',
-	).run(generation, document_id, title, url, language).lastInsertRowid;
+		`INSERT INTO indexed_documents (generation, document_id, title, url, language, built_from, page_count)
+		 VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	).run(
+		generation,
+		document_id,
+		title,
+		url,
+		language,
+		built_from?.version ?? null,
+		built_from?.page_count ?? null,
+	).lastInsertRowid;
 	const insertChunk = statement(
 		db,
 		`INSERT INTO chunks (document, position, text, heading_path, page, title_terms, body_terms)
@@ -66,17 +76,18 @@ function addDocument(db: Database, write: Write<'index.add_document'>): void {
 		insertVector?.run(BigInt(id), rows?.[position]);
 	});
 	countChunks(db, generation, chunks.length);
-	countLanguage(db, generation, language, 1);
+	if (chunks.length > 0) countLanguage(db, generation, language, 1);
 }
 
 function copyDocument(db: Database, write: Write<'index.copy_document'>): void {
 	const { generation, from_document_id, document_id, title, url } = write;
+	const from = write.from_generation ?? generation;
 	removeDocument(db, generation, document_id);
 	const find = 'SELECT seq, language FROM indexed_documents WHERE generation = ? AND document_id = ?';
-	const source = statement(db, find).get(generation, from_document_id) as
+	const source = statement(db, find).get(from, from_document_id) as
 		| { seq: number; language: string | null }
 		| undefined;
-	if (!source) throw new Error(`There is no document ${from_document_id} in generation ${generation}.`);
+	if (!source) throw new Error(`There is no document ${from_document_id} in generation ${from}.`);
 	const document = statement(
 		db,
 		'INSERT INTO indexed_documents (generation, document_id, title, url, language) VALUES (?, ?, ?, ?, ?)',
@@ -91,7 +102,7 @@ function copyDocument(db: Database, write: Write<'index.copy_document'>): void {
 		`INSERT INTO ${fullTextTable(generation)} (rowid, terms)
 		 SELECT id, title_terms || ' ' || title_terms || ' ' || body_terms FROM chunks WHERE id = ?`,
 	);
-	const tables = basesOf(db, generation).map(vectorTable);
+	const tables = from === generation ? basesOf(db, generation).map(vectorTable) : [];
 	const ids = statement(db, 'SELECT id FROM chunks WHERE document = ? ORDER BY position')
 		.pluck()
 		.all(source.seq) as number[];
@@ -106,7 +117,7 @@ function copyDocument(db: Database, write: Write<'index.copy_document'>): void {
 		}
 	}
 	countChunks(db, generation, ids.length);
-	countLanguage(db, generation, source.language, 1);
+	if (ids.length > 0) countLanguage(db, generation, source.language, 1);
 }
 
 function removeDocument(db: Database, generation: string, documentId: string): void {
@@ -124,7 +135,27 @@ function removeDocument(db: Database, generation: string, documentId: string): v
 	statement(db, 'DELETE FROM chunks WHERE document = ?').run(found.seq);
 	statement(db, 'DELETE FROM indexed_documents WHERE seq = ?').run(found.seq);
 	countChunks(db, generation, -ids.length);
-	countLanguage(db, generation, found.language, -1);
+	if (ids.length > 0) countLanguage(db, generation, found.language, -1);
+}
+
+/** What is described gets a new version, as after every change of a record, and is still what the generation was built from. */
+function describeDocuments(db: Database, write: Write<'index.describe_documents'>): void {
+	const { generation, document_ids, indexed_at } = write;
+	const describe = statement(
+		db,
+		`UPDATE documents SET chunk_count = (SELECT count(*) FROM chunks WHERE document = built.seq),
+			page_count = built.page_count, language = built.language, indexed_at = @indexed_at, updated_at = @indexed_at, version = version + 1
+		 FROM indexed_documents built
+		 WHERE documents.id = @id AND built.generation = @generation AND built.document_id = documents.id
+			AND documents.status = 'indexed' AND documents.version = built.built_from`,
+	);
+	const follow = statement(
+		db,
+		'UPDATE indexed_documents SET built_from = built_from + 1 WHERE generation = ? AND document_id = ?',
+	);
+	for (const id of document_ids) {
+		if (describe.run({ id, generation, indexed_at }).changes > 0) follow.run(generation, id);
+	}
 }
 
 function openBasis(db: Database, write: Write<'index.open_basis'>): void {
@@ -166,6 +197,12 @@ function serveBasis(db: Database, { generation, basis }: Write<'index.serve_basi
 	if (!basesOf(db, generation).includes(basis)) throw new Error(`Generation ${generation} has no basis ${basis}.`);
 	statement(db, 'UPDATE generations SET basis = ? WHERE id = ?').run(basis, generation);
 	for (const other of basesOf(db, generation)) if (other !== basis) dropBasis(db, other);
+}
+
+/** Drops every generation of a knowledge base, the one that is being built included. */
+export function dropGenerationsOf(db: Database, knowledgeBaseId: string): void {
+	const sql = 'SELECT id FROM generations WHERE knowledge_base_id = ?';
+	for (const id of statement(db, sql).pluck().all(knowledgeBaseId) as string[]) dropGeneration(db, id);
 }
 
 function dropGeneration(db: Database, generation: string): void {

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
 import { storedAnswer } from './readers.ts';
-import { applyIndexWrite } from './search-index.ts';
+import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { columnsOf, encode } from './tables.ts';
 
 /** Which process may write: {shard, owner, epoch}. The epoch grows whenever an owner takes the shard. */
@@ -49,6 +49,13 @@ const ERASE_CONVERSATION = [
 	'DELETE FROM idempotency WHERE subject = @id',
 	'DELETE FROM messages WHERE conversation_id = @id',
 	'DELETE FROM conversations WHERE id = @id',
+];
+
+const ERASE_KNOWLEDGE_BASE = [
+	'DELETE FROM jobs WHERE ref = @id',
+	'DELETE FROM jobs WHERE ref IN (SELECT id FROM documents WHERE knowledge_base_id = @id)',
+	'DELETE FROM documents WHERE knowledge_base_id = @id',
+	'DELETE FROM knowledge_bases WHERE id = @id',
 ];
 
 const ERASE_EXPIRED = [
@@ -167,6 +174,10 @@ export class Writer {
 			case 'erase_conversation':
 				for (const sql of ERASE_CONVERSATION) this.#prepare(sql).run({ id: write.id });
 				return;
+			case 'erase_knowledge_base':
+				for (const sql of ERASE_KNOWLEDGE_BASE) this.#prepare(sql).run({ id: write.id });
+				dropGenerationsOf(this.#db, write.id);
+				return;
 			case 'end_sessions':
 				this.#prepare('DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?').run(
 					write.user_id,
@@ -194,7 +205,7 @@ export class Writer {
 				this.#prepare('DELETE FROM jobs WHERE id = ?').run(write.id);
 				return;
 			case 'settle_all':
-				this.#prepare('DELETE FROM jobs WHERE ref = ?').run(write.ref);
+				this.#prepare('DELETE FROM jobs WHERE ref = ? AND kind = coalesce(?, kind)').run(write.ref, write.kind ?? null);
 				return;
 			case 'postpone':
 				this.#prepare('UPDATE jobs SET due_at = ?, lease_until = 0 WHERE id = ?').run(write.due_at, write.id);

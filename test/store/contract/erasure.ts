@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
 import type { Commit, Store } from '../../../src/store/index.ts';
-import { conversation, event, message, session } from '../samples.ts';
+import { conversation, document, event, knowledgeBase, message, session } from '../samples.ts';
+import { job } from './jobs.ts';
 
 /** What is erased is gone from everywhere, and nothing else is. */
 export function erasureContract(opened: () => Store): void {
@@ -27,6 +28,15 @@ export function erasureContract(opened: () => Store): void {
 		assert.deepEqual(await left(), [sessions[1]?.id, sessions[2]?.id]);
 		await store.commit({ write: [{ op: 'erase_expired', before: 2, limit: 100 }] });
 		assert.deepEqual(await left(), [sessions[2]?.id]);
+	});
+
+	test('an erased knowledge base takes its documents, all of its index and its jobs with it', async () => {
+		const store = opened();
+		const doomed = await indexed(store);
+		const kept = await indexed(store);
+		await store.commit({ write: [{ op: 'erase_knowledge_base', id: doomed.id }] });
+		assert.deepEqual(await doomed.traces(), { record: false, documents: [], blobs: [], generations: 0, jobs: 0 });
+		assert.deepEqual(await kept.traces(), { ...kept.made, record: true, generations: 2, jobs: 2 });
 	});
 
 	test('all sessions of a user end together, and one may be spared', async () => {
@@ -81,6 +91,40 @@ async function talk(store: Store) {
 			stream: (await store.events(record.id, 0, 9)).length,
 			log: (await store.events(workspace, 0, 9)).length,
 			answered: (await store.storedAnswer(workspace, 'once')) !== undefined,
+		}),
+	};
+}
+
+/** A knowledge base with two documents, a generation that serves and one that is being built, and jobs about it and them. */
+async function indexed(store: Store) {
+	const generations = [newId('generation'), newId('generation')] as const;
+	const [generation, rebuilding] = generations;
+	const record = knowledgeBase({ generation, rebuilding, documents_total: 2 });
+	const documents = [1, 2].map((created_at) =>
+		document({ knowledge_base_id: record.id, created_at, blob: newId('document') }),
+	);
+	const kind = newId('job');
+	const commit: Commit = {
+		write: [
+			{ op: 'insert', kind: 'knowledge_bases', record },
+			...documents.map((one) => ({ op: 'insert', kind: 'documents', record: one }) as const),
+			...generations.map(
+				(one) => ({ op: 'index.open_generation', generation: one, knowledge_base_id: record.id }) as const,
+			),
+		],
+		jobs: [record.id, documents[1]?.id as string].map((ref) => ({ op: 'enqueue', job: job({ kind, ref }) })),
+	};
+	assert.equal((await store.commit(commit)).outcome, 'committed');
+	const where = { knowledge_base_id: record.id };
+	return {
+		id: record.id,
+		made: { documents: documents.map(({ id }) => id), blobs: documents.map(({ blob }) => blob) },
+		traces: async () => ({
+			record: (await store.get('knowledge_bases', record.id)) !== undefined,
+			documents: (await store.list('documents', { where, order: 'asc', limit: 9 })).map(({ id }) => id),
+			blobs: (await store.blobsOf(record.id, undefined, 9)).map(({ blob }) => blob),
+			generations: (await Promise.all(generations.map((one) => store.generation(one)))).filter(Boolean).length,
+			jobs: (await store.jobs.claim(kind, 9, 60_000)).length,
 		}),
 	};
 }

@@ -112,6 +112,20 @@ export function jobContract(opened: () => Store): void {
 			[stays.id],
 		);
 	});
+
+	test('the jobs of one kind about a thing are settled without those of other kinds', async () => {
+		const store = opened();
+		const [kind, other] = [newId('job'), newId('job')];
+		const ref = newId('knowledge_base');
+		const stays = job({ kind: other, ref });
+		await enqueue(store, [job({ kind, ref }), job({ kind, ref }), stays]);
+		await store.commit({ jobs: [{ op: 'settle_all', ref, kind }] });
+		assert.deepEqual(await store.jobs.claim(kind, 10, HOUR), []);
+		assert.deepEqual(
+			(await store.jobs.claim(other, 10, HOUR)).map(({ id }) => id),
+			[stays.id],
+		);
+	});
 }
 
 /** A job that is due. */

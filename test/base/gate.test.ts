@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Deferred, deferred } from '../../src/base/index.ts';
-import { Gate } from '../../src/pool/gate.ts';
+import { type Deferred, deferred, Gate } from '../../src/base/index.ts';
 
 /** Tasks that end when they are told to, and the order in which they began. */
 function tasks() {

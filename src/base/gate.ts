@@ -1,4 +1,4 @@
-import { AppError } from '../base/index.ts';
+import { AppError } from './errors.ts';
 
 /** Lets a number of tasks in at once; the others wait outside in the order in which they came. */
 export class Gate {

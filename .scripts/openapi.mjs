@@ -1,0 +1,117 @@
+// The API's description as a file, and what is made of it: the types of a client (openapi-typescript) and the list of
+// operations in the README. `npm run docs` brings that list up to date; `npm run check` finds out whether it is.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled } from './install.mjs';
+import { filesBelow, fingerprint, isEntry, main, Remedy, root, run, say } from './project.mjs';
+
+const folder = '.build/openapi';
+const documentFile = `${folder}/openapi.json`;
+const clientFile = `${folder}/client.d.ts`;
+const stampFile = `${folder}/stamp`;
+
+const BEGIN = '<!-- operations: begin (npm run docs) -->';
+const END = '<!-- operations: end -->';
+
+/** Writes the document and the client's types where they are stale. Needs the dependencies. */
+export async function ensureDescribed() {
+	const sources = [
+		...filesBelow('src/contract'),
+		...filesBelow('src/base'),
+		'.scripts/openapi.mjs',
+		'package-lock.json',
+	];
+	const wanted = fingerprint(sources, versionOfPackage());
+	if (stamp() === wanted) return;
+	const started = performance.now();
+	mkdirSync(join(root, folder), { recursive: true });
+	const document = await loadDocument();
+	put(documentFile, `${JSON.stringify(document, null, '\t')}\n`);
+	const { default: generate, astToString } = await import('openapi-typescript');
+	put(clientFile, astToString(await generate(structuredClone(document), { silent: true })));
+	put(stampFile, wanted);
+	say(`Described the API in ${Math.round(performance.now() - started)} ms.`);
+}
+
+/** Lints the document with Redocly CLI, which is kept from calling home. */
+export async function lintDescription() {
+	await ensureDescribed();
+	const args = ['lint', '--config', '.redocly.yaml', '--format', 'stylish', '--max-problems', '100', documentFile];
+	const env = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true', NO_COLOR: '1' };
+	return run(process.execPath, ['node_modules/@redocly/cli/bin/cli.js', ...args], { env, quiet: true });
+}
+
+/** A sentence for each place in which the README's list of operations and the contract differ. */
+export async function gapsInReadme() {
+	await ensureDescribed();
+	const { before, list, after } = splitReadme();
+	const wanted = renderOperations(JSON.parse(readFileSync(join(root, documentFile), 'utf8')));
+	if (list === wanted && before !== '' && after !== '') return [];
+	return ['README.md: its list of operations is not that of the contract. Run "npm run docs".'];
+}
+
+async function updateReadme() {
+	await ensureDescribed();
+	const { before, after } = splitReadme();
+	const list = renderOperations(JSON.parse(readFileSync(join(root, documentFile), 'utf8')));
+	put('README.md', before + list + after);
+}
+
+/** The README around its list, the markers staying outside of it. */
+function splitReadme() {
+	const readme = readFileSync(join(root, 'README.md'), 'utf8');
+	const from = readme.indexOf(BEGIN);
+	const to = readme.indexOf(END);
+	if (from < 0 || to < from) throw new Remedy(`README.md has lost its markers "${BEGIN}" and "${END}".`);
+	const start = from + BEGIN.length;
+	return { before: readme.slice(0, start), list: readme.slice(start, to), after: readme.slice(to) };
+}
+
+/** One table for each tag, in the order of the document. */
+function renderOperations({ tags, paths }) {
+	const all = Object.entries(paths).flatMap(([path, item]) =>
+		Object.entries(item).map(([method, { tags, summary }]) => ({ path, method, tag: tags[0], summary })),
+	);
+	const tables = tags.map(({ name }) => {
+		const rows = all
+			.filter(({ tag }) => tag === name)
+			.map(({ method, path, summary }) => `| \`${method.toUpperCase()} ${path}\` | ${summary} |`);
+		return `| ${name} | |\n|---|---|\n${rows.join('\n')}`;
+	});
+	return `\n\n${tables.join('\n\n')}\n\n`;
+}
+
+async function loadDocument() {
+	const { tsImport } = await import('tsx/esm/api');
+	const { openApiDocument } = await tsImport('../src/contract/index.ts', import.meta.url);
+	// By way of JSON, as clients get it.
+	return JSON.parse(JSON.stringify(openApiDocument(versionOfPackage())));
+}
+
+function versionOfPackage() {
+	return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
+}
+
+function stamp() {
+	try {
+		readFileSync(join(root, documentFile));
+		readFileSync(join(root, clientFile));
+		return readFileSync(join(root, stampFile), 'utf8');
+	} catch {
+		return null;
+	}
+}
+
+/** Puts a file in place whole: another script may be reading it. */
+function put(path, text) {
+	const partial = join(root, `${path}.${process.pid}.tmp`);
+	writeFileSync(partial, text);
+	renameSync(partial, join(root, path));
+}
+
+if (isEntry(import.meta.url)) {
+	await main(async () => {
+		await ensureInstalled();
+		await updateReadme();
+	});
+}

@@ -1,0 +1,106 @@
+import type { Log } from '../base/index.ts';
+import type { Access, Caller } from './access.ts';
+
+/** Something that goes on only while the credential is good with which it was begun. */
+export interface Use {
+	/** Aborts when the credential has ended, or with the request. */
+	readonly signal: AbortSignal;
+	/** Whether the credential was what ended it. */
+	readonly revoked: boolean;
+	/** It is over: nobody need watch any more. */
+	end(): void;
+}
+
+export interface CredentialWatchOptions {
+	access: Pick<Access, 'isGood'>;
+	log: Log;
+	/** Milliseconds after which a credential that ended by itself, or by the command line, is noticed. */
+	everyMs?: number;
+}
+
+const EVERY_MS = 2_000;
+
+/** What one credential has begun. */
+interface Watched {
+	caller: Caller;
+	uses: Set<() => void>;
+}
+
+/**
+ * Ends what outlives the moment at which its credential was checked, event streams above all, as soon as the credential is
+ * revoked or over. It holds as many entries as there are open streams.
+ */
+export class CredentialWatch implements Disposable {
+	readonly #access: CredentialWatchOptions['access'];
+	readonly #log: Log;
+	readonly #watched = new Map<string, Watched>();
+	readonly #timer: NodeJS.Timeout;
+
+	constructor({ access, log, everyMs = EVERY_MS }: CredentialWatchOptions) {
+		this.#access = access;
+		this.#log = log;
+		this.#timer = setInterval(() => void this.look(), everyMs);
+		this.#timer.unref();
+	}
+
+	/** Credentials that are in use. */
+	get size(): number {
+		return this.#watched.size;
+	}
+
+	/** Begins a use of a caller's credential. It must be ended. */
+	begin(caller: Caller, request: AbortSignal): Use {
+		const controller = new AbortController();
+		const watched = this.#watched.get(caller.credentialId) ?? { caller, uses: new Set() };
+		this.#watched.set(caller.credentialId, watched);
+		let revoked = false;
+		const revoke = () => {
+			revoked = true;
+			end();
+			controller.abort();
+		};
+		const leave = () => {
+			end();
+			controller.abort(request.reason);
+		};
+		const end = () => {
+			request.removeEventListener('abort', leave);
+			watched.uses.delete(revoke);
+			if (watched.uses.size === 0 && this.#watched.get(caller.credentialId) === watched) {
+				this.#watched.delete(caller.credentialId);
+			}
+		};
+		watched.uses.add(revoke);
+		request.addEventListener('abort', leave, { once: true });
+		if (request.aborted) leave();
+		// It may have ended between its check and now.
+		else void this.#lookAt(watched);
+		return {
+			signal: controller.signal,
+			get revoked() {
+				return revoked;
+			},
+			end,
+		};
+	}
+
+	/** Looks which credentials in use are good still, and ends what was begun with the others. Never rejects. */
+	async look(): Promise<void> {
+		await Promise.all([...this.#watched.values()].map((watched) => this.#lookAt(watched)));
+	}
+
+	[Symbol.dispose](): void {
+		clearInterval(this.#timer);
+	}
+
+	async #lookAt({ caller, uses }: Watched): Promise<void> {
+		try {
+			if (await this.#access.isGood(caller)) return;
+		} catch (error) {
+			// A look that failed tells nothing about the credential; the next one is soon.
+			this.#log.warn({ err: error }, 'the credentials in use could not be looked at');
+			return;
+		}
+		for (const revoke of [...uses]) revoke();
+	}
+}

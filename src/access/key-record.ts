@@ -1,0 +1,34 @@
+import { newId } from '../base/index.ts';
+import type { Scope } from '../contract/index.ts';
+import type { ApiKeyRecord, Write } from '../store/index.ts';
+import { hashApiKey, prefixOf } from './api-keys.ts';
+
+/** What a key is and may do. */
+export interface KeyTerms {
+	name: string;
+	scopes: ('*' | Scope)[];
+	/** Milliseconds since the epoch; null or absent: never. */
+	expires_at?: number | null;
+	now: number;
+}
+
+/** What is stored of a key: its hash alone, never the key. */
+export function keyRecord(workspaceId: string, key: string, { name, scopes, expires_at, now }: KeyTerms): ApiKeyRecord {
+	return {
+		id: newId('api_key'),
+		version: 1,
+		workspace_id: workspaceId,
+		name,
+		hash: hashApiKey(key),
+		prefix: prefixOf(key),
+		scopes: scopes.includes('*') ? ['*'] : scopes,
+		last_used_at: null,
+		expires_at: expires_at ?? null,
+		created_at: now,
+	};
+}
+
+/** The write that stores a key. */
+export function insertKey(workspaceId: string, key: string, terms: KeyTerms): Write {
+	return { op: 'insert', kind: 'api_keys', record: keyRecord(workspaceId, key, terms) };
+}

@@ -1,0 +1,105 @@
+import { errors, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
+import { AppError, type Clock, type Log, messageOf } from '../base/index.ts';
+import { downloadKeySet, type KeySetSource } from './key-set-download.ts';
+
+export interface KeySetOptions {
+	source: KeySetSource;
+	clock: Clock;
+	log: Log;
+	/** Milliseconds that fetching may take. Default 5,000. */
+	fetchMs?: number;
+}
+
+const FETCH_MS = 5_000;
+/** After this time a key that was taken out of the set counts no more. */
+const FRESH_MS = 5 * 60_000;
+/** The host is not asked more often, whatever keys tokens name and however often it fails. */
+const COOLDOWN_MS = 30_000;
+/** While nobody can be verified it is asked this often. */
+const RETRY_MS = 5_000;
+
+/**
+ * The key set of one URL: fetched when it is first needed, again when it has become old or a token names a key that it
+ * lacks, once for all who wait for it. While its host fails, the last set goes on being used.
+ */
+export class KeySet {
+	readonly #url: string;
+	readonly #options: KeySetOptions;
+	#keys: LocalJWKSet | null = null;
+	#fetchedAt = Number.NEGATIVE_INFINITY;
+	/** When fetching ended last, well or not. */
+	#triedAt = Number.NEGATIVE_INFINITY;
+	#failing = false;
+	#fetching: Promise<void> | null = null;
+
+	constructor(url: string, options: KeySetOptions) {
+		this.#url = url;
+		this.#options = options;
+	}
+
+	/**
+	 * The key that a token's header asks for.
+	 * @throws AppError `unavailable` while there is no set, and the errors of `createLocalJWKSet`
+	 */
+	readonly find: JWTVerifyGetKey = async (header, token) => {
+		const keys = await this.#current();
+		try {
+			return await keys(header, token);
+		} catch (error) {
+			if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+			const newer = await this.#newer(keys);
+			if (newer === keys) throw error;
+			return newer(header, token);
+		}
+	};
+
+	async #current(): Promise<LocalJWKSet> {
+		if (this.#isOver(this.#fetchedAt, FRESH_MS) && this.#mayFetch()) {
+			const fetched = this.#fetch();
+			// With a host that failed the last time, whoever has keys to go on with does not wait again.
+			if (this.#keys === null || !this.#failing) await fetched;
+		}
+		if (this.#keys !== null) return this.#keys;
+		const wait = Math.ceil((this.#triedAt + RETRY_MS - this.#options.clock.now()) / 1000);
+		throw new AppError('unavailable', 'The keys that visitors are verified with cannot be fetched right now.', {
+			retry_after: Math.min(Math.max(wait, 1), RETRY_MS / 1000),
+		});
+	}
+
+	/** The set after these keys, where there is one or may be one by now; else the same keys. */
+	async #newer(keys: LocalJWKSet): Promise<LocalJWKSet> {
+		if (this.#keys === keys && this.#mayFetch()) await this.#fetch();
+		return this.#keys ?? keys;
+	}
+
+	#mayFetch(): boolean {
+		return this.#fetching !== null || this.#isOver(this.#triedAt, this.#keys === null ? RETRY_MS : COOLDOWN_MS);
+	}
+
+	/** A time in the future is over too: the clock has stepped back. */
+	#isOver(since: number, ms: number): boolean {
+		const passed = this.#options.clock.now() - since;
+		return passed < 0 || passed >= ms;
+	}
+
+	#fetch(): Promise<void> {
+		this.#fetching ??= this.#download().finally(() => {
+			this.#fetching = null;
+		});
+		return this.#fetching;
+	}
+
+	/** Never rejects: what it came to shows in the fields. */
+	async #download(): Promise<void> {
+		const { source, clock, log, fetchMs = FETCH_MS } = this.#options;
+		try {
+			this.#keys = await downloadKeySet(source, this.#url, fetchMs);
+			this.#fetchedAt = clock.now();
+			this.#failing = false;
+		} catch (error) {
+			this.#failing = true;
+			log.warn({ jwks_url: this.#url, error: messageOf(error) }, 'a key set could not be fetched');
+		}
+		this.#triedAt = clock.now();
+	}
+}

@@ -1,0 +1,35 @@
+import { type Clock, type Log, Lru, messageOf } from '../base/index.ts';
+import type { ApiKeyRecord, Store } from '../store/index.ts';
+
+const MINUTE = 60_000;
+/** Keys whose last noting is remembered; of others the stored time tells. */
+const KEYS = 10_000;
+
+/** Keeps when keys were last used, to the minute, beside the requests: none waits for it, none fails by it. */
+export class LastUse {
+	readonly #store: Pick<Store, 'commit'>;
+	readonly #clock: Clock;
+	readonly #log: Log;
+	/** When each key's use was last noted: what is under way is not in the record yet. */
+	readonly #noted = new Lru<string, number>(KEYS);
+
+	constructor({ store, clock, log }: { store: Pick<Store, 'commit'>; clock: Clock; log: Log }) {
+		this.#store = store;
+		this.#clock = clock;
+		this.#log = log;
+	}
+
+	/** Notes that a key is used now, unless that was noted within the last minute. */
+	note({ id, last_used_at }: ApiKeyRecord): void {
+		const now = this.#clock.now();
+		const recent = (at: number | null | undefined) => at != null && Math.abs(now - at) < MINUTE;
+		if (recent(this.#noted.get(id)) || recent(last_used_at)) return;
+		this.#noted.set(id, now);
+		// A conflict means that the key was revoked meanwhile: then there is nothing to keep.
+		this.#store
+			.commit({ write: [{ op: 'patch', kind: 'api_keys', id, set: { last_used_at: now } }] })
+			.catch((error) => {
+				this.#log.warn({ error: messageOf(error), api_key: id }, 'the last use of an API key could not be kept');
+			});
+	}
+}

@@ -1,0 +1,85 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { Gate } from '../base/index.ts';
+
+/** Cost of scrypt (RFC 7914). N is 2 to the power of `ln`. */
+interface Cost {
+	ln: number;
+	r: number;
+	p: number;
+}
+
+/** What OWASP's password storage cheat sheet asks for: 32 MiB and about a quarter of a second each. */
+const COST: Cost = { ln: 15, r: 8, p: 3 };
+/** What a stored hash may ask for: one from a damaged row must not take all memory. */
+const MOST: Cost = { ln: 20, r: 16, p: 16 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** Each takes a thread of Node's pool, of which files and names need some too, and 32 MiB. */
+const AT_ONCE = 2;
+/** About ten seconds of work. */
+const WAITING = 64;
+
+const PHC = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{4,86})\$([A-Za-z0-9+/]{22,86})$/;
+
+/** Makes a key of a password: Node's scrypt, off the event loop. */
+export type Derive = (password: string, salt: Buffer, bytes: number, options: ScryptOptions) => Promise<Buffer>;
+
+const derive: Derive = (password, salt, bytes, options) =>
+	new Promise((resolve, reject) => {
+		scrypt(password, salt, bytes, options, (error, key) => (error ? reject(error) : resolve(key)));
+	});
+
+/**
+ * Passwords as they are stored: a memory-hard hash with its cost and salt in the PHC string format, so that the cost can be
+ * raised later. Few are computed at a time, and few wait, whoever asks.
+ */
+export class Passwords {
+	readonly #gate = new Gate(AT_ONCE, WAITING);
+	readonly #derive: Derive;
+	/** Of a password that nobody has; what is compared with where there is no account. */
+	readonly #nobody = format(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+
+	constructor(own: Derive = derive) {
+		this.#derive = own;
+	}
+
+	/** @throws AppError `unavailable` when too many wait already */
+	async hash(password: string): Promise<string> {
+		const salt = randomBytes(SALT_BYTES);
+		return format(COST, salt, await this.#key(password, salt, HASH_BYTES, COST));
+	}
+
+	/**
+	 * Whether a password is the one of a stored hash.
+	 * @param stored null where there is no account or no password yet: costs the same, and is never true
+	 * @throws AppError `unavailable` when too many wait already
+	 */
+	async verify(password: string, stored: string | null): Promise<boolean> {
+		const { cost, salt, hash } = parse(stored ?? this.#nobody);
+		const key = await this.#key(password, salt, hash.length, cost);
+		return timingSafeEqual(key, hash) && stored !== null;
+	}
+
+	#key(password: string, salt: Buffer, bytes: number, { ln, r, p }: Cost): Promise<Buffer> {
+		const N = 2 ** ln;
+		// Two keyboards may send the same letters in different forms (RFC 8265, section 4).
+		const text = password.normalize('NFC');
+		return this.#gate.run(() => this.#derive(text, salt, bytes, { N, r, p, maxmem: 256 * N * r }));
+	}
+}
+
+function format({ ln, r, p }: Cost, salt: Buffer, hash: Buffer): string {
+	return `$scrypt$ln=${ln},r=${r},p=${p}$${unpadded(salt)}$${unpadded(hash)}`;
+}
+
+function unpadded(bytes: Buffer): string {
+	return bytes.toString('base64').replaceAll('=', '');
+}
+
+function parse(stored: string): { cost: Cost; salt: Buffer; hash: Buffer } {
+	const [, ln, r, p, salt = '', hash = ''] = PHC.exec(stored) ?? [];
+	const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
+	const fits = (name: keyof Cost) => cost[name] >= 1 && cost[name] <= MOST[name];
+	if (!fits('ln') || !fits('r') || !fits('p')) throw new Error('A stored password hash is damaged.');
+	return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
+}

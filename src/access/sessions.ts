@@ -1,0 +1,171 @@
+import { AppError, type Clock, newId } from '../base/index.ts';
+import type { SignIn } from '../contract/index.ts';
+import {
+	decideAndCommit,
+	type SessionRecord,
+	type Store,
+	type UserRecord,
+	versionOf,
+	type Write,
+} from '../store/index.ts';
+import type { Passwords } from './passwords.ts';
+import { createToken, hashToken } from './secret-token.ts';
+import { sessionCookie, sessionTokenIn } from './session-cookie.ts';
+import { SignInLimits } from './sign-in-limits.ts';
+import { normalEmail, type Users } from './users.ts';
+
+export interface SessionsOptions {
+	store: Pick<Store, 'commit' | 'get' | 'list' | 'sessionByHash'>;
+	users: Pick<Users, 'withEmail'>;
+	passwords: Passwords;
+	clock: Clock;
+	/** Whether browsers reach this server over https: then the cookie goes over nothing else. */
+	secure: boolean;
+}
+
+/** A session with who it belongs to. */
+export interface SignedIn {
+	session: SessionRecord;
+	user: UserRecord;
+	/** The Set-Cookie header that the browser must get; null where it has the right cookie. */
+	setCookie: string | null;
+}
+
+/** Where a sign-in comes from. */
+export interface SignInOrigin {
+	/** The client's address. */
+	address: string;
+	/** The request's Cookie header: a session that the browser has already ends with the new one. */
+	cookies: string | undefined;
+}
+
+const HOUR = 3_600_000;
+const LIFETIME_MS = 14 * 24 * HOUR;
+/** A session is prolonged when so much of its time is gone. */
+const PROLONG_AFTER_MS = HOUR;
+/** Of one person; the oldest ends for one more. */
+const MAX_SESSIONS = 50;
+
+/** Who is signed in: sessions of people, each known to its browser by a cookie alone. */
+export class Sessions {
+	readonly #store: SessionsOptions['store'];
+	readonly #users: SessionsOptions['users'];
+	readonly #passwords: Passwords;
+	readonly #clock: Clock;
+	readonly #secure: boolean;
+	readonly #limits: SignInLimits;
+
+	constructor({ store, users, passwords, clock, secure }: SessionsOptions) {
+		this.#store = store;
+		this.#users = users;
+		this.#passwords = passwords;
+		this.#clock = clock;
+		this.#secure = secure;
+		this.#limits = new SignInLimits(clock);
+	}
+
+	/** @throws AppError `unauthorized`, `rate_limit_exceeded`, `unavailable` */
+	async signIn(given: SignIn, { address, cookies }: SignInOrigin): Promise<SignedIn> {
+		const email = normalEmail(given.email);
+		const giveBack = this.#limits.take(email, address);
+		let signedIn: SignedIn | null;
+		try {
+			const user = await this.#accountOf(email, given);
+			signedIn = user && (await this.#begin(user, cookies));
+		} catch (error) {
+			// Not the person's failure.
+			giveBack();
+			throw error;
+		}
+		if (!signedIn) throw new AppError('unauthorized', 'The email or the password is wrong.');
+		giveBack();
+		return signedIn;
+	}
+
+	/** The session whose cookie a request brings, prolonged where it is time to; null where there is none that is good. */
+	async find(cookies: string | undefined): Promise<SignedIn | null> {
+		const token = sessionTokenIn(cookies);
+		const session = token === null ? undefined : await this.#store.sessionByHash(hashToken(token));
+		if (token === null || !session || session.expires_at <= this.#clock.now()) return null;
+		const user = await this.#store.get('users', session.user_id);
+		return user ? this.#prolonged({ session, user, setCookie: null }, token) : null;
+	}
+
+	/**
+	 * Ends a session.
+	 * @returns the Set-Cookie header that makes the browser forget it
+	 */
+	async signOut(id: string): Promise<string> {
+		await decideAndCommit(this.#store, async () => ({
+			commit: { write: [{ op: 'remove', kind: 'sessions', id }] },
+			result: undefined,
+		}));
+		return sessionCookie('', 0, this.#secure);
+	}
+
+	/** The account that email and password fit: in the workspace that is named, else the oldest. */
+	async #accountOf(email: string, { password, workspace_id }: SignIn): Promise<UserRecord | null> {
+		const accounts = await this.#users.withEmail(email, workspace_id);
+		const withPassword = accounts.filter(({ password_hash }) => password_hash !== null);
+		for (const user of withPassword) {
+			if (await this.#passwords.verify(password, user.password_hash)) return user;
+		}
+		// Whether there is an account must not show in how long the answer takes.
+		if (withPassword.length === 0) await this.#passwords.verify(password, null);
+		return null;
+	}
+
+	/** Null where the account has changed since its password was found right. */
+	async #begin({ id: userId, password_hash }: UserRecord, cookies: string | undefined): Promise<SignedIn | null> {
+		const token = createToken();
+		const former = sessionTokenIn(cookies);
+		const setCookie = sessionCookie(token, LIFETIME_MS / 1000, this.#secure);
+		return decideAndCommit<SignedIn | null>(this.#store, async () => {
+			const user = await this.#store.get('users', userId);
+			if (!user || user.password_hash !== password_hash) return { commit: null, result: null };
+			const now = this.#clock.now();
+			const session: SessionRecord = {
+				id: newId('session'),
+				version: 1,
+				workspace_id: user.workspace_id,
+				user_id: user.id,
+				hash: hashToken(token),
+				expires_at: now + LIFETIME_MS,
+				created_at: now,
+			};
+			const replaced = former === null ? undefined : await this.#store.sessionByHash(hashToken(former));
+			const ending = [...(replaced ? [replaced] : []), ...(await this.#tooMany(user.id))];
+			const write: Write[] = ending.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
+			write.push({ op: 'insert', kind: 'sessions', record: session });
+			return { commit: { expect: [versionOf('users', user)], write }, result: { session, user, setCookie } };
+		});
+	}
+
+	/** Those of a person's sessions that leave room for one more by ending. */
+	async #tooMany(userId: string): Promise<SessionRecord[]> {
+		const oldest = { where: { user_id: userId }, order: 'asc', limit: 2 * MAX_SESSIONS } as const;
+		const sessions = await this.#store.list('sessions', oldest);
+		return sessions.slice(0, Math.max(0, sessions.length + 1 - MAX_SESSIONS));
+	}
+
+	async #prolonged(signedIn: SignedIn, token: string): Promise<SignedIn> {
+		const { session, user } = signedIn;
+		const now = this.#clock.now();
+		if (session.expires_at > now + LIFETIME_MS - PROLONG_AFTER_MS) return signedIn;
+		const set = { expires_at: now + LIFETIME_MS };
+		try {
+			const { outcome } = await this.#store.commit({
+				// Of requests that come at once, one prolongs.
+				expect: [versionOf('sessions', session)],
+				write: [{ op: 'patch', kind: 'sessions', id: session.id, set }],
+			});
+			if (outcome !== 'committed') return signedIn;
+		} catch (error) {
+			// The session is good all the same, and what is only read needs no disk that can be written to.
+			if (error instanceof AppError) return signedIn;
+			throw error;
+		}
+		const setCookie = sessionCookie(token, LIFETIME_MS / 1000, this.#secure);
+		return { session: { ...session, ...set, version: session.version + 1 }, user, setCookie };
+	}
+}

@@ -1,0 +1,117 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { AppError, type ErrorDetail, type SecretBox } from '../base/index.ts';
+import { type DeploymentJwt, type DeploymentJwtPatch, HIDDEN } from '../contract/index.ts';
+import type { Network } from '../net/index.ts';
+import { isRsaLength, RSA_BITS, SEALED_FOR } from './visitor-keys.ts';
+
+export interface TokenSettingsOptions {
+	secrets: SecretBox;
+	network: Pick<Network, 'checkUrl'>;
+}
+
+/** As many bytes as the hash has (RFC 7518, 3.2). */
+const SECRET_BYTES = 32;
+const PEM = /^-----BEGIN PUBLIC KEY-----\s[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----$/;
+
+const NOTHING = { secret: null, public_key: null, jwks_url: null, audience: null, issuer: null };
+
+/** How a deployment verifies its visitors' tokens: judged, and its secret sealed, before it is stored. */
+export class TokenSettings {
+	readonly #secrets: SecretBox;
+	readonly #network: Pick<Network, 'checkUrl'>;
+
+	constructor({ secrets, network }: TokenSettingsOptions) {
+		this.#secrets = secrets;
+		this.#network = network;
+	}
+
+	/**
+	 * The settings after a JSON merge patch (RFC 7396).
+	 * @param stored as they are now, their secret sealed
+	 * @param patch null clears them
+	 * @throws AppError `invalid_request` or `url_not_allowed`, with details below `/jwt`
+	 */
+	merge(stored: DeploymentJwt | null, patch: DeploymentJwtPatch | null): DeploymentJwt | null {
+		if (patch === null) return null;
+		const { secret, ...rest } = patch;
+		const { algorithm, ...merged } = { ...NOTHING, ...stored, ...given(rest) };
+		if (algorithm === undefined) throw refused([{ path: '/jwt/algorithm', message: 'is required' }]);
+		const settings: DeploymentJwt = { algorithm, ...merged };
+		const isNew = secret !== undefined && secret !== HIDDEN;
+		if (isNew) settings.secret = secret;
+		const complaints = algorithm === 'HS256' ? symmetric(settings, isNew) : asymmetric(settings);
+		if (complaints.length > 0) throw refused(complaints);
+		if (settings.jwks_url !== null) this.#checkUrl(settings.jwks_url);
+		if (isNew && secret !== null) settings.secret = this.#secrets.seal(secret, SEALED_FOR);
+		return settings;
+	}
+
+	#checkUrl(url: string): void {
+		try {
+			this.#network.checkUrl(url, { httpsOnly: true });
+		} catch (thrown) {
+			if (!(thrown instanceof AppError)) throw thrown;
+			const details = [{ path: '/jwt/jwks_url', message: thrown.message }];
+			throw new AppError(thrown.code, thrown.message, { details, cause: thrown });
+		}
+	}
+}
+
+/** @param isNew whether the secret is in the clear; one that is sealed was judged when it came */
+function symmetric({ secret, public_key, jwks_url }: DeploymentJwt, isNew: boolean): ErrorDetail[] {
+	const complaints: ErrorDetail[] = [];
+	const only = 'must be null: with HS256 the key is secret';
+	if (public_key !== null) complaints.push({ path: '/jwt/public_key', message: only });
+	if (jwks_url !== null) complaints.push({ path: '/jwt/jwks_url', message: only });
+	if (secret === null) complaints.push({ path: '/jwt/secret', message: 'is required with HS256' });
+	else if (isNew && Buffer.byteLength(secret) < SECRET_BYTES) {
+		complaints.push({ path: '/jwt/secret', message: `must be at least ${SECRET_BYTES} bytes long` });
+	}
+	return complaints;
+}
+
+function asymmetric({ algorithm, secret, public_key, jwks_url }: DeploymentJwt): ErrorDetail[] {
+	const complaints: ErrorDetail[] = [];
+	if (secret !== null) {
+		const message = `must be null: with ${algorithm} the key is public_key or at jwks_url`;
+		complaints.push({ path: '/jwt/secret', message });
+	}
+	if (public_key === null && jwks_url === null) {
+		complaints.push({ path: '/jwt/public_key', message: `or jwks_url is required with ${algorithm}` });
+	}
+	if (public_key !== null && jwks_url !== null) {
+		complaints.push({ path: '/jwt/jwks_url', message: 'must be null where public_key is given' });
+	}
+	const message = public_key === null ? null : complaintAbout(public_key, algorithm);
+	if (message !== null) complaints.push({ path: '/jwt/public_key', message });
+	return complaints;
+}
+
+/** What is wrong with a public key, or null. */
+function complaintAbout(pem: string, algorithm: DeploymentJwt['algorithm']): string | null {
+	// A private key holds its public key, and would be read as well: it does not belong here.
+	if (!PEM.test(pem.trim())) return 'must be one public key as PEM (-----BEGIN PUBLIC KEY-----)';
+	let key: KeyObject;
+	try {
+		key = createPublicKey({ key: pem.trim(), format: 'pem', type: 'spki' });
+	} catch {
+		return 'is not a public key that can be read';
+	}
+	const { modulusLength, namedCurve } = key.asymmetricKeyDetails ?? {};
+	if (algorithm === 'ES256') {
+		return key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1' ? null : 'must be a P-256 key for ES256';
+	}
+	return key.asymmetricKeyType === 'rsa' && isRsaLength(modulusLength)
+		? null
+		: `must be an RSA key of ${RSA_BITS.least} to ${RSA_BITS.most} bits for RS256`;
+}
+
+/** The members of a patch that say something. */
+function given<P extends object>(patch: P): Partial<P> {
+	return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<P>;
+}
+
+function refused(details: ErrorDetail[]): AppError {
+	const [first] = details;
+	return new AppError('invalid_request', first && `${first.path} ${first.message}.`, { details });
+}

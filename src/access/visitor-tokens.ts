@@ -1,0 +1,125 @@
+import { errors, type JWTPayload, jwtVerify } from 'jose';
+import { AppError, type Clock, type Log, Lru, type SecretBox } from '../base/index.ts';
+import type { DeploymentJwt, EndUser } from '../contract/index.ts';
+import { KeySet } from './key-set.ts';
+import type { KeySetSource } from './key-set-download.ts';
+import { VisitorKeys } from './visitor-keys.ts';
+
+export interface VisitorTokensOptions {
+	secrets: SecretBox;
+	network: KeySetSource;
+	clock: Clock;
+	log: Log;
+	/** Milliseconds that fetching a key set may take. */
+	fetchMs?: number;
+}
+
+const MAX_TOKEN_BYTES = 8 * 1024;
+/** Seconds that the clocks of signer and verifier may differ. */
+const TOLERANCE_SECONDS = 30;
+const MAX_CLAIM_LENGTH = 500;
+/** Key sets that are kept, each at most 128 KiB. */
+const MAX_KEY_SETS = 500;
+
+/** Verifies the tokens by which pages tell who their visitor is (RFC 7519), as each deployment wants it. */
+export class VisitorTokens {
+	readonly #options: VisitorTokensOptions;
+	readonly #keys: VisitorKeys;
+	readonly #keySets = new Lru<string, KeySet>(MAX_KEY_SETS);
+
+	constructor(options: VisitorTokensOptions) {
+		this.#options = options;
+		this.#keys = new VisitorKeys(options.secrets);
+	}
+
+	/**
+	 * Who a request's Authorization header says the visitor is.
+	 * @throws AppError `invalid_jwt`, or `unavailable` while the key set cannot be had
+	 */
+	async verify(settings: DeploymentJwt | null, authorization: string | undefined): Promise<EndUser> {
+		const token = tokenOf(authorization);
+		// Required once without being set up: nobody can be let in.
+		if (settings === null) throw invalid('The deployment has no key to verify a JWT with.');
+		const { algorithm, audience, issuer, jwks_url } = settings;
+		const rules = {
+			algorithms: [algorithm],
+			requiredClaims: ['sub', 'exp'],
+			clockTolerance: TOLERANCE_SECONDS,
+			currentDate: new Date(this.#options.clock.now()),
+			...(audience === null ? {} : { audience }),
+			...(issuer === null ? {} : { issuer }),
+		};
+		const key = jwks_url === null ? await this.#keys.of(settings) : this.#keySet(jwks_url).find;
+		try {
+			const { payload } = await (typeof key === 'function'
+				? jwtVerify(token, key, rules)
+				: jwtVerify(token, key, rules));
+			return endUserOf(payload);
+		} catch (error) {
+			if (!(error instanceof errors.JOSEError)) throw error;
+			// Without its cause, which holds what the token says of a person.
+			throw invalid(sentenceFor(error, algorithm));
+		}
+	}
+
+	#keySet(url: string): KeySet {
+		let set = this.#keySets.get(url);
+		if (!set) {
+			const { network: source, clock, log, fetchMs } = this.#options;
+			set = new KeySet(url, { source, clock, log, ...(fetchMs === undefined ? {} : { fetchMs }) });
+			this.#keySets.set(url, set);
+		}
+		return set;
+	}
+}
+
+function tokenOf(authorization: string | undefined): string {
+	if (authorization === undefined) {
+		throw invalid('This deployment asks who the visitor is: send "Authorization: Bearer <JWT>".');
+	}
+	if (authorization.length > MAX_TOKEN_BYTES + 'Bearer '.length) {
+		throw invalid(`The JWT is longer than ${MAX_TOKEN_BYTES} bytes.`);
+	}
+	const token = /^bearer +([\w.-]+) *$/i.exec(authorization)?.[1];
+	if (token === undefined) throw invalid('The Authorization header does not hold a JWT: "Bearer <JWT>".');
+	return token;
+}
+
+/** Who a verified token speaks of. Names that are no text, or too long to be one, are left out. */
+function endUserOf({ sub, name, email }: JWTPayload): EndUser {
+	if (!isText(sub)) throw invalid(`The claim sub of the JWT must be text of 1 to ${MAX_CLAIM_LENGTH} characters.`);
+	return { id: sub, name: isText(name) ? name : null, email: isText(email) ? email : null };
+}
+
+/** Text that reads the same after it was stored: half a surrogate pair would not, and two people could become one. */
+function isText(value: unknown): value is string {
+	if (typeof value !== 'string' || value === '' || [...value].length > MAX_CLAIM_LENGTH) return false;
+	return Buffer.from(value).toString() === value;
+}
+
+/** What is wrong with a token, without a word of it. */
+function sentenceFor(error: errors.JOSEError, algorithm: string): string {
+	if (error instanceof errors.JWTExpired) return 'The JWT has expired.';
+	if (error instanceof errors.JWTClaimValidationFailed) return sentenceForClaim(error);
+	if (error instanceof errors.JOSEAlgNotAllowed) return `The JWT is not signed with ${algorithm}.`;
+	if (error instanceof errors.JOSENotSupported)
+		return 'The JWT asks for an extension (crit) that is not understood here.';
+	if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is not valid.';
+	if (error instanceof errors.JWKSNoMatchingKey) return 'The key set has no key like the one that the JWT names (kid).';
+	if (error instanceof errors.JWKSMultipleMatchingKeys)
+		return 'The JWT does not say which key of the key set signed it (kid).';
+	return 'This is not a well-formed, signed JWT.';
+}
+
+function sentenceForClaim({ claim, reason }: errors.JWTClaimValidationFailed): string {
+	if (reason === 'missing') return `The JWT lacks the claim ${claim}.`;
+	if (reason === 'invalid') return `The claim ${claim} of the JWT is not of the right type.`;
+	if (claim === 'nbf') return 'The JWT is not valid yet (nbf).';
+	if (claim === 'aud') return 'The JWT is meant for another audience (aud).';
+	if (claim === 'iss') return 'The JWT comes from another issuer (iss).';
+	return `The claim ${claim} of the JWT is not what it must be.`;
+}
+
+function invalid(message: string): AppError {
+	return new AppError('invalid_jwt', message);
+}

@@ -1,0 +1,65 @@
+import type { Access, BucketState, Caller, Credentials } from '../access/index.ts';
+import { AppError, type Log } from '../base/index.ts';
+import { errorReply, type Headers, type HttpRequest, type Reply } from '../http/index.ts';
+import type { OwnOrigin } from './own-origin.ts';
+
+export interface AdmissionOptions {
+	access: Access;
+	ownOrigin: OwnOrigin;
+	log: Log;
+}
+
+/**
+ * Lets a request in by its credentials: who is it, how often, and for a session, from our own pages; then the rest. Every
+ * answer to who was let in says how much of the rate limit is left, and keeps the session's cookie in step.
+ */
+export async function admitted<C extends Caller>(
+	request: HttpRequest,
+	identify: (credentials: Credentials) => Promise<C>,
+	answer: (caller: C) => Promise<Reply>,
+	{ access, ownOrigin, log }: AdmissionOptions,
+): Promise<Reply> {
+	let headers: Headers = [];
+	try {
+		const caller = await identify(credentialsOf(request));
+		const bucket = await access.count(caller);
+		headers = [...rateHeaders(bucket), ...cookieHeaders(caller)];
+		if (bucket && !bucket.allowed) throw tooMany(bucket);
+		if (caller.signedIn) ownOrigin.require(request);
+		return withHeaders(await answer(caller), headers);
+	} catch (error) {
+		const reply = errorReply(error, request.id, log);
+		return reply.status === 401 ? reply : withHeaders(reply, headers);
+	}
+}
+
+/** What a request brings along to say who sends it. */
+function credentialsOf(request: HttpRequest): Credentials {
+	return { authorization: request.header('authorization'), cookies: request.header('cookie') };
+}
+
+function rateHeaders(bucket: BucketState | null): Headers {
+	if (!bucket) return [];
+	return [
+		['x-ratelimit-limit', String(bucket.limit)],
+		['x-ratelimit-remaining', String(bucket.remaining)],
+		['x-ratelimit-reset', String(bucket.resetSeconds)],
+	];
+}
+
+function cookieHeaders({ signedIn }: Caller): Headers {
+	return signedIn?.setCookie ? [['set-cookie', signedIn.setCookie]] : [];
+}
+
+function tooMany({ retryAfter }: BucketState): AppError {
+	return new AppError('rate_limit_exceeded', `Too many requests. Try again in ${retryAfter} seconds.`, {
+		retry_after: retryAfter,
+	});
+}
+
+/** The answer's own word on a header comes first and stands alone: one that signs out must not be told to stay. */
+function withHeaders(reply: Reply, headers: Headers): Reply {
+	const own = reply.headers ?? [];
+	const further = headers.filter(([name]) => !own.some(([known]) => known === name));
+	return further.length === 0 ? reply : { ...reply, headers: [...own, ...further] };
+}

@@ -1,0 +1,83 @@
+import { type CredentialWatch, createApiKey, keyRecord, requireGrantable } from '../access/index.ts';
+import { AppError, type Clock, timestamp, timestampOrNull } from '../base/index.ts';
+import type { ApiKey, Operations } from '../contract/index.ts';
+import { type ApiKeyRecord, decideAndCommit, requireVersion, type Store, versionOf } from '../store/index.ts';
+import { type Handler, versioned } from './call.ts';
+import { byCreation, type Cursors } from './cursors.ts';
+
+type ApiKeyOperation = 'listApiKeys' | 'createApiKey' | 'getApiKey' | 'revokeApiKey';
+
+export interface ApiKeysOptions {
+	store: Store;
+	cursors: Cursors;
+	clock: Clock;
+	watch: CredentialWatch;
+}
+
+function presentApiKey(record: ApiKeyRecord): ApiKey {
+	return {
+		id: record.id,
+		name: record.name,
+		prefix: record.prefix,
+		scopes: record.scopes,
+		last_used_at: timestampOrNull(record.last_used_at),
+		expires_at: timestampOrNull(record.expires_at),
+		created_at: timestamp(record.created_at),
+	};
+}
+
+/** API keys: make, look at, revoke. */
+export function apiKeyHandlers({ store, cursors, clock, watch }: ApiKeysOptions): {
+	[K in ApiKeyOperation]: Handler<Operations[K]>;
+} {
+	const find = async (workspaceId: string, id: string): Promise<ApiKeyRecord> => {
+		const record = await store.get('api_keys', id);
+		if (record?.workspace_id !== workspaceId) throw new AppError('not_found', 'The API key does not exist.');
+		return record;
+	};
+
+	return {
+		async listApiKeys({ caller, query }) {
+			const list = `api keys ${caller.workspaceId}`;
+			const page = cursors.read(list, query);
+			const where = { workspace_id: caller.workspaceId };
+			const records = await store.list('api_keys', { ...page, limit: page.limit + 1, where });
+			return cursors.page(list, page, records, byCreation, presentApiKey);
+		},
+
+		async createApiKey({ caller, body, receipt }) {
+			const { name = 'API key', scopes = ['*'] } = body;
+			const now = clock.now();
+			const expires_at = body.expires_at == null ? null : Date.parse(body.expires_at);
+			if (expires_at !== null && expires_at <= now) {
+				throw new AppError('invalid_request', '/expires_at must be in the future.', {
+					details: [{ path: '/expires_at', message: 'must be in the future' }],
+				});
+			}
+			requireGrantable(caller.scopes, scopes);
+			const key = createApiKey();
+			const record = keyRecord(caller.workspaceId, key, { name, scopes, expires_at, now });
+			const result = versioned({ ...presentApiKey(record), key }, record);
+			return decideAndCommit(store, async () => ({
+				commit: { write: [{ op: 'insert', kind: 'api_keys', record }], idempotency: receipt(result) },
+				result,
+			}));
+		},
+
+		async getApiKey({ caller, params }) {
+			const record = await find(caller.workspaceId, params.id);
+			return versioned(presentApiKey(record), record);
+		},
+
+		async revokeApiKey({ caller, params, ifVersion }) {
+			await decideAndCommit(store, async () => {
+				const record = await find(caller.workspaceId, params.id);
+				requireVersion(record, ifVersion);
+				const write = [{ op: 'remove', kind: 'api_keys', id: record.id } as const];
+				return { commit: { expect: [versionOf('api_keys', record)], write }, result: undefined };
+			});
+			await watch.look();
+			return { id: params.id, deleted: true as const };
+		},
+	};
+}

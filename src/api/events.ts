@@ -1,0 +1,43 @@
+import { AppError } from '../base/index.ts';
+import { EVENT_TYPES, type EventType, type Operations } from '../contract/index.ts';
+import type { Store } from '../store/index.ts';
+import { presentEvent } from '../webhooks/index.ts';
+import type { Handler } from './call.ts';
+import type { Cursors } from './cursors.ts';
+
+export interface EventHandlersOptions {
+	store: Pick<Store, 'events'>;
+	cursors: Cursors;
+}
+
+/** The log of a workspace's events, for whoever would rather poll or must rebuild what it missed. */
+export function eventHandlers({ store, cursors }: EventHandlersOptions): {
+	listEvents: Handler<Operations['listEvents']>;
+} {
+	return {
+		async listEvents({ caller, query: { types: named, ...query } }) {
+			const types = named === undefined ? [] : typesOf(named);
+			const list = `events ${caller.workspaceId} ${types}`;
+			const page = cursors.read(list, query, 'asc');
+			// Commit sequences only grow, and what has a smaller one is seen no later: after the last one nothing is skipped.
+			const seen = page.after?.at ?? 0;
+			const events = await store.events(caller.workspaceId, seen, page.limit, types);
+			const last = events.at(-1)?.seq ?? seen;
+			return { data: events.map(presentEvent), next_cursor: cursors.at(list, page, { at: last, id: '' }) };
+		},
+	};
+}
+
+/**
+ * The types that a query names, each once, in the order of the published list.
+ * @throws AppError `invalid_request`
+ */
+function typesOf(text: string): EventType[] {
+	const named = text.split(',').map((name) => name.trim());
+	const unknown = named.find((name) => !EVENT_TYPES.some((type) => type === name));
+	if (unknown !== undefined) {
+		const message = `must be of ${EVENT_TYPES.join(', ')}, separated by commas`;
+		throw new AppError('invalid_request', `/types ${message}.`, { details: [{ path: '/types', message }] });
+	}
+	return EVENT_TYPES.filter((type) => named.includes(type));
+}

@@ -1,0 +1,164 @@
+import { AppError, type Clock, mergePatch, newId, type SecretBox, timestamp } from '../base/index.ts';
+import type { Operations, Tool, ToolPatch } from '../contract/index.ts';
+import type { Network } from '../net/index.ts';
+import {
+	type AssistantRecord,
+	decideAndCommit,
+	requireVersion,
+	type Store,
+	type ToolRecord,
+	versionOf,
+	type Write,
+} from '../store/index.ts';
+import { completeConfig, hideSecrets, mergeConfig, type ToolConfig, ToolSecrets } from '../tools/index.ts';
+import { assistantUpdated } from './assistants.ts';
+import { type Handler, versioned } from './call.ts';
+import { byCreation, type Cursors } from './cursors.ts';
+
+type ToolOperation = 'listTools' | 'createTool' | 'getTool' | 'updateTool' | 'deleteTool';
+
+export interface ToolHandlersOptions {
+	store: Store;
+	network: Pick<Network, 'checkUrl'>;
+	secrets: SecretBox;
+	cursors: Cursors;
+	clock: Clock;
+}
+
+/** A tool as the API shows it, its secrets hidden. */
+export function presentTool(record: ToolRecord): Tool {
+	return {
+		id: record.id,
+		name: record.name,
+		description: record.description,
+		type: record.type,
+		config: hideSecrets(configOf(record)),
+		status: record.status,
+		created_at: timestamp(record.created_at),
+		updated_at: timestamp(record.updated_at),
+	};
+}
+
+/** Tools: create, read, change, delete. */
+export function toolHandlers({ store, network, secrets: box, cursors, clock }: ToolHandlersOptions): {
+	[K in ToolOperation]: Handler<Operations[K]>;
+} {
+	const secrets = new ToolSecrets(box);
+
+	const find = async (workspaceId: string, id: string): Promise<ToolRecord> => {
+		const record = await store.get('tools', id);
+		if (record?.workspace_id !== workspaceId) throw new AppError('not_found', 'The tool does not exist.');
+		return record;
+	};
+
+	/** What a change makes of how a tool is called; nothing where it does not speak of that. */
+	const changedConfig = (record: ToolRecord, patch: ToolPatch): Partial<Pick<ToolRecord, 'type' | 'config'>> => {
+		const { type = record.type, config } = patch;
+		if (type !== record.type) {
+			if (!config) {
+				const details = [{ path: '/config', message: 'is required, whole, with another type' }];
+				throw new AppError('invalid_request', '/config is required, whole, with another type.', { details });
+			}
+			return { type, config: secrets.seal(completeConfig(type, config, network), null) };
+		}
+		if (!config) return {};
+		const stored = configOf(record);
+		const whole = completeConfig(type, mergeConfig(hideSecrets(stored), config), network);
+		return { config: secrets.seal(whole, stored) };
+	};
+
+	return {
+		async listTools({ caller, query }) {
+			const { type, status } = query;
+			const list = `tools ${caller.workspaceId} ${type ?? ''} ${status ?? ''}`;
+			const page = cursors.read(list, query);
+			const records = await store.list('tools', {
+				...page,
+				limit: page.limit + 1,
+				where: { workspace_id: caller.workspaceId, type, status },
+			});
+			return cursors.page(list, page, records, byCreation, presentTool);
+		},
+
+		async createTool({ caller, body, receipt }) {
+			const now = clock.now();
+			const record: ToolRecord = {
+				id: newId('tool'),
+				version: 1,
+				workspace_id: caller.workspaceId,
+				name: body.name,
+				description: body.description ?? null,
+				type: body.type,
+				config: secrets.seal(completeConfig(body.type, body.config, network), null),
+				status: 'active',
+				created_at: now,
+				updated_at: now,
+			};
+			const result = versioned(presentTool(record), record);
+			return decideAndCommit(store, async () => ({
+				commit: { write: [{ op: 'insert', kind: 'tools', record }], idempotency: receipt(result) },
+				result,
+			}));
+		},
+
+		async getTool({ caller, params }) {
+			const record = await find(caller.workspaceId, params.id);
+			return versioned(presentTool(record), record);
+		},
+
+		updateTool: ({ caller, params, body, ifVersion }) =>
+			decideAndCommit(store, async () => {
+				const record = await find(caller.workspaceId, params.id);
+				requireVersion(record, ifVersion);
+				const { type: _type, config: _config, ...fields } = body;
+				const set = { ...mergePatch(record, fields), ...changedConfig(record, body), updated_at: clock.now() };
+				const next = { ...record, ...set, version: record.version + 1 };
+				return {
+					commit: {
+						expect: [versionOf('tools', record)],
+						write: [{ op: 'patch', kind: 'tools', id: record.id, set }],
+					},
+					result: versioned(presentTool(next), next),
+				};
+			}),
+
+		async deleteTool({ caller, params, ifVersion }) {
+			await decideAndCommit(store, async () => {
+				const record = await find(caller.workspaceId, params.id);
+				requireVersion(record, ifVersion);
+				const now = clock.now();
+				const attached = await store.assistantsWithTool(caller.workspaceId, record.id);
+				const detached = attached.map((assistant) => withoutTool(assistant, record.id, now));
+				return {
+					commit: {
+						// Attaching gives the tool a new version: an attachment that this did not see makes it decide anew.
+						expect: [versionOf('tools', record), ...attached.map((item) => versionOf('assistants', item))],
+						write: [
+							...detached.map(
+								({ id, tool_ids, updated_at }): Write => ({
+									op: 'patch',
+									kind: 'assistants',
+									id,
+									set: { tool_ids, updated_at },
+								}),
+							),
+							{ op: 'remove', kind: 'tools', id: record.id },
+						],
+						events: detached.map((assistant) => assistantUpdated(assistant, now)),
+					},
+					result: undefined,
+				};
+			});
+			return { id: params.id, deleted: true as const };
+		},
+	};
+}
+
+function withoutTool(assistant: AssistantRecord, toolId: string, now: number): AssistantRecord {
+	return { ...assistant, tool_ids: assistant.tool_ids.filter((id) => id !== toolId), updated_at: now };
+}
+
+/** What is stored was complete when it was stored. */
+function configOf({ config }: ToolRecord): ToolConfig {
+	return config as unknown as ToolConfig;
+}

@@ -1,0 +1,172 @@
+import { AppError, type Clock, mergePatch, newId, type SecretBox, timestamp } from '../base/index.ts';
+import type { Operations, Webhook } from '../contract/index.ts';
+import type { Network } from '../net/index.ts';
+import { decideAndCommit, requireVersion, type Store, versionOf, type WebhookRecord } from '../store/index.ts';
+import {
+	newSigningSecret,
+	ping,
+	requireEndpoint,
+	requireSigningSecret,
+	Sender,
+	SigningSecrets,
+} from '../webhooks/index.ts';
+import { type Handler, versioned } from './call.ts';
+import { byCreation, type Cursors } from './cursors.ts';
+
+type WebhookOperation =
+	| 'listWebhooks'
+	| 'createWebhook'
+	| 'getWebhook'
+	| 'updateWebhook'
+	| 'deleteWebhook'
+	| 'rotateWebhookSecret'
+	| 'testWebhook';
+
+export interface WebhookHandlersOptions {
+	store: Store;
+	network: Pick<Network, 'checkUrl' | 'post'>;
+	secrets: SecretBox;
+	cursors: Cursors;
+	clock: Clock;
+}
+
+/** A webhook endpoint as the API shows it, without its secret. */
+export function presentWebhook(record: WebhookRecord): Webhook {
+	return {
+		id: record.id,
+		url: record.url,
+		events: record.events as Webhook['events'],
+		description: record.description,
+		status: record.status,
+		disabled_reason: record.disabled_reason,
+		created_at: timestamp(record.created_at),
+		updated_at: timestamp(record.updated_at),
+	};
+}
+
+/** Webhook endpoints: register, read, change, delete, and try out. */
+export function webhookHandlers({ store, network, secrets: box, cursors, clock }: WebhookHandlersOptions): {
+	[K in WebhookOperation]: Handler<Operations[K]>;
+} {
+	const secrets = new SigningSecrets(box);
+	const sender = new Sender({ network, secrets, clock });
+
+	const find = async (workspaceId: string, id: string): Promise<WebhookRecord> => {
+		const record = await store.get('webhooks', id);
+		if (record?.workspace_id !== workspaceId) throw new AppError('not_found', 'The webhook does not exist.');
+		return record;
+	};
+
+	return {
+		async listWebhooks({ caller, query }) {
+			const list = `webhooks ${caller.workspaceId}`;
+			const page = cursors.read(list, query);
+			const records = await store.list('webhooks', {
+				...page,
+				limit: page.limit + 1,
+				where: { workspace_id: caller.workspaceId },
+			});
+			return cursors.page(list, page, records, byCreation, presentWebhook);
+		},
+
+		async createWebhook({ caller, body, receipt }) {
+			requireEndpoint(body, network);
+			const signing_secret = newSigningSecret();
+			const now = clock.now();
+			const record: WebhookRecord = {
+				id: newId('webhook'),
+				version: 1,
+				workspace_id: caller.workspaceId,
+				url: body.url,
+				events: body.events,
+				description: body.description ?? null,
+				status: 'active',
+				disabled_reason: null,
+				...secrets.first(signing_secret),
+				created_at: now,
+				updated_at: now,
+			};
+			const result = versioned({ ...presentWebhook(record), signing_secret }, record);
+			return decideAndCommit(store, async () => ({
+				commit: { write: [{ op: 'insert', kind: 'webhooks', record }], idempotency: receipt(result) },
+				result,
+			}));
+		},
+
+		async getWebhook({ caller, params }) {
+			const record = await find(caller.workspaceId, params.id);
+			return versioned(presentWebhook(record), record);
+		},
+
+		updateWebhook: ({ caller, params, body, ifVersion }) =>
+			decideAndCommit(store, async () => {
+				const record = await find(caller.workspaceId, params.id);
+				requireVersion(record, ifVersion);
+				const { secret, ...fields } = body;
+				requireEndpoint(fields, network);
+				if (secret !== undefined) requireSigningSecret(secret);
+				const now = clock.now();
+				const set = {
+					...mergePatch(record, fields),
+					...disabledReason(record, fields.status),
+					...(secret === undefined ? {} : secrets.replaced(record, secret, now)),
+					updated_at: now,
+				};
+				const next = { ...record, ...set, version: record.version + 1 };
+				return {
+					commit: {
+						expect: [versionOf('webhooks', record)],
+						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }],
+					},
+					result: versioned(presentWebhook(next), next),
+				};
+			}),
+
+		async deleteWebhook({ caller, params, ifVersion }) {
+			await decideAndCommit(store, async () => {
+				const record = await find(caller.workspaceId, params.id);
+				requireVersion(record, ifVersion);
+				return {
+					commit: {
+						expect: [versionOf('webhooks', record)],
+						write: [{ op: 'remove', kind: 'webhooks', id: record.id }],
+					},
+					result: undefined,
+				};
+			});
+			return { id: params.id, deleted: true as const };
+		},
+
+		async rotateWebhookSecret({ caller, params, ifVersion, receipt }) {
+			const new_secret = newSigningSecret();
+			return decideAndCommit(store, async () => {
+				const record = await find(caller.workspaceId, params.id);
+				requireVersion(record, ifVersion);
+				const now = clock.now();
+				const set = { ...secrets.replaced(record, new_secret, now), updated_at: now };
+				return {
+					commit: {
+						expect: [versionOf('webhooks', record)],
+						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }],
+						idempotency: receipt({ new_secret }),
+					},
+					result: { new_secret },
+				};
+			});
+		},
+
+		async testWebhook({ caller, params }) {
+			const record = await find(caller.workspaceId, params.id);
+			return ping(sender, record, clock.now());
+		},
+	};
+}
+
+/** The reason that goes with a status. One that was disabled already keeps its own. */
+function disabledReason(
+	{ status: former }: WebhookRecord,
+	status: Webhook['status'] | undefined,
+): Partial<Pick<WebhookRecord, 'disabled_reason'>> {
+	if (status === undefined || status === former) return {};
+	return { disabled_reason: status === 'active' ? null : 'Disabled through the API.' };
+}

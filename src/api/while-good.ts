@@ -1,0 +1,106 @@
+import type { Caller, CredentialWatch, Use } from '../access/index.ts';
+import { AppError } from '../base/index.ts';
+import type { HttpRequest, MultipartFields, MultipartOptions, Reply, SseEvent } from '../http/index.ts';
+
+/**
+ * Answers a request that may take long, for as long as its credential is good: when that ends, so does the request's signal,
+ * and the event stream with it.
+ */
+export async function whileGood(
+	watch: CredentialWatch,
+	caller: Caller,
+	request: HttpRequest,
+	answer: (request: HttpRequest) => Promise<Reply>,
+): Promise<Reply> {
+	const use = watch.begin(caller, request.signal);
+	try {
+		const reply = await answer(new WatchedRequest(request, use.signal));
+		if ('events' in reply) return { ...reply, events: untilOver(reply.events, use) };
+		use.end();
+		return reply;
+	} catch (error) {
+		use.end();
+		throw use.revoked ? new AppError('unauthorized', 'The credential was revoked.', { cause: error }) : error;
+	}
+}
+
+/** The same events; their use of the credential is over after the last, after a failure, or when nobody wants more. */
+function untilOver(events: AsyncIterable<SseEvent>, use: Use): AsyncIterable<SseEvent> {
+	return {
+		[Symbol.asyncIterator]() {
+			const inner = events[Symbol.asyncIterator]();
+			return {
+				async next() {
+					try {
+						const step = await inner.next();
+						if (step.done) use.end();
+						return step;
+					} catch (error) {
+						use.end();
+						throw error;
+					}
+				},
+				async return() {
+					// Not before: the source may be waiting for the signal, and would wait for ever.
+					try {
+						await inner.return?.();
+					} finally {
+						use.end();
+					}
+					return { done: true, value: undefined };
+				},
+			};
+		},
+	};
+}
+
+/** A request with another signal; all else is its own. */
+class WatchedRequest implements HttpRequest {
+	readonly #request: HttpRequest;
+	readonly signal: AbortSignal;
+
+	constructor(request: HttpRequest, signal: AbortSignal) {
+		this.#request = request;
+		this.signal = signal;
+	}
+
+	get id(): string {
+		return this.#request.id;
+	}
+
+	get method(): string {
+		return this.#request.method;
+	}
+
+	get path(): string {
+		return this.#request.path;
+	}
+
+	get params(): Readonly<Record<string, string>> {
+		return this.#request.params;
+	}
+
+	get query(): URLSearchParams {
+		return this.#request.query;
+	}
+
+	get clientAddress(): string {
+		return this.#request.clientAddress;
+	}
+
+	get hasBody(): boolean {
+		return this.#request.hasBody;
+	}
+
+	header(name: string): string | undefined {
+		return this.#request.header(name);
+	}
+
+	json(): Promise<unknown> {
+		return this.#request.json();
+	}
+
+	multipart(options: MultipartOptions): Promise<MultipartFields> {
+		return this.#request.multipart(options);
+	}
+}

@@ -1,0 +1,12 @@
+/** Hosts that mean every address of a machine: to be listened on, not to be opened. */
+const WILDCARDS = new Set(['0.0.0.0', '::']);
+
+/** The address of a server: `http://127.0.0.1:8080`. */
+export function httpAddress(host: string, port: number): string {
+	return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** The address at which a browser on the same machine finds a server that listens there. */
+export function localAddress(host: string, port: number): string {
+	return httpAddress(WILDCARDS.has(host) ? 'localhost' : host, port);
+}

@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util';
+import { messageOf } from '../base/index.ts';
+import type { Settings } from '../config/index.ts';
+
+/** What a command is given, and where it answers. */
+export interface Invocation {
+	/** What follows the command's name, one for each of its `words`. */
+	words: readonly string[];
+	/** The value of an option; undefined where it was not given. */
+	option(name: string): string | undefined;
+	/** All values of an option that may be given several times. */
+	options(name: string): string[];
+	/** The settings, read when a command asks: not all need any. */
+	settings(): Settings;
+	/** Writes a line of the answer, to standard output. */
+	print(line: string): void;
+	/** Writes a line for people beside the answer, to standard error. */
+	note(line: string): void;
+}
+
+/** One command of the command line. */
+export interface Command {
+	/** For example `keys create`. */
+	name: string;
+	/** What must follow the name, in the order given: `['EMAIL']`. */
+	words?: readonly string[];
+	/** Its options, each with what its value is called; `…` behind that: it may be given several times. */
+	options?: Readonly<Record<string, string>>;
+	/** What it does, in one line. */
+	summary: string;
+	run(given: Invocation): Promise<void> | void;
+}
+
+/** The command line was not understood. Its message says how it is meant. */
+export class UsageError extends Error {
+	override readonly name = 'UsageError';
+}
+
+/** The command that the arguments begin with. */
+export function findCommand(commands: readonly Command[], args: readonly string[]): Command | undefined {
+	return commands.find(({ name }) => name.split(' ').every((word, at) => args[at] === word));
+}
+
+/** How a command is written. */
+export function usageOf({ name, words = [], options = {} }: Command): string {
+	const optional = Object.entries(options).map(([option, value]) => `[--${option} ${value}]`);
+	return [name, ...words, ...optional].join(' ');
+}
+
+/**
+ * Reads a command's arguments and runs it.
+ * @param args all of them, its name included
+ * @throws UsageError, and whatever the command throws
+ */
+export async function runCommand(
+	command: Command,
+	args: readonly string[],
+	surroundings: Pick<Invocation, 'settings' | 'print' | 'note'>,
+): Promise<void> {
+	const { words = [] } = command;
+	const { values, positionals } = parse(command, args.slice(command.name.split(' ').length));
+	if (positionals.length !== words.length) throw new UsageError(`Usage: parley ${usageOf(command)}`);
+	const options = (name: string) => [values[name] ?? []].flat().map(String);
+	await command.run({ ...surroundings, words: positionals, options, option: (name) => options(name)[0] });
+}
+
+function parse(command: Command, args: string[]) {
+	const options = Object.entries(command.options ?? {}).map(
+		([name, value]) => [name, { type: 'string', multiple: value.endsWith('…') }] as const,
+	);
+	try {
+		return parseArgs({ args, allowPositionals: true, options: Object.fromEntries(options) });
+	} catch (error) {
+		throw new UsageError(`${messageOf(error)}\nUsage: parley ${usageOf(command)}`);
+	}
+}
+
+/** Rows with their columns one below the other. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+	const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+	return rows.map((row) =>
+		row
+			.map((cell, column) => cell.padEnd(widths[column] ?? 0))
+			.join('  ')
+			.trimEnd(),
+	);
+}

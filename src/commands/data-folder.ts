@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { AppError } from '../base/index.ts';
+import type { Settings } from '../config/index.ts';
+import { workerEntry } from '../pool/index.ts';
+import {
+	type Kind,
+	openSqliteStore,
+	type Position,
+	type Records,
+	type Store,
+	type WorkspaceRecord,
+} from '../store/index.ts';
+
+const PAGE = 100;
+
+/**
+ * Runs a task on the store of the data folder: alone, or beside a running server, which sees what was changed at once.
+ * @throws AppError `not_found` where there is no such folder
+ */
+export async function withStore<T>({ data_dir }: Settings, task: (store: Store) => Promise<T>): Promise<T> {
+	// A folder with a typing error in it must not become a new, empty database.
+	if (!existsSync(data_dir)) throw nothingThere(data_dir);
+	await using store = await openSqliteStore({ dataDir: data_dir, writer: workerEntry('store'), role: 'tool' });
+	return await task(store);
+}
+
+/**
+ * The workspace that a command is about: the one that was named, else the oldest.
+ * @throws AppError `not_found`
+ */
+export async function workspaceNamed(
+	store: Store,
+	id: string | undefined,
+	{ data_dir }: Settings,
+): Promise<WorkspaceRecord> {
+	if (id === undefined) {
+		const [oldest] = await store.list('workspaces', { where: {}, order: 'asc', limit: 1 });
+		if (!oldest) throw nothingThere(data_dir);
+		return oldest;
+	}
+	const workspace = await store.get('workspaces', id);
+	if (workspace) return workspace;
+	throw new AppError('not_found', `There is no workspace ${id}. "parley workspaces list" shows those there are.`);
+}
+
+/** Every record of a kind that fits, the oldest first. */
+export async function* everyOf<K extends Kind>(
+	store: Store,
+	kind: K,
+	where: Partial<Records[K]>,
+): AsyncGenerator<Records[K]> {
+	let after: Position | undefined;
+	for (;;) {
+		const page = await store.list(kind, { where, after, order: 'asc', limit: PAGE });
+		yield* page;
+		const last = page.at(-1);
+		if (!last || page.length < PAGE) return;
+		after = { at: last.created_at, id: last.id };
+	}
+}
+
+function nothingThere(dataDir: string): AppError {
+	return new AppError(
+		'not_found',
+		`There is no workspace in ${dataDir} yet: start the server once, or set PARLEY_DATA_DIR.`,
+	);
+}

@@ -1,0 +1,15 @@
+import { type Invocation, UsageError } from './command.ts';
+
+const MAX_NAME = 200;
+
+/** The option `--name`, which must be one that the API would take too. */
+export function nameOption(given: Invocation): string | undefined {
+	const name = given.option('name');
+	if (name !== undefined) requireName(name);
+	return name;
+}
+
+/** @throws UsageError */
+export function requireName(name: string): void {
+	if (name.length < 1 || name.length > MAX_NAME) throw new UsageError(`A name has 1 to ${MAX_NAME} characters.`);
+}

@@ -1,0 +1,52 @@
+// What the documentation shows of messages: a question and its answer, which belong together.
+
+const ID = '06gzhmza00001mjww6bbdevcx5ss2c8f';
+
+const question = {
+	id: 'msg_06gzhmz9zw001mjx0t3m2q8d4kfy7v1e',
+	conversation_id: `conv_${ID}`,
+	role: 'user',
+	author: { type: 'visitor', name: null },
+	content: 'How many days do I have to return an order?',
+	status: 'completed',
+	citations: [],
+	error: null,
+	feedback: null,
+	created_at: '2026-11-20T12:00:00.000Z',
+	completed_at: '2026-11-20T12:00:00.000Z',
+	tool_calls: [],
+};
+
+const answer = {
+	id: `msg_${ID}`,
+	conversation_id: `conv_${ID}`,
+	role: 'assistant',
+	author: { type: 'model', name: null },
+	content: 'You have 45 days to return an order. [1]',
+	status: 'completed',
+	citations: [
+		{
+			index: 1,
+			document_id: `doc_${ID}`,
+			title: 'Shipping and returns',
+			url: null,
+			page: null,
+			text: 'You have 45 days from the day of delivery to return an order.',
+			score: 0.83,
+		},
+	],
+	error: null,
+	feedback: null,
+	created_at: '2026-11-20T12:00:00.100Z',
+	completed_at: '2026-11-20T12:00:00.400Z',
+	tool_calls: [],
+};
+
+/** What the API shows of a message beyond what its visitor sees. */
+const unseen = { feedback_comment: null, model: 'builtin/extractive', usage: { input_tokens: 412, output_tokens: 12 } };
+const unseenOfQuestion = { feedback_comment: null, model: null, usage: null };
+
+export const messageExample = { ...answer, ...unseen };
+export const replyExample = { ...messageExample, user_message: { ...question, ...unseenOfQuestion } };
+export const widgetMessageExample = answer;
+export const widgetReplyExample = { ...answer, user_message: question };

@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox';
+import { type OperationTable, withKey } from './operation.ts';
+import { NullableText } from './shapes.ts';
+
+export const Model = Type.Object({
+	id: Type.String({
+		description: 'What `model` of an assistant takes; `provider/*` where the provider takes any name.',
+		examples: ['builtin/extractive'],
+	}),
+	provider: Type.String({ examples: ['builtin'] }),
+	name: NullableText({
+		description: 'The name within the provider; null where it takes any.',
+		examples: ['extractive'],
+	}),
+	description: Type.String({ examples: ['Quotes the best-matching sentences of the knowledge bases.'] }),
+	default: Type.Boolean({ description: 'Whether assistants that name no model get this one.' }),
+});
+export type Model = Static<typeof Model>;
+
+/** Models. */
+export const modelOperations = {
+	listModels: {
+		method: 'GET',
+		path: '/api/v1/models',
+		summary: 'List the configured models',
+		description: 'All of them at once. Any API key may ask.',
+		tag: 'Models',
+		access: withKey(null),
+		result: Type.Object({ data: Type.Array(Model), next_cursor: Type.Null() }),
+	},
+} as const satisfies OperationTable;

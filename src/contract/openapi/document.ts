@@ -1,0 +1,85 @@
+import type { Operation, OperationTable } from '../operation.ts';
+import { operations } from '../operations.ts';
+import { Components, type JsonSchema } from './components.ts';
+import { exampleOf } from './examples.ts';
+import { introduction } from './introduction.ts';
+import { parametersOf } from './parameters.ts';
+import { responsesOf } from './responses.ts';
+import { securityOf, securitySchemes } from './security.ts';
+import { TAGS } from './tags.ts';
+
+/** What the multipart parts of files may be. */
+const FILE_TYPES =
+	'application/pdf, application/vnd.openxmlformats-officedocument.wordprocessingml.document, text/html, text/markdown, text/plain';
+
+/** The OpenAPI 3.1 document of the API, made from the operation table. Everything in it survives JSON. */
+export function openApiDocument(version: string): object {
+	const components = new Components();
+	const table = Object.entries<OperationTable[string]>(operations);
+	const paths: Record<string, Record<string, object>> = {};
+	for (const [operationId, operation] of table) {
+		const described = describe(operationId, operation, components);
+		paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: described };
+	}
+	const tags = [...new Set(table.map(([, { tag }]) => tag))];
+	return {
+		openapi: '3.1.0',
+		info: {
+			title: 'Parley API',
+			version,
+			summary: 'Assistants that answer from your own documents, in your own pages.',
+			description: introduction,
+			license: { name: 'MIT', identifier: 'MIT' },
+		},
+		servers: [{ url: '/', description: 'This server.' }],
+		tags: tags.map((name) => ({ name, description: TAGS[name] })),
+		paths,
+		components: { securitySchemes, ...components.all() },
+	};
+}
+
+function describe(operationId: string, operation: Operation, components: Components): object {
+	const { summary, tag, access, body, multipart } = operation;
+	const scope = access.kind === 'key' && access.scope !== null ? `Scope: \`${access.scope}\`.` : undefined;
+	const description = [operation.description, scope].filter((text) => text !== undefined).join('\n\n');
+	return {
+		operationId,
+		summary,
+		...(description === '' ? {} : { description }),
+		tags: [tag],
+		security: securityOf(access),
+		parameters: parametersOf(operation, components),
+		...(body || multipart ? { requestBody: requestBody(operation, components) } : {}),
+		responses: responsesOf(operation, components),
+	};
+}
+
+function requestBody({ body, multipart, examples }: Operation, components: Components): object {
+	const content: Record<string, object> = {};
+	if (body) content['application/json'] = { schema: components.schema(body), ...bodyExamples(body, examples) };
+	if (multipart) {
+		content['multipart/form-data'] = {
+			schema: components.schema(multipart),
+			example: exampleOf(multipart),
+			...(hasFile(multipart) ? { encoding: { file: { contentType: FILE_TYPES } } } : {}),
+		};
+	}
+	return { required: true, content };
+}
+
+function bodyExamples(body: object, examples: Operation['examples']): object {
+	if (!examples) return { example: exampleOf(body) };
+	const entries = Object.entries(examples).map(([summary, value]) => [slug(summary), { summary, value }]);
+	return { examples: Object.fromEntries(entries) };
+}
+
+function hasFile(schema: object): boolean {
+	return 'file' in ((schema as { properties?: JsonSchema }).properties ?? {});
+}
+
+function slug(text: string): string {
+	return text
+		.toLowerCase()
+		.replaceAll(/[^a-z0-9]+/g, '-')
+		.replaceAll(/^-|-$/g, '');
+}

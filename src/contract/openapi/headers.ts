@@ -1,0 +1,52 @@
+import type { Operation } from '../operation.ts';
+import { takesIdempotencyKey } from '../operation.ts';
+import type { Components } from './components.ts';
+
+const text = (description: string, example: string) => ({
+	description,
+	schema: { type: 'string', examples: [example] },
+});
+const count = (description: string, example: number) => ({
+	description,
+	schema: { type: 'integer', minimum: 0, examples: [example] },
+});
+
+const HEADERS = {
+	'X-Request-Id': { ...text('Names this request in the log.', 'req_06gzhmza00001mjww6bbdevcx5ss2c8f'), required: true },
+	ETag: { ...text('The version of the resource, for `If-None-Match` and `If-Match`.', '"3"'), required: true },
+	'Idempotent-Replayed': {
+		description: '`true` where the answer repeats that of an earlier request with the same `Idempotency-Key`.',
+		schema: { type: 'string', enum: ['true'] },
+	},
+	'Set-Cookie': text('The session’s cookie, or its end.', 'parley_session=…; HttpOnly; SameSite=Lax; Path=/'),
+	'x-ratelimit-limit': count('Requests a minute that this credential may make.', 6000),
+	'x-ratelimit-remaining': count('Requests that it may make at once.', 999),
+	'x-ratelimit-reset': count('Seconds until it may make as many as ever.', 1),
+	'Retry-After': { ...count('Seconds after which to try again.', 5) },
+	'WWW-Authenticate': text('The scheme of the credential that is missing.', 'Bearer'),
+	'Access-Control-Allow-Origin': text('The origin of the page that asked, where it named one.', 'https://shop.example'),
+} as const;
+
+export type HeaderName = keyof typeof HEADERS;
+
+/** The Headers of a response, by name, as references. */
+export function headersOf(names: readonly HeaderName[], components: Components): Record<string, object> {
+	return Object.fromEntries(names.map((name) => [name, components.shared('headers', name, () => HEADERS[name])]));
+}
+
+/** The headers that every answer of an operation can have, errors included. */
+export function commonHeaders({ access }: Operation): HeaderName[] {
+	if (access.kind === 'widget') return ['X-Request-Id', 'Access-Control-Allow-Origin'];
+	if (access.kind === 'public') return ['X-Request-Id'];
+	return ['X-Request-Id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+}
+
+/** The headers of an operation's success. */
+export function successHeaders(operation: Operation): HeaderName[] {
+	return [
+		...commonHeaders(operation),
+		...(operation.versioned ? (['ETag'] as const) : []),
+		...(takesIdempotencyKey(operation) ? (['Idempotent-Replayed'] as const) : []),
+		...(operation.setsCookie ? (['Set-Cookie'] as const) : []),
+	];
+}

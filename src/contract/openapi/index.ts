@@ -1,0 +1,2 @@
+export { openApiDocument } from './document.ts';
+export { exampleOf } from './examples.ts';

@@ -1,0 +1,129 @@
+import { ERROR_CODES, type ErrorCode } from '../../base/index.ts';
+import type { Operation } from '../operation.ts';
+import { ErrorEnvelope } from '../shapes.ts';
+import { streamEventSchemas, widgetStreamEventSchemas } from '../stream-events.ts';
+import type { Components, JsonSchema } from './components.ts';
+import { errorCodesOf } from './error-codes.ts';
+import { exampleOf, sampleId } from './examples.ts';
+import { commonHeaders, type HeaderName, headersOf, successHeaders } from './headers.ts';
+import { capitalised, kindOf } from './names.ts';
+
+/** Every answer of an operation, by its status. */
+export function responsesOf(operation: Operation, components: Components): Record<string, object> {
+	return { ...successes(operation, components), ...errors(operation, components) };
+}
+
+function successes(operation: Operation, components: Components): Record<string, object> {
+	const { status = 200, streams, method, versioned } = operation;
+	const headers = headersOf(successHeaders(operation), components);
+	const stream = { 'text/event-stream': eventStream(operation, components) };
+	const json = { 'application/json': wholeResult(operation, components) };
+	if (streams === 'always') return { 200: { description: 'The events, as they come.', headers, content: stream } };
+	const answers: Record<string, object> = {
+		[status]: { description: status === 201 ? 'Made.' : 'Done.', headers, content: json },
+	};
+	if (streams === 'asked') {
+		if (status === 200) throw new Error(`${operation.path} cannot answer 200 both whole and streamed.`);
+		answers[200] = { description: 'The events of the reply, as they come.', headers, content: stream };
+	}
+	if (versioned && method === 'GET') {
+		answers[304] = { description: 'The copy that the client has is still good.', headers };
+	}
+	return answers;
+}
+
+function wholeResult({ path, result }: Operation, components: Components): object {
+	const collection = path.split('/').findLast((segment) => !segment.startsWith('{')) ?? '';
+	return { schema: components.schema(result), example: exampleOf(result, kindOf(collection)) };
+}
+
+/** In the document a stream is what each of its events holds in `data`, told apart by `type`. */
+function eventStream({ access }: Operation, components: Components): object {
+	const visitor = access.kind === 'widget';
+	const schemas = Object.entries(visitor ? widgetStreamEventSchemas : streamEventSchemas);
+	const prefix = visitor ? 'Widget' : '';
+	const schema = components.named(`${prefix}StreamEvent`, (): JsonSchema => {
+		const references = schemas.map(
+			([event, its]) =>
+				[event, components.named(`${prefix}${capitalised(event)}Event`, () => components.schema(its))] as const,
+		);
+		return {
+			description:
+				'What an event of a stream holds in `data`: one line of JSON, whose `type` repeats the event’s name. Its `id` goes into `Last-Event-ID` for resuming. Comment lines keep the stream awake.',
+			oneOf: references.map(([, reference]) => reference),
+			discriminator: {
+				propertyName: 'type',
+				mapping: Object.fromEntries(references.map(([event, { $ref }]) => [event, $ref])),
+			},
+		};
+	});
+	const examples = schemas.map(([event, its]) => [event, { value: exampleOf(its, 'message') }]);
+	return { schema, examples: Object.fromEntries(examples) };
+}
+
+function errors(operation: Operation, components: Components): Record<string, object> {
+	const { access } = operation;
+	return Object.fromEntries(
+		[...errorCodesOf(operation)].map(([status, codes]) => {
+			const make = () =>
+				errorResponse(status, codes, headersOf(errorHeaders(operation, status), components), components);
+			return [status, components.shared('responses', nameOf(access, codes), make)];
+		}),
+	);
+}
+
+/** Answers that hold the same have one name, and are described once. */
+function nameOf({ kind }: Operation['access'], codes: readonly ErrorCode[]): string {
+	const audience = kind === 'widget' ? 'Visitor' : kind === 'public' ? 'Public' : '';
+	const names = codes.filter((code) => !codes.includes('invalid_json') || !OF_BODIES.includes(code)).map(capitalised);
+	return audience + [...(codes.includes('invalid_json') ? ['BadRequest'] : []), ...names].join('Or');
+}
+
+/** What anybody who sends a body may be told. */
+const OF_BODIES: readonly ErrorCode[] = ['invalid_request', 'invalid_json', 'unsupported_content_type'];
+
+function errorHeaders(operation: Operation, status: number): HeaderName[] {
+	const { kind } = operation.access;
+	// Who is not known has no rate limit.
+	const common = status === 401 && kind !== 'widget' ? (['X-Request-Id'] as const) : commonHeaders(operation);
+	return [
+		...common,
+		...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+		...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+	];
+}
+
+function errorResponse(
+	status: number,
+	codes: readonly ErrorCode[],
+	headers: Record<string, object>,
+	components: Components,
+): object {
+	const code = { type: 'string', enum: codes };
+	const narrowed = { type: 'object', properties: { error: { type: 'object', properties: { code } } } };
+	return {
+		description: codes.map((each) => `\`${each}\`: ${ERROR_CODES[each][1]}`).join('\n\n'),
+		headers,
+		content: {
+			'application/json': {
+				schema: { allOf: [components.schema(ErrorEnvelope), narrowed] },
+				examples: Object.fromEntries(
+					codes.map((each) => [
+						each,
+						components.shared('examples', each, () => ({ value: errorExample(status, each) })),
+					]),
+				),
+			},
+		},
+	};
+}
+
+function errorExample(status: number, code: ErrorCode): object {
+	const extras =
+		code === 'invalid_request'
+			? { message: '/name is required.', details: [{ path: '/name', message: 'is required' }] }
+			: status === 429
+				? { message: 'Too many requests. Try again in 5 seconds.', retry_after: 5 }
+				: { message: ERROR_CODES[code][1] };
+	return { error: { code, ...extras, request_id: sampleId('request') } };
+}

@@ -1,0 +1,259 @@
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { type OperationTable, withKey } from './operation.ts';
+import { Deleted, NullableText, OneOf, PageOf, PageQueryWith, Patch, Strict, Timestamp, Variants } from './shapes.ts';
+
+const WRITE_ONLY = 'Write-only: reads back as "***", which sent back leaves it as it is.';
+
+const name = Type.String({
+	pattern: '^[a-zA-Z0-9_-]{1,64}$',
+	description: 'The name by which models call it.',
+	examples: ['get_weather'],
+});
+const description = NullableText({
+	maxLength: 4000,
+	description: 'Tells models what it does and when to call it.',
+	examples: ['The weather of a city, now and for the next days.'],
+});
+const type = OneOf(['api', 'mcp']);
+const status = OneOf(['active', 'archived'], {
+	description:
+		'`archived` switches the tool off: models are not offered it, and it is not called. It stays attached where it is.',
+});
+
+const url = (text: string) =>
+	Type.String({
+		minLength: 1,
+		maxLength: 4000,
+		pattern: '^\\S+$',
+		description: `${text} https, unless the server may reach private networks.`,
+	});
+const timeout_ms = Type.Integer({
+	minimum: 1,
+	maximum: 30_000,
+	description: 'For a whole call. Default 10000.',
+	examples: [10_000],
+});
+
+/** Members of any name; `Type.Record` would let names with a line break through unchecked. */
+function Members<T>(value: TSchema, options: { description: string; examples: unknown[] }) {
+	return Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: value, maxProperties: 50, ...options });
+}
+
+const headers = Members<string>(Type.String({ maxLength: 4096 }), {
+	description: `Sent with every call. Values whose name speaks of a secret (it holds \`auth\`, \`cookie\`, \`credential\`, \`key\`, \`passw\`, \`secret\`, \`session\`, \`signature\` or \`token\`) are secret. ${WRITE_ONLY}`,
+	examples: [{ Accept: 'application/json' }],
+});
+const query = Members<string | number | boolean>(
+	Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], maxLength: 4096 }),
+	{
+		description: 'Added to the query of the URL. Values may hold `{placeholders}`. Not for secrets: they read back.',
+		examples: [{ units: 'metric' }],
+	},
+);
+const body = Type.Unknown({
+	description:
+		'Sent as JSON; not with GET. In its texts `{placeholders}` that are parameters are filled in; others stay as they are.',
+	examples: [null],
+});
+const parameters = Type.Unsafe<Record<string, unknown>>({
+	type: 'object',
+	description:
+		'What models fill in: a JSON Schema (2020-12, or draft-07 by `$schema`) with `"type": "object"`. `$ref` leads to a place in it by a JSON Pointer (`#/$defs/city`), and never back to where it stands.',
+	examples: [{ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }],
+});
+const method = OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const apiUrl = {
+	...url('Each `{placeholder}`, in path or query, is a property of `parameters`.'),
+	examples: ['https://weather.example/v1/cities/{city}'],
+} as ReturnType<typeof url>;
+const mcpUrl = {
+	...url('The endpoint of an MCP server (streamable HTTP).'),
+	examples: ['https://tools.example/mcp'],
+} as ReturnType<typeof url>;
+const allowed_tools = Type.Unsafe<string[] | null>({
+	type: ['array', 'null'],
+	items: Type.String({ minLength: 1, maxLength: 128 }),
+	maxItems: 200,
+	uniqueItems: true,
+	description: "Which of the server's tools models are offered; null: all.",
+	examples: [null],
+});
+
+const secret = Type.String({ minLength: 1, maxLength: 4096, description: WRITE_ONLY, examples: ['***'] });
+const authMembers = {
+	none: { type: Type.Literal('none') },
+	bearer: { type: Type.Literal('bearer'), token: secret },
+	basic: {
+		type: Type.Literal('basic'),
+		username: Type.String({ maxLength: 1000, examples: ['parley'] }),
+		password: Type.String({ maxLength: 4096, description: WRITE_ONLY, examples: ['***'] }),
+	},
+	header: {
+		type: Type.Literal('header'),
+		name: Type.String({ minLength: 1, maxLength: 128, examples: ['X-Api-Key'] }),
+		value: secret,
+	},
+};
+const authOptions = {
+	description: 'How calls say who they come from. In a change, another `type` begins anew.',
+	examples: [{ type: 'none' }],
+};
+const { none, bearer, basic, header } = authMembers;
+
+/** How calls of an API tool say who they come from, whole. */
+export const ToolAuth = Variants(
+	'type',
+	[Type.Object(none), Type.Object(bearer), Type.Object(basic), Type.Object(header)],
+	authOptions,
+);
+export type ToolAuth = Static<typeof ToolAuth>;
+const authInput = Variants('type', [Strict(none), Strict(bearer), Strict(basic), Strict(header)], authOptions);
+
+/** What calls of an API tool are made of, whole. */
+export const ApiToolConfig = Type.Object({
+	method,
+	url: apiUrl,
+	headers,
+	query,
+	body,
+	parameters,
+	timeout_ms,
+	auth: ToolAuth,
+});
+export type ApiToolConfig = Static<typeof ApiToolConfig>;
+
+/** The same as clients send it. */
+export const ApiToolConfigInput = Strict({
+	method,
+	url: apiUrl,
+	headers: Type.Optional(headers),
+	query: Type.Optional(query),
+	body: Type.Optional(body),
+	parameters: Type.Optional(parameters),
+	timeout_ms: Type.Optional(timeout_ms),
+	auth: Type.Optional(authInput),
+});
+export type ApiToolConfigInput = Static<typeof ApiToolConfigInput>;
+
+/** How an MCP server is reached, whole. */
+export const McpToolConfig = Type.Object({ url: mcpUrl, headers, allowed_tools, timeout_ms });
+export type McpToolConfig = Static<typeof McpToolConfig>;
+
+/** The same as clients send it. */
+export const McpToolConfigInput = Strict({
+	url: mcpUrl,
+	headers: Type.Optional(headers),
+	allowed_tools: Type.Optional(allowed_tools),
+	timeout_ms: Type.Optional(timeout_ms),
+});
+export type McpToolConfigInput = Static<typeof McpToolConfigInput>;
+
+export const Tool = Type.Object({
+	id: Type.String(),
+	name,
+	description,
+	type,
+	config: Type.Union([ApiToolConfig, McpToolConfig]),
+	status,
+	created_at: Timestamp,
+	updated_at: Timestamp,
+});
+export type Tool = Static<typeof Tool>;
+
+const create = <P extends TProperties>(of: P) => Strict({ name, description: Type.Optional(description), ...of });
+
+export const ToolCreate = Variants('type', [
+	create({ type: Type.Literal('api'), config: ApiToolConfigInput }),
+	create({ type: Type.Literal('mcp'), config: McpToolConfigInput }),
+]);
+export type ToolCreate = Static<typeof ToolCreate>;
+
+export const ToolPatch = Patch({
+	name,
+	description,
+	type: OneOf(['api', 'mcp'], { description: 'Another type needs the whole of its `config`.' }),
+	config: Type.Unsafe<Record<string, unknown>>({
+		type: 'object',
+		description:
+			'A JSON merge patch (RFC 7396) of the configuration: what it names is merged, null removes; the whole must be right.',
+		examples: [{ timeout_ms: 5000 }],
+	}),
+	status,
+});
+export type ToolPatch = Static<typeof ToolPatch>;
+
+export const ToolListQuery = PageQueryWith({
+	type: Type.Optional(OneOf(['api', 'mcp'], { description: 'Only tools of this type.' })),
+	status: Type.Optional(OneOf(['active', 'archived'], { description: 'Only tools in this state.' })),
+});
+
+/** Tools. */
+export const toolOperations = {
+	listTools: {
+		method: 'GET',
+		path: '/api/v1/tools',
+		summary: 'List tools',
+		tag: 'Tools',
+		access: withKey('tools:read'),
+		query: ToolListQuery,
+		result: PageOf(Tool),
+	},
+	createTool: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/tools',
+		summary: 'Create a tool',
+		tag: 'Tools',
+		access: withKey('tools:write'),
+		body: ToolCreate,
+		status: 201,
+		result: Tool,
+		errors: ['url_not_allowed'],
+		examples: {
+			'An HTTP API': {
+				name: 'get_weather',
+				description: 'The weather of a city, now and for the next days.',
+				type: 'api',
+				config: {
+					method: 'GET',
+					url: 'https://weather.example/v1/cities/{city}',
+					parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+					auth: { type: 'bearer', token: 'the-token-of-your-account' },
+				},
+			},
+			'An MCP server': {
+				name: 'warehouse',
+				type: 'mcp',
+				config: { url: 'https://tools.example/mcp', allowed_tools: ['stock_level'] },
+			},
+		},
+	},
+	getTool: {
+		versioned: true,
+		method: 'GET',
+		path: '/api/v1/tools/{id}',
+		summary: 'Get a tool',
+		tag: 'Tools',
+		access: withKey('tools:read'),
+		result: Tool,
+	},
+	updateTool: {
+		versioned: true,
+		method: 'PATCH',
+		path: '/api/v1/tools/{id}',
+		summary: 'Change a tool, switch it off or on again',
+		tag: 'Tools',
+		access: withKey('tools:write'),
+		body: ToolPatch,
+		result: Tool,
+		errors: ['url_not_allowed'],
+	},
+	deleteTool: {
+		method: 'DELETE',
+		path: '/api/v1/tools/{id}',
+		summary: 'Delete a tool and detach it everywhere',
+		tag: 'Tools',
+		access: withKey('tools:write'),
+		result: Deleted,
+	},
+} as const satisfies OperationTable;

@@ -1,0 +1,164 @@
+import { type Static, Type } from 'typebox';
+import { EVENT_TYPES } from './events.ts';
+import { type OperationTable, withKey } from './operation.ts';
+import {
+	Deleted,
+	NullableInteger,
+	NullableText,
+	OneOf,
+	PageOf,
+	PageQuery,
+	Patch,
+	Strict,
+	Timestamp,
+} from './shapes.ts';
+
+const url = Type.String({
+	minLength: 1,
+	maxLength: 4000,
+	pattern: '^\\S+$',
+	description: 'Receives the deliveries. https, unless the server may reach private networks.',
+	examples: ['https://example.com/hooks/parley'],
+});
+const events = Type.Array(OneOf([...EVENT_TYPES, '*']), {
+	minItems: 1,
+	uniqueItems: true,
+	description: 'The types of events that it receives, or `["*"]`: all, those of later versions included.',
+	examples: [['message.created']],
+});
+const description = NullableText({ maxLength: 2000 });
+const status = OneOf(['active', 'disabled'], {
+	description:
+		'A disabled endpoint receives nothing. One that has only failed for 120 hours is disabled by the server.',
+});
+
+const SECRET = '`whsec_` and Base64: the key of the signatures.';
+
+export const Webhook = Type.Object({
+	id: Type.String(),
+	url,
+	events,
+	description,
+	status,
+	disabled_reason: NullableText({ description: 'Why it is disabled, for people.' }),
+	created_at: Timestamp,
+	updated_at: Timestamp,
+});
+export type Webhook = Static<typeof Webhook>;
+
+/** A webhook endpoint as its creation answers it, and nothing else. */
+export const NewWebhook = Type.Object({
+	...Webhook.properties,
+	signing_secret: Type.String({
+		description: `${SECRET} It is shown only here.`,
+		examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+	}),
+});
+export type NewWebhook = Static<typeof NewWebhook>;
+
+export const WebhookCreate = Strict({ url, events, description: Type.Optional(description) });
+export type WebhookCreate = Static<typeof WebhookCreate>;
+
+export const WebhookPatch = Patch({
+	url,
+	events,
+	secret: Type.String({
+		maxLength: 200,
+		description: `\`whsec_\` and the standard Base64 of 24 to 64 bytes. For 24 hours the former secret signs beside it.`,
+		examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+	}),
+	description,
+	status,
+});
+export type WebhookPatch = Static<typeof WebhookPatch>;
+
+export const RotatedSecret = Type.Object({
+	new_secret: Type.String({
+		description: `${SECRET} It is shown only here.`,
+		examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+	}),
+});
+
+/** How an endpoint took the ping. */
+export const WebhookTest = Type.Object({
+	delivered: Type.Boolean({ description: 'Whether it answered with a status of 2xx within 5 seconds.' }),
+	status_code: NullableInteger({ description: 'Null where there was no answer.' }),
+	duration_ms: Type.Integer({ minimum: 0 }),
+	error: NullableText({ description: 'Why it was not delivered, for people.' }),
+});
+export type WebhookTest = Static<typeof WebhookTest>;
+
+/** Webhooks. */
+export const webhookOperations = {
+	listWebhooks: {
+		method: 'GET',
+		path: '/api/v1/webhooks',
+		summary: 'List webhook endpoints',
+		tag: 'Webhooks',
+		access: withKey('webhooks:read'),
+		query: PageQuery,
+		result: PageOf(Webhook),
+	},
+	createWebhook: {
+		versioned: true,
+		secret: true,
+		method: 'POST',
+		path: '/api/v1/webhooks',
+		summary: 'Register a webhook endpoint',
+		description:
+			'Each delivery is a `POST` of `{id, type, created_at, data}`, signed twice: `X-Service-Signature` is the hexadecimal HMAC-SHA256 of the raw body, keyed with the whole secret; `webhook-id`, `webhook-timestamp` and `webhook-signature` follow Standard Webhooks, whose libraries verify them.',
+		tag: 'Webhooks',
+		access: withKey('webhooks:write'),
+		body: WebhookCreate,
+		status: 201,
+		result: NewWebhook,
+		errors: ['url_not_allowed'],
+	},
+	getWebhook: {
+		versioned: true,
+		method: 'GET',
+		path: '/api/v1/webhooks/{id}',
+		summary: 'Get a webhook endpoint',
+		tag: 'Webhooks',
+		access: withKey('webhooks:read'),
+		result: Webhook,
+	},
+	updateWebhook: {
+		versioned: true,
+		method: 'PATCH',
+		path: '/api/v1/webhooks/{id}',
+		summary: 'Change a webhook endpoint, disable or revive it',
+		tag: 'Webhooks',
+		access: withKey('webhooks:write'),
+		body: WebhookPatch,
+		result: Webhook,
+		errors: ['url_not_allowed'],
+	},
+	deleteWebhook: {
+		method: 'DELETE',
+		path: '/api/v1/webhooks/{id}',
+		summary: 'Delete a webhook endpoint',
+		tag: 'Webhooks',
+		access: withKey('webhooks:write'),
+		result: Deleted,
+	},
+	rotateWebhookSecret: {
+		secret: true,
+		method: 'POST',
+		path: '/api/v1/webhooks/{id}/rotate-secret',
+		summary: 'Replace the signing secret',
+		description: 'For 24 hours the former secret signs beside the new one (`webhook-signature` then has two values).',
+		tag: 'Webhooks',
+		access: withKey('webhooks:write'),
+		result: RotatedSecret,
+	},
+	testWebhook: {
+		method: 'POST',
+		path: '/api/v1/webhooks/{id}/test',
+		summary: 'Send a ping to a webhook endpoint',
+		description: 'Sent at once and once, signed like every delivery, also to a disabled endpoint; `type` is `ping`.',
+		tag: 'Webhooks',
+		access: withKey('webhooks:write'),
+		result: WebhookTest,
+	},
+} as const satisfies OperationTable;

@@ -1,0 +1,57 @@
+import { AppError, applyMergePatch, mergePatch } from '../base/index.ts';
+import type { ConversationPatch } from '../contract/index.ts';
+import { type Commit, type ConversationRecord, requireVersion, versionOf } from '../store/index.ts';
+import { requireMetadata } from './metadata.ts';
+import { presentConversation } from './present.ts';
+import { workspaceEvent } from './turn.ts';
+
+/** A change as somebody of the workspace asks for it. */
+export interface ConversationChange {
+	workspaceId: string;
+	patch: ConversationPatch;
+	/** Those that the client would change; null: any. */
+	versions: readonly number[] | null;
+}
+
+/**
+ * The commit that changes a conversation's fields, archives or reopens it; null where nothing is to be done.
+ * @throws AppError `not_found`, `precondition_failed`, `invalid_request`
+ */
+export function changeConversation(
+	record: ConversationRecord,
+	{ workspaceId, patch, versions }: ConversationChange,
+	now: number,
+): { commit: Commit; conversation: ConversationRecord } | null {
+	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
+	requireVersion(record, versions);
+	const { metadata, ...fields } = patch;
+	const set: Partial<ConversationRecord> = { ...mergePatch(record, fields), updated_at: now };
+	if (metadata !== undefined) {
+		set.metadata = applyMergePatch(record.metadata, metadata);
+		requireMetadata(set.metadata);
+	}
+	const closes = patch.status === 'archived' && record.status === 'active';
+	const reopens = patch.status === 'active' && record.status === 'archived';
+	const isChange = closes || reopens || patch.title !== undefined || metadata !== undefined;
+	if (!isChange) return null;
+	if (closes) set.archived_at = now;
+	if (reopens) set.archived_at = null;
+	const conversation = { ...record, ...set, version: record.version + 1 };
+	const told = (type: string) => workspaceEvent(conversation, type, presentConversation(conversation), now);
+	const commit: Commit = {
+		expect: [versionOf('conversations', record)],
+		write: [{ op: 'patch', kind: 'conversations', id: record.id, set }],
+		events: [told('conversation.updated'), ...(closes ? [told('conversation.closed')] : [])],
+	};
+	return { commit, conversation };
+}
+
+/** The commit that erases a conversation for good: its messages, events and stored answers too. */
+export function eraseConversation(
+	record: ConversationRecord,
+	{ workspaceId, versions }: Omit<ConversationChange, 'patch'>,
+): Commit {
+	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
+	requireVersion(record, versions);
+	return { expect: [versionOf('conversations', record)], write: [{ op: 'erase_conversation', id: record.id }] };
+}

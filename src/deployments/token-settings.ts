@@ -1,0 +1,21 @@
+import { AppError } from '../base/index.ts';
+import type { DeploymentJwt, DeploymentJwtPatch, Features } from '../contract/index.ts';
+
+/** Judges how a deployment verifies its visitors' tokens, and seals what of it is secret. */
+export interface TokenSettings {
+	/**
+	 * The settings after a JSON merge patch; null clears them.
+	 * @throws AppError with details below `/jwt`
+	 */
+	merge(stored: DeploymentJwt | null, patch: DeploymentJwtPatch | null): DeploymentJwt | null;
+}
+
+/**
+ * Nobody could be let in where tokens are required and cannot be verified.
+ * @throws AppError `invalid_request`
+ */
+export function requireKey(features: Features, jwt: DeploymentJwt | null): void {
+	if (!features.jwt_required || jwt !== null) return;
+	const message = 'is required while features.jwt_required is true';
+	throw new AppError('invalid_request', `/jwt ${message}.`, { details: [{ path: '/jwt', message }] });
+}

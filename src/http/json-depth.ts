@@ -1,0 +1,29 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * Whether a JSON text nests deeper than so many levels; told from the text, since whatever goes into a value of such depth
+ * would run out of stack. Brackets within strings do not count.
+ */
+export function nestsDeeper(text: string, levels: number): boolean {
+	let depth = 0;
+	for (let at = 0; at < text.length; at++) {
+		const code = text.charCodeAt(at);
+		if (code === QUOTE) at = endOfString(text, at);
+		// `[` and `{`, whose codes differ in one bit, as those of `]` and `}` do.
+		else if ((code | 0x20) === 0x7b) depth++;
+		else if ((code | 0x20) === 0x7d) depth--;
+		if (depth > levels) return true;
+	}
+	return false;
+}
+
+/** Where the string that begins at `start` ends: at a quote before which no backslash is left over. */
+function endOfString(text: string, start: number): number {
+	for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+		let backslashes = 0;
+		while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++;
+		if (backslashes % 2 === 0) return at;
+	}
+	return text.length;
+}

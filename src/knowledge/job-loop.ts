@@ -1,0 +1,131 @@
+import { type Log, Lru, messageOf, pause } from '../base/index.ts';
+import type { Job, Store } from '../store/index.ts';
+
+/** One kind of durable job and how it is done. */
+export interface Work {
+	readonly kind: string;
+	/** Jobs of this kind side by side. */
+	readonly room: number;
+	/** A job in hand is ours for this long; a process after us takes it up at once all the same. */
+	readonly leaseMs: number;
+	/** Does a job and settles it. Ends soon after the signal aborts, by rejecting: the next process takes the job up. */
+	perform(job: Job, signal: AbortSignal): Promise<void>;
+	/**
+	 * Postpones a job that failed, or gives it up, in the store.
+	 * @param failures how often it has failed in this process, this time included
+	 */
+	afterFailure(job: Job, error: unknown, failures: number): Promise<void>;
+}
+
+export interface JobLoopOptions {
+	store: Pick<Store, 'jobs'>;
+	log: Log;
+	work: readonly Work[];
+	/** Milliseconds between two attempts at a job that could not even be settled. */
+	retryMs: number;
+}
+
+/** How often to look for jobs that were postponed. */
+const LOOK_MS = 2_000;
+/** Jobs whose failures are remembered. */
+const REMEMBERED = 1_000;
+
+/** Milliseconds until a job that has failed so often is tried again: twice as long each time. */
+export function retryDelay(retryMs: number, failures: number): number {
+	return retryMs * 2 ** (failures - 1);
+}
+
+/** Takes jobs from the store as long as it lives, and has each kind of them done as many at a time as there is room for. */
+export class JobLoop implements AsyncDisposable {
+	readonly #store: Pick<Store, 'jobs'>;
+	readonly #log: Log;
+	readonly #retryMs: number;
+	readonly #work: ReadonlyArray<{ work: Work; inHand: Map<string, Promise<void>> }>;
+	/** How often each job has failed in this process: to be cut off by a crash is not to fail. */
+	readonly #failures = new Lru<string, number>(REMEMBERED);
+	readonly #ending = new AbortController();
+	#wake: () => void = () => {};
+	#loop: Promise<void> | undefined;
+
+	constructor({ store, log, work, retryMs }: JobLoopOptions) {
+		this.#store = store;
+		this.#log = log;
+		this.#retryMs = retryMs;
+		this.#work = work.map((one) => ({ work: one, inHand: new Map() }));
+	}
+
+	/** Begins to take jobs. */
+	start(): void {
+		this.#loop ??= this.#run();
+	}
+
+	/** Says that there may be a job, or room for one, now. */
+	wake(): void {
+		this.#wake();
+	}
+
+	/** Takes no more jobs and lets go of those in hand; they are taken up again at the next start. */
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#ending.abort(new Error('The server is stopping.'));
+		this.#wake();
+		await this.#loop;
+		await Promise.all(this.#work.flatMap(({ inHand }) => [...inHand.values()]));
+	}
+
+	async #run(): Promise<void> {
+		const { signal } = this.#ending;
+		while (!signal.aborted) {
+			const look = new AbortController();
+			this.#wake = () => look.abort();
+			const taken = await this.#takeJobs();
+			if (taken === 0) await pause(LOOK_MS, AbortSignal.any([look.signal, signal]));
+		}
+	}
+
+	async #takeJobs(): Promise<number> {
+		let taken = 0;
+		try {
+			for (const { work, inHand } of this.#work) {
+				const room = work.room - inHand.size;
+				if (room <= 0) continue;
+				for (const job of await this.#store.jobs.claim(work.kind, room, work.leaseMs)) {
+					if (inHand.has(job.id)) continue;
+					taken++;
+					const done = this.#perform(work, job).finally(() => {
+						inHand.delete(job.id);
+						this.#wake();
+					});
+					inHand.set(job.id, done);
+				}
+			}
+		} catch (error) {
+			if (!this.#ending.signal.aborted) this.#log.error({ error: messageOf(error) }, 'cannot take jobs');
+		}
+		return taken;
+	}
+
+	/** Ends when the job is settled or postponed, or the process lets go of it. Never rejects. */
+	async #perform(work: Work, job: Job): Promise<void> {
+		const { signal } = this.#ending;
+		const { kind, ref, attempts } = job;
+		while (!signal.aborted) {
+			try {
+				await work.perform(job, signal);
+				return;
+			} catch (error) {
+				if (signal.aborted) return;
+				const failures = (this.#failures.get(job.id) ?? 0) + 1;
+				this.#log.warn({ job: kind, ref, attempts, failures, error: messageOf(error) }, 'job failed');
+				try {
+					await work.afterFailure(job, error, failures);
+					this.#failures.set(job.id, failures);
+					return;
+				} catch (second) {
+					// A full disk, say. The job stays in hand, and the whole of it is tried again when that may have passed.
+					this.#log.error({ job: kind, ref, error: messageOf(second) }, 'cannot settle a job');
+					await pause(this.#retryMs, signal);
+				}
+			}
+		}
+	}
+}

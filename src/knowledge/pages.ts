@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Position } from '../store/index.ts';
+
+/** Rows read at once. */
+const PAGE = 500;
+
+/**
+ * Everything of a long list in order of creation, page by page. Between two pages the event loop has its turn: a knowledge base of 50,000
+ * documents does not keep others waiting.
+ */
+export async function* inPages<T>(
+	read: (after: Position | undefined, limit: number) => Promise<T[]>,
+	placed: (item: T) => { id: string; created_at: number },
+): AsyncGenerator<T> {
+	let after: Position | undefined;
+	for (;;) {
+		const page = await read(after, PAGE);
+		yield* page;
+		const last = page.at(-1);
+		if (!last || page.length < PAGE) return;
+		const { created_at, id } = placed(last);
+		after = { at: created_at, id };
+		await setImmediate();
+	}
+}

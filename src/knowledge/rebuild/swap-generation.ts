@@ -1,0 +1,153 @@
+import { AppError, type Clock } from '../../base/index.ts';
+import {
+	type Commit,
+	type DocumentRecord,
+	decideAndCommit,
+	type KnowledgeBaseRecord,
+	type Store,
+	versionOf,
+} from '../../store/index.ts';
+import { failDocument } from '../ingest/fail-document.ts';
+import { isPending, recount } from '../status.ts';
+import { type BasisDependencies, type BuiltBasis, buildBasis, foldNewer } from '../training/build-basis.ts';
+import { TRAIN } from '../training/growth.ts';
+import { coverage, type Filling, type Unreadable } from './fill-generation.ts';
+
+export interface SwapDependencies extends BasisDependencies {
+	clock: Clock;
+}
+
+/** A rebuild that is about to end. */
+export interface Swap {
+	jobId: string;
+	knowledgeBaseId: string;
+	/** The generation that was built. */
+	generation: string;
+	filling: Filling;
+	/** Its basis where that was trained beforehand; null: it is trained now, if there is anything to train on. */
+	built: BuiltBasis | null;
+}
+
+/** Documents that are described in one commit. */
+const PORTION = 500;
+
+/**
+ * Lets a generation that was built take over, in one commit. Must run alone for its knowledge base: no document is indexed
+ * meanwhile, and one that is removed or fails leaves both generations in its own commit. So what is caught up with here
+ * stays true until the end.
+ * @returns false where the generation does not have all documents yet: fill it, and come back
+ */
+export async function swapGeneration(deps: SwapDependencies, swap: Swap): Promise<boolean> {
+	const { store } = deps;
+	const { knowledgeBaseId, generation, filling } = swap;
+	const held: string[] = [];
+	const pending: DocumentRecord[] = [];
+	for await (const { document, built_from } of coverage(store, knowledgeBaseId, generation)) {
+		if (!filling.isSettled(document, built_from)) return false;
+		if (built_from === null && isPending(document)) pending.push(document);
+		else if (built_from !== null && document.status === 'indexed') held.push(document.id);
+	}
+	for (const { id } of pending) await carryOver(deps, swap, id);
+	for (const [id, unreadable] of filling.unreadable) await markUnreadable(deps, swap, id, unreadable);
+	const basis = await completeBasis(deps, swap);
+	await describeDocuments(deps, generation, held);
+	await takeOver(deps, swap, basis);
+	return true;
+}
+
+/** A document that is being processed again is found as it was before until that is done: so too in the new generation. */
+async function carryOver({ store }: SwapDependencies, swap: Swap, id: string): Promise<void> {
+	await decideAndCommit(store, async () => {
+		const knowledgeBase = await rebuildingBase(store, swap);
+		const document = await store.get('documents', id);
+		// Without chunks, it is in no generation.
+		if (!document || !isPending(document) || document.chunk_count === 0 || !knowledgeBase.generation) return NOTHING;
+		const { title, url } = document;
+		const commit: Commit = {
+			expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
+			write: [
+				{
+					op: 'index.copy_document',
+					generation: swap.generation,
+					from_generation: knowledgeBase.generation,
+					from_document_id: id,
+					document_id: id,
+					title,
+					url,
+				},
+			],
+		};
+		return { commit, result: undefined };
+	});
+}
+
+async function markUnreadable(
+	{ store, clock }: SwapDependencies,
+	swap: Swap,
+	id: string,
+	{ version, reason }: Unreadable,
+): Promise<void> {
+	await decideAndCommit(store, async () => {
+		const knowledgeBase = await rebuildingBase(store, swap);
+		const document = await store.get('documents', id);
+		if (document?.version !== version) return NOTHING;
+		return { commit: failDocument(knowledgeBase, document, reason, clock.now()), result: undefined };
+	});
+}
+
+/** The basis with a vector for every chunk; null where there is no chunk. */
+async function completeBasis(deps: SwapDependencies, { generation, built }: Swap): Promise<string | null> {
+	if (built) return (await foldNewer(deps, built)).basis;
+	const stored = await deps.store.generation(generation);
+	return stored?.chunk_count ? (await buildBasis(deps, generation)).basis : null;
+}
+
+/** What the records tell of documents is what the new generation has of them: a newer parser may find more. */
+async function describeDocuments(
+	{ store, clock, signal }: SwapDependencies,
+	generation: string,
+	ids: readonly string[],
+): Promise<void> {
+	const indexed_at = clock.now();
+	for (let at = 0; at < ids.length; at += PORTION) {
+		signal.throwIfAborted();
+		const document_ids = ids.slice(at, at + PORTION);
+		const write = { op: 'index.describe_documents', generation, document_ids, indexed_at } as const;
+		const { outcome } = await store.commit({ write: [write] });
+		if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
+	}
+}
+
+async function takeOver({ store, clock }: SwapDependencies, swap: Swap, basis: string | null): Promise<void> {
+	const { generation, knowledgeBaseId, jobId } = swap;
+	await decideAndCommit(store, async () => {
+		const knowledgeBase = await rebuildingBase(store, swap);
+		const now = clock.now();
+		const counts = recount(knowledgeBase, {}, now, { generation, rebuilding: null, last_indexed_at: now });
+		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {
+			expect: [versionOf('knowledge_bases', knowledgeBase)],
+			write: [counts.write],
+			events: counts.events,
+			jobs: [
+				{ op: 'settle', id: jobId },
+				{ op: 'settle_all', ref: knowledgeBaseId, kind: TRAIN },
+			],
+		};
+		if (basis) commit.write.push({ op: 'index.serve_basis', generation, basis });
+		const former = knowledgeBase.generation;
+		if (former) commit.write.push({ op: 'index.drop_generation', generation: former });
+		return { commit, result: undefined };
+	});
+}
+
+const NOTHING = { commit: null, result: undefined };
+
+/** @throws AppError `not_found` where the rebuild is over already */
+async function rebuildingBase(
+	store: Pick<Store, 'get'>,
+	{ knowledgeBaseId, generation }: Swap,
+): Promise<KnowledgeBaseRecord> {
+	const knowledgeBase = await store.get('knowledge_bases', knowledgeBaseId);
+	if (knowledgeBase?.rebuilding !== generation) throw new AppError('not_found', 'The rebuild is over.');
+	return knowledgeBase;
+}

@@ -1,0 +1,86 @@
+import { AppError, type Clock, type KeyedLock } from '../../base/index.ts';
+import type { Commit, Generation, Job, Store } from '../../store/index.ts';
+import { retryDelay, type Work } from '../job-loop.ts';
+import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from './build-basis.ts';
+import { GROWTH, TRAIN, worthTraining } from './growth.ts';
+
+export interface TrainingDependencies extends Omit<LargeBasisDependencies, 'signal'> {
+	clock: Clock;
+	/** Held while the index of a knowledge base changes, by its id. */
+	indexing: KeyedLock;
+	retryMs: number;
+}
+
+/** A failure that may pass is tried so often. */
+const ATTEMPTS = 3;
+/** A training that was cut off this often may be what ends our process: give it up. */
+const CLAIMS = 30;
+
+/**
+ * Trains a knowledge base's basis anew when it has outgrown the one that it has. Documents are indexed meanwhile as ever:
+ * the lock is taken only to fold in the last of them and to let the new basis serve.
+ */
+export class Training implements Work {
+	readonly kind = TRAIN;
+	readonly room = 1;
+	readonly leaseMs = 2 * 3_600_000;
+	readonly #deps: TrainingDependencies;
+
+	constructor(deps: TrainingDependencies) {
+		this.#deps = deps;
+	}
+
+	async perform(job: Job, signal: AbortSignal): Promise<void> {
+		const { store } = this.#deps;
+		if (job.attempts > CLAIMS) throw new AppError('internal_error', 'The training was interrupted several times.');
+		const asked = await this.#serving(job.ref);
+		let outgrown = asked && worthTraining(asked.chunk_count, asked.trained_on) ? asked : undefined;
+		while (outgrown) {
+			try {
+				await this.#train(job.ref, outgrown.id, signal);
+			} catch (error) {
+				// Deleted or reindexed meanwhile: what was trained on is gone, and nothing is left to do.
+				if ((await this.#serving(job.ref))?.id === outgrown.id) throw error;
+			}
+			// It may have grown that much during the training, and no document may come any more to ask for the next one.
+			const now = await this.#serving(job.ref);
+			outgrown = now && now.chunk_count >= GROWTH * now.trained_on ? now : undefined;
+		}
+		await mustCommit(store, { jobs: [{ op: 'settle', id: job.id }] });
+	}
+
+	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
+		const { store, clock, retryMs } = this.#deps;
+		const lasting = error instanceof AppError && error.code !== 'unavailable';
+		const again = !lasting && failures < ATTEMPTS;
+		const due_at = clock.now() + retryDelay(retryMs, failures);
+		await store.commit({ jobs: [again ? { op: 'postpone', id: job.id, due_at } : { op: 'settle', id: job.id }] });
+	}
+
+	async #train(knowledgeBaseId: string, generation: string, signal: AbortSignal): Promise<void> {
+		const deps = { ...this.#deps, signal };
+		const built = await buildLargeBasis(deps, generation);
+		await this.#deps.indexing.run(knowledgeBaseId, () => this.#serve(deps, knowledgeBaseId, built));
+	}
+
+	/** Trainings that were asked for meanwhile are settled with this one. */
+	async #serve(deps: LargeBasisDependencies, knowledgeBaseId: string, built: BuiltBasis): Promise<void> {
+		if ((await this.#serving(knowledgeBaseId))?.id !== built.generation) return;
+		const { generation, basis } = await foldNewer(deps, built);
+		await mustCommit(deps.store, {
+			write: [{ op: 'index.serve_basis', generation, basis }],
+			jobs: [{ op: 'settle_all', ref: knowledgeBaseId, kind: TRAIN }],
+		});
+	}
+
+	/** The generation that serves, where it holds anything. */
+	async #serving(knowledgeBaseId: string): Promise<Generation | undefined> {
+		const generation = await this.#deps.store.servingGeneration(knowledgeBaseId);
+		return generation?.chunk_count ? generation : undefined;
+	}
+}
+
+async function mustCommit(store: Store, commit: Commit): Promise<void> {
+	const { outcome } = await store.commit(commit);
+	if (outcome !== 'committed') throw new Error(`The commit of a training was refused (${outcome}).`);
+}

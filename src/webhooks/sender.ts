@@ -1,0 +1,59 @@
+import type { Clock } from '../base/index.ts';
+import type { Network, PostOutcome } from '../net/index.ts';
+import type { WebhookRecord } from '../store/index.ts';
+import { type SignedDelivery, signatureHeaders } from './sign.ts';
+import type { SigningSecrets } from './signing-secrets.ts';
+
+/** Milliseconds that an attempt may take in all, DNS and TLS included (section 6 of the specification). */
+const ATTEMPT_MS = 5_000;
+/** What is kept of an endpoint's answer. */
+const ANSWER_BYTES = 2_048;
+
+export interface SenderOptions {
+	network: Pick<Network, 'post'>;
+	secrets: SigningSecrets;
+	clock: Clock;
+}
+
+/** What came of one attempt; `error` says why it was not delivered, as a sentence. */
+export interface Attempt extends PostOutcome {
+	delivered: boolean;
+}
+
+/** Sends signed events to endpoints: one attempt each, whatever comes of it. */
+export class Sender {
+	readonly #network: Pick<Network, 'post'>;
+	readonly #secrets: SigningSecrets;
+	readonly #clock: Clock;
+
+	constructor({ network, secrets, clock }: SenderOptions) {
+		this.#network = network;
+		this.#secrets = secrets;
+		this.#clock = clock;
+	}
+
+	/** @throws only the reason of the signal */
+	async send(endpoint: WebhookRecord, delivery: SignedDelivery, signal?: AbortSignal): Promise<Attempt> {
+		const now = this.#clock.now();
+		const outcome = await this.#network.post(endpoint.url, {
+			headers: {
+				'content-type': 'application/json',
+				...signatureHeaders(delivery, this.#secrets.valid(endpoint, now), now),
+			},
+			body: delivery.body,
+			timeoutMs: ATTEMPT_MS,
+			maxBodyBytes: ANSWER_BYTES,
+			httpsOnly: true,
+			...(signal ? { signal } : {}),
+		});
+		const error = outcome.error ?? refusal(outcome.status);
+		return { ...outcome, error, delivered: error === null };
+	}
+}
+
+/** Why an answer with this status is no delivery; null where it is one. */
+function refusal(status: number | null): string | null {
+	if (status !== null && status >= 200 && status <= 299) return null;
+	const redirects = status !== null && status >= 300 && status <= 399 ? ', and redirects are not followed' : '';
+	return `The endpoint answered with status ${status}${redirects}.`;
+}

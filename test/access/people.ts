@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { type Derive, type FirstStart, Passwords } from '../../src/access/index.ts';
+import { type ApiAnswer, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
+
+/** One that may be set. */
+export const PASSWORD = 'four ducks on a pond';
+
+/** In the place of the slow hash, for tests that are not about it. */
+export const quickDerive: Derive = async (password, salt, bytes) =>
+	createHash('sha512').update(salt).update(password).digest().subarray(0, bytes);
+
+/** What a browser is told to keep, and sends again. */
+export interface Browser {
+	/** The value of the session's cookie; null where it has none. */
+	cookie: string | null;
+	/** Calls as a page of the server's own would. */
+	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+}
+
+/** A browser without any cookie. */
+export function openBrowser({ url }: { url: string }): Browser {
+	const browser: Browser = {
+		cookie: null,
+		async call(method, path, body, headers) {
+			const cookie: Record<string, string> =
+				browser.cookie === null ? {} : { cookie: `theme=dark; parley_session=${browser.cookie}` };
+			const answer = await request(url, method, path, body, { origin: url, ...cookie, ...headers });
+			for (const set of answer.headers.getSetCookie()) {
+				const [, value = ''] = /^parley_session=([^;]*)/.exec(set) ?? [];
+				browser.cookie = value === '' ? null : value;
+			}
+			return answer;
+		},
+	};
+	return browser;
+}
+
+/** A request with nothing but what is given. */
+export async function request(
+	url: string,
+	method: string,
+	path: string,
+	body?: unknown,
+	headers: Record<string, string> = {},
+): Promise<ApiAnswer> {
+	const response = await fetch(url + path, {
+		method,
+		headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+		...(body === undefined ? {} : { body: JSON.stringify(body) }),
+	});
+	const text = await response.text();
+	return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+/** A server on which the first owner has set a password. */
+export interface PeopledApp extends AsyncDisposable {
+	app: TestApp;
+	/** Signs somebody in. */
+	signIn(email: string, password?: string, more?: object): Promise<Browser>;
+	/** The first owner, signed in. */
+	owner: Browser;
+}
+
+/** The first owner's email. */
+export const OWNER = 'owner@localhost';
+
+/** Starts a server with a quick hash, sets the owner's password, and signs the owner in. */
+export async function startPeopledApp(options: TestAppOptions = {}): Promise<PeopledApp> {
+	let first: FirstStart | undefined;
+	const app = await startTestApp({
+		...options,
+		overrides: {
+			passwords: new Passwords(quickDerive),
+			onFirstStart: (made) => {
+				first = made;
+			},
+			...options.overrides,
+		},
+	});
+	assert.ok(first);
+	await setPassword(app, first.passwordToken);
+	const signIn = async (email: string, password = PASSWORD, more = {}) => {
+		const browser = openBrowser(app);
+		const { status, body } = await browser.call('POST', '/api/v1/session', { email, password, ...more });
+		assert.equal(status, 201, JSON.stringify(body));
+		return browser;
+	};
+	return {
+		app,
+		signIn,
+		owner: await signIn(OWNER),
+		[Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+	};
+}
+
+/** Sets the password of whom a link is for. */
+export async function setPassword(app: { url: string }, token: string, password = PASSWORD): Promise<ApiAnswer> {
+	const answer = await request(app.url, 'POST', '/api/v1/session/password', { token, password });
+	assert.equal(answer.status, 200, JSON.stringify(answer.body));
+	return answer;
+}
+
+/** The token in a link for setting a password. */
+export function tokenOf(link: string): string {
+	return link.slice(link.indexOf('#') + 1);
+}
+
+/** Makes a user with a password, by the API. */
+export async function addUser(app: TestApp, email: string, role: 'owner' | 'member', key = app.key): Promise<string> {
+	const made = await app.call('POST', '/api/v1/users', { email, role }, { authorization: `Bearer ${key}` });
+	assert.equal(made.status, 201, JSON.stringify(made.body));
+	await setPassword(app, tokenOf(made.body.password_link));
+	return made.body.id;
+}
+
+/** A clock that stands still until it is moved. */
+export function standingClock(): { now(): number; advance(ms: number): void } {
+	let now = Date.now();
+	return {
+		now: () => now,
+		advance(ms) {
+			now += ms;
+		},
+	};
+}
+
+/** Asserts a refusal by its status and code, whose message is a sentence. */
+export function assertRefused(answer: ApiAnswer, status: number, code: string, what = ''): void {
+	assert.deepEqual([answer.status, answer.body?.error?.code], [status, code], `${what} ${JSON.stringify(answer.body)}`);
+	assert.match(answer.body.error.message, /^\S.*\.$/, 'the message is a sentence');
+}

@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { type Clock, systemClock } from '../../src/base/index.ts';
+import { HeldModel } from '../conversations/held-model.ts';
+import { ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
+import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+import { until } from '../support/until.ts';
+import { created, createScene, upload } from './scene.ts';
+import { addWorkspace, openBeside } from './side-door.ts';
+
+const held = new HeldModel();
+const app = await startTestApp({ overrides: { providers: [held.provider] } });
+after(() => app[Symbol.asyncDispose]());
+const { deployment, knowledgeBase } = await createScene(app, { model: 'scripted/any' });
+
+const ASSISTANTS = '/api/v1/assistants';
+const MESSAGES = '/api/v1/messages';
+
+let keys = 0;
+/** A key that nobody used before. */
+const freshKey = () => `key ${++keys}`;
+
+/** The bytes of an answer, with what its headers say of repeats. */
+async function raw(server: TestApp, path: string, body: unknown, key: string, headers: Record<string, string> = {}) {
+	const response = await fetch(server.url + path, {
+		method: 'POST',
+		headers: {
+			authorization: `Bearer ${server.key}`,
+			'content-type': 'application/json',
+			'idempotency-key': key,
+			...headers,
+		},
+		body: JSON.stringify(body),
+	});
+	const text = await response.text();
+	return { status: response.status, text, replayed: response.headers.get('idempotent-replayed') };
+}
+
+/** A header's value whose bytes are this text in UTF-8. */
+const inUtf8 = (text: string) => Buffer.from(text).toString('latin1');
+
+async function countOf(path: string): Promise<number> {
+	return (await app.call('GET', `${path}?limit=100`)).body.data.length;
+}
+
+test('of a hundred requests at once under one key, one creates, and all get the same bytes', async () => {
+	const before = await countOf(ASSISTANTS);
+	const key = freshKey();
+	const answers = await Promise.all(
+		Array.from({ length: 100 }, () => raw(app, ASSISTANTS, { name: 'Once', rag_settings: { top_k: 3 } }, key)),
+	);
+	assert.equal(await countOf(ASSISTANTS), before + 1);
+	assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+	assert.ok(answers.every(({ status }) => status === 201));
+	assert.equal(answers.filter(({ replayed }) => replayed === 'true').length, 99);
+});
+
+test('the order of members makes no other request, but any other value does', async () => {
+	const key = freshKey();
+	const first = await raw(app, ASSISTANTS, { name: 'Guide', rag_settings: { top_k: 3, min_score: 0.5 } }, key);
+	const turned = await raw(app, ASSISTANTS, { rag_settings: { min_score: 0.5, top_k: 3 }, name: 'Guide' }, key);
+	assert.deepEqual([turned.text, turned.replayed], [first.text, 'true']);
+	const other = await raw(app, ASSISTANTS, { name: 'Guide', rag_settings: { top_k: 4, min_score: 0.5 } }, key);
+	assert.deepEqual([other.status, JSON.parse(other.text).error.code], [400, 'idempotency_key_reused']);
+});
+
+test('a mistake in the request is not kept: mended, it may use the same key', async () => {
+	const key = freshKey();
+	assert.equal((await raw(app, ASSISTANTS, { name: 7 }, key)).status, 400);
+	const mended = await raw(app, ASSISTANTS, { name: 'Seven' }, key);
+	assert.deepEqual([mended.status, mended.replayed], [201, null]);
+});
+
+test('a refusal of what was asked for is kept, to the byte', async () => {
+	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
+	const key = freshKey();
+	const first = await raw(app, path, { knowledge_base_id: 'kb_unknown' }, key);
+	const again = await raw(app, path, { knowledge_base_id: 'kb_unknown' }, key);
+	assert.deepEqual([first.status, first.replayed], [404, null]);
+	assert.deepEqual(again, { ...first, replayed: 'true' });
+});
+
+test('what changed nothing is kept as well', async () => {
+	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
+	await app.call('POST', path, { knowledge_base_id: knowledgeBase });
+	const key = freshKey();
+	const first = await raw(app, path, { knowledge_base_id: knowledgeBase }, key);
+	await app.call('PATCH', `${ASSISTANTS}/${assistant}`, { name: 'Renamed' });
+	assert.deepEqual(await raw(app, path, { knowledge_base_id: knowledgeBase }, key), { ...first, replayed: 'true' });
+});
+
+test('a key means nothing on another path or in another workspace', async () => {
+	const key = freshKey();
+	await using store = await openBeside(app);
+	const other = await addWorkspace(store);
+	const headers = { authorization: `Bearer ${other.key}` };
+	const answers = [
+		await raw(app, ASSISTANTS, { name: 'Guide' }, key),
+		await raw(app, '/api/v1/knowledge-bases', { name: 'Guide' }, key),
+		await raw(app, ASSISTANTS, { name: 'Guide' }, key, headers),
+	];
+	assert.deepEqual(
+		answers.map(({ status, replayed }) => ({ status, replayed })),
+		Array(3).fill({ status: 201, replayed: null }),
+	);
+	assert.equal(new Set(answers.map(({ text }) => JSON.parse(text).id)).size, 3);
+});
+
+test('a key is 1 to 255 printable ASCII characters', async () => {
+	for (const key of ['x', 'x'.repeat(255), '~!"#']) {
+		assert.equal((await raw(app, ASSISTANTS, { name: 'Guide' }, key)).status, 201, key);
+	}
+	for (const key of ['', 'x'.repeat(256), 'tab\there', inUtf8('café au lait')]) {
+		const { status, text } = await raw(app, ASSISTANTS, { name: 'Guide' }, key);
+		assert.deepEqual([status, JSON.parse(text).error?.code], [400, 'invalid_request'], key);
+	}
+});
+
+test('the same file under the same key is one document, another file is a mistake', async () => {
+	const key = freshKey();
+	const send = async (bytes: string) => {
+		const form = new FormData();
+		form.set('file', new Blob([bytes]), 'note.txt');
+		const path = `/api/v1/knowledge-bases/${knowledgeBase}/documents`;
+		return app.call('POST', path, form, { 'idempotency-key': key });
+	};
+	const answers = await Promise.all(Array.from({ length: 10 }, () => send('Kettles boil.')));
+	assert.deepEqual(
+		answers.map(({ status }) => status),
+		Array(10).fill(201),
+	);
+	assert.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
+	const other = await send('Kettles whistle.');
+	assert.deepEqual([other.status, other.body.error.code], [400, 'idempotency_key_reused']);
+	assert.equal((await upload(app, knowledgeBase, 'note.txt', { bytes: 'Kettles whistle.' })).status, 201);
+});
+
+test('the stored answer outlives what it shows and a restart of the server', async () => {
+	let server = await startTestApp();
+	try {
+		const first = await raw(server, ASSISTANTS, { name: 'Guide' }, 'kept');
+		const { id } = JSON.parse(first.text);
+		await server.call('PATCH', `${ASSISTANTS}/${id}`, { name: 'Renamed' });
+		server = await server.restart();
+		assert.deepEqual(await raw(server, ASSISTANTS, { name: 'Guide' }, 'kept'), { ...first, replayed: 'true' });
+		assert.equal((await server.call('GET', ASSISTANTS)).body.data.length, 1);
+	} finally {
+		await server[Symbol.asyncDispose]();
+	}
+});
+
+test('after 24 hours a key may be used anew', async () => {
+	// What is stored now would have been stored a day ago.
+	const dayAgo: Clock = { now: () => systemClock.now() - 24 * 3_600_000 - 1000 };
+	await using server = await startTestApp({ overrides: { clock: dayAgo } });
+	const first = await raw(server, ASSISTANTS, { name: 'Guide' }, 'daily');
+	const second = await raw(server, ASSISTANTS, { name: 'Another' }, 'daily');
+	assert.deepEqual([first.status, second.status, second.replayed], [201, 201, null]);
+});
+
+test('a message sent many times at once is stored and answered once', async () => {
+	const asked = held.replies.length;
+	const key = freshKey();
+	const sending = Array.from({ length: 30 }, () =>
+		raw(app, MESSAGES, { deployment_id: deployment, content: 'How long?' }, key),
+	);
+	const reply = await held.reply(asked);
+	reply.say('Three minutes.');
+	reply.end();
+	const answers = await Promise.all(sending);
+	assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+	assert.deepEqual([answers[0]?.status, held.replies.length], [201, asked + 1]);
+	const answer = JSON.parse(answers[0]?.text ?? '');
+	assert.equal(answer.content, 'Three minutes.');
+
+	await app.call('POST', `${MESSAGES}/${answer.id}/feedback`, { rating: 'up' });
+	const later = await raw(app, MESSAGES, { deployment_id: deployment, content: 'How long?' }, key);
+	assert.deepEqual(later, { status: 201, text: answers[0]?.text, replayed: 'true' });
+	const { body } = await app.call('GET', `/api/v1/conversations/${answer.conversation_id}/messages`);
+	assert.deepEqual(
+		body.data.map(({ content }: { content: string }) => content),
+		['How long?', 'Three minutes.'],
+	);
+});
+
+/** Sends a message to be streamed, under a key. */
+async function streamed(key: string, content: string, visitor = false): Promise<AsyncGenerator<StreamEvent>> {
+	const response = await fetch(app.url + (visitor ? '/api/v1/widget/messages' : MESSAGES), {
+		method: 'POST',
+		headers: {
+			...(visitor ? { origin: ORIGIN } : { authorization: `Bearer ${app.key}` }),
+			'content-type': 'application/json',
+			'idempotency-key': key,
+		},
+		body: JSON.stringify({ deployment_id: deployment, content, stream: true }),
+	});
+	return eventsOf(response);
+}
+
+async function rest(events: AsyncGenerator<StreamEvent>): Promise<StreamEvent[]> {
+	const all = [];
+	for await (const event of events) all.push(event);
+	return all;
+}
+
+for (const visitor of [false, true]) {
+	test(`a repeat of a streamed message joins the stream from its first event (${visitor ? 'visitor' : 'API'})`, async () => {
+		const asked = held.replies.length;
+		const key = freshKey();
+		const first = await streamed(key, 'How?', visitor);
+		const begun = [(await first.next()).value, (await first.next()).value];
+		const reply = await held.reply(asked);
+		reply.say('Like ');
+		const delta = (await first.next()).value;
+		const second = await streamed(key, 'How?', visitor);
+		const joined = [(await second.next()).value, (await second.next()).value, (await second.next()).value];
+		assert.deepEqual(joined, [...begun, delta]);
+		reply.say('this.');
+		reply.end();
+		const ends = await Promise.all([rest(first), rest(second)]);
+		assert.deepEqual(
+			ends.map((events) => events.at(-1)?.data.message.content),
+			['Like this.', 'Like this.'],
+		);
+		assert.deepEqual(ends[0]?.at(-1), ends[1]?.at(-1));
+		assert.equal(held.replies.length, asked + 1, 'the model was asked once');
+
+		const late = await rest(await streamed(key, 'How?', visitor));
+		assert.deepEqual(
+			late.map(({ event }) => event),
+			['message.created', 'message.completed'],
+		);
+		assert.deepEqual([late[0]?.data, late.at(-1)], [begun[0].data, ends[0]?.at(-1)]);
+	});
+}
+
+test('after a failure of the model a repeat has the reply written anew, to the same stored message', async () => {
+	const asked = held.replies.length;
+	const key = freshKey();
+	const failing = raw(app, MESSAGES, { deployment_id: deployment, content: 'Again?' }, key);
+	(await held.reply(asked)).fail(new Error('out of order'));
+	const failed = await failing;
+	assert.deepEqual([failed.status, JSON.parse(failed.text).error.code], [500, 'model_error']);
+
+	const repeats = [1, 2, 3].map(() => raw(app, MESSAGES, { deployment_id: deployment, content: 'Again?' }, key));
+	const reply = await held.reply(asked + 1);
+	reply.say('Yes, again.');
+	reply.end();
+	const answers = await Promise.all(repeats);
+	assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+	assert.equal(held.replies.length, asked + 2);
+	const answer = JSON.parse(answers[0]?.text ?? '');
+	assert.deepEqual([answer.content, answer.status, answer.error], ['Yes, again.', 'completed', null]);
+	const { body } = await app.call('GET', `/api/v1/conversations/${answer.conversation_id}/messages`);
+	assert.deepEqual(
+		body.data.map(({ id, content }: { id: string; content: string }) => ({ id, content })),
+		[
+			{ id: answer.user_message.id, content: 'Again?' },
+			{ id: answer.id, content: 'Yes, again.' },
+		],
+	);
+});
+
+test('a streamed repeat after a failure tells of the question, the new beginning and the new end', async () => {
+	const asked = held.replies.length;
+	const key = freshKey();
+	const first = await streamed(key, 'Streamed again?');
+	const failing = await held.reply(asked);
+	failing.say('I th');
+	failing.fail(new Error('out of order'));
+	const events = await rest(first);
+	assert.equal(events.at(-1)?.event, 'message.failed');
+	const second = await streamed(key, 'Streamed again?');
+	const reply = await held.reply(asked + 1);
+	reply.say('Yes.');
+	reply.end();
+	const again = await rest(second);
+	assert.deepEqual(
+		again.map(({ event }) => event),
+		['message.created', 'message.reset', 'message.delta', 'message.completed'],
+	);
+	assert.deepEqual(again[0]?.data, events[0]?.data);
+	assert.equal(again.at(-1)?.data.message.content, 'Yes.');
+	// Whoever resumes from the beginning is not told that it failed: it did not, in the end.
+	const { conversation_id } = again.at(-1)?.data.message ?? {};
+	const replay = await fetch(
+		`${app.url}/api/v1/conversations/${conversation_id}/events?last_event_id=${events[0]?.id}`,
+		{
+			headers: { authorization: `Bearer ${app.key}` },
+		},
+	);
+	const names = [];
+	for await (const { event } of eventsOf(replay)) {
+		names.push(event);
+		if (event === 'message.completed') break;
+	}
+	assert.ok(!names.includes('message.failed'), String(names));
+});
+
+test('a failed reply in the middle of a conversation is written anew where it stands, and a crash then does not lose it', async () => {
+	const model = new HeldModel();
+	let server = await startTestApp({ overrides: { providers: [model.provider] } });
+	try {
+		const scene = await createScene(server, { model: 'scripted/any' });
+		const ask = (content: string, key: string, conversation_id?: string) =>
+			raw(server, MESSAGES, { deployment_id: scene.deployment, content, conversation_id }, key);
+		const failing = ask('One?', 'one');
+		(await model.reply(0)).fail(new Error('out of order'));
+		await failing;
+		const conversation = (await server.call('GET', '/api/v1/conversations')).body.data[0].id;
+		const second = ask('Two?', 'two', conversation);
+		const answer = await model.reply(1);
+		answer.say('2');
+		answer.end();
+		await second;
+		const repeat = ask('One?', 'one').catch(() => null);
+		(await model.reply(2)).say('half');
+		server = await server.restart();
+		await repeat;
+		const resumed = await model.reply(3);
+		resumed.say('1');
+		resumed.end();
+		const { text } = await ask('One?', 'one');
+		assert.equal(JSON.parse(text).content, '1');
+		const { body } = await server.call('GET', `/api/v1/conversations/${conversation}/messages`);
+		assert.deepEqual(
+			body.data.map(({ content }: { content: string }) => content),
+			['One?', '1', 'Two?', '2'],
+		);
+	} finally {
+		await server[Symbol.asyncDispose]();
+	}
+});
+
+test('a repeat while the reply waits for a restart of the server gets the reply that is written then', async () => {
+	const model = new HeldModel();
+	let server = await startTestApp({ overrides: { providers: [model.provider] } });
+	try {
+		const scene = await createScene(server, { model: 'scripted/any' });
+		const body = { deployment_id: scene.deployment, content: 'Will it last?' };
+		const cut = raw(server, MESSAGES, body, 'lasting').catch(() => null);
+		(await model.reply(0)).say('It');
+		server = await server.restart();
+		await cut;
+		const repeat = raw(server, MESSAGES, body, 'lasting');
+		const resumed = await model.reply(1);
+		resumed.say('It lasts.');
+		resumed.end();
+		const { status, text, replayed } = await repeat;
+		assert.deepEqual([status, JSON.parse(text).content, replayed], [201, 'It lasts.', 'true']);
+		assert.equal((await server.call('GET', '/api/v1/conversations')).body.data.length, 1);
+	} finally {
+		await server[Symbol.asyncDispose]();
+	}
+});
+
+test('a visitor’s key is the visitor’s own', async () => {
+	const asked = held.replies.length;
+	const body = { deployment_id: deployment, content: 'Mine?' };
+	const key = freshKey();
+	const sends = [app.visit('POST', '/api/v1/widget/messages', body, { 'idempotency-key': key })];
+	sends.push(app.visit('POST', '/api/v1/widget/messages', body, { 'idempotency-key': key }));
+	const api = app.call('POST', MESSAGES, body, { 'idempotency-key': key });
+	for (const index of [asked, asked + 1]) {
+		const reply = await held.reply(index);
+		reply.say('Yours.');
+		reply.end();
+	}
+	const [one, two] = await Promise.all(sends);
+	assert.equal(one?.body.id, two?.body.id);
+	assert.notEqual((await api).body.id, one?.body.id);
+	assert.equal('usage' in (one?.body ?? {}), false);
+});
+
+test('a stored answer goes with its conversation when that is erased', async () => {
+	const asked = held.replies.length;
+	const key = freshKey();
+	const send = () => raw(app, MESSAGES, { deployment_id: deployment, content: 'Forget?' }, key);
+	const first = send();
+	const reply = await held.reply(asked);
+	reply.say('Gladly.');
+	reply.end();
+	const { conversation_id } = JSON.parse((await first).text);
+	await app.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`);
+	const again = send();
+	await until('the message is new again', () => held.replies.length > asked + 1);
+	const second = await held.reply(asked + 1);
+	second.say('Anew.');
+	second.end();
+	const { text, replayed } = await again;
+	assert.deepEqual([JSON.parse(text).content, replayed], ['Anew.', null]);
+});

@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { AppError } from '../../src/base/index.ts';
+import { GatedPool } from '../knowledge/gated-pool.ts';
+import { indexTables } from '../knowledge/index-tables.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { created, processed, SAMPLES, settled, upload } from './scene.ts';
+import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './side-door.ts';
+
+const BASES = '/api/v1/knowledge-bases';
+const pool = new GatedPool();
+const app = await startTestApp({ overrides: { pool } });
+after(() => app[Symbol.asyncDispose]());
+
+const newBase = (of = app) => created(of, BASES, { name: 'Shop' });
+const reindex = (base: string, of = app, headers?: Record<string, string>) =>
+	of.call('POST', `${BASES}/${base}/reindex`, undefined, headers);
+const statusOf = async (base: string, of = app) => (await of.call('GET', `${BASES}/${base}/status`)).body;
+
+/** Adds a text under a file name, and gives the document's id. */
+async function addFile(base: string, name: string, bytes: string, of = app): Promise<string> {
+	const { status, body } = await upload(of, base, name, { bytes });
+	assert.equal(status, 201, JSON.stringify(body));
+	return body.id;
+}
+
+async function search(base: string, query: string, of = app) {
+	const { status, body } = await of.call('POST', `${BASES}/${base}/search`, { query, top_k: 20 });
+	assert.equal(status, 200, JSON.stringify(body));
+	return body.data as Array<{ document_id: string; text: string }>;
+}
+
+const found = async (base: string, query: string, of = app) =>
+	[...new Set((await search(base, query, of)).map(({ document_id }) => document_id))].sort();
+
+async function indexedEvents(base: string, of: TestApp = app) {
+	await using store = await openBeside(of);
+	const events = await eventsSoFar(store, await firstWorkspace(store), 'knowledge_base.indexed');
+	return events.map(({ data }) => data as Record<string, unknown>).filter(({ id }) => id === base);
+}
+
+async function recordOf(base: string, of: TestApp = app) {
+	await using store = await openBeside(of);
+	const record = await store.get('knowledge_bases', base);
+	assert.ok(record);
+	return record;
+}
+
+/** Holds the files of one name at the gate. */
+const holding =
+	(name: string) =>
+	({ file_name }: { file_name: string | null }) =>
+		file_name === name;
+
+test('a reindex answers with the status, the old index serves until the new one takes over, and that is told once', async () => {
+	const base = await newBase();
+	for (const name of SAMPLES) await upload(app, base, name);
+	const before = await settled(app, base);
+	const earlier = (await indexedEvents(base)).length;
+	const former = await recordOf(base);
+	const query = 'How long is the warranty on the heating element?';
+	const hits = await search(base, query);
+	assert.ok(hits.length > 0);
+
+	const parsed = pool.parsed;
+	pool.close();
+	const { status, body } = await reindex(base);
+	assert.equal(status, 200);
+	assert.deepEqual(body, { ...before, status: 'indexing' });
+	await until('documents are being parsed anew', () => pool.waiting === 2);
+	assert.equal((await app.call('GET', `${BASES}/${base}`)).body.status, 'indexing');
+	assert.deepEqual(await statusOf(base), body);
+	assert.deepEqual(await search(base, query), hits, 'found as before in the meantime');
+	assert.equal((await indexedEvents(base)).length, earlier);
+
+	pool.open();
+	const ready = await settled(app, base);
+	assert.deepEqual({ ...ready, last_indexed_at: '' }, { ...before, last_indexed_at: '' });
+	assert.ok(ready.last_indexed_at > before.last_indexed_at);
+	assert.equal(pool.parsed - parsed, SAMPLES.length, 'each document was parsed once');
+	assert.equal((await search(base, query))[0]?.text, hits[0]?.text, 'the same documents give the same answer');
+	const told = await indexedEvents(base);
+	assert.equal(told.length, earlier + 1);
+	assert.deepEqual(told.at(-1), { ...(await app.call('GET', `${BASES}/${base}`)).body, ...ready });
+
+	const record = await recordOf(base);
+	assert.notEqual(record.generation, former.generation);
+	assert.equal(record.rebuilding, null);
+	const tables = indexTables(app.dataDir);
+	assert.ok(
+		!tables.generations.includes(former.generation as string) &&
+			tables.generations.includes(record.generation as string),
+	);
+	assert.deepEqual(tables.fullText, tables.generations);
+	assert.deepEqual(tables.vectors, tables.bases);
+	assert.equal(tables.strays, 0);
+	const { body: documents } = await app.call('GET', `${BASES}/${base}/documents`);
+	for (const { indexed_at, chunk_count, id } of documents.data) {
+		assert.ok(indexed_at > before.last_indexed_at, 'each document says that it was indexed again');
+		const { body: chunks } = await app.call('GET', `${BASES}/${base}/documents/${id}/chunks?limit=100`);
+		assert.equal(chunks.data.length, chunk_count);
+	}
+});
+
+test('asking again while one runs is answered with the status and starts nothing', async () => {
+	const base = await newBase();
+	await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
+	await settled(app, base);
+	const parsed = pool.parsed;
+	pool.close();
+	const answers = await Promise.all([1, 2, 3, 4].map(() => reindex(base)));
+	assert.deepEqual(
+		answers.map(({ status, body }) => [status, body.status]),
+		answers.map(() => [200, 'indexing']),
+	);
+	await until('it is under way', () => pool.waiting === 1);
+	const { rebuilding } = await recordOf(base);
+	assert.deepEqual([(await reindex(base)).status, (await recordOf(base)).rebuilding], [200, rebuilding]);
+	pool.open();
+	await settled(app, base);
+	assert.equal(pool.parsed - parsed, 1);
+	assert.equal((await indexedEvents(base)).length, 2);
+
+	const headers = { 'idempotency-key': `reindex-${base}` };
+	const first = await reindex(base, app, headers);
+	await settled(app, base);
+	const repeat = await reindex(base, app, headers);
+	assert.deepEqual([repeat.status, repeat.body], [first.status, first.body]);
+	assert.equal(repeat.headers.get('idempotent-replayed'), 'true');
+	assert.equal((await statusOf(base)).status, 'ready', 'a repeat of the same request is no second reindex');
+});
+
+test('an empty knowledge base is ready at once, also when it has held something', async () => {
+	const base = await newBase();
+	const { status, body } = await reindex(base);
+	assert.deepEqual(
+		[status, body.status, body.documents_total, typeof body.last_indexed_at],
+		[200, 'ready', 0, 'string'],
+	);
+	const id = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
+	await settled(app, base);
+	await app.call('DELETE', `${BASES}/${base}/documents/${id}`);
+	assert.equal((await reindex(base)).body.status, 'ready');
+	assert.equal((await recordOf(base)).generation, null);
+	await addFile(base, 'ink.txt', 'The ink is blue.');
+	await settled(app, base);
+	assert.equal((await search(base, 'What colour is the ink?')).length, 1);
+});
+
+test('it needs the right to write, and another workspace’s knowledge base is not found', async () => {
+	const base = await newBase();
+	await using store = await openBeside(app);
+	const reader = await addKey(store, await firstWorkspace(store), ['knowledge_bases:read']);
+	const { key } = await addWorkspace(store);
+	const as = (one: string) => reindex(base, app, { authorization: `Bearer ${one}` });
+	assert.deepEqual([(await as(reader)).status, (await as(key)).status], [403, 404]);
+	assert.equal((await reindex('kb_unknown')).status, 404);
+	const { status } = await app.call('POST', `${BASES}/${base}/reindex`, { force: true });
+	assert.equal(status, 400);
+});
+
+test('a document that had failed is tried again', async (t) => {
+	const base = await newBase();
+	await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
+	t.after(() => {
+		pool.parseFailure = () => undefined;
+	});
+	pool.parseFailure = ({ file_name }) =>
+		file_name === 'ink.txt' ? new AppError('unreadable_file', 'The ink has run dry.') : undefined;
+	const ink = await addFile(base, 'ink.txt', 'The ink is blue.');
+	assert.equal((await processed(app, base, ink)).error.message, 'The ink has run dry.');
+	assert.equal((await settled(app, base)).status, 'error');
+	const told = (await indexedEvents(base)).length;
+
+	pool.parseFailure = () => undefined;
+	assert.equal((await reindex(base)).body.status, 'indexing', 'indexing wins over error');
+	assert.equal((await settled(app, base)).status, 'ready');
+	const { status, error } = await processed(app, base, ink);
+	assert.deepEqual([status, error], ['indexed', null]);
+	assert.deepEqual((await search(base, 'What colour is the ink?'))[0]?.document_id, ink);
+	assert.equal((await indexedEvents(base)).length, told + 1);
+});
+
+test('a document that cannot be read any more ends in error with the reason and is found no more', async (t) => {
+	const base = await newBase();
+	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
+	const ink = await addFile(base, 'ink.txt', 'The ink of the tea shop is blue.');
+	await settled(app, base);
+	const told = (await indexedEvents(base)).length;
+	t.after(() => {
+		pool.parseFailure = () => undefined;
+	});
+	pool.parseFailure = ({ file_name }) =>
+		file_name === 'ink.txt' ? new AppError('unreadable_file', 'The ink has run dry.') : undefined;
+	await reindex(base);
+	assert.deepEqual(
+		{ ...(await settled(app, base)), last_indexed_at: '' },
+		{ status: 'error', documents_total: 2, documents_indexed: 1, last_indexed_at: '' },
+	);
+	const { status, error, chunk_count } = await processed(app, base, ink);
+	assert.deepEqual(
+		[status, error, chunk_count],
+		['error', { code: 'unreadable_file', message: 'The ink has run dry.' }, 0],
+	);
+	assert.deepEqual(await found(base, 'ink of the tea shop'), [tea]);
+	assert.equal((await indexedEvents(base)).length, told, 'that was no way to ready');
+
+	pool.parseFailure = () => undefined;
+	await reindex(base);
+	assert.equal((await settled(app, base)).status, 'ready');
+	assert.deepEqual(await found(base, 'ink of the tea shop'), [tea, ink].sort());
+});
+
+test('what is added, processed again and removed meanwhile is neither lost nor brought back', async () => {
+	const base = await newBase();
+	const slow = await addFile(base, 'slow.txt', 'The kettle of the slow reader is green.');
+	const doomed = await addFile(base, 'doomed.txt', 'The doomed kettle is black.');
+	const again = await addFile(base, 'again.txt', 'The other kettle is red.');
+	await settled(app, base);
+	const told = (await indexedEvents(base)).length;
+	pool.close(holding('slow.txt'));
+	await reindex(base);
+	await until('the slow one is waited for', () => pool.waiting === 1);
+
+	const added = await addFile(base, 'added.txt', 'The added kettle is yellow.');
+	await addFile(base, 'short.txt', 'The short-lived kettle is grey.').then(async (id) => {
+		await processed(app, base, id);
+		await app.call('DELETE', `${BASES}/${base}/documents/${id}`);
+	});
+	assert.equal((await processed(app, base, added)).status, 'indexed', 'it does not wait for the reindex');
+	await app.call('DELETE', `${BASES}/${base}/documents/${doomed}`);
+	await app.call('POST', `${BASES}/${base}/documents/${again}/retry`);
+	assert.equal((await processed(app, base, again)).status, 'indexed');
+	assert.deepEqual(await found(base, 'kettle'), [slow, again, added].sort(), 'of the old index');
+	assert.equal((await statusOf(base)).status, 'indexing');
+
+	pool.open();
+	assert.deepEqual(
+		{ ...(await settled(app, base)), last_indexed_at: '' },
+		{ status: 'ready', documents_total: 3, documents_indexed: 3, last_indexed_at: '' },
+	);
+	assert.deepEqual(await found(base, 'kettle'), [slow, again, added].sort(), 'of the new one');
+	assert.equal((await search(base, 'kettle')).length, 3);
+	assert.equal((await indexedEvents(base)).length, told + 1);
+});
+
+test('a document that is still being processed again when the new index takes over is found all the while', async () => {
+	const base = await newBase();
+	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed in the kettle.');
+	const ink = await addFile(base, 'ink.txt', 'The kettle holds no ink.');
+	await settled(app, base);
+	const told = (await indexedEvents(base)).length;
+	pool.close(holding('ink.txt'));
+	await app.call('POST', `${BASES}/${base}/documents/${ink}/retry`);
+	await until('it is being processed', () => pool.waiting === 1);
+	const former = (await recordOf(base)).generation;
+	await reindex(base);
+	await until('the new index serves', async () => (await recordOf(base)).generation !== former);
+	assert.deepEqual(await found(base, 'kettle'), [tea, ink].sort());
+	assert.equal((await statusOf(base)).status, 'indexing', 'a document is');
+	assert.equal((await indexedEvents(base)).length, told);
+	pool.open();
+	assert.equal((await settled(app, base)).status, 'ready');
+	assert.deepEqual(await found(base, 'kettle'), [tea, ink].sort());
+	assert.equal((await search(base, 'kettle')).length, 2);
+	assert.equal((await indexedEvents(base)).length, told + 1);
+});
+
+test('a search that a reindex overtakes finds what there is all the same', async (t) => {
+	const base = await newBase();
+	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
+	await settled(app, base);
+	t.after(() => {
+		pool.beforeSearch = async () => {};
+	});
+	let overtaken = 0;
+	pool.beforeSearch = async () => {
+		if (overtaken++ > 0) return;
+		await reindex(base);
+		await settled(app, base);
+	};
+	assert.deepEqual(await found(base, 'How hot is green tea brewed?'), [tea]);
+	assert.equal(overtaken, 2, 'what it had been looking in was dropped');
+});
+
+test('a knowledge base that is deleted while it is indexed anew leaves nothing of either index', async () => {
+	const before = indexTables(app.dataDir);
+	const base = await newBase();
+	for (const name of ['a.txt', 'b.txt', 'c.txt']) await addFile(base, name, `The kettle ${name} is green.`);
+	await settled(app, base);
+	pool.close(holding('c.txt'));
+	await reindex(base);
+	await until('a part of it is built', () => pool.waiting === 1);
+	assert.equal((await app.call('DELETE', `${BASES}/${base}`)).status, 200);
+	assert.deepEqual(indexTables(app.dataDir), before);
+	pool.open();
+	await until('the worker has let go', () => pool.waiting === 0);
+	const next = await newBase();
+	await addFile(next, 'c.txt', 'The next kettle is blue.');
+	await settled(app, next);
+	await reindex(next);
+	await settled(app, next);
+	assert.equal((await search(next, 'kettle')).length, 1);
+	await app.call('DELETE', `${BASES}/${next}`);
+	assert.deepEqual(indexTables(app.dataDir), before);
+});
+
+test('a server that is stopped in the middle goes on where it was, and nothing is built twice', async () => {
+	const shared = new GatedPool();
+	await using first = await startTestApp({ overrides: { pool: shared } });
+	const base = await newBase(first);
+	const ids: string[] = [];
+	for (const name of ['a.txt', 'b.txt', 'slow.txt']) {
+		ids.push(await addFile(base, name, `The kettle ${name} is green.`, first));
+	}
+	await settled(first, base);
+	const told = (await indexedEvents(base, first)).length;
+	shared.close(holding('slow.txt'));
+	const parsed = shared.parsed;
+	await reindex(base, first);
+	await until('all others are built', () => shared.waiting === 1 && shared.parsed - parsed === 2);
+	await using second = await first.restart();
+	assert.equal((await statusOf(base, second)).status, 'indexing');
+	assert.deepEqual(await found(base, 'kettle', second), ids.sort());
+	shared.open();
+	assert.equal((await settled(second, base)).status, 'ready');
+	assert.equal(shared.parsed - parsed, 3);
+	assert.deepEqual(await found(base, 'kettle', second), ids.sort());
+	assert.equal((await indexedEvents(base, second)).length, told + 1);
+	const { generations, fullText, vectors, strays, chunks, embedded } = indexTables(second.dataDir);
+	assert.deepEqual([generations.length, fullText.length, vectors.length, strays], [1, 1, 1, 0]);
+	assert.deepEqual([chunks, embedded], [3, 3]);
+});

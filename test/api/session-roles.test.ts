@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { type Operation, operations } from '../../src/contract/index.ts';
+import { addUser, type Browser, startPeopledApp } from '../access/people.ts';
+
+const people = await startPeopledApp();
+const { app, signIn, owner } = people;
+after(() => people[Symbol.asyncDispose]());
+
+const keyed = Object.entries<Operation>(operations).filter(([, { access }]) => access.kind === 'key');
+
+/** Calls an operation about things that do not exist, so that nothing comes of it. */
+async function outcome(browser: Browser, { method, path, body, multipart }: Operation) {
+	const nowhere = path.replaceAll(/\{\w+\}/g, 'none');
+	return browser.call(method, nowhere, body || multipart ? { no_such_field: true } : undefined);
+}
+
+test('a member may do everything but settings, an owner may do everything, operation by operation', async () => {
+	await addUser(app, 'member@example.com', 'member');
+	const member = await signIn('member@example.com');
+	let settings = 0;
+	assert.ok(keyed.length > 40);
+	for (const [id, operation] of keyed) {
+		const scope = operation.access.kind === 'key' ? operation.access.scope : null;
+		const closed = scope?.startsWith('settings:') === true;
+		if (closed) settings++;
+		const { status, body } = await outcome(member, operation);
+		if (closed) assert.deepEqual([status, body?.error?.code], [403, 'forbidden'], id);
+		else assert.ok(status !== 401 && status !== 403, `${id}: ${status} ${JSON.stringify(body)}`);
+		const owners = await outcome(owner, operation);
+		assert.ok(owners.status !== 401 && owners.status !== 403, `${id}: ${owners.status} ${JSON.stringify(owners.body)}`);
+	}
+	assert.equal(settings, 12);
+});
+
+test('without a credential none of them is told anything, and no refusal says how much of a limit is left', async () => {
+	const nobody: Browser = { cookie: null, call: (method, path, body) => app.visit(method, path, body) };
+	for (const [id, operation] of keyed) {
+		const { status, body, headers } = await outcome(nobody, operation);
+		assert.deepEqual([status, body.error.code], [401, 'unauthorized'], id);
+		assert.equal(headers.get('x-ratelimit-limit'), null, id);
+	}
+});

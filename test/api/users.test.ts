@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import {
+	addUser,
+	assertRefused,
+	OWNER,
+	PASSWORD,
+	request,
+	setPassword,
+	startPeopledApp,
+	tokenOf,
+} from '../access/people.ts';
+import { startTestApp } from '../support/app.ts';
+import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
+
+const people = await startPeopledApp({ settings: { rate_limit: 0 } });
+const { app, signIn } = people;
+after(() => people[Symbol.asyncDispose]());
+
+const USERS = '/api/v1/users';
+const SESSION = '/api/v1/session';
+
+let made = 0;
+/** An email that nobody has. */
+const fresh = () => `user${++made}@example.com`;
+
+async function ownerId(): Promise<string> {
+	return (await app.call('GET', `${USERS}?role=owner&order=asc`)).body.data[0].id;
+}
+
+test('the first start makes an owner; a new user is a member and gets a link, once, for a day', async () => {
+	const list = await app.call('GET', `${USERS}?role=owner`);
+	assert.deepEqual(
+		list.body.data.map(({ email, role, has_password }: Record<string, unknown>) => [email, role, has_password]),
+		[[OWNER, 'owner', true]],
+	);
+	const { status, headers, body } = await app.call('POST', USERS, { email: 'Grace.Hopper@Example.com' });
+	assert.equal(status, 201);
+	assert.equal(headers.get('etag'), '"1"');
+	const { id, created_at, updated_at, password_link, password_link_expires_at, ...rest } = body;
+	assert.match(id, /^user_[0-9a-hjkmnp-tv-z]{32}$/);
+	assert.deepEqual(rest, {
+		email: 'grace.hopper@example.com',
+		name: 'grace.hopper',
+		role: 'member',
+		has_password: false,
+	});
+	assert.match(password_link, new RegExp(`^${app.url}/set-password#[\\w-]{43}$`));
+	assert.equal(Date.parse(password_link_expires_at) - Date.parse(created_at), 24 * 3_600_000);
+	const read = await app.call('GET', `${USERS}/${id}`);
+	assert.deepEqual(read.body, { id, ...rest, created_at, updated_at });
+	assert.ok(!JSON.stringify((await app.call('GET', USERS)).body).includes('password_link'));
+});
+
+test('the link sets a password, once; then the person may sign in, and a newer link does not change that', async () => {
+	const email = fresh();
+	const { body: user } = await app.call('POST', USERS, { email, name: 'Grace' });
+	const token = tokenOf(user.password_link);
+	const set = (password: string, used = token) =>
+		request(app.url, 'POST', `${SESSION}/password`, { token: used, password });
+	for (const password of ['', 'too short', 'x'.repeat(201)]) {
+		const refused = await set(password);
+		assertRefused(refused, 400, 'invalid_request');
+		assert.equal(refused.body.error.details[0].path, '/password');
+	}
+	const answer = await set(PASSWORD);
+	assert.deepEqual(
+		[answer.status, answer.body.user.email, answer.body.user.has_password, answer.body.workspace.name],
+		[200, email, true, 'Default workspace'],
+	);
+	assert.equal(answer.headers.get('set-cookie'), null);
+	assertRefused(await set(PASSWORD), 400, 'invalid_request');
+	for (const wrong of ['x', 'A'.repeat(43), user.id]) {
+		const refused = await set(PASSWORD, wrong);
+		assertRefused(refused, 400, 'invalid_request');
+		assert.equal(refused.body.error.details[0].path, '/token');
+	}
+	await signIn(email);
+	const link = await app.call('POST', `${USERS}/${user.id}/password-link`);
+	assert.deepEqual([link.status, link.body.id, link.body.has_password], [200, user.id, true]);
+	assert.notEqual(link.body.password_link, user.password_link);
+	await signIn(email);
+	await setPassword(app, tokenOf(link.body.password_link), 'another four ducks');
+	await signIn(email, 'another four ducks');
+});
+
+test('an email is one person in a workspace, in whatever case, and may be another in the next', async () => {
+	const email = fresh();
+	assert.equal((await app.call('POST', USERS, { email })).status, 201);
+	const taken = await app.call('POST', USERS, { email: email.toUpperCase() });
+	assertRefused(taken, 400, 'invalid_request');
+	assert.equal(taken.body.error.details[0].path, '/email');
+	const { body: other } = await app.call('POST', USERS, { email: fresh() });
+	const renamed = await app.call('PATCH', `${USERS}/${other.id}`, { email });
+	assertRefused(renamed, 400, 'invalid_request');
+	assert.equal(renamed.body.error.details[0].path, '/email');
+	assert.equal((await app.call('PATCH', `${USERS}/${other.id}`, { email: other.email.toUpperCase() })).status, 200);
+
+	await using store = await openBeside(app);
+	const { key } = await addWorkspace(store);
+	const there = await app.call('POST', USERS, { email }, { authorization: `Bearer ${key}` });
+	assert.equal(there.status, 201);
+	assertRefused(await app.call('GET', `${USERS}/${there.body.id}`), 404, 'not_found');
+	for (const [method, path, body] of [
+		['PATCH', '', { name: 'Mine' }],
+		['POST', '/password-link', undefined],
+		['DELETE', '', undefined],
+	] as const) {
+		assertRefused(await app.call(method, `${USERS}/${there.body.id}${path}`, body), 404, 'not_found', method);
+	}
+});
+
+test('what is no email, no role or no name is refused by name', async () => {
+	const wrong: Array<[body: object, place: string]> = [
+		[{}, '/email'],
+		[{ email: 'ada' }, '/email'],
+		[{ email: 'ada@' }, '/email'],
+		[{ email: '@example.com' }, '/email'],
+		[{ email: 'ada @example.com' }, '/email'],
+		[{ email: 'ada@example.com\n' }, '/email'],
+		[{ email: 'ada@b@c' }, '/email'],
+		[{ email: `${'a'.repeat(250)}@x.yz` }, '/email'],
+		[{ email: null }, '/email'],
+		[{ email: fresh(), role: 'admin' }, '/role'],
+		[{ email: fresh(), name: '' }, '/name'],
+		[{ email: fresh(), password: PASSWORD }, '/password'],
+	];
+	for (const [body, place] of wrong) {
+		const answer = await app.call('POST', USERS, body);
+		assertRefused(answer, 400, 'invalid_request', JSON.stringify(body));
+		assert.equal(answer.body.error.details[0].path, place, JSON.stringify(body));
+	}
+});
+
+test('the last owner stays one', async () => {
+	const id = await ownerId();
+	assertRefused(await app.call('DELETE', `${USERS}/${id}`), 400, 'invalid_request');
+	const demoted = await app.call('PATCH', `${USERS}/${id}`, { role: 'member' });
+	assertRefused(demoted, 400, 'invalid_request');
+	assert.equal(demoted.body.error.details[0].path, '/role');
+	assert.equal((await app.call('PATCH', `${USERS}/${id}`, { role: 'owner', name: 'Boss' })).body.name, 'Boss');
+	const second = await addUser(app, fresh(), 'owner');
+	assert.equal((await app.call('PATCH', `${USERS}/${id}`, { role: 'member' })).status, 200);
+	assertRefused(await app.call('DELETE', `${USERS}/${second}`), 400, 'invalid_request');
+	assert.equal((await app.call('PATCH', `${USERS}/${id}`, { role: 'owner' })).status, 200);
+	assert.deepEqual((await app.call('DELETE', `${USERS}/${second}`)).body, { id: second, deleted: true });
+	assertRefused(await app.call('GET', `${USERS}/${second}`), 404, 'not_found');
+});
+
+test('who is removed, gets another role or a new password is signed out at once', async () => {
+	const changes: Array<[what: string, change: (id: string) => Promise<unknown>]> = [
+		['removed', (id) => app.call('DELETE', `${USERS}/${id}`)],
+		['promoted', (id) => app.call('PATCH', `${USERS}/${id}`, { role: 'owner' })],
+		[
+			'new password',
+			async (id) => {
+				const { body } = await app.call('POST', `${USERS}/${id}/password-link`);
+				await setPassword(app, tokenOf(body.password_link));
+			},
+		],
+	];
+	for (const [what, change] of changes) {
+		const email = fresh();
+		const id = await addUser(app, email, 'member');
+		const [one, two] = [await signIn(email), await signIn(email)];
+		assert.equal((await app.call('PATCH', `${USERS}/${id}`, { name: 'Ada' })).status, 200);
+		assert.equal((await one.call('GET', SESSION)).body.user.name, 'Ada', 'another name ends nothing');
+		await change(id);
+		for (const browser of [one, two]) assertRefused(await browser.call('GET', SESSION), 401, 'unauthorized', what);
+		if (what !== 'removed') await app.call('DELETE', `${USERS}/${id}`);
+	}
+});
+
+test('an owner who steps down stays signed in where that was done, and nowhere else', async () => {
+	const email = fresh();
+	const id = await addUser(app, email, 'owner');
+	const [here, elsewhere] = [await signIn(email), await signIn(email)];
+	assert.equal((await here.call('PATCH', `${USERS}/${id}`, { role: 'member' })).status, 200);
+	assertRefused(await here.call('GET', USERS), 403, 'forbidden');
+	assert.equal((await here.call('GET', SESSION)).body.user.role, 'member');
+	assertRefused(await elsewhere.call('GET', SESSION), 401, 'unauthorized');
+});
+
+test('a key makes nobody who may do more than itself', async () => {
+	await using store = await openBeside(app);
+	const key = await addKey(store, await firstWorkspace(store), ['settings:read', 'settings:write']);
+	const limited = (method: string, path: string, body?: unknown) =>
+		app.call(method, path, body, { authorization: `Bearer ${key}` });
+	assert.equal((await limited('GET', USERS)).status, 200);
+	for (const role of ['owner', 'member']) {
+		assertRefused(await limited('POST', USERS, { email: fresh(), role }), 403, 'insufficient_scope', role);
+	}
+	const link = await limited('POST', `${USERS}/${await ownerId()}/password-link`);
+	assertRefused(link, 403, 'insufficient_scope');
+});
+
+test('a user is changed only at the version that is named, and read anew only where it has changed', async () => {
+	const { body: user } = await app.call('POST', USERS, { email: fresh() });
+	const read = await app.call('GET', `${USERS}/${user.id}`);
+	const etag = read.headers.get('etag') as string;
+	assert.equal((await app.call('GET', `${USERS}/${user.id}`, undefined, { 'if-none-match': etag })).status, 304);
+	const changed = await app.call('PATCH', `${USERS}/${user.id}`, { name: 'New' }, { 'if-match': etag });
+	assert.equal(changed.status, 200);
+	for (const [method, body] of [
+		['PATCH', { name: 'Newer' }],
+		['DELETE', undefined],
+	] as const) {
+		const stale = await app.call(method, `${USERS}/${user.id}`, body, { 'if-match': etag });
+		assertRefused(stale, 412, 'precondition_failed', method);
+	}
+});
+
+test('the address that browsers know the server by is what links begin with', async () => {
+	await using proxied = await startTestApp({ settings: { public_url: 'https://chat.example.com' } });
+	const { body } = await proxied.call('POST', USERS, { email: fresh() });
+	assert.match(body.password_link, /^https:\/\/chat\.example\.com\/set-password#[\w-]{43}$/);
+});

@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import test, { after } from 'node:test';
+import { pino } from 'pino';
+import type { Clock } from '../../src/base/index.ts';
+import { keySetServer } from '../access/key-set-server.ts';
+import { forge, newSigner, signWithSecret } from '../access/signers.ts';
+import { HeldModel } from '../conversations/held-model.ts';
+import { isNamed, openStream } from '../conversations/streams.ts';
+import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { createScene } from './scene.ts';
+
+/** Stands still until it is moved. */
+let now = Date.now();
+const clock: Clock = { now: () => now };
+const model = new HeldModel({
+	answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
+});
+let logged = '';
+const log = pino(
+	{ level: 'trace' },
+	new Writable({
+		write(line, _encoding, done) {
+			logged += line;
+			done();
+		},
+	}),
+);
+const host = await keySetServer();
+after(() => host[Symbol.asyncDispose]());
+const settings = { allow_private_network: true, trusted_proxies: ['127.0.0.1'] };
+let app = await startTestApp({ settings, overrides: { clock, log, providers: [model.provider] } });
+after(() => app[Symbol.asyncDispose]());
+
+const MESSAGES = '/api/v1/widget/messages';
+const SECRET = 'a secret of the shop, long enough';
+const SHARED = { algorithm: 'HS256', secret: SECRET };
+const rsa = newSigner('RS256', 'rsa');
+const ec = newSigner('ES256', 'ec');
+
+const claims = (sub: string, more: object = {}) => ({ sub, exp: now / 1000 + 3_600, ...more });
+const tokenOf = (sub: string, more?: object) => signWithSecret(SECRET, claims(sub, more));
+
+/** A deployment that requires tokens. */
+async function deploy(jwt: object = SHARED, deployment: object = {}): Promise<string> {
+	const required = { features: { jwt_required: true }, jwt, ...deployment };
+	return (await createScene(app, { model: 'scripted/any', deployment: required })).deployment;
+}
+
+type Request = [method: string, path: string, body?: unknown, headers?: Record<string, string>];
+
+/** A visitor of a deployment: who holds a token, or nobody. */
+function visitor(deployment: string, token: string | null, more: Record<string, string> = {}) {
+	const headers = { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...more };
+	const query = `deployment_id=${deployment}`;
+	const of = (conversation: string) => `/api/v1/widget/conversations/${conversation}`;
+	const send = (content: string, conversation_id?: string) =>
+		app.visit('POST', MESSAGES, { deployment_id: deployment, content, conversation_id }, headers);
+	return {
+		send,
+		/** Starts a conversation and gives the answer to its first message. */
+		async start(content = 'Hello'): Promise<{ id: string; conversation_id: string }> {
+			const { status, body } = await send(content);
+			assert.equal(status, 201, JSON.stringify(body));
+			return body;
+		},
+		/** Everything that can be done with a conversation and a message in it. */
+		uses: (conversation: string, message: string): Request[] => [
+			['POST', MESSAGES, { deployment_id: deployment, content: 'Hi', conversation_id: conversation }, headers],
+			['GET', `${of(conversation)}/messages?${query}`, undefined, headers],
+			['GET', `${of(conversation)}/events?${query}&last_event_id=1.0`, undefined, headers],
+			['POST', `${of(conversation)}/stop`, { deployment_id: deployment }, headers],
+			['POST', `${MESSAGES}/${message}/feedback`, { deployment_id: deployment, rating: 'up' }, headers],
+		],
+		history: (conversation: string) => app.visit('GET', `${of(conversation)}/messages?${query}`, undefined, headers),
+		follow: (conversation: string) =>
+			openStream(`${app.url}${of(conversation)}/events?${query}`, { headers: { origin: ORIGIN, ...headers } }),
+	};
+}
+
+function assertCors({ headers }: ApiAnswer): void {
+	assert.equal(headers.get('access-control-allow-origin'), ORIGIN);
+	assert.match(headers.get('vary') ?? '', /\borigin\b/i);
+	assert.match(headers.get('access-control-expose-headers') ?? '', /retry-after/i);
+}
+
+test('a visitor is let in by a token of each kind, and kept by name with the conversation', async () => {
+	host.serve(rsa.jwk, ec.jwk);
+	const ann = { name: 'Ann Bee', email: 'ann@shop.example' };
+	const kinds: Array<[jwt: object, token: string]> = [
+		[SHARED, tokenOf('ann', ann)],
+		[{ algorithm: 'RS256', public_key: rsa.publicPem }, await rsa.sign(claims('ann', ann))],
+		[{ algorithm: 'ES256', public_key: ec.publicPem }, await ec.sign(claims('ann', ann))],
+		[{ algorithm: 'RS256', jwks_url: `${host.url}?kinds` }, await rsa.sign(claims('ann', ann))],
+		[{ algorithm: 'ES256', jwks_url: `${host.url}?kinds` }, await ec.sign(claims('ann', ann))],
+	];
+	for (const [jwt, token] of kinds) {
+		const deployment = await deploy(jwt);
+		const visit = visitor(deployment, token);
+		const first = await visit.send('Hello');
+		assert.deepEqual([first.status, first.body.content], [201, 'You said: Hello.'], JSON.stringify(first.body));
+		assertCors(first);
+		assert.equal(first.body.user_message.author.name, 'Ann Bee');
+		const { conversation_id } = first.body;
+		assert.equal((await visit.send('Again', conversation_id)).body.conversation_id, conversation_id);
+		assert.equal((await visit.history(conversation_id)).body.data.length, 4);
+		const { body } = await app.call('GET', `/api/v1/conversations?deployment_id=${deployment}&end_user_id=ann`);
+		assert.deepEqual(
+			body.data.map(({ id, end_user }: { id: string; end_user: object }) => [id, end_user]),
+			[[conversation_id, { id: 'ann', ...ann }]],
+		);
+	}
+});
+
+test('a bad token is a 401 on every route but the configuration, with a reason that the page can read', async () => {
+	const deployment = await deploy({ algorithm: 'RS256', public_key: rsa.publicPem, audience: 'chat', issuer: 'shop' });
+	const right = { aud: 'chat', iss: 'shop' };
+	const good = await rsa.sign(claims('ann', right));
+	const owner = visitor(deployment, good);
+	const { id, conversation_id } = await owner.start();
+	const hmac = (secret: string) => (input: string) => createHmac('sha256', secret).update(input).digest();
+	const bad: Array<[token: string | null, reason: RegExp]> = [
+		[null, /Authorization: Bearer/],
+		['', /Authorization/],
+		[app.key, /Authorization|well-formed/],
+		['x'.repeat(8_193), /longer than 8192/],
+		[forge({ alg: 'none' }, claims('ann', right), () => Buffer.alloc(0)), /not signed with RS256/],
+		[forge({ alg: 'HS256' }, claims('ann', right), hmac(rsa.publicPem)), /not signed with RS256/],
+		[forge({ alg: 'RS256' }, claims('ann', right), hmac(rsa.publicPem)), /signature/],
+		[await ec.sign(claims('ann', right)), /not signed with RS256/],
+		[await newSigner('RS256').sign(claims('ann', right)), /signature/],
+		[await rsa.sign(claims('ann', { ...right, exp: now / 1000 - 60 })), /expired/],
+		[await rsa.sign(claims('ann', { ...right, nbf: now / 1000 + 60 })), /not valid yet/],
+		[await rsa.sign(claims('ann', { ...right, aud: 'other' })), /audience/],
+		[await rsa.sign(claims('ann', { ...right, iss: 'other' })), /issuer/],
+		[await rsa.sign({ exp: now / 1000 + 60, ...right }), /lacks the claim sub/],
+		[await rsa.sign({ sub: 'ann', ...right }), /lacks the claim exp/],
+		[await rsa.sign(claims('', right)), /claim sub/],
+		[forge({ alg: 'RS256', crit: ['x'], x: 1 }, claims('ann', right), hmac(SECRET)), /crit/],
+	];
+	for (const [token, reason] of bad) {
+		const visit = visitor(deployment, token);
+		for (const request of [...visit.uses(conversation_id, id), ...visit.uses('conv_1', 'msg_1')]) {
+			const answer = await app.visit(...request);
+			const { error } = answer.body;
+			assert.deepEqual([answer.status, error.code], [401, 'invalid_jwt'], `${request[1]} ${reason}`);
+			assert.match(error.message, reason);
+			assert.ok(!token || !error.message.includes(token.slice(0, 20)));
+			assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
+			assert.equal(answer.headers.get('cache-control'), 'no-store');
+			assertCors(answer);
+		}
+	}
+	assert.equal((await owner.history(conversation_id)).body.data.length, 2, 'nothing was added');
+	const config = await app.visit('GET', `/api/v1/widget/config?deployment_id=${deployment}`);
+	assert.deepEqual([config.status, config.body.features.jwt_required], [200, true]);
+	const preflight = await fetch(app.url + MESSAGES, {
+		method: 'OPTIONS',
+		headers: { origin: ORIGIN, 'access-control-request-method': 'POST' },
+	});
+	assert.equal(preflight.status, 204);
+	const elsewhere = await app.visit(
+		'POST',
+		MESSAGES,
+		{ deployment_id: deployment, content: 'Hi' },
+		{
+			origin: 'https://evil.example',
+			authorization: `Bearer ${good}`,
+		},
+	);
+	assert.equal(elsewhere.status, 403, 'a good token does not open the door to other pages');
+});
+
+test('a conversation is its beginner’s: for anybody else it does not exist', async () => {
+	const deployment = await deploy();
+	const ann = visitor(deployment, tokenOf('ann', { name: 'Ann' }));
+	const { id, conversation_id } = await ann.start('A private matter');
+	const nowhere = { conversation: `conv_${'0'.repeat(32)}`, message: `msg_${'0'.repeat(32)}` };
+	for (const other of ['bob', 'Ann', 'ann ', 'an', '__proto__']) {
+		const stranger = visitor(deployment, tokenOf(other, { name: 'Ann' }));
+		const mine = stranger.uses(conversation_id, id);
+		for (const [at, unknown] of stranger.uses(nowhere.conversation, nowhere.message).entries()) {
+			const [refused, missing] = [await app.visit(...(mine[at] as Request)), await app.visit(...unknown)];
+			assert.deepEqual([refused.status, refused.body.error.code], [404, 'not_found'], unknown[1]);
+			assert.equal(refused.body.error.message, missing.body.error.message, 'nobody learns which ids exist');
+			assertCors(refused);
+		}
+	}
+	const renamed = visitor(deployment, tokenOf('ann', { name: 'Ann Cee' }));
+	assert.equal((await renamed.send('Me again', conversation_id)).status, 201, 'the subject counts, not the name');
+	const { body } = await ann.history(conversation_id);
+	assert.deepEqual(
+		body.data.map(({ content, feedback }: { content: string; feedback: unknown }) => [content, feedback]),
+		[
+			['A private matter', null],
+			['You said: A private matter.', null],
+			['Me again', null],
+			['You said: Me again.', null],
+		],
+	);
+	const rated = await app.visit(...(ann.uses(conversation_id, id)[4] as Request));
+	assert.deepEqual([rated.status, rated.body.feedback], [200, 'up']);
+});
+
+test('only its beginner follows and stops a reply that is being written', async () => {
+	const deployment = await deploy();
+	const ann = visitor(deployment, tokenOf('ann'));
+	const { conversation_id } = await ann.start();
+	const index = model.replies.length;
+	const waiting = ann.send('Wait for it', conversation_id);
+	const held = await model.reply(index);
+	await using stream = await ann.follow(conversation_id);
+	held.say('Half of');
+	await stream.until(isNamed('message.delta'));
+	const [, , , stop] = visitor(deployment, tokenOf('bob')).uses(conversation_id, 'msg_1');
+	assert.equal((await app.visit(...(stop as Request))).status, 404);
+	assert.ok(!held.signal.aborted);
+	const [, , , own] = ann.uses(conversation_id, 'msg_1');
+	assert.deepEqual((await app.visit(...(own as Request))).body, { stopped: true });
+	assert.equal((await waiting).body.status, 'stopped');
+});
+
+test('a conversation of nobody known is not found where tokens are required, nor one of somebody where they are not', async () => {
+	const deployment = await deploy();
+	const ann = visitor(deployment, tokenOf('ann'));
+	const nobody = visitor(deployment, null);
+	const hers = await ann.start();
+	const required = (jwt_required: boolean) =>
+		app.call('PATCH', `/api/v1/deployments/${deployment}`, { features: { jwt_required } });
+	await required(false);
+	const anonymous = await nobody.start();
+	for (const visit of [nobody, ann]) {
+		for (const request of visit.uses(hers.conversation_id, hers.id)) {
+			assert.equal((await app.visit(...request)).status, 404, request[1]);
+		}
+	}
+	await required(true);
+	for (const request of ann.uses(anonymous.conversation_id, anonymous.id)) {
+		assert.equal((await app.visit(...request)).status, 404, request[1]);
+	}
+	assert.equal((await ann.history(hers.conversation_id)).status, 200);
+	const byOwner = await app.call('POST', '/api/v1/messages', {
+		deployment_id: deployment,
+		conversation_id: hers.conversation_id,
+		content: 'From the office',
+	});
+	assert.equal(byOwner.status, 201, 'the owner of the deployment is not a visitor');
+});
+
+test('two people behind one address may use the same Idempotency-Key and get each their own answer', async () => {
+	const deployment = await deploy();
+	const [ann, bob] = ['ann', 'bob'].map((sub) => visitor(deployment, tokenOf(sub), { 'idempotency-key': 'first' }));
+	const [hers, again, his] = [await ann?.start(), await ann?.start(), await bob?.start()];
+	assert.equal(hers?.conversation_id, again?.conversation_id);
+	assert.notEqual(hers?.conversation_id, his?.conversation_id);
+});
+
+test('messages are counted by subject, wherever it comes from; those of others are not', async () => {
+	const deployment = await deploy(SHARED, { rate_limit: { messages_per_minute: 2 } });
+	const from = (sub: string, address: string) => visitor(deployment, tokenOf(sub), { 'x-forwarded-for': address });
+	const status = async (sub: string, address: string) => (await from(sub, address).send('Hi')).status;
+	assert.equal(await status('ann', '192.0.2.1'), 201);
+	assert.equal(await status('ann', '198.51.100.1'), 201);
+	const refused = await from('ann', '203.0.113.1').send('Hi');
+	assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '60']);
+	assertCors(refused);
+	assert.equal(await status('bob', '192.0.2.1'), 201);
+	now += 60_000;
+	assert.equal(await status('ann', '192.0.2.1'), 201);
+});
+
+test('without tokens messages are counted by address, and all of one IPv6 line together', async () => {
+	const limits = { rate_limit: { messages_per_minute: 1 }, features: {} };
+	const deployment = await deploy(SHARED, limits);
+	const status = async (address: string) => {
+		// What stands further left was sent by the client, and may be made up.
+		const forwarded = { 'x-forwarded-for': `203.0.113.${Math.floor(Math.random() * 255)}, ${address}` };
+		return (await visitor(deployment, null, forwarded).send('Hi')).status;
+	};
+	assert.equal(await status('192.0.2.1'), 201);
+	assert.equal(await status('192.0.2.1'), 429);
+	assert.equal(await status('192.0.2.2'), 201);
+	assert.equal(await status('2001:db8:1:2::1'), 201);
+	assert.equal(await status('2001:db8:1:2:aaaa::9'), 429);
+	assert.equal(await status('2001:db8:1:3::1'), 201);
+	assert.equal(await status('::ffff:192.0.2.2'), 429);
+});
+
+test('the secret is nowhere to be read: not in an answer, not in the database, not in the log', async () => {
+	const deployment = await deploy({ algorithm: 'HS256', secret: SECRET });
+	const token = tokenOf('ann');
+	await visitor(deployment, token).start();
+	await visitor(deployment, `${token}x`).send('Hi');
+	const shown = await app.call('GET', `/api/v1/deployments/${deployment}`);
+	assert.equal(shown.body.jwt.secret, '***');
+	const files = (await readdir(app.dataDir)).filter((name) => name.startsWith('parley.db'));
+	assert.ok(files.length > 0);
+	for (const name of files) {
+		const bytes = await readFile(join(app.dataDir, name));
+		assert.ok(!bytes.includes(SECRET), name);
+		assert.ok(!bytes.includes(token.slice(-43)), name);
+	}
+	assert.ok(!logged.includes(SECRET));
+	assert.ok(!logged.includes(token.slice(-43)));
+});
+
+test('a new secret counts from the next request on, and a restart forgets neither it nor whose conversation is whose', async () => {
+	const deployment = await deploy();
+	const ann = visitor(deployment, tokenOf('ann'));
+	const { id, conversation_id } = await ann.start();
+	const secret = 'another secret, as long as it must be';
+	await app.call('PATCH', `/api/v1/deployments/${deployment}`, { jwt: { secret } });
+	assert.equal((await ann.history(conversation_id)).status, 401);
+	const renewed = visitor(deployment, signWithSecret(secret, claims('ann')));
+	assert.equal((await renewed.history(conversation_id)).status, 200);
+	app = await app.restart();
+	assert.equal((await renewed.history(conversation_id)).body.data.length, 2);
+	assert.equal((await ann.history(conversation_id)).status, 401);
+	const bob = visitor(deployment, signWithSecret(secret, claims('bob')));
+	for (const request of bob.uses(conversation_id, id)) assert.equal((await app.visit(...request)).status, 404);
+});
+
+test('a key set is asked for once, follows its rotation, and made-up keys do not make it ask for more', async () => {
+	const next = newSigner('RS256', 'next');
+	host.serve(rsa.jwk);
+	const deployment = await deploy({ algorithm: 'RS256', jwks_url: `${host.url}?rotation` });
+	const before = host.requests;
+	const status = async (signer: typeof rsa, header?: object) =>
+		(await visitor(deployment, await signer.sign(claims('ann'), { ...header })).history('conv_1')).status;
+	const first = await Promise.all(Array.from({ length: 20 }, () => status(rsa)));
+	assert.deepEqual([...new Set(first)], [404], 'let in, to a conversation that does not exist');
+	assert.equal(host.requests - before, 1);
+	for (let at = 0; at < 20; at++) assert.equal(await status(next, { kid: `made up ${at}` }), 401);
+	assert.equal(host.requests - before, 1);
+	host.serve(rsa.jwk, next.jwk);
+	now += 30_000;
+	assert.equal(await status(next), 404);
+	assert.equal(await status(rsa), 404, 'both count while both are there');
+	assert.equal(host.requests - before, 2);
+	host.serve(next.jwk);
+	now += 5 * 60_000;
+	assert.equal(await status(rsa), 401);
+	assert.equal(await status(next), 404);
+	assert.equal(host.requests - before, 3);
+});
+
+test('a key set that cannot be had is a 503 that says when to come again; one that was had goes on being used', async () => {
+	const token = await rsa.sign(claims('ann'));
+	const failures: Array<[what: string, answer: (response: ServerResponse) => void]> = [
+		['hangs', () => {}],
+		['dies', (response) => response.destroy()],
+		['10 MB', (response) => response.end(Buffer.alloc(10_485_760, ' '))],
+		['garbage', (response) => response.end('<html>Sign in</html>')],
+	];
+	for (const [what, answer] of failures) {
+		host.answer = answer;
+		const deployment = await deploy({ algorithm: 'RS256', jwks_url: `${host.url}?${encodeURIComponent(what)}` });
+		const visit = visitor(deployment, token);
+		const [refused, bad] = await Promise.all([visit.send('Hi'), visitor(deployment, 'bad').send('Hi')]);
+		assert.deepEqual([refused.status, refused.body.error.code], [503, 'unavailable'], what);
+		assert.deepEqual([refused.headers.get('retry-after'), refused.body.error.retry_after], ['5', 5]);
+		assertCors(refused);
+		assert.equal(bad?.status, 401, 'what is no token needs no key');
+		now += 5_000;
+		host.serve(rsa.jwk);
+		const { conversation_id } = await visit.start();
+		host.answer = answer;
+		now += 5 * 60_000;
+		assert.equal((await visit.history(conversation_id)).status, 200, what);
+		now += 30_000;
+		const asked = host.requests;
+		assert.equal((await visit.history(conversation_id)).status, 200, what);
+		await until('the host is asked again', () => host.requests > asked);
+	}
+	assert.match(logged, /a key set could not be fetched/, 'the operator is told');
+});
+
+test('a key set on a private network, or without https, is out of reach unless the operator allows it', async () => {
+	await using strict = await startTestApp();
+	const { assistant } = await createScene(strict);
+	for (const jwks_url of [host.url, 'https://localhost/keys', 'http://id.example/keys']) {
+		const answer = await strict.call('POST', '/api/v1/deployments', {
+			assistant_id: assistant,
+			jwt: { algorithm: 'RS256', jwks_url },
+		});
+		assert.deepEqual([answer.status, answer.body.error.code], [400, 'url_not_allowed']);
+		assert.equal(answer.body.error.details[0].path, '/jwt/jwks_url');
+	}
+});

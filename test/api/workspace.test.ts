@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { assertRefused } from '../access/people.ts';
+import { startTestApp } from '../support/app.ts';
+import { addKey, addWorkspace, openBeside } from './side-door.ts';
+
+const app = await startTestApp();
+after(() => app[Symbol.asyncDispose]());
+
+const WORKSPACE = '/api/v1/workspace';
+
+test('a workspace has a name, a plan, and keeps conversations for ever until somebody says for how long', async () => {
+	const { status, body } = await app.call('GET', WORKSPACE);
+	assert.equal(status, 200);
+	const { id, created_at, updated_at, ...rest } = body;
+	assert.match(id, /^ws_[0-9a-hjkmnp-tv-z]{32}$/);
+	assert.equal(updated_at, created_at);
+	assert.deepEqual(rest, { name: 'Default workspace', plan: 'unlimited', retention_days: null });
+	const changed = await app.call('PATCH', WORKSPACE, { name: 'Hollowbrook', retention_days: 30 });
+	assert.deepEqual(
+		[changed.status, changed.body],
+		[200, { ...body, name: 'Hollowbrook', retention_days: 30, updated_at: changed.body.updated_at }],
+	);
+	assert.deepEqual((await app.call('GET', WORKSPACE)).body, changed.body);
+	const cleared = await app.call('PATCH', WORKSPACE, { retention_days: null });
+	assert.deepEqual([cleared.body.retention_days, cleared.body.name], [null, 'Hollowbrook']);
+});
+
+test('nobody gives themselves another plan, and wrong values are named', async () => {
+	const wrong: Array<[body: object, place: string]> = [
+		[{ plan: 'pro' }, '/plan'],
+		[{ retention_days: 0 }, '/retention_days'],
+		[{ retention_days: 1.5 }, '/retention_days'],
+		[{ retention_days: '30' }, '/retention_days'],
+		[{ name: '' }, '/name'],
+		[{ name: null }, '/name'],
+		[{ id: 'ws_1' }, '/id'],
+	];
+	for (const [body, place] of wrong) {
+		const answer = await app.call('PATCH', WORKSPACE, body);
+		assertRefused(answer, 400, 'invalid_request', JSON.stringify(body));
+		assert.equal(answer.body.error.details[0].path, place);
+	}
+	assert.equal((await app.call('GET', WORKSPACE)).body.plan, 'unlimited');
+});
+
+test('a change of another version than the one that is named is refused', async () => {
+	const etag = (await app.call('GET', WORKSPACE)).headers.get('etag') as string;
+	assert.equal((await app.call('PATCH', WORKSPACE, { name: 'One' }, { 'if-match': etag })).status, 200);
+	const stale = await app.call('PATCH', WORKSPACE, { name: 'Two' }, { 'if-match': etag });
+	assertRefused(stale, 412, 'precondition_failed');
+	assert.equal((await app.call('GET', WORKSPACE)).body.name, 'One');
+});
+
+test('each key sees its own workspace, and changing it takes a scope', async () => {
+	await using store = await openBeside(app);
+	const other = await addWorkspace(store);
+	const as = (key: string) => (method: string, body?: unknown) =>
+		app.call(method, WORKSPACE, body, { authorization: `Bearer ${key}` });
+	assert.deepEqual((await as(other.key)('GET')).body.id, other.id);
+	assert.equal((await as(other.key)('PATCH', { name: 'Theirs' })).body.name, 'Theirs');
+	assert.notEqual((await app.call('GET', WORKSPACE)).body.name, 'Theirs');
+	const reader = as(await addKey(store, other.id, ['settings:read']));
+	assert.equal((await reader('GET')).status, 200);
+	assertRefused(await reader('PATCH', { name: 'x' }), 403, 'insufficient_scope');
+	assertRefused(await as(await addKey(store, other.id, ['assistants:write']))('GET'), 403, 'insufficient_scope');
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import fc from 'fast-check';
+import type { DescribedOperation } from '../support/openapi.ts';
+import { faultyRequests } from './faulty-requests.ts';
+import { nonesuch } from './nonesuch.ts';
+import { type Answer, assertDescribed, type Parts } from './requests.ts';
+import { startConformanceServer } from './server.ts';
+import { pathSlots, Tenant } from './tenant.ts';
+
+// Three of the rules by which RESTler (Atlidakis, Godefroid, Polishchuk: "Checking Security Properties of Cloud Service REST
+// APIs", 2020) finds what a resource's life must not allow. The fourth, foreign names, has a file of its own.
+
+const server = await startConformanceServer();
+const { api } = server;
+const tenant = new Tenant(server);
+after(() => server[Symbol.asyncDispose]());
+
+async function call(operation: DescribedOperation, parts: Parts): Promise<Answer> {
+	const answer = await tenant.call(operation, parts);
+	assertDescribed(api, operation, answer);
+	return answer;
+}
+
+/** What is said of a thing that is not there, but for the number of the request. */
+function said({ status, body }: Answer): unknown {
+	const { request_id: _id, ...error } = body?.error ?? {};
+	return { status, error };
+}
+
+/** A removal in each of its forms: as it is, and with each switch of its query on. */
+function removals(): Array<{ operation: DescribedOperation; query: Record<string, string>; thing: string }> {
+	return api.operations.flatMap((operation) => {
+		const slots = pathSlots(operation.path);
+		if (operation.method !== 'DELETE' || slots.length === 0) return [];
+		const switches = operation.parameters.filter(
+			({ in: place, schema }) => place === 'query' && schema.type === 'boolean',
+		);
+		const thing = slots.at(-1)?.thing as string;
+		return [{}, ...switches.map(({ name }) => ({ [name]: 'true' }))].map((query) => ({ operation, query, thing }));
+	});
+}
+
+/** The operations that are about a thing, named in their path or in their body. */
+function usersOf(thing: string): Array<{ operation: DescribedOperation; place: 'path' | 'body'; name: string }> {
+	return api.operations.flatMap((operation) =>
+		tenant
+			.slots(operation)
+			.flatMap((slot) =>
+				slot.thing === thing && slot.in !== 'query' ? [{ operation, place: slot.in, name: slot.name }] : [],
+			),
+	);
+}
+
+const removed: string[] = [];
+
+test('what was deleted is gone: for every operation that could name it, and from its list', async (context) => {
+	for (const { operation: removal, query, thing } of removals()) {
+		await context.test(`${removal.id} ${JSON.stringify(query)}`, async () => {
+			for (const { operation, place, name } of usersOf(thing)) {
+				const path = await tenant.pathTo(place === 'path' ? operation.path : removal.path);
+				const { status, body } = await call(removal, { path, query });
+				assert.equal(status, 200, JSON.stringify(body));
+				// What is archived, or taken off something else, is there still.
+				if (body.deleted !== true) return;
+				removed.push(removal.id);
+				const id = path[pathSlots(removal.path).at(-1)?.name as string] as string;
+				const parts = await partsAbout(operation, place, name, id, path);
+				const answer = await call(operation, parts);
+				assert.equal(answer.status, 404, `${operation.id} after ${removal.id}: ${JSON.stringify(answer.body)}`);
+				await assertUnlisted(thing, path, id);
+			}
+		});
+	}
+	const promised = removals().filter(({ operation }) =>
+		JSON.stringify(operation.responses.get(200)).includes('schemas/Deleted'),
+	);
+	for (const { operation } of promised)
+		assert.ok(removed.includes(operation.id), `${operation.id} was never seen to delete`);
+});
+
+test('what was taken off is off: it cannot be taken off again', async () => {
+	for (const { operation, query } of removals()) {
+		const path = await tenant.pathTo(operation.path);
+		const first = await call(operation, { path, query });
+		const second = await call(operation, { path, query });
+		// Archiving twice is no error; everything else happens once.
+		const archived = first.body.status === 'archived' && pathSlots(operation.path).length === 1;
+		assert.equal(second.status, archived ? 200 : 404, `${operation.id}: ${JSON.stringify(second.body)}`);
+	}
+});
+
+test('a create that was refused leaves no trace', async (context) => {
+	for (const operation of api.operations) {
+		const list = listOf(operation);
+		if (!list) continue;
+		await context.test(operation.id, async () => {
+			const path = await tenant.pathTo(operation.path);
+			const query = await tenant.query(list);
+			const body = await tenant.body(operation);
+			await call(operation, { path, body });
+			const before = await listed(list, path, query);
+			for (const { what, place, requests } of faultyRequests(api, operation)) {
+				const sound = { path, query: await tenant.query(operation), body };
+				const answer = await call(operation, { ...sound, ...fc.sample(requests, 1)[0] });
+				assert.equal(answer.status, 400, `${place} ${what}: ${JSON.stringify(answer.body)}`);
+			}
+			for (const slot of tenant.slots(operation).filter((each) => each.in === 'body')) {
+				const named = { ...(body as object), [slot.name]: nonesuch(await tenant.standing(slot.thing)) };
+				const answer = await call(operation, { path, body: named });
+				assert.equal(answer.status, 404, `${slot.name}: ${JSON.stringify(answer.body)}`);
+			}
+			assert.deepEqual(await listed(list, path, query), before);
+		});
+	}
+});
+
+test('a thing is found under its own parent only', async (context) => {
+	for (const operation of api.operations) {
+		const slots = pathSlots(operation.path);
+		for (const { name } of slots.slice(0, -1)) {
+			await context.test(`${operation.id} ${name}`, async () => {
+				const [mine, others] = [await tenant.pathTo(operation.path), await tenant.pathTo(operation.path)];
+				const parts = { query: await tenant.query(operation), body: await tenant.body(operation) };
+				const strayed = { ...mine, [name]: others[name] as string };
+				const answer = await call(operation, { ...parts, path: strayed });
+				assert.equal(answer.status, 404, JSON.stringify(answer.body));
+				const last = slots.at(-1)?.name as string;
+				const nowhere = { ...strayed, [last]: nonesuch(mine[last] as string) };
+				assert.deepEqual(said(answer), said(await call(operation, { ...parts, path: nowhere })));
+				// It was not touched by that, either.
+				const right = await call(operation, { ...parts, path: mine });
+				assert.ok(right.status < 300, JSON.stringify(right.body));
+			});
+		}
+	}
+});
+
+/** A request about one thing, everything else being about things that there are. */
+async function partsAbout(
+	operation: DescribedOperation,
+	place: 'path' | 'body',
+	name: string,
+	id: string,
+	path: Record<string, string>,
+): Promise<Parts> {
+	const body = (await tenant.body(operation)) as object | undefined;
+	const query = await tenant.query(operation);
+	if (place === 'path') return { path: { ...path, [name]: id }, query, body };
+	return { path: await tenant.pathTo(operation.path), query, body: { ...body, [name]: id } };
+}
+
+/** The operation that lists what another one makes. */
+function listOf({ method, path, responses }: DescribedOperation): DescribedOperation | undefined {
+	if (method !== 'POST' || !responses.has(201)) return undefined;
+	const isList = ({ parameters }: DescribedOperation) => parameters.some(({ name }) => name === 'limit');
+	return api.operations.find((other) => other.method === 'GET' && other.path === path && isList(other));
+}
+
+async function listed(list: DescribedOperation, path: Record<string, string>, query: Record<string, string>) {
+	const { status, body } = await call(list, { path, query: { ...query, limit: '100' } });
+	assert.equal(status, 200, JSON.stringify(body));
+	return (body.data as Array<{ id: string }>).map(({ id }) => id);
+}
+
+async function assertUnlisted(thing: string, path: Record<string, string>, id: string): Promise<void> {
+	const collection = thing.slice(0, thing.lastIndexOf('/'));
+	const list = api.operations.find((operation) => operation.method === 'GET' && operation.path === collection);
+	if (list) assert.ok(!(await listed(list, path, await tenant.query(list))).includes(id), `${id} is listed still`);
+}

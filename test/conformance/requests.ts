@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+import type { ApiDescription, DescribedOperation } from '../support/openapi.ts';
+
+/** What a request brings; what is absent is not sent. */
+export interface Parts {
+	path?: Record<string, string>;
+	query?: Record<string, string>;
+	headers?: Record<string, string>;
+	/** Sent as JSON, unless it is a form. */
+	body?: unknown;
+}
+
+export interface Answer {
+	status: number;
+	headers: Headers;
+	/** The media type, without parameters; null where there is no body. */
+	type: string | null;
+	/** The parsed JSON; of a stream, its events. */
+	// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+	body: any;
+}
+
+/** Longer than any answer may take. */
+const DEADLINE_MS = 30_000;
+
+/** Sends a request of an operation. A stream that would stay open is left as soon as its head has come. */
+export async function send(
+	url: string,
+	{ method, path, responses }: Pick<DescribedOperation, 'method' | 'path' | 'responses'>,
+	{ path: ids = {}, query = {}, headers = {}, body }: Parts,
+): Promise<Answer> {
+	const place = path.replaceAll(/\{(\w+)\}/g, (_braces, name) => encodeURIComponent(ids[name] ?? assert.fail(name)));
+	const search = new URLSearchParams(query).toString();
+	const form = body instanceof FormData;
+	const leave = new AbortController();
+	const response = await fetch(`${url}${place}${search === '' ? '' : `?${search}`}`, {
+		method,
+		headers: { ...(body === undefined || form ? {} : { 'content-type': 'application/json' }), ...headers },
+		...(body === undefined ? {} : { body: form ? body : JSON.stringify(body) }),
+		signal: AbortSignal.any([leave.signal, AbortSignal.timeout(DEADLINE_MS)]),
+	});
+	const type = response.headers.get('content-type')?.split(';')[0]?.trim() ?? null;
+	const answer = { status: response.status, headers: response.headers, type };
+	if (type === 'text/event-stream') {
+		const endless = [...responses].every(([status, { content }]) => status >= 300 || 'text/event-stream' in content);
+		if (!endless) return { ...answer, body: await wholeStream(response) };
+		leave.abort();
+		return { ...answer, body: [] };
+	}
+	const text = await response.text();
+	return { ...answer, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+async function wholeStream(response: Response): Promise<StreamEvent[]> {
+	const events: StreamEvent[] = [];
+	for await (const event of eventsOf(response)) events.push(event);
+	return events;
+}
+
+/**
+ * Holds an answer against the description of its operation: status, media type, headers and body.
+ * @throws AssertionError that says what is not as described
+ */
+export function assertDescribed(api: ApiDescription, operation: DescribedOperation, answer: Answer): void {
+	const { status, headers, type, body } = answer;
+	const what = `${operation.id} answered ${status} ${JSON.stringify(body)?.slice(0, 500)}`;
+	const described = operation.responses.get(status);
+	assert.ok(described, `${what}: this status is not described`);
+	for (const [name, { required, schema }] of Object.entries(described.headers)) {
+		const value = headers.get(name);
+		if (required) assert.ok(value !== null, `${what}: the header ${name} is missing`);
+		if (value === null || schema.type !== 'integer') continue;
+		assert.equal(api.check(schema)(Number(value)), null, `${what}: ${name}: ${value}`);
+	}
+	const types = Object.keys(described.content);
+	if (types.length === 0) {
+		assert.equal(body, undefined, `${what}: no body is described`);
+		return;
+	}
+	assert.ok(type !== null && types.includes(type), `${what}: ${type} is not described`);
+	const check = api.check((described.content[type] ?? assert.fail()).schema);
+	for (const value of type === 'text/event-stream' ? (body as StreamEvent[]) : [body]) {
+		const complaint = check(type === 'text/event-stream' ? (value as StreamEvent).data : value);
+		assert.equal(complaint, null, what);
+	}
+	if (status >= 400) assert.equal(body.error.request_id, headers.get('x-request-id'), what);
+}

@@ -1,0 +1,17 @@
+import { createNetwork } from '../../src/net/index.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { ApiDescription, type OpenApiDocument } from '../support/openapi.ts';
+
+/** A running server and what it says of itself. */
+export interface ConformanceServer extends AsyncDisposable {
+	app: TestApp;
+	api: ApiDescription;
+}
+
+/** Starts a server for which no other host exists: whatever URLs are made up, nothing leaves this machine. */
+export async function startConformanceServer(): Promise<ConformanceServer> {
+	const network = createNetwork({ allowPrivateNetwork: false, resolve: async () => [] });
+	const app = await startTestApp({ settings: { trusted_proxies: ['127.0.0.1'] }, overrides: { network } });
+	const document = (await (await fetch(`${app.url}/api/openapi.json`)).json()) as OpenApiDocument;
+	return { app, api: new ApiDescription(document), [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import type { DescribedOperation } from '../support/openapi.ts';
+import { until } from '../support/until.ts';
+import type { Answer, Parts } from './requests.ts';
+
+// What the API's description cannot tell: how things come about that no POST of a list makes, and bodies that must speak of
+// something particular. A new operation needs an entry here only where a test says so.
+
+/** Who makes things: see `Tenant`. */
+interface Maker {
+	readonly key: string;
+	/** Where the server is. */
+	readonly url: string;
+	operation(id: string): DescribedOperation;
+	call(operation: DescribedOperation, parts: Parts): Promise<Answer>;
+	done(id: string, parts: Parts): Promise<Answer['body']>;
+	make(thing: string, parents?: Record<string, string>): Promise<string>;
+	standing(thing: string): Promise<string>;
+}
+
+let made = 0;
+const unique = () => `${++made}${Date.now().toString(36)}`;
+
+const ORIGIN = { origin: 'https://shop.example' };
+
+/** Makes what an id names, by the path up to it. */
+export const THINGS: Record<string, (tenant: Maker, parents: Record<string, string>) => Promise<string>> = {
+	'/api/v1/assistants/{id}/knowledge-bases/{kb_id}': async (tenant, path) => {
+		const knowledge_base_id = await tenant.make('/api/v1/knowledge-bases/{id}');
+		await tenant.done('attachKnowledgeBase', { path, body: { knowledge_base_id } });
+		return knowledge_base_id;
+	},
+	'/api/v1/assistants/{id}/tools/{tool_id}': async (tenant, path) => {
+		const tool_id = await tenant.make('/api/v1/tools/{id}');
+		await tenant.done('attachTool', { path, body: { tool_id } });
+		return tool_id;
+	},
+	'/api/v1/conversations/{id}': async (tenant) => {
+		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');
+		return (await tenant.done('sendMessage', { body: { deployment_id, content: 'Hello' } })).conversation_id;
+	},
+	'/api/v1/widget/conversations/{id}': async (tenant) => {
+		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');
+		const body = { deployment_id, content: 'Hello' };
+		return (await tenant.done('sendWidgetMessage', { body, headers: ORIGIN })).conversation_id;
+	},
+	'/api/v1/webhooks/{id}/deliveries/{dlv}': async (tenant, path) => {
+		const assistant = await tenant.make('/api/v1/assistants/{id}');
+		await tenant.done('updateAssistant', { path: { id: assistant }, body: { name: 'Renamed' } });
+		return until('the event is to be delivered', async () => {
+			const { data } = await tenant.done('listDeliveries', { path });
+			return data[0]?.id;
+		});
+	},
+};
+
+/** What a field that ends in `_id` names, where that is not the thing of its own name; null: nothing of ours. */
+export const FIELDS: Record<string, string | null> = {
+	end_user_id: null,
+	last_event_id: null,
+	// Who has one account only need not say it; signing in finds out with the password.
+	workspace_id: null,
+};
+
+/** A person of the tenant's workspace, and what they sign in with. */
+async function person(tenant: Maker): Promise<{ email: string; password: string }> {
+	const { email, token } = await invited(tenant);
+	const password = `correct horse ${unique()}`;
+	await tenant.done('setPassword', { body: { token, password } });
+	return { email, password };
+}
+
+async function invited(tenant: Maker): Promise<{ email: string; token: string }> {
+	const body = { email: `person-${unique()}@example.com`, role: 'owner' };
+	const { email, password_link } = await tenant.done('createUser', { body });
+	return { email, token: new URL(password_link).hash.slice(1) };
+}
+
+/** Members of bodies that must be unlike those of every other thing. */
+export const UNIQUE: Record<string, () => string> = {
+	email: () => `person-${unique()}@example.com`,
+};
+
+/** Operations that pass over query parameters that they do not know: what a cache-buster adds must not break a page. */
+export const TOLERANT: readonly string[] = ['getWidgetConfig'];
+
+/** Operations whose examples hold a secret that nobody was given. */
+export const SECRETIVE: readonly string[] = ['setPassword'];
+
+/** Bodies of operations whose example is about something that must be there, or not be there yet. */
+export const BODIES: Record<string, (tenant: Maker) => Promise<unknown>> = {
+	addDocument: async () => ({ source_type: 'text', title: 'Opening hours', content: 'The shop opens at ten.' }),
+	createDeployment: async (tenant) => ({
+		name: 'The shop',
+		assistant_id: await tenant.standing('/api/v1/assistants/{id}'),
+		allowed_domains: ['shop.example'],
+		rate_limit: { messages_per_minute: 10_000 },
+	}),
+	createSession: person,
+	setPassword: async (tenant) => ({ token: (await invited(tenant)).token, password: `correct horse ${unique()}` }),
+};
+
+/** How to come by the credential of a security scheme, as headers. */
+export const CREDENTIALS: Record<string, (tenant: Maker) => Promise<Record<string, string>>> = {
+	apiKey: async ({ key }) => ({ authorization: `Bearer ${key}` }),
+	session: async (tenant) => {
+		const answer = await tenant.call(tenant.operation('createSession'), { body: await person(tenant) });
+		assert.equal(answer.status, 201, JSON.stringify(answer.body));
+		const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? assert.fail('no cookie was set');
+		return { cookie, origin: tenant.url };
+	},
+};

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { systemClock } from '../../src/base/index.ts';
+import { Knowledge, presentStatus } from '../../src/knowledge/index.ts';
+import { createNetwork } from '../../src/net/index.ts';
+import { workerEntry } from '../../src/pool/index.ts';
+import { type DocumentRecord, type KnowledgeBaseRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
+import { knowledgeBase } from '../store/samples.ts';
+import { until } from '../support/until.ts';
+import { GatedPool } from './gated-pool.ts';
+
+/** The knowledge room on a store of its own, without a server around it; what failed is tried again at once. */
+export interface Room extends AsyncDisposable {
+	store: Store;
+	knowledge: Knowledge;
+	pool: GatedPool;
+	dataDir: string;
+	/** The lines of the log, from `warn` on. */
+	logged: Array<Record<string, unknown>>;
+	newBase(): Promise<string>;
+	/** Queues a text file and gives the document's id. */
+	add(knowledgeBase: string, fileName: string, text: string): Promise<string>;
+	base(id: string): Promise<KnowledgeBaseRecord>;
+	document(id: string): Promise<DocumentRecord>;
+	/** The document once it is indexed or has failed. */
+	processed(id: string): Promise<DocumentRecord>;
+	/** The knowledge base once nothing is being indexed any more. */
+	settled(id: string): Promise<KnowledgeBaseRecord>;
+	/** The texts that are found, the best first. */
+	search(knowledgeBase: string, query: string): Promise<string[]>;
+}
+
+/** Opens a room. It takes no jobs yet: that is for `knowledge.start()`. */
+export async function openRoom(): Promise<Room> {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-room-'));
+	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	const pool = new GatedPool();
+	const network = createNetwork({ allowPrivateNetwork: false });
+	const logged: Room['logged'] = [];
+	const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+	const knowledge = new Knowledge({ store, pool, network, clock: systemClock, log, retryMs: 1 });
+
+	const document = async (id: string) => {
+		const record = await store.get('documents', id);
+		if (!record) throw new Error(`There is no document ${id}.`);
+		return record;
+	};
+	const base = async (id: string) => {
+		const record = await store.get('knowledge_bases', id);
+		if (!record) throw new Error(`There is no knowledge base ${id}.`);
+		return record;
+	};
+	return {
+		store,
+		knowledge,
+		pool,
+		dataDir,
+		logged,
+		async newBase() {
+			const record = knowledgeBase();
+			await store.commit({ write: [{ op: 'insert', kind: 'knowledge_bases', record }] });
+			return record.id;
+		},
+		async add(id, file_name, text) {
+			const blob = await store.blobs.receive(
+				(async function* () {
+					yield Buffer.from(text);
+				})(),
+			);
+			const added = { source_type: 'file', file_name, content_type: 'text/plain' } as const;
+			return (await knowledge.documents.addBlob(await base(id), added, blob)).id;
+		},
+		base,
+		document,
+		processed: (id) =>
+			until('the document is processed', async () => {
+				const record = await document(id);
+				return ['indexed', 'error'].includes(record.status) && record;
+			}),
+		settled: (id) =>
+			until('the knowledge base is indexed', async () => {
+				const record = await base(id);
+				return presentStatus(record).status !== 'indexing' && record;
+			}),
+		async search(id, query) {
+			const { hits } = await knowledge.search([await base(id)], query, { top_k: 50, min_score: 0 });
+			return hits.map(({ text }) => text);
+		},
+		async [Symbol.asyncDispose]() {
+			await knowledge[Symbol.asyncDispose]();
+			await pool[Symbol.asyncDispose]();
+			await network[Symbol.asyncDispose]();
+			await store[Symbol.asyncDispose]();
+			await rm(dataDir, { recursive: true, force: true });
+		},
+	};
+}
+
+/** Words of one section: two of them are too many for one chunk. */
+const WORDS = 200;
+
+/** A document of so many sections, each of which is a chunk. */
+export function manyChunks(chunks: number, about: string): string {
+	const sections = Array.from({ length: chunks }, (_, at) => {
+		const words = Array.from({ length: WORDS }, (_, n) => `${about}${(at * 37 + n) % 500}`);
+		return `# Shelf ${at} of ${about}\n\n${words.join(' ')}.`;
+	});
+	return sections.join('\n\n');
+}

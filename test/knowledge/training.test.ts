@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { until } from '../support/until.ts';
+import { indexTables } from './index-tables.ts';
+import { manyChunks, openRoom } from './room.ts';
+
+test('documents are indexed and found while a large knowledge base is trained anew, and the new basis has them too', async () => {
+	await using room = await openRoom();
+	const { knowledge, pool, store } = room;
+	knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	const first = await store.servingGeneration(base);
+	assert.equal(first?.chunk_count, 700);
+
+	pool.training.close();
+	await room.processed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await until('a basis for all of it has been trained', () => pool.training.waiting === 1);
+	assert.equal((await store.servingGeneration(base))?.basis, first.basis, 'the old one serves');
+	const late = await room.processed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
+	assert.equal(late.status, 'indexed', 'it does not wait for the training');
+	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
+	await room.knowledge.documents.remove(base, await room.add(base, 'gone.txt', 'Gone.'), null);
+
+	pool.training.open();
+	const trained = await until('the new basis serves', async () => {
+		const serving = await store.servingGeneration(base);
+		return serving && serving.basis !== first.basis && serving;
+	});
+	assert.deepEqual([trained.id, trained.trained_on, trained.chunk_count], [first.id, 1400, 1401]);
+	const { chunks, embedded, vectors } = indexTables(room.dataDir);
+	assert.deepEqual([chunks, embedded, vectors.length], [1401, 1401, 1]);
+	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
+});
+
+test('a knowledge base that doubles while it is trained is trained again, without anyone asking', async () => {
+	await using room = await openRoom();
+	const { knowledge, pool, store } = room;
+	knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	pool.training.close();
+	await room.processed(await room.add(base, 'b.md', manyChunks(500, 'birch')));
+	await until('the first training is done', () => pool.training.waiting === 1);
+	await room.processed(await room.add(base, 'c.md', manyChunks(1200, 'cedar')));
+	pool.training.open();
+	await until('it is trained on all of it', async () => (await store.servingGeneration(base))?.trained_on === 2400);
+	await until('nothing is left to do', async () => (await store.jobs.claim('train', 1, 0)).length === 0);
+	const { embedded, bases } = indexTables(room.dataDir);
+	assert.deepEqual([embedded, bases.length], [2400, 1]);
+});
+
+test('a training and a reindex of one knowledge base take turns and leave one index', async () => {
+	await using room = await openRoom();
+	const { knowledge, pool, store } = room;
+	knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	pool.training.close();
+	await room.processed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await until('a basis has been trained', () => pool.training.waiting === 1);
+	const before = await store.servingGeneration(base);
+	const { rebuilding } = await knowledge.reindex(base);
+	await until('the new generation is filled', async () => {
+		return (await store.generation(rebuilding as string))?.chunk_count === 1400;
+	});
+	assert.equal(pool.training.waiting, 1, 'its training waits: threads are left to index documents');
+	const late = await room.processed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
+	assert.equal(late.status, 'indexed');
+	pool.training.open();
+	await room.settled(base);
+	const after = await store.servingGeneration(base);
+	assert.deepEqual([after?.id, after?.chunk_count], [rebuilding, 1401]);
+	assert.notEqual(after?.id, before?.id);
+	const { generations, bases, embedded, strays } = indexTables(room.dataDir);
+	assert.deepEqual([generations, bases, embedded, strays], [[after?.id], [after?.basis], 1401, 0]);
+});
+
+test('a knowledge base that is deleted during a training leaves nothing of it', async () => {
+	await using room = await openRoom();
+	const { knowledge, pool, store } = room;
+	knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	pool.training.close();
+	await room.processed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await until('a basis has been trained', () => pool.training.waiting === 1);
+	await store.commit({ write: [{ op: 'erase_knowledge_base', id: base }] });
+	pool.training.open();
+	await until('the training has ended', () => pool.training.waiting === 0);
+	const next = await room.newBase();
+	await room.processed(await room.add(next, 'next.txt', 'The next kettle is green.'));
+	const { generations, bases, strays } = indexTables(room.dataDir);
+	assert.deepEqual([generations.length, bases.length, strays], [1, 1, 0]);
+	assert.deepEqual(
+		room.logged.map(({ msg }) => msg),
+		[],
+		'and it is no failure',
+	);
+});

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+import { createNetwork, type PostOptions } from '../../src/net/index.ts';
+import { httpServer, tcpServer } from './servers.ts';
+
+const open = () => createNetwork({ allowPrivateNetwork: true });
+const SENT: PostOptions = { headers: { 'x-word': 'one' }, body: '{"a":"ü"}', timeoutMs: 20_000, maxBodyBytes: 1_000 };
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+	let text = '';
+	for await (const chunk of request.setEncoding('utf8')) text += chunk;
+	return text;
+}
+
+test('a POST brings its headers and its bytes, and its outcome tells what was answered', async () => {
+	const seen: unknown[] = [];
+	await using server = await httpServer(async (request, response) => {
+		const { method, url, headers } = request;
+		seen.push(method, url, headers['x-word'], headers['user-agent'], headers['content-length'], await bodyOf(request));
+		response.writeHead(202, { 'x-answer': 'yes' }).end('taken ✓');
+	});
+	await using network = open();
+	const { duration_ms, headers, ...outcome } = await network.post(`${server.origin}/in?a=1`, SENT);
+	assert.deepEqual(seen, ['POST', '/in?a=1', 'one', 'Parley', '10', SENT.body]);
+	assert.deepEqual(outcome, { status: 202, body: 'taken ✓', error: null });
+	assert.equal(headers['x-answer'], 'yes');
+	assert.ok(Number.isInteger(duration_ms) && duration_ms >= 0);
+});
+
+test('an answer with any status is an answer, and a redirect is not followed', async () => {
+	let asked = 0;
+	await using server = await httpServer((_request, response) => {
+		asked++;
+		response.writeHead(307, { location: '/elsewhere' }).end('go there');
+	});
+	await using network = open();
+	const { status, headers, body, error } = await network.post(server.origin, SENT);
+	assert.deepEqual([status, headers.location, body, error, asked], [307, '/elsewhere', 'go there', null, 1]);
+});
+
+test('of a long answer the beginning is read, and its end is not waited for', async () => {
+	await using server = await httpServer((_request, response) => {
+		// Never ended.
+		response.writeHead(200).write('é'.repeat(5_000));
+	});
+	await using network = open();
+	const { status, body, error } = await network.post(server.origin, { ...SENT, maxBodyBytes: 1_001 });
+	assert.deepEqual([status, body, error], [200, 'é'.repeat(500), null], 'half a character is none');
+});
+
+test('an answer that breaks off after its status was an answer', async () => {
+	await using server = await tcpServer((socket) => {
+		socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart'));
+	});
+	await using network = open();
+	const { status, body, error } = await network.post(server.origin, SENT);
+	assert.deepEqual([status, body, error], [200, 'part', null]);
+});
+
+test('the deadline covers the name, the connection, the answer and its body', async () => {
+	await using silent = await tcpServer(() => {});
+	await using slow = await httpServer((_request, response) => void response.writeHead(200).write('part'));
+	await using network = createNetwork({
+		allowPrivateNetwork: true,
+		resolve: (name) =>
+			name === 'lost.example' ? new Promise(() => {}) : Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
+	});
+	const late = { ...SENT, timeoutMs: 100 };
+	for (const url of ['http://lost.example/', silent.origin, `https://127.0.0.1:${silent.port}/`]) {
+		const { status, error } = await network.post(url, late);
+		assert.deepEqual([status, error], [null, 'No answer within 0.1 seconds.'], url);
+	}
+	const { status, body, error } = await network.post(slow.origin, late);
+	assert.deepEqual([status, body, error], [200, 'part', 'No answer within 0.1 seconds.']);
+});
+
+test('that there is no answer is told in a sentence', async () => {
+	await using closing = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
+	await using babbling = await tcpServer((socket) => void socket.end('Hello, who is there?\r\n'));
+	const gone = await tcpServer(() => {});
+	await gone[Symbol.asyncDispose]();
+	await using network = createNetwork({ allowPrivateNetwork: true, resolve: async () => [] });
+	const told: Array<[url: string, error: RegExp]> = [
+		[closing.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was an answer\.$/],
+		[babbling.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was an answer\.$/],
+		[gone.origin, /^Could not connect to 127\.0\.0\.1:\d+\.$/],
+		['http://nowhere.example/', /^The name nowhere\.example cannot be resolved\.$/],
+		[`https://127.0.0.1:${babbling.port}/`, /^No trusted TLS connection to 127\.0\.0\.1:\d+ could be made\.$/],
+		['no address', /^The URL is not a valid absolute URL\.$/],
+	];
+	for (const [url, sentence] of told) {
+		const { status, error } = await network.post(url, SENT);
+		assert.equal(status, null, url);
+		assert.match(error ?? '', sentence, url);
+	}
+});
+
+test('nothing is posted to where the guard does not let it', async () => {
+	await using bird = await tcpServer((socket) => socket.destroy());
+	await using network = createNetwork({
+		allowPrivateNetwork: false,
+		resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+	});
+	for (const host of ['127.0.0.1', 'localhost', 'rebound.example']) {
+		const { status, error } = await network.post(`http://${host}:${bird.port}/`, SENT);
+		assert.equal(status, null, host);
+		assert.match(error ?? '', /is not on the public internet/, host);
+	}
+	const plain = await network.post('http://example.com/', { ...SENT, httpsOnly: true });
+	assert.deepEqual([plain.status, plain.error], [null, 'Only https URLs are allowed here.']);
+	assert.equal(bird.connections, 0);
+});
+
+test('a caller that gives up is told its own reason', async () => {
+	const giveUp = new AbortController();
+	await using server = await tcpServer((socket) => socket.once('data', () => giveUp.abort(new Error('enough'))));
+	await using network = open();
+	await assert.rejects(network.post(server.origin, { ...SENT, signal: giveUp.signal }), { message: 'enough' });
+	await assert.rejects(network.post(server.origin, { ...SENT, signal: giveUp.signal }), { message: 'enough' });
+	assert.equal(server.connections, 1);
+});
+
+test('a refusal names the place of the URL where it is told of one', async () => {
+	await using network = createNetwork({ allowPrivateNetwork: false });
+	assert.throws(
+		() => network.checkUrl('http://10.0.0.1/', { path: '/config/url' }),
+		(thrown: Error) => {
+			assert.deepEqual(
+				{ ...thrown },
+				{
+					name: 'AppError',
+					code: 'url_not_allowed',
+					retry_after: undefined,
+					details: [{ path: '/config/url', message: thrown.message }],
+				},
+			);
+			return true;
+		},
+	);
+});

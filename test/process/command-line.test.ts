@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { isApiKey } from '../../src/access/index.ts';
+import { eventsOf } from '../support/event-stream.ts';
+import { type ServerProcess, startServer } from '../support/server-process.ts';
+
+const built = fileURLToPath(new URL('../../.build/main.js', import.meta.url));
+const PASSWORD = 'four ducks on a pond';
+
+interface Ran {
+	code: number | null;
+	out: string;
+	err: string;
+}
+
+/** Runs a command of the built server to its end, on a data folder. */
+function parley(dataDir: string, ...args: string[]): Promise<Ran> {
+	return new Promise((resolve, reject) => {
+		const { PATH, HOME } = process.env;
+		const child = spawn(process.execPath, [built, ...args], {
+			cwd: tmpdir(),
+			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, PARLEY_PORT: '8099' },
+			stdio: ['ignore', 'pipe', 'pipe'],
+			timeout: 60_000,
+		});
+		const ran: Ran = { code: null, out: '', err: '' };
+		child.stdout.on('data', (bytes: Buffer) => {
+			ran.out += bytes.toString();
+		});
+		child.stderr.on('data', (bytes: Buffer) => {
+			ran.err += bytes.toString();
+		});
+		child.on('error', reject);
+		child.on('close', (code) => resolve({ ...ran, code }));
+	});
+}
+
+/** The answer of a command that must go well, without its last line break. */
+async function answer(dataDir: string, ...args: string[]): Promise<string> {
+	const { code, out, err } = await parley(dataDir, ...args);
+	assert.equal(code, 0, `${args.join(' ')}: ${err}`);
+	return out.replace(/\n$/, '');
+}
+
+async function folderOf(t: TestContext): Promise<string> {
+	const folder = await mkdtemp(join(tmpdir(), 'parley-command-'));
+	t.after(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+/** A call with another key than the server's first one. */
+function as(server: ServerProcess, key: string) {
+	return (method: string, path: string, body?: unknown) =>
+		server.call(method, path, body, { authorization: `Bearer ${key}` });
+}
+
+test('keys that are made and revoked beside a running server count from the next request on', async (t) => {
+	await using server = await startServer();
+	const { dataDir } = server;
+	const made = await parley(
+		dataDir,
+		'keys',
+		'create',
+		'--name',
+		'Nightly',
+		'--scope',
+		'assistants:read',
+		'--expires',
+		'30d',
+	);
+	assert.deepEqual([made.code, made.out.split('\n').length], [0, 2], made.err);
+	const key = made.out.trim();
+	assert.ok(isApiKey(key), 'standard output has the key and nothing else');
+	const id = /key_\w{32}/.exec(made.err)?.[0] ?? '';
+	const call = as(server, key);
+	assert.equal((await call('GET', '/api/v1/assistants')).status, 200);
+	assert.equal((await call('POST', '/api/v1/assistants', { name: 'x' })).status, 403);
+	const shown = (await server.call('GET', `/api/v1/api-keys/${id}`)).body;
+	assert.deepEqual([shown.name, shown.scopes, shown.prefix], ['Nightly', ['assistants:read'], key.slice(0, 8)]);
+	const days = (Date.parse(shown.expires_at) - Date.parse(shown.created_at)) / (24 * 3_600_000);
+	assert.equal(days, 30);
+
+	const list = await answer(dataDir, 'keys', 'list');
+	const row = list.split('\n').find((line) => line.startsWith(id)) ?? '';
+	assert.match(row, /assistants:read +Nightly$/);
+	assert.ok(!list.includes(key.slice(8)));
+
+	const follower = await answer(dataDir, 'keys', 'create', '--scope', 'conversations:read,messages:write');
+	const stream = await follow(server, follower);
+	const followerId = /(key_\w{32}) .*conversations:read,messages:write/.exec(
+		await answer(dataDir, 'keys', 'list'),
+	)?.[1];
+	assert.equal(await answer(dataDir, 'keys', 'revoke', id), `${id} is revoked.`);
+	assert.equal((await call('GET', '/api/v1/assistants')).status, 401);
+	await answer(dataDir, 'keys', 'revoke', followerId ?? '');
+	await stream;
+	t.diagnostic('the stream that the revoked key had opened has ended');
+});
+
+/** Follows a conversation with a key; resolves when the server ends the stream. */
+async function follow(server: ServerProcess, key: string): Promise<Promise<void>> {
+	const assistant = await server.call('POST', '/api/v1/assistants', { name: 'Guide' });
+	const deployment = await server.call('POST', '/api/v1/deployments', { assistant_id: assistant.body.id });
+	const sent = await as(server, key)('POST', '/api/v1/messages', { deployment_id: deployment.body.id, content: 'Hi' });
+	const response = await fetch(`${server.url}/api/v1/conversations/${sent.body.conversation_id}/events`, {
+		headers: { authorization: `Bearer ${key}` },
+	});
+	assert.equal(response.status, 200);
+	const ended = (async () => {
+		for await (const _ of eventsOf(response)) {
+			// Nothing more happens in this conversation.
+		}
+	})();
+	// In an object: a promise of a promise would be waited for here.
+	return Object.assign(ended, {});
+}
+
+test('a workspace, its plan and its people are made from the command line, with or without a server', async (t) => {
+	const dataDir = await folderOf(t);
+	let key: string;
+	{
+		await using server = await startServer({ dataDir });
+		key = server.key;
+		await server.stop();
+	}
+	const workspace = await answer(dataDir, 'workspaces', 'create', 'Hollowbrook');
+	assert.match(workspace, /^ws_\w{32}$/);
+	const first = await parley(dataDir, 'users', 'create', 'Ada@Example.com', '--workspace', workspace);
+	assert.match(first.err, /is owner of/, 'the first of a workspace is an owner');
+	const link = /^http:\/\/127\.0\.0\.1:8099\/set-password#([\w-]{43})\n$/.exec(first.out);
+	assert.ok(link, first.out);
+	const second = await parley(dataDir, 'users', 'create', 'bo@example.com', '--workspace', workspace, '--name', 'Bo');
+	assert.match(second.err, /is member of/);
+	const theirs = await answer(dataDir, 'keys', 'create', '--workspace', workspace);
+
+	await using server = await startServer({ dataDir, key, env: { PARLEY_RATE_LIMIT: undefined } });
+	const call = as(server, theirs);
+	assert.equal((await call('GET', '/api/v1/workspace')).body.name, 'Hollowbrook');
+	const limit = async () => (await call('GET', '/api/v1/workspace')).headers.get('x-ratelimit-limit');
+	assert.equal(await limit(), '6000');
+	await answer(dataDir, 'workspaces', 'set-plan', workspace, 'free');
+	assert.equal(await limit(), '60', 'a running server takes the plan from the next request on');
+	for (let at = 0; at < 3; at++) assert.equal((await call('POST', '/api/v1/assistants', { name: 'x' })).status, 201);
+	const fourth = await call('POST', '/api/v1/assistants', { name: 'x' });
+	assert.deepEqual([fourth.status, fourth.body.error.code], [403, 'plan_limit_exceeded']);
+
+	const set = (token: string) => server.call('POST', '/api/v1/session/password', { token, password: PASSWORD });
+	const answered = await set(link[1] as string);
+	assert.deepEqual([answered.status, answered.body.workspace.id], [200, workspace]);
+	const again = await answer(dataDir, 'users', 'reset-password', 'ADA@example.com');
+	assert.equal((await set(again.split('#')[1] as string)).status, 200);
+	const signedIn = await server.call('POST', '/api/v1/session', { email: 'ada@example.com', password: PASSWORD });
+	assert.deepEqual([signedIn.status, signedIn.body.user.role], [201, 'owner']);
+
+	const list = await answer(dataDir, 'users', 'list', '--workspace', workspace);
+	assert.match(list, /ada@example\.com +owner +ws_\w+ +set +ada/);
+	assert.match(list, /bo@example\.com +member +ws_\w+ +not set +Bo/);
+	assert.ok(!list.includes('owner@localhost'));
+	assert.match(await answer(dataDir, 'users', 'list'), /owner@localhost/);
+	assert.match(await answer(dataDir, 'workspaces', 'list'), new RegExp(`${workspace} +free +Hollowbrook`));
+});
+
+test('a person of several workspaces is asked for by workspace', async (t) => {
+	const dataDir = await folderOf(t);
+	{
+		await using server = await startServer({ dataDir });
+		await server.stop();
+	}
+	const other = await answer(dataDir, 'workspaces', 'create', 'Other');
+	await answer(dataDir, 'users', 'create', 'ada@example.com');
+	await answer(dataDir, 'users', 'create', 'ada@example.com', '--workspace', other);
+	const unclear = await parley(dataDir, 'users', 'reset-password', 'ada@example.com');
+	assert.deepEqual([unclear.code, unclear.out], [2, '']);
+	assert.match(unclear.err, new RegExp(`^parley: ada@example.com is a user of several workspaces.*${other}\\.\n$`));
+	await answer(dataDir, 'users', 'reset-password', 'ada@example.com', '--workspace', other);
+	const taken = await parley(dataDir, 'users', 'create', 'ADA@example.com');
+	assert.deepEqual([taken.code, taken.err], [1, 'parley: A user of this workspace has this email already.\n']);
+});
+
+test('what is mistyped is answered with a sentence, exit code 2 and no change; what is not there with 1', async (t) => {
+	const dataDir = await folderOf(t);
+	{
+		await using server = await startServer({ dataDir });
+		await server.stop();
+	}
+	const wrong: Array<[args: string, sentence: RegExp]> = [
+		['key list', /there is no command "key list"/],
+		['keys', /there is no command "keys"/],
+		['serve now', /there is no command "serve now"/],
+		['keys list extra', /^parley: Usage: parley keys list \[--workspace ID\]\n$/],
+		['keys revoke', /^parley: Usage: parley keys revoke ID\n$/],
+		['keys create --nam x', /Unknown option '--nam'[\s\S]*Usage: parley keys create/],
+		['keys create --scope everything', /A scope is one of \*, assistants:read/],
+		['keys create --expires yesterday', /--expires takes a date in the future/],
+		['keys create --expires 2020-01-01', /--expires takes a date in the future/],
+		['keys create --expires 0d', /--expires takes a date in the future/],
+		['users create ada', /"ada" is not an email address/],
+		['users create ada@example.com --role admin', /A role is owner or member/],
+		['workspaces set-plan ws_1 gold', /A plan is one of unlimited, free, pro/],
+	];
+	for (const [args, sentence] of wrong) {
+		const { code, out, err } = await parley(dataDir, ...args.split(' '));
+		assert.deepEqual([code, out], [2, ''], args);
+		assert.match(err, sentence);
+		assert.doesNotMatch(err, /\n {4}at /, 'no stack');
+	}
+	const missing: Array<[args: string, sentence: RegExp]> = [
+		['keys revoke key_none', /^parley: There is no API key key_none\./],
+		['keys create --workspace ws_none', /^parley: There is no workspace ws_none\./],
+		['users reset-password no@example.com', /^parley: There is no user no@example.com\./],
+		['workspaces set-plan ws_none pro', /^parley: There is no workspace ws_none\./],
+	];
+	for (const [args, sentence] of missing) {
+		const { code, out, err } = await parley(dataDir, ...args.split(' '));
+		assert.deepEqual([code, out], [1, ''], args);
+		assert.match(err, sentence);
+	}
+	const nowhere = join(dataDir, 'mistyped');
+	const { code, err } = await parley(nowhere, 'keys', 'create');
+	assert.equal(code, 1);
+	assert.match(
+		err,
+		/^parley: There is no workspace in .*mistyped yet: start the server once, or set PARLEY_DATA_DIR\.\n$/,
+	);
+	assert.ok(!(await readdir(dataDir)).includes('mistyped'), 'no database was made where somebody mistyped its folder');
+});
+
+test('help tells every command, and each tells how it is written', async (t) => {
+	const dataDir = await folderOf(t);
+	const help = await answer(dataDir, '--help');
+	const commands = [
+		'serve',
+		'keys create',
+		'keys list',
+		'keys revoke ID',
+		'keys generate',
+		'users create EMAIL',
+		'users list',
+		'users reset-password EMAIL',
+		'workspaces create NAME',
+		'workspaces list',
+		'workspaces set-plan ID PLAN',
+	];
+	for (const command of commands) assert.ok(help.includes(`\n  ${command}`), command);
+	assert.match(await answer(dataDir, 'users', 'create', '--help'), /^parley users create EMAIL \[--name NAME\]/);
+	assert.match(await answer(dataDir, '--version'), /^\d+\.\d+\.\d+$/);
+	assert.ok(isApiKey(await answer(dataDir, 'keys', 'generate')));
+});
+
+test('the first start prints a link with which the owner sets a password, and the next start does not', async (t) => {
+	const dataDir = await folderOf(t);
+	{
+		await using server = await startServer({ dataDir });
+		const token = new RegExp(`^Password: +${server.url}/set-password#([\\w-]{43})$`, 'm').exec(server.output())?.[1];
+		assert.ok(token, server.output());
+		const set = await server.call('POST', '/api/v1/session/password', { token, password: PASSWORD });
+		assert.deepEqual([set.status, set.body.user.email], [200, 'owner@localhost']);
+	}
+	await using again = await startServer({ dataDir });
+	assert.doesNotMatch(again.output(), /Password:|set-password/);
+});
+
+test('a folder whose secrets were sealed with another key stops the start with a sentence', async (t) => {
+	const dataDir = await folderOf(t);
+	const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+	{
+		await using server = await startServer({ dataDir, env: { PARLEY_SECRET_KEY: keyOf(1) } });
+		await server.stop();
+	}
+	assert.ok(!(await readdir(dataDir)).includes('secret.key'));
+	for (const [given, sentence] of [
+		[keyOf(2), /PARLEY_SECRET_KEY is not the key with which the secrets in/],
+		[undefined, /set it as PARLEY_SECRET_KEY/],
+		['short', /PARLEY_SECRET_KEY is not valid/],
+	] as const) {
+		await assert.rejects(startServer({ dataDir, env: { PARLEY_SECRET_KEY: given } }), sentence);
+	}
+	const hex = Buffer.alloc(32, 1).toString('hex');
+	await using server = await startServer({ dataDir, env: { PARLEY_SECRET_KEY: hex } });
+	assert.equal(server.output().includes(hex), false);
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../src/base/index.ts';
+import { compileParameters } from '../../src/tools/index.ts';
+
+type Schema = Record<string, unknown>;
+
+function assertRefused(schema: Schema, reason: RegExp): void {
+	assert.throws(
+		() => compileParameters(schema),
+		(thrown) => {
+			assert.ok(thrown instanceof AppError, String(thrown));
+			assert.equal(thrown.code, 'invalid_request');
+			assert.deepEqual(
+				thrown.details?.map(({ path }) => path),
+				['/config/parameters'],
+			);
+			assert.match(thrown.message, reason);
+			return true;
+		},
+		JSON.stringify(schema).slice(0, 200),
+	);
+}
+
+const object = (more: Schema): Schema => ({ type: 'object', ...more });
+
+test('parameters that are compiled tell right arguments from wrong ones', () => {
+	const isRight = compileParameters(
+		object({
+			properties: { city: { type: 'string', minLength: 1 }, day: { type: 'string', format: 'date' } },
+			required: ['city'],
+			additionalProperties: false,
+		}),
+	);
+	assert.equal(isRight({ city: 'Ulm', day: '2026-11-20' }), true);
+	for (const wrong of [{}, { city: '' }, { city: 7 }, { city: 'Ulm', day: 'today' }, { city: 'Ulm', town: 'Ulm' }]) {
+		assert.equal(isRight(wrong), false, JSON.stringify(wrong));
+	}
+});
+
+test('both dialects in use are understood, each in its own words', () => {
+	const pair = { type: 'array', items: [{ type: 'string' }, { type: 'integer' }] };
+	const draft7 = compileParameters(
+		object({ $schema: 'http://json-schema.org/draft-07/schema#', properties: { pair } }),
+	);
+	assert.deepEqual([draft7({ pair: ['a', 1] }), draft7({ pair: [1, 'a'] })], [true, false]);
+	assertRefused(object({ properties: { pair } }), /not a valid JSON Schema: \/properties\/pair\/items/);
+
+	const prefixItems = [{ type: 'string' }, { type: 'integer' }];
+	const current = compileParameters(
+		object({
+			$schema: 'https://json-schema.org/draft/2020-12/schema',
+			$id: 'https://example.com/pair',
+			properties: { pair: { prefixItems } },
+		}),
+	);
+	assert.deepEqual([current({ pair: ['a', 1] }), current({ pair: [1, 'a'] })], [true, false]);
+	for (const $schema of ['http://json-schema.org/draft-04/schema#', 'https://example.com/mine', '', 7, null]) {
+		assertRefused(object({ $schema }), /dialect/);
+	}
+});
+
+test('what people and libraries add to schemas is no mistake', () => {
+	const isRight = compileParameters(
+		object({
+			title: 'Arguments',
+			'x-order': ['a'],
+			properties: { a: { type: 'string', format: 'phone', example: '1' }, constructor: { const: 1 } },
+		}),
+	);
+	assert.deepEqual([isRight({ a: 'x' }), isRight({ constructor: 2 })], [true, false]);
+});
+
+test('what is no schema of an object is refused with what is wrong with it', () => {
+	assertRefused({}, /"type": "object"/);
+	assertRefused({ type: 'array' }, /"type": "object"/);
+	assertRefused({ type: ['object', 'null'] }, /"type": "object"/);
+	assertRefused(object({ properties: 5 }), /\/properties must be object/);
+	assertRefused(object({ properties: { a: { type: 'strin' } } }), /\/properties\/a\/type must be equal to one of/);
+	assertRefused(object({ required: ['a', 'a'] }), /\/required must NOT have duplicate items/);
+	assertRefused(object({ properties: { a: { pattern: '(' } } }), /cannot be used: Invalid regular expression/);
+});
+
+test('references lead to places within, and are followed there', () => {
+	const isRight = compileParameters(
+		object({
+			properties: { from: { $ref: '#/$defs/a~1b%20c' }, to: { $ref: '#/$defs/a~1b%20c' } },
+			$defs: { 'a/b c': object({ properties: { city: { type: 'string' } }, required: ['city'] }) },
+		}),
+	);
+	assert.deepEqual([isRight({ from: { city: 'Ulm' } }), isRight({ from: {} })], [true, false]);
+	const elsewhere = [
+		'https://example.com/city.json',
+		'city.json',
+		'#city',
+		'#/$defs/none',
+		'#/type',
+		'#/$defs/%',
+		7,
+		'',
+	];
+	for (const $ref of elsewhere) {
+		assertRefused(object({ properties: { a: { $ref } }, $defs: {} }), /\$ref|not a valid JSON Schema/);
+		assertRefused(object({ $defs: { unused: { $ref } } }), /\$ref|not a valid JSON Schema/);
+	}
+	for (const keyword of ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$async']) {
+		const value = keyword === '$dynamicRef' ? '#a' : keyword === '$async' ? true : 'a';
+		assertRefused(object({ properties: { a: { [keyword]: value } } }), /must not use \$/);
+	}
+	// Where it is no keyword it is a name like any other.
+	compileParameters(object({ properties: { $ref: { type: 'string' }, $id: { enum: [{ $ref: 'https://x' }] } } }));
+});
+
+test('a schema whose check might not end is refused before anything is checked against it', () => {
+	assertRefused(object({ $ref: '#' }), /leads back/);
+	assertRefused(object({ allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { $ref: '#/$defs/a' } } }), /leads back/);
+	assertRefused(object({ properties: { child: { $ref: '#' } } }), /leads back/);
+	// Each leads to the next one twice: two to the fortieth schemas in a few lines.
+	const doubled = Array.from({ length: 40 }, (_, at) => {
+		const next = { $ref: `#/$defs/d${at + 1}` };
+		return [`d${at}`, { allOf: [next, next] }];
+	});
+	assertRefused(object({ $ref: '#/$defs/d0', $defs: { ...Object.fromEntries(doubled), d40: {} } }), /more than 500/);
+	const wide = Array.from({ length: 600 }, (_, at) => [`p${at}`, {}]);
+	assertRefused(object({ properties: Object.fromEntries(wide) }), /more than 500/);
+	compileParameters(object({ properties: Object.fromEntries(wide.slice(0, 499)) }));
+});

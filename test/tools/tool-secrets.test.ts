@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { SecretBox } from '../../src/base/index.ts';
+import { createNetwork } from '../../src/net/index.ts';
+import { completeConfig, hideSecrets, type ToolConfig, ToolSecrets } from '../../src/tools/index.ts';
+
+const network = createNetwork({ allowPrivateNetwork: false });
+const secrets = new ToolSecrets(new SecretBox(randomBytes(32)));
+
+const withHeaders = (headers: Record<string, string>): ToolConfig =>
+	completeConfig('mcp', { url: 'https://tools.example/mcp', headers }, network);
+const withAuth = (auth: object): ToolConfig =>
+	completeConfig('api', { method: 'GET', url: 'https://api.example/', auth }, network);
+
+const AUTHS = [
+	{ type: 'none' },
+	{ type: 'bearer', token: 'open-sesame' },
+	{ type: 'basic', username: 'ali', password: 'open-sesame' },
+	{ type: 'header', name: 'X-Word', value: 'open-sesame' },
+];
+
+test('headers whose names speak of secrets are hidden, and the others shown', () => {
+	const secret = [
+		...['Authorization', 'Cookie', 'X-Api-Key', 'apikey', 'Ocp-Apim-Subscription-Key', 'x-functions-key'],
+		...['X-Auth-Token', 'Private-Token', 'X-Amz-Security-Token', 'X-Client-Secret', 'X-Password', 'X-Session-Id'],
+	];
+	const open = [
+		'Accept',
+		'Accept-Language',
+		'Content-Type',
+		'User-Agent',
+		'X-Request-Id',
+		'X-Tenant',
+		'Anthropic-Version',
+	];
+	const shown = hideSecrets(withHeaders(Object.fromEntries([...secret, ...open].map((name) => [name, 'value']))));
+	assert.deepEqual(shown.headers, {
+		...Object.fromEntries(secret.map((name) => [name, '***'])),
+		...Object.fromEntries(open.map((name) => [name, 'value'])),
+	});
+});
+
+test('what is stored holds no secret, what is shown neither, and calls get it back', () => {
+	for (const config of [...AUTHS.map(withAuth), withHeaders({ 'X-Api-Key': 'open-sesame', Accept: '*/*' })]) {
+		const stored = secrets.seal(config, null);
+		for (const text of [JSON.stringify(stored), JSON.stringify(hideSecrets(stored))]) {
+			assert.doesNotMatch(text, /sesame/);
+		}
+		assert.deepEqual(secrets.open(stored), config);
+	}
+	const basic = hideSecrets(withAuth(AUTHS[2] as object)) as { auth: object };
+	assert.deepEqual(basic.auth, { type: 'basic', username: 'ali', password: '***' });
+});
+
+test('a secret that is given back hidden stays what it is', () => {
+	for (const config of [...AUTHS.map(withAuth), withHeaders({ 'X-Api-Key': 'open-sesame', Accept: '*/*' })]) {
+		const stored = secrets.seal(config, null);
+		assert.deepEqual(secrets.seal(hideSecrets(stored), stored), stored);
+	}
+	const stored = secrets.seal(withHeaders({ 'X-Api-Key': 'open-sesame' }), null);
+	const renamed = secrets.seal(withHeaders({ 'x-api-key': '***' }), stored);
+	assert.deepEqual(secrets.open(renamed).headers, { 'x-api-key': 'open-sesame' }, 'the case of a name is none');
+});
+
+test('a hidden secret leaves nothing where nothing is, or where something else was', () => {
+	const place = (config: ToolConfig, stored: ToolConfig | null, path: string) =>
+		assert.throws(() => secrets.seal(config, stored), { code: 'invalid_request', message: new RegExp(`^${path} `) });
+	place(withAuth({ type: 'bearer', token: '***' }), null, '/config/auth/token');
+	const bearer = secrets.seal(withAuth(AUTHS[1] as object), null);
+	place(withAuth({ type: 'basic', username: 'a', password: '***' }), bearer, '/config/auth/password');
+	place(withAuth({ type: 'header', name: 'X', value: '***' }), bearer, '/config/auth/value');
+	place(withHeaders({ 'X-Token': '***' }), bearer, '/config/headers/X-Token');
+	place(
+		withAuth({ type: 'bearer', token: '***' }),
+		secrets.seal(withHeaders({ token: 'x' }), null),
+		'/config/auth/token',
+	);
+});
