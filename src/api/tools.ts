@@ -64,7 +64,8 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock }: T
 		if (!config) return {};
 		const stored = configOf(record);
 		const whole = completeConfig(type, mergeConfig(hideSecrets(stored), config), network);
-		return { config: secrets.seal(whole, stored) };
+		// What is stored goes to the host that it was given for, and to no other.
+		return { config: secrets.seal(whole, originOf(whole) === originOf(stored) ? stored : null) };
 	};
 
 	return {
@@ -156,6 +157,11 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock }: T
 
 function withoutTool(assistant: AssistantRecord, toolId: string, now: number): AssistantRecord {
 	return { ...assistant, tool_ids: assistant.tool_ids.filter((id) => id !== toolId), updated_at: now };
+}
+
+/** The scheme, host and port that a tool's URL names; placeholders stand behind them. */
+function originOf({ url }: ToolConfig): string {
+	return new URL('/', url).href;
 }
 
 /** What is stored was complete when it was stored. */

@@ -69,7 +69,8 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	},
 	allow_private_network: {
 		variable: 'PARLEY_ALLOW_PRIVATE_NETWORK',
-		description: '1 lets URL imports reach private addresses (tests, intranets).',
+		description:
+			'1 lets the server reach private addresses, and over plain HTTP: for URL imports, tools, webhooks and key sets (tests, intranets).',
 	},
 	default_model: { variable: 'PARLEY_DEFAULT_MODEL', description: 'Model of assistants that name none.' },
 	max_upload_bytes: { variable: 'PARLEY_MAX_UPLOAD_BYTES', description: 'Largest file that may be uploaded.' },

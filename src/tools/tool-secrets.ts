@@ -29,7 +29,7 @@ export class ToolSecrets {
 			if (kept) return kept;
 			throw refusedAt(
 				['config', holder, name],
-				`must be the secret itself: none is stored that "${HIDDEN}" could leave`,
+				`must be the secret itself: none is stored for this host that "${HIDDEN}" could leave`,
 			);
 		});
 	}

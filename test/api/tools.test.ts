@@ -212,6 +212,25 @@ test('secrets read back hidden; given back hidden they stay, and anything else r
 	assert.deepEqual([lost.status, lost.body.error.details[0].path], [400, '/config/auth/token']);
 });
 
+test('a stored secret does not follow a tool to another host: it must be given again', async () => {
+	const config = {
+		...WEATHER.config,
+		auth: { type: 'bearer', token: 'swordfish' },
+		headers: { 'X-Api-Key': 'marlin' },
+	};
+	const { id } = await make({ ...WEATHER, config });
+	for (const url of ['https://evil.example/v1/{city}', 'https://weather.example:8443/v1/{city}']) {
+		const { status, body } = await patch(id, { config: { url } });
+		assert.deepEqual([status, body.error.code], [400, 'invalid_request'], url);
+		assert.match(body.error.details[0].path, /^\/config\/(auth\/token|headers\/X-Api-Key)$/);
+	}
+	assert.equal((await patch(id, { config: { url: 'https://weather.example/v2/{city}' } })).status, 200);
+	const moved = await patch(id, {
+		config: { url: 'https://new.example/{city}', auth: { token: 'tuna' }, headers: { 'X-Api-Key': 'cod' } },
+	});
+	assert.deepEqual([moved.status, moved.body.config.auth], [200, { type: 'bearer', token: '***' }]);
+});
+
 test('a secret is nowhere: not in an answer, not in the log, not in a file', async () => {
 	const words = ['open-sesame-1', 'open-sesame-2', 'open-sesame-3', 'open-sesame-4', 'open-sesame-5'] as const;
 	const kept = keepingLog();
