@@ -101,7 +101,7 @@ export class Users {
 	}
 
 	/** @throws AppError `invalid_request` where the email is taken, `insufficient_scope` */
-	create(workspaceId: string, given: UserCreate, maker: Maker): Promise<Invited> {
+	async create(workspaceId: string, given: UserCreate, maker: Maker): Promise<Invited> {
 		const token = createToken();
 		const user = newUser(workspaceId, given, token, this.#clock.now());
 		requireGrantable(maker.scopes, scopesOf(user.role));

@@ -9,7 +9,7 @@ import {
 	type Reply,
 	versionEtag,
 } from '../http/index.ts';
-import type { StoredAnswer } from '../store/index.ts';
+import type { IdempotencyRecord, StoredAnswer } from '../store/index.ts';
 import { type Answer, RawReply, Versioned } from './call.ts';
 
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
@@ -18,6 +18,9 @@ const NO_STORE = ['cache-control', 'no-store'] as const;
 const OWN_COPY = ['cache-control', 'private, no-cache'] as const;
 const REPLAYED = ['idempotent-replayed', 'true'] as const;
 const SEALED_FOR = 'stored answers';
+
+/** What is stored of an answer. */
+type Kept = Pick<IdempotencyRecord, 'status' | 'body'> & { subject: string | null };
 
 /** Makes replies of what an operation answers, and keeps them for repeats. */
 export class Answers<O extends Operation> {
@@ -49,16 +52,18 @@ export class Answers<O extends Operation> {
 	}
 
 	/** An answer as it is stored for repeats. */
-	stored(given: Answer<O>): Pick<StoredAnswer, 'status' | 'body'> {
+	stored(given: Answer<O>): Kept {
 		const answer: unknown = given;
-		const result = answer instanceof Versioned ? answer.result : answer;
-		return { status: this.#operation.status ?? 200, body: this.#keep(JSON.stringify(result)) };
+		const result: unknown = answer instanceof Versioned ? answer.result : answer;
+		const { conversation_id = this.#conversation() } = result as { conversation_id?: string | null };
+		const body = this.#keep(JSON.stringify(result));
+		return { status: this.#operation.status ?? 200, body, subject: conversation_id };
 	}
 
 	/** A refusal as it is stored for repeats. */
-	refused(error: unknown): Pick<StoredAnswer, 'status' | 'body'> {
+	refused(error: unknown): Kept {
 		const { status, body } = errorReply(error, this.#request.id, this.#log);
-		return { status, body: this.#keep(String(body)) };
+		return { status, body: this.#keep(String(body)), subject: this.#conversation() };
 	}
 
 	/** The reply to a repeat: the same status and bytes as the first one's. */
@@ -71,6 +76,12 @@ export class Answers<O extends Operation> {
 	marked(answer: Answer<O> | RawReply): RawReply {
 		const reply = this.reply(answer);
 		return new RawReply({ ...reply, headers: [...(reply.headers ?? []), REPLAYED] });
+	}
+
+	/** The conversation that the operation is about: what is stored of it goes when that is erased. */
+	#conversation(): string | null {
+		const { path } = this.#operation;
+		return /\/conversations\/\{id\}/.test(path) ? (this.#request.params.id ?? null) : null;
 	}
 
 	#keep(body: string): string {

@@ -1,9 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../base/index.ts';
 import type { Page } from '../contract/index.ts';
 import type { Position } from '../store/index.ts';
 
-const TAG_BYTES = 12;
+const TAG_BYTES = 16;
 const DEFAULT_LIMIT = 20;
 
 /** What every list's query may hold. */
@@ -26,9 +26,11 @@ export interface PageRequest {
  */
 export class Cursors {
 	readonly #key: Buffer;
+	readonly #hiding: Buffer;
 
 	constructor(key: Buffer) {
 		this.#key = createHmac('sha256', key).update('parley cursors').digest();
+		this.#hiding = createHmac('sha256', key).update('parley cursors, hidden').digest();
 	}
 
 	/**
@@ -64,19 +66,23 @@ export class Cursors {
 		return this.#seal(`${list} ${order}`, place);
 	}
 
+	/** The tag is both seal and initial vector (as in RFC 5297): nobody else reads where a place is, or makes one up. */
 	#seal(list: string, { at, id }: Position): string {
 		const place = Buffer.from(JSON.stringify([at, id]));
-		return Buffer.concat([this.#tag(list, place), place]).toString('base64url');
+		const tag = this.#tag(list, place);
+		const cipher = createCipheriv('aes-256-ctr', this.#hiding, tag);
+		return Buffer.concat([tag, cipher.update(place), cipher.final()]).toString('base64url');
 	}
 
 	#open(list: string, cursor: string): Position {
 		const bytes = Buffer.from(cursor, 'base64url');
-		const place = bytes.subarray(TAG_BYTES);
+		const tag = bytes.subarray(0, TAG_BYTES);
 		// The decoder passes over foreign characters: only the text that we would write ourselves is ours.
 		const ours = bytes.length > TAG_BYTES && bytes.toString('base64url') === cursor;
-		if (!ours || !timingSafeEqual(bytes.subarray(0, TAG_BYTES), this.#tag(list, place))) {
-			throw new AppError('invalid_cursor');
-		}
+		if (!ours) throw new AppError('invalid_cursor');
+		const decipher = createDecipheriv('aes-256-ctr', this.#hiding, tag);
+		const place = Buffer.concat([decipher.update(bytes.subarray(TAG_BYTES)), decipher.final()]);
+		if (!timingSafeEqual(tag, this.#tag(list, place))) throw new AppError('invalid_cursor');
 		const [at, id] = JSON.parse(place.toString()) as [number, string];
 		return { at, id };
 	}

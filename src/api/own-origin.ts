@@ -33,7 +33,10 @@ export class OwnOrigin {
 	 */
 	refuseForeign(request: HttpRequest): void {
 		const origin = request.header('origin');
-		if (origin !== undefined && !this.#isOwn(origin, request.header('host'))) throw new AppError('csrf_failed');
+		if (origin === undefined || this.#isOwn(origin, request.header('host'))) return;
+		// A proxy may have put another Host in the place of the one that the browser knows.
+		const hint = this.#publicUrl === undefined ? ' Behind a proxy, set PARLEY_PUBLIC_URL.' : '';
+		throw new AppError('csrf_failed', `The Origin of the request is not this server.${hint}`);
 	}
 
 	#isOwn(origin: string, host: string | undefined): boolean {

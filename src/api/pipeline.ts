@@ -12,7 +12,7 @@ import type { HttpRequest, Reply, Route } from '../http/index.ts';
 import { type AdmissionOptions, admitted } from './admission.ts';
 import { versionsOf } from './answers.ts';
 import { type Call, type Handler, OwnRepeats } from './call.ts';
-import { fingerprintOf, type RepeatOptions, repeatsOf } from './repeats.ts';
+import { fingerprintOf, pathOf, type RepeatOptions, repeatsOf } from './repeats.ts';
 import { whileGood } from './while-good.ts';
 
 /** Milliseconds until an answer must have begun. Replies of a model may take longer: they have a limit of their own. */
@@ -68,7 +68,9 @@ async function answered<O extends Operation>(
 	options: PipelineOptions,
 ): Promise<Reply> {
 	const { caller, request } = input;
-	const scope = `${caller.workspaceId} ${operation.method} ${request.path}`;
+	// An answer that shows a secret is for whoever asked first, and for nobody else with the same key.
+	const whose = operation.secret ? `${caller.workspaceId} ${caller.credentialId}` : caller.workspaceId;
+	const scope = `${whose} ${operation.method} ${pathOf(operation, request)}`;
 	const { answers, receipt, once } = repeatsOf(operation, scope, request, options);
 	const call = { ...input, receipt, once } as Call<O>;
 	const result =

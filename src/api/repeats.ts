@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Claim, Idempotency } from '../access/index.ts';
 import { AppError, type Log, type SecretBox } from '../base/index.ts';
-import type { Operation } from '../contract/index.ts';
+import { type Operation, takesIdempotencyKey } from '../contract/index.ts';
 import type { HttpRequest } from '../http/index.ts';
 import { PENDING } from '../store/index.ts';
 import { Answers } from './answers.ts';
@@ -36,6 +36,11 @@ function canonical(value: unknown): string {
 	return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
 }
 
+/** A request's path in one spelling, however it was percent-encoded. */
+export function pathOf({ path }: Operation, { params }: HttpRequest): string {
+	return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+}
+
 export interface RepeatOptions {
 	idempotency: Idempotency;
 	secrets: SecretBox;
@@ -57,13 +62,16 @@ export function repeatsOf<O extends Operation>(
 	request: HttpRequest,
 	{ idempotency, secrets, log }: RepeatOptions,
 ): Repeats<O> {
-	const key = operation.method === 'POST' ? repeatKey(request) : null;
+	const key = takesIdempotencyKey(operation) ? repeatKey(request) : null;
 	const answers = new Answers(operation, operation.secret ? secrets : null, request, log);
+	// Keyed: what a body held could be guessed from a plain hash of it.
+	const sealed = (fingerprint: string) =>
+		createHmac('sha256', secrets.key('fingerprints')).update(fingerprint).digest('hex');
 	let claimed: Claim | null = null;
 	const once: Call<O>['once'] = async (fingerprint, execute, pending) => {
 		if (key === null) return execute(null);
 		return idempotency.run(
-			{ scope, key, fingerprint },
+			{ scope, key, fingerprint: sealed(fingerprint) },
 			{
 				async execute(claim) {
 					claimed = claim;
@@ -92,5 +100,6 @@ export function repeatsOf<O extends Operation>(
 function isLasting(error: unknown): boolean {
 	if (!(error instanceof AppError)) return false;
 	const { status, code } = error;
-	return status >= 400 && status < 500 && status !== 401 && status !== 429 && code !== 'invalid_request';
+	const ofWhoAsks = code === 'insufficient_scope' || code === 'forbidden' || code === 'csrf_failed';
+	return status >= 400 && status < 500 && status !== 401 && status !== 429 && code !== 'invalid_request' && !ofWhoAsks;
 }

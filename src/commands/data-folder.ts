@@ -3,6 +3,7 @@ import { AppError } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { workerEntry } from '../pool/index.ts';
 import {
+	databaseFile,
 	type Kind,
 	openSqliteStore,
 	type Position,
@@ -15,11 +16,11 @@ const PAGE = 100;
 
 /**
  * Runs a task on the store of the data folder: alone, or beside a running server, which sees what was changed at once.
- * @throws AppError `not_found` where there is no such folder
+ * @throws AppError `not_found` where the folder has no database
  */
 export async function withStore<T>({ data_dir }: Settings, task: (store: Store) => Promise<T>): Promise<T> {
-	// A folder with a typing error in it must not become a new, empty database.
-	if (!existsSync(data_dir)) throw nothingThere(data_dir);
+	// A folder that was mistyped must not get a new, empty database.
+	if (!existsSync(databaseFile(data_dir))) throw nothingThere(data_dir);
 	await using store = await openSqliteStore({ dataDir: data_dir, writer: workerEntry('store'), role: 'tool' });
 	return await task(store);
 }

@@ -161,6 +161,7 @@ export const deploymentOperations = {
 			},
 		},
 		status: 201,
+		errors: ['url_not_allowed'],
 		result: Deployment,
 	},
 	getDeployment: {
@@ -185,6 +186,7 @@ export const deploymentOperations = {
 			'Slow visitors down': { rate_limit: { messages_per_minute: 5 } },
 			'Archive it': { status: 'archived' },
 		},
+		errors: ['url_not_allowed'],
 		result: Deployment,
 	},
 	archiveDeployment: {

@@ -157,6 +157,7 @@ export const knowledgeBaseOperations = {
 		result: IndexingStatus,
 	},
 	searchKnowledgeBase: {
+		reads: true,
 		method: 'POST',
 		path: '/api/v1/knowledge-bases/{id}/search',
 		summary: 'Search a knowledge base',

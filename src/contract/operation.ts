@@ -68,6 +68,8 @@ export interface Operation {
 	 * If-Match.
 	 */
 	versioned?: true;
+	/** A POST that changes nothing: a repeat is simply carried out again, and its Idempotency-Key says nothing. */
+	reads?: true;
 	/** The result shows a secret, once: a stored copy of it is sealed. */
 	secret?: true;
 	/** `always`: the answer is an event stream; `asked`: where the request asks for one. */
@@ -104,7 +106,7 @@ export interface OperationInput<O extends Operation> {
 export type OperationResult<O extends Operation> = Static<O['result']>;
 
 /** Whether an operation honours an Idempotency-Key: what is changed for a credential, and what visitors' messages begin. */
-export function takesIdempotencyKey({ method, access, status }: Operation): boolean {
-	if (method !== 'POST') return false;
+export function takesIdempotencyKey({ method, access, status, reads }: Operation): boolean {
+	if (method !== 'POST' || reads) return false;
 	return access.kind === 'key' || access.kind === 'session' || (access.kind === 'widget' && status === 201);
 }

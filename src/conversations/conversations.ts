@@ -1,5 +1,5 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
-import { AppError, isId, messageOf, newId } from '../base/index.ts';
+import { AppError, messageOf, newId } from '../base/index.ts';
 import type { EndUser, Feedback } from '../contract/index.ts';
 import { formatPosition, type Outbox, parsePosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
 import {
@@ -48,6 +48,9 @@ export interface EndedTurn {
 	/** The event that told of its end; 0 where that was forgotten. */
 	closing: number;
 }
+
+/** What only the owner of a conversation may ask of it. */
+type OwnersMessage = Extract<ConversationMessage, { workspaceId: string }>;
 
 /** Messages that may wait in one conversation while a reply is written. */
 const WAITING = 16;
@@ -264,8 +267,12 @@ export class Conversations implements AsyncDisposable {
 	}
 
 	/** Asks a conversation beside what it is writing. */
-	#ask(id: string, message: ConversationMessage): Promise<ConversationAnswer> {
-		if (!isId('conversation', id)) throw new AppError('not_found', 'The conversation does not exist.');
+	async #ask(id: string, message: OwnersMessage): Promise<ConversationAnswer> {
+		// Before the actor: whether it is busy is nothing that another workspace learns.
+		const record = await this.#deps.store.get('conversations', id);
+		if (record?.workspace_id !== message.workspaceId) {
+			throw new AppError('not_found', 'The conversation does not exist.');
+		}
 		return this.#transport.ask(id, message, { lane: 'control', deadlineMs: CHANGE_MS });
 	}
 

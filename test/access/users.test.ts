@@ -99,8 +99,8 @@ test('nobody makes anybody who may do more than themselves', async () => {
 	const refused = { code: 'insufficient_scope' };
 	const owner = await users.create(id, { email: 'owner@x.example', role: 'owner' }, ALL);
 	const member = await users.create(id, { email: 'member@x.example', role: 'member' }, ALL);
-	assert.throws(() => users.create(id, { email: 'new@x.example', role: 'owner' }, settings), refused);
-	assert.throws(() => users.create(id, { email: 'new@x.example', role: 'member' }, settings), refused);
+	await assert.rejects(users.create(id, { email: 'new@x.example', role: 'owner' }, settings), refused);
+	await assert.rejects(users.create(id, { email: 'new@x.example', role: 'member' }, settings), refused);
 	const change = { ...settings, versions: null };
 	await assert.rejects(users.change(id, member.user.id, { role: 'owner' }, change), refused);
 	await assert.rejects(users.invite(id, owner.user.id, settings), refused);

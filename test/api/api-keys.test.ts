@@ -146,7 +146,10 @@ async function aConversation(server: TestApp) {
 		path,
 		deployment,
 		async follow(key: string) {
-			const response = await fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } });
+			const response = await fetch(server.url + path, {
+				headers: { authorization: `Bearer ${key}` },
+				signal: AbortSignal.timeout(30_000),
+			});
 			assert.equal(response.status, 200);
 			const ended = (async () => {
 				for await (const _ of eventsOf(response)) {

@@ -6,7 +6,7 @@ import { ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
 import { created, createScene, upload } from './scene.ts';
-import { addWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
 
 const held = new HeldModel();
 const app = await startTestApp({ overrides: { providers: [held.provider] } });
@@ -391,4 +391,34 @@ test('a stored answer goes with its conversation when that is erased', async () 
 	second.end();
 	const { text, replayed } = await again;
 	assert.deepEqual([JSON.parse(text).content, replayed], ['Anew.', null]);
+});
+
+test('an answer that shows a secret is given again to whoever got it, and to no other key', async () => {
+	await using store = await openBeside(app);
+	const narrow = await addKey(store, await firstWorkspace(store), ['settings:write']);
+	const key = freshKey();
+	const body = { name: 'CI', scopes: ['*'] };
+	const first = await raw(app, '/api/v1/api-keys', body, key);
+	assert.deepEqual(await raw(app, '/api/v1/api-keys', body, key), { ...first, replayed: 'true' });
+	const other = await raw(app, '/api/v1/api-keys', body, key, { authorization: `Bearer ${narrow}` });
+	assert.deepEqual([other.status, JSON.parse(other.text).error.code], [403, 'insufficient_scope']);
+	// Nor does a refusal of who asked stand in the way of somebody who may.
+	const early = freshKey();
+	await raw(app, '/api/v1/users', { email: 'kim@shop.example' }, early, { authorization: `Bearer ${narrow}` });
+	assert.equal((await raw(app, '/api/v1/users', { email: 'kim@shop.example' }, early)).status, 201);
+});
+
+test('another spelling of a path is the same path', async () => {
+	const key = freshKey();
+	const first = await raw(app, ASSISTANTS, { name: 'Spelt' }, key);
+	assert.deepEqual(await raw(app, '/api/v1/%61ssistants', { name: 'Spelt' }, key), { ...first, replayed: 'true' });
+});
+
+test('a search changes nothing: it is carried out each time, and nothing of it is kept', async () => {
+	const path = `/api/v1/knowledge-bases/${knowledgeBase}/search`;
+	const key = freshKey();
+	for (const query of ['kettles', 'kettles', 'something else']) {
+		const { status, replayed } = await raw(app, path, { query }, key);
+		assert.deepEqual([status, replayed], [200, null]);
+	}
 });

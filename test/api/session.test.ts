@@ -75,7 +75,10 @@ test('signing out ends the session, its cookie and its open streams; without one
 	const { deployment } = await createScene(app);
 	const sent = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	const path = `/api/v1/conversations/${sent.body.conversation_id}/events`;
-	const stream = await fetch(app.url + path, { headers: { cookie: `parley_session=${cookie}` } });
+	const stream = await fetch(app.url + path, {
+		headers: { cookie: `parley_session=${cookie}` },
+		signal: AbortSignal.timeout(30_000),
+	});
 	const { id } = (await browser.call('GET', SESSION)).body;
 	const out = await browser.call('DELETE', SESSION);
 	assert.deepEqual([out.status, out.body], [200, { id, deleted: true }]);

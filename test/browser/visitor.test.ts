@@ -133,22 +133,3 @@ test('a page on another domain can neither read the configuration nor ask', asyn
 	assert.equal(JSON.parse(body).error.code, 'domain_not_allowed');
 	await page.close();
 });
-
-test('the API documentation renders from the server alone, without an error or a request to another host', async (context) => {
-	if (!needsBrowser(context)) return;
-	const page = await browser.newPage();
-	const foreign: string[] = [];
-	const problems: string[] = [];
-	page.on('request', (request) => {
-		const url = new URL(request.url());
-		if (url.origin !== app.url && url.protocol.startsWith('http')) foreign.push(request.url());
-	});
-	page.on('console', (message) => {
-		if (message.type() === 'error') problems.push(message.text());
-	});
-	page.on('pageerror', (error) => problems.push(error.message));
-	await page.goto(`${app.url}/api/docs`);
-	await page.getByText('Send a message and get the reply').first().waitFor();
-	assert.deepEqual({ foreign, problems }, { foreign: [], problems: [] });
-	await page.close();
-});

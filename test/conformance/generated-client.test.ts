@@ -6,6 +6,7 @@ import createClient from 'openapi-fetch';
 import type { components, paths } from '../../.build/openapi/client.d.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
+import { ApiDescription, type OpenApiDocument } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
 
 // The client's types are made from the API's description by openapi-typescript, before the tests and before the type check;
@@ -18,6 +19,7 @@ type StreamEvent = components['schemas']['StreamEvent'];
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
 
+const api = new ApiDescription((await (await fetch(`${app.url}/api/openapi.json`)).json()) as OpenApiDocument);
 const client = createClient<paths>({ baseUrl: app.url, headers: { authorization: `Bearer ${app.key}` } });
 const visitor = createClient<paths>({ baseUrl: app.url });
 const origin = { Origin: ORIGIN };
@@ -123,8 +125,14 @@ test('a client generated from the description walks the tour, from documents to 
 		},
 		parseAs: 'stream',
 	});
-	const reply = await replyIn(streamed.response);
+	const ids: string[] = [];
+	const reply = await replyIn(streamed.response, 'StreamEvent', ids);
 	assert.match(reply.content, /temperature sensor/);
+	const resumed = await client.GET('/api/v1/conversations/{id}/events', {
+		params: { path: { id: whole.conversation_id }, header: { 'Last-Event-ID': ids[0] } },
+		parseAs: 'stream',
+	});
+	assert.deepEqual(await replyIn(resumed.response), reply);
 
 	const messages = dataOf(
 		await client.GET('/api/v1/conversations/{id}/messages', { params: { path: { id: whole.conversation_id } } }),
@@ -147,7 +155,7 @@ test('a client generated from the description walks the tour, from documents to 
 		body: { deployment_id: deployment.id, content: 'When is the shop open on Saturday?', stream: true },
 		parseAs: 'stream',
 	});
-	const answer = await replyIn(asked.response);
+	const answer = await replyIn(asked.response, 'WidgetStreamEvent');
 	assert.match(answer.content, /10:00 to 16:00/);
 	const history = dataOf(
 		await visitor.GET('/api/v1/widget/conversations/{id}/messages', {
@@ -188,18 +196,30 @@ test('a generated client sees refusals, versions and repeats as they are describ
 
 test('the client was generated from the description that this server gives', async () => {
 	const built = JSON.parse(await readFile(new URL('../../.build/openapi/openapi.json', import.meta.url), 'utf8'));
-	assert.deepEqual(await (await fetch(`${app.url}/api/openapi.json`)).json(), built, 'run the tests by "npm test"');
+	assert.deepEqual(api.document, built, 'run the tests by "npm test"');
 });
 
-/** The reply that a stream ends with, its events being those of the description. */
-async function replyIn(response: Response): Promise<Message> {
+/**
+ * The next reply in a stream, whose events are held against the description.
+ * @param schema the name of the events' schema
+ * @param seen takes the events' ids, for resuming
+ */
+async function replyIn(
+	response: Response,
+	schema: 'StreamEvent' | 'WidgetStreamEvent' = 'StreamEvent',
+	seen: string[] = [],
+): Promise<Message> {
 	let text = '';
-	for await (const { data } of eventsOf(response)) {
+	for await (const { id, event: name, data } of eventsOf(response)) {
+		assert.equal(api.check({ $ref: `#/components/schemas/${schema}` })(data), null, JSON.stringify(data));
+		assert.equal(name, data.type);
+		seen.push(id as string);
 		const event: StreamEvent = data;
 		if (event.type === 'message.delta') text += event.delta;
 		if (event.type === 'message.failed') assert.fail(event.error.message);
 		if (event.type !== 'message.completed') continue;
-		assert.equal(event.message.content, text);
+		// A reply that had ended before is told of by this event alone.
+		if (text !== '') assert.equal(event.message.content, text);
 		return event.message;
 	}
 	return assert.fail('the stream ended without its reply');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { DescribedOperation } from '../support/openapi.ts';
-import { until } from '../support/until.ts';
 import type { Answer, Parts } from './requests.ts';
 
 // What the API's description cannot tell: how things come about that no POST of a list makes, and bodies that must speak of
@@ -43,14 +42,6 @@ export const THINGS: Record<string, (tenant: Maker, parents: Record<string, stri
 		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');
 		const body = { deployment_id, content: 'Hello' };
 		return (await tenant.done('sendWidgetMessage', { body, headers: ORIGIN })).conversation_id;
-	},
-	'/api/v1/webhooks/{id}/deliveries/{dlv}': async (tenant, path) => {
-		const assistant = await tenant.make('/api/v1/assistants/{id}');
-		await tenant.done('updateAssistant', { path: { id: assistant }, body: { name: 'Renamed' } });
-		return until('the event is to be delivered', async () => {
-			const { data } = await tenant.done('listDeliveries', { path });
-			return data[0]?.id;
-		});
 	},
 };
 

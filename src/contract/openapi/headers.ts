@@ -14,6 +14,10 @@ const count = (description: string, example: number) => ({
 const HEADERS = {
 	'X-Request-Id': { ...text('Names this request in the log.', 'req_06gzhmza00001mjww6bbdevcx5ss2c8f'), required: true },
 	ETag: { ...text('The version of the resource, for `If-None-Match` and `If-Match`.', '"3"'), required: true },
+	'ETag-unless-repeated': text(
+		'The version of the resource, for `If-None-Match` and `If-Match`. Not in a repeated answer: the resource may have changed since.',
+		'"1"',
+	),
 	'Idempotent-Replayed': {
 		description: '`true` where the answer repeats that of an earlier request with the same `Idempotency-Key`.',
 		schema: { type: 'string', enum: ['true'] },
@@ -31,7 +35,12 @@ export type HeaderName = keyof typeof HEADERS;
 
 /** The Headers of a response, by name, as references. */
 export function headersOf(names: readonly HeaderName[], components: Components): Record<string, object> {
-	return Object.fromEntries(names.map((name) => [name, components.shared('headers', name, () => HEADERS[name])]));
+	return Object.fromEntries(
+		names.map((name) => [
+			name.replace('-unless-repeated', ''),
+			components.shared('headers', name, () => HEADERS[name]),
+		]),
+	);
 }
 
 /** The headers that every answer of an operation can have, errors included. */
@@ -43,10 +52,11 @@ export function commonHeaders({ access }: Operation): HeaderName[] {
 
 /** The headers of an operation's success. */
 export function successHeaders(operation: Operation): HeaderName[] {
+	const repeatable = takesIdempotencyKey(operation);
 	return [
 		...commonHeaders(operation),
-		...(operation.versioned ? (['ETag'] as const) : []),
-		...(takesIdempotencyKey(operation) ? (['Idempotent-Replayed'] as const) : []),
+		...(operation.versioned ? ([repeatable ? 'ETag-unless-repeated' : 'ETag'] as const) : []),
+		...(repeatable ? (['Idempotent-Replayed'] as const) : []),
 		...(operation.setsCookie ? (['Set-Cookie'] as const) : []),
 	];
 }

@@ -8,7 +8,7 @@ export const securitySchemes = {
 		in: 'cookie',
 		name: 'parley_session',
 		description:
-			'The cookie of a signed-in user, for browsers. Requests that change something also need an `Origin` that equals the server’s own.',
+			'The cookie of a signed-in user, for browsers; answers renew it now and then. Requests that change something also need an `Origin` that equals the server’s own.',
 	},
 	visitorToken: {
 		type: 'http',

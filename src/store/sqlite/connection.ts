@@ -20,6 +20,8 @@ export function openWritable(file: string): Database.Database {
 	db.pragma('journal_mode = WAL');
 	db.pragma('synchronous = FULL');
 	db.pragma('foreign_keys = OFF');
+	// What is erased is overwritten, not only unlinked.
+	db.pragma('secure_delete = ON');
 	db.pragma('temp_store = MEMORY');
 	db.pragma('cache_size = -32000');
 	sqliteVec.load(db);

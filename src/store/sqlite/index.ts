@@ -1,3 +1,3 @@
-export { openReadOnly } from './connection.ts';
+export { databaseFile, openReadOnly } from './connection.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

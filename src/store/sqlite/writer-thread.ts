@@ -27,6 +27,13 @@ export type FromWriter =
 const LOOK_MS = 1000;
 const GONE = 'The database file was moved, deleted or replaced while the server was running.';
 
+/** Many erasures in a row share one cut of the log. */
+const TRACES_MS = 200;
+
+function erases(task: WriterTask): boolean {
+	return task.task === 'commit' && (task.commit.write ?? []).some(({ op }) => op.startsWith('erase_'));
+}
+
 /** Tasks that share one transaction at most. */
 const BATCH = 512;
 
@@ -55,7 +62,16 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 		return;
 	}
 
+	// What was erased is still in the log until that is cut; readers may hold it up for a moment.
+	let traces: NodeJS.Timeout | undefined;
+	const removeTraces = (): void => {
+		traces = undefined;
+		const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+		if (result.busy !== 0) traces = setTimeout(removeTraces, TRACES_MS);
+	};
+
 	const close = () => {
+		clearTimeout(traces);
 		db.pragma('wal_checkpoint(TRUNCATE)');
 		db.close();
 		lock?.close();
@@ -93,6 +109,7 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 			post({ first: message.first, outcomes: outcomes.slice(at, at + message.tasks.length) });
 			at += message.tasks.length;
 		}
+		if (tasks.some(erases)) traces ??= setTimeout(removeTraces, TRACES_MS);
 		return following !== 'close';
 	};
 
