@@ -5,11 +5,11 @@ import {
 	type FirstStart,
 	firstStart,
 	Idempotency,
-	loadSecretKey,
 	Passwords,
 	passwordLink,
 	Sessions,
 	Sweeper,
+	secretKeyOf,
 	TokenSettings,
 	Users,
 	VisitorTokens,
@@ -71,6 +71,8 @@ export interface App extends AsyncDisposable {
 	url: string;
 	/** The link by which a password is set, with the server's address as browsers see it. */
 	passwordLink(token: string): string;
+	/** Whether there is no owner with a password: then the dashboard is closed to everybody. */
+	nobodyCanSignIn: boolean;
 	/** Takes no new work and lets running replies end, for `ms` at most. Dispose afterwards. */
 	drain(ms: number): Promise<void>;
 }
@@ -78,6 +80,8 @@ export interface App extends AsyncDisposable {
 const REPLY_MS = 5 * 60_000;
 /** Event streams that have nothing to wait for any more are given so long to send what they have. */
 const STREAMS_MS = 2_000;
+/** Owners that are looked at for one with a password. */
+const OWNERS = 100;
 
 /** Builds every part in the order of its dependencies, and listens. On failure what was built is closed again. */
 export async function startApp(settings: Settings, overrides: AppOverrides = {}): Promise<App> {
@@ -97,9 +101,10 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 			},
 		}),
 	);
-	const secretKey = await loadSecretKey(settings.data_dir, settings.secret_key);
+	const secretKey = await secretKeyOf(store, settings.data_dir, settings.secret_key, clock.now());
 	const first = await firstStart(store, clock, settings.api_key);
 	if (first !== null) overrides.onFirstStart?.(first);
+	const owners = await store.list('users', { where: { role: 'owner' }, order: 'asc', limit: OWNERS });
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
 	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers }));
@@ -178,6 +183,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	return {
 		url: httpAddress(host, port),
 		passwordLink: (token) => passwordLink(address(), token),
+		nobodyCanSignIn: owners.every(({ password_hash }) => password_hash === null),
 		async drain(ms) {
 			ready = false;
 			server.drain();

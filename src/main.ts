@@ -24,6 +24,8 @@ const DRAIN_MS = 30_000;
 
 /** Runs a command; the result is the exit code, or null for one that goes on until a signal ends it. */
 async function main(args: string[]): Promise<number | null> {
+	// What is written is for its owner alone, also in a data folder that was there before and is open to others.
+	process.umask(0o077);
 	const print = (line: string) => void process.stdout.write(`${line}\n`);
 	const note = (line: string) => void process.stderr.write(`${line}\n`);
 	const settings = () => loadConfig(processSources());
@@ -61,7 +63,8 @@ async function serve(settings: Settings): Promise<void> {
 	const base = settings.public_url ?? app.url;
 	const lines = [
 		`Parley listens on ${app.url}`,
-		...(shown.passwordToken === '' ? [] : passwordLines(app.passwordLink(shown.passwordToken))),
+		...(shown.passwordToken !== '' ? passwordLines(app.passwordLink(shown.passwordToken)) : []),
+		...(shown.passwordToken === '' && app.nobodyCanSignIn ? NO_PASSWORD : []),
 		`API docs:  ${base}/api/docs`,
 		`Try it:    curl -H "Authorization: Bearer ${key}" ${base}/api/v1/assistants`,
 	];
@@ -87,11 +90,24 @@ async function serve(settings: Settings): Promise<void> {
 	}
 }
 
+/** The first link was not used, or was never seen; or the database is older than users are. */
+const NO_PASSWORD = [
+	'Password:  nobody has one yet. "parley users list" shows who there is, "parley users reset-password EMAIL" makes a link;',
+	'           "parley users create EMAIL --role owner" makes a person.',
+];
+
 function passwordLines(link: string): string[] {
 	return [
 		`Password:  ${link}`,
 		`           sets the password of ${FIRST_OWNER}, once, within a day. "parley users reset-password" makes another link.`,
 	];
+}
+
+// Nobody reads what is printed any more, as behind `| head`: no reason to end, least of all while stopping in order.
+for (const stream of [process.stdout, process.stderr]) {
+	stream.on('error', (error: NodeJS.ErrnoException) => {
+		if (error.code !== 'EPIPE') throw error;
+	});
 }
 
 main(process.argv.slice(2)).then(

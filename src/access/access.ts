@@ -16,6 +16,8 @@ export interface Caller {
 	/** The key's, or the person's. */
 	name: string;
 	scopes: ReadonlyArray<'*' | Scope>;
+	/** When who calls may do so no more (ms since the epoch); null: never, as a person, who may sign in again. */
+	expiresAt: number | null;
 	/** Whose session it is; null where an API key calls. */
 	signedIn: SignedIn | null;
 }
@@ -98,8 +100,8 @@ export class Access {
 	}
 
 	async #holderOf(authorization: string | undefined): Promise<Caller> {
-		const { workspace_id, id, name, scopes } = await this.#keyOf(authorization);
-		return { workspaceId: workspace_id, credentialId: id, name, scopes, signedIn: null };
+		const { workspace_id, id, name, scopes, expires_at } = await this.#keyOf(authorization);
+		return { workspaceId: workspace_id, credentialId: id, name, scopes, expiresAt: expires_at, signedIn: null };
 	}
 
 	async #keyOf(authorization: string | undefined): Promise<ApiKeyRecord> {
@@ -125,6 +127,7 @@ function callerOf(signedIn: SignedIn): Caller & { signedIn: SignedIn } {
 		credentialId: session.id,
 		name: user.name,
 		scopes: scopesOf(user.role),
+		expiresAt: null,
 		signedIn,
 	};
 }

@@ -2,6 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../base/index.ts';
+import type { Store } from '../store/index.ts';
 
 const BYTES = 32;
 
@@ -17,6 +18,32 @@ export async function loadSecretKey(dataDir: string, given?: string): Promise<Bu
 	await place(printFile(dataDir), fingerprint(key));
 	return key;
 }
+
+/**
+ * Loads the key that belongs to a database. The database knows its fingerprint too: brought to another folder alone, it is
+ * not served with a key that opens none of its secrets.
+ * @throws AppError `unavailable`
+ */
+export async function secretKeyOf(
+	store: Pick<Store, 'get' | 'commit'>,
+	dataDir: string,
+	given: string | undefined,
+	now: number,
+): Promise<Buffer> {
+	const known = await store.get('server_facts', SECRET_KEY_FACT);
+	if (known && known.value !== (await readText(printFile(dataDir)))) {
+		await rm(printFile(dataDir), { force: true });
+		await place(printFile(dataDir), known.value);
+	}
+	const key = await loadSecretKey(dataDir, given);
+	if (!known) {
+		const record = { id: SECRET_KEY_FACT, value: fingerprint(key), created_at: now };
+		await store.commit({ write: [{ op: 'insert', kind: 'server_facts', record }] });
+	}
+	return key;
+}
+
+const SECRET_KEY_FACT = 'secret_key';
 
 const keyFile = (dataDir: string): string => join(dataDir, 'secret.key');
 const printFile = (dataDir: string): string => join(dataDir, 'secret.check');

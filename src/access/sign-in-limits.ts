@@ -2,7 +2,10 @@ import { AppError, type Clock, lineOf, SlidingWindow } from '../base/index.ts';
 
 const MINUTE = 60_000;
 const FAILURES_PER_MINUTE = 5;
-/** Accounts, and addresses, that are remembered. */
+/**
+ * Accounts, and addresses, that are remembered: those alone that have failed or are being judged. A failure has cost a hash,
+ * and a minute has time for some hundreds of those, so that nobody's failures are pushed out before they are a minute old.
+ */
 const KEYS = 50_000;
 
 /** How often signing in may fail, for one account and from one address. */
@@ -24,6 +27,7 @@ export class SignInLimits {
 	 */
 	take(email: string, address: string): () => void {
 		const line = lineOf(address);
+		// The address first: one that is refused names accounts without end, and each that is counted takes up room.
 		const fromAddress = this.#addresses.take(line, FAILURES_PER_MINUTE);
 		if (fromAddress > 0) throw tooMany(fromAddress);
 		const ofAccount = this.#accounts.take(email, FAILURES_PER_MINUTE);

@@ -44,13 +44,18 @@ export interface UserChange {
 }
 
 const LINK_MS = 24 * 3_600_000;
+const NO_LINK = { password_link_hash: null, password_link_expires_at: null };
 const MAX_NAME = 200;
 /** Accounts of one email, each in another workspace, that are looked at. */
 const MAX_NAMESAKES = 20;
 
-/** The email by which people are told apart: typed in another case it is the same. */
+/**
+ * The email by which people are told apart: typed in another case, or with letters put together of others, it is the same.
+ * A normal form is its own: small letters may go together where their capitals do not (a J and a caron, say).
+ */
 export function normalEmail(email: string): string {
-	return email.normalize('NFC').toLowerCase();
+	const form = email.toLowerCase().normalize('NFC');
+	return form === email ? form : normalEmail(form);
 }
 
 /** A user who has yet to set a password, by the link with this token. */
@@ -114,7 +119,10 @@ export class Users {
 		});
 	}
 
-	/** @throws AppError `not_found`, `precondition_failed`, `invalid_request`, `insufficient_scope` */
+	/**
+	 * Changes a user. Another role or email ends the link for setting a password.
+	 * @throws AppError `not_found`, `precondition_failed`, `invalid_request`, `insufficient_scope`
+	 */
 	change(
 		workspaceId: string,
 		id: string,
@@ -124,8 +132,12 @@ export class Users {
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
 			requireVersion(user, versions);
-			const { email = user.email, name = user.name, role = user.role } = patch;
-			const set = { email: normalEmail(email), name, role, updated_at: this.#clock.now() };
+			const { name = user.name, role = user.role } = patch;
+			const email = patch.email === undefined ? user.email : normalEmail(patch.email);
+			// A link was given for the role and sent to the address that there was: to an owner's it must not grow, nor stay
+			// with whom it was sent to by mistake.
+			const link = role === user.role && email === user.email ? {} : NO_LINK;
+			const set = { email, name, role, ...link, updated_at: this.#clock.now() };
 			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }];
 			const commit = { expect: [versionOf('users', user)], write };
 			if (role !== user.role) {
@@ -133,9 +145,9 @@ export class Users {
 				await this.#requireOwner(user, commit, '/role');
 				write.push({ op: 'end_sessions', user_id: id, ...(sparing === undefined ? {} : { except: sparing }) });
 			}
-			if (set.email !== user.email) {
+			if (email !== user.email) {
 				add(commit, await guarded(this.#store, workspaceId));
-				await this.#requireFree(workspaceId, set.email);
+				await this.#requireFree(workspaceId, email);
 			}
 			return { commit, result: { ...user, ...set, version: user.version + 1 } };
 		});
@@ -183,12 +195,7 @@ export class Users {
 		const password_hash = await this.#passwords.hash(password);
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.#ofLink(token);
-			const set = {
-				password_hash,
-				password_link_hash: null,
-				password_link_expires_at: null,
-				updated_at: this.#clock.now(),
-			};
+			const set = { password_hash, ...NO_LINK, updated_at: this.#clock.now() };
 			const write: Write[] = [
 				{ op: 'patch', kind: 'users', id: user.id, set },
 				{ op: 'end_sessions', user_id: user.id },

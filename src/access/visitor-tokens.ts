@@ -14,6 +14,14 @@ export interface VisitorTokensOptions {
 	fetchMs?: number;
 }
 
+/** What a good token says. */
+export interface VerifiedToken {
+	/** Whom it speaks of. */
+	end_user: EndUser;
+	/** When it is over (milliseconds since the epoch), the tolerance for clocks included. */
+	until: number;
+}
+
 const MAX_TOKEN_BYTES = 8 * 1024;
 /** Seconds that the clocks of signer and verifier may differ. */
 const TOLERANCE_SECONDS = 30;
@@ -36,7 +44,7 @@ export class VisitorTokens {
 	 * Who a request's Authorization header says the visitor is.
 	 * @throws AppError `invalid_jwt`, or `unavailable` while the key set cannot be had
 	 */
-	async verify(settings: DeploymentJwt | null, authorization: string | undefined): Promise<EndUser> {
+	async verify(settings: DeploymentJwt | null, authorization: string | undefined): Promise<VerifiedToken> {
 		const token = tokenOf(authorization);
 		// Required once without being set up: nobody can be let in.
 		if (settings === null) throw invalid('The deployment has no key to verify a JWT with.');
@@ -54,7 +62,7 @@ export class VisitorTokens {
 			const { payload } = await (typeof key === 'function'
 				? jwtVerify(token, key, rules)
 				: jwtVerify(token, key, rules));
-			return endUserOf(payload);
+			return { end_user: endUserOf(payload), until: endOf(payload) };
 		} catch (error) {
 			if (!(error instanceof errors.JOSEError)) throw error;
 			// Without its cause, which holds what the token says of a person.
@@ -89,6 +97,11 @@ function tokenOf(authorization: string | undefined): string {
 function endUserOf({ sub, name, email }: JWTPayload): EndUser {
 	if (!isText(sub)) throw invalid(`The claim sub of the JWT must be text of 1 to ${MAX_CLAIM_LENGTH} characters.`);
 	return { id: sub, name: isText(name) ? name : null, email: isText(email) ? email : null };
+}
+
+/** The first whole second at which a token has expired (RFC 7519, 4.1.4), as the verifier counts. */
+function endOf({ exp }: JWTPayload): number {
+	return Math.ceil((exp as number) + TOLERANCE_SECONDS) * 1000;
 }
 
 /** Text that reads the same after it was stored: half a surrogate pair would not, and two people could become one. */

@@ -26,6 +26,19 @@ function presentApiKey(record: ApiKeyRecord): ApiKey {
 	};
 }
 
+/** When a new key expires: not later than its maker, of which otherwise nothing would ever be over. */
+function expiryOf(given: string | null | undefined, makers: number | null, now: number): number | null {
+	if (given === undefined) return makers;
+	const at = given === null ? null : Date.parse(given);
+	if (at !== null && at <= now) throw wrongExpiry('must be in the future');
+	if (makers === null || (at !== null && at <= makers)) return at;
+	throw wrongExpiry(`must not be later than ${timestamp(makers)}, when the key that makes it expires`);
+}
+
+function wrongExpiry(message: string): AppError {
+	return new AppError('invalid_request', `/expires_at ${message}.`, { details: [{ path: '/expires_at', message }] });
+}
+
 /** API keys: make, look at, revoke. */
 export function apiKeyHandlers({ store, cursors, clock, watch }: ApiKeysOptions): {
 	[K in ApiKeyOperation]: Handler<Operations[K]>;
@@ -48,12 +61,7 @@ export function apiKeyHandlers({ store, cursors, clock, watch }: ApiKeysOptions)
 		async createApiKey({ caller, body, receipt }) {
 			const { name = 'API key', scopes = ['*'] } = body;
 			const now = clock.now();
-			const expires_at = body.expires_at == null ? null : Date.parse(body.expires_at);
-			if (expires_at !== null && expires_at <= now) {
-				throw new AppError('invalid_request', '/expires_at must be in the future.', {
-					details: [{ path: '/expires_at', message: 'must be in the future' }],
-				});
-			}
+			const expires_at = expiryOf(body.expires_at, caller.expiresAt, now);
 			requireGrantable(caller.scopes, scopes);
 			const key = createApiKey();
 			const record = keyRecord(caller.workspaceId, key, { name, scopes, expires_at, now });

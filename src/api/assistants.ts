@@ -109,7 +109,8 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 
 	const patched = async (record: AssistantRecord, patch: AssistantPatch, now: number): Promise<Change | null> => {
 		const set = mergePatch(record, patch);
-		if (Object.keys(set).length === 0) return null;
+		const { status, ...fields } = patch;
+		if (Object.keys(fields).length === 0 && (status === undefined || status === record.status)) return null;
 		if (patch.model !== undefined) models.resolve(patch.model);
 		if (patch.status === undefined || patch.status === record.status) return { set };
 		if (patch.status === 'archived') return { set: { ...set, archived_at: now } };

@@ -26,6 +26,10 @@ export function bySequence({ seq, id }: MessageRecord): Position {
 	return { at: seq, id };
 }
 
+function momentOf(text: string | undefined): number | undefined {
+	return text === undefined ? undefined : Date.parse(text);
+}
+
 /** Conversations: read, change, archive, erase, follow, stop. */
 export function conversationHandlers({ store, conversations, cursors }: ConversationHandlersOptions): {
 	[K in ConversationOperation]: Handler<Operations[K]>;
@@ -38,15 +42,19 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 
 	return {
 		async listConversations({ caller, query }) {
-			const { limit: _limit, cursor: _cursor, order: _order, created_after, created_before, ...where } = query;
-			const list = `conversations ${caller.workspaceId} ${JSON.stringify([where, created_after, created_before])}`;
+			const { deployment_id, assistant_id, status, end_user_id } = query;
+			const createdAfter = momentOf(query.created_after);
+			const createdBefore = momentOf(query.created_before);
+			// The filters as they are meant, in one order: however they were written, the list is the same.
+			const filters = [deployment_id, assistant_id, status, end_user_id, createdAfter, createdBefore];
+			const list = `conversations ${caller.workspaceId} ${JSON.stringify(filters)}`;
 			const page = cursors.read(list, query);
 			const records = await store.list('conversations', {
 				...page,
 				limit: page.limit + 1,
-				where: { workspace_id: caller.workspaceId, ...where },
-				createdAfter: created_after === undefined ? undefined : Date.parse(created_after),
-				createdBefore: created_before === undefined ? undefined : Date.parse(created_before),
+				where: { workspace_id: caller.workspaceId, deployment_id, assistant_id, status, end_user_id },
+				createdAfter,
+				createdBefore,
 			});
 			return cursors.page(list, page, records, byCreation, presentConversation);
 		},

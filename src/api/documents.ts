@@ -152,7 +152,6 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 
 		async listDocumentChunks({ caller, params, query }) {
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
-			if (query.order === 'desc') throw invalid('/order', 'must be asc: chunks come in reading order');
 			const list = `chunks ${document.id}`;
 			const page = cursors.read(list, query, 'asc');
 			const chunks = knowledgeBase.generation

@@ -6,7 +6,7 @@ import type { Handler } from './call.ts';
 import type { Cursors } from './cursors.ts';
 
 export interface EventHandlersOptions {
-	store: Pick<Store, 'events'>;
+	store: Pick<Store, 'events' | 'lastEvent'>;
 	cursors: Cursors;
 }
 
@@ -21,8 +21,11 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 			const page = cursors.read(list, query, 'asc');
 			// Commit sequences only grow, and what has a smaller one is seen no later: after the last one nothing is skipped.
 			const seen = page.after?.at ?? 0;
+			// Read before the page: whatever is up to here and not on it is of another workspace or type.
+			const head = await store.lastEvent();
 			const events = await store.events(caller.workspaceId, seen, page.limit, types);
-			const last = events.at(-1)?.seq ?? seen;
+			const told = events.at(-1)?.seq ?? seen;
+			const last = events.length < page.limit ? Math.max(told, head) : told;
 			return { data: events.map(presentEvent), next_cursor: cursors.at(list, page, { at: last, id: '' }) };
 		},
 	};

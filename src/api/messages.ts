@@ -74,7 +74,7 @@ export function pendingReceipt(claim: Claim | null): IdempotencyRecord | undefin
 }
 
 /** Whether the reply is to be streamed: what the body says, else what the Accept header says. */
-function wantsStream(request: HttpRequest, stream: boolean | undefined): boolean {
+export function wantsStream(request: HttpRequest, stream: boolean | undefined): boolean {
 	return stream ?? request.header('accept')?.includes('text/event-stream') === true;
 }
 

@@ -1,16 +1,30 @@
 import type { Operations } from '../contract/index.ts';
-import type { Models } from '../models/index.ts';
+import type { ModelListing, Models } from '../models/index.ts';
 import type { Handler } from './call.ts';
+import type { Cursors } from './cursors.ts';
 
 export interface ModelHandlersOptions {
 	models: Pick<Models, 'list'>;
+	cursors: Cursors;
 }
 
 /** Models: what is configured. */
-export function modelHandlers({ models }: ModelHandlersOptions): { listModels: Handler<Operations['listModels']> } {
+export function modelHandlers({ models, cursors }: ModelHandlersOptions): {
+	listModels: Handler<Operations['listModels']>;
+} {
 	return {
-		async listModels() {
-			return { data: models.list(), next_cursor: null };
+		async listModels({ query }) {
+			// They are configured, not made: their order is that of the configuration, and a place is a number in it.
+			const page = cursors.read('models', query, 'asc');
+			const all = models.list().map((model, at) => ({ model, place: { at: at + 1, id: '' } }));
+			const rest = all.slice(page.after?.at ?? 0);
+			return cursors.page(
+				'models',
+				page,
+				rest,
+				({ place }) => place,
+				({ model }): ModelListing => model,
+			);
 		},
 	};
 }

@@ -47,7 +47,8 @@ export function keyRoute<O extends Operation>(operation: O, handler: Handler<O>,
 				async (caller) => {
 					if (rule.scope !== null) access.requireScope(caller, rule.scope);
 					const query = read.query(request);
-					const ifVersion = operation.method === 'GET' ? null : versionsOf(request.header('if-match'));
+					const isChange = operation.method === 'PATCH' || operation.method === 'DELETE';
+					const ifVersion = isChange ? versionsOf(request.header('if-match')) : null;
 					const body = await read.body(request);
 					const answer = (request: HttpRequest) => {
 						const input = { params: request.params, query, body, caller, request, ifVersion } as never;

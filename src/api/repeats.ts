@@ -101,5 +101,13 @@ function isLasting(error: unknown): boolean {
 	if (!(error instanceof AppError)) return false;
 	const { status, code } = error;
 	const ofWhoAsks = code === 'insufficient_scope' || code === 'forbidden' || code === 'csrf_failed';
-	return status >= 400 && status < 500 && status !== 401 && status !== 429 && code !== 'invalid_request' && !ofWhoAsks;
+	return (
+		status >= 400 &&
+		status < 500 &&
+		status !== 401 &&
+		status !== 412 &&
+		status !== 429 &&
+		code !== 'invalid_request' &&
+		!ofWhoAsks
+	);
 }

@@ -63,7 +63,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock }: T
 		}
 		if (!config) return {};
 		const stored = configOf(record);
-		const whole = completeConfig(type, mergeConfig(hideSecrets(stored), config), network);
+		const whole = completeConfig(type, mergeConfig(hideSecrets(stored), config), network, stored);
 		// What is stored goes to the host that it was given for, and to no other.
 		return { config: secrets.seal(whole, originOf(whole) === originOf(stored) ? stored : null) };
 	};

@@ -14,18 +14,31 @@ export async function whileGood(
 ): Promise<Reply> {
 	const use = watch.begin(caller, request.signal);
 	try {
+		return await whileInUse(use, request, answer);
+	} catch (error) {
+		throw use.revoked ? new AppError('unauthorized', 'The credential was revoked.', { cause: error }) : error;
+	}
+}
+
+/** Answers a request with the signal of a use, and ends the use when the answer is over, be it a stream or not. */
+export async function whileInUse(
+	use: Pick<Use, 'signal' | 'end'>,
+	request: HttpRequest,
+	answer: (request: HttpRequest) => Promise<Reply>,
+): Promise<Reply> {
+	try {
 		const reply = await answer(new WatchedRequest(request, use.signal));
 		if ('events' in reply) return { ...reply, events: untilOver(reply.events, use) };
 		use.end();
 		return reply;
 	} catch (error) {
 		use.end();
-		throw use.revoked ? new AppError('unauthorized', 'The credential was revoked.', { cause: error }) : error;
+		throw error;
 	}
 }
 
 /** The same events; their use of the credential is over after the last, after a failure, or when nobody wants more. */
-function untilOver(events: AsyncIterable<SseEvent>, use: Use): AsyncIterable<SseEvent> {
+function untilOver(events: AsyncIterable<SseEvent>, use: Pick<Use, 'end'>): AsyncIterable<SseEvent> {
 	return {
 		[Symbol.asyncIterator]() {
 			const inner = events[Symbol.asyncIterator]();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { VisitorTokens } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
 import { type EndUser, type Feedback, type Operation, operations, type WidgetMessageReply } from '../contract/index.ts';
@@ -10,13 +11,14 @@ import {
 } from '../conversations/index.ts';
 import { type Deployments, type VisibleDeployment, visitorKey } from '../deployments/index.ts';
 import { createCors, type Headers, type HttpRequest, namesEtag, type Reply, type Route } from '../http/index.ts';
-import type { ConversationRecord, MessageRecord, Store } from '../store/index.ts';
+import type { ConversationRecord, DeploymentRecord, MessageRecord, Store } from '../store/index.ts';
 import type { RawReply } from './call.ts';
 import { bySequence } from './conversations.ts';
 import type { Cursors } from './cursors.ts';
-import { pendingReceipt, resumePoint, turnAnswer } from './messages.ts';
+import { pendingReceipt, resumePoint, turnAnswer, wantsStream } from './messages.ts';
 import { inputReader } from './pipeline.ts';
 import { fingerprintOf, type RepeatOptions, repeatsOf } from './repeats.ts';
+import { whileInUse } from './while-good.ts';
 
 export interface WidgetRoutesOptions extends RepeatOptions {
 	store: Store;
@@ -57,9 +59,14 @@ function isOfWidget(path: string): boolean {
 
 /** A visitor's request that passed the deployment's gate. */
 interface Visit {
-	deployment: VisibleDeployment;
+	/** The deployment as it was at the gate. */
+	deployment: DeploymentRecord;
 	/** Who the visitor is, where the deployment asks. */
 	endUser: EndUser | null;
+	/** When the visitor's token is over (milliseconds since the epoch); null where the deployment asks for none. */
+	until: number | null;
+	/** See `visitorKey`. */
+	visitor: string;
 	query: Record<string, string>;
 	body: Record<string, unknown>;
 	request: HttpRequest;
@@ -68,6 +75,16 @@ interface Visit {
 /** The public half: no credential, but a deployment whose allowlist names the page's origin. */
 export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 	const { store, deployments, conversations, cursors, visitorTokens } = options;
+	/** Who the visitor is, and until when that is known. */
+	const identify = async (
+		{ features, jwt }: DeploymentRecord,
+		request: HttpRequest,
+	): Promise<Pick<Visit, 'endUser' | 'until'>> => {
+		if (!features.jwt_required) return { endUser: null, until: null };
+		const { end_user, until } = await visitorTokens.verify(jwt, request.header('authorization'));
+		return { endUser: end_user, until };
+	};
+
 	/** A route whose deployment is checked before its handler runs. */
 	const route = (operation: Operation, handle: (visit: Visit) => Promise<Reply>): Route => {
 		const read = inputReader(operation);
@@ -78,14 +95,36 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 			async handle(request) {
 				const query = read.query(request) as Record<string, string>;
 				const body = ((await read.body(request)) ?? {}) as Record<string, unknown>;
-				const deployment = await deployments.visible((body.deployment_id ?? query.deployment_id) as string);
-				admit(deployment, request);
-				const { features, jwt } = deployment.record;
-				const endUser = features.jwt_required ? await visitorTokens.verify(jwt, request.header('authorization')) : null;
-				const reply = await handle({ deployment, endUser, query, body, request });
+				const visible = await deployments.visible((body.deployment_id ?? query.deployment_id) as string);
+				admit(visible, request);
+				const deployment = visible.record;
+				const { endUser, until } = await identify(deployment, request);
+				const visitor = visitorKey(endUser?.id ?? null, request.clientAddress);
+				const reply = await handle({ deployment, endUser, until, visitor, query, body, request });
 				return { ...reply, headers: [...(reply.headers ?? []), ...cors.headers(request.header('origin'))] };
 			},
 		};
+	};
+
+	/** Answers with an event stream, for as long as the visit would be let in. */
+	const streamed = (visit: Visit, answer: (request: HttpRequest) => Promise<Reply>): Promise<Reply> => {
+		const { deployment, endUser, until, visitor, request } = visit;
+		const stream = deployments.openStream({
+			deployment,
+			visitor,
+			until,
+			signal: request.signal,
+			async judge(present) {
+				admit(present, request);
+				if (identifiesAlike(present.record, deployment)) return;
+				const now = await identify(present.record, request);
+				if (now.endUser?.id !== endUser?.id) throw new AppError('invalid_jwt');
+			},
+		});
+		return whileInUse(stream, request, async (watched) => {
+			const reply = await answer(watched);
+			return 'events' in reply ? { ...reply, events: stream.whileLetIn(reply.events) } : reply;
+		});
 	};
 
 	const json = (status: number, result: unknown): Reply => ({
@@ -96,7 +135,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 
 	/** @throws AppError `not_found` also for another visitor's conversation */
 	const conversationOf = async (visit: Visit, id: string): Promise<ConversationRecord> => {
-		const record = await conversations.get(visit.deployment.record, id);
+		const record = await conversations.get(visit.deployment, id);
 		if (!isOf(visit, record)) throw new AppError('not_found', 'The conversation does not exist.');
 		return record;
 	};
@@ -129,15 +168,12 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		},
 	};
 
-	const send = route(operations.sendWidgetMessage, async (visit) => {
-		const { body, request, endUser } = visit;
-		const { record } = visit.deployment;
-		const visitor = visitorKey(endUser?.id ?? null, request.clientAddress);
-		deployments.limits.countMessage(record.id, visitor, record.rate_limit.messages_per_minute);
-		const stream = record.features.streaming ? (body.stream as boolean | undefined) : false;
+	const sent = async (visit: Visit, stream: boolean, request: HttpRequest): Promise<Reply> => {
+		const { deployment, endUser, visitor, body } = visit;
+		deployments.limits.countMessage(deployment.id, visitor, deployment.rate_limit.messages_per_minute);
 		const answer = (turn: SentMessage | EndedTurn) =>
 			turnAnswer(conversations, turn, request, stream, 'visitor') as Promise<RawReply | WidgetMessageReply>;
-		const scope = `${record.id} ${visitor} POST ${request.path}`;
+		const scope = `${deployment.id} ${visitor} POST ${request.path}`;
 		const { once, answers } = repeatsOf(operations.sendWidgetMessage, scope, request, options);
 		const answered = await once(
 			fingerprintOf(body),
@@ -145,7 +181,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 				const conversation_id = body.conversation_id as string | undefined;
 				if (conversation_id !== undefined) await conversationOf(visit, conversation_id);
 				const sent = await conversations.send({
-					deployment: record,
+					deployment,
 					conversation_id,
 					content: body.content as string,
 					metadata: body.metadata as Record<string, unknown> | undefined,
@@ -163,9 +199,18 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 			},
 		);
 		return answers.reply(answered);
+	};
+
+	const send = route(operations.sendWidgetMessage, async (visit) => {
+		const { deployment, body, request } = visit;
+		const stream = deployment.features.streaming && wantsStream(request, body.stream as boolean | undefined);
+		return stream ? streamed(visit, (watched) => sent(visit, true, watched)) : sent(visit, false, request);
 	});
 
+	const count = ({ deployment, visitor }: Visit) => deployments.limits.countRequest(deployment.id, visitor);
+
 	const history = route(operations.listWidgetMessages, async (visit) => {
+		count(visit);
 		const { id } = await conversationOf(visit, visit.request.params.id as string);
 		const list = `visitor messages ${id}`;
 		const page = cursors.read(list, visit.query as object, 'asc');
@@ -175,18 +220,22 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 	});
 
 	const follow = route(operations.followWidgetConversation, async (visit) => {
-		const { id } = await conversationOf(visit, visit.request.params.id as string);
-		const { request, query } = visit;
-		const after = resumePoint(request, query.last_event_id);
-		return { events: conversations.follow(id, { after, signal: request.signal, audience: 'visitor' }) };
+		count(visit);
+		return streamed(visit, async (request) => {
+			const { id } = await conversationOf(visit, request.params.id as string);
+			const after = resumePoint(request, visit.query.last_event_id);
+			return { events: conversations.follow(id, { after, signal: request.signal, audience: 'visitor' }) };
+		});
 	});
 
 	const stop = route(operations.stopWidgetReply, async (visit) => {
+		count(visit);
 		const { id } = await conversationOf(visit, visit.request.params.id as string);
 		return json(200, { stopped: await conversations.stop(id) });
 	});
 
 	const rate = route(operations.rateWidgetMessage, async (visit) => {
+		count(visit);
 		const { body, request } = visit;
 		const { rating, comment } = body as unknown as Feedback;
 		const mine = (conversation: ConversationRecord) => isOf(visit, conversation);
@@ -206,6 +255,12 @@ function admit(deployment: VisibleDeployment, request: HttpRequest): void {
 	if (!deployment.allows(pageOrigin(request))) throw new AppError('domain_not_allowed');
 }
 
+/** Whether two states of a deployment know their visitors by the same tokens. */
+function identifiesAlike(one: DeploymentRecord, other: DeploymentRecord): boolean {
+	if (one.features.jwt_required !== other.features.jwt_required) return false;
+	return !one.features.jwt_required || isDeepStrictEqual(one.jwt, other.jwt);
+}
+
 /** The origin of the page that asks: Origin decides, Referer only where it is absent. */
 function pageOrigin(request: HttpRequest): string | null {
 	const origin = request.header('origin');
@@ -216,5 +271,5 @@ function pageOrigin(request: HttpRequest): string | null {
 
 /** Whether a conversation is the visitor's: begun here, by the same subject; or by nobody known, where nobody is known now. */
 function isOf({ deployment, endUser }: Visit, { deployment_id, end_user_id }: ConversationRecord): boolean {
-	return deployment_id === deployment.record.id && end_user_id === (endUser?.id ?? null);
+	return deployment_id === deployment.id && end_user_id === (endUser?.id ?? null);
 }

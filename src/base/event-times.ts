@@ -30,6 +30,11 @@ export class EventTimes {
 		return this.#older.length;
 	}
 
+	/** Whether there is no time at all. */
+	get isEmpty(): boolean {
+		return this.#count === 0;
+	}
+
 	/** Adds an event at `now` where there are fewer than `limit`: 0. Else the milliseconds until there will be. */
 	take(now: number, limit: number): number {
 		this.#stepBack(now);

@@ -56,6 +56,12 @@ export class SlidingWindow {
 
 	/** Takes an event back that was counted but does not count: of a key's events within the window, the newest. */
 	giveBack(key: string): void {
-		this.#keys.get(key)?.takeBack();
+		const times = this.#keys.get(key);
+		if (!times) return;
+		times.takeBack();
+		if (!times.isEmpty) return;
+		// Remembered without an event, it would push out keys that have some.
+		this.#keys.delete(key);
+		this.#room -= times.room;
 	}
 }

@@ -63,7 +63,12 @@ export type NewApiKey = Static<typeof NewApiKey>;
 export const ApiKeyCreate = Strict({
 	name: Type.Optional(name),
 	scopes: Type.Optional(scopes),
-	expires_at: Type.Optional(NullableText({ format: 'date-time', description: 'Null or absent: never.' })),
+	expires_at: Type.Optional(
+		NullableText({
+			format: 'date-time',
+			description: 'Null: never. Absent: when the key expires that makes it, if it does; later is refused.',
+		}),
+	),
 });
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
 
@@ -83,7 +88,7 @@ export const InvitedUser = Type.Object({
 	...User.properties,
 	password_link: Type.String({
 		description: 'Where the person sets a password, once. It is shown only here.',
-		examples: ['https://chat.example.com/dashboard/password#4fK9qT2mXw7Lr8Nc5Vb1Hj6Gd3Ps0Yz4Ua9Ie2Ok7Qx'],
+		examples: ['https://chat.example.com/set-password#4fK9qT2mXw7Lr8Nc5Vb1Hj6Gd3Ps0Yz4Ua9Ie2Ok7Qx'],
 	}),
 	password_link_expires_at: Timestamp,
 });
@@ -230,7 +235,8 @@ export const accessOperations = {
 		method: 'PATCH',
 		path: '/api/v1/users/{id}',
 		summary: 'Change a user',
-		description: 'A change of role signs the person out everywhere. The last owner stays one.',
+		description:
+			'A change of role signs the person out everywhere; a change of role or email ends the link for setting a password. The last owner stays one.',
 		tag: 'Users',
 		access: withKey('settings:write'),
 		body: UserPatch,
@@ -281,7 +287,7 @@ export const accessOperations = {
 		path: '/api/v1/session',
 		summary: 'Sign in',
 		description:
-			'Sets the cookie `parley_session`. Of several accounts that the email and the password fit, `workspace_id` picks one; without it, it is the oldest.',
+			'Sets the cookie `parley_session`. Of several accounts that the email and the password fit, `workspace_id` picks one; without it, it is the oldest. An account that has three older namesakes elsewhere is found by its `workspace_id` alone.',
 		tag: 'Session',
 		access: asAnyone,
 		body: SignIn,

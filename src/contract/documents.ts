@@ -77,6 +77,10 @@ export const Chunk = Type.Object({
 });
 export type Chunk = Static<typeof Chunk>;
 
+const { limit, cursor } = PageQuery.properties;
+/** Chunks come in reading order, and in no other. */
+const ChunkListQuery = Strict({ limit, cursor });
+
 /** Documents of a knowledge base. */
 export const documentOperations = {
 	listDocuments: {
@@ -128,7 +132,7 @@ export const documentOperations = {
 		summary: "List a document's chunks in reading order",
 		tag: 'Documents',
 		access: withKey('knowledge_bases:read'),
-		query: PageQuery,
+		query: ChunkListQuery,
 		result: PageOf(Chunk),
 	},
 	retryDocument: {

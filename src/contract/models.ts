@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
-import { NullableText } from './shapes.ts';
+import { NullableText, PageOf, PageQuery, Strict } from './shapes.ts';
 
 export const Model = Type.Object({
 	id: Type.String({
@@ -17,15 +17,19 @@ export const Model = Type.Object({
 });
 export type Model = Static<typeof Model>;
 
+const { limit, cursor } = PageQuery.properties;
+const ListQuery = Strict({ limit, cursor });
+
 /** Models. */
 export const modelOperations = {
 	listModels: {
 		method: 'GET',
 		path: '/api/v1/models',
 		summary: 'List the configured models',
-		description: 'All of them at once. Any API key may ask.',
+		description: 'Any API key may ask.',
 		tag: 'Models',
 		access: withKey(null),
-		result: Type.Object({ data: Type.Array(Model), next_cursor: Type.Null() }),
+		query: ListQuery,
+		result: PageOf(Model),
 	},
 } as const satisfies OperationTable;

@@ -87,7 +87,7 @@ export function Variants<V extends TObject>(
 
 /** An identifier in a request: any string, because a malformed id is the same 404 as an unknown one. */
 export function Id(description: string) {
-	return Type.String({ minLength: 1, maxLength: 100, description });
+	return Type.String({ description });
 }
 
 /** ISO 8601 in UTC with milliseconds. */

@@ -12,6 +12,9 @@ const options = {
 	discriminator: true,
 } as const;
 
+const FIRST_SHOWN = Date.parse('0000-01-01T00:00:00.000Z');
+const LAST_SHOWN = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** Bodies come as JSON: nothing is coerced. */
 const bodies = new Ajv(options);
 /** Query strings hold only text: numbers and booleans are read from it. */
@@ -19,8 +22,13 @@ const queries = new Ajv({ ...options, coerceTypes: true });
 const dateTime = addFormats.default.get('date-time') as { validate(text: string): boolean };
 for (const ajv of [bodies, queries]) {
 	// RFC 3339 has leap seconds, which no Date can hold.
-	ajv.addFormat('date-time', (text) => dateTime.validate(text) && !Number.isNaN(Date.parse(text)));
+	ajv.addFormat('date-time', (text) => dateTime.validate(text) && isShown(Date.parse(text)));
 	ajv.addFormat('binary', true);
+}
+
+/** Whether a moment can be shown with a year of four digits; NaN is none. */
+function isShown(at: number): boolean {
+	return at >= FIRST_SHOWN && at <= LAST_SHOWN;
 }
 
 /** Checks a value and gives it its type, or throws `invalid_request` with the place and the reason. */

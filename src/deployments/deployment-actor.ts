@@ -4,33 +4,32 @@ import type { DeploymentPatch } from '../contract/index.ts';
 import { type Commit, type DeploymentRecord, requireVersion, type Store } from '../store/index.ts';
 import { type Allowlist, createAllowlist } from './allowlist.ts';
 import { requireKey, type TokenSettings } from './token-settings.ts';
+import type { VisibleDeployment } from './visible-deployment.ts';
 import { type RenderedConfig, renderConfig } from './widget-config.ts';
 
 export type DeploymentMessage =
 	| { type: 'read' }
 	/** `versions`: those that the client would change; null: any. */
-	| { type: 'change'; workspaceId: string; patch: DeploymentPatch; versions: readonly number[] | null };
+	| { type: 'change'; patch: DeploymentPatch; versions: readonly number[] | null };
 
 export interface DeploymentDependencies {
 	store: Pick<Store, 'commit' | 'get'>;
 	clock: Clock;
 	tokenSettings: TokenSettings;
+	/** Is told of each change once it is on disk, before anybody is answered. */
+	changed(deployment: VisibleDeployment): void;
 }
 
 /** One deployment awake: its settings as they are on disk, and what the hot routes need of them, made once. */
-export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecord> {
+export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecord>, VisibleDeployment {
 	#record: DeploymentRecord;
 	#allowlist: Allowlist;
 	#config: RenderedConfig;
-	readonly #store: Pick<Store, 'commit' | 'get'>;
-	readonly #clock: Clock;
-	readonly #tokenSettings: TokenSettings;
+	readonly #deps: DeploymentDependencies;
 
-	constructor(record: DeploymentRecord, { store, clock, tokenSettings }: DeploymentDependencies) {
+	constructor(record: DeploymentRecord, deps: DeploymentDependencies) {
 		this.#record = record;
-		this.#store = store;
-		this.#clock = clock;
-		this.#tokenSettings = tokenSettings;
+		this.#deps = deps;
 		this.#allowlist = createAllowlist(record.allowed_domains);
 		this.#config = renderConfig(record);
 	}
@@ -52,23 +51,23 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 		return this.#record;
 	}
 
-	async #change({ workspaceId, patch, versions }: Extract<DeploymentMessage, { type: 'change' }>): Promise<void> {
-		// In the words of an unknown id: nobody learns which ids another workspace has.
-		if (this.#record.workspace_id !== workspaceId) throw new AppError('not_found', 'The deployment does not exist.');
+	async #change({ patch, versions }: Extract<DeploymentMessage, { type: 'change' }>): Promise<void> {
 		requireVersion(this.#record, versions);
+		if (isAlreadySo(this.#record, patch)) return;
 		if (patch.assistant_id !== undefined && patch.assistant_id !== this.#record.assistant_id) {
-			const assistant = await this.#store.get('assistants', patch.assistant_id);
-			if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');
+			const assistant = await this.#deps.store.get('assistants', patch.assistant_id);
+			if (assistant?.workspace_id !== this.#record.workspace_id)
+				throw new AppError('not_found', 'The assistant does not exist.');
 		}
 		const allowlist = patch.allowed_domains ? createAllowlist(patch.allowed_domains) : this.#allowlist;
 		const { jwt, ...plain } = patch;
-		const set = { ...mergePatch(this.#record, plain), updated_at: this.#clock.now() };
-		if (jwt !== undefined) set.jwt = this.#tokenSettings.merge(this.#record.jwt, jwt);
+		const set = { ...mergePatch(this.#record, plain), updated_at: this.#deps.clock.now() };
+		if (jwt !== undefined) set.jwt = this.#deps.tokenSettings.merge(this.#record.jwt, jwt);
 		// Only where it is touched: what was stored before this rule must still be renamed and archived.
 		if (jwt !== undefined || patch.features?.jwt_required) {
 			requireKey(set.features ?? this.#record.features, set.jwt === undefined ? this.#record.jwt : set.jwt);
 		}
-		const { outcome } = await this.#store.commit({
+		const { outcome } = await this.#deps.store.commit({
 			expect: [{ kind: 'deployments', id: this.#record.id, version: this.#record.version }],
 			write: [{ op: 'patch', kind: 'deployments', id: this.#record.id, set }],
 		} satisfies Commit);
@@ -77,5 +76,11 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 		this.#record = { ...this.#record, ...set, version: this.#record.version + 1 };
 		this.#allowlist = allowlist;
 		this.#config = renderConfig(this.#record);
+		this.#deps.changed(this);
 	}
+}
+
+/** Archiving an archived deployment, and reviving an active one, is no change. */
+function isAlreadySo({ status }: DeploymentRecord, patch: DeploymentPatch): boolean {
+	return Object.keys(patch).every((field) => field === 'status' && patch.status === status);
 }

@@ -4,23 +4,17 @@ import { type Deployment, type DeploymentCreate, type DeploymentPatch, HIDDEN } 
 import { type DeploymentRecord, decideAndCommit, type IdempotencyRecord, type Store } from '../store/index.ts';
 import { createAllowlist } from './allowlist.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
+import type { OpenStream, StreamedVisit } from './open-stream.ts';
+import { OpenStreams } from './open-streams.ts';
 import { requireKey, type TokenSettings } from './token-settings.ts';
+import { noSuchDeployment, type VisibleDeployment } from './visible-deployment.ts';
 import { VisitorLimits } from './visitor-limits.ts';
-import type { RenderedConfig } from './widget-config.ts';
 
 export interface DeploymentsOptions {
 	store: Store;
 	clock: Clock;
 	log: Log;
 	tokenSettings: TokenSettings;
-}
-
-/** A deployment as a visitor's request sees it. */
-export interface VisibleDeployment {
-	readonly record: DeploymentRecord;
-	readonly config: RenderedConfig;
-	/** @param origin null where the request named none: nobody is allowed in unnamed */
-	allows(origin: string | null): boolean;
 }
 
 const MAX_RESIDENT = 20_000;
@@ -47,16 +41,20 @@ export function presentDeployment(record: DeploymentRecord): Deployment {
 /** Deployments, each owned by an actor that holds what the public routes need. */
 export class Deployments implements AsyncDisposable {
 	readonly limits: VisitorLimits;
+	readonly #streams: OpenStreams;
 	readonly #store: Store;
 	readonly #clock: Clock;
 	readonly #tokenSettings: TokenSettings;
 	readonly #actors: ActorSystem<DeploymentMessage, DeploymentRecord>;
+	/** Deployments that are being loaded for visitors. */
+	readonly #waking = new Map<string, Promise<unknown>>();
 
 	constructor({ store, clock, log, tokenSettings }: DeploymentsOptions) {
 		this.#store = store;
 		this.#clock = clock;
 		this.#tokenSettings = tokenSettings;
 		this.limits = new VisitorLimits(clock);
+		this.#streams = new OpenStreams({ clock, log });
 		this.#actors = new ActorSystem({
 			load: (id) => this.#load(id),
 			report: (id, thrown) => log.error({ deployment: id, error: messageOf(thrown) }, 'deployment actor failed'),
@@ -67,7 +65,7 @@ export class Deployments implements AsyncDisposable {
 
 	/** The deployment when it is awake and active; undefined says nothing: then ask `visible`. */
 	awake(id: string): VisibleDeployment | undefined {
-		const actor = this.#actors.peek(id) as DeploymentActor | undefined;
+		const actor = this.#peek(id);
 		return actor?.record.status === 'active' ? actor : undefined;
 	}
 
@@ -76,13 +74,24 @@ export class Deployments implements AsyncDisposable {
 	 * @throws AppError `not_found` also for an archived one
 	 */
 	async visible(id: string): Promise<VisibleDeployment> {
-		const awake = this.awake(id);
-		if (awake) return awake;
-		if (!isId('deployment', id)) throw notFound();
-		await this.#actors.ask(id, { type: 'read' }, { deadlineMs: DEADLINE_MS });
+		if (!isId('deployment', id)) throw noSuchDeployment();
+		if (!this.#peek(id)) await this.#wake(id);
 		const visible = this.awake(id);
-		if (!visible) throw notFound();
+		if (!visible) throw noSuchDeployment();
 		return visible;
+	}
+
+	/**
+	 * Begins what goes on after a visit was let in: it ends with the visitor's token, and when a change of the deployment
+	 * would not let the visit in any more. It must be ended.
+	 * @throws AppError `rate_limit_exceeded` where the visitor has as many streams open as one may have
+	 */
+	openStream(visit: StreamedVisit): OpenStream {
+		const stream = this.#streams.open(visit);
+		const { id } = visit.deployment;
+		// It may have changed between the look at the visit and now.
+		if (this.awake(id)?.record !== visit.deployment) stream.judge(this.visible(id));
+		return stream;
 	}
 
 	/** @throws AppError `not_found` for an unknown assistant, `invalid_request` for a wrong domain or key */
@@ -136,25 +145,44 @@ export class Deployments implements AsyncDisposable {
 		patch: DeploymentPatch,
 		versions: readonly number[] | null = null,
 	): Promise<DeploymentRecord> {
-		if (!isId('deployment', id)) throw notFound();
-		return this.#actors.ask(id, { type: 'change', workspaceId, patch, versions }, { deadlineMs: DEADLINE_MS });
+		// Before its actor is asked, which may be too busy to answer: nobody learns which ids another workspace has.
+		const record = isId('deployment', id) ? await this.#store.get('deployments', id) : undefined;
+		if (record?.workspace_id !== workspaceId) throw noSuchDeployment();
+		return this.#actors.ask(id, { type: 'change', patch, versions }, { deadlineMs: DEADLINE_MS });
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.#streams[Symbol.dispose]();
 		await this.#actors[Symbol.asyncDispose]();
+	}
+
+	#peek(id: string): DeploymentActor | undefined {
+		return this.#actors.peek(id) as DeploymentActor | undefined;
+	}
+
+	/** Loads a deployment; however many visitors come while it sleeps, they share one message to it. */
+	#wake(id: string): Promise<unknown> {
+		let waking = this.#waking.get(id);
+		if (!waking) {
+			waking = this.#actors
+				.ask(id, { type: 'read' }, { deadlineMs: DEADLINE_MS })
+				.finally(() => this.#waking.delete(id));
+			this.#waking.set(id, waking);
+		}
+		return waking;
 	}
 
 	async #load(id: string): Promise<DeploymentActor> {
 		const record = await this.#store.get('deployments', id);
-		if (!record) throw notFound();
-		return new DeploymentActor(record, {
+		if (!record) throw noSuchDeployment();
+		const actor = new DeploymentActor(record, {
 			store: this.#store,
 			clock: this.#clock,
 			tokenSettings: this.#tokenSettings,
+			changed: (deployment) => this.#streams.look(deployment),
 		});
+		// It may have been changed by others while it was not in memory.
+		this.#streams.look(actor);
+		return actor;
 	}
-}
-
-function notFound(): AppError {
-	return new AppError('not_found', 'The deployment does not exist.');
 }

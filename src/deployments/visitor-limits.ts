@@ -3,10 +3,12 @@ import { AppError, type Clock, lineOf, SlidingWindow } from '../base/index.ts';
 const MINUTE = 60_000;
 /** Requests of the widget configuration a minute, per client address and deployment. */
 const CONFIGS_PER_MINUTE = 600;
+/** History, events, stopping and rating a minute, all together, per visitor and deployment: a few for each page of an office. */
+const REQUESTS_PER_MINUTE = 300;
 /** Visitors that are remembered; under more than that, those not seen for longest start anew. */
 const VISITORS = 100_000;
-/** Times of messages that are remembered, of all visitors together: 16 MB. */
-const MESSAGES = 8_000_000;
+/** Times of messages, and of requests, that are remembered, of all visitors together: 16 MB each. */
+const TIMES = 8_000_000;
 /** Fewer for the configuration: each may have 600 times in memory. 24 MB when all of them have. */
 const CONFIG_VISITORS = 20_000;
 
@@ -14,18 +16,20 @@ const CONFIG_VISITORS = 20_000;
 export class VisitorLimits {
 	readonly #configs: SlidingWindow;
 	readonly #messages: SlidingWindow;
+	readonly #requests: SlidingWindow;
 
 	constructor(clock: Clock) {
 		this.#configs = new SlidingWindow(clock, MINUTE, {
 			keys: CONFIG_VISITORS,
 			times: CONFIG_VISITORS * CONFIGS_PER_MINUTE,
 		});
-		this.#messages = new SlidingWindow(clock, MINUTE, { keys: VISITORS, times: MESSAGES });
+		this.#messages = new SlidingWindow(clock, MINUTE, { keys: VISITORS, times: TIMES });
+		this.#requests = new SlidingWindow(clock, MINUTE, { keys: VISITORS, times: TIMES });
 	}
 
 	/** Visitors that are remembered, by what is counted. */
-	get remembered(): { configs: number; messages: number } {
-		return { configs: this.#configs.size, messages: this.#messages.size };
+	get remembered(): { configs: number; messages: number; requests: number } {
+		return { configs: this.#configs.size, messages: this.#messages.size, requests: this.#requests.size };
 	}
 
 	/**
@@ -42,6 +46,15 @@ export class VisitorLimits {
 	 */
 	countMessage(deploymentId: string, visitor: string, perMinute: number): void {
 		this.#count(this.#messages, `${deploymentId} ${visitor}`, perMinute);
+	}
+
+	/**
+	 * Counts whatever is neither the configuration nor a message.
+	 * @param visitor see `visitorKey`
+	 * @throws AppError `rate_limit_exceeded`
+	 */
+	countRequest(deploymentId: string, visitor: string): void {
+		this.#count(this.#requests, `${deploymentId} ${visitor}`, REQUESTS_PER_MINUTE);
 	}
 
 	#count(window: SlidingWindow, key: string, limit: number): void {

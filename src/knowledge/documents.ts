@@ -19,7 +19,8 @@ export function presentDocument(record: DocumentRecord): Document {
 	return {
 		id: record.id,
 		knowledge_base_id: record.knowledge_base_id,
-		title: record.title,
+		// Until it is processed, what it calls itself is not known.
+		title: record.title || record.file_name || record.url || 'Untitled',
 		source_type: record.source_type,
 		url: record.url,
 		file_name: record.file_name,

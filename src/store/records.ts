@@ -193,8 +193,14 @@ export interface MessageRecord extends Versioned {
 	completed_at: number | null;
 }
 
+/** What the database knows of the server that it belongs to; the id names the fact. */
+export interface ServerFactRecord extends Versioned {
+	value: string;
+}
+
 /** The kinds of records and what each holds. */
 export interface Records {
+	server_facts: ServerFactRecord;
 	workspaces: WorkspaceRecord;
 	api_keys: ApiKeyRecord;
 	users: UserRecord;

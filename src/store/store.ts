@@ -55,6 +55,8 @@ export interface Readers {
 	storedAnswer(scope: string, key: string): Promise<StoredAnswer | undefined>;
 	/** Events of a stream after a commit sequence, in order; of these types only, where any are given. */
 	events(stream: string, after: number, limit: number, types?: readonly string[]): Promise<StoredEvent[]>;
+	/** The commit sequence of the last event of all; 0 where there is none. */
+	lastEvent(): Promise<number>;
 	/** The commit sequence of the event with which a message's text closed last; undefined where it did not, or was forgotten. */
 	closingEvent(conversationId: string, messageId: string): Promise<number | undefined>;
 	generation(id: string): Promise<Generation | undefined>;

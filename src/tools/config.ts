@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { applyMergePatch } from '../base/index.ts';
 import {
 	type ApiToolConfig,
@@ -32,11 +33,17 @@ const readMcp = bodyValidator(McpToolConfigInput, '/config');
 
 /**
  * A configuration as clients give it, judged and completed.
+ * @param stored what is stored so far: parameters that are the same were judged then
  * @throws AppError `invalid_request` or `url_not_allowed`, with details below `/config`
  */
-export function completeConfig(type: Tool['type'], given: Given, network: Pick<Network, 'checkUrl'>): ToolConfig {
+export function completeConfig(
+	type: Tool['type'],
+	given: Given,
+	network: Pick<Network, 'checkUrl'>,
+	stored?: ToolConfig,
+): ToolConfig {
 	requireBounds(given);
-	return type === 'api' ? completeApi(readApi(given), network) : completeMcp(readMcp(given), network);
+	return type === 'api' ? completeApi(readApi(given), network, stored) : completeMcp(readMcp(given), network);
 }
 
 /**
@@ -51,7 +58,11 @@ export function mergeConfig(config: ToolConfig, patch: Given): Given {
 	return applyMergePatch(isOther ? { ...config, auth: {} } : config, patch);
 }
 
-function completeApi(given: ApiToolConfigInput, network: Pick<Network, 'checkUrl'>): ApiToolConfig {
+function completeApi(
+	given: ApiToolConfigInput,
+	network: Pick<Network, 'checkUrl'>,
+	stored: ToolConfig | undefined,
+): ApiToolConfig {
 	const config: ApiToolConfig = {
 		method: given.method,
 		url: given.url,
@@ -62,7 +73,9 @@ function completeApi(given: ApiToolConfigInput, network: Pick<Network, 'checkUrl
 		timeout_ms: given.timeout_ms ?? DEFAULT_TIMEOUT_MS,
 		auth: given.auth ?? { type: 'none' },
 	};
-	compileParameters(config.parameters);
+	const isStored =
+		stored !== undefined && 'parameters' in stored && isDeepStrictEqual(stored.parameters, config.parameters);
+	if (!isStored) compileParameters(config.parameters);
 	requireTemplateUrl(network, config.url, config.parameters);
 	for (const [name, value] of Object.entries(config.query)) {
 		requirePlaceholders(['config', 'query', name], String(value), config.parameters);

@@ -10,11 +10,21 @@ const MAX_COMPLAINT = 300;
 /** People's schemas have keywords and formats of their own, which are no mistake; what is wrong is answered, not printed. */
 const LENIENT = { strict: false, logger: false } as const;
 
-/** The dialects that are understood, by their `$schema`; each judges schemas by its own meta-schema. */
+/**
+ * The dialects that are understood, by their `$schema`; each judges schemas by its own meta-schema. That of draft-07 wants
+ * no value of an enum twice, which takes the square of their number to tell, and which it means as an advice only.
+ */
 const DIALECTS = [
 	{ names: /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, Dialect: Ajv2020, judge: new Ajv2020(LENIENT) },
-	{ names: /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/, Dialect: Ajv, judge: new Ajv(LENIENT) },
+	{
+		names: /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/,
+		Dialect: Ajv,
+		judge: new Ajv(LENIENT).removeKeyword('uniqueItems'),
+	},
 ] as const;
+
+/** Lists longer than this are gone through, where code would else be made for each of their values. */
+const LISTED = 8;
 
 /**
  * Compiles the JSON Schema of a tool's parameters.
@@ -39,6 +49,10 @@ export function compileParameters(schema: Record<string, unknown>): ValidateFunc
 		addUsedSchema: false,
 		// A parameter may be called `constructor`.
 		ownProperties: true,
+		// What is referred to is compiled once, instead of wherever it is referred to.
+		inlineRefs: false,
+		loopEnum: LISTED,
+		loopRequired: LISTED,
 		code: { optimize: false },
 	});
 	addFormats.default(ajv);

@@ -1,7 +1,27 @@
 import { refusedAt } from './refusal.ts';
 
-/** Schemas that one may come to, each reference counted as all that it leads to. */
-const MAX_SCHEMAS = 500;
+/**
+ * What a schema may come to, each reference counted as all that it leads to: that is what checking against it costs, and
+ * most of what compiling it does. The characters are those of its JSON.
+ */
+const MAX_PARTS = 1_000;
+const MAX_CHARACTERS = 65_536;
+
+/** A list of names that depend on another name is compiled in the square of its length. */
+const PARTS_OF_A_DEPENDENT_NAME = 4;
+
+/** Keywords that nothing is compiled of. */
+const ANNOTATIONS = new Set([
+	'$comment',
+	'default',
+	'deprecated',
+	'description',
+	'example',
+	'examples',
+	'readOnly',
+	'title',
+	'writeOnly',
+]);
 
 /** Keywords that lead elsewhere, or change where a reference leads, in ways that none of ours needs. */
 const FOREIGN = [
@@ -22,48 +42,78 @@ const SCHEMAS = [
 ];
 const MAPS_OF_SCHEMAS = ['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'];
 
+/** Where a schema lists names that depend on another one. */
+const MAPS_OF_NAMES = ['dependencies', 'dependentRequired'];
+
+/** A schema's parts (schemas, their keywords, names that depend on others), and the characters that references add. */
+interface Size {
+	parts: number;
+	added: number;
+}
+
 /**
- * Sees to it that checking a value against a schema ends, and soon: references lead to places in it, never back to where
- * they stand, and do not multiply without bound.
+ * Sees to it that compiling a schema, and checking a value against it, ends, and soon: references lead to places in it,
+ * never back to where they stand, and do not multiply without bound.
  * @throws AppError `invalid_request`
  */
 export function requireFiniteSchema(root: object): void {
-	const counts = new Map<object, number>();
+	const characters = JSON.stringify(root).length;
+	const sizes = new Map<object, Size>();
 	const open = new Set<object>();
 
-	/** How many schemas one is, all those that it leads to included. */
-	const count = (schema: object): number => {
-		const known = counts.get(schema);
+	/** The size of one schema, with all that it leads to. */
+	const sizeOf = (schema: object): Size => {
+		const known = sizes.get(schema);
 		if (known !== undefined) return known;
 		if (open.has(schema)) throw refused('has a $ref that leads back to where it stands');
 		open.add(schema);
-		let sum = 1;
-		for (const next of partsOf(schema)) {
-			sum += count(next);
-			if (sum > MAX_SCHEMAS) throw refused(`comes to more than ${MAX_SCHEMAS} schemas, references counted each time`);
+		const led = own(schema, '$ref').map((reference) => target(root, reference));
+		const size = { parts: ownParts(schema), added: led.length === 0 ? 0 : JSON.stringify(led).length };
+		requireBounded(size);
+		for (const part of [...partsOf(schema), ...led]) {
+			const { parts, added } = typeof part === 'boolean' ? { parts: 1, added: 0 } : sizeOf(part);
+			size.parts += parts;
+			size.added += added;
+			requireBounded(size);
 		}
 		open.delete(schema);
-		counts.set(schema, sum);
-		return sum;
+		sizes.set(schema, size);
+		return size;
 	};
 
-	const partsOf = (schema: object): object[] => {
-		const keywords = schema as Record<string, unknown>;
-		for (const keyword of FOREIGN) {
-			if (Object.hasOwn(keywords, keyword)) throw refused(`must not use ${keyword}`);
-		}
-		return [
-			...(Object.hasOwn(keywords, '$ref') ? [target(root, keywords.$ref)] : []),
-			...SCHEMAS.flatMap((keyword) => own(keywords, keyword)).flat(),
-			...MAPS_OF_SCHEMAS.flatMap((keyword) => own(keywords, keyword)).flatMap((map) => Object.values(map as object)),
-		].filter(isSchema);
+	const requireBounded = ({ parts, added }: Size): void => {
+		if (parts > MAX_PARTS) throw tooMuch(`${MAX_PARTS} parts (schemas and keywords in them)`);
+		if (characters + added > MAX_CHARACTERS) throw tooMuch(`${MAX_CHARACTERS} characters`);
 	};
 
-	count(root);
+	sizeOf(root);
+}
+
+/** What a schema is by itself: it, its keywords, and the names that it lists. */
+function ownParts(schema: object): number {
+	for (const keyword of FOREIGN) {
+		if (Object.hasOwn(schema, keyword)) throw refused(`must not use ${keyword}`);
+	}
+	const keywords = Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword));
+	const names = MAPS_OF_NAMES.flatMap((keyword) => own(schema, keyword))
+		.filter(isSchema)
+		.flatMap((lists) => Object.entries(lists))
+		.flatMap(([name, list]) => (Array.isArray(list) ? [name, ...list] : []));
+	return 1 + keywords.length + names.length * PARTS_OF_A_DEPENDENT_NAME;
+}
+
+/** The schemas that stand in a schema. */
+function partsOf(schema: object): Array<object | boolean> {
+	return [
+		...SCHEMAS.flatMap((keyword) => own(schema, keyword)).flat(),
+		...MAPS_OF_SCHEMAS.flatMap((keyword) => own(schema, keyword))
+			.filter(isSchema)
+			.flatMap((map) => Object.values(map) as unknown[]),
+	].filter((part) => typeof part === 'boolean' || isSchema(part));
 }
 
 /** What a reference leads to. */
-function target(root: object, reference: unknown): unknown {
+function target(root: object, reference: unknown): object | boolean {
 	const refuse = () => refused('may use $ref only for a place in itself that is there: "#/$defs/…"');
 	if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) throw refuse();
 	let place: unknown = root;
@@ -85,12 +135,16 @@ function unescaped(name: string): string {
 	}
 }
 
-function own(keywords: Record<string, unknown>, keyword: string): unknown[] {
-	return Object.hasOwn(keywords, keyword) ? [keywords[keyword]] : [];
+function own(schema: object, keyword: string): unknown[] {
+	return Object.hasOwn(schema, keyword) ? [(schema as Record<string, unknown>)[keyword]] : [];
 }
 
 function isSchema(value: unknown): value is object {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function tooMuch(bound: string) {
+	return refused(`comes to more than ${bound}, references counted each time`);
 }
 
 function refused(message: string) {

@@ -91,6 +91,7 @@ test('a key speaks for its workspace, by its name and scopes', async () => {
 		credentialId: 'key_1',
 		name: 'Backend',
 		scopes: ['assistants:read'],
+		expiresAt: null,
 		signedIn: null,
 	});
 	// The scheme's name is case-insensitive (RFC 9110, section 11.1).

@@ -8,7 +8,7 @@ const log = createLog('silent');
 const settled = (): Promise<void> => new Promise(setImmediate);
 
 function callerOf(credentialId: string): Caller {
-	return { workspaceId: 'ws_1', credentialId, name: 'Backend', scopes: ['*'], signedIn: null };
+	return { workspaceId: 'ws_1', credentialId, name: 'Backend', scopes: ['*'], expiresAt: null, signedIn: null };
 }
 
 /** A watch over credentials that are good until they are taken out. */

@@ -23,18 +23,24 @@ let lines = 0;
 /** Where nobody signed in from before. */
 const somewhere = () => ({ address: `10.0.${Math.floor(++lines / 250)}.${lines % 250}`, cookies: undefined });
 
-/** Sessions on the shared store, and a way to make people with a password. */
-function setUp({ derive = quickDerive, secure = false }: { derive?: Derive; secure?: boolean } = {}) {
+interface SetUp {
+	derive?: Derive;
+	secure?: boolean;
+	on?: Store;
+}
+
+/** Sessions on the shared store or another, and a way to make people with a password. */
+function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {}) {
 	const clock = standingClock();
 	const hashed: string[] = [];
 	const passwords = new Passwords((password, ...rest) => {
 		hashed.push(password);
 		return derive(password, ...rest);
 	});
-	const users = new Users({ store, passwords, clock });
-	const sessions = new Sessions({ store, users, passwords, clock, secure });
+	const users = new Users({ store: on, passwords, clock });
+	const sessions = new Sessions({ store: on, users, passwords, clock, secure });
 	const person = async (email: string, { password = PASSWORD, workspace = '' } = {}) => {
-		const id = workspace || (await addWorkspace(store));
+		const id = workspace || (await addWorkspace(on));
 		const { user, token } = await users.create(id, { email, role: 'owner' }, ALL);
 		await users.setPassword(token, password);
 		hashed.length = 0;
@@ -52,21 +58,106 @@ async function addWorkspace(store: Store): Promise<string> {
 /** A cookie as the browser sends it again. */
 const sent = (setCookie: string | null) => setCookie?.split(';')[0];
 
-test('an unknown account is hashed for like a known one, and so is one without a password', async () => {
+const WRONG = { code: 'unauthorized', message: 'The email or the password is wrong.' };
+
+test('what a sign-in costs tells nobody whether the email has accounts, here or in other workspaces', async () => {
 	const { sessions, users, person, hashed } = setUp();
-	await person('ada@example.com');
-	const wrong = { code: 'unauthorized', message: 'The email or the password is wrong.' };
-	await assert.rejects(sessions.signIn({ email: 'ada@example.com', password: 'wrong' }, somewhere()), wrong);
-	assert.deepEqual(hashed.splice(0), ['wrong']);
-	await assert.rejects(sessions.signIn({ email: 'nobody@example.com', password: 'wrong' }, somewhere()), wrong);
-	assert.deepEqual(hashed.splice(0), ['wrong']);
-	await users.create(await addWorkspace(store), { email: 'new@example.com' }, ALL);
-	await assert.rejects(sessions.signIn({ email: 'new@example.com', password: 'wrong' }, somewhere()), wrong);
-	assert.deepEqual(hashed.splice(0), ['wrong']);
-	// And so is a workspace in which a known person has no account.
-	const given = { email: 'ada@example.com', password: PASSWORD, workspace_id: 'ws_none' };
-	await assert.rejects(sessions.signIn(given, somewhere()), wrong);
+	const rooms = [];
+	for (let at = 0; at < 6; at++) rooms.push(await addWorkspace(store));
+	const accounts = { nobody: 0, one: 1, two: 2, three: 3, five: 5 };
+	for (const [name, count] of Object.entries(accounts)) {
+		for (const [at, workspace] of rooms.slice(0, count).entries()) {
+			await person(`${name}@cost.example`, { workspace, password: `${name} has a password ${at}` });
+		}
+	}
+	await users.create(rooms[0] as string, { email: 'invited@cost.example' }, ALL);
+	for (const name of [...Object.keys(accounts), 'invited']) {
+		const email = `${name}@cost.example`;
+		await assert.rejects(sessions.signIn({ email, password: 'wrong' }, somewhere()), WRONG);
+		assert.deepEqual(hashed.splice(0), ['wrong', 'wrong', 'wrong'], email);
+	}
+	// Who has an account of the email themselves, with its password, learns nothing of the others either.
+	for (const [name, count] of Object.entries(accounts)) {
+		for (let at = 0; at < Math.min(count, 3); at++) {
+			const given = { email: `${name}@cost.example`, password: `${name} has a password ${at}` };
+			assert.equal((await sessions.signIn(given, somewhere())).user.workspace_id, rooms[at]);
+			assert.equal(hashed.splice(0).length, 3, `${name} ${at}`);
+		}
+	}
+});
+
+test('who names the workspace costs one hash, whether there is an account, or a workspace, or not', async () => {
+	const { sessions, users, person, hashed } = setUp();
+	const [here, elsewhere] = [await addWorkspace(store), await addWorkspace(store)];
+	await person('ada@named.example', { workspace: here });
+	await users.create(here, { email: 'new@named.example' }, ALL);
+	for (const [name, workspace_id, password] of [
+		['ada', here, 'wrong'],
+		['ada', elsewhere, PASSWORD],
+		['ada', 'ws_none', PASSWORD],
+		['new', here, PASSWORD],
+		['nobody', here, PASSWORD],
+	] as const) {
+		await assert.rejects(
+			sessions.signIn({ email: `${name}@named.example`, password, workspace_id }, somewhere()),
+			WRONG,
+		);
+		assert.deepEqual(hashed.splice(0), [password], `${name} ${workspace_id}`);
+	}
+	await sessions.signIn({ email: 'ada@named.example', password: PASSWORD, workspace_id: here }, somewhere());
 	assert.deepEqual(hashed, [PASSWORD]);
+});
+
+test('an email with more than three accounts gets into the oldest three by password alone, and into each by workspace', async () => {
+	const { sessions, person } = setUp();
+	const email = 'ada@many.example';
+	const made = [];
+	for (let at = 0; at < 4; at++) made.push(await person(email, { password: `the password of account ${at}` }));
+	for (const [at, { id, workspace_id }] of made.entries()) {
+		const given = { email, password: `the password of account ${at}` };
+		assert.equal((await sessions.signIn({ ...given, workspace_id }, somewhere())).user.id, id);
+		if (at < 3) assert.equal((await sessions.signIn(given, somewhere())).user.id, id);
+		else await assert.rejects(sessions.signIn(given, somewhere()), WRONG);
+	}
+});
+
+test('on a server with one workspace a sign-in costs one hash, and two with two', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-sessions-'));
+	const own = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	t.after(async () => {
+		await own[Symbol.asyncDispose]();
+		await rm(dataDir, { recursive: true, force: true });
+	});
+	const { sessions, users, hashed } = setUp({ on: own });
+	for (const workspaces of [1, 2]) {
+		const { token } = await users.create(await addWorkspace(own), { email: 'ada@example.com' }, ALL);
+		await users.setPassword(token, `${PASSWORD} ${workspaces}`);
+		hashed.length = 0;
+		for (const email of ['ada@example.com', 'nobody@example.com']) {
+			await assert.rejects(sessions.signIn({ email, password: 'wrong' }, somewhere()), WRONG);
+			assert.equal(hashed.splice(0).length, workspaces, email);
+		}
+		assert.ok(await sessions.signIn({ email: 'ada@example.com', password: `${PASSWORD} ${workspaces}` }, somewhere()));
+		assert.equal(hashed.splice(0).length, workspaces);
+	}
+});
+
+test('an email signs in however its letters are put together and in whatever case', async () => {
+	const { sessions, person } = setUp();
+	// A J with a caron beside it: there is a small letter that has both, and no capital one.
+	const { id } = await person('J\u030C@letters.example');
+	for (const email of ['J\u030C@letters.example', 'j\u030C@Letters.Example', '\u01F0@letters.example']) {
+		assert.equal(
+			(await sessions.signIn({ email, password: PASSWORD }, somewhere())).user.id,
+			id,
+			JSON.stringify(email),
+		);
+	}
+	for (let at = 0; at < 5; at++) {
+		await assert.rejects(sessions.signIn({ email: 'J\u030C@letters.example', password: 'no' }, somewhere()), WRONG);
+	}
+	const other = sessions.signIn({ email: '\u01F0@letters.example', password: PASSWORD }, somewhere());
+	await assert.rejects(other, { code: 'rate_limit_exceeded' }, 'another spelling is no way around the limit');
 });
 
 test('a session is stored as a hash, and its cookie is for this server and no script', async () => {
@@ -128,18 +219,22 @@ test('a session lasts fourteen days from its last use, and is prolonged once an 
 });
 
 test('a password that is changed while it is being checked lets nobody in with the former one', async () => {
-	const hold = deferred<void>();
+	const [begun, hold] = [deferred<void>(), deferred<void>()];
 	let holding = false;
 	const { sessions, users, person } = setUp({
 		async derive(...given) {
-			if (holding) await hold.promise;
+			if (holding) {
+				begun.resolve();
+				await hold.promise;
+			}
 			return quickDerive(...given);
 		},
 	});
 	const user = await person('race@example.com');
 	holding = true;
-	const signingIn = sessions.signIn({ email: 'race@example.com', password: PASSWORD }, somewhere());
-	await new Promise(setImmediate);
+	const given = { email: 'race@example.com', password: PASSWORD, workspace_id: user.workspace_id };
+	const signingIn = sessions.signIn(given, somewhere());
+	await begun.promise;
 	holding = false;
 	const { token } = await users.invite(user.workspace_id, user.id, ALL);
 	await users.setPassword(token, 'another four ducks');

@@ -3,8 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import fc from 'fast-check';
 import { insertWorkspace, Passwords, Users } from '../../src/access/index.ts';
-import { newId } from '../../src/base/index.ts';
+import { normalEmail } from '../../src/access/users.ts';
+import { deferred, newId } from '../../src/base/index.ts';
+import type { UserPatch } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { PASSWORD, quickDerive, standingClock } from './people.ts';
@@ -105,4 +108,75 @@ test('nobody makes anybody who may do more than themselves', async () => {
 	await assert.rejects(users.change(id, member.user.id, { role: 'owner' }, change), refused);
 	await assert.rejects(users.invite(id, owner.user.id, settings), refused);
 	assert.equal((await users.change(id, member.user.id, { name: 'Bo' }, change)).name, 'Bo');
+});
+
+test('a link sets no password once its user has another role or another email, whichever way the role went', async () => {
+	const id = await workspace();
+	await users.create(id, { email: 'first@x.example', role: 'owner' }, ALL);
+	const { user, token } = await users.create(id, { email: 'wrong@x.example' }, ALL);
+	const stored = () => store.get('users', user.id);
+	let link = token;
+	for (const [at, patch] of [{ role: 'owner' }, { role: 'member' }, { email: 'right@x.example' }].entries()) {
+		const changed = await users.change(id, user.id, patch as UserPatch, ANY);
+		await assert.rejects(users.setPassword(link, PASSWORD), { code: 'invalid_request' }, `change ${at}`);
+		const { password_link_hash, password_link_expires_at } = (await stored()) ?? {};
+		assert.deepEqual([password_link_hash, password_link_expires_at], [null, null]);
+		assert.deepEqual(changed, await stored(), 'what is answered is what is stored');
+		link = (await users.invite(id, user.id, ALL)).token;
+	}
+	const same = { name: 'Grace', role: 'member', email: 'RIGHT@x.example' } as const;
+	await users.change(id, user.id, same, ANY);
+	await users.setPassword(link, PASSWORD);
+	assert.ok((await stored())?.password_hash);
+});
+
+test('who is promoted while a password is being set by an older link keeps the password from before', async () => {
+	const id = await workspace();
+	const [begun, hold] = [deferred<void>(), deferred<void>()];
+	const passwords = new Passwords(async (...given) => {
+		begun.resolve();
+		await hold.promise;
+		return quickDerive(...given);
+	});
+	const { user, token } = await users.create(id, { email: 'race@x.example' }, ALL);
+	const setting = new Users({ store, passwords, clock }).setPassword(token, PASSWORD);
+	await begun.promise;
+	await users.change(id, user.id, { role: 'owner' }, ANY);
+	hold.resolve();
+	await assert.rejects(setting, { code: 'invalid_request' });
+	assert.equal((await store.get('users', user.id))?.password_hash, null);
+});
+
+test('an email is the same however its letters are put together, and so is what is kept of it', async () => {
+	const id = await workspace();
+	// A J with a caron beside it: there is a small letter that has both, and no capital one.
+	const { user } = await users.create(id, { email: 'J\u030C@x.example' }, ALL);
+	assert.equal(user.email, '\u01F0@x.example');
+	for (const email of ['J\u030C@x.example', 'j\u030C@X.example', '\u01F0@x.example', user.email]) {
+		const found = await users.withEmail(email, id);
+		assert.deepEqual(
+			found.map((account) => account.id),
+			[user.id],
+			JSON.stringify(email),
+		);
+		await assert.rejects(users.create(id, { email }, ALL), { code: 'invalid_request' }, JSON.stringify(email));
+	}
+});
+
+test('the form in which an email is kept is its own, for every letter with every accent', () => {
+	const letter = fc.integer({ min: 0x21, max: 0x2fff }).map((code) => String.fromCodePoint(code));
+	const mark = fc.integer({ min: 0x300, max: 0x36f }).map((code) => String.fromCodePoint(code));
+	const text = fc.array(fc.oneof(letter, mark, fc.constantFrom('\u03A3', '\u0130', 'I', 'J', '\u212A')), {
+		maxLength: 8,
+	});
+	fc.assert(
+		fc.property(text, (parts) => {
+			const email = `${parts.join('')}@x.example`;
+			const kept = normalEmail(email);
+			assert.equal(normalEmail(kept), kept);
+			assert.equal(normalEmail(email.normalize('NFD')), kept);
+			assert.equal(normalEmail(email.normalize('NFC')), kept);
+		}),
+		{ numRuns: 20_000 },
+	);
 });

@@ -41,7 +41,7 @@ async function setUp(t: TestContext, ...signers: Signer[]) {
 	const outcome = async (signer: Signer, header?: Record<string, unknown>) => {
 		const token = await signer.sign(claims(), header);
 		return visit(token, settings(signer.algorithm)).then(
-			({ id }) => id,
+			({ end_user }) => end_user.id,
 			({ code }: AppError) => code,
 		);
 	};

@@ -3,7 +3,7 @@ import { createHmac, ECDH, generateKeyPairSync, type KeyObject, randomBytes } fr
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { TokenSettings, VisitorTokens } from '../../src/access/index.ts';
-import { AppError, createLog, SecretBox } from '../../src/base/index.ts';
+import { AppError, type Clock, createLog, SecretBox } from '../../src/base/index.ts';
 import type { DeploymentJwt, DeploymentJwtPatch } from '../../src/contract/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import { forge, newSigner, signatureOf, signWithSecret } from './signers.ts';
@@ -16,8 +16,8 @@ const network = createNetwork({ allowPrivateNetwork: false });
 const secrets = new SecretBox(randomBytes(32));
 const settingsOf = (patch: DeploymentJwtPatch) =>
 	new TokenSettings({ secrets, network }).merge(null, patch) as DeploymentJwt;
-const tokensWith = (box: SecretBox) =>
-	new VisitorTokens({ secrets: box, network, clock: { now: () => NOW }, log: createLog('silent') });
+const tokensWith = (box: SecretBox, clock: Clock = { now: () => NOW }) =>
+	new VisitorTokens({ secrets: box, network, clock, log: createLog('silent') });
 const tokens = tokensWith(secrets);
 
 const rsa = newSigner('RS256', 'k1');
@@ -27,7 +27,8 @@ const rsaSettings = settingsOf({ algorithm: 'RS256', public_key: rsa.publicPem }
 const ecSettings = settingsOf({ algorithm: 'ES256', public_key: ec.publicPem });
 
 const GOOD = { sub: 'ann', exp: SECOND + 600 };
-const verify = (settings: DeploymentJwt, token: string) => tokens.verify(settings, `Bearer ${token}`);
+const verify = async (settings: DeploymentJwt, token: string) =>
+	(await tokens.verify(settings, `Bearer ${token}`)).end_user;
 
 /** Checks that a token is refused for this reason, in words that give nothing of it away. */
 async function assertRefused(settings: DeploymentJwt, token: string, reason: RegExp): Promise<void> {
@@ -46,7 +47,8 @@ test('a token signed as the deployment wants it tells who the visitor is', async
 	assert.deepEqual(await verify(shared, signWithSecret(SECRET, claims)), ann);
 	assert.deepEqual(await verify(rsaSettings, await rsa.sign(claims)), ann);
 	assert.deepEqual(await verify(ecSettings, await ec.sign(claims)), ann);
-	assert.deepEqual(await tokens.verify(shared, `bearer   ${signWithSecret(SECRET, claims)}  `), ann);
+	const { end_user } = await tokens.verify(shared, `bearer   ${signWithSecret(SECRET, claims)}  `);
+	assert.deepEqual(end_user, ann);
 });
 
 test('the secret is the UTF-8 bytes of what was given', async () => {
@@ -156,6 +158,22 @@ test('the times of a token count, with half a minute for clocks that differ', as
 		await assertRefused(shared, signed({ exp: wrong }), /claim exp/);
 		await assertRefused(shared, signed({ nbf: wrong }), /claim nbf/);
 	}
+});
+
+test('a token is good until the very millisecond that was told of it', async () => {
+	let now = NOW;
+	const moved = tokensWith(secrets, { now: () => now });
+	for (const seconds of [600, 600.001, 600.5, 599.999, -29, -29.5, 1e9]) {
+		now = NOW + 123;
+		const header = `Bearer ${signWithSecret(SECRET, { ...GOOD, exp: SECOND + seconds })}`;
+		const { until } = await moved.verify(shared, header);
+		now = until - 1;
+		await moved.verify(shared, header);
+		now = until;
+		await assert.rejects(moved.verify(shared, header), { code: 'invalid_jwt', message: /expired/ }, String(seconds));
+	}
+	const endless = await moved.verify(shared, `Bearer ${signWithSecret(SECRET, { ...GOOD, exp: 1e300 })}`);
+	assert.equal(endless.until, 1e303);
 });
 
 test('a token without a subject or an end is refused', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
 import test, { after } from 'node:test';
+import { hashApiKey } from '../../src/access/api-keys.ts';
 import { isApiKey } from '../../src/access/index.ts';
 import { timestamp } from '../../src/base/index.ts';
 import { assertRefused, standingClock, startPeopledApp } from '../access/people.ts';
@@ -61,7 +62,8 @@ test('a key that was asked for twice under one Idempotency-Key is made once, and
 	assert.deepEqual([again.status, again.body], [201, first.body]);
 	assert.equal(again.headers.get('idempotent-replayed'), 'true');
 	await using store = await openBeside(app);
-	const stored = await store.storedAnswer(`${await firstWorkspace(store)} POST ${KEYS}`, 'one key, please');
+	const whose = `${await firstWorkspace(store)} ${(await store.apiKeyByHash(hashApiKey(app.key)))?.id}`;
+	const stored = await store.storedAnswer(`${whose} POST ${KEYS}`, 'one key, please');
 	assert.ok(stored && !stored.body.includes(first.body.key), 'the stored answer is sealed');
 });
 
@@ -116,6 +118,48 @@ test('a key works until the moment at which it expires, and its open stream ends
 	assertRefused(late, 401, 'unauthorized');
 	assert.equal(late.headers.get('x-ratelimit-limit'), null);
 	await stream.ended;
+});
+
+test('a key that expires makes none that outlives it, and one that says nothing expires with its maker', async () => {
+	const at = Date.now() + 3_600_000;
+	const maker = using((await makeKey({ scopes: ['settings:write'], expires_at: timestamp(at) })).key);
+	const scopes = ['settings:write'];
+	for (const expires_at of [
+		null,
+		timestamp(at + 1),
+		timestamp(at + 86_400_000),
+		// The same moment on a clock elsewhere, and one millisecond past it.
+		timestamp(at + 7_200_001).replace('Z', '+02:00'),
+	]) {
+		const answer = await maker('POST', KEYS, { scopes, expires_at });
+		assertRefused(answer, 400, 'invalid_request', String(expires_at));
+		assert.deepEqual(
+			answer.body.error.details.map(({ path }: { path: string }) => path),
+			['/expires_at'],
+		);
+	}
+	for (const [given, expires_at] of [
+		[{}, timestamp(at)],
+		[{ expires_at: timestamp(at) }, timestamp(at)],
+		[{ expires_at: timestamp(at + 7_200_000).replace('Z', '+02:00') }, timestamp(at)],
+		[{ expires_at: timestamp(at - 60_000) }, timestamp(at - 60_000)],
+	] as const) {
+		const { status, body } = await maker('POST', KEYS, { scopes, ...given });
+		assert.deepEqual([status, body.expires_at], [201, expires_at], JSON.stringify(given));
+		// Nor does what it makes.
+		const next = using(body.key);
+		assertRefused(await next('POST', KEYS, { scopes, expires_at: null }), 400, 'invalid_request');
+		assert.equal((await next('POST', KEYS, { scopes })).body.expires_at, expires_at);
+	}
+});
+
+test('who does not expire makes keys that do and keys that never do: a key, and a person whose session will end', async () => {
+	const later = timestamp(Date.now() + 400 * 86_400_000);
+	for (const call of [app.call, people.owner.call]) {
+		assert.equal((await call('POST', KEYS, {})).body.expires_at, null);
+		assert.equal((await call('POST', KEYS, { expires_at: null })).body.expires_at, null);
+		assert.equal((await call('POST', KEYS, { expires_at: later })).body.expires_at, later);
+	}
 });
 
 test('when a key was last used is told, to the minute', async () => {

@@ -197,3 +197,19 @@ test('changes at once are all made, and a condition on the version lets only one
 	assert.equal((await app.call('DELETE', `${path}?purge=true`, undefined, conditional)).status, 412);
 	assert.equal((await app.call('GET', path)).status, 200);
 });
+
+test('a cursor is good for its filters in whatever order and form they are written', async () => {
+	for (let more = 0; more < 3; more++) await talk();
+	const first = await app.call(
+		'GET',
+		`${CONVERSATIONS}?limit=1&deployment_id=${deployment}&status=active&created_after=2020-01-01T00:00:00Z`,
+	);
+	const second = await app.call(
+		'GET',
+		`${CONVERSATIONS}?created_after=2020-01-01T00:00:00.000Z&status=active&cursor=${first.body.next_cursor}&deployment_id=${deployment}&limit=1`,
+	);
+	assert.equal(second.status, 200);
+	assert.notEqual(second.body.data[0].id, first.body.data[0].id);
+	const other = await app.call('GET', `${CONVERSATIONS}?status=active&cursor=${first.body.next_cursor}`);
+	assert.equal(other.body.error.code, 'invalid_cursor');
+});

@@ -222,3 +222,15 @@ test('the log is of one workspace, and is read with the scope for webhooks', asy
 	const denied = await app.call('GET', EVENTS, undefined, other);
 	assert.deepEqual([denied.status, denied.body.error.code], [403, 'insufficient_scope']);
 });
+
+test('a cursor goes on from the end of the log also where nothing of the wanted kind has happened', async () => {
+	await using own = await startTestApp();
+	const before = await own.call('GET', '/api/v1/events?types=conversation.closed');
+	assert.deepEqual(before.body.data, []);
+	await own
+		.call('POST', '/api/v1/assistants', { name: 'Guide' })
+		.then(({ body }) => own.call('DELETE', `/api/v1/assistants/${body.id}`));
+	const after = await own.call('GET', `/api/v1/events?types=conversation.closed&cursor=${before.body.next_cursor}`);
+	assert.deepEqual(after.body.data, []);
+	assert.notEqual(after.body.next_cursor, before.body.next_cursor);
+});

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { SCOPES } from '../../src/contract/index.ts';
 import {
 	addUser,
 	assertRefused,
@@ -192,6 +193,34 @@ test('a key makes nobody who may do more than itself', async () => {
 	}
 	const link = await limited('POST', `${USERS}/${await ownerId()}/password-link`);
 	assertRefused(link, 403, 'insufficient_scope');
+});
+
+test('a link that a limited key made for a member is good no more when the member has become an owner', async () => {
+	await using store = await openBeside(app);
+	const scopes = SCOPES.filter(
+		(scope) => scope !== '*' && (scope === 'settings:write' || !scope.startsWith('settings:')),
+	);
+	const key = await addKey(store, await firstWorkspace(store), scopes);
+	const email = fresh();
+	const id = await addUser(app, email, 'member');
+	const link = await app.call('POST', `${USERS}/${id}/password-link`, undefined, { authorization: `Bearer ${key}` });
+	assert.equal(link.status, 200);
+	assert.equal((await app.call('PATCH', `${USERS}/${id}`, { role: 'owner' })).body.role, 'owner');
+	const given = { token: tokenOf(link.body.password_link), password: 'a password of theirs' };
+	assertRefused(await request(app.url, 'POST', `${SESSION}/password`, given), 400, 'invalid_request');
+	await signIn(email);
+});
+
+test('a link that went to a wrong address is good no more when the address is put right', async () => {
+	const { body: user } = await app.call('POST', USERS, { email: fresh(), role: 'owner' });
+	const email = fresh();
+	assert.equal((await app.call('PATCH', `${USERS}/${user.id}`, { email })).body.email, email);
+	const set = (link: string) =>
+		request(app.url, 'POST', `${SESSION}/password`, { token: tokenOf(link), password: PASSWORD });
+	assertRefused(await set(user.password_link), 400, 'invalid_request');
+	const { body } = await app.call('POST', `${USERS}/${user.id}/password-link`);
+	assert.equal((await set(body.password_link)).status, 200);
+	await signIn(email);
 });
 
 test('a user is changed only at the version that is named, and read anew only where it has changed', async () => {

@@ -224,3 +224,33 @@ test('an event that is given back has never been', () => {
 		{ numRuns: 500 },
 	);
 });
+
+test('who has no event left after one was given back is not remembered, and pushes nobody out', () => {
+	const { window } = windowAt(2);
+	assert.equal(window.take('ann', 2), 0);
+	assert.equal(window.take('ann', 2), 0);
+	for (const key of ['bob', 'cid', 'dot', 'eve']) {
+		assert.equal(window.take(key, 1), 0);
+		window.giveBack(key);
+		assert.equal(window.size, 1, key);
+	}
+	window.giveBack('ann');
+	assert.equal(window.size, 1, 'one event is left');
+	assert.equal(window.take('ann', 2), 0);
+	assert.equal(window.take('ann', 2), 60);
+});
+
+test('the room of a key that is not remembered any more is free for others', () => {
+	const clock = { at: START, now: () => clock.at };
+	const window = new SlidingWindow(clock, MINUTE, { keys: 1_000, times: 200 });
+	for (let round = 0; round < 20; round++) {
+		for (let event = 0; event < 50; event++) assert.equal(window.take(`key ${round}`, 50), 0);
+		for (let event = 0; event < 50; event++) window.giveBack(`key ${round}`);
+	}
+	assert.equal(window.size, 0);
+	const keys = ['ann', 'bob', 'cid', 'dot'];
+	for (const key of keys) {
+		for (let event = 0; event < 50; event++) assert.equal(window.take(key, 50), 0);
+	}
+	for (const key of keys) assert.equal(window.take(key, 50), 60, key);
+});

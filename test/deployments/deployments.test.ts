@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { TokenSettings } from '../../src/access/index.ts';
 import { AppError, createLog, deferred, newId, SecretBox } from '../../src/base/index.ts';
-import { Deployments, presentDeployment } from '../../src/deployments/index.ts';
+import { Deployments, type OpenStream, presentDeployment } from '../../src/deployments/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import type { Commit, CommitOutcome, Store } from '../../src/store/index.ts';
 import { assistantRecord, deploymentRecord } from './records.ts';
@@ -130,6 +130,60 @@ test('unknown, malformed and foreign ids get the same answer: none tells which i
 	assert.equal((await deployments.visible(deployment.id)).record.name, 'Shop');
 });
 
+/** Changes of a deployment that wait for the disk, as many as may, until they are let go on. */
+async function occupied({ workspaceId, deployment, next, deployments }: ReturnType<typeof setUp>) {
+	const disk = deferred<CommitOutcome>();
+	const asked = deferred<void>();
+	next.push(() => {
+		asked.resolve();
+		return disk.promise;
+	});
+	const change = () => deployments.change(workspaceId, deployment.id, { name: 'New name' });
+	const changes = Array.from({ length: 17 }, change);
+	await asked.promise;
+	await assert.rejects(change(), { code: 'unavailable' });
+	return async () => {
+		disk.resolve({ outcome: 'fenced' });
+		await Promise.allSettled(changes);
+	};
+}
+
+test('not even a deployment that is too busy to be changed tells another workspace that it exists', async () => {
+	const scene = setUp();
+	await using deployments = scene.deployments;
+	const release = await occupied(scene);
+	const foreign = deployments.change(newId('workspace'), scene.deployment.id, { name: 'Mine now' });
+	await assert.rejects(foreign, { code: 'not_found', message: 'The deployment does not exist.' });
+	await release();
+});
+
+test('an archived deployment that is too busy to be changed is gone for visitors as any other', async () => {
+	const scene = setUp();
+	await using deployments = scene.deployments;
+	await deployments.change(scene.workspaceId, scene.deployment.id, { status: 'archived' });
+	const release = await occupied(scene);
+	await assert.rejects(deployments.visible(scene.deployment.id), isNotFound);
+	await release();
+});
+
+test('archiving an archived deployment is no change, and neither is reviving one that is active', async () => {
+	const { workspaceId, deployment, clock, seen, deployments } = setUp();
+	await using _closing = deployments;
+	const change = (patch: object) => deployments.change(workspaceId, deployment.id, patch);
+	for (const status of ['active', 'archived', 'active']) {
+		clock.at += 1_000;
+		const changed = await change({ status });
+		const commits = seen.commits.length;
+		clock.at += 1_000;
+		assert.equal(await change({ status }), changed, 'the very same');
+		assert.equal(await change({}), changed);
+		assert.equal(seen.commits.length, commits);
+		const stale = deployments.change(workspaceId, deployment.id, { status } as object, [99]);
+		await assert.rejects(stale, { code: 'precondition_failed' });
+	}
+	assert.equal((await change({ status: 'active', name: 'New name' })).name, 'New name');
+});
+
 test('a wrong domain changes nothing, neither on disk nor in memory', async () => {
 	const { workspaceId, deployment, seen, deployments } = setUp();
 	await using _closing = deployments;
@@ -199,10 +253,10 @@ test('memory that is out of date is thrown away: the next change is made to what
 	assert.deepEqual([changed.name, changed.version], ['Changed elsewhere', 8]);
 });
 
-test('visitors who come at once share one read of the deployment', async () => {
+test('visitors who come at once to a deployment that sleeps share one read of it, however many they are', async () => {
 	const { deployment, seen, deployments } = setUp();
 	await using _closing = deployments;
-	const all = await Promise.all(Array.from({ length: 10 }, () => deployments.visible(deployment.id)));
+	const all = await Promise.all(Array.from({ length: 500 }, () => deployments.visible(deployment.id)));
 	assert.equal(seen.loads, 1);
 	assert.ok(all.every((visible) => visible === all[0]));
 });
@@ -311,3 +365,62 @@ test('a change of the key is seen by the very next request, and other changes le
 	assert.doesNotMatch(config.body.toString(), /chat|HS256/, 'visitors are not told');
 	assert.equal(presentDeployment(record).jwt?.secret, '***');
 });
+
+test('a stream that begins after its deployment has changed is judged by what it is now', async () => {
+	const { workspaceId, deployment, deployments } = setUp();
+	await using _closing = deployments;
+	const { record } = await deployments.visible(deployment.id);
+	const begin = () =>
+		deployments.openStream({
+			deployment: record,
+			visitor: 'ann',
+			until: null,
+			signal: new AbortController().signal,
+			async judge(present) {
+				if (!present.allows('https://shop.example')) throw new AppError('domain_not_allowed');
+			},
+		});
+	const early = begin();
+	assert.equal(await toldOn(early), 1);
+	await deployments.change(workspaceId, deployment.id, { name: 'New name' });
+	const later = begin();
+	assert.deepEqual([await toldOn(early), await toldOn(later)], [1, 1]);
+	await deployments.change(workspaceId, deployment.id, { allowed_domains: [] });
+	const late = begin();
+	assert.deepEqual([await toldOn(early), await toldOn(later), await toldOn(late)], [0, 0, 0]);
+	assert.deepEqual([early.signal.aborted, late.signal.aborted], [true, true]);
+	await deployments.change(workspaceId, deployment.id, { allowed_domains: ['shop.example'], status: 'archived' });
+	assert.equal(await toldOn(begin()), 0);
+});
+
+test('streams are judged also when a change by others is found out', async () => {
+	const { workspaceId, deployment, rows, deployments } = setUp();
+	await using _closing = deployments;
+	const { record } = await deployments.visible(deployment.id);
+	const judged: string[] = [];
+	const stream = deployments.openStream({
+		deployment: record,
+		visitor: 'ann',
+		until: null,
+		signal: new AbortController().signal,
+		async judge(present) {
+			judged.push(present.record.name);
+		},
+	});
+	rows.set(deployment.id, { ...deployment, name: 'Changed elsewhere', version: 7 } as typeof deployment);
+	await assert.rejects(deployments.change(workspaceId, deployment.id, { allowed_domains: [] }));
+	await deployments.visible(deployment.id);
+	assert.equal(await toldOn(stream), 1);
+	assert.deepEqual(judged, ['Changed elsewhere']);
+	stream.end();
+});
+
+/** How many of one event a stream tells. */
+async function toldOn(stream: OpenStream): Promise<number> {
+	async function* events() {
+		yield 'event';
+	}
+	let told = 0;
+	for await (const _ of stream.whileLetIn(events())) told++;
+	return told;
+}

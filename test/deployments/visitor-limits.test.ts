@@ -87,6 +87,26 @@ test('the configuration is read up to 600 times a minute and address, apart from
 	);
 });
 
+test('other requests are counted apart from messages and the configuration, 300 a minute for each visitor', () => {
+	const { clock, limits } = limitsAt();
+	const wait = (deployment: string, visitor: string) => waitOf(() => limits.countRequest(deployment, visitor));
+	for (let asked = 0; asked < 300; asked++) assert.equal(wait('dep_a', '192.0.2.1'), 0);
+	clock.at += 20_000;
+	assert.equal(wait('dep_a', '192.0.2.1'), 40);
+	assert.equal(wait('dep_a', '192.0.2.2'), 0);
+	assert.equal(wait('dep_b', '192.0.2.1'), 0);
+	assert.equal(
+		waitOf(() => limits.countMessage('dep_a', '192.0.2.1', 1)),
+		0,
+	);
+	assert.equal(
+		waitOf(() => limits.countConfig('dep_a', '192.0.2.1')),
+		0,
+	);
+	clock.at += 40_000;
+	assert.equal(wait('dep_a', '192.0.2.1'), 0);
+});
+
 test('all addresses of one IPv6 line are one visitor, those of another line are not', () => {
 	const { limits } = limitsAt();
 	const wait = (address: string) => waitOf(() => limits.countMessage('dep_a', visitorKey(null, address), 1));
@@ -130,10 +150,11 @@ test('a million visitors with made-up addresses take no more memory than the bou
 	for (let visitor = 0; visitor < 1_000_000; visitor++) {
 		limits.countConfig('dep_a', addressOf(visitor));
 		limits.countMessage('dep_a', visitorKey(null, addressOf(visitor)), 1);
+		limits.countRequest('dep_a', visitorKey(null, addressOf(visitor)));
 	}
-	assert.deepEqual(limits.remembered, { configs: 20_000, messages: 100_000 });
+	assert.deepEqual(limits.remembered, { configs: 20_000, messages: 100_000, requests: 100_000 });
 	const used = memoryInUse() - before;
-	assert.ok(used < 80 * MEGABYTE, `${Math.round(used / MEGABYTE)} MB`);
+	assert.ok(used < 120 * MEGABYTE, `${Math.round(used / MEGABYTE)} MB`);
 	const wait = (visitor: number) => waitOf(() => limits.countMessage('dep_a', visitorKey(null, addressOf(visitor)), 1));
 	assert.equal(wait(999_999), 60);
 	assert.equal(wait(900_000), 60);
@@ -155,6 +176,22 @@ test('as many readers of the configuration as are remembered, each at its limit,
 			'each is still counted exactly',
 		);
 	}
+});
+
+test('visitors who ask for as much as they may take less than 60 MB, however many they are', () => {
+	const { limits } = limitsAt();
+	const before = memoryInUse();
+	const visitor = (at: number) => visitorKey(null, `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`);
+	for (let at = 0; at < 50_000; at++) {
+		for (let asked = 0; asked < 300; asked++) limits.countRequest('dep_a', visitor(at));
+	}
+	const used = memoryInUse() - before;
+	assert.ok(used < 60 * MEGABYTE, `${Math.round(used / MEGABYTE)} MB`);
+	assert.ok(limits.remembered.requests > 20_000);
+	assert.equal(
+		waitOf(() => limits.countRequest('dep_a', visitor(49_999))),
+		60,
+	);
 });
 
 test('visitors who may send ten thousand messages a minute do not fill the memory either', () => {

@@ -153,3 +153,19 @@ test('a store whose writer cannot be started does not open', async (t) => {
 	const writer = { file: new URL('./no-such-script.js', import.meta.url) };
 	await assert.rejects(openSqliteStore({ dataDir, writer }), /Cannot find module/);
 });
+
+test('a tool beside a server of another version changes nothing, and says which Parley to use', async (t) => {
+	const dataDir = await temporaryPlace(t);
+	await (await open(dataDir))[Symbol.asyncDispose]();
+	const db = new Database(databaseFile(dataDir));
+	const ours = db.pragma('user_version', { simple: true }) as number;
+	db.pragma(`user_version = ${ours - 1}`);
+	db.close();
+	await assert.rejects(
+		openSqliteStore({ dataDir, writer: workerEntry('store'), role: 'tool' }),
+		new RegExp(`has schema version ${ours - 1}, this command knows ${ours}`),
+	);
+	const after = new Database(databaseFile(dataDir));
+	assert.equal(after.pragma('user_version', { simple: true }), ours - 1);
+	after.close();
+});

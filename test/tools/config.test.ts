@@ -250,3 +250,21 @@ test('a patch merges what it names, null removes, and another kind of auth begin
 	assert.equal(authAfter(null), undefined);
 	assert.equal(authAfter('x'), 'x');
 });
+
+test('parameters that stay as they are stored are not judged again', () => {
+	// Nobody could give these now: perhaps an earlier version let them in.
+	const loop = { type: 'object', properties: { city: { $ref: '#' } } };
+	const stored = { ...api({}), parameters: loop } as ToolConfig;
+	const changed = (patch: object) => completeConfig('api', mergeConfig(stored, { ...patch }), network, stored);
+	assert.deepEqual(changed({ timeout_ms: 5 }), { ...stored, timeout_ms: 5 });
+	assert.deepEqual(changed({ timeout_ms: 5, parameters: structuredClone(loop) }), { ...stored, timeout_ms: 5 });
+	assert.deepEqual(
+		refusal(() => changed({ parameters: { title: 'x' } })),
+		['invalid_request', '/config/parameters'],
+	);
+	assert.deepEqual(
+		refusal(() => changed({ url: 'https://api.example/{town}' })),
+		['invalid_request', '/config/url'],
+		'what hangs on them is',
+	);
+});

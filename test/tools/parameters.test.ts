@@ -120,8 +120,99 @@ test('a schema whose check might not end is refused before anything is checked a
 		const next = { $ref: `#/$defs/d${at + 1}` };
 		return [`d${at}`, { allOf: [next, next] }];
 	});
-	assertRefused(object({ $ref: '#/$defs/d0', $defs: { ...Object.fromEntries(doubled), d40: {} } }), /more than 500/);
-	const wide = Array.from({ length: 600 }, (_, at) => [`p${at}`, {}]);
-	assertRefused(object({ properties: Object.fromEntries(wide) }), /more than 500/);
-	compileParameters(object({ properties: Object.fromEntries(wide.slice(0, 499)) }));
+	assertRefused(object({ $ref: '#/$defs/d0', $defs: { ...Object.fromEntries(doubled), d40: {} } }), /more than 1000/);
+});
+
+const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+const members = (count: number, make: (at: number) => unknown): Schema =>
+	Object.fromEntries(times(count, (at) => [`k${at}`, make(at)]));
+const sizeOf = (schema: Schema): number => JSON.stringify(schema).length;
+
+test('a few lines that references make many of are refused, whatever it is that they hold', () => {
+	const held: Schema[] = [
+		{ dependentRequired: members(20, (at) => [`a${at}`, 'b']) },
+		{ enum: times(200, (at) => `value ${at}`) },
+		{ enum: times(20, (at) => ({ a: [at, { b: 'x'.repeat(90) }] })) },
+		{ required: times(200, (at) => `name ${at}`) },
+		{ const: 'x'.repeat(3_000) },
+		{ pattern: `(${'ab?'.repeat(1_000)})` },
+		{ patternProperties: members(20, () => true) },
+		{ allOf: times(20, () => false) },
+		{ maxLength: 9, minimum: 1, maxItems: 3, minProperties: 1, multipleOf: 2, uniqueItems: true, description: 'x' },
+	];
+	for (const e of held) {
+		const leading = (count: number) =>
+			object({ $defs: { e }, properties: members(count, () => ({ $ref: '#/$defs/e' })) });
+		assert.ok(sizeOf(leading(240)) < 16_000);
+		assertRefused(leading(240), /more than (1000 parts|65536 characters)/);
+		assert.equal(compileParameters(leading(2))({}), true, JSON.stringify(e).slice(0, 80));
+	}
+});
+
+test('what takes more time than its size tells is bounded without any reference', () => {
+	const long: Schema[] = [
+		{ properties: members(1_000, () => ({})) },
+		{ properties: members(1_000, () => true) },
+		{ properties: members(400, () => ({ type: 'string', minLength: 1 })) },
+		{ patternProperties: members(1_000, () => true), additionalProperties: false },
+		{ allOf: times(400, (at) => ({ properties: { [`k${at}`]: true } })), unevaluatedProperties: false },
+		{ oneOf: times(1_000, () => false) },
+		{ dependentRequired: { a: times(300, (at) => `k${at}`) } },
+		{ dependentRequired: members(300, () => ['a']) },
+		{ dependencies: { a: times(300, (at) => `k${at}`) } },
+	];
+	for (const schema of long) {
+		assert.ok(sizeOf(object(schema)) < 32_768);
+		assertRefused(object(schema), /more than 1000 parts/);
+	}
+	assertRefused(object({ properties: { a: { const: 'x'.repeat(66_000) } } }), /more than 65536 characters/);
+});
+
+test('what people describe their parameters with fits', () => {
+	const described = { type: 'string', description: 'What it is for, in a sentence or two.', examples: ['one'] };
+	const enumeration = { enum: times(600, (at) => `Region/Place_${at}`), title: 'Time zone' };
+	const isRight = compileParameters(
+		object({
+			properties: { ...members(300, () => described), zone: enumeration },
+			required: times(300, (at) => `k${at}`),
+			additionalProperties: false,
+		}),
+	);
+	const whole = members(300, () => 'text');
+	assert.equal(isRight(whole), true);
+	assert.equal(isRight({ ...whole, zone: 'Region/Place_599' }), true);
+	assert.equal(isRight({ ...whole, zone: 'Region/Place_600' }), false);
+	assert.equal(isRight({ ...whole, k299: undefined }), false);
+	assert.equal(isRight({ ...whole, k300: 'text' }), false);
+	const draft7 = compileParameters(
+		object({
+			$schema: 'http://json-schema.org/draft-07/schema#',
+			properties: { pair: { enum: times(3_000, (at) => [at]) } },
+		}),
+	);
+	assert.deepEqual([draft7({ pair: [2_999] }), draft7({ pair: [3_000] })], [true, false]);
+});
+
+test('what a reference leads to counts among what is evaluated', () => {
+	const isRight = compileParameters(
+		object({
+			$defs: { place: { properties: { city: { type: 'string' } } }, time: { properties: { day: true } } },
+			allOf: [{ $ref: '#/$defs/place' }, { anyOf: [{ $ref: '#/$defs/time' }, { required: ['never'] }] }],
+			unevaluatedProperties: false,
+		}),
+	);
+	assert.deepEqual(
+		[{ city: 'Ulm', day: 1 }, { city: 7 }, { city: 'Ulm', town: 1 }].map((given) => isRight(given)),
+		[true, false, false],
+	);
+});
+
+test('a keyword of another dialect is passed over, whatever stands there', () => {
+	const $schema = 'http://json-schema.org/draft-07/schema#';
+	for (const other of ['dependentSchemas', 'dependentRequired', '$defs', 'prefixItems', 'unevaluatedProperties']) {
+		for (const value of [null, 7, 'x', [null], { a: null }]) {
+			assert.equal(compileParameters(object({ $schema, [other]: value }))({ b: 1 }), true, other);
+		}
+	}
+	compileParameters(object({ additionalItems: null }));
 });

@@ -137,7 +137,29 @@ export const MIGRATIONS: readonly string[] = [
 	CREATE INDEX idempotency_by_subject ON idempotency (subject) WHERE subject IS NOT NULL;
 	`,
 	SEARCH_INDEX_REBUILD,
+	`
+	CREATE INDEX conversations_by_status ON conversations (workspace_id, status, created_at, id);
+	CREATE INDEX conversations_by_assistant ON conversations (assistant_id, created_at, id);
+	CREATE INDEX conversations_by_end_user ON conversations (workspace_id, end_user_id, created_at, id);
+	CREATE INDEX conversations_by_visitor ON conversations (deployment_id, end_user_id, created_at, id);
+
+	CREATE TABLE server_facts (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, value TEXT NOT NULL, created_at INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+	`,
 ];
+
+/**
+ * For tools beside a server: they change no schema under it.
+ * @throws Error where the database has another schema than this Parley's
+ */
+export function requireSchema(db: Database): void {
+	const version = db.pragma('user_version', { simple: true }) as number;
+	if (version === MIGRATIONS.length) return;
+	throw new Error(
+		`The database has schema version ${version}, this command knows ${MIGRATIONS.length}. Use the Parley that the server runs, or start the server of this one first.`,
+	);
+}
 
 /**
  * Brings the database to today's schema, each step in a transaction of its own.

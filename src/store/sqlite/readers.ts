@@ -178,6 +178,11 @@ export class SqliteReaders implements Readers {
 		return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }));
 	}
 
+	async lastEvent(): Promise<number> {
+		const row = this.#prepare('SELECT max(seq) AS seq FROM events').get() as { seq: number | null };
+		return row.seq ?? 0;
+	}
+
 	async closingEvent(conversationId: string, messageId: string): Promise<number | undefined> {
 		const row = this.#prepare(
 			`SELECT seq FROM events WHERE stream = ? AND type IN ('message.completed', 'message.failed')

@@ -7,6 +7,12 @@ type Columns<K extends Kind> = { readonly [F in keyof Required<Records[K]>]: Cod
 
 /** The columns of every kind of record; the table has the kind's name. */
 export const TABLES: { readonly [K in Kind]: Columns<K> } = {
+	server_facts: {
+		id: 'plain',
+		version: 'plain',
+		value: 'plain',
+		created_at: 'plain',
+	},
 	workspaces: {
 		id: 'plain',
 		version: 'plain',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { databaseFile, openWritable } from './connection.ts';
-import { migrate } from './migrations.ts';
+import { migrate, requireSchema } from './migrations.ts';
 import { currentFence, type Fence, takeFence, Writer, type WriterOutcome, type WriterTask } from './writer.ts';
 
 /** What the thread is started with. */
@@ -48,7 +48,8 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 		mkdirSync(data.dataDir, { recursive: true, mode: 0o700 });
 		if (data.role === 'server') lock = lockDirectory(data.dataDir);
 		db = openWritable(databaseFile(data.dataDir));
-		migrate(db);
+		if (data.role === 'server') migrate(db);
+		else requireSchema(db);
 		fence = data.role === 'server' ? takeFence(db, 'main', data.owner) : currentFence(db, 'main');
 		writer = new Writer(db, fence);
 	} catch (error) {

@@ -1,0 +1,95 @@
+import { AppError, type Clock, type Log } from '../base/index.ts';
+import { OpenStream, type StreamedVisit } from './open-stream.ts';
+import type { VisibleDeployment } from './visible-deployment.ts';
+
+export interface OpenStreamsOptions {
+	clock: Clock;
+	log: Log;
+	/** Milliseconds after which a stream in which nothing happens ends, at the latest, once its token is over. */
+	everyMs?: number;
+}
+
+/**
+ * Streams that one visitor may have open at once, per deployment. One is enough for a tab; but without tokens a visitor is an
+ * address, and behind it may be a whole office.
+ */
+const STREAMS = 100;
+/** Nobody knows when a tab will be closed. */
+const RETRY_SECONDS = 10;
+const EVERY_MS = 2_000;
+
+/**
+ * The event streams that visitors have open: so many each at most, and each only while its visit would be let in. They are
+ * judged anew when their deployment changes, and end with their token. It holds as many entries as there are open streams.
+ */
+export class OpenStreams implements Disposable {
+	readonly #clock: Clock;
+	readonly #log: Log;
+	readonly #byDeployment = new Map<string, Set<OpenStream>>();
+	readonly #byVisitor = new Map<string, number>();
+	/** No token is over before this. Where streams have ended since, it may be too early, never too late. */
+	#soonest = Number.POSITIVE_INFINITY;
+	readonly #timer: NodeJS.Timeout;
+
+	constructor({ clock, log, everyMs = EVERY_MS }: OpenStreamsOptions) {
+		this.#clock = clock;
+		this.#log = log;
+		this.#timer = setInterval(() => this.endExpired(), everyMs);
+		this.#timer.unref();
+	}
+
+	/** What is remembered: deployments and visitors that have streams open. */
+	get remembered(): { deployments: number; visitors: number } {
+		return { deployments: this.#byDeployment.size, visitors: this.#byVisitor.size };
+	}
+
+	/**
+	 * Counts and watches a stream from now on. It must be ended.
+	 * @throws AppError `rate_limit_exceeded` where the visitor has as many open as one may have
+	 */
+	open(visit: StreamedVisit): OpenStream {
+		const { id } = visit.deployment;
+		const visitor = `${id} ${visit.visitor}`;
+		const count = this.#byVisitor.get(visitor) ?? 0;
+		if (count >= STREAMS) {
+			const sentence = `At most ${STREAMS} event streams may be open at once. Try again in ${RETRY_SECONDS} seconds.`;
+			throw new AppError('rate_limit_exceeded', sentence, { retry_after: RETRY_SECONDS });
+		}
+		this.#byVisitor.set(visitor, count + 1);
+		const streams = this.#byDeployment.get(id) ?? new Set();
+		this.#byDeployment.set(id, streams);
+		const stream = new OpenStream(visit, this.#clock, this.#log, () => {
+			streams.delete(stream);
+			if (streams.size === 0 && this.#byDeployment.get(id) === streams) this.#byDeployment.delete(id);
+			const others = (this.#byVisitor.get(visitor) ?? 1) - 1;
+			if (others === 0) this.#byVisitor.delete(visitor);
+			else this.#byVisitor.set(visitor, others);
+		});
+		streams.add(stream);
+		if (visit.until !== null) this.#soonest = Math.min(this.#soonest, visit.until);
+		stream.begin();
+		return stream;
+	}
+
+	/** Judges the streams of a deployment by what it is now. To be called when it has changed. */
+	look(deployment: VisibleDeployment): void {
+		for (const stream of this.#byDeployment.get(deployment.record.id) ?? []) stream.judge(deployment);
+	}
+
+	/** Ends the streams whose tokens are over. Costs nothing until the first one is. */
+	endExpired(): void {
+		const now = this.#clock.now();
+		if (now < this.#soonest) return;
+		this.#soonest = Number.POSITIVE_INFINITY;
+		for (const streams of this.#byDeployment.values()) {
+			for (const stream of [...streams]) {
+				if (stream.until > now) this.#soonest = Math.min(this.#soonest, stream.until);
+				else stream.cut();
+			}
+		}
+	}
+
+	[Symbol.dispose](): void {
+		clearInterval(this.#timer);
+	}
+}
