@@ -16,6 +16,7 @@ const MAX_KEYS = 100;
  */
 export async function downloadKeySet(source: KeySetSource, url: string, timeoutMs: number): Promise<LocalJWKSet> {
 	await using file = await source.download(url, {
+		purpose: 'key_set',
 		httpsOnly: true,
 		timeoutMs,
 		maxWireBytes: MAX_BYTES,

@@ -154,9 +154,7 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
 			const list = `chunks ${document.id}`;
 			const page = cursors.read(list, query, 'asc');
-			const chunks = knowledgeBase.generation
-				? await store.chunks(knowledgeBase.generation, document.id, page.after?.at ?? -1, page.limit + 1)
-				: [];
+			const chunks = await store.servingChunks(knowledgeBase.id, document.id, page.after?.at ?? -1, page.limit + 1);
 			return cursors.page(
 				list,
 				page,

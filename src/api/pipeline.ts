@@ -6,6 +6,7 @@ import {
 	type Operation,
 	pointerTo,
 	queryValidator,
+	SMALL_BODY,
 	type Validator,
 } from '../contract/index.ts';
 import type { HttpRequest, Reply, Route } from '../http/index.ts';
@@ -101,7 +102,8 @@ export function inputReader(operation: Operation): InputReader {
 		query: (request) => checkQuery(queryObject(request)),
 		async body(request) {
 			if (operation.multipart && MULTIPART.test(request.header('content-type') ?? '')) return undefined;
-			const value = await request.json();
+			const maxBytes = operation.body === undefined ? SMALL_BODY : operation.maxBodyBytes;
+			const value = await request.json({ maxBytes });
 			if (operation.body === undefined) {
 				// An empty JSON object is as good as no body: some clients cannot send none.
 				if (value !== undefined) checkBody(value);

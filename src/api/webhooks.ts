@@ -4,7 +4,7 @@ import type { Network } from '../net/index.ts';
 import { decideAndCommit, requireVersion, type Store, versionOf, type WebhookRecord } from '../store/index.ts';
 import {
 	newSigningSecret,
-	ping,
+	Pings,
 	requireEndpoint,
 	requireSigningSecret,
 	Sender,
@@ -49,7 +49,7 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock }
 	[K in WebhookOperation]: Handler<Operations[K]>;
 } {
 	const secrets = new SigningSecrets(box);
-	const sender = new Sender({ network, secrets, clock });
+	const pings = new Pings(new Sender({ network, secrets, clock }));
 
 	const find = async (workspaceId: string, id: string): Promise<WebhookRecord> => {
 		const record = await store.get('webhooks', id);
@@ -157,7 +157,7 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock }
 
 		async testWebhook({ caller, params }) {
 			const record = await find(caller.workspaceId, params.id);
-			return ping(sender, record, clock.now());
+			return pings.send(record, clock.now());
 		},
 	};
 }

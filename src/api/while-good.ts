@@ -1,6 +1,6 @@
 import type { Caller, CredentialWatch, Use } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
-import type { HttpRequest, MultipartFields, MultipartOptions, Reply, SseEvent } from '../http/index.ts';
+import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions, Reply, SseEvent } from '../http/index.ts';
 
 /**
  * Answers a request that may take long, for as long as its credential is good: when that ends, so does the request's signal,
@@ -109,8 +109,8 @@ class WatchedRequest implements HttpRequest {
 		return this.#request.header(name);
 	}
 
-	json(): Promise<unknown> {
-		return this.#request.json();
+	json(options?: JsonOptions): Promise<unknown> {
+		return this.#request.json(options);
 	}
 
 	multipart(options: MultipartOptions): Promise<MultipartFields> {

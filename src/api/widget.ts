@@ -118,6 +118,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 				admit(present, request);
 				if (identifiesAlike(present.record, deployment)) return;
 				const now = await identify(present.record, request);
+				// Known by another name, or by none any more, they would not find their conversation.
 				if (now.endUser?.id !== endUser?.id) throw new AppError('invalid_jwt');
 			},
 		});
@@ -168,16 +169,19 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		},
 	};
 
+	/** Sends a message, or finds the one that it repeats. */
 	const sent = async (visit: Visit, stream: boolean, request: HttpRequest): Promise<Reply> => {
 		const { deployment, endUser, visitor, body } = visit;
-		deployments.limits.countMessage(deployment.id, visitor, deployment.rate_limit.messages_per_minute);
 		const answer = (turn: SentMessage | EndedTurn) =>
 			turnAnswer(conversations, turn, request, stream, 'visitor') as Promise<RawReply | WidgetMessageReply>;
-		const scope = `${deployment.id} ${visitor} POST ${request.path}`;
+		const scope = `${deployment.id} ${visitor} POST ${operations.sendWidgetMessage.path}`;
+		// A repeat is no message more, but not free either.
+		if (request.header('idempotency-key') !== undefined) deployments.limits.countRequest(deployment.id, visitor);
 		const { once, answers } = repeatsOf(operations.sendWidgetMessage, scope, request, options);
 		const answered = await once(
 			fingerprintOf(body),
 			async (claim) => {
+				deployments.limits.countMessage(deployment.id, visitor, deployment.rate_limit.messages_per_minute);
 				const conversation_id = body.conversation_id as string | undefined;
 				if (conversation_id !== undefined) await conversationOf(visit, conversation_id);
 				const sent = await conversations.send({
@@ -207,6 +211,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		return stream ? streamed(visit, (watched) => sent(visit, true, watched)) : sent(visit, false, request);
 	});
 
+	/** @throws AppError `rate_limit_exceeded` */
 	const count = ({ deployment, visitor }: Visit) => deployments.limits.countRequest(deployment.id, visitor);
 
 	const history = route(operations.listWidgetMessages, async (visit) => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { asAnyone, asUser, type OperationTable, SCOPES, withKey } from './operation.ts';
+import { asAnyone, asUser, type OperationTable, SCOPES, SMALL_BODY, withKey } from './operation.ts';
 import {
 	Deleted,
 	NullableInteger,
@@ -291,6 +291,7 @@ export const accessOperations = {
 		tag: 'Session',
 		access: asAnyone,
 		body: SignIn,
+		maxBodyBytes: SMALL_BODY,
 		errors: ['unauthorized', 'csrf_failed', 'rate_limit_exceeded', 'unavailable'],
 		status: 201,
 		result: Session,
@@ -321,6 +322,7 @@ export const accessOperations = {
 		tag: 'Session',
 		access: asAnyone,
 		body: PasswordSet,
+		maxBodyBytes: SMALL_BODY,
 		errors: ['csrf_failed', 'unavailable'],
 		result: PasswordOwner,
 	},

@@ -44,6 +44,9 @@ export const asUser = { kind: 'session' } as const;
 /** For what anyone may call. */
 export const asAnyone = { kind: 'public' } as const;
 
+/** Bytes of a body of a few short fields, each character of them written as an escape; or of one that there should not be. */
+export const SMALL_BODY = 8 * 1024;
+
 /** One operation of the API: the single source of its route, its validation, its types and its documentation. */
 export interface Operation {
 	method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -57,6 +60,8 @@ export interface Operation {
 	query?: TSchema;
 	/** The JSON body. */
 	body?: TSchema;
+	/** Bytes that the JSON body may have, where that is less than the 1 MiB of all others. */
+	maxBodyBytes?: number;
 	/** The multipart body that may come instead of the JSON one. */
 	multipart?: TSchema;
 	/** The status of success. Default 200. */

@@ -58,7 +58,7 @@ const body = Type.Unknown({
 const parameters = Type.Unsafe<Record<string, unknown>>({
 	type: 'object',
 	description:
-		'What models fill in: a JSON Schema (2020-12, or draft-07 by `$schema`) with `"type": "object"`. `$ref` leads to a place in it by a JSON Pointer (`#/$defs/city`), and never back to where it stands.',
+		'What models fill in: a JSON Schema (2020-12, or draft-07 by `$schema`) with `"type": "object"`. `$ref` leads to a place in it by a JSON Pointer (`#/$defs/city`), and never back to where it stands. At most 1,000 schemas and keywords, and 64 KiB, each reference counted as what it leads to.',
 	examples: [{ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }],
 });
 const method = OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);

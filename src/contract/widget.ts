@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { EventStreamQuery } from './conversations.ts';
 import { WidgetConfig } from './deployments.ts';
 import { Feedback, messageBodies, SendMessage, WidgetMessage, WidgetMessageReply } from './messages.ts';
-import { asAnyVisitor, asVisitor, type OperationTable } from './operation.ts';
+import { asAnyVisitor, asVisitor, type OperationTable, SMALL_BODY } from './operation.ts';
 import { Id, PageOf, PageQueryWith, Strict } from './shapes.ts';
 
 /** The public routes of a conversation name the deployment that they are checked against. */
@@ -16,6 +16,13 @@ export const WidgetEventStreamQuery = Strict({
 });
 export const WidgetFeedback = Strict({ ...Feedback.properties, deployment_id: Id('The deployment.') });
 export const WidgetStop = Strict({ deployment_id: Id('The deployment.') });
+
+/**
+ * Bytes of what anybody may send before it is known who they are: the longest content (or comment) with each character
+ * written as two escapes of six bytes, the largest metadata written so, and a little more.
+ */
+const MESSAGE_BODY = 448 * 1024;
+const FEEDBACK_BODY = 32 * 1024;
 
 /** What visitors of a web page may do. */
 export const widgetOperations = {
@@ -37,6 +44,7 @@ export const widgetOperations = {
 		tag: 'Widget',
 		access: asVisitor,
 		body: SendMessage,
+		maxBodyBytes: MESSAGE_BODY,
 		examples: messageBodies,
 		errors: ['assistant_archived', 'conversation_archived', 'conversation_busy', 'model_error'],
 		status: 201,
@@ -56,6 +64,8 @@ export const widgetOperations = {
 		method: 'GET',
 		path: '/api/v1/widget/conversations/{id}/events',
 		summary: 'Follow a conversation as a visitor',
+		description:
+			'It ends when the visitor’s token does, and when the deployment would not admit them any more: come again with `Last-Event-ID` and a fresh token.',
 		tag: 'Widget',
 		access: asVisitor,
 		query: WidgetEventStreamQuery,
@@ -69,6 +79,7 @@ export const widgetOperations = {
 		tag: 'Widget',
 		access: asVisitor,
 		body: WidgetStop,
+		maxBodyBytes: SMALL_BODY,
 		result: Type.Object({ stopped: Type.Boolean() }),
 	},
 	rateWidgetMessage: {
@@ -78,6 +89,7 @@ export const widgetOperations = {
 		tag: 'Widget',
 		access: asVisitor,
 		body: WidgetFeedback,
+		maxBodyBytes: FEEDBACK_BODY,
 		result: WidgetMessage,
 	},
 } as const satisfies OperationTable;

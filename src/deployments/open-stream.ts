@@ -48,6 +48,7 @@ export class OpenStream {
 		return this.#visit.until ?? Number.POSITIVE_INFINITY;
 	}
 
+	/** Ends with its request from now on. */
 	begin(): void {
 		const { signal } = this.#visit;
 		if (signal.aborted) this.#leave();

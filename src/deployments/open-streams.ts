@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, type Clock, type Log } from '../base/index.ts';
 import { OpenStream, type StreamedVisit } from './open-stream.ts';
 import type { VisibleDeployment } from './visible-deployment.ts';
@@ -17,6 +18,8 @@ const STREAMS = 100;
 /** Nobody knows when a tab will be closed. */
 const RETRY_SECONDS = 10;
 const EVERY_MS = 2_000;
+/** Tokens that are verified anew before other work of the process gets a turn; the streams that wait tell nothing meanwhile. */
+const JUDGED_PER_TURN = 100;
 
 /**
  * The event streams that visitors have open: so many each at most, and each only while its visit would be let in. They are
@@ -73,7 +76,12 @@ export class OpenStreams implements Disposable {
 
 	/** Judges the streams of a deployment by what it is now. To be called when it has changed. */
 	look(deployment: VisibleDeployment): void {
-		for (const stream of this.#byDeployment.get(deployment.record.id) ?? []) stream.judge(deployment);
+		let turn: VisibleDeployment | Promise<VisibleDeployment> = deployment;
+		let judged = 0;
+		for (const stream of this.#byDeployment.get(deployment.record.id) ?? []) {
+			if (++judged % JUDGED_PER_TURN === 0) turn = Promise.resolve(turn).then((it) => nextTurn(it));
+			stream.judge(turn);
+		}
 	}
 
 	/** Ends the streams whose tokens are over. Costs nothing until the first one is. */

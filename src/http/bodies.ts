@@ -2,6 +2,7 @@ import { AppError, deferred, messageOf } from '../base/index.ts';
 import type { BodyInlet } from './body-inlet.ts';
 import { UNKNOWN_LENGTH } from './framing.ts';
 import { nestsDeeper } from './json-depth.ts';
+import { hasLoneSurrogate } from './lone-surrogates.ts';
 
 /** What a request says of its body. */
 export interface BodyFacts {
@@ -56,17 +57,6 @@ export function readJson(inlet: BodyInlet, facts: BodyFacts, maxBytes: number): 
 /** More than anybody's data has, and far less than the stack of whatever goes into it. */
 const MAX_DEPTH = 200;
 
-const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-/** Half a surrogate pair is no character: it could not be stored and read back as it came. */
-function wellFormed(name: string, value: unknown): unknown {
-	if (LONE_SURROGATE.test(name) || (typeof value === 'string' && LONE_SURROGATE.test(value))) {
-		throw new SyntaxError('a string holds half of a surrogate pair');
-	}
-	return value;
-}
-
 /** A decoder of its own for each text: a fatal one that has thrown must not carry anything over. */
 function parseJson(bytes: Uint8Array): unknown {
 	let text: string;
@@ -78,11 +68,16 @@ function parseJson(bytes: Uint8Array): unknown {
 	if (nestsDeeper(text, MAX_DEPTH)) {
 		throw new AppError('invalid_json', `The request body is nested deeper than ${MAX_DEPTH} levels.`);
 	}
+	let value: unknown;
 	try {
-		return SURROGATE_ESCAPE.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
+		value = JSON.parse(text);
 	} catch (cause) {
 		throw new AppError('invalid_json', `The request body is not valid JSON: ${messageOf(cause)}.`, { cause });
 	}
+	if (hasLoneSurrogate(text)) {
+		throw new AppError('invalid_json', 'A string in the request body holds half of a surrogate pair.');
+	}
+	return value;
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -2,7 +2,7 @@ import { AppError, newId } from '../base/index.ts';
 import { readJson } from './bodies.ts';
 import type { BodyInlet } from './body-inlet.ts';
 import { readMultipart } from './multipart.ts';
-import type { HttpRequest, MultipartFields, MultipartOptions } from './types.ts';
+import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions } from './types.ts';
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -84,10 +84,10 @@ export class IncomingRequest implements HttpRequest {
 		return value;
 	}
 
-	async json(): Promise<unknown> {
+	async json({ maxBytes = Number.POSITIVE_INFINITY }: JsonOptions = {}): Promise<unknown> {
 		if (this.inlet === null) return undefined;
 		const facts = { contentType: this.header('content-type'), announced: this.announced };
-		return readJson(this.inlet, facts, this.#origin.jsonBytes);
+		return readJson(this.inlet, facts, Math.min(maxBytes, this.#origin.jsonBytes));
 	}
 
 	async multipart(options: MultipartOptions): Promise<MultipartFields> {

@@ -27,13 +27,18 @@ export interface HttpRequest {
 	 * The JSON body, or undefined where there is none.
 	 * @throws AppError `unsupported_content_type`, `invalid_json`, `payload_too_large`
 	 */
-	json(): Promise<unknown>;
+	json(options?: JsonOptions): Promise<unknown>;
 	/**
 	 * Streams a multipart body. `onFile` is called for each file part and must consume it; the parts' fields are collected.
 	 * Resolves once the whole body was read and every `onFile` has resolved.
 	 * @throws AppError `unsupported_content_type`, `invalid_request`, `payload_too_large`
 	 */
 	multipart(options: MultipartOptions): Promise<MultipartFields>;
+}
+
+export interface JsonOptions {
+	/** Bytes that the body may have, where that is less than the server's limit; one byte more is a 413. */
+	maxBytes?: number;
 }
 
 export interface MultipartOptions {

@@ -8,6 +8,8 @@ import { type Hop, isRedirect, nextHop } from './redirect.ts';
 
 /** How a download is made and bounded. */
 export interface DownloadOptions {
+	/** What is fetched: downloads for one purpose wait for none for another. Default `document`. */
+	purpose?: 'document' | 'key_set';
 	/** Ends it; what is under way then throws the signal's reason. */
 	signal?: AbortSignal;
 	/** Milliseconds for everything: names, connections, redirects, and the last byte of the body. Default 15,000. */

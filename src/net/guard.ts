@@ -97,6 +97,9 @@ export function createGuard(options: GuardOptions): Guard {
 				if (usable.length === 0) throw Object.assign(new Error(`no address of ${hostname}`), { code: 'ENOTFOUND' });
 				return usable;
 			})
+			.catch((thrown: Error) => {
+				throw options.allowPrivateNetwork ? thrown : notPublic(hostname, thrown);
+			})
 			.then(
 				(usable) => (all ? callback(null, usable) : callback(null, usable[0]!.address, usable[0]!.family)),
 				(thrown: Error) => callback(thrown, ''),
@@ -128,7 +131,8 @@ function refused(message: string): AppError {
 	return new AppError('url_not_allowed', message);
 }
 
-/** Does not tell the address: the caller might be exploring our network. */
-function notPublic(hostname: string): AppError {
-	return refused(`The host ${hostname} is not on the public internet, so this server does not connect to it.`);
+/** Tells neither the address nor whether there is one: the caller might be exploring our network. */
+function notPublic(hostname: string, cause?: Error): AppError {
+	const why = `The host ${hostname} is not on the public internet, or its name cannot be resolved`;
+	return new AppError('url_not_allowed', `${why}: this server does not connect to it.`, { cause });
 }

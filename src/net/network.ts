@@ -24,17 +24,27 @@ export interface Network extends AsyncDisposable {
 	readonly dispatcher: Dispatcher;
 }
 
-const CONNECTIONS_PER_ORIGIN = 8;
+/**
+ * Connections to one origin, which is often the host of many workspaces' URLs. Whoever waits for one spends its deadline
+ * waiting, perhaps behind what somebody else's slow URL holds up: so each purpose has its own. Of posts and key sets, how
+ * many are under way is bounded where they are asked for, and none waits here; documents, which are fetched a few at a
+ * time, do not press upon a website.
+ */
+const CONNECTIONS_PER_ORIGIN = { document: 8, key_set: 1_024, post: 1_024 } as const;
 
 /** Opens the way out; disposal ends every connection. */
 export function createNetwork(options: GuardOptions): Network {
 	const guard = createGuard(options);
-	const agent = new Agent({ connect: guard.connect, connections: CONNECTIONS_PER_ORIGIN, pipelining: 1 });
+	const agentFor = (purpose: keyof typeof CONNECTIONS_PER_ORIGIN) =>
+		new Agent({ connect: guard.connect, connections: CONNECTIONS_PER_ORIGIN[purpose], pipelining: 1 });
+	const agents = { document: agentFor('document'), key_set: agentFor('key_set'), post: agentFor('post') };
 	return {
 		checkUrl: guard.checkUrl,
-		download: (url, rules) => download(guard, agent, url, rules),
-		post: (url, options) => post(guard, agent, url, options),
-		dispatcher: agent,
-		[Symbol.asyncDispose]: () => agent.destroy(),
+		download: (url, rules) => download(guard, agents[rules?.purpose ?? 'document'], url, rules),
+		post: (url, options) => post(guard, agents.post, url, options),
+		dispatcher: agents.document,
+		async [Symbol.asyncDispose]() {
+			await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
+		},
 	};
 }

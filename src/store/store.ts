@@ -71,8 +71,8 @@ export interface Readers {
 	): Promise<Coverage[]>;
 	/** The terms of a generation's chunks that were stored after this one, in the order in which they were. */
 	termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]>;
-	/** A document's chunks in reading order, after a position in it. */
-	chunks(generation: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]>;
+	/** A document's chunks in reading order, after a position in it, in the generation that serves the knowledge base now. */
+	servingChunks(knowledgeBaseId: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]>;
 }
 
 export interface Jobs {

@@ -10,6 +10,10 @@ const MAX_CHARACTERS = 65_536;
 /** A list of names that depend on another name is compiled in the square of its length. */
 const PARTS_OF_A_DEPENDENT_NAME = 4;
 
+/** A `\p{…}` in a pattern stands for hundreds of ranges of characters. */
+const CHARACTER_PROPERTY = /\\p\{/gi;
+const PARTS_OF_A_CHARACTER_PROPERTY = 5;
+
 /** Keywords that nothing is compiled of. */
 const ANNOTATIONS = new Set([
 	'$comment',
@@ -45,9 +49,10 @@ const MAPS_OF_SCHEMAS = ['$defs', 'definitions', 'dependencies', 'dependentSchem
 /** Where a schema lists names that depend on another one. */
 const MAPS_OF_NAMES = ['dependencies', 'dependentRequired'];
 
-/** A schema's parts (schemas, their keywords, names that depend on others), and the characters that references add. */
 interface Size {
+	/** Schemas, the keywords in them, and what these list that takes its time. */
 	parts: number;
+	/** Characters that references add to those of the schema itself. */
 	added: number;
 }
 
@@ -89,17 +94,24 @@ export function requireFiniteSchema(root: object): void {
 	sizeOf(root);
 }
 
-/** What a schema is by itself: it, its keywords, and the names that it lists. */
+/** The parts of a schema without the schemas that stand in it. */
 function ownParts(schema: object): number {
 	for (const keyword of FOREIGN) {
 		if (Object.hasOwn(schema, keyword)) throw refused(`must not use ${keyword}`);
 	}
 	const keywords = Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword));
+	const patterns = [
+		...own(schema, 'pattern'),
+		...own(schema, 'patternProperties').filter(isSchema).flatMap(Object.keys),
+	];
+	const properties = patterns.flatMap((pattern) => String(pattern).match(CHARACTER_PROPERTY) ?? []);
 	const names = MAPS_OF_NAMES.flatMap((keyword) => own(schema, keyword))
 		.filter(isSchema)
 		.flatMap((lists) => Object.entries(lists))
 		.flatMap(([name, list]) => (Array.isArray(list) ? [name, ...list] : []));
-	return 1 + keywords.length + names.length * PARTS_OF_A_DEPENDENT_NAME;
+	return (
+		1 + keywords.length + names.length * PARTS_OF_A_DEPENDENT_NAME + properties.length * PARTS_OF_A_CHARACTER_PROPERTY
+	);
 }
 
 /** The schemas that stand in a schema. */

@@ -1,6 +1,6 @@
 export { requireEndpoint } from './endpoint.ts';
 export { presentEvent, renderEvent } from './event-body.ts';
-export { ping } from './ping.ts';
+export { Pings } from './pings.ts';
 export { type Attempt, Sender, type SenderOptions } from './sender.ts';
 export { type SignedDelivery, signatureHeaders } from './sign.ts';
 export { newSigningSecret, requireSigningSecret, SigningSecrets } from './signing-secrets.ts';

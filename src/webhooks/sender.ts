@@ -5,7 +5,7 @@ import { type SignedDelivery, signatureHeaders } from './sign.ts';
 import type { SigningSecrets } from './signing-secrets.ts';
 
 /** Milliseconds that an attempt may take in all, DNS and TLS included (section 6 of the specification). */
-const ATTEMPT_MS = 5_000;
+export const ATTEMPT_MS = 5_000;
 /** What is kept of an endpoint's answer. */
 const ANSWER_BYTES = 2_048;
 

@@ -422,3 +422,24 @@ test('a search changes nothing: it is carried out each time, and nothing of it i
 		assert.deepEqual([status, replayed], [200, null]);
 	}
 });
+
+test('a visitor’s repeat is no message more: it is answered also when no further message is allowed', async () => {
+	const { body } = await app.call('GET', `/api/v1/deployments/${deployment}`);
+	const created = await app.call('POST', '/api/v1/deployments', {
+		assistant_id: body.assistant_id,
+		allowed_domains: ['shop.example'],
+		rate_limit: { messages_per_minute: 1 },
+	});
+	const asked = held.replies.length;
+	const message = { deployment_id: created.body.id, content: 'Just one?' };
+	const key = { 'idempotency-key': 'just one' };
+	const first = app.visit('POST', '/api/v1/widget/messages', message, key);
+	const reply = await held.reply(asked);
+	reply.say('One.');
+	reply.end();
+	assert.equal((await first).status, 201);
+	for (let repeat = 0; repeat < 3; repeat++) {
+		assert.deepEqual((await app.visit('POST', '/api/v1/widget/messages', message, key)).body, (await first).body);
+	}
+	assert.equal((await app.visit('POST', '/api/v1/widget/messages', message)).status, 429);
+});

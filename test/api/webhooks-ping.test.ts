@@ -7,7 +7,8 @@ import type { Clock } from '../../src/base/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import { httpServer, tcpServer } from '../net/servers.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { eventsSoFar, firstWorkspace, openBeside } from './side-door.ts';
+import { until } from '../support/until.ts';
+import { addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './side-door.ts';
 
 const app = await startTestApp({ settings: { allow_private_network: true } });
 after(() => app[Symbol.asyncDispose]());
@@ -37,8 +38,8 @@ async function endpoint(answer: (response: ServerResponse) => void = (response) 
 	};
 }
 
-async function register(on: TestApp, url: string) {
-	const { status, body } = await on.call('POST', WEBHOOKS, { url, events: ['conversation.closed'] });
+async function register(on: TestApp, url: string, headers?: Record<string, string>) {
+	const { status, body } = await on.call('POST', WEBHOOKS, { url, events: ['conversation.closed'] }, headers);
 	assert.equal(status, 201, JSON.stringify(body));
 	return { ...body, path: `${WEBHOOKS}/${body.id}` };
 }
@@ -167,6 +168,49 @@ test('a name that has come to lead into the private network is not connected to'
 	assert.deepEqual([status, body.delivered, body.status_code], [200, false, null]);
 	assert.match(body.error, /^The host hooks\.example is not on the public internet/);
 	assert.equal(bird.connections, 0);
+});
+
+test('a ping does not tell which names there are in the private network', async () => {
+	const network = createNetwork({
+		allowPrivateNetwork: false,
+		resolve: async (name) => {
+			if (name === 'jenkins.corp.example') return [{ address: '10.1.2.3', family: 4 }];
+			throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' });
+		},
+	});
+	await using own = await startTestApp({ overrides: { network } });
+	const told = async (name: string) => {
+		const { path } = await register(own, `https://${name}.corp.example/`);
+		const { status, body } = await own.call('POST', `${path}/test`);
+		return { status, ...body, duration_ms: 0, error: body.error.replaceAll(name, 'NAME') };
+	};
+	assert.deepEqual(await told('jenkins'), await told('gitlab'));
+});
+
+test('slow pings of one workspace are its own affair: no other one waits for them', async () => {
+	const held: ServerResponse[] = [];
+	await using shared = await httpServer((request, response) => {
+		if (request.url === '/fast') response.end('here');
+		else held.push(response);
+	});
+	await using store = await openBeside(app);
+	const other = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
+	const { path: mine } = await register(app, `${shared.origin}/fast`);
+	const { path: theirs } = await register(app, `${shared.origin}/slow`, other);
+	const pingTheirs = () => app.call('POST', `${theirs}/test`, undefined, other);
+	const slow = Array.from({ length: 5 }, pingTheirs);
+	await until('five pings are under way', () => held.length === 5);
+	const { status, body, headers } = await pingTheirs();
+	assert.deepEqual([status, body.error.code, body.error.retry_after], [429, 'rate_limit_exceeded', 5]);
+	assert.equal(headers.get('retry-after'), '5');
+	assert.equal((await app.call('POST', `${mine}/test`)).body.delivered, true);
+	assert.equal(held.length, 5);
+	for (const response of held.splice(0)) response.end();
+	for (const { body } of await Promise.all(slow)) assert.equal(body.delivered, true);
+	const again = pingTheirs();
+	await until('there is room again', () => held.length === 1);
+	held[0]?.end();
+	assert.equal((await again).body.delivered, true);
 });
 
 test('a disabled endpoint can be tried out before it is revived', async () => {

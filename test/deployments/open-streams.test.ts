@@ -86,6 +86,33 @@ test('while a visit is being judged nothing is told, and afterwards all of it or
 	}
 });
 
+test('thousands of streams are judged bit by bit, and none of them tells anything before its turn', async () => {
+	const { streams, record, open } = setUp();
+	using _closing = streams;
+	let judged = 0;
+	const all = Array.from({ length: 1_000 }, (_, at) => {
+		let known = false;
+		const judge = async () => {
+			judged++;
+			known = true;
+		};
+		const stream = open({ visitor: String(at), judge });
+		return { stream, isKnown: () => known };
+	});
+	streams.look(seenAs(record));
+	await new Promise(setImmediate);
+	assert.ok(judged > 0 && judged < 1_000, `${judged} before anything else had its turn`);
+	await Promise.all(
+		all.map(async ({ stream, isKnown }) => {
+			const events = flow(stream);
+			events.say(1);
+			await until('it is told', () => events.told.length === 1);
+			assert.ok(isKnown());
+		}),
+	);
+	assert.equal(judged, 1_000);
+});
+
 test('streams of an archived deployment end unheard, those of another one are not touched', async () => {
 	const { streams, record, open } = setUp();
 	using _closing = streams;

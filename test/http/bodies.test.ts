@@ -60,7 +60,7 @@ test('a body that is nested beyond all use is refused before anything goes into 
 
 test('half a surrogate pair is refused: it could not be given back as it came', async (t) => {
 	const { url } = await start(t, [echo]);
-	for (const bad of ['"\\ud800"', '{"a":["\\uDC00x"]}', '{"\\ud800":1}', '"\\udc00\\ud800"']) {
+	for (const bad of ['"\\ud800"', '{"a":["\\uDC00x"]}', '{"\\ud800":1}', '"\\udc00\\ud800"', '["\\ud83d","\\ude42"]']) {
 		const { status, body } = await post(`${url}/echo`, bad);
 		assert.equal(status, 400, bad);
 		assert.equal(codeOf(body), 'invalid_json', bad);
@@ -127,6 +127,24 @@ test('the limit is a mebibyte where nothing else is said', async (t) => {
 	const { url } = await start(t, [echo]);
 	assert.equal((await post(`${url}/echo`, JSON.stringify('x'.repeat(1_048_574)))).status, 200);
 	assert.equal((await post(`${url}/echo`, JSON.stringify('x'.repeat(1_048_575)))).status, 413);
+});
+
+test('a handler may want less than the limit, and never gets more', async (t) => {
+	const wanting = (maxBytes: number): Route => ({
+		method: 'POST',
+		path: `/${maxBytes}`,
+		handle: async (request) => json(200, await request.json({ maxBytes })),
+	});
+	const { url, port } = await start(t, [wanting(1_000), wanting(1_000_000)], { limits: { jsonBytes: 100_000 } });
+	const text = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
+	assert.equal((await post(`${url}/1000`, text(1_000))).status, 200);
+	assert.equal((await post(`${url}/1000`, text(1_001))).status, 413);
+	assert.equal((await post(`${url}/1000000`, text(100_000))).status, 200);
+	assert.equal((await post(`${url}/1000000`, text(100_001))).status, 413);
+	const chunked = new Peer(t, port);
+	chunked.send(`${JSON_HEAD.replace('/echo', '/1000')}Transfer-Encoding: chunked\r\n\r\n`);
+	chunked.send(`3e9\r\n${'1'.repeat(1_001)}\r\n`);
+	assert.match(await chunked.untilText('larger than 1000 bytes'), /^HTTP\/1\.1 413 /);
 });
 
 test('a body that nobody reads is thrown away, and the connection goes on', async (t) => {

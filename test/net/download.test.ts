@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { createNetwork, type Download, type DownloadOptions } from '../../src/net/index.ts';
+import { until } from '../support/until.ts';
 import { httpServer, tcpServer } from './servers.ts';
 
 const open = () => createNetwork({ allowPrivateNetwork: true });
@@ -210,6 +211,25 @@ test('a closed port and an unknown name are told apart in the sentence', async (
 	await assert.rejects(fetchFrom(server.origin), { code: 'unreadable_file', message: /^Could not connect to 127/ });
 	await using network = createNetwork({ allowPrivateNetwork: true, resolve: async () => [] });
 	await assert.rejects(network.download('http://nowhere.example/'), /nowhere\.example cannot be resolved/);
+});
+
+test('a key set waits for no documents from the same server', async () => {
+	const held: ServerResponse[] = [];
+	await using server = await httpServer((request, response) => {
+		if (request.url === '/keys') response.end('{"keys":[]}');
+		else held.push(response);
+	});
+	await using network = open();
+	const slow = Promise.allSettled(Array.from({ length: 20 }, () => network.download(`${server.origin}/document`)));
+	await until('some are at the server', () => held.length >= 8);
+	const keys = await network.download(`${server.origin}/keys`, { purpose: 'key_set' });
+	assert.equal(String(await bytesOf(keys)), '{"keys":[]}');
+	const more = Promise.allSettled(
+		Array.from({ length: 40 }, () => network.download(`${server.origin}/slow-keys`, { purpose: 'key_set' })),
+	);
+	await until('key sets do not wait for each other either', () => held.length >= 48);
+	await network[Symbol.asyncDispose]();
+	for (const { status } of [...(await slow), ...(await more)]) assert.equal(status, 'rejected');
 });
 
 test('a status that is not 2xx is an unreadable file that names the status', async () => {

@@ -69,7 +69,6 @@ test('no spelling of a hostile URL, and no name of a private address, opens a co
 		await assert.rejects(network.download(url), { name: 'AppError', code: 'url_not_allowed' }, url);
 		await assert.rejects(request(url, { dispatcher: network.dispatcher }), { code: 'url_not_allowed' }, url);
 	}
-	await assert.rejects(network.download(`http://nowhere.example:${port}/`), { code: 'unreadable_file' });
 	for (const bird of birds) {
 		assert.equal(bird.connections, 0);
 		await bird[Symbol.asyncDispose]();
@@ -172,6 +171,38 @@ test('a refusal says why in a sentence, and does not tell what a name resolves t
 		assert.doesNotMatch(thrown.message, /10\.1/);
 		return true;
 	});
+});
+
+test('a name within is not told apart from one that does not exist', async () => {
+	const lost = ['ENOTFOUND', 'EAI_AGAIN', 'ESERVFAIL'];
+	await using network = createNetwork({
+		allowPrivateNetwork: false,
+		resolve: async (name) => {
+			const code = lost.find((one) => name === `${one.toLowerCase().replace('_', '-')}.example`);
+			if (code !== undefined) throw Object.assign(new Error(`getaddrinfo ${code} ${name}`), { code });
+			return scripted(name);
+		},
+	});
+	const post = { headers: {}, body: '', timeoutMs: 20_000, maxBodyBytes: 100 };
+	const told = async (name: string) => {
+		const { status, error } = await network.post(`https://${name}/`, post);
+		const thrown = await network.download(`https://${name}/`).then(
+			() => assert.fail(name),
+			(error: AppError) => error,
+		);
+		return [status, error, thrown.code, thrown.message].map((part) => String(part).replaceAll(name, 'NAME'));
+	};
+	const within = await told('intranet.example');
+	assert.match(within[1] ?? '', /^The host NAME is not on the public internet, or its name cannot be resolved/);
+	for (const name of [
+		'mixed.example',
+		'nowhere.example',
+		'enotfound.example',
+		'eai-again.example',
+		'eservfail.example',
+	]) {
+		assert.deepEqual(await told(name), within, name);
+	}
 });
 
 async function textOf(body: AsyncIterable<Buffer>): Promise<string> {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { createNetwork, type PostOptions } from '../../src/net/index.ts';
+import { until } from '../support/until.ts';
 import { httpServer, tcpServer } from './servers.ts';
 
 const open = () => createNetwork({ allowPrivateNetwork: true });
@@ -110,6 +111,24 @@ test('nothing is posted to where the guard does not let it', async () => {
 	const plain = await network.post('http://example.com/', { ...SENT, httpsOnly: true });
 	assert.deepEqual([plain.status, plain.error], [null, 'Only https URLs are allowed here.']);
 	assert.equal(bird.connections, 0);
+});
+
+test('a post waits neither for slow ones to the same server nor for what is downloaded from it', async () => {
+	const held: ServerResponse[] = [];
+	await using server = await httpServer((request, response) => {
+		if (request.url === '/fast') response.end('here');
+		else held.push(response);
+	});
+	await using network = open();
+	const slow = Promise.all([
+		...Array.from({ length: 40 }, () => network.post(`${server.origin}/slow`, SENT)),
+		...Array.from({ length: 8 }, () => network.download(`${server.origin}/slow`)),
+	]);
+	await until('all of them are at the server', () => held.length === 48);
+	assert.equal((await network.post(`${server.origin}/fast`, SENT)).body, 'here');
+	assert.equal(held.length, 48);
+	for (const response of held) response.end('at last');
+	for (const { status } of await slow) assert.equal(status, 200);
 });
 
 test('a caller that gives up is told its own reason', async () => {

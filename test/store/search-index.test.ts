@@ -10,10 +10,10 @@ import { migrate } from '../../src/store/sqlite/migrations.ts';
 import { SearchReader } from '../../src/store/sqlite/search/index.ts';
 import {
 	applyIndexWrite,
-	chunksOfDocument,
 	coverageOf,
 	dropGenerationsOf,
 	generationOf,
+	servingChunksOf,
 	termsAfter,
 } from '../../src/store/sqlite/search-index.ts';
 
@@ -94,18 +94,37 @@ const found = (term: string, generation = 'gen_1') => reader.keyword(generation,
 const tables = () =>
 	db.prepare("SELECT count(*) FROM sqlite_master WHERE name GLOB '*gen_1*' OR name GLOB '*basis_*'").pluck().get();
 
-test('the chunks of a document come in reading order, page by page, with what a reader needs', () => {
-	write(open(), add('doc_a', ['one', 'two', 'three']), add('doc_b', ['other']));
-	const [first, second] = chunksOfDocument(db, 'gen_1', 'doc_a', -1, 2);
+test('the chunks of a document come in reading order, page by page, with what a reader needs, of what serves', () => {
+	const other = { generation: 'gen_2' };
+	write(
+		open(),
+		add('doc_a', ['one', 'two', 'three']),
+		add('doc_b', ['other']),
+		open('gen_2'),
+		add('doc_a', ['new'], other),
+	);
+	const chunks = (after: number, limit: number) => servingChunksOf(db, 'kb_1', 'doc_a', after, limit);
+	assert.deepEqual(chunks(-1, 10), [], 'there is no such knowledge base');
+	db.exec(`INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, documents_total,
+		documents_pending, documents_failed, created_at, updated_at) VALUES ('kb_1', 1, 'ws_1', 'Shop', '{}', 2, 0, 0, 1, 1)`);
+	assert.deepEqual(chunks(-1, 10), [], 'nothing serves it yet');
+
+	const serve = db.prepare('UPDATE knowledge_bases SET generation = ?');
+	serve.run('gen_1');
+	const [first, second] = chunks(-1, 2);
 	assert.equal(first?.text, 'text of one');
 	assert.deepEqual(first?.heading_path, ['One', 'Two']);
 	assert.equal(first?.page, 3);
 	assert.equal(second?.position, 1);
 	assert.deepEqual(
-		chunksOfDocument(db, 'gen_1', 'doc_a', 1, 10).map(({ position }) => position),
+		chunks(1, 10).map(({ position }) => position),
 		[2],
 	);
-	assert.deepEqual(chunksOfDocument(db, 'gen_none', 'doc_a', -1, 10), []);
+	serve.run('gen_2');
+	assert.deepEqual(
+		chunks(-1, 10).map(({ text }) => text),
+		['text of new'],
+	);
 });
 
 test('a document that is added again replaces what it had, everywhere', () => {

@@ -160,6 +160,8 @@ test('what takes more time than its size tells is bounded without any reference'
 		{ dependentRequired: { a: times(300, (at) => `k${at}`) } },
 		{ dependentRequired: members(300, () => ['a']) },
 		{ dependencies: { a: times(300, (at) => `k${at}`) } },
+		{ properties: { a: { pattern: `[${'\\p{L}'.repeat(300)}]` } } },
+		{ patternProperties: { [`[${'\\P{L}'.repeat(300)}]`]: true } },
 	];
 	for (const schema of long) {
 		assert.ok(sizeOf(object(schema)) < 32_768);
@@ -184,6 +186,8 @@ test('what people describe their parameters with fits', () => {
 	assert.equal(isRight({ ...whole, zone: 'Region/Place_600' }), false);
 	assert.equal(isRight({ ...whole, k299: undefined }), false);
 	assert.equal(isRight({ ...whole, k300: 'text' }), false);
+	const isName = compileParameters(object({ properties: { name: { pattern: '^[\\p{L}\\p{M}][\\p{L}\\p{M} .-]*$' } } }));
+	assert.deepEqual([isName({ name: 'Ödön' }), isName({ name: '7' })], [true, false]);
 	const draft7 = compileParameters(
 		object({
 			$schema: 'http://json-schema.org/draft-07/schema#',

@@ -54,7 +54,7 @@ function describe(operationId: string, operation: Operation, components: Compone
 	};
 }
 
-function requestBody({ body, multipart, examples }: Operation, components: Components): object {
+function requestBody({ body, maxBodyBytes, multipart, examples }: Operation, components: Components): object {
 	const content: Record<string, object> = {};
 	if (body) content['application/json'] = { schema: components.schema(body), ...bodyExamples(body, examples) };
 	if (multipart) {
@@ -64,7 +64,8 @@ function requestBody({ body, multipart, examples }: Operation, components: Compo
 			...(hasFile(multipart) ? { encoding: { file: { contentType: FILE_TYPES } } } : {}),
 		};
 	}
-	return { required: true, content };
+	const description = maxBodyBytes === undefined ? {} : { description: `At most ${maxBodyBytes / 1024} KiB.` };
+	return { ...description, required: true, content };
 }
 
 function bodyExamples(body: object, examples: Operation['examples']): object {

@@ -7,8 +7,8 @@ export const introduction = `Assistants that answer from your own documents, in 
 what belongs to another one does not exist for them. The widget’s operations take neither: a deployment id, and the \`Origin\`
 of a page that the deployment allows.
 
-**Requests.** Bodies are JSON (\`Content-Type: application/json\`), at most 1 MiB, files aside. Fields and query parameters that an
-operation does not know are refused. \`PATCH\` is a JSON merge patch (RFC 7396). \`HEAD\` is served wherever \`GET\` is.
+**Requests.** Bodies are JSON (\`Content-Type: application/json\`), at most 1 MiB, files aside; less where an operation says so. Fields and
+query parameters that an operation does not know are refused. \`PATCH\` is a JSON merge patch (RFC 7396). \`HEAD\` is served wherever \`GET\` is.
 
 **Answers.** Times are ISO 8601 in UTC. Ids are opaque. New fields may appear at any time: ignore those that you do not know.
 

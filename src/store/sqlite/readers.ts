@@ -4,7 +4,7 @@ import type { StoredAnswer, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
 import type { Coverage, Generation, StoredChunk, StoredTerms } from '../search-index.ts';
 import type { DocumentBlob, ListQuery, Position, Readers } from '../store.ts';
-import { chunksOfDocument, coverageOf, generationOf, servingGenerationOf, termsAfter } from './search-index.ts';
+import { coverageOf, generationOf, servingChunksOf, servingGenerationOf, termsAfter } from './search-index.ts';
 import { columnsOf, decode, encode } from './tables.ts';
 
 /** Prepared statements are few: their texts differ only by kind and by which filters are there. */
@@ -212,8 +212,13 @@ export class SqliteReaders implements Readers {
 		return termsAfter(this.#db, generation, chunkId, limit);
 	}
 
-	async chunks(generation: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]> {
-		return chunksOfDocument(this.#db, generation, documentId, after, limit);
+	async servingChunks(
+		knowledgeBaseId: string,
+		documentId: string,
+		after: number,
+		limit: number,
+	): Promise<StoredChunk[]> {
+		return servingChunksOf(this.#db, knowledgeBaseId, documentId, after, limit);
 	}
 
 	#prepare(sql: string): Statement {

@@ -19,10 +19,10 @@ export function servingGenerationOf(db: Database, knowledgeBaseId: string): Gene
 	return statement(db, sql).get(knowledgeBaseId) as Generation | undefined;
 }
 
-/** A document's chunks in reading order, after a position in it. */
-export function chunksOfDocument(
+/** A document's chunks in reading order, after a position in it, read at once with which generation serves. */
+export function servingChunksOf(
 	db: Database,
-	generation: string,
+	knowledgeBaseId: string,
 	documentId: string,
 	after: number,
 	limit: number,
@@ -31,8 +31,9 @@ export function chunksOfDocument(
 		db,
 		`SELECT c.id, d.document_id, c.position, c.text, c.heading_path, c.page
 		 FROM indexed_documents d JOIN chunks c ON c.document = d.seq
-		 WHERE d.generation = ? AND d.document_id = ? AND c.position > ? ORDER BY c.position LIMIT ?`,
-	).all(generation, documentId, after, limit) as Array<StoredChunk & { heading_path: string }>;
+		 WHERE d.generation = (SELECT generation FROM knowledge_bases WHERE id = ?) AND d.document_id = ?
+		 AND c.position > ? ORDER BY c.position LIMIT ?`,
+	).all(knowledgeBaseId, documentId, after, limit) as Array<StoredChunk & { heading_path: string }>;
 	return rows.map((row) => ({ ...row, heading_path: JSON.parse(row.heading_path) as string[] }));
 }
 

@@ -1,0 +1,52 @@
+import { AppError, newId } from '../base/index.ts';
+import type { WebhookTest } from '../contract/index.ts';
+import type { WebhookRecord } from '../store/index.ts';
+import { renderEvent } from './event-body.ts';
+import { ATTEMPT_MS, type Sender } from './sender.ts';
+
+/** Pings of one workspace that are under way at a time: enough to try out endpoints, too few to keep the server's sockets. */
+const UNDER_WAY = 5;
+
+/** Pings endpoints when somebody wants to see whether they answer. */
+export class Pings {
+	readonly #sender: Sender;
+	/** By workspace. */
+	readonly #underWay = new Map<string, number>();
+
+	constructor(sender: Sender) {
+		this.#sender = sender;
+	}
+
+	/**
+	 * Sends an endpoint a ping, once: an event that is in no log.
+	 * @throws AppError `rate_limit_exceeded` while too many of the endpoint's workspace are under way
+	 */
+	async send(endpoint: WebhookRecord, now: number): Promise<WebhookTest> {
+		const { workspace_id: workspace } = endpoint;
+		const underWay = this.#underWay.get(workspace) ?? 0;
+		if (underWay >= UNDER_WAY) {
+			// None of them takes longer than that.
+			const retry_after = ATTEMPT_MS / 1_000;
+			throw new AppError('rate_limit_exceeded', `${UNDER_WAY} pings are under way already.`, { retry_after });
+		}
+		this.#underWay.set(workspace, underWay + 1);
+		try {
+			return await this.#ping(endpoint, now);
+		} finally {
+			this.#end(workspace);
+		}
+	}
+
+	async #ping(endpoint: WebhookRecord, now: number): Promise<WebhookTest> {
+		const event = { id: newId('event'), type: 'ping', data: { webhook_id: endpoint.id }, created_at: now };
+		const attempt = await this.#sender.send(endpoint, { ...event, body: renderEvent(event) });
+		const { delivered, status, duration_ms, error } = attempt;
+		return { delivered, status_code: status, duration_ms, error };
+	}
+
+	#end(workspace: string): void {
+		const left = (this.#underWay.get(workspace) ?? 1) - 1;
+		if (left > 0) this.#underWay.set(workspace, left);
+		else this.#underWay.delete(workspace);
+	}
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import test, { after } from 'node:test';
+import { Cursors } from '../../src/api/cursors.ts';
+import { documentHandlers } from '../../src/api/documents.ts';
+import type { Page } from '../../src/contract/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { startTestApp } from '../support/app.ts';
+import { created, createScene, settled } from './scene.ts';
+import { firstWorkspace, openBeside } from './side-door.ts';
+
+const app = await startTestApp();
+after(() => app[Symbol.asyncDispose]());
+
+const TEXT = Array.from(
+	{ length: 60 },
+	(_, at) => `Part ${at} of the kettle is made of steel and lasts for years.`,
+).join('\n\n');
+
+/** A store in which something happens each time after the first of a request's reads. */
+function interrupted(store: Store, happen: () => Promise<void>): Store {
+	return new Proxy(store, {
+		get(target, name) {
+			if (name === 'get') {
+				return async (...args: Parameters<Store['get']>) => {
+					const record = await target.get(...args);
+					if (args[0] === 'knowledge_bases') await happen();
+					return record;
+				};
+			}
+			const value: unknown = Reflect.get(target, name);
+			return typeof value === 'function' ? value.bind(target) : value;
+		},
+	});
+}
+
+test('the chunks of a document are there while a reindex puts another index in the place of the old one', async () => {
+	const { knowledgeBase } = await createScene(app, { texts: [TEXT] });
+	const path = `/api/v1/knowledge-bases/${knowledgeBase}`;
+	const [document] = (await app.call('GET', `${path}/documents`)).body.data;
+	const before = (await app.call('GET', `${path}/documents/${document.id}/chunks`)).body;
+	assert.ok(before.data.length > 1);
+
+	await using beside = await openBeside(app);
+	const generations = new Set<string>();
+	const store = interrupted(beside, async () => {
+		assert.equal((await app.call('POST', `${path}/reindex`)).status, 200);
+		assert.equal((await settled(app, knowledgeBase)).status, 'ready');
+		generations.add((await beside.get('knowledge_bases', knowledgeBase))?.generation as string);
+	});
+	const { listDocumentChunks } = documentHandlers({
+		store,
+		cursors: new Cursors(randomBytes(32)),
+		documents: {} as never,
+		network: {} as never,
+		maxUploadBytes: 0,
+	});
+	const list = listDocumentChunks as unknown as (call: object) => Promise<Page<{ id: string }>>;
+	const page = await list({
+		caller: { workspaceId: await firstWorkspace(beside) },
+		params: { id: knowledgeBase, doc_id: document.id },
+		query: { limit: 20 },
+	});
+	assert.deepEqual(page.data, before.data);
+	assert.ok(generations.size > 0, 'the index was another one after the knowledge base had been read');
+});
+
+test('a document has its chunks once it is indexed, and has them in its own knowledge base only', async () => {
+	const knowledgeBase = await created(app, '/api/v1/knowledge-bases', { name: 'Empty' });
+	const path = `/api/v1/knowledge-bases/${knowledgeBase}/documents`;
+	const id = await created(app, path, { source_type: 'text', content: 'A kettle.' });
+	assert.equal((await app.call('GET', `${path}/${id}/chunks`)).status, 200);
+	await settled(app, knowledgeBase);
+	assert.equal((await app.call('GET', `${path}/${id}/chunks`)).body.data.length, 1);
+	const other = (await createScene(app)).knowledgeBase;
+	const elsewhere = await app.call('GET', `/api/v1/knowledge-bases/${other}/documents/${id}/chunks`);
+	assert.equal(elsewhere.status, 404);
+});
