@@ -16,12 +16,12 @@ export interface Call<O extends Operation> extends OperationInput<O> {
 	receipt(answer: Answer<O>): IdempotencyRecord | undefined;
 	/**
 	 * Sees to repeats of a request for a handler of its own kind (`OwnRepeats`).
-	 * @param fingerprint what makes two requests the same one
+	 * @param fingerprint what makes two requests the same one; only asked for where repeats are to be seen to
 	 * @param execute carries the request out; the claim is null where the client named no Idempotency-Key
 	 * @param pending answers a repeat of a request whose stored answer says where the answer will be found
 	 */
 	once(
-		fingerprint: string,
+		fingerprint: () => string,
 		execute: (claim: Claim | null) => Promise<Answer<O> | RawReply>,
 		pending?: (body: string, claim: Claim) => Promise<Answer<O> | RawReply>,
 	): Promise<Answer<O> | RawReply>;

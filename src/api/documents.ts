@@ -71,11 +71,14 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			const { blob, ...source } = file;
 			if (!sniffFormat(blob.head, file.file_name, file.content_type)) throw new AppError('unsupported_file_type');
 			const document = { source_type: 'file' as const, title, ...source };
-			return await call.once(fingerprintOf([blob.hash, document]), async () => {
-				const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
-				const added = await documents.addBlob(knowledgeBase, document, blob, receiptOf(call));
-				return versioned(presentDocument(added), added);
-			});
+			return await call.once(
+				() => fingerprintOf([blob.hash, document]),
+				async () => {
+					const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
+					const added = await documents.addBlob(knowledgeBase, document, blob, receiptOf(call));
+					return versioned(presentDocument(added), added);
+				},
+			);
 		} finally {
 			for (const { blob } of files) await blob.discard();
 		}
@@ -132,11 +135,14 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 
 		addDocument: new OwnRepeats(async (call) => {
 			if (call.body === undefined) return upload(call);
-			return call.once(fingerprintOf(call.body), async () => {
-				const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
-				const added = await addJson(knowledgeBase, call.body, receiptOf(call));
-				return versioned(presentDocument(added), added);
-			});
+			return call.once(
+				() => fingerprintOf(call.body),
+				async () => {
+					const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
+					const added = await addJson(knowledgeBase, call.body, receiptOf(call));
+					return versioned(presentDocument(added), added);
+				},
+			);
 		}),
 
 		async getDocument({ caller, params }) {

@@ -31,7 +31,7 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 			const answer = (sent: SentMessage | EndedTurn) =>
 				turnAnswer(conversations, sent, request, body.stream, 'api') as Promise<MessageReply | RawReply>;
 			return once(
-				fingerprintOf(body),
+				() => fingerprintOf(body),
 				async (claim) => {
 					const { record } = await deployments.visible(body.deployment_id);
 					if (record.workspace_id !== caller.workspaceId) {

@@ -78,7 +78,10 @@ async function answered<O extends Operation>(
 	const result =
 		handler instanceof OwnRepeats
 			? await handler.handle(call)
-			: await once(fingerprintOf(call.body), () => handler(call));
+			: await once(
+					() => fingerprintOf(call.body),
+					() => handler(call),
+				);
 	return answers.reply(result);
 }
 

@@ -71,7 +71,7 @@ export function repeatsOf<O extends Operation>(
 	const once: Call<O>['once'] = async (fingerprint, execute, pending) => {
 		if (key === null) return execute(null);
 		return idempotency.run(
-			{ scope, key, fingerprint: sealed(fingerprint) },
+			{ scope, key, fingerprint: sealed(fingerprint()) },
 			{
 				async execute(claim) {
 					claimed = claim;

@@ -179,7 +179,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		if (request.header('idempotency-key') !== undefined) deployments.limits.countRequest(deployment.id, visitor);
 		const { once, answers } = repeatsOf(operations.sendWidgetMessage, scope, request, options);
 		const answered = await once(
-			fingerprintOf(body),
+			() => fingerprintOf(body),
 			async (claim) => {
 				deployments.limits.countMessage(deployment.id, visitor, deployment.rate_limit.messages_per_minute);
 				const conversation_id = body.conversation_id as string | undefined;
