@@ -23,7 +23,7 @@ const mayImport = {
 };
 // The API is where all rooms meet; it is told its settings instead of reading them.
 mayImport.api = Object.keys(mayImport).filter((room) => room !== 'config');
-mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'access'];
+mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access'];
 
 const browserRooms = ['widget', 'dashboard'];
 const rooms = [...Object.keys(mayImport), ...browserRooms];

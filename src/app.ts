@@ -41,11 +41,12 @@ import { Conversations } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
 import { createHttpServer } from './http/index.ts';
 import { Knowledge } from './knowledge/index.ts';
-import { type ChatProvider, createModels } from './models/index.ts';
+import { type ChatProvider, createModels, createProviders } from './models/index.ts';
 import { createNetwork, type Network } from './net/index.ts';
 import { Outbox } from './outbox/index.ts';
 import { createPool, type Pool, workerEntry } from './pool/index.ts';
 import { openSqliteStore } from './store/index.ts';
+import { Tools } from './tools/index.ts';
 
 export { FIRST_OWNER } from './access/index.ts';
 
@@ -89,7 +90,11 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	const clock = overrides.clock ?? systemClock;
 	const log = overrides.log ?? createLog(settings.log_level);
 
-	const models = createModels({ defaultModel: settings.default_model, providers: overrides.providers });
+	const network = parts.use(
+		overrides.network ?? createNetwork({ allowPrivateNetwork: settings.allow_private_network }),
+	);
+	const providers = [...createProviders(settings.providers, { network, clock, log }), ...(overrides.providers ?? [])];
+	const models = createModels({ defaultModel: settings.default_model, providers });
 	const store = parts.use(
 		await openSqliteStore({
 			dataDir: settings.data_dir,
@@ -108,15 +113,13 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
 	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers }));
-	const network = parts.use(
-		overrides.network ?? createNetwork({ allowPrivateNetwork: settings.allow_private_network }),
-	);
 	const outbox = parts.use(new Outbox(store));
+	const tools = parts.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
 	const knowledge = parts.use(new Knowledge({ store, pool, network, clock, log }));
 	const tokenSettings = new TokenSettings({ secrets, network });
 	const deployments = parts.use(new Deployments({ store, clock, log, tokenSettings }));
 	const replyMs = overrides.replyMs ?? REPLY_MS;
-	const conversations = parts.use(new Conversations({ store, outbox, knowledge, models, clock, log, replyMs }));
+	const conversations = parts.use(new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyMs }));
 	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
 	let drainMs = 0;
 	placement.onLost(() => conversations.drain(drainMs));
@@ -157,6 +160,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 					secrets,
 					sessions,
 					store,
+					tools,
 					users,
 					visitorTokens,
 					watch,

@@ -2,9 +2,10 @@ import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Conversations, presentConversation, presentMessage } from '../conversations/index.ts';
 import type { ConversationRecord, MessageRecord, Position, Store } from '../store/index.ts';
-import { type Handler, RawReply, versioned } from './call.ts';
+import { type Handler, OwnRepeats, RawReply, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { resumePoint } from './messages.ts';
+import { fingerprintOf } from './repeats.ts';
 
 type ConversationOperation =
 	| 'listConversations'
@@ -13,6 +14,9 @@ type ConversationOperation =
 	| 'deleteConversation'
 	| 'listConversationMessages'
 	| 'followConversation'
+	| 'takeOverConversation'
+	| 'releaseConversation'
+	| 'sayInConversation'
 	| 'stopReply';
 
 export interface ConversationHandlersOptions {
@@ -39,6 +43,20 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		if (record?.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
 		return record;
 	};
+
+	const handing = (to: ConversationRecord['handled_by']) =>
+		new OwnRepeats<Operations['takeOverConversation'] | Operations['releaseConversation']>(
+			({ caller, params, ifVersion, once }) =>
+				once(
+					() => fingerprintOf(undefined),
+					async (claim) => {
+						const receipt = claim?.receipt({ status: 200, body: '' }) ?? null;
+						const change = { workspaceId: caller.workspaceId, to, versions: ifVersion, receipt };
+						const record = await conversations.handOver(params.id, change);
+						return versioned(presentConversation(record), record);
+					},
+				),
+		);
 
 	return {
 		async listConversations({ caller, query }) {
@@ -97,6 +115,25 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			const events = conversations.follow(id, { after, signal: request.signal, audience: 'api' });
 			return new RawReply({ events });
 		},
+
+		takeOverConversation: handing('human'),
+		releaseConversation: handing('model'),
+
+		sayInConversation: new OwnRepeats(({ caller, params, body, once }) =>
+			once(
+				() => fingerprintOf(body),
+				async (claim) => {
+					const receipt = claim?.receipt({ status: 201, body: '' }) ?? null;
+					const saying = {
+						workspaceId: caller.workspaceId,
+						content: body.content,
+						name: body.name ?? caller.name,
+						receipt,
+					};
+					return presentMessage(await conversations.say(params.id, saying));
+				},
+			),
+		),
 
 		async stopReply({ caller, params }) {
 			const { id } = await find(caller.workspaceId, params.id);

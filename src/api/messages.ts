@@ -6,6 +6,8 @@ import {
 	type Conversations,
 	type EndedTurn,
 	endedTurnEvents,
+	type NotedMessage,
+	notedEvents,
 	presentFor,
 	presentMessage,
 	type SentMessage,
@@ -28,7 +30,7 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 } {
 	return {
 		sendMessage: new OwnRepeats(({ caller, body, request, once }) => {
-			const answer = (sent: SentMessage | EndedTurn) =>
+			const answer = (sent: SentMessage | EndedTurn | NotedMessage) =>
 				turnAnswer(conversations, sent, request, body.stream, 'api') as Promise<MessageReply | RawReply>;
 			return once(
 				() => fingerprintOf(body),
@@ -84,17 +86,23 @@ export function wantsStream(request: HttpRequest, stream: boolean | undefined): 
  */
 export async function turnAnswer(
 	conversations: Conversations,
-	turn: SentMessage | EndedTurn,
+	turn: SentMessage | EndedTurn | NotedMessage,
 	request: HttpRequest,
 	stream: boolean | undefined,
 	audience: Audience,
 ): Promise<RawReply | MessageReply | WidgetMessageReply> {
 	if (wantsStream(request, stream)) {
+		if ('noted' in turn) return new RawReply({ events: notedEvents(turn, audience) });
 		const events =
 			'ended' in turn
 				? endedTurnEvents(turn, audience)
 				: conversations.followTurn(turn, { signal: request.signal, audience });
 		return new RawReply({ events });
+	}
+	if ('noted' in turn) {
+		// A person has the conversation: the answer is the message itself, and theirs comes when it does.
+		const noted = presentFor(audience, turn.noted);
+		return { ...noted, user_message: noted } as MessageReply;
 	}
 	const reply = 'ended' in turn ? turn.ended : await conversations.reply(turn, request.signal);
 	if (reply.status === 'failed') throw new AppError('model_error', reply.error?.message);

@@ -10,12 +10,19 @@ import {
 	versionOf,
 	type Write,
 } from '../store/index.ts';
-import { completeConfig, hideSecrets, mergeConfig, type ToolConfig, ToolSecrets } from '../tools/index.ts';
+import { completeConfig, hideSecrets, mergeConfig, type ToolConfig, ToolSecrets, type Tools } from '../tools/index.ts';
 import { assistantUpdated } from './assistants.ts';
 import { type Handler, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
-type ToolOperation = 'listTools' | 'createTool' | 'getTool' | 'updateTool' | 'deleteTool';
+type ToolOperation =
+	| 'listTools'
+	| 'createTool'
+	| 'getTool'
+	| 'updateTool'
+	| 'deleteTool'
+	| 'testTool'
+	| 'listToolFunctions';
 
 export interface ToolHandlersOptions {
 	store: Store;
@@ -23,6 +30,7 @@ export interface ToolHandlersOptions {
 	secrets: SecretBox;
 	cursors: Cursors;
 	clock: Clock;
+	tools: Pick<Tools, 'list' | 'tryOut'>;
 }
 
 /** A tool as the API shows it, its secrets hidden. */
@@ -39,8 +47,8 @@ export function presentTool(record: ToolRecord): Tool {
 	};
 }
 
-/** Tools: create, read, change, delete. */
-export function toolHandlers({ store, network, secrets: box, cursors, clock }: ToolHandlersOptions): {
+/** Tools: create, read, change, delete, and try out. */
+export function toolHandlers({ store, network, secrets: box, cursors, clock, tools }: ToolHandlersOptions): {
 	[K in ToolOperation]: Handler<Operations[K]>;
 } {
 	const secrets = new ToolSecrets(box);
@@ -151,6 +159,20 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock }: T
 				};
 			});
 			return { id: params.id, deleted: true as const };
+		},
+
+		async testTool({ caller, params, body }) {
+			const record = await find(caller.workspaceId, params.id);
+			const started = performance.now();
+			// Goes on without the client: what a call changes is changed once, and a repeat is told what came of it.
+			const toItsEnd = new AbortController().signal;
+			const trial = await tools.tryOut(record, body.function, body.arguments ?? {}, toItsEnd);
+			return { ...trial, duration_ms: Math.round(performance.now() - started) };
+		},
+
+		async listToolFunctions({ caller, params, request }) {
+			const record = await find(caller.workspaceId, params.id);
+			return { data: await tools.list(record, request.signal), next_cursor: null };
 		},
 	};
 }

@@ -5,6 +5,7 @@ import { type EndUser, type Feedback, type Operation, operations, type WidgetMes
 import {
 	type Conversations,
 	type EndedTurn,
+	type NotedMessage,
 	presentFor,
 	presentForVisitor,
 	type SentMessage,
@@ -172,7 +173,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 	/** Sends a message, or finds the one that it repeats. */
 	const sent = async (visit: Visit, stream: boolean, request: HttpRequest): Promise<Reply> => {
 		const { deployment, endUser, visitor, body } = visit;
-		const answer = (turn: SentMessage | EndedTurn) =>
+		const answer = (turn: SentMessage | EndedTurn | NotedMessage) =>
 			turnAnswer(conversations, turn, request, stream, 'visitor') as Promise<RawReply | WidgetMessageReply>;
 		const scope = `${deployment.id} ${visitor} POST ${operations.sendWidgetMessage.path}`;
 		// A repeat is no message more, but not free either.

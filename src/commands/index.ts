@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { doctorCommands } from './doctor.ts';
 import { keyCommands } from './keys.ts';
 import { userCommands } from './users.ts';
 import { workspaceCommands } from './workspaces.ts';
@@ -6,4 +7,4 @@ import { workspaceCommands } from './workspaces.ts';
 export { type Command, findCommand, runCommand, UsageError, usageOf } from './command.ts';
 
 /** Every command but `serve`, in the order in which they are explained. */
-export const commands: readonly Command[] = [...keyCommands, ...userCommands, ...workspaceCommands];
+export const commands: readonly Command[] = [...keyCommands, ...userCommands, ...workspaceCommands, ...doctorCommands];

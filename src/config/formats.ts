@@ -26,3 +26,15 @@ export function isSecretKey(text: string): boolean {
 export function bytesOf(secretKey: string): Buffer {
 	return Buffer.from(secretKey, HEX_KEY.test(secretKey) ? 'hex' : 'base64');
 }
+
+/** Whether a text is the address behind which the paths of an API begin: http or https, nothing behind the path. */
+export function isBaseUrl(text: string): boolean {
+	if (!URL.canParse(text) || /[\s\\?#]/.test(text)) return false;
+	const { protocol, username, password } = new URL(text);
+	return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
+}
+
+/** Whether a text can travel in a header as one word, as keys do. */
+export function isHeaderWord(text: string): boolean {
+	return /^[\x21-\x7e]+$/.test(text);
+}

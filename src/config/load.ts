@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import { messageOf } from '../base/index.ts';
-import { isNetwork, isOrigin, isSecretKey } from './formats.ts';
-import { normal, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
+import { isBaseUrl, isHeaderWord, isNetwork, isOrigin, isSecretKey } from './formats.ts';
+import { providersOf } from './providers.ts';
+import { type GivenSettings, normal, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
 
 /** A wrong setting. Its message names the setting and says what it may be. */
 export class ConfigError extends Error {
@@ -15,8 +16,14 @@ export interface ConfigSources {
 	file: string;
 }
 
-const formats = { origin: isOrigin, network: isNetwork, 'secret-key': isSecretKey };
-const validate = new Ajv({ useDefaults: true, formats }).compile(SettingsSchema);
+const formats = {
+	origin: isOrigin,
+	network: isNetwork,
+	'secret-key': isSecretKey,
+	'base-url': isBaseUrl,
+	'header-word': isHeaderWord,
+};
+const validate = new Ajv({ useDefaults: true, verbose: true, formats }).compile(SettingsSchema);
 const FIELDS = Object.entries(SETTINGS) as Array<[keyof Settings, { variable: string; description: string }]>;
 
 /** Variables with our prefix that belong to the scripts around the server. */
@@ -32,12 +39,6 @@ export function processSources(): ConfigSources {
  * @throws ConfigError for an unknown or wrong setting
  */
 export function loadConfig(sources: ConfigSources): Settings {
-	const variables = FIELDS.map(([, { variable }]) => variable);
-	for (const name of Object.keys(sources.env)) {
-		if (name.startsWith('PARLEY_') && !variables.includes(name) && !FOREIGN.has(name)) {
-			throw new ConfigError(`${name} is not a setting of Parley. Known: ${variables.join(', ')}.`);
-		}
-	}
 	const merged = readFile(sources.file);
 	const fromEnvironment = new Set<string>();
 	for (const [field, { variable }] of FIELDS) {
@@ -46,10 +47,39 @@ export function loadConfig(sources: ConfigSources): Settings {
 		fromEnvironment.add(field);
 		merged[field] = fromText(field, text);
 	}
-	if (!validate(merged)) {
-		throw new ConfigError(describe(validate.errors?.[0] as ErrorObject, fromEnvironment, sources.file));
+	const variables = [...FIELDS.map(([, { variable }]) => variable), ...variablesNamedBy(merged.providers)];
+	for (const name of Object.keys(sources.env)) {
+		if (name.startsWith('PARLEY_') && !variables.includes(name) && !FOREIGN.has(name)) {
+			throw new ConfigError(`${name} is not a setting of Parley. Known: ${variables.join(', ')}.`);
+		}
 	}
-	return normal(merged as unknown as Settings);
+	const origins = { fromEnvironment, file: sources.file };
+	if (!validate(merged)) throw new ConfigError(describe(validate.errors?.[0] as ErrorObject, origins));
+	const given = merged as unknown as GivenSettings;
+	const providers = providersOf(
+		{
+			given: given.providers,
+			keys: { openai: given.openai_api_key, anthropic: given.anthropic_api_key },
+			variable: (name) => sources.env[name],
+		},
+		(place, complaint) => new ConfigError(`${whereIn(place, origins)} ${complaint}. ${SETTINGS.providers.description}`),
+	);
+	return normal(given, providers);
+}
+
+/** Where the values came from. */
+interface Origins {
+	fromEnvironment: ReadonlySet<string>;
+	file: string;
+}
+
+/** Variables that providers name for their keys. What stands there is not checked yet. */
+function variablesNamedBy(providers: unknown): string[] {
+	const entries: unknown[] = Array.isArray(providers) ? providers : [];
+	return entries.flatMap((entry) => {
+		const name = (entry as { api_key_env?: unknown } | null)?.api_key_env;
+		return typeof name === 'string' ? [name] : [];
+	});
 }
 
 function readFile(path: string): Record<string, unknown> {
@@ -81,20 +111,43 @@ function fromText(field: keyof Settings, text: string): unknown {
 		case 'boolean':
 			return { 0: false, 1: true, false: false, true: true }[text] ?? text;
 		case 'array':
-			return text.split(',').map((part) => part.trim());
+			return field === 'providers' ? fromJson(text) : text.split(',').map((part) => part.trim());
 		default:
 			return text;
 	}
 }
 
-/** The sentence about a complaint. It never shows the value, which may be a secret in the wrong place. */
-function describe(error: ErrorObject, fromEnvironment: ReadonlySet<string>, file: string): string {
-	if (error.keyword === 'additionalProperties') {
-		return `${error.params.additionalProperty} in ${file} is not a setting of Parley.`;
+function fromJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
 	}
-	const field = error.instancePath.split('/')[1] as keyof Settings;
-	const { variable, description } = SETTINGS[field];
-	const name = fromEnvironment.has(field) ? variable : `${field} in ${file}`;
-	const complaint = error.keyword === 'format' || error.keyword === 'enum' ? 'is not valid' : error.message;
-	return `${name} ${complaint}. ${description}`;
+}
+
+/** The sentence about a complaint. It never shows the value, which may be a secret in the wrong place. */
+function describe(error: ErrorObject, origins: Origins): string {
+	const { instancePath, keyword, params } = error;
+	const schema = error.parentSchema as { description?: string; properties?: Record<string, { description?: string }> };
+	if (keyword === 'additionalProperties') {
+		const { additionalProperty } = params as { additionalProperty: string };
+		if (instancePath === '') return `${additionalProperty} in ${origins.file} is not a setting of Parley.`;
+		const known = Object.keys(schema.properties ?? {}).join(', ');
+		return `${whereIn(instancePath, origins)} has ${additionalProperty}, which is not a setting. Known: ${known}.`;
+	}
+	const field = instancePath.split('/')[1] as keyof Settings;
+	if (keyword === 'required') {
+		const { missingProperty } = params as { missingProperty: string };
+		const meant = schema.properties?.[missingProperty]?.description ?? SETTINGS[field].description;
+		return `${whereIn(`${instancePath}/${missingProperty}`, origins)} is missing. ${meant}`;
+	}
+	const complaint = ['format', 'enum', 'pattern'].includes(keyword) ? 'is not valid' : error.message;
+	return `${whereIn(instancePath, origins)} ${complaint}. ${schema.description ?? SETTINGS[field].description}`;
+}
+
+/** How a person finds a value: its variable or field, and the way to it inside of that. */
+function whereIn(instancePath: string, { fromEnvironment, file }: Origins): string {
+	const [, field = '', ...way] = instancePath.split('/');
+	const name = fromEnvironment.has(field) ? SETTINGS[field as keyof Settings].variable : `${field} in ${file}`;
+	return way.length === 0 ? name : `${name} at ${way.join('/')}`;
 }

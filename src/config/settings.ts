@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { bytesOf } from './formats.ts';
+import { ProviderSchema, type ProviderSettings } from './providers.ts';
 
 /** One setting: where it comes from, what it may be, and what it is without being set. */
 interface Setting {
@@ -31,6 +32,9 @@ export const SettingsSchema = Type.Object(
 		trusted_proxies: Type.Array(Type.String({ format: 'network' }), { default: [] }),
 		allow_private_network: Type.Boolean({ default: false }),
 		default_model: Type.String({ minLength: 1, default: 'builtin/extractive' }),
+		openai_api_key: Type.Optional(Type.String({ format: 'header-word' })),
+		anthropic_api_key: Type.Optional(Type.String({ format: 'header-word' })),
+		providers: Type.Array(ProviderSchema, { maxItems: 100, default: [] }),
 		max_upload_bytes: Type.Integer({ minimum: 1, maximum: 1_073_741_824, default: 26_214_400 }),
 		workers: Type.Integer({ minimum: 1, maximum: 64, default: 2 }),
 	},
@@ -38,7 +42,10 @@ export const SettingsSchema = Type.Object(
 );
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-export type Settings = Static<typeof SettingsSchema>;
+/** The settings as they are written down. */
+export type GivenSettings = Static<typeof SettingsSchema>;
+/** The settings as the server works with them. */
+export type Settings = Omit<GivenSettings, 'providers'> & { providers: ProviderSettings[] };
 
 /** The settings' documentation, in the order of the README's table. */
 export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
@@ -73,15 +80,28 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 			'1 lets the server reach private addresses, and over plain HTTP: for URL imports, tools, webhooks and key sets (tests, intranets).',
 	},
 	default_model: { variable: 'PARLEY_DEFAULT_MODEL', description: 'Model of assistants that name none.' },
+	openai_api_key: {
+		variable: 'PARLEY_OPENAI_API_KEY',
+		description: 'A key for the models of OpenAI, which are then named openai/….',
+	},
+	anthropic_api_key: {
+		variable: 'PARLEY_ANTHROPIC_API_KEY',
+		description: 'A key for the models of Anthropic, which are then named anthropic/….',
+	},
+	providers: {
+		variable: 'PARLEY_PROVIDERS',
+		description: 'Providers of models: a list of objects with an id, a type and more; in the variable as JSON.',
+	},
 	max_upload_bytes: { variable: 'PARLEY_MAX_UPLOAD_BYTES', description: 'Largest file that may be uploaded.' },
 	workers: { variable: 'PARLEY_WORKERS', description: 'Threads for parsing and embedding (searching has one more).' },
 };
 
 /** Paths made absolute from where the server was started; the public address as browsers write an origin; keys in base64. */
-export function normal(settings: Settings): Settings {
+export function normal(settings: GivenSettings, providers: ProviderSettings[]): Settings {
 	const { public_url, secret_key } = settings;
 	return {
 		...settings,
+		providers,
 		data_dir: resolve(settings.data_dir),
 		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),
 		...(secret_key === undefined ? {} : { secret_key: bytesOf(secret_key).toString('base64') }),

@@ -51,6 +51,22 @@ export const ConversationPatch = Patch({
 });
 export type ConversationPatch = Static<typeof ConversationPatch>;
 
+export const AgentSaying = Strict({
+	content: Type.String({
+		minLength: 1,
+		maxLength: 32_000,
+		examples: ['This is Kim. How can I help?'],
+	}),
+	name: Type.Optional(
+		Type.String({
+			minLength: 1,
+			maxLength: 200,
+			examples: ['Kim'],
+			description: "As the visitor sees it. Default: the user's, else the key's.",
+		}),
+	),
+});
+
 export const ConversationDeleteQuery = Strict({
 	purge: Type.Optional(Type.Boolean({ description: 'Erase it for good, with its messages and events.' })),
 });
@@ -75,6 +91,8 @@ export const EventStreamQuery = Strict({
 export const STREAM_EVENTS = [
 	'message.created',
 	'message.delta',
+	'tool.started',
+	'tool.completed',
 	'message.completed',
 	'message.failed',
 	'message.reset',
@@ -138,6 +156,35 @@ export const conversationOperations = {
 		query: EventStreamQuery,
 		result: Type.Unknown(),
 		streams: 'always',
+	},
+	takeOverConversation: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/conversations/{id}/takeover',
+		summary: 'Take a conversation over from the model',
+		tag: 'Conversations',
+		access: withKey('conversations:write'),
+		result: Conversation,
+	},
+	releaseConversation: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/conversations/{id}/release',
+		summary: 'Give a conversation back to the model',
+		tag: 'Conversations',
+		access: withKey('conversations:write'),
+		result: Conversation,
+	},
+	sayInConversation: {
+		errors: ['conversation_archived', 'conversation_not_taken_over'],
+		method: 'POST',
+		path: '/api/v1/conversations/{id}/messages',
+		summary: 'Say something as a person, in a conversation that was taken over',
+		tag: 'Conversations',
+		access: withKey('conversations:write'),
+		body: AgentSaying,
+		status: 201,
+		result: Message,
 	},
 	stopReply: {
 		versioned: true,

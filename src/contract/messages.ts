@@ -88,6 +88,7 @@ export const WidgetMessage = Type.Object(
 	},
 	{ examples: [widgetMessageExample] },
 );
+export type WidgetToolCall = Static<typeof WidgetToolCall>;
 export type WidgetMessage = Static<typeof WidgetMessage>;
 
 /** Where an order of messages is asked for: oldest first unless said otherwise. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
-import { NullableText, PageOf, PageQuery, Strict } from './shapes.ts';
+import { NullableInteger, NullableText, PageOf, PageQuery, Strict } from './shapes.ts';
 
 export const Model = Type.Object({
 	id: Type.String({
@@ -13,6 +13,10 @@ export const Model = Type.Object({
 		examples: ['extractive'],
 	}),
 	description: Type.String({ examples: ['Quotes the best-matching sentences of the knowledge bases.'] }),
+	context_tokens: NullableInteger({
+		minimum: 1,
+		description: 'Tokens that it reads and writes at once; null where that is not known.',
+	}),
 	default: Type.Boolean({ description: 'Whether assistants that name no model get this one.' }),
 });
 export type Model = Static<typeof Model>;

@@ -1,6 +1,18 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
-import { Deleted, NullableText, OneOf, PageOf, PageQueryWith, Patch, Strict, Timestamp, Variants } from './shapes.ts';
+import {
+	Deleted,
+	NullableInteger,
+	NullableObject,
+	NullableText,
+	OneOf,
+	PageOf,
+	PageQueryWith,
+	Patch,
+	Strict,
+	Timestamp,
+	Variants,
+} from './shapes.ts';
 
 const WRITE_ONLY = 'Write-only: reads back as "***", which sent back leaves it as it is.';
 
@@ -40,19 +52,20 @@ function Members<T>(value: TSchema, options: { description: string; examples: un
 }
 
 const headers = Members<string>(Type.String({ maxLength: 4096 }), {
-	description: `Sent with every call. Values whose name speaks of a secret (it holds \`auth\`, \`cookie\`, \`credential\`, \`key\`, \`passw\`, \`secret\`, \`session\`, \`signature\` or \`token\`) are secret. ${WRITE_ONLY}`,
+	description: `Sent with every call. \`{placeholders}\` that are parameters are filled in; a header whose argument is not given is left out. Values whose name speaks of a secret (it holds \`auth\`, \`cookie\`, \`credential\`, \`key\`, \`passw\`, \`secret\`, \`session\`, \`signature\` or \`token\`) are secret, and sent as they are. ${WRITE_ONLY}`,
 	examples: [{ Accept: 'application/json' }],
 });
 const query = Members<string | number | boolean>(
 	Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], maxLength: 4096 }),
 	{
-		description: 'Added to the query of the URL. Values may hold `{placeholders}`. Not for secrets: they read back.',
+		description:
+			'Added to the query of the URL. Values may hold `{placeholders}`; one whose argument is not given is left out, and a list is sent as a pair for each of its items. Not for secrets: they read back.',
 		examples: [{ units: 'metric' }],
 	},
 );
 const body = Type.Unknown({
 	description:
-		'Sent as JSON; not with GET. In its texts `{placeholders}` that are parameters are filled in; others stay as they are.',
+		'Sent as JSON; not with GET; null: none. In its texts `{placeholders}` that are parameters are filled in; others stay as they are. A text that is one placeholder and nothing else becomes the argument itself, be it a number or an object, and is left out where that is not given.',
 	examples: [null],
 });
 const parameters = Type.Unsafe<Record<string, unknown>>({
@@ -182,6 +195,61 @@ export const ToolPatch = Patch({
 });
 export type ToolPatch = Static<typeof ToolPatch>;
 
+/** What a tool is called with when it is tried out. */
+export const ToolTest = Strict({
+	function: Type.Optional(
+		Type.String({
+			minLength: 1,
+			maxLength: 128,
+			description: 'Which function, under the name that `/functions` lists. Needed for MCP tools: they have many.',
+			examples: ['stock_level'],
+		}),
+	),
+	arguments: Type.Optional(
+		Type.Unsafe<Record<string, unknown>>({
+			type: 'object',
+			description: 'As a model would give them. Default: none.',
+			examples: [{ city: 'Ulm' }],
+		}),
+	),
+});
+export type ToolTest = Static<typeof ToolTest>;
+
+/** What came of trying a tool out. */
+export const ToolTestResult = Type.Object({
+	result: Type.String({
+		description: 'What a model would be told: at most 32 KiB, without the secrets of the tool.',
+		examples: ['{"temperature": 21}'],
+	}),
+	is_error: Type.Boolean({ description: 'Whether the call failed.' }),
+	error: NullableObject(
+		Type.Object({
+			code: Type.String({
+				description:
+					'`invalid_arguments`, `unknown_function`, `url_not_allowed`, `unreachable`, `timed_out`, `bad_status`, `unusable_answer`, `tool_failed` or `internal_error`.',
+				examples: ['bad_status'],
+			}),
+			message: Type.String({ description: 'For people.', examples: ['The API answered with status 404.'] }),
+		}),
+		{ description: 'Why it failed.', examples: [null] },
+	),
+	status_code: NullableInteger({ description: 'With which HTTP status it was answered; null where it was not.' }),
+	duration_ms: Type.Integer({ minimum: 0 }),
+});
+export type ToolTestResult = Static<typeof ToolTestResult>;
+
+/** A function that a tool offers. */
+export const ToolFunctionDescription = Type.Object({
+	name: Type.String({ description: "The tool's own name for it.", examples: ['stock_level'] }),
+	description: NullableText({ examples: ['How many of an article are in stock.'] }),
+	parameters: Type.Unsafe<Record<string, unknown>>({
+		type: 'object',
+		description: 'The JSON Schema of its arguments.',
+		examples: [{ type: 'object', properties: { article: { type: 'string' } }, required: ['article'] }],
+	}),
+});
+export type ToolFunctionDescription = Static<typeof ToolFunctionDescription>;
+
 export const ToolListQuery = PageQueryWith({
 	type: Type.Optional(OneOf(['api', 'mcp'], { description: 'Only tools of this type.' })),
 	status: Type.Optional(OneOf(['active', 'archived'], { description: 'Only tools in this state.' })),
@@ -255,5 +323,31 @@ export const toolOperations = {
 		tag: 'Tools',
 		access: withKey('tools:write'),
 		result: Deleted,
+	},
+	testTool: {
+		method: 'POST',
+		path: '/api/v1/tools/{id}/test',
+		summary: 'Try a tool out',
+		description:
+			'Calls it once, as a model would, also where it is switched off. What comes of it is the answer, with status 200, whether or not the call succeeded.',
+		tag: 'Tools',
+		access: withKey('tools:write'),
+		body: ToolTest,
+		result: ToolTestResult,
+		examples: {
+			'An HTTP API': { arguments: { city: 'Ulm' } },
+			'A function of an MCP server': { function: 'stock_level', arguments: { article: '4711' } },
+		},
+	},
+	listToolFunctions: {
+		method: 'GET',
+		path: '/api/v1/tools/{id}/functions',
+		summary: 'List the functions of a tool',
+		description:
+			'An API tool is one function. Of an MCP tool: what its server offers at this moment, `allowed_tools` or not; models know each by the name of the tool, `_`, and the name given here.',
+		tag: 'Tools',
+		access: withKey('tools:read'),
+		result: PageOf(ToolFunctionDescription),
+		errors: ['url_not_allowed'],
 	},
 } as const satisfies OperationTable;

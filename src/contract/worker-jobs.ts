@@ -86,6 +86,22 @@ export interface TrainResult {
 	vectors: Int8Array;
 }
 
+/** Hold the arguments of a tool's call against the schema of its parameters. */
+export interface CheckJob {
+	/** JSON Schema of an object. */
+	schema: Record<string, unknown>;
+	args: Record<string, unknown>;
+}
+
+export type CheckResult =
+	| { verdict: 'fits' }
+	/** `complaint`: what is wrong, as the end of a sentence about "they". */
+	| { verdict: 'misfits'; complaint: string }
+	/** The check did not end within its time limit. */
+	| { verdict: 'too_slow' }
+	/** The schema is none that can be used. */
+	| { verdict: 'no_schema' };
+
 /** Search one or more generations. */
 export interface SearchJob {
 	database: string;

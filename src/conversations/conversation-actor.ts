@@ -1,5 +1,6 @@
 import { type Actor, MailboxFull, type SelfRef } from '../actors/index.ts';
 import { AppError, type Clock, messageOf } from '../base/index.ts';
+import type { ToolCall } from '../contract/index.ts';
 import type { Outbox } from '../outbox/index.ts';
 import {
 	AnsweredBefore,
@@ -10,12 +11,17 @@ import {
 	type Store,
 } from '../store/index.ts';
 import { type ConversationChange, changeConversation, eraseConversation } from './change.ts';
-import { type ReplyDependencies, STOPPED, writeReply } from './reply.ts';
+import { type AgentMessage, agentMessage, type HandOver, handOver } from './hand-over.ts';
+import { outcomeOf, type ReplyDependencies, STOPPED, writeReply } from './reply.ts';
+import { noProgress, type ReplyProgress } from './reply-progress.ts';
+import { ReportQueue } from './report-queue.ts';
 import {
 	beginTurn,
 	endTurn,
 	type IncomingMessage,
+	noteMessage,
 	type ReplyOutcome,
+	recordCall,
 	restartTurn,
 	rewriteTurn,
 	type Turn,
@@ -32,8 +38,11 @@ export type ConversationMessage =
 	| { type: 'rewrite'; questionId: string; replyId: string }
 	| ({ type: 'change' } & ConversationChange)
 	| ({ type: 'erase' } & Omit<ConversationChange, 'patch'>)
+	| ({ type: 'hand_over' } & HandOver)
+	| ({ type: 'say' } & AgentMessage)
 	/** Reports of a reply that is being written. */
 	| { type: 'text'; replyId: string; text: string }
+	| { type: 'tool_call'; replyId: string; call: ToolCall }
 	| { type: 'ended'; replyId: string; outcome: ReplyOutcome };
 
 /** What a message to the actor is answered with. */
@@ -42,6 +51,9 @@ export type ConversationAnswer =
 	/** The turn whose reply was (to `stop`) or is (to `join`, `rewrite`) being written, null where none is. */
 	| { turn: SentMessage | null }
 	| { changed: ConversationRecord }
+	| { said: MessageRecord }
+	/** A message to a person, who answers when they do; the stream from `position` tells of it. */
+	| { noted: MessageRecord; position: number }
 	| { done: true };
 
 /** A stored message, the reply that is being written to it, and the event after which the stream tells of both. */
@@ -78,6 +90,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	/** The turn whose reply is being written. */
 	#turn: Turn | null = null;
 	#abort: AbortController | null = null;
+	/** What there is of the reply that is being written. */
+	#progress: ReplyProgress = noProgress();
 	/** The event after which the stream tells of this turn. */
 	#position = 0;
 	#restarted = false;
@@ -113,6 +127,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 			case 'text':
 				if (this.#writes(message.replyId)) this.#deps.outbox.grow((this.#turn as Turn).conversation.id, message.text);
 				return DONE;
+			case 'tool_call':
+				return this.#writes(message.replyId) ? this.#recordCall(message.call) : DONE;
 			case 'send':
 				return this.#send(message.message, message.model, message.start);
 			case 'ended':
@@ -129,6 +145,10 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 				return this.#change(message);
 			case 'erase':
 				return this.#erase(message);
+			case 'hand_over':
+				return this.#handOver(message);
+			case 'say':
+				return this.#say(message);
 		}
 	}
 
@@ -136,6 +156,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const conversation = this.#record ?? start;
 		if (!conversation) throw new AppError('not_found', 'The conversation does not exist.');
 		if (conversation.status === 'archived') throw new AppError('conversation_archived');
+		if (conversation.handled_by === 'human') return this.#note(conversation, message);
 		const { commit, turn } = beginTurn(conversation, this.#record === null, message, model, this.#deps.clock.now());
 		const { seqs } = committed(await this.#deps.store.commit(commit));
 		this.#record = turn.conversation;
@@ -144,6 +165,45 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#position = (seqs.at(-2) as number) - 1;
 		this.#restarted = false;
 		return { sent: this.#sent(turn) };
+	}
+
+	/** Keeps a message for the person who has the conversation. */
+	async #note(conversation: ConversationRecord, message: IncomingMessage): Promise<ConversationAnswer> {
+		const { commit, conversation: next, noted } = noteMessage(conversation, message, this.#deps.clock.now());
+		const { seqs } = committed(await this.#deps.store.commit(commit));
+		this.#record = next;
+		return { noted, position: (seqs.at(-1) as number) - 1 };
+	}
+
+	async #recordCall(call: ToolCall): Promise<ConversationAnswer> {
+		const { commit, turn } = recordCall(this.#turn as Turn, call, this.#deps.clock.now());
+		await this.#mustCommit(commit);
+		this.#turn = turn;
+		return DONE;
+	}
+
+	async #handOver(change: HandOver): Promise<ConversationAnswer> {
+		if (!this.#record) throw new AppError('not_found', 'The conversation does not exist.');
+		const running = this.#turn && { turn: this.#turn, outcome: outcomeOf(this.#progress, 'stopped') };
+		const handed = handOver(this.#record, running, change, this.#deps.clock.now());
+		if (!handed) return { changed: this.#record };
+		committed(await this.#deps.store.commit(handed.commit));
+		this.#record = handed.conversation;
+		if (change.to === 'human') {
+			// What it still says comes too late, and is passed over.
+			this.#abort?.abort(STOPPED);
+			this.#turn = null;
+			this.#abort = null;
+		}
+		return { changed: this.#record };
+	}
+
+	async #say(saying: AgentMessage): Promise<ConversationAnswer> {
+		if (!this.#record) throw new AppError('not_found', 'The conversation does not exist.');
+		const { commit, conversation, message } = agentMessage(this.#record, saying, this.#deps.clock.now());
+		committed(await this.#deps.store.commit(commit));
+		this.#record = conversation;
+		return { said: message };
 	}
 
 	#stop(): ConversationAnswer {
@@ -215,7 +275,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const { conversation, question, reply } = this.#turn;
 		if (reply.attempts >= ATTEMPTS) {
 			const error = { code: 'interrupted', message: 'The reply was interrupted twice and has been given up.' };
-			return this.#end({ content: '', status: 'failed', citations: [], usage: null, error });
+			return this.#end({ content: '', status: 'failed', citations: [], tool_calls: [], usage: null, error });
 		}
 		const [seq = 1] = await this.#mustCommit(restartTurn(this.#turn, this.#deps.clock.now()));
 		this.#position = seq - 1;
@@ -223,7 +283,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#write({
 			conversation,
 			question,
-			reply: { ...reply, attempts: reply.attempts + 1, version: reply.version + 1 },
+			reply: { ...reply, tool_calls: [], attempts: reply.attempts + 1, version: reply.version + 1 },
 		});
 		return DONE;
 	}
@@ -236,23 +296,16 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#abort = abort;
 		const late = new AppError('model_error', 'The model took too long to answer.');
 		const deadline = setTimeout(() => abort.abort(late), this.#deps.replyMs);
-		let pending = '';
-		const flush = () => {
-			const text = pending;
-			pending = '';
-			if (text !== '' && !this.#report({ type: 'text', replyId, text })) onText(text);
+		const reports = new ReportQueue<ConversationMessage>((message) => this.#report(message));
+		const progress = noProgress();
+		this.#progress = progress;
+		const listener = {
+			text: (text: string) => reports.addText(text, (all) => ({ type: 'text', replyId, text: all })),
+			toolCall: (call: ToolCall) => reports.add({ type: 'tool_call', replyId, call }),
 		};
-		const onText = (text: string) => {
-			if (pending === '') setImmediate(flush);
-			pending += text;
-		};
-		const onEnd = (outcome: ReplyOutcome) => {
-			flush();
-			if (pending !== '' || !this.#report({ type: 'ended', replyId, outcome })) setImmediate(onEnd, outcome);
-		};
-		void writeReply(this.#deps, turn, onText, abort.signal).then((outcome) => {
+		void writeReply(this.#deps, turn, progress, listener, abort.signal).then((outcome) => {
 			clearTimeout(deadline);
-			onEnd(outcome);
+			reports.add({ type: 'ended', replyId, outcome });
 		});
 	}
 

@@ -19,9 +19,11 @@ import {
 	type ConversationMessage,
 	type SentMessage,
 } from './conversation-actor.ts';
+import type { AgentMessage, HandOver } from './hand-over.ts';
 import { requireMetadata } from './metadata.ts';
 import type { Audience } from './present.ts';
 import { type ConversationEvent, questionEvent, streamConversation } from './stream.ts';
+import { titleOf } from './title.ts';
 
 export interface ConversationsOptions extends ConversationDependencies {
 	outbox: Outbox;
@@ -39,6 +41,13 @@ export interface OutgoingMessage {
 	end_user: EndUser | null;
 	/** Stored with the message, so that repeats of the request find it: see `repeated`. */
 	receipt?: IdempotencyRecord | undefined;
+}
+
+/** A message to a person, who answers when they do. */
+export interface NotedMessage {
+	noted: MessageRecord;
+	/** The event before the one that tells of it; 0 where that is not known any more. */
+	position: number;
 }
 
 /** A turn whose reply has ended well. */
@@ -100,7 +109,7 @@ export class Conversations implements AsyncDisposable {
 	 * Stores a message when its turn comes, and begins the reply to it.
 	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`
 	 */
-	async send(message: OutgoingMessage): Promise<SentMessage> {
+	async send(message: OutgoingMessage): Promise<SentMessage | NotedMessage> {
 		const { deployment, end_user } = message;
 		const existing = message.conversation_id === undefined ? null : await this.get(deployment, message.conversation_id);
 		const assistant = await this.#deps.store.get('assistants', existing?.assistant_id ?? deployment.assistant_id);
@@ -118,6 +127,7 @@ export class Conversations implements AsyncDisposable {
 			{ type: 'send', message: incoming, model: assistant.model, start },
 			{ deadlineMs: TURN_MS },
 		);
+		if ('noted' in answer) return answer;
 		if (!('sent' in answer)) throw new Error('a send was not answered as one');
 		return answer.sent;
 	}
@@ -186,14 +196,13 @@ export class Conversations implements AsyncDisposable {
 	 * it had failed.
 	 * @param body what the message's receipt was stored with
 	 */
-	async repeated(body: string): Promise<SentMessage | EndedTurn> {
-		const ids = JSON.parse(body) as { conversation_id: string; question_id: string; reply_id: string };
+	async repeated(body: string): Promise<SentMessage | EndedTurn | NotedMessage> {
+		const ids = JSON.parse(body) as { conversation_id: string; question_id: string; reply_id: string | null };
 		const { store } = this.#deps;
 		for (let look = 0; look < LOOKS; look++) {
-			const [question, reply] = [
-				await store.get('messages', ids.question_id),
-				await store.get('messages', ids.reply_id),
-			];
+			const question = await store.get('messages', ids.question_id);
+			if (question && ids.reply_id === null) return { noted: question, position: 0 };
+			const reply = ids.reply_id === null ? undefined : await store.get('messages', ids.reply_id);
 			if (!question || !reply) throw new AppError('not_found', 'The conversation was erased.');
 			if (reply.status === 'completed' || reply.status === 'stopped') {
 				return { question, ended: reply, closing: (await store.closingEvent(ids.conversation_id, reply.id)) ?? 0 };
@@ -219,6 +228,26 @@ export class Conversations implements AsyncDisposable {
 		const answer = await this.#ask(id, { type: 'change', ...change });
 		if (!('changed' in answer)) throw new Error('a change was not answered as one');
 		return answer.changed;
+	}
+
+	/**
+	 * Gives a conversation to a person, or back to the model. A reply that is being written ends with what there is of it.
+	 * @throws AppError `not_found` also for another workspace's, `precondition_failed`
+	 */
+	async handOver(id: string, change: HandOver): Promise<ConversationRecord> {
+		const answer = await this.#ask(id, { type: 'hand_over', ...change });
+		if (!('changed' in answer)) throw new Error('a hand-over was not answered as one');
+		return answer.changed;
+	}
+
+	/**
+	 * Says something as a person of the workspace.
+	 * @throws AppError `not_found`, `conversation_archived`, `conversation_not_taken_over`
+	 */
+	async say(id: string, saying: AgentMessage): Promise<MessageRecord> {
+		const answer = await this.#ask(id, { type: 'say', ...saying });
+		if (!('said' in answer)) throw new Error('what was said was not answered as that');
+		return answer.said;
 	}
 
 	/** Erases a conversation for good; whoever follows it is told no more. */
@@ -276,7 +305,7 @@ export class Conversations implements AsyncDisposable {
 		return this.#transport.ask(id, message, { lane: 'control', deadlineMs: CHANGE_MS });
 	}
 
-	#draft({ deployment, metadata = {}, channel, end_user }: OutgoingMessage): ConversationRecord {
+	#draft({ deployment, content, metadata = {}, channel, end_user }: OutgoingMessage): ConversationRecord {
 		requireMetadata(metadata);
 		const now = this.#deps.clock.now();
 		return {
@@ -287,7 +316,7 @@ export class Conversations implements AsyncDisposable {
 			assistant_id: deployment.assistant_id,
 			channel,
 			status: 'active',
-			title: null,
+			title: titleOf(content),
 			metadata,
 			end_user_id: end_user?.id ?? null,
 			end_user,

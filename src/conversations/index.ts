@@ -1,4 +1,10 @@
 export type { SentMessage } from './conversation-actor.ts';
-export { Conversations, type ConversationsOptions, type EndedTurn, type OutgoingMessage } from './conversations.ts';
+export {
+	Conversations,
+	type ConversationsOptions,
+	type EndedTurn,
+	type NotedMessage,
+	type OutgoingMessage,
+} from './conversations.ts';
 export { type Audience, presentConversation, presentFor, presentForVisitor, presentMessage } from './present.ts';
-export { type ConversationEvent, endedTurnEvents } from './stream.ts';
+export { type ConversationEvent, endedTurnEvents, notedEvents } from './stream.ts';

@@ -1,5 +1,5 @@
 import { timestamp, timestampOrNull } from '../base/index.ts';
-import type { Conversation, Message, WidgetMessage } from '../contract/index.ts';
+import type { Conversation, Message, ToolCall, WidgetMessage, WidgetToolCall } from '../contract/index.ts';
 import type { ConversationRecord, MessageRecord } from '../store/index.ts';
 
 /** A conversation as the API shows it. */
@@ -46,11 +46,20 @@ export function presentMessage(record: MessageRecord): Message {
 /** A message as visitors see it: not what it cost, what wrote it, or what tools were given and gave. */
 export function presentForVisitor(record: MessageRecord): WidgetMessage {
 	const { model: _model, usage: _usage, feedback_comment: _comment, tool_calls, ...visible } = presentMessage(record);
-	return { ...visible, tool_calls: tool_calls.map(({ id, name, status }) => ({ id, name, status })) };
+	return { ...visible, tool_calls: tool_calls.map(presentCallForVisitor) };
 }
 
 /** Who reads: the API shows everything, visitors see less. */
 export type Audience = 'api' | 'visitor';
+
+/** A tool call as this reader sees it. */
+export function presentCallFor(audience: Audience, call: ToolCall): ToolCall | WidgetToolCall {
+	return audience === 'api' ? call : presentCallForVisitor(call);
+}
+
+function presentCallForVisitor({ id, name, status }: ToolCall): WidgetToolCall {
+	return { id, name, status };
+}
 
 export function presentFor(audience: Audience, record: MessageRecord): Message | WidgetMessage {
 	return audience === 'api' ? presentMessage(record) : presentForVisitor(record);

@@ -1,120 +1,164 @@
 import { AppError, type Log, messageOf, pause } from '../base/index.ts';
 import type { Citation, SearchHit, SearchResult } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
-import { type ChatTurn, citedIndexes, type ModelEvent, type Models, type Passage } from '../models/index.ts';
-import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store } from '../store/index.ts';
+import {
+	type ChatRequest,
+	type ChatTurn,
+	citedIndexes,
+	type ModelEvent,
+	type Models,
+	type ModelToolCall,
+	type Passage,
+} from '../models/index.ts';
+import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
+import type { ToolFunction, Tools } from '../tools/index.ts';
+import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
+import { runCalls } from './tool-calls.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export interface ReplyDependencies {
 	store: Pick<Store, 'get' | 'messagesBefore'>;
 	knowledge: Pick<Knowledge, 'search'>;
 	models: Models;
+	tools: Pick<Tools, 'functionsOf'>;
 	log: Log;
 }
 
-/** Earlier messages that a model is given at most. */
-const HISTORY = 20;
+/** Earlier messages that a model is given at most; it takes what fits. */
+const HISTORY = 100;
 /** Characters of a reply at most: a model that does not stop is stopped. */
 const MAX_REPLY_CHARS = 200_000;
+/** Rounds of tool calls in a reply; then the model must answer without them. */
+const MAX_ROUNDS = 8;
 const SEARCH_AGAIN_MS = 500;
 
 /** Aborting a reply with this as the reason keeps the text so far. */
 export const STOPPED = Symbol('stopped');
 
 /**
- * Writes the reply to a turn: retrieve, ask the model, hand on its text piece by piece.
- * @param onText is given each piece as it comes
+ * Writes the reply to a turn: retrieve, ask the model, carry out the calls that it asks for and ask again, hand on its text
+ * piece by piece.
+ * @param progress is kept up to date
  * @param signal its reason tells why the reply ends early: STOPPED, or an error
  * @returns how the reply ended, whatever happened; never throws
  */
 export async function writeReply(
 	deps: ReplyDependencies,
 	turn: Turn,
-	onText: (text: string) => void,
+	progress: ReplyProgress,
+	listener: ReplyListener,
 	signal: AbortSignal,
 ): Promise<ReplyOutcome> {
-	const written: Written = { text: '', usage: null, passages: [] };
-	const end = (status: ReplyOutcome['status'], error: ReplyOutcome['error'] = null): ReplyOutcome => ({
-		content: written.text,
-		status,
-		citations: citationsIn(written.text, written.passages),
-		usage: written.usage,
-		error,
-	});
 	try {
-		const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
-		if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
-		const { name, model } = deps.models.resolve(turn.reply.model);
-		const [{ hits, confidence }, history] = await Promise.all([
-			retrieve(deps, assistant, turn.question, signal),
-			earlierTurns(deps.store, turn.question),
-		]);
-		written.passages = hits.map(passageOf);
-		const request = {
-			model: name,
-			instructions: assistant.master_prompt,
-			history,
-			question: turn.question.content,
-			passages: written.passages,
-			confidence,
-		};
-		for await (const event of untilAborted(model.stream(request, signal), signal)) {
-			take(written, event, onText);
-			if (written.text.length > MAX_REPLY_CHARS) throw new AppError('model_error', 'The model wrote too much.');
-		}
-		if (written.text === '') throw new AppError('model_error', 'The model gave an empty answer.');
-		return end('completed');
+		await converse(deps, turn, progress, listener, signal);
+		if (progress.text === '') throw new AppError('model_error', 'The model gave an empty answer.');
+		return outcomeOf(progress, 'completed');
 	} catch (error) {
-		if (signal.aborted && signal.reason === STOPPED) return end('stopped');
+		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
 		deps.log.warn({ message: turn.reply.id, error: messageOf(error) }, 'reply failed');
-		return end('failed', shownError(signal.aborted ? signal.reason : error));
+		return outcomeOf(progress, 'failed', shownError(signal.aborted ? signal.reason : error));
 	}
 }
 
-/** The events of a stream until the signal aborts; then its reason, whether or not the stream itself takes notice. */
-async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, undefined> {
-	const iterator = stream[Symbol.asyncIterator]();
-	let abort = () => {};
-	const aborted = new Promise<never>((_, reject) => {
-		abort = () => reject(signal.reason);
-		signal.addEventListener('abort', abort, { once: true });
-	});
-	aborted.catch(() => {});
-	let ended = false;
-	try {
-		while (true) {
-			if (signal.aborted) throw signal.reason;
-			const next = await Promise.race([iterator.next(), aborted]);
-			ended = next.done === true;
-			if (next.done) return;
-			yield next.value;
+/** A reply as it ends with what there is of it. */
+export function outcomeOf(
+	{ text, passages, toolCalls, usage }: ReplyProgress,
+	status: ReplyOutcome['status'],
+	error: ReplyOutcome['error'] = null,
+): ReplyOutcome {
+	// A call that was cut off has no result, and nobody will bring one.
+	const tool_calls = toolCalls.map((call) => (call.status === 'running' ? { ...call, status: 'stopped' } : call));
+	return { content: text, status, citations: citationsIn(text, passages), tool_calls, usage, error };
+}
+
+async function converse(
+	deps: ReplyDependencies,
+	turn: Turn,
+	progress: ReplyProgress,
+	listener: ReplyListener,
+	signal: AbortSignal,
+): Promise<void> {
+	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
+	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
+	const { name, model } = deps.models.resolve(turn.reply.model);
+	const [{ hits, confidence }, history, functions] = await Promise.all([
+		retrieve(deps, assistant, turn.question, signal),
+		earlierTurns(deps.store, turn.question),
+		functionsOf(deps, assistant, signal),
+	]);
+	progress.passages = hits.map(passageOf);
+	const request: ChatRequest = {
+		model: name,
+		instructions: assistant.master_prompt,
+		history,
+		question: turn.question.content,
+		passages: progress.passages,
+		confidence,
+		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
+		steps: [],
+	};
+	for (let round = 0; ; round++) {
+		const tools = round < MAX_ROUNDS ? request.tools : [];
+		const stream = model.stream({ ...request, tools }, signal);
+		const said = await listen(untilAborted(stream, signal), progress, listener);
+		if (said.calls.length === 0) return;
+		const calls = await runCalls(said.calls, functions, progress, listener, signal);
+		request.steps = [...request.steps, { text: said.text, calls }];
+	}
+}
+
+/** Takes in what the model says in one round, and the calls that it asks for. */
+async function listen(
+	events: AsyncIterable<ModelEvent>,
+	progress: ReplyProgress,
+	listener: ReplyListener,
+): Promise<{ text: string; calls: ModelToolCall[] }> {
+	const calls: ModelToolCall[] = [];
+	let text = '';
+	for await (const event of events) {
+		switch (event.type) {
+			case 'delta': {
+				// What is said after a call begins a paragraph of its own.
+				const piece = text === '' && progress.text !== '' ? `\n\n${event.text}` : event.text;
+				text += event.text;
+				progress.text += piece;
+				listener.text(piece);
+				if (progress.text.length > MAX_REPLY_CHARS) throw new AppError('model_error', 'The model wrote too much.');
+				break;
+			}
+			case 'usage': {
+				const { input_tokens, output_tokens } = progress.usage ?? { input_tokens: 0, output_tokens: 0 };
+				progress.usage = {
+					input_tokens: input_tokens + event.input_tokens,
+					output_tokens: output_tokens + event.output_tokens,
+				};
+				break;
+			}
+			case 'tool_call':
+				calls.push(event);
 		}
-	} finally {
-		signal.removeEventListener('abort', abort);
-		// Not awaited: a stream that ignores the signal may ignore this as well.
-		if (!ended) iterator.return?.()?.then(undefined, () => {});
 	}
-}
-
-interface Written {
-	text: string;
-	usage: ReplyOutcome['usage'];
-	passages: Passage[];
-}
-
-function take(written: Written, event: ModelEvent, onText: (text: string) => void): void {
-	if (event.type === 'delta') {
-		written.text += event.text;
-		onText(event.text);
-	} else {
-		written.usage = { input_tokens: event.input_tokens, output_tokens: event.output_tokens };
-	}
+	return { text, calls };
 }
 
 /** A failure as the message shows it; a defect of ours shows no internals. */
 function shownError(error: unknown): { code: string; message: string } {
 	if (error instanceof AppError && error.code === 'model_error') return { code: error.code, message: error.message };
 	return { code: 'model_error', message: 'The model failed to answer.' };
+}
+
+async function functionsOf(
+	{ store, tools }: ReplyDependencies,
+	{ tool_ids }: AssistantRecord,
+	signal: AbortSignal,
+): Promise<ToolFunction[]> {
+	if (tool_ids.length === 0) return [];
+	const found = await Promise.all(tool_ids.map((id) => store.get('tools', id)));
+	return tools.functionsOf(
+		found.filter((record): record is ToolRecord => record !== undefined),
+		signal,
+	);
 }
 
 async function retrieve(

@@ -2,7 +2,7 @@ import type { Transport } from '../actors/index.ts';
 import type { StreamEventName } from '../contract/index.ts';
 import { formatPosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
 import type { MessageRecord, Store } from '../store/index.ts';
-import { type Audience, presentFor } from './present.ts';
+import { type Audience, presentCallFor, presentFor } from './present.ts';
 
 /** An event of a conversation as its followers get it: one server-sent event. */
 export interface ConversationEvent {
@@ -62,6 +62,14 @@ async function shape(
 	const record = await store.get('messages', event.data.message_id);
 	if (!record) return null;
 	const told = (name: StreamEventName, body: object) => toldEvent(name, body, position);
+	if (event.data.tool_call) {
+		// A call of a beginning that was given up since, or of a reply that has ended: what follows says it all.
+		const isOver =
+			record.status !== 'in_progress' || !record.tool_calls.some(({ id }) => id === event.data.tool_call?.id);
+		if (replayed && isOver) return null;
+		const tool_call = presentCallFor(audience, event.data.tool_call);
+		return told(event.type as StreamEventName, { message_id: record.id, tool_call });
+	}
 	const opens = event.data.text === 'opens';
 	if (opens && replayed && record.status !== 'in_progress') return 'finished';
 	const message = presentFor(audience, record);
@@ -97,6 +105,14 @@ export async function* endedTurnEvents(
 ): AsyncGenerator<ConversationEvent, void, undefined> {
 	yield questionEvent(question, Math.max(0, closing - 1), audience);
 	yield toldEvent('message.completed', { message: presentFor(audience, ended) }, { seq: closing, offset: 0 });
+}
+
+/** The stream of a message that waits for a person: itself, and no more. */
+export async function* notedEvents(
+	{ noted, position }: { noted: MessageRecord; position: number },
+	audience: Audience,
+): AsyncGenerator<ConversationEvent, void, undefined> {
+	yield questionEvent(noted, position, audience);
 }
 
 /** A question as it was created, for somebody who joins its turn later. */

@@ -1,4 +1,5 @@
 import { newId } from '../base/index.ts';
+import type { ToolCall } from '../contract/index.ts';
 import {
 	type Commit,
 	type ConversationRecord,
@@ -26,7 +27,7 @@ export interface Turn {
 }
 
 /** How the reply to a turn ended. */
-export type ReplyOutcome = Pick<MessageRecord, 'content' | 'status' | 'citations' | 'usage' | 'error'>;
+export type ReplyOutcome = Pick<MessageRecord, 'content' | 'status' | 'citations' | 'tool_calls' | 'usage' | 'error'>;
 
 /**
  * The commit that stores a message together with the beginning of its reply, and with the conversation where it is new.
@@ -71,11 +72,86 @@ export function beginTurn(
 			streamEvent(next, 'message.created', { message_id: reply.id, text: 'opens' }, now),
 		],
 	};
-	if (message.receipt) {
-		const body = JSON.stringify({ conversation_id: next.id, question_id: question.id, reply_id: reply.id });
-		commit.idempotency = { ...message.receipt, body, subject: next.id };
-	}
+	if (message.receipt) commit.idempotency = completed(message.receipt, next, question, reply);
 	return { commit, turn: { conversation: next, question, reply } };
+}
+
+/**
+ * The commit that stores a message to which nobody writes a reply by itself: a person has the conversation.
+ */
+export function noteMessage(
+	conversation: ConversationRecord,
+	message: IncomingMessage,
+	now: number,
+): { commit: Commit; conversation: ConversationRecord; noted: MessageRecord } {
+	const noted: MessageRecord = {
+		...emptyMessage(conversation, 'user', conversation.message_count + 1, now),
+		author: { type: 'visitor', name: message.author_name },
+		content: message.content,
+		status: 'completed',
+		completed_at: now,
+	};
+	const set = { message_count: conversation.message_count + 1, last_message_at: now, updated_at: now };
+	const next = { ...conversation, ...set, version: conversation.version + 1 };
+	const commit: Commit = {
+		expect: [versionOf('conversations', conversation)],
+		write: [
+			{ op: 'patch', kind: 'conversations', id: conversation.id, set },
+			{ op: 'insert', kind: 'messages', record: noted },
+		],
+		events: [
+			workspaceEvent(next, 'message.created', presentMessage(noted), now),
+			streamEvent(next, 'message.created', { message_id: noted.id }, now),
+		],
+	};
+	if (message.receipt) commit.idempotency = completed(message.receipt, next, noted, null);
+	return { commit, conversation: next, noted };
+}
+
+/** The commit that keeps a tool call of a reply that is being written, as it begins and as it ends. */
+export function recordCall(
+	{ conversation, question, reply }: Turn,
+	call: ToolCall,
+	now: number,
+): { commit: Commit; turn: Turn } {
+	const others = reply.tool_calls.filter(({ id }) => id !== call.id);
+	const tool_calls = [...others, call];
+	const begins = call.status === 'running';
+	const events = [
+		streamEvent(
+			conversation,
+			begins ? 'tool.started' : 'tool.completed',
+			{ message_id: reply.id, tool_call: call },
+			now,
+		),
+	];
+	if (call.status === 'failed' && call.tool_id !== '') {
+		const failure = {
+			tool_id: call.tool_id,
+			tool_name: call.name,
+			conversation_id: conversation.id,
+			message_id: reply.id,
+			error: call.result,
+		};
+		events.push(workspaceEvent(conversation, 'tool.execution_failed', failure, now));
+	}
+	const commit: Commit = {
+		expect: [versionOf('messages', reply)],
+		write: [{ op: 'patch', kind: 'messages', id: reply.id, set: { tool_calls } }],
+		events,
+	};
+	return { commit, turn: { conversation, question, reply: { ...reply, tool_calls, version: reply.version + 1 } } };
+}
+
+/** A message's receipt with where its reply is found. */
+function completed(
+	receipt: IdempotencyRecord,
+	conversation: ConversationRecord,
+	question: MessageRecord,
+	reply: MessageRecord | null,
+): IdempotencyRecord {
+	const place = { conversation_id: conversation.id, question_id: question.id, reply_id: reply?.id ?? null };
+	return { ...receipt, body: JSON.stringify(place), subject: conversation.id };
 }
 
 /** The commit that stores how a reply ended. */
@@ -140,12 +216,13 @@ export function rewriteTurn(
 export function restartTurn({ conversation, reply }: Pick<Turn, 'conversation' | 'reply'>, now: number): Commit {
 	return {
 		expect: [{ kind: 'messages', id: reply.id, version: reply.version }],
-		write: [{ op: 'patch', kind: 'messages', id: reply.id, set: { attempts: reply.attempts + 1 } }],
+		write: [{ op: 'patch', kind: 'messages', id: reply.id, set: { attempts: reply.attempts + 1, tool_calls: [] } }],
 		events: [streamEvent(conversation, 'message.reset', { message_id: reply.id, text: 'opens' }, now)],
 	};
 }
 
-function emptyMessage(
+/** A message without content and end, at a place in its conversation. */
+export function emptyMessage(
 	conversation: ConversationRecord,
 	role: MessageRecord['role'],
 	seq: number,
@@ -182,10 +259,11 @@ export function workspaceEvent(
 	return { id: newId('event'), stream: workspace_id, type, data, subject: id, created_at: now };
 }
 
-function streamEvent(
+/** An event for whoever follows the conversation. */
+export function streamEvent(
 	conversation: ConversationRecord,
 	type: string,
-	data: { message_id: string; text?: 'opens' | 'closes' },
+	data: { message_id: string; text?: 'opens' | 'closes'; tool_call?: ToolCall },
 	now: number,
 ): NewEvent {
 	return { id: newId('event'), stream: conversation.id, type, data, created_at: now };

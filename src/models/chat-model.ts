@@ -20,6 +20,33 @@ export interface ChatTurn {
 	content: string;
 }
 
+/** A tool as a model is told of it. */
+export interface ToolDefinition {
+	/** What the model calls it by: `^[a-zA-Z0-9_-]{1,64}$`. */
+	name: string;
+	description: string | null;
+	/** JSON Schema of its arguments, which are an object. */
+	parameters: object;
+}
+
+/** A call that a model has asked for, together with what came of it. */
+export interface ToolResult {
+	/** The call's id, as the model gave it. */
+	id: string;
+	name: string;
+	/** As the model gave them: an object, or a text where it wrote what is not JSON. */
+	arguments: unknown;
+	/** What the model is told, at most 32 KiB. */
+	result: string;
+	is_error: boolean;
+}
+
+/** A round of this reply that has been carried out: what the model wrote, and the calls that it then asked for. */
+export interface ReplyStep {
+	text: string;
+	calls: readonly ToolResult[];
+}
+
 /** Everything that a model may use for one reply. Plain data: it survives a way between threads. */
 export interface ChatRequest {
 	/** The model's name within its provider: what follows the first slash of `provider/name`. */
@@ -33,6 +60,10 @@ export interface ChatRequest {
 	passages: readonly Passage[];
 	/** How well the knowledge bases answer the question in absolute terms, 0..1; 0 where there are none. */
 	confidence: number;
+	/** The tools that it may call; none where there are none. */
+	tools: readonly ToolDefinition[];
+	/** The rounds of this reply so far, in order; the model goes on from there. */
+	steps: readonly ReplyStep[];
 }
 
 /** The next piece of the reply's text, never empty. */
@@ -41,21 +72,34 @@ export interface ModelDelta {
 	text: string;
 }
 
-/** What the reply cost, in the provider's own count; at most once. A model that counts no tokens does not report any. */
+/** What the answer cost, in the provider's own count; at most once. A model that counts no tokens does not report any. */
 export interface ModelUsage {
 	type: 'usage';
 	input_tokens: number;
 	output_tokens: number;
 }
 
+/** A call that the model asks for, whole. Calls come once it is known that the answer has not broken off. */
+export interface ModelToolCall {
+	type: 'tool_call';
+	/** Unique within the answer. */
+	id: string;
+	name: string;
+	/**
+	 * What the model gave, parsed. Where it wrote what is not JSON this is its text, a string: no tool takes one, so whoever
+	 * holds it against the tool's schema has an error to tell the model.
+	 */
+	arguments: unknown;
+}
+
 /** What a model yields while it answers. Consumers switch on `type`, so that kinds can be added. */
-export type ModelEvent = ModelDelta | ModelUsage;
+export type ModelEvent = ModelDelta | ModelToolCall | ModelUsage;
 
 /** A model that answers in a conversation. */
 export interface ChatModel {
 	/**
-	 * Writes one reply. The joined deltas are its text in Markdown, citing passages as `[1]`, `[2]`. Ends by throwing the
-	 * signal's reason once it is aborted, and with an AppError `model_error` where the model fails.
+	 * Writes one reply, or the next round of it. The joined deltas are its text in Markdown, citing passages as `[1]`, `[2]`.
+	 * Ends by throwing the signal's reason once it is aborted, and with an AppError `model_error` where the model fails.
 	 */
 	stream(request: ChatRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
@@ -66,6 +110,8 @@ export interface ChatProvider {
 	chat: ChatModel;
 	/** The names that it serves; null where it takes any. */
 	models: readonly ChatModelDescription[] | null;
+	/** What any model of it reads and writes at once, in tokens; null or absent where that is not known. */
+	context_tokens?: number | null;
 }
 
 /** A model by its name within the provider. */
@@ -73,4 +119,6 @@ export interface ChatModelDescription {
 	name: string;
 	/** One sentence for people. */
 	description: string;
+	/** How much it reads and writes at once, in tokens; null or absent where that is not known. */
+	context_tokens?: number | null;
 }

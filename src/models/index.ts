@@ -6,8 +6,12 @@ export type {
 	ChatTurn,
 	ModelDelta,
 	ModelEvent,
+	ModelToolCall,
 	ModelUsage,
 	Passage,
+	ReplyStep,
+	ToolDefinition,
+	ToolResult,
 } from './chat-model.ts';
 export { citedIndexes } from './citations.ts';
 export {
@@ -18,3 +22,10 @@ export {
 	type ModelsOptions,
 	type ResolvedModel,
 } from './models.ts';
+export {
+	createProviders,
+	type ProbeOutcome,
+	type ProviderDependencies,
+	type ProviderSettings,
+	probeProvider,
+} from './providers/index.ts';

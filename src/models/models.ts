@@ -13,6 +13,8 @@ export interface ModelListing {
 	/** Null where the provider takes any name. */
 	name: string | null;
 	description: string;
+	/** What it reads and writes at once, in tokens; null where that is not known, or has no meaning. */
+	context_tokens: number | null;
 	/** Whether assistants that name no model get this one. */
 	default: boolean;
 }
@@ -75,11 +77,12 @@ function listings(provider: ChatProvider, defaultModel: string): ModelListing[] 
 		const prefix = `${provider.id}/`;
 		const description = `Any model of the provider '${provider.id}', by its name there.`;
 		const isDefault = defaultModel.startsWith(prefix);
-		return [{ id: `${prefix}*`, provider: provider.id, name: null, description, default: isDefault }];
+		const context_tokens = provider.context_tokens ?? null;
+		return [{ id: `${prefix}*`, provider: provider.id, name: null, description, context_tokens, default: isDefault }];
 	}
-	return provider.models.map(({ name, description }) => {
+	return provider.models.map(({ name, description, context_tokens = null }) => {
 		const id = `${provider.id}/${name}`;
-		return { id, provider: provider.id, name, description, default: id === defaultModel };
+		return { id, provider: provider.id, name, description, context_tokens, default: id === defaultModel };
 	});
 }
 

@@ -1,6 +1,8 @@
 import { Agent, type Dispatcher } from 'undici';
 import { type Download, type DownloadOptions, download } from './download.ts';
+import { type Endpoint, type EndpointOptions, openEndpoint } from './endpoint.ts';
 import { createGuard, type GuardOptions, type UrlRules } from './guard.ts';
+import { guardedFetch } from './guarded-fetch.ts';
 import { type PostOptions, type PostOutcome, post } from './post.ts';
 
 /** The one way out of this server. */
@@ -18,6 +20,18 @@ export interface Network extends AsyncDisposable {
 	/** Sends a POST, once; whatever comes of it, no answer included, is its outcome. Rejects only as its signal says. */
 	post(url: string, options: PostOptions): Promise<PostOutcome>;
 	/**
+	 * For libraries that speak HTTP through a fetch, and for answers that are read as they come. Follows no redirect; bounded
+	 * by its signal alone.
+	 * @throws AppError `url_not_allowed` (the guard) or `unavailable` (no answer); the signal's reason
+	 */
+	fetch(url: string | URL, init?: RequestInit, rules?: UrlRules): Promise<Response>;
+	/**
+	 * Opens the way to a service that the operator named, which may have a private address. It ends with this network at the
+	 * latest.
+	 * @param baseUrl an http or https URL from the settings, never one from a request
+	 */
+	endpoint(baseUrl: string, options?: EndpointOptions): Endpoint;
+	/**
 	 * For undici's own functions. Connects to judged addresses only, whatever it is given; schemes and redirects are the
 	 * user's part (`request` follows none).
 	 */
@@ -30,21 +44,47 @@ export interface Network extends AsyncDisposable {
  * many are under way is bounded where they are asked for, and none waits here; documents, which are fetched a few at a
  * time, do not press upon a website.
  */
-const CONNECTIONS_PER_ORIGIN = { document: 8, key_set: 1_024, post: 1_024 } as const;
+const CONNECTIONS_PER_ORIGIN = {
+	document: 8,
+	key_set: 1_024,
+	post: 1_024,
+	// Of answers that are streams and may stay open for long.
+	stream: 4_096,
+} as const;
 
 /** Opens the way out; disposal ends every connection. */
 export function createNetwork(options: GuardOptions): Network {
 	const guard = createGuard(options);
 	const agentFor = (purpose: keyof typeof CONNECTIONS_PER_ORIGIN) =>
 		new Agent({ connect: guard.connect, connections: CONNECTIONS_PER_ORIGIN[purpose], pipelining: 1 });
-	const agents = { document: agentFor('document'), key_set: agentFor('key_set'), post: agentFor('post') };
+	const agents = {
+		document: agentFor('document'),
+		key_set: agentFor('key_set'),
+		post: agentFor('post'),
+		stream: agentFor('stream'),
+	};
+	const endpoints = new Set<Endpoint>();
 	return {
 		checkUrl: guard.checkUrl,
 		download: (url, rules) => download(guard, agents[rules?.purpose ?? 'document'], url, rules),
 		post: (url, options) => post(guard, agents.post, url, options),
+		fetch: (url, init = {}, rules) => guardedFetch(guard, agents.stream, url, init, rules),
+		endpoint(baseUrl, rules) {
+			const opened = openEndpoint(baseUrl, rules);
+			const endpoint: Endpoint = {
+				fetch: opened.fetch,
+				async [Symbol.asyncDispose]() {
+					endpoints.delete(endpoint);
+					await opened[Symbol.asyncDispose]();
+				},
+			};
+			endpoints.add(endpoint);
+			return endpoint;
+		},
 		dispatcher: agents.document,
 		async [Symbol.asyncDispose]() {
-			await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
+			const opened = [...endpoints].map((endpoint) => endpoint[Symbol.asyncDispose]());
+			await Promise.all([...Object.values(agents).map((agent) => agent.destroy()), ...opened]);
 		},
 	};
 }

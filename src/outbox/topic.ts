@@ -1,3 +1,4 @@
+import type { ToolCall } from '../contract/index.ts';
 import type { StoredEvent } from '../store/index.ts';
 import type { StreamPosition } from './position.ts';
 
@@ -6,6 +7,8 @@ export interface StreamEventData {
 	message_id: string;
 	/** Whether the event begins or ends a text that grows by deltas. */
 	text?: 'opens' | 'closes';
+	/** A tool call of the message, as it begins or ends. */
+	tool_call?: ToolCall;
 }
 
 export type StreamEvent = StoredEvent & { data: StreamEventData };

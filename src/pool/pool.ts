@@ -1,6 +1,8 @@
 import { Piscina } from 'piscina';
 import { AppError, Gate, messageOf } from '../base/index.ts';
 import type {
+	CheckJob,
+	CheckResult,
 	FoldJob,
 	FoldResult,
 	ParsedDocument,
@@ -19,6 +21,8 @@ export interface PoolLimits {
 	parseMs: number;
 	foldMs: number;
 	trainMs: number;
+	/** Checks end themselves long before. */
+	checkMs: number;
 	/** Here waiting counts, because somebody waits for the answer. */
 	searchMs: number;
 	/** Jobs of one kind that may wait for a thread; those over it are refused at once. */
@@ -31,6 +35,7 @@ const LIMITS: PoolLimits = {
 	parseMs: 30_000,
 	foldMs: 60_000,
 	trainMs: 600_000,
+	checkMs: 20_000,
 	searchMs: 10_000,
 	queue: 1000,
 	heapMb: 512,
@@ -44,6 +49,8 @@ export interface Pool extends AsyncDisposable {
 	train(job: TrainJob, signal?: AbortSignal): Promise<TrainResult>;
 	/** @throws AppError `unavailable` when it takes too long or too many wait */
 	search(job: SearchJob, signal?: AbortSignal): Promise<SearchResult>;
+	/** @throws AppError `unavailable` when too many wait */
+	check(job: CheckJob): Promise<CheckResult>;
 	/** How many parse and embed jobs run side by side. */
 	readonly size: number;
 }
@@ -58,14 +65,14 @@ interface Lane {
 export function createPool(options: { threads: number; limits?: Partial<PoolLimits> }): Pool {
 	const { threads } = options;
 	const limits = { ...LIMITS, ...options.limits };
-	const open = (name: 'parse' | 'embed' | 'search', maxThreads: number): Lane => {
+	const open = (name: 'parse' | 'embed' | 'search' | 'check', maxThreads: number): Lane => {
 		const { file, execArgv } = workerEntry(name);
 		const piscina = new Piscina({
 			filename: file.href,
 			execArgv,
 			minThreads: 0,
 			maxThreads,
-			idleTimeout: name === 'search' ? 600_000 : 30_000,
+			idleTimeout: name === 'search' || name === 'check' ? 600_000 : 30_000,
 			resourceLimits: { maxOldGenerationSizeMb: limits.heapMb },
 		});
 		return { piscina, gate: new Gate(maxThreads, limits.queue) };
@@ -73,7 +80,9 @@ export function createPool(options: { threads: number; limits?: Partial<PoolLimi
 	const parse = open('parse', threads);
 	const embed = open('embed', threads);
 	const search = open('search', 1);
-	const { parseMs, foldMs, trainMs, searchMs } = limits;
+	// Two, so that one that takes its whole time does not hold up all others.
+	const check = open('check', 2);
+	const { parseMs, foldMs, trainMs, searchMs, checkMs } = limits;
 	const running = (ms: number): Limit => ({ ms, from: 'running' });
 
 	return {
@@ -85,8 +94,9 @@ export function createPool(options: { threads: number; limits?: Partial<PoolLimi
 			run<TrainResult>(embed, job, running(trainMs), signal, (cause) => failed('Training', cause)),
 		search: (job, signal) =>
 			run<SearchResult>(search, job, { ms: searchMs, from: 'asking' }, signal, (cause) => failed('The search', cause)),
+		check: (job) => run<CheckResult>(check, job, running(checkMs), undefined, (cause) => failed('The check', cause)),
 		async [Symbol.asyncDispose]() {
-			await Promise.all([parse, embed, search].map(({ piscina }) => piscina.destroy()));
+			await Promise.all([parse, embed, search, check].map(({ piscina }) => piscina.destroy()));
 		},
 	};
 }

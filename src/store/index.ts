@@ -29,7 +29,13 @@ export type {
 	WorkspaceRecord,
 } from './records.ts';
 export type { Coverage, Generation, IndexWrite, StoredChunk, StoredTerms } from './search-index.ts';
-export { databaseFile, openSqliteStore, type SqliteStoreOptions } from './sqlite/index.ts';
+export {
+	type DatabaseReport,
+	databaseFile,
+	inspectDatabase,
+	openSqliteStore,
+	type SqliteStoreOptions,
+} from './sqlite/index.ts';
 export {
 	AnsweredBefore,
 	type DocumentBlob,

@@ -18,7 +18,7 @@ export function requireBounds(config: Record<string, unknown>): void {
 }
 
 /** Level by level: nothing here can overflow the stack. */
-function isDeeper(value: unknown, levels: number): boolean {
+export function isDeeper(value: unknown, levels: number): boolean {
 	let level = [value].filter(isNested);
 	for (let depth = 0; level.length > 0; depth++) {
 		if (depth === levels) return true;

@@ -12,7 +12,7 @@ import {
 import type { Network } from '../net/index.ts';
 import { requireBounds } from './bounds.ts';
 import { requireHeaderName, requireHeaders, requireHeaderValue } from './headers.ts';
-import { compileParameters } from './parameters.ts';
+import { compileParameters } from './parameters/index.ts';
 import { refusedAt } from './refusal.ts';
 import { requirePlaceholders, requirePlainUrl, requireTemplateUrl } from './url.ts';
 

@@ -38,9 +38,14 @@ export function requireHeaderName(place: readonly string[], name: string): void 
 	if (OURS.has(name.toLowerCase())) throw refusedAt(place, 'is set by the server itself');
 }
 
+/** Whether a text has only characters that a field value can hold: no line break above all. */
+export function mayStandInHeader(text: string): boolean {
+	return !FORBIDDEN.test(text);
+}
+
 /** @throws AppError `invalid_request` */
 export function requireHeaderValue(place: readonly string[], value: string): void {
-	if (FORBIDDEN.test(value)) throw refusedAt(place, 'has characters that a header cannot hold');
+	if (!mayStandInHeader(value)) throw refusedAt(place, 'has characters that a header cannot hold');
 	if (/^[\t ]|[\t ]$/.test(value)) throw refusedAt(place, 'must not begin or end with white space');
 }
 

@@ -1,7 +1,7 @@
 import type { Network } from '../net/index.ts';
+import { PLACEHOLDER } from './placeholders.ts';
 import { refusedAt } from './refusal.ts';
 
-const PLACEHOLDER = /\{([^{}]*)\}/g;
 const BRACE = /[{}]/;
 
 /** As the URL Standard reads http and https: the scheme, slashes either way or none, and the authority. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { ConfigError, loadConfig, SETTINGS, type Settings } from '../../src/config/index.ts';
+import { ConfigError, loadConfig, SETTINGS, type Settings, SettingsSchema } from '../../src/config/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-config-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -39,13 +39,14 @@ test('a server without any setting has its documented defaults', () => {
 		trusted_proxies: [],
 		allow_private_network: false,
 		default_model: 'builtin/extractive',
+		providers: [],
 		max_upload_bytes: 25 * 1024 * 1024,
 		workers: 2,
 	});
 });
 
 /** Every setting: the text of its variable, and the same in the file. */
-const VALUES: { [K in keyof Required<Settings>]: [text: string, value: Settings[K]] } = {
+const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] } = {
 	host: ['0.0.0.0', '0.0.0.0'],
 	port: ['0', 0],
 	data_dir: ['/var/lib/parley', '/var/lib/parley'],
@@ -57,6 +58,10 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: Settings[
 	trusted_proxies: ['10.0.0.1, 10.1.0.0/16,::1 ,fd00::/8', ['10.0.0.1', '10.1.0.0/16', '::1', 'fd00::/8']],
 	allow_private_network: ['1', true],
 	default_model: ['builtin/extractive', 'builtin/extractive'],
+	openai_api_key: ['sk-proj-1', 'sk-proj-1'],
+	anthropic_api_key: ['sk-ant-1', 'sk-ant-1'],
+	// What becomes of a list that is not empty is said further below.
+	providers: ['[]', []],
 	max_upload_bytes: ['1000', 1000],
 	workers: ['64', 64],
 };
@@ -69,6 +74,21 @@ test('every setting can be set in the environment and in the file, with the same
 		assert.deepEqual(loadConfig({ env: { [SETTINGS[field].variable]: text }, file: nowhere })[field], value, field);
 		assert.deepEqual(fromFile({ [field]: value })[field], value, field);
 	}
+});
+
+test('the README lists every setting, and everything that can be said of a provider', () => {
+	const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+	const rows = [...readme.matchAll(/^\| `(PARLEY_\w+)` \|.*\| .+ \|$/gm)].map((match) => match[1]);
+	assert.deepEqual(
+		rows,
+		Object.values(SETTINGS).map(({ variable }) => variable),
+	);
+	const table = readme.slice(readme.indexOf('| of a provider |'));
+	const fields = [...table.slice(0, table.indexOf('\n\n')).matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
+	assert.deepEqual(fields, Object.keys(SettingsSchema.properties.providers.items.properties));
+	const example = /```json\n(\{[\s\S]*?"providers"[\s\S]*?)```/.exec(readme)?.[1] ?? '';
+	const { providers, default_model } = fromFile(example, { GROQ_API_KEY: 'gsk_1' });
+	assert.deepEqual([providers.map(({ id }) => id), default_model], [['ollama', 'groq'], 'ollama/llama3.1']);
 });
 
 test('the environment wins over the file, setting by setting', () => {
@@ -146,6 +166,9 @@ test('every wrong variable stops the start with a sentence that names it', () =>
 			'*',
 		],
 		PARLEY_ALLOW_PRIVATE_NETWORK: ['yes', '2', 'on', 'TRUE'],
+		PARLEY_OPENAI_API_KEY: ['two words', 'schlüssel'],
+		PARLEY_ANTHROPIC_API_KEY: ['two words'],
+		PARLEY_PROVIDERS: ['ollama', '{}', '[1]', '[{}]', '{"id": "a"}', '[', 'null'],
 		PARLEY_MAX_UPLOAD_BYTES: ['0', '25MB', '1073741825'],
 		PARLEY_WORKERS: ['0', '65', 'two'],
 	};
@@ -170,6 +193,9 @@ test('every wrong value in the file stops the start with a sentence that names t
 		trusted_proxies: ['10.0.0.1', [''], ['nowhere'], [1], null],
 		allow_private_network: ['true', 1, 0, null],
 		default_model: ['', null],
+		openai_api_key: ['', 'two words', 1, null],
+		anthropic_api_key: ['', null],
+		providers: [null, {}, 'ollama', [null], ['ollama'], [{}]],
 		max_upload_bytes: [0, '1', null],
 		workers: [0, 65, null],
 	};

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { DescribedOperation } from '../support/openapi.ts';
+import { until } from '../support/until.ts';
 import type { Answer, Parts } from './requests.ts';
 
 // What the API's description cannot tell: how things come about that no POST of a list makes, and bodies that must speak of
@@ -34,9 +35,22 @@ export const THINGS: Record<string, (tenant: Maker, parents: Record<string, stri
 		await tenant.done('attachTool', { path, body: { tool_id } });
 		return tool_id;
 	},
+	'/api/v1/knowledge-bases/{id}/documents/{doc_id}': async (tenant, path) => {
+		const body = { source_type: 'text', title: 'Opening hours', content: `The shop opens at ten. ${unique()}` };
+		const { id: doc_id } = await tenant.done('addDocument', { path, body });
+		// Until it is indexed it changes by itself, and its ETag with it.
+		await until('the document is indexed', async () => {
+			const { status } = await tenant.done('getDocument', { path: { ...path, doc_id } });
+			return status === 'indexed' || status === 'error';
+		});
+		return doc_id;
+	},
 	'/api/v1/conversations/{id}': async (tenant) => {
 		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');
-		return (await tenant.done('sendMessage', { body: { deployment_id, content: 'Hello' } })).conversation_id;
+		const { conversation_id } = await tenant.done('sendMessage', { body: { deployment_id, content: 'Hello' } });
+		// A person may say something only where they have taken over; whatever else there is goes on all the same.
+		await tenant.done('takeOverConversation', { path: { id: conversation_id } });
+		return conversation_id;
 	},
 	'/api/v1/widget/conversations/{id}': async (tenant) => {
 		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');

@@ -9,6 +9,7 @@ import { createScene } from '../api/scene.ts';
 import { openBeside } from '../api/side-door.ts';
 import { startTestApp } from '../support/app.ts';
 import { HeldModel } from './held-model.ts';
+import { toModel } from './sent.ts';
 import { follow, isNamed, Screen, sendStreamed } from './streams.ts';
 
 const MESSAGES = '/api/v1/messages';
@@ -127,19 +128,21 @@ test('a reply whose end cannot be written to the disk at first is written again,
 		store: shaky,
 		outbox,
 		knowledge: { search: async () => ({ hits: [], confidence: 0 }) },
+		tools: { functionsOf: async () => [] },
 		models: createModels({ providers: [model.provider] }),
 		clock: systemClock,
 		log: createLog('silent'),
 		replyMs: 5_000,
 	});
-	const sent = await conversations.send({
+	const message = {
 		deployment: record,
 		conversation_id: undefined,
 		content: 'Stored?',
 		metadata: undefined,
 		channel: 'api',
 		end_user: null,
-	});
+	} as const;
+	const sent = toModel(await conversations.send(message));
 	const names: string[] = [];
 	const { conversation_id } = sent.reply;
 	const leaving = new AbortController();

@@ -76,7 +76,7 @@ test('the first message makes a conversation that reads back whole', async () =>
 		assistant_id: echo.assistant,
 		channel: 'api',
 		status: 'active',
-		title: null,
+		title: 'Hi',
 		metadata,
 		end_user: null,
 		handled_by: 'model',

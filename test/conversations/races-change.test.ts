@@ -13,6 +13,7 @@ import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, PENDING } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
 import { pacedStore } from './paced-store.ts';
+import { toModel } from './sent.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'parley-changes-'));
 const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
@@ -80,6 +81,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 				store: paced,
 				outbox,
 				knowledge: { search: async () => ({ hits: [], confidence: 0 }) },
+				tools: { functionsOf: async () => [] },
 				models: createModels({ providers: [{ id: 'paced', models: null, chat }] }),
 				clock: systemClock,
 				log: createLog('silent'),
@@ -93,7 +95,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			const send = async (content: string, conversation_id?: string) => {
 				const receipt = { scope, key: content, body_hash: content, status: PENDING, body: '', expires_at: 9e15 };
 				const message = { deployment, conversation_id, content, channel: 'api' as const, end_user: null, receipt };
-				const sent = await outcomeOf(conversations.send({ ...message, metadata: undefined }));
+				const sent = await outcomeOf(conversations.send({ ...message, metadata: undefined }).then(toModel));
 				if (sent) stored.set(content, sent.reply.id);
 				return sent;
 			};
@@ -102,6 +104,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 				if (!answer) return;
 				const turn = await outcomeOf(conversations.repeated(answer.body));
 				if (!turn) return;
+				assert.ok(!('noted' in turn));
 				assert.equal(turn.question.content, content);
 				const reply = 'ended' in turn ? turn.ended : await outcomeOf(conversations.reply(turn, signal));
 				if (reply) assert.equal(reply.id, stored.get(content));

@@ -14,6 +14,7 @@ import { openSqliteStore } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
 import type { StreamEvent } from '../support/event-stream.ts';
 import { pacedStore } from './paced-store.ts';
+import { toModel } from './sent.ts';
 import { Screen } from './streams.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'parley-races-'));
@@ -84,6 +85,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 				store: paced,
 				outbox,
 				knowledge: { search: async () => ({ hits: [], confidence: 0 }) },
+				tools: { functionsOf: async () => [] },
 				models: createModels({ providers: [{ id: 'paced', models: null, chat }] }),
 				clock: systemClock,
 				log: createLog('silent'),
@@ -94,14 +96,16 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 
 			const send = async (number: number, conversation_id: string | undefined, pieces: number, fails: boolean) => {
 				const content = `${number}: ${JSON.stringify([pieces, fails])}`;
-				const sent = await conversations.send({
-					deployment,
-					conversation_id,
-					content,
-					metadata: undefined,
-					channel: 'api',
-					end_user: null,
-				});
+				const sent = await conversations
+					.send({
+						deployment,
+						conversation_id,
+						content,
+						metadata: undefined,
+						channel: 'api',
+						end_user: null,
+					})
+					.then(toModel);
 				assert.equal(sent.question.content, content);
 				const reply = await conversations.reply(sent, over.signal);
 				const whole = Array.from({ length: pieces }, (_, at) => pieceOf(content, at)).join('');

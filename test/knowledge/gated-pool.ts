@@ -86,6 +86,7 @@ export class GatedPool implements Pool {
 	}
 
 	fold: Pool['fold'] = (...args) => this.#pool.fold(...args);
+	check: Pool['check'] = (job) => this.#pool.check(job);
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		const real = this.#real;

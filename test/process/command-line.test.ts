@@ -288,6 +288,7 @@ test('help tells every command, and each tells how it is written', async (t) => 
 		'workspaces create NAME',
 		'workspaces list',
 		'workspaces set-plan ID PLAN',
+		'doctor',
 	];
 	for (const command of commands) assert.ok(help.includes(`\n  ${command}`), command);
 	assert.match(await answer(dataDir, 'users', 'create', '--help'), /^parley users create EMAIL \[--name NAME\]/);

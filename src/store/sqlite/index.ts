@@ -1,3 +1,4 @@
 export { databaseFile, openReadOnly } from './connection.ts';
+export { type DatabaseReport, inspectDatabase } from './inspection.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

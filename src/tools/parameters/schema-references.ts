@@ -1,4 +1,4 @@
-import { refusedAt } from './refusal.ts';
+import { refusedAt } from '../refusal.ts';
 
 /**
  * What a schema may come to, each reference counted as all that it leads to: that is what checking against it costs, and

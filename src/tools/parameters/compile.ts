@@ -1,8 +1,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { messageOf } from '../base/index.ts';
-import { refusedAt } from './refusal.ts';
+import { messageOf } from '../../base/index.ts';
+import { refusedAt } from '../refusal.ts';
 import { requireFiniteSchema } from './schema-references.ts';
 
 const MAX_COMPLAINT = 300;

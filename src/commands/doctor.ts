@@ -1,0 +1,104 @@
+import { statfs } from 'node:fs/promises';
+import { AppError, createLog, messageOf, systemClock } from '../base/index.ts';
+import type { Settings } from '../config/index.ts';
+import { createModels, createProviders, probeProvider } from '../models/index.ts';
+import { createNetwork, type Network } from '../net/index.ts';
+import { inspectDatabase } from '../store/index.ts';
+import { type Command, columns } from './command.ts';
+
+/** What one look at one thing has found. */
+interface Finding {
+	ok: boolean;
+	/** What was looked at. */
+	about: string;
+	sentence: string;
+}
+
+/** With less than this on the disk, in bytes, the next large upload may be the one that fails. */
+const LEAST_FREE = 256 * 1024 * 1024;
+
+const doctor: Command = {
+	name: 'doctor',
+	summary: 'check the database, the disk and each model provider; ends with 1 where something is wrong',
+	async run(given) {
+		const settings = given.settings();
+		await using network = createNetwork({ allowPrivateNetwork: settings.allow_private_network });
+		const findings = [...database(settings), await disk(settings), model(settings, network)];
+		// All at once: whoever waits for a hanging one waits for it alone.
+		findings.push(...(await Promise.all(settings.providers.map((provider) => tried(provider, settings, network)))));
+		for (const line of columns(findings.map(({ ok, about, sentence }) => [ok ? 'ok' : 'FAILED', about, sentence]))) {
+			given.print(line);
+		}
+		const wrong = findings.filter(({ ok }) => !ok).length;
+		if (wrong > 0) throw new AppError('unavailable', `${wrong} of ${findings.length} checks failed.`);
+	},
+};
+
+/** The command that looks whether all is well. */
+export const doctorCommands = [doctor];
+
+function database({ data_dir }: Settings): Finding[] {
+	const report = inspectDatabase(data_dir);
+	if (report === null) {
+		return [
+			{
+				ok: false,
+				about: 'database',
+				sentence: `There is none in ${data_dir}: start the server once, or set PARLEY_DATA_DIR.`,
+			},
+		];
+	}
+	const { schema, currentSchema, bytes, problems } = report;
+	const [first] = problems;
+	const integrity =
+		first === undefined
+			? `${readable(bytes)} in ${data_dir} are sound.`
+			: `${data_dir} is damaged: ${first}${problems.length > 1 ? `, and ${problems.length - 1} more` : ''}.`;
+	const findings = [{ ok: first === undefined, about: 'database', sentence: integrity }];
+	if (schema === null) return findings;
+	const ofSchema =
+		schema === currentSchema
+			? `Version ${schema}, which is this Parley's.`
+			: schema < currentSchema
+				? `Version ${schema}; the next start brings it to ${currentSchema}.`
+				: `Version ${schema} is newer than this Parley, which knows ${currentSchema}. Start the newer one.`;
+	return [...findings, { ok: schema <= currentSchema, about: 'schema', sentence: ofSchema }];
+}
+
+async function disk({ data_dir }: Settings): Promise<Finding> {
+	try {
+		const { bavail, bsize } = await statfs(data_dir);
+		const free = bavail * bsize;
+		const sentence = `${readable(free)} are free${free < LEAST_FREE ? `, which is less than ${readable(LEAST_FREE)}` : ''}.`;
+		return { ok: free >= LEAST_FREE, about: 'disk', sentence };
+	} catch (error) {
+		return { ok: false, about: 'disk', sentence: `${data_dir} cannot be looked at: ${messageOf(error)}.` };
+	}
+}
+
+/** Whether assistants that name no model get one. */
+function model(settings: Settings, network: Network): Finding {
+	const about = 'default model';
+	try {
+		const providers = createProviders(settings.providers, { network, clock: systemClock, log: createLog('silent') });
+		const { defaultModel } = createModels({ defaultModel: settings.default_model, providers });
+		return { ok: true, about, sentence: `It is ${defaultModel}.` };
+	} catch (error) {
+		return { ok: false, about, sentence: messageOf(error) };
+	}
+}
+
+async function tried(provider: Settings['providers'][number], settings: Settings, network: Network): Promise<Finding> {
+	const prefix = `${provider.id}/`;
+	const { default_model } = settings;
+	const known = default_model.startsWith(prefix) ? default_model.slice(prefix.length) : null;
+	const dependencies = { network, clock: systemClock, log: createLog('silent') };
+	const { ok, sentence } = await probeProvider(provider, known, dependencies);
+	return { ok, about: `provider ${provider.id}`, sentence };
+}
+
+function readable(bytes: number): string {
+	const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+	const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
+	return `${Number((bytes / 1_024 ** power).toFixed(1))} ${units[power]}`;
+}

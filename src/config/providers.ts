@@ -1,0 +1,191 @@
+import { type Static, Type } from 'typebox';
+import { isHeaderWord } from './formats.ts';
+
+/** How long a provider may take where nothing else is set. */
+const TIMEOUTS = { first_token_timeout_ms: 60_000, idle_timeout_ms: 60_000 };
+
+/** A model of a provider, as it is set. */
+const ModelSchema = Type.Object(
+	{
+		name: Type.String({ minLength: 1, maxLength: 200, description: 'The name of the model at its provider.' }),
+		description: Type.Optional(
+			Type.String({ minLength: 1, maxLength: 500, description: 'One sentence for people about the model.' }),
+		),
+		context_tokens: Type.Optional(
+			Type.Integer({
+				minimum: 512,
+				maximum: 100_000_000,
+				description: 'Tokens that the model reads and writes at once.',
+			}),
+		),
+		max_output_tokens: Type.Optional(
+			Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'Tokens that an answer of the model has at most.' }),
+		),
+	},
+	{ additionalProperties: false },
+);
+
+/** A provider, as it is set. The descriptions are part of the sentence that refuses a wrong value. */
+export const ProviderSchema = Type.Object(
+	{
+		id: Type.String({
+			pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
+			description: 'What models are named by before their first slash: lower-case letters, digits, - and _.',
+		}),
+		type: Type.Unsafe<ProviderType>({
+			type: 'string',
+			enum: ['openai-compatible', 'openai', 'anthropic'],
+			description: 'One of openai-compatible, openai or anthropic.',
+		}),
+		base_url: Type.Optional(
+			Type.String({
+				format: 'base-url',
+				description:
+					'The http or https address before /chat/completions or /messages, such as http://localhost:11434/v1.',
+			}),
+		),
+		api_key_env: Type.Optional(
+			Type.String({
+				pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+				description: 'The name of the environment variable that holds the key, not the key itself.',
+			}),
+		),
+		models: Type.Optional(
+			Type.Array(ModelSchema, {
+				minItems: 1,
+				maxItems: 500,
+				description: 'A list of {name, description, context_tokens, max_output_tokens}; without it, any name is taken.',
+			}),
+		),
+		context_tokens: Type.Optional(
+			Type.Integer({
+				minimum: 512,
+				maximum: 100_000_000,
+				description: 'Tokens that a model reads and writes at once.',
+			}),
+		),
+		max_output_tokens: Type.Optional(
+			Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'Tokens that an answer has at most.' }),
+		),
+		first_token_timeout_ms: Type.Integer({
+			minimum: 1,
+			maximum: 600_000,
+			default: TIMEOUTS.first_token_timeout_ms,
+			description: 'Milliseconds until an answer must have begun, all attempts together.',
+		}),
+		idle_timeout_ms: Type.Integer({
+			minimum: 1,
+			maximum: 600_000,
+			default: TIMEOUTS.idle_timeout_ms,
+			description: 'Milliseconds that an answer may pause after it has begun.',
+		}),
+		temperature: Type.Optional(
+			Type.Number({ minimum: 0, maximum: 2, description: 'From 0 to 2; without it, the provider decides.' }),
+		),
+	},
+	{ additionalProperties: false, description: 'A provider is an object.' },
+);
+
+export type ProviderType = 'openai-compatible' | 'openai' | 'anthropic';
+export type GivenProvider = Static<typeof ProviderSchema>;
+
+/** A provider with everything that was not set filled in. */
+export interface ProviderSettings {
+	id: string;
+	type: ProviderType;
+	/** Without a slash at its end. */
+	base_url: string;
+	/** A secret; null for a service that asks for none. */
+	api_key: string | null;
+	/** Null where it takes any name. */
+	models: readonly ModelSettings[] | null;
+	/** Of a model that does not say otherwise. */
+	context_tokens: number;
+	/** Null leaves it to the provider. */
+	max_output_tokens: number | null;
+	first_token_timeout_ms: number;
+	idle_timeout_ms: number;
+	/** Null leaves it to the provider. */
+	temperature: number | null;
+}
+
+/** A model of a provider, with everything that was not set filled in. */
+export interface ModelSettings {
+	name: string;
+	description: string | null;
+	context_tokens: number;
+	max_output_tokens: number | null;
+}
+
+/** What holds for a type of provider where nothing else is set. */
+const DEFAULTS: { [type in ProviderType]: { base_url: string | null; context_tokens: number; output: number | null } } =
+	{
+		'openai-compatible': { base_url: null, context_tokens: 8_192, output: null },
+		openai: { base_url: 'https://api.openai.com/v1', context_tokens: 128_000, output: null },
+		// The protocol demands a number.
+		anthropic: { base_url: 'https://api.anthropic.com/v1', context_tokens: 200_000, output: 8_192 },
+	};
+
+/** What providers are completed from. */
+export interface ProviderSources {
+	given: readonly GivenProvider[];
+	/** The keys of the two services that need no entry of their own; undefined where not set. */
+	keys: { openai: string | undefined; anthropic: string | undefined };
+	/** The value of an environment variable. */
+	variable(name: string): string | undefined;
+}
+
+/**
+ * The providers of this server: those that are set, and the two well-known services where their keys are.
+ * @param refuse makes the error of a wrong entry from its place (`/providers/0/id`) and a complaint without a full stop
+ */
+export function providersOf(
+	{ given, keys, variable }: ProviderSources,
+	refuse: (place: string, complaint: string) => Error,
+): ProviderSettings[] {
+	const providers: ProviderSettings[] = [];
+	for (const [index, entry] of given.entries()) {
+		const place = `/providers/${index}`;
+		if (entry.id === 'builtin') throw refuse(`${place}/id`, 'is the name of the built-in model');
+		if (providers.some(({ id }) => id === entry.id)) throw refuse(`${place}/id`, 'is the name of another provider too');
+		const base_url = entry.base_url ?? DEFAULTS[entry.type].base_url;
+		if (base_url === null) throw refuse(`${place}/base_url`, 'is missing');
+		const api_key = keyOf(entry);
+		if (api_key === undefined) throw refuse(`${place}/api_key_env`, 'names a variable that is not set');
+		if (api_key === null && entry.type !== 'openai-compatible') throw refuse(`${place}/api_key_env`, 'is missing');
+		if (api_key !== null && !isHeaderWord(api_key)) throw refuse(`${place}/api_key_env`, 'names what cannot be a key');
+		providers.push(completed(entry, base_url, api_key));
+	}
+	for (const type of ['openai', 'anthropic'] as const) {
+		const api_key = keys[type];
+		if (api_key === undefined || providers.some(({ id }) => id === type)) continue;
+		providers.push(completed({ id: type, type, ...TIMEOUTS }, DEFAULTS[type].base_url as string, api_key));
+	}
+	return providers;
+
+	/** Null: none is wanted. Undefined: it is not there. A well-known key goes to its own service and to nobody else unasked. */
+	function keyOf({ type, api_key_env, base_url }: GivenProvider): string | null | undefined {
+		if (api_key_env !== undefined) return variable(api_key_env)?.trim() || undefined;
+		if (type === 'openai-compatible' || base_url !== undefined) return null;
+		return keys[type] ?? null;
+	}
+}
+
+function completed(entry: GivenProvider, baseUrl: string, apiKey: string | null): ProviderSettings {
+	const { id, type, models, first_token_timeout_ms, idle_timeout_ms, temperature } = entry;
+	const context_tokens = entry.context_tokens ?? DEFAULTS[type].context_tokens;
+	const max_output_tokens = entry.max_output_tokens ?? DEFAULTS[type].output;
+	const described = models?.map((model) => ({ description: null, context_tokens, max_output_tokens, ...model }));
+	return {
+		id,
+		type,
+		base_url: baseUrl.replace(/\/+$/, ''),
+		api_key: apiKey,
+		models: described ?? null,
+		context_tokens,
+		max_output_tokens,
+		first_token_timeout_ms,
+		idle_timeout_ms,
+		temperature: temperature ?? null,
+	};
+}

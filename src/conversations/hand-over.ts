@@ -1,0 +1,109 @@
+import { AppError } from '../base/index.ts';
+import type { Conversation, Message } from '../contract/index.ts';
+import {
+	type Commit,
+	type ConversationRecord,
+	type IdempotencyRecord,
+	type MessageRecord,
+	requireVersion,
+	versionOf,
+} from '../store/index.ts';
+import { presentConversation, presentMessage } from './present.ts';
+import { emptyMessage, endTurn, type ReplyOutcome, streamEvent, type Turn, workspaceEvent } from './turn.ts';
+
+/** Who is to answer in a conversation from now on. */
+export interface HandOver {
+	workspaceId: string;
+	to: ConversationRecord['handled_by'];
+	/** Those that the client would change; null: any. */
+	versions: readonly number[] | null;
+	/** Stored with the conversation as it is then. */
+	receipt: IdempotencyRecord | null;
+}
+
+/** What a person of the workspace says in a conversation. */
+export interface AgentMessage {
+	workspaceId: string;
+	content: string;
+	/** As the visitor sees it. */
+	name: string;
+	/** Stored with the message as it is then. */
+	receipt: IdempotencyRecord | null;
+}
+
+/**
+ * The commit that gives a conversation to a person, or back to the model. A reply that is being written ends in the same
+ * commit with what there is of it, so that never both answer. Null where nothing changes.
+ * @param running the turn whose reply is being written, and how it would end now
+ */
+export function handOver(
+	record: ConversationRecord,
+	running: { turn: Turn; outcome: ReplyOutcome } | null,
+	{ workspaceId, to, versions, receipt }: HandOver,
+	now: number,
+): { commit: Commit; conversation: ConversationRecord } | null {
+	requireOwn(record, workspaceId);
+	requireVersion(record, versions);
+	if (record.handled_by === to) return null;
+	const set = { handled_by: to, updated_at: now };
+	const ended = running && to === 'human' ? endTurn(running.turn, running.outcome, now) : null;
+	const before = ended?.conversation ?? record;
+	const conversation = { ...before, ...set, version: before.version + 1 };
+	const { expect = [versionOf('conversations', record)], write = [], events = [] } = ended?.commit ?? {};
+	const commit: Commit = {
+		expect,
+		write: [...write, { op: 'patch', kind: 'conversations', id: record.id, set }],
+		events: [...events, workspaceEvent(conversation, 'conversation.updated', presentConversation(conversation), now)],
+	};
+	if (receipt) commit.idempotency = filled(receipt, presentConversation(conversation));
+	return { commit, conversation };
+}
+
+/**
+ * The commit that stores what a person says, for the visitor to see.
+ * @throws AppError `not_found`, `conversation_archived`, `conversation_not_taken_over`
+ */
+export function agentMessage(
+	record: ConversationRecord,
+	{ workspaceId, content, name, receipt }: AgentMessage,
+	now: number,
+): { commit: Commit; conversation: ConversationRecord; message: MessageRecord } {
+	requireOwn(record, workspaceId);
+	if (record.status === 'archived') throw new AppError('conversation_archived');
+	if (record.handled_by !== 'human') {
+		throw new AppError('conversation_not_taken_over');
+	}
+	const message: MessageRecord = {
+		...emptyMessage(record, 'assistant', record.message_count + 1, now),
+		author: { type: 'human', name },
+		content,
+		status: 'completed',
+		completed_at: now,
+	};
+	const set = { message_count: record.message_count + 1, last_message_at: now, updated_at: now };
+	const conversation = { ...record, ...set, version: record.version + 1 };
+	const commit: Commit = {
+		expect: [versionOf('conversations', record)],
+		write: [
+			{ op: 'patch', kind: 'conversations', id: record.id, set },
+			{ op: 'insert', kind: 'messages', record: message },
+		],
+		events: [
+			workspaceEvent(conversation, 'message.created', presentMessage(message), now),
+			streamEvent(conversation, 'message.created', { message_id: message.id }, now),
+			streamEvent(conversation, 'message.completed', { message_id: message.id }, now),
+		],
+	};
+	if (receipt) commit.idempotency = filled(receipt, presentMessage(message));
+	return { commit, conversation, message };
+}
+
+/** A receipt with the answer that it is for; it goes with its conversation. */
+function filled(receipt: IdempotencyRecord, answer: Conversation | Message): IdempotencyRecord {
+	const subject = 'conversation_id' in answer ? answer.conversation_id : answer.id;
+	return { ...receipt, body: JSON.stringify(answer), subject };
+}
+
+function requireOwn(record: ConversationRecord, workspaceId: string): void {
+	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
+}

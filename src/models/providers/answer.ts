@@ -1,0 +1,150 @@
+import type { ModelEvent } from '../chat-model.ts';
+import type { CallEnding } from './call-ending.ts';
+import { failure } from './failure.ts';
+import type { StreamPart } from './language-model.ts';
+
+/** Characters of an answer's text at most: a model that does not stop is stopped. */
+const MAX_TEXT_CHARS = 200_000;
+/** Characters of all arguments of an answer's calls together. */
+const MAX_ARGUMENT_CHARS = 256 * 1024;
+const MAX_CALLS = 64;
+/** After its last part an answer is given so long to end by itself, which keeps its connection for the next. */
+const LAST_MS = 1_000;
+
+/** What is expected of an answer. */
+export interface AnswerTerms {
+	/** Whether calls were offered: a model that was given no tools may still ask for one it has seen before. */
+	mayCall: boolean;
+	/** Whether there must be some text or a call. Not so where the reply has text from before. */
+	mustSpeak: boolean;
+	idleMs: number;
+	/** Is told when the answer begins, once. */
+	onBegin(): void;
+}
+
+type Finish = Extract<StreamPart, { type: 'finish' }>;
+
+/** One answer of a provider, as it comes in. */
+export class Answer {
+	readonly #terms: AnswerTerms;
+	readonly #ending: CallEnding;
+	#textChars = 0;
+	#argumentChars = 0;
+	readonly #calls: Extract<StreamPart, { type: 'tool-call' }>[] = [];
+	#begun = false;
+
+	constructor(terms: AnswerTerms, ending: CallEnding) {
+		this.#terms = terms;
+		this.#ending = ending;
+	}
+
+	/** Whether anything of the answer has come: it is then this answer or none. */
+	get begun(): boolean {
+		return this.#begun;
+	}
+
+	/**
+	 * What the parts of a stream mean. Text is handed on at once, calls and usage when the answer has come to its end in good
+	 * order: what a broken stream has of a call is none.
+	 * @throws ProviderError, whatever the stream throws, or the reason of the call's end
+	 */
+	async *events(parts: ReadableStream<StreamPart>): AsyncGenerator<ModelEvent, void, undefined> {
+		const reader = parts.getReader();
+		let finish: Finish | undefined;
+		while (finish === undefined) {
+			const next = await this.#ending.orEnd(reader.read());
+			if (next.done) throw failure('The connection to the model provider broke off before the answer was complete.');
+			const part = next.value;
+			this.#noticeBegin(part);
+			switch (part.type) {
+				case 'text-delta':
+					if (part.delta === '') break;
+					this.#textChars += part.delta.length;
+					if (this.#textChars > MAX_TEXT_CHARS) throw failure('The model wrote too much.', { unhealthy: false });
+					yield { type: 'delta', text: part.delta };
+					break;
+				case 'tool-input-delta':
+					this.#argumentChars += part.delta.length;
+					if (this.#argumentChars > MAX_ARGUMENT_CHARS) throw tooManyCalls();
+					break;
+				case 'tool-call':
+					if (this.#calls.push(part) > MAX_CALLS) throw tooManyCalls();
+					break;
+				case 'error':
+					throw part.error;
+				case 'finish':
+					finish = part;
+			}
+		}
+		yield* this.#last(finish);
+		await this.#untilClosed(reader);
+	}
+
+	#noticeBegin({ type }: StreamPart): void {
+		if (this.#begun) {
+			this.#ending.refresh();
+			return;
+		}
+		// The library's own announcements come before the provider has said anything; an error is no beginning.
+		if (type === 'stream-start' || type === 'response-metadata' || type === 'raw' || type === 'error') return;
+		this.#begun = true;
+		const { idleMs } = this.#terms;
+		this.#ending.within(idleMs, () =>
+			failure(`The model stopped in the middle of its answer: nothing came for ${seconds(idleMs)}.`),
+		);
+		this.#terms.onBegin();
+	}
+
+	*#last({ usage, finishReason }: Finish): Generator<ModelEvent, void, undefined> {
+		const [input, output] = [usage.inputTokens.total, usage.outputTokens.total];
+		if (input !== undefined || output !== undefined) {
+			// What was used is told although the answer may be of no use.
+			yield { type: 'usage', input_tokens: input ?? 0, output_tokens: output ?? 0 };
+		}
+		const of = { unhealthy: false };
+		switch (finishReason.unified) {
+			case 'length':
+				throw failure('The answer was cut off: it reached the length that the model may write.', of);
+			case 'content-filter':
+				throw failure("The model provider's content filter ended the answer.", of);
+			case 'error':
+				throw failure('The model provider reported an error.');
+		}
+		const calls = this.#terms.mayCall ? this.#calls : [];
+		if (calls.length === 0 && this.#textChars === 0 && this.#terms.mustSpeak) {
+			const asked = this.#calls.length > 0;
+			throw failure(asked ? 'The model asked for tools that it was not given.' : 'The model gave an empty answer.', of);
+		}
+		for (const { toolCallId, toolName, input: text } of calls) {
+			yield { type: 'tool_call', id: toolCallId, name: toolName, arguments: argumentsOf(text) };
+		}
+	}
+
+	/** The answer is complete: that its stream does not end is no failure any more. */
+	async #untilClosed(reader: ReadableStreamDefaultReader<StreamPart>): Promise<void> {
+		this.#ending.within(LAST_MS, () => new Error('no longer waited for'));
+		try {
+			while (!(await this.#ending.orEnd(reader.read())).done);
+		} catch {
+			// Its connection will be closed instead of kept.
+		}
+	}
+}
+
+/** Arguments as an object; the text itself where it is not JSON, for the tool to refuse. */
+function argumentsOf(text: string): unknown {
+	if (text.trim() === '') return {};
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
+
+function tooManyCalls() {
+	return failure('The model asked for too many tools at once.', { unhealthy: false });
+}
+
+function seconds(ms: number): string {
+	return ms === 1_000 ? '1 second' : `${ms / 1_000} seconds`;
+}

@@ -1,0 +1,33 @@
+import type { Clock, Log } from '../../base/index.ts';
+import type { Network } from '../../net/index.ts';
+import type { ChatProvider } from '../chat-model.ts';
+import { ProviderChat } from './provider-chat.ts';
+import type { ProviderSettings } from './settings.ts';
+
+export interface ProviderDependencies {
+	network: Pick<Network, 'endpoint'>;
+	clock: Clock;
+	log: Log;
+	/** From 0 to 1; Math.random by default. */
+	random?: () => number;
+}
+
+/** The providers that the settings name, each with its own way out. Nothing is asked or loaded before the first question. */
+export function createProviders(
+	settings: readonly ProviderSettings[],
+	{ network, clock, log, random = Math.random }: ProviderDependencies,
+): ChatProvider[] {
+	return settings.map((provider) => ({
+		id: provider.id,
+		chat: new ProviderChat({ settings: provider, endpoint: network.endpoint(provider.base_url), clock, log, random }),
+		context_tokens: provider.context_tokens,
+		models:
+			provider.models?.map(({ name, description, context_tokens }) => {
+				return {
+					name,
+					description: description ?? `The model ${name} of the provider '${provider.id}'.`,
+					context_tokens,
+				};
+			}) ?? null,
+	}));
+}

@@ -1,0 +1,163 @@
+import { AppError, messageOf } from '../../base/index.ts';
+import { EndpointError } from '../../net/index.ts';
+
+/** Why a provider gave no answer, or no whole one. */
+export interface Failure {
+	/** What the reply says of it. It names neither the provider nor the model: visitors see it. */
+	sentence: string;
+	/** Whether the same request may well succeed a little later. */
+	passing: boolean;
+	/** Whether the provider itself is at fault. A request that it was right to refuse says nothing about its health. */
+	unhealthy: boolean;
+	/** Milliseconds that the provider asks to be left alone; null where it does not. */
+	retryAfterMs: number | null;
+	/** For the log: may hold what the provider said. */
+	detail: string;
+	/** The HTTP status; null where there was none. */
+	status: number | null;
+}
+
+/** A failure of a provider on its way to whoever asked. */
+export class ProviderError extends Error {
+	override readonly name = 'ProviderError';
+	readonly failure: Failure;
+
+	constructor(failure: Failure, cause?: unknown) {
+		super(failure.sentence, { cause });
+		this.failure = failure;
+	}
+}
+
+/** What a provider's statuses mean, where they are no fault of its own. */
+const REFUSALS: Readonly<Record<number, string>> = {
+	400: 'The model provider did not accept the request.',
+	401: "The model provider did not accept this server's key.",
+	402: 'The model provider asks for payment.',
+	403: "The model provider did not permit the request with this server's key.",
+	404: 'The model provider does not know the model.',
+	413: 'The request was too large for the model provider.',
+	422: 'The model provider did not accept the request.',
+};
+
+const PASSING_STATUSES = new Set([408, 409, 425, 429]);
+/** Names of the provider libraries' errors for what does not follow the protocol. */
+const PROTOCOL_ERRORS = /^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error$/;
+const BROKE_OFF = 'The connection to the model provider broke off before the answer was complete.';
+const MAX_DETAIL_CHARS = 300;
+
+/** A failure that a sentence of ours describes. */
+export function failure(sentence: string, more: Partial<Failure> = {}): ProviderError {
+	return new ProviderError({
+		sentence,
+		passing: false,
+		unhealthy: true,
+		retryAfterMs: null,
+		detail: sentence,
+		status: null,
+		...more,
+	});
+}
+
+/**
+ * What a thrown thing, or the error part of a stream, tells of a provider.
+ * @param now milliseconds since the epoch, for dates in a Retry-After
+ * @param secret what a provider may repeat, and the detail does not; null where there is none
+ */
+export function failureOf(thrown: unknown, now: number, secret: string | null): Failure {
+	const failed = judged(thrown, now);
+	return { ...failed, detail: cleaned(failed.detail, secret) };
+}
+
+function judged(thrown: unknown, now: number): Failure {
+	for (const error of chain(thrown)) {
+		if (error instanceof ProviderError) return error.failure;
+		if (error instanceof AppError) return { ...plain(error.message, thrown), unhealthy: false };
+		if (error instanceof EndpointError) return ofEndpoint(error, thrown);
+	}
+	const status = statusOf(thrown);
+	if (status !== null) return ofStatus(status, retryAfterMs(thrown, now), thrown);
+	if (chain(thrown).some(({ name }) => PROTOCOL_ERRORS.test(String(name)))) {
+		// The library's word for a stream that ends in good order, yet without its last event.
+		const endedEarly = /ended without a finish reason/.test(messageOf(thrown));
+		return plain(endedEarly ? BROKE_OFF : 'The model provider sent what is not part of its protocol.', thrown);
+	}
+	return plain('The model provider reported an error.', thrown);
+}
+
+function plain(sentence: string, thrown: unknown): Failure {
+	return { sentence, passing: false, unhealthy: true, retryAfterMs: null, detail: detailOf(thrown), status: null };
+}
+
+function ofEndpoint({ kind, message }: EndpointError, thrown: unknown): Failure {
+	const base = { ...plain(BROKE_OFF, thrown), detail: message };
+	switch (kind) {
+		case 'unreachable':
+			return { ...base, sentence: 'The model provider could not be reached.', passing: true };
+		case 'broken':
+			return { ...base, passing: true };
+		case 'late':
+			return { ...base, sentence: 'The answer of the model took too long.' };
+		case 'too_large':
+			return { ...base, sentence: 'The answer of the model was too large.' };
+		case 'refused':
+			return { ...base, sentence: 'The model provider is not where the settings say.' };
+	}
+}
+
+function ofStatus(status: number, retryAfterMs: number | null, thrown: unknown): Failure {
+	const base = { ...plain('', thrown), status, retryAfterMs };
+	if (status === 429) return { ...base, sentence: 'The model provider takes no more requests for now.', passing: true };
+	if (PASSING_STATUSES.has(status) || status >= 500) {
+		return { ...base, sentence: `The model provider failed with status ${status}.`, passing: true };
+	}
+	const sentence = REFUSALS[status] ?? `The model provider answered with status ${status}.`;
+	return { ...base, sentence, unhealthy: false };
+}
+
+/**
+ * The HTTP status that an error carries. Some services answer 200 and report the error in the stream: with a status as its
+ * code, or with a type that stands for one.
+ */
+function statusOf(thrown: unknown): number | null {
+	const { statusCode, code, type } = (thrown ?? {}) as { statusCode?: unknown; code?: unknown; type?: unknown };
+	for (const value of [statusCode, code]) {
+		const status = Number(value);
+		if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
+	}
+	if (type === 'overloaded_error') return 529;
+	if (type === 'rate_limit_error' || code === 'rate_limit_exceeded') return 429;
+	if (type === 'api_error' || type === 'server_error') return 500;
+	return null;
+}
+
+/** Retry-After (RFC 9110, 10.2.3) as milliseconds from now; OpenAI's `retry-after-ms` where it is there. */
+function retryAfterMs(thrown: unknown, now: number): number | null {
+	const headers = (thrown as { responseHeaders?: Record<string, string | undefined> } | null)?.responseHeaders ?? {};
+	const exact = headers['retry-after-ms']?.trim() ?? '';
+	if (/^\d{1,9}(\.\d+)?$/.test(exact)) return Number(exact);
+	const value = headers['retry-after']?.trim() ?? '';
+	if (/^\d{1,9}(\.\d+)?$/.test(value)) return Number(value) * 1_000;
+	const date = Date.parse(value);
+	return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+/** An error and its causes, outermost first. */
+function chain(thrown: unknown): Error[] {
+	const errors: Error[] = [];
+	for (let at = thrown; at instanceof Error && errors.length < 8; at = at.cause) errors.push(at);
+	return errors;
+}
+
+function detailOf(thrown: unknown): string {
+	const { message } = (thrown ?? {}) as { message?: unknown };
+	return typeof message === 'string' ? message : messageOf(thrown);
+}
+
+/** What was said without keys, ours or what looks like one, in one line and cut. */
+function cleaned(detail: string, secret: string | null): string {
+	return (secret === null ? detail : detail.replaceAll(secret, '***'))
+		.slice(0, 10 * MAX_DETAIL_CHARS)
+		.replace(/[\p{C}\s]+/gu, ' ')
+		.replace(/\b(sk|key|pk)[-_][\w*.-]{6,}/gi, '***')
+		.slice(0, MAX_DETAIL_CHARS);
+}

@@ -1,0 +1,3 @@
+export { createProviders, type ProviderDependencies } from './create-providers.ts';
+export { type ProbeOutcome, probeProvider } from './probe.ts';
+export type { ModelSettings, ProviderSettings } from './settings.ts';

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import type { Passage } from '../chat-model.ts';
+import { inOneLine, quoted } from './foreign-text.ts';
+
+const MAX_HEADING_CHARS = 200;
+
+/** One passage as a model reads it: where it is from, in a line of ours, and its text as a quotation. */
+export function renderPassage({ index, title, heading_path, page, text }: Passage): string {
+	const from = [
+		inOneLine(title, MAX_HEADING_CHARS),
+		...(heading_path.length === 0 ? [] : [`section: ${inOneLine(heading_path.join(' > '), MAX_HEADING_CHARS)}`]),
+		...(page === null ? [] : [`page ${page}`]),
+	];
+	return `[${index}] ${from.join(' | ')}\n${quoted(text)}`;
+}
+
+/**
+ * Rendered passages between delimiters that no text in them can close: every line of a text is marked as a quotation, what
+ * looks like a delimiter is defused, and the key in the delimiters follows from all the content, its own text included, so
+ * that nobody can have written it into a document. The same content gives the same block.
+ */
+export function passageBlock(rendered: readonly string[]): string {
+	const content = rendered.join('\n\n');
+	const key = createHash('sha256').update(content).digest('hex').slice(0, 16);
+	return `<passages-${key}>\n${content}\n</passages-${key}>`;
+}

@@ -1,0 +1,86 @@
+import { AppError, messageOf } from '../../base/index.ts';
+import type { Network } from '../../net/index.ts';
+import type { ChatRequest } from '../chat-model.ts';
+import { createProviders, type ProviderDependencies } from './create-providers.ts';
+import { failureOf, ProviderError } from './failure.ts';
+import type { ProviderSettings } from './settings.ts';
+
+/** What came of trying a provider. */
+export interface ProbeOutcome {
+	ok: boolean;
+	/** What was tried and what came of it, one sentence. */
+	sentence: string;
+}
+
+const LIST_MS = 30_000;
+
+/**
+ * Tries a provider with a tiny request: a word from a model, where one is known by name, else the list of its models.
+ * @param model the name of a model to ask, where the settings list none; null for none
+ */
+export async function probeProvider(
+	settings: ProviderSettings,
+	model: string | null,
+	dependencies: ProviderDependencies,
+): Promise<ProbeOutcome> {
+	const name = settings.models?.[0]?.name ?? model;
+	const started = performance.now();
+	const took = () => `${Math.round(performance.now() - started)} ms`;
+	try {
+		if (name === null) {
+			await listModels(settings, dependencies.network);
+			return { ok: true, sentence: `The provider answers at ${settings.base_url}, within ${took()}.` };
+		}
+		await firstWord(settings, name, dependencies);
+		return { ok: true, sentence: `The model ${name} began to answer after ${took()}.` };
+	} catch (error) {
+		const asked = name === null ? '' : ` Asked: the model ${name}.`;
+		return { ok: false, sentence: `${messageOf(error)}${said(error)}${asked}` };
+	}
+}
+
+/** What is known beyond the sentence that visitors see: this one is for the operator. */
+function said(error: unknown): string {
+	const detail = error instanceof AppError && error.cause instanceof ProviderError ? error.cause.failure.detail : '';
+	return detail === '' || messageOf(error).includes(detail) ? '' : ` (${detail})`;
+}
+
+async function firstWord(settings: ProviderSettings, model: string, dependencies: ProviderDependencies): Promise<void> {
+	const request: ChatRequest = {
+		model,
+		instructions: 'This is a test of the connection.',
+		history: [],
+		question: 'Answer with the word: ok',
+		passages: [],
+		confidence: 0,
+		tools: [],
+		steps: [],
+	};
+	const [provider] = createProviders([settings], dependencies);
+	const stream = provider?.chat.stream(request, new AbortController().signal) ?? [];
+	// The first of its words is proof enough, and to go away then is cheaper.
+	for await (const _ of stream) return;
+	throw new AppError('model_error', 'The model gave an empty answer.');
+}
+
+async function listModels(settings: ProviderSettings, network: Pick<Network, 'endpoint'>): Promise<void> {
+	await using endpoint = network.endpoint(settings.base_url, { timeoutMs: LIST_MS });
+	const key = settings.api_key;
+	const headers: Record<string, string> =
+		settings.type === 'anthropic'
+			? { 'anthropic-version': '2023-06-01', ...(key === null ? {} : { 'x-api-key': key }) }
+			: key === null
+				? {}
+				: { authorization: `Bearer ${key}` };
+	try {
+		const response = await endpoint.fetch(`${settings.base_url}/models`, { headers });
+		await response.body?.cancel();
+		if (response.status === 404) {
+			throw new AppError('model_error', `There is nothing at ${settings.base_url}/models. Is base_url right?`);
+		}
+		if (!response.ok) throw Object.assign(new Error(`status ${response.status}`), { statusCode: response.status });
+	} catch (thrown) {
+		const failed = failureOf(thrown, Date.now(), key);
+		throw new AppError('model_error', failed.sentence, { cause: new ProviderError(failed) });
+	}
+}

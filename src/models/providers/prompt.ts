@@ -1,0 +1,178 @@
+import { AppError } from '../../base/index.ts';
+import type { ChatRequest, Passage, ReplyStep } from '../chat-model.ts';
+import { fairBound } from './fair-cut.ts';
+import { defused } from './foreign-text.ts';
+import { type Exchange, exchangesOf, newestThatFit } from './history.ts';
+import type { CallOptions, Prompt } from './language-model.ts';
+import { passageBlock, renderPassage } from './passage-block.ts';
+import { systemMessage } from './rules.ts';
+import type { ModelLimits } from './settings.ts';
+import { firstTokens, MESSAGE_TOKENS, tokensOf } from './tokens.ts';
+
+type Message = Prompt[number];
+type Tool = NonNullable<CallOptions['tools']>[number];
+
+/** What a model is asked, without what is the provider's own. */
+export interface ComposedPrompt {
+	prompt: Prompt;
+	tools: Tool[];
+}
+
+/** Tokens that are kept for the answer where its length is the provider's business, at most a quarter of all. */
+const ANSWER_TOKENS = 4_096;
+/** Results of tools may take so much of what is left beside the question. */
+const RESULTS_SHARE = 0.75;
+/** Less of a passage than this says nothing. */
+const LEAST_PASSAGE_TOKENS = 256;
+/** The delimiters of the block of passages. */
+const BLOCK_TOKENS = 64;
+/** What separates two passages. */
+const SEPARATOR_TOKENS = 2;
+const CUT = '\n[The rest is left out: it is more than the model can read.]';
+
+/**
+ * What a model is sent for a request. What does not fit into its context is left out, in this order: the oldest exchanges of
+ * the conversation, whole; then the passages that match least; then the ends of the longest results of tools.
+ * @throws AppError `model_error` where the instructions, the tools and the question alone do not fit
+ */
+export function composePrompt(request: ChatRequest, limits: ModelLimits): ComposedPrompt {
+	const system = systemMessage(request.instructions);
+	const question = defused(request.question);
+	const tools = request.tools.map(functionTool);
+	const fixed = [system, question, ...(tools.length === 0 ? [] : [JSON.stringify(tools)])];
+
+	const room = inputTokens(limits) - BLOCK_TOKENS - sum(fixed.map((text) => tokensOf(text) + MESSAGE_TOKENS));
+	if (room < 0) throw tooLong();
+	const steps = stepsThatFit(request.steps, room);
+	const afterSteps = room - sum(steps.map(tokensOfStep));
+	if (afterSteps < 0) throw tooLong();
+	const passages = passagesThatFit(request.passages, afterSteps);
+	const afterPassages = afterSteps - sum(passages.map(tokensOfPassage));
+	const history = newestThatFit(exchangesOf(request.history), tokensOfExchange, afterPassages).map(defusedExchange);
+
+	const asked = passages.length === 0 ? question : `${passageBlock(passages)}\n\n${question}`;
+	const prompt: Prompt = [
+		{ role: 'system', content: system },
+		...alternating([...history, { question: asked, reply: null }]),
+		...steps.flatMap(messagesOfStep),
+	];
+	return { prompt, tools };
+}
+
+/** What a model may read, so that there is room for its answer. */
+function inputTokens({ context_tokens, max_output_tokens }: ModelLimits): number {
+	const quarter = Math.floor(context_tokens / 4);
+	// A limit of the answer that is nearly the whole context is a ceiling, not what an answer takes.
+	const answer =
+		max_output_tokens === null ? Math.min(ANSWER_TOKENS, quarter) : Math.min(max_output_tokens, 2 * quarter);
+	return context_tokens - answer;
+}
+
+function functionTool({ name, description, parameters }: ChatRequest['tools'][number]): Tool {
+	const inputSchema = parameters as Extract<Tool, { type: 'function' }>['inputSchema'];
+	return { type: 'function', name, inputSchema, ...(description === null ? {} : { description }) };
+}
+
+/** The rounds with the results of their tools cut where they would leave no room. */
+function stepsThatFit(steps: readonly ReplyStep[], room: number): ReplyStep[] {
+	const safe = steps.map((step) => ({
+		text: step.text,
+		calls: step.calls.map((call) => ({ ...call, result: defused(call.result) })),
+	}));
+	const results = safe.flatMap(({ calls }) => calls.map(({ result }) => tokensOf(result)));
+	const besides = sum(safe.map(tokensOfStep)) - sum(results);
+	const bound = fairBound(results, room * RESULTS_SHARE - besides);
+	if (bound === Number.POSITIVE_INFINITY) return safe;
+	return safe.map(({ text, calls }) => ({
+		text,
+		calls: calls.map((call) => ({ ...call, result: shortened(call.result, bound) })),
+	}));
+}
+
+function shortened(text: string, tokens: number): string {
+	if (tokensOf(text) <= tokens) return text;
+	return firstTokens(text, Math.max(0, tokens - tokensOf(CUT))) + CUT;
+}
+
+/** The passages that fit, rendered: best first, whole ones; where not even one does, the beginning of the best. */
+function passagesThatFit(passages: readonly Passage[], room: number): string[] {
+	const fitting: string[] = [];
+	let left = room;
+	for (const passage of passages) {
+		const rendered = renderPassage(passage);
+		const tokens = tokensOfPassage(rendered);
+		if (tokens > left) continue;
+		fitting.push(rendered);
+		left -= tokens;
+	}
+	const [best] = passages;
+	if (fitting.length > 0 || !best || room < LEAST_PASSAGE_TOKENS) return fitting;
+	return [firstTokens(renderPassage(best), room - SEPARATOR_TOKENS)];
+}
+
+/** Exchanges as messages whose roles alternate, as the templates of some models demand. */
+function alternating(exchanges: readonly Exchange[]): Message[] {
+	const messages: Message[] = [];
+	let unanswered = '';
+	for (const { question, reply } of exchanges) {
+		const text = unanswered === '' ? question : `${unanswered}\n\n${question}`;
+		unanswered = reply === null ? text : '';
+		if (reply === null) continue;
+		messages.push(userMessage(text), { role: 'assistant', content: [{ type: 'text', text: reply }] });
+	}
+	return unanswered === '' ? messages : [...messages, userMessage(unanswered)];
+}
+
+function userMessage(text: string): Message {
+	return { role: 'user', content: [{ type: 'text', text }] };
+}
+
+function messagesOfStep({ text, calls }: ReplyStep): Message[] {
+	const asked = calls.map(({ id, name, arguments: given }) => {
+		return { type: 'tool-call' as const, toolCallId: id, toolName: name, input: inputOf(given) };
+	});
+	const answered = calls.map(({ id, name, result, is_error }) => {
+		const output = { type: is_error ? ('error-text' as const) : ('text' as const), value: result };
+		return { type: 'tool-result' as const, toolCallId: id, toolName: name, output };
+	});
+	const said = text === '' ? [] : [{ type: 'text' as const, text }];
+	const message: Message = { role: 'assistant', content: [...said, ...asked] };
+	return calls.length === 0 ? [message] : [message, { role: 'tool', content: answered }];
+}
+
+/** Arguments as providers take them back: an object, whatever the model wrote. */
+function inputOf(given: unknown): object {
+	const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+	return isObject ? given : { not_an_object: given };
+}
+
+function tokensOfPassage(rendered: string): number {
+	return SEPARATOR_TOKENS + tokensOf(rendered);
+}
+
+function tokensOfStep({ text, calls }: ReplyStep): number {
+	const ofCalls = calls.map(({ name, arguments: given, result }) => {
+		return 2 * MESSAGE_TOKENS + tokensOf(name + JSON.stringify(inputOf(given))) + tokensOf(result);
+	});
+	return MESSAGE_TOKENS + tokensOf(text) + sum(ofCalls);
+}
+
+function tokensOfExchange(exchange: Exchange): number {
+	const { question, reply } = defusedExchange(exchange);
+	return 2 * MESSAGE_TOKENS + tokensOf(question) + tokensOf(reply ?? '');
+}
+
+function defusedExchange({ question, reply }: Exchange): Exchange {
+	return { question: defused(question), reply: reply === null ? null : defused(reply) };
+}
+
+function sum(numbers: readonly number[]): number {
+	return numbers.reduce((total, number) => total + number, 0);
+}
+
+function tooLong(): AppError {
+	return new AppError(
+		'model_error',
+		'The message, with the instructions and tools of the assistant, is longer than the model can read.',
+	);
+}

@@ -1,0 +1,188 @@
+import { Agent, type Dispatcher } from 'undici';
+import { Ending } from './ending.ts';
+import { connectionFailure, drop, flatHeaders, send } from './exchange.ts';
+import { isRedirect } from './redirect.ts';
+
+/** How the answers of an endpoint are bounded. */
+export interface EndpointOptions {
+	/** Milliseconds for a whole exchange, the last byte of its answer included. Default 15 minutes. */
+	timeoutMs?: number;
+	/** Bytes of an answer's body. Default 32 MiB. */
+	maxBodyBytes?: number;
+	/** Bytes of one line of it: whoever reads line by line keeps no more. Default 1 MiB. */
+	maxLineBytes?: number;
+}
+
+/**
+ * What a `fetch` rejects with, and what its body ends with, where the exchange failed. `unreachable`: there was no
+ * connection. `broken`: there was one, and it ended too early. `late`: the deadline of the exchange has passed.
+ * `too_large`: a bound was passed. `refused`: what was asked for, or answered, is against the rules of the endpoint.
+ */
+export class EndpointError extends Error {
+	override readonly name = 'EndpointError';
+	readonly kind: 'unreachable' | 'broken' | 'late' | 'too_large' | 'refused';
+
+	constructor(kind: EndpointError['kind'], message: string, cause?: unknown) {
+		super(message, { cause });
+		this.kind = kind;
+	}
+}
+
+/** `fetch` as libraries take it, for requests with a text or bytes as their body, or with none. */
+export type EndpointFetch = typeof fetch;
+
+/** A way out to one service, which the operator named in the settings. Disposal ends its connections. */
+export interface Endpoint extends AsyncDisposable {
+	/**
+	 * Asks the service, and nobody else: a URL of another origin is refused, a redirect is not followed. Of an answer with
+	 * an error status only the beginning is read. An abort closes the connection at once.
+	 * @throws EndpointError, or the reason of the request's signal; TypeError for a request that it does not take
+	 */
+	fetch: EndpointFetch;
+}
+
+/** Answers that tell of an error are a sentence or two. */
+const MAX_ERROR_BYTES = 64 * 1024;
+const CONNECT_MS = 10_000;
+/** An idle connection is kept so long, unless the service says otherwise. */
+const KEEP_ALIVE_MS = 30_000;
+/** Streams that are open at the same time; more wait their turn. */
+const CONNECTIONS = 2_000;
+/** Statuses whose answers have no body, by the Fetch Standard (null body status). */
+const NULL_BODY = new Set([204, 205, 304]);
+const LINE_FEED = 10;
+
+/**
+ * Opens the way to a service. Its address is not judged: an operator may well mean a private one, such as a model server
+ * on the same machine.
+ * @param baseUrl an http or https URL; its origin is the only one that is connected to
+ */
+export function openEndpoint(baseUrl: string, options: EndpointOptions = {}): Endpoint {
+	const { timeoutMs = 15 * 60_000, maxBodyBytes = 32 * 1024 * 1024, maxLineBytes = 1024 * 1024 } = options;
+	const { origin } = new URL(baseUrl);
+	const agent = new Agent({
+		connect: { timeout: CONNECT_MS, autoSelectFamily: true },
+		connections: CONNECTIONS,
+		pipelining: 1,
+		keepAliveTimeout: KEEP_ALIVE_MS,
+		// Every exchange has one deadline, its own.
+		headersTimeout: 0,
+		bodyTimeout: 0,
+	});
+
+	async function ask(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+		const url = requestUrl(input);
+		if (url.origin !== origin) throw new EndpointError('refused', `This way leads to ${origin} only.`);
+		const ending = new Ending(timeoutMs, init.signal ?? undefined, () => tookTooLong(timeoutMs));
+		try {
+			const hop = { url, method: init.method ?? 'GET', headers: requestHeaders(init.headers), body: requestBody(init) };
+			const answer = await send(agent, hop, ending);
+			if (isRedirect(answer.statusCode)) {
+				drop(answer.body);
+				throw new EndpointError(
+					'refused',
+					`The service at ${url.host} sends its callers elsewhere, which is not followed.`,
+				);
+			}
+			const isError = answer.statusCode < 200 || answer.statusCode > 299;
+			const bytes = isError
+				? beginning(answer.body, MAX_ERROR_BYTES)
+				: bounded(answer.body, { maxBodyBytes, maxLineBytes });
+			return response(answer, untilTheEnd(bytes, url, ending), ending);
+		} catch (thrown) {
+			ending.now(thrown);
+			throw asEndpointError(thrown, url, ending);
+		}
+	}
+
+	return { fetch: ask, [Symbol.asyncDispose]: () => agent.destroy() };
+}
+
+function requestUrl(input: string | URL | Request): URL {
+	if (typeof input === 'string' || input instanceof URL) return new URL(input);
+	throw new TypeError('An endpoint takes a URL and the request beside it.');
+}
+
+function requestHeaders(given: RequestInit['headers']): Record<string, string> {
+	const headers = Object.fromEntries(new Headers(given));
+	return { ...headers, 'user-agent': 'Parley', 'accept-encoding': 'identity' };
+}
+
+function requestBody({ body }: RequestInit): string | Uint8Array | null {
+	if (body === undefined || body === null || typeof body === 'string' || body instanceof Uint8Array)
+		return body ?? null;
+	throw new TypeError('An endpoint takes a text or bytes as the body.');
+}
+
+function response(answer: Dispatcher.ResponseData, bytes: AsyncGenerator<Buffer>, ending: Ending): Response {
+	const head = { status: answer.statusCode, headers: flatHeaders(answer) };
+	const giveUp = () => {
+		drop(answer.body);
+		ending.now();
+	};
+	if (NULL_BODY.has(answer.statusCode)) {
+		giveUp();
+		return new Response(null, head);
+	}
+	const source = {
+		async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+			const next = await bytes.next();
+			if (next.done) controller.close();
+			else controller.enqueue(next.value);
+		},
+		cancel: giveUp,
+	};
+	// Nothing is read ahead: what waits for a slow reader waits at its sender.
+	return new Response(new ReadableStream(source, { highWaterMark: 0 }), head);
+}
+
+/** The bytes, up to the limits. */
+async function* bounded(
+	body: AsyncIterable<Buffer>,
+	{ maxBodyBytes, maxLineBytes }: { maxBodyBytes: number; maxLineBytes: number },
+): AsyncGenerator<Buffer> {
+	let size = 0;
+	let line = 0;
+	for await (const chunk of body) {
+		size += chunk.length;
+		if (size > maxBodyBytes) throw new EndpointError('too_large', `The answer is larger than ${maxBodyBytes} bytes.`);
+		const first = chunk.indexOf(LINE_FEED);
+		if (first < 0) line += chunk.length;
+		else if (line + first <= maxLineBytes) line = chunk.length - 1 - chunk.lastIndexOf(LINE_FEED);
+		else line += first;
+		if (line > maxLineBytes) throw new EndpointError('too_large', `A line is longer than ${maxLineBytes} bytes.`);
+		yield chunk;
+	}
+}
+
+/** The first bytes; what follows is not read. */
+async function* beginning(body: Dispatcher.ResponseData['body'], maxBytes: number): AsyncGenerator<Buffer> {
+	let room = maxBytes;
+	for await (const chunk of body as AsyncIterable<Buffer>) {
+		yield chunk.subarray(0, room);
+		room -= chunk.length;
+		if (room <= 0) return;
+	}
+}
+
+async function* untilTheEnd(bytes: AsyncIterable<Buffer>, url: URL, ending: Ending): AsyncGenerator<Buffer> {
+	try {
+		yield* bytes;
+	} catch (thrown) {
+		throw asEndpointError(thrown, url, ending);
+	} finally {
+		ending.now();
+	}
+}
+
+function tookTooLong(ms: number): EndpointError {
+	return new EndpointError('late', `The exchange was not over within ${ms / 1_000} seconds.`);
+}
+
+function asEndpointError(thrown: unknown, url: URL, ending: Ending): unknown {
+	if (ending.reason !== undefined) return ending.reason;
+	if (thrown instanceof EndpointError || thrown instanceof TypeError) return thrown;
+	const noConnection = connectionFailure(thrown, url);
+	if (noConnection !== undefined) return new EndpointError('unreachable', noConnection, thrown);
+	return new EndpointError('broken', `The connection to ${url.host} broke off.`, thrown);
+}

@@ -1,0 +1,43 @@
+import type { ApiToolConfig, ToolAuth } from '../../contract/index.ts';
+import { isSecretHeader, mayStandInHeader } from '../headers.ts';
+import { type Filling, misfit } from '../placeholders.ts';
+import { basicCredentials } from '../secret-words.ts';
+
+/** What answers are asked for where the tool does not say. */
+const ACCEPT = 'application/json, text/*;q=0.9, */*;q=0.1';
+
+/**
+ * The headers of a call by lower-case name, those that say who calls included. A header that speaks of an argument that is
+ * not given is left out; secret ones are sent as they are.
+ * @param config opened
+ * @throws ToolFailure `invalid_arguments` for an argument that no header can hold
+ */
+export function filledHeaders(
+	{ headers, auth }: Pick<ApiToolConfig, 'headers' | 'auth'>,
+	filling: Filling,
+): Record<string, string> {
+	const filled: Record<string, string> = { accept: ACCEPT, 'user-agent': 'Parley' };
+	for (const [name, template] of Object.entries(headers)) {
+		const value = isSecretHeader(name) ? template : filling.text(template, headerText);
+		if (value !== undefined) filled[name.toLowerCase()] = value;
+	}
+	return { ...filled, ...authHeader(auth) };
+}
+
+function headerText(text: string, name: string): string {
+	if (!mayStandInHeader(text)) throw misfit(name, 'has characters that a header cannot hold');
+	return text;
+}
+
+function authHeader(auth: ToolAuth): Record<string, string> {
+	switch (auth.type) {
+		case 'none':
+			return {};
+		case 'bearer':
+			return { authorization: `Bearer ${auth.token}` };
+		case 'basic':
+			return { authorization: `Basic ${basicCredentials(auth)}` };
+		case 'header':
+			return { [auth.name.toLowerCase()]: auth.value };
+	}
+}

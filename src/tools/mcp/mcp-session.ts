@@ -1,0 +1,165 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
+import { deferred, pause } from '../../base/index.ts';
+import type { Network } from '../../net/index.ts';
+import { unlessAborted } from '../call-deadline.ts';
+import { ToolFailure } from '../tool-failure.ts';
+import { loadSdk, type McpSdk } from './sdk.ts';
+import { onBehalfOf, SessionFetch } from './session-fetch.ts';
+
+/** How much of a list of tools is asked for. */
+const MAX_PAGES = 10;
+const MAX_TOOLS = 500;
+/** Milliseconds for saying goodbye. */
+const GOODBYE_MS = 1_000;
+
+export interface McpSessionOptions {
+	network: Pick<Network, 'fetch'>;
+	url: string;
+	/** Secrets included. */
+	headers: Readonly<Record<string, string>>;
+	/** This program's, as servers are told. */
+	version: string;
+	/** The server says that it offers other tools than before. */
+	onToolsChanged(): void;
+}
+
+/** A session with an MCP server over streamable HTTP, as the MCP project's own client speaks it. */
+export class McpSession {
+	readonly #sdk: McpSdk;
+	readonly #client: Client;
+	readonly #transport: StreamableHTTPClientTransport;
+
+	private constructor(sdk: McpSdk, client: Client, transport: StreamableHTTPClientTransport) {
+		this.#sdk = sdk;
+		this.#client = client;
+		this.#transport = transport;
+	}
+
+	/**
+	 * Opens a session: the protocol's handshake.
+	 * @throws what the SDK or the network throws; the signal's reason
+	 */
+	static async open(options: McpSessionOptions, signal: AbortSignal): Promise<McpSession> {
+		const { url, headers, network, version, onToolsChanged } = options;
+		const sdk = await loadSdk();
+		signal.throwIfAborted();
+		const client = new sdk.Client(
+			{ name: 'parley', version },
+			// Schemas of results are the server's own affair, and compiling them is not free.
+			{ capabilities: {}, jsonSchemaValidator: { getValidator: () => anythingGoes } },
+		);
+		client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onToolsChanged);
+		const transport = new sdk.StreamableHTTPClientTransport(new URL(url), {
+			fetch: new SessionFetch(network).fetch,
+			requestInit: { headers: { 'user-agent': 'Parley', ...lowerCase(headers) } },
+		});
+		try {
+			// The transport's own types do not fit the interface that it implements where undefined is told from absent.
+			await unlessAborted(
+				onBehalfOf(null, () => client.connect(transport as Parameters<Client['connect']>[0])),
+				signal,
+			);
+		} catch (thrown) {
+			await client.close();
+			throw thrown;
+		}
+		return new McpSession(sdk, client, transport);
+	}
+
+	/** All tools that the server offers, as it lists them; none where it has none to offer. */
+	async listTools(signal: AbortSignal): Promise<ListedTool[]> {
+		if (!this.#client.getServerCapabilities()?.tools) return [];
+		const tools: ListedTool[] = [];
+		let cursor: string | undefined;
+		for (let page = 0; page < MAX_PAGES; page++) {
+			const params = cursor === undefined ? {} : { cursor };
+			const { ListToolsResultSchema } = this.#sdk;
+			const answer = await this.#request(
+				(options) => this.#client.request({ method: 'tools/list', params }, ListToolsResultSchema, options),
+				signal,
+			);
+			tools.push(...answer.tools);
+			cursor = answer.nextCursor;
+			if (cursor === undefined || tools.length >= MAX_TOOLS) break;
+		}
+		return tools.slice(0, MAX_TOOLS);
+	}
+
+	/** Calls a tool. Where the signal aborts, the server is told so (`notifications/cancelled`). */
+	callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+		const params = { name, arguments: args };
+		const { CallToolResultSchema } = this.#sdk;
+		return this.#request(
+			(options) => this.#client.request({ method: 'tools/call', params }, CallToolResultSchema, options),
+			signal,
+		);
+	}
+
+	/** Ends the session at once; the server is told, as far as it listens. Never rejects. */
+	async close(): Promise<void> {
+		const goodbye = onBehalfOf(null, () => this.#transport.terminateSession());
+		await Promise.race([goodbye.catch(() => {}), pause(GOODBYE_MS)]);
+		await this.#client.close().catch(() => {});
+	}
+
+	/**
+	 * Sends a request and waits for its answer, for the signal, or until nothing more can come. Its connection does not
+	 * outlive it.
+	 */
+	async #request<T>(send: (options: RequestOptions) => Promise<T>, signal: AbortSignal): Promise<T> {
+		signal.throwIfAborted();
+		const exchanges = new AbortController();
+		const givenUp = new AbortController();
+		const lost = deferred<never>();
+		lost.promise.catch(() => {});
+		let isAnswered = false;
+		let isResumable = false;
+		const request = {
+			signal: exchanges.signal,
+			onStreamEnd(reason: unknown) {
+				if (reason instanceof ToolFailure) return lost.reject(reason);
+				// What the stream brought before its end is on its way to the client in microtasks: that comes first.
+				setImmediate(() => isResumable || lost.reject(brokenOff(reason)));
+			},
+		};
+		try {
+			const answer = onBehalfOf(request, () =>
+				send({
+					signal: givenUp.signal,
+					// The stream has ids by which the transport resumes it.
+					onresumptiontoken() {
+						isResumable = true;
+					},
+				}).finally(() => {
+					isAnswered = true;
+				}),
+			);
+			return await unlessAborted(Promise.race([answer, lost.promise]), signal);
+		} catch (thrown) {
+			// What was answered is over: the client would tell the server to cancel it all the same.
+			if (!isAnswered) onBehalfOf(null, () => givenUp.abort('The caller has given up.'));
+			throw thrown;
+		} finally {
+			exchanges.abort();
+		}
+	}
+}
+
+interface RequestOptions {
+	signal: AbortSignal;
+	onresumptiontoken(token: string): void;
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function brokenOff(cause: unknown): ToolFailure {
+	return new ToolFailure('unreachable', 'The MCP server ended its answer before it was complete.', { cause });
+}
+
+function anythingGoes(data: unknown): { valid: true; data: never; errorMessage: undefined } {
+	return { valid: true, data: data as never, errorMessage: undefined };
+}

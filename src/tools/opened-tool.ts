@@ -1,0 +1,29 @@
+import type { ToolRecord } from '../store/index.ts';
+import type { ToolConfig } from './config.ts';
+import { SecretWords } from './secret-words.ts';
+import { ToolFailure } from './tool-failure.ts';
+import type { ToolSecrets } from './tool-secrets.ts';
+
+/** A tool's configuration with its secrets, and what takes them out of texts. */
+export interface OpenedTool<C extends ToolConfig> {
+	config: C;
+	words: SecretWords;
+}
+
+/**
+ * Opens a tool's secrets, for one use.
+ * @throws ToolFailure `internal_error` where that cannot be
+ */
+export function openTool<C extends ToolConfig>(secrets: ToolSecrets, tool: ToolRecord): OpenedTool<C> {
+	try {
+		const config = secrets.open(sealedConfig(tool)) as C;
+		return { config, words: new SecretWords(config) };
+	} catch (cause) {
+		throw new ToolFailure('internal_error', "The tool's stored secret cannot be opened.", { cause });
+	}
+}
+
+/** How a tool is called, as it is stored. What is stored was complete when it was stored. */
+export function sealedConfig<C extends ToolConfig = ToolConfig>({ config }: ToolRecord): C {
+	return config as unknown as C;
+}

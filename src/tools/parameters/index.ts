@@ -1,0 +1,2 @@
+export { checkArguments } from './check.ts';
+export { compileParameters } from './compile.ts';

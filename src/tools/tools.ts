@@ -1,0 +1,199 @@
+import { AppError, type Clock, type Log, type SecretBox } from '../base/index.ts';
+import type { ApiToolConfig, McpToolConfig } from '../contract/index.ts';
+import type { Network } from '../net/index.ts';
+import type { ToolRecord } from '../store/index.ts';
+import type { ArgumentChecker } from './argument-check.ts';
+import { FunctionNames, nameOfMcpFunction } from './function-names.ts';
+import type { McpServersOptions } from './mcp/index.ts';
+import { McpOfTools } from './mcp-of-tools.ts';
+import { openTool, sealedConfig } from './opened-tool.ts';
+import { refusedAt } from './refusal.ts';
+import { deadlineOf, ToolCaller, type ToolTrial } from './tool-caller.ts';
+import { asFailure, failedOutcome, logFailure, ToolFailure } from './tool-failure.ts';
+import type { ToolFunction } from './tool-function.ts';
+import { ToolSecrets } from './tool-secrets.ts';
+import { UnderWay } from './under-way.ts';
+
+/** How long things of MCP servers last, in milliseconds. */
+export type ToolTimes = McpServersOptions['times'];
+
+const TIMES: ToolTimes = {
+	openMs: 10_000,
+	listMs: 300_000,
+	respiteMs: 30_000,
+	patienceMs: 3_000,
+	idleMs: 300_000,
+};
+
+/** Functions that a reply is offered: providers take no more. */
+const MAX_FUNCTIONS = 128;
+
+export interface ToolsOptions {
+	network: Pick<Network, 'fetch'>;
+	checker: ArgumentChecker;
+	secrets: SecretBox;
+	clock: Clock;
+	log: Log;
+	/** This program's, as MCP servers are told. */
+	version: string;
+	times?: Partial<ToolTimes> | undefined;
+}
+
+/** Trials and listings of one workspace at a time: enough for people, too few to keep the server's sockets. */
+const TRIALS = 5;
+
+/** A function that a tool has, under the name by which the tool itself knows it. */
+export type OfferedFunction = Pick<ToolFunction, 'name' | 'description'> & { parameters: Record<string, unknown> };
+
+/** The tools of assistants: what they offer, and calls of it. */
+export class Tools implements AsyncDisposable {
+	readonly #secrets: ToolSecrets;
+	readonly #servers: McpOfTools;
+	readonly #caller: ToolCaller;
+	readonly #trials = new UnderWay(TRIALS, 'trials of tools');
+	readonly #log: Log;
+
+	constructor({ network, checker, secrets, clock, log, version, times }: ToolsOptions) {
+		this.#secrets = new ToolSecrets(secrets);
+		this.#servers = new McpOfTools(this.#secrets, { network, checker, clock, version, times: { ...TIMES, ...times } });
+		this.#caller = new ToolCaller({ network, checker, secrets: this.#secrets, clock, log });
+		this.#log = log;
+	}
+
+	/**
+	 * What models may call of some tools, in their order. Tools that are switched off offer nothing, nor do MCP servers that
+	 * cannot be listed within a few seconds.
+	 * @throws only the signal's reason
+	 */
+	async functionsOf(tools: readonly ToolRecord[], signal: AbortSignal): Promise<ToolFunction[]> {
+		signal.throwIfAborted();
+		const active = tools.filter(({ status }) => status === 'active');
+		const offered = (await Promise.all(active.map((tool) => this.#functionsOfOne(tool, signal)))).flat();
+		signal.throwIfAborted();
+		if (offered.length > MAX_FUNCTIONS) {
+			this.#log.warn(
+				{ offered: offered.length, told: MAX_FUNCTIONS },
+				'tools offer more functions than a model is told',
+			);
+		}
+		const names = new FunctionNames();
+		return offered.slice(0, MAX_FUNCTIONS).map((each) => ({ ...each, name: names.take(each.name) }));
+	}
+
+	/**
+	 * What one tool offers at this moment, all of it.
+	 * @throws AppError `unavailable` where its MCP server cannot be listed, `url_not_allowed`, `rate_limit_exceeded`; the
+	 * signal's reason
+	 */
+	async list(tool: ToolRecord, signal: AbortSignal): Promise<OfferedFunction[]> {
+		if (!isMcp(tool)) return [apiFunction(tool)];
+		try {
+			const functions = await this.#trial(tool, async () => {
+				using deadline = deadlineOf(sealedConfig(tool), signal);
+				return await this.#servers.of(tool).functions(deadline.signal);
+			});
+			return functions.map(({ name, description, parameters }) => ({ name, description, parameters }));
+		} catch (thrown) {
+			signal.throwIfAborted();
+			if (thrown instanceof AppError && thrown.code === 'rate_limit_exceeded') throw thrown;
+			const { code, message } = this.#failedList(tool, thrown);
+			if (code === 'url_not_allowed') throw new AppError(code, message, { cause: thrown });
+			throw new AppError('unavailable', message, { retry_after: 5, cause: thrown });
+		}
+	}
+
+	/**
+	 * Calls a tool as a model would, whether or not it is switched on.
+	 * @param functionName which function, under the tool's own name for it; of an MCP server it must be said
+	 * @throws AppError `invalid_request` where it is not said what to call, `rate_limit_exceeded`; the signal's reason
+	 */
+	async tryOut(
+		tool: ToolRecord,
+		functionName: string | undefined,
+		args: unknown,
+		signal: AbortSignal,
+	): Promise<ToolTrial> {
+		if (!isMcp(tool)) {
+			if (functionName === undefined || functionName === tool.name) {
+				return this.#trial(tool, () => this.#caller.api(tool, args, signal));
+			}
+			return { ...failedOutcome(unknown('tool', functionName), asItIs), status_code: null };
+		}
+		if (functionName === undefined) throw refusedAt(['function'], 'is required: an MCP server has many');
+		const find = async (end: AbortSignal) => {
+			const server = this.#servers.of(tool);
+			const called = (await server.functions(end)).find(({ name }) => name === functionName);
+			if (called) return { server, called };
+			throw unknown('MCP server', functionName);
+		};
+		return this.#trial(tool, () => this.#caller.mcp(tool, find, args, signal));
+	}
+
+	/** Ends all sessions. */
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.#servers[Symbol.asyncDispose]();
+	}
+
+	#trial<T>(tool: ToolRecord, act: () => Promise<T>): Promise<T> {
+		return this.#trials.run(tool.workspace_id, sealedConfig(tool).timeout_ms, act);
+	}
+
+	async #functionsOfOne(tool: ToolRecord, signal: AbortSignal): Promise<ToolFunction[]> {
+		const tool_id = tool.id;
+		if (!isMcp(tool)) {
+			return [{ tool_id, ...apiFunction(tool), call: (args, signal) => this.#caller.api(tool, args, signal) }];
+		}
+		try {
+			const { allowed_tools } = sealedConfig<McpToolConfig>(tool);
+			const functions = await this.#servers.of(tool).functionsSoon(signal);
+			return functions
+				.filter(({ name }) => allowed_tools === null || allowed_tools.includes(name))
+				.map((called) => ({
+					tool_id,
+					name: nameOfMcpFunction(tool.name, called.name),
+					description: called.description,
+					parameters: called.parameters,
+					call: (args, signal) =>
+						this.#caller.mcp(tool, async () => ({ server: this.#servers.of(tool), called }), args, signal),
+				}));
+		} catch (thrown) {
+			if (!signal.aborted) this.#failedList(tool, thrown);
+			return [];
+		}
+	}
+
+	/** Why a server could not be listed; the log is told too. */
+	#failedList(tool: ToolRecord, thrown: unknown): Pick<ToolFailure, 'code' | 'message'> {
+		const failure = asFailure(thrown);
+		const hide = this.#hideFor(tool);
+		logFailure(this.#log, tool, failure, hide);
+		return { code: failure.code, message: hide(failure.message) };
+	}
+
+	/** What takes a tool's secrets out of a text. Where they cannot be opened, no text can hold them. */
+	#hideFor(tool: ToolRecord): (text: string) => string {
+		try {
+			return openTool(this.#secrets, tool).words.hide;
+		} catch {
+			return asItIs;
+		}
+	}
+}
+
+function unknown(where: string, name: string): ToolFailure {
+	return new ToolFailure('unknown_function', `The ${where} offers no function ${name}.`);
+}
+
+function asItIs(text: string): string {
+	return text;
+}
+
+function isMcp({ type }: ToolRecord): boolean {
+	return type === 'mcp';
+}
+
+/** An API tool is one function, of its own name. */
+function apiFunction(tool: ToolRecord): OfferedFunction {
+	const { parameters } = sealedConfig<ApiToolConfig>(tool);
+	return { name: tool.name, description: tool.description, parameters };
+}

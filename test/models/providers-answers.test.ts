@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ModelServer } from '../support/model-server.ts';
+import { openProvider, outcomeOf } from './fixtures/provider.ts';
+
+const TYPES = ['openai-compatible', 'openai', 'anthropic'] as const;
+const WEATHER = {
+	name: 'weather',
+	description: 'Tells the weather.',
+	parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};
+const CLOCK = { name: 'clock', description: null, parameters: { type: 'object', properties: {} } };
+const tools = [WEATHER, CLOCK];
+
+for (const type of TYPES) {
+	test(`${type}: text comes piece by piece without the model's reasoning, and what it cost at the end`, async () => {
+		await using server = await ModelServer.start();
+		await using provider = openProvider(server.provider({ type }));
+		server.next([
+			{ think: 'Hm.' },
+			{ say: 'Good ' },
+			{ say: 'day ✓' },
+			{ finish: 'stop', usage: { input: 21, output: 5 } },
+		]);
+		const { events, error } = await outcomeOf(provider.chat);
+		assert.equal(error, undefined);
+		assert.deepEqual(events, [
+			{ type: 'delta', text: 'Good ' },
+			{ type: 'delta', text: 'day ✓' },
+			{ type: 'usage', input_tokens: 21, output_tokens: 5 },
+		]);
+	});
+
+	test(`${type}: calls of tools come whole, in order, however small the pieces were`, async () => {
+		await using server = await ModelServer.start();
+		await using provider = openProvider(server.provider({ type }));
+		server.next([
+			{ say: 'Let me see.' },
+			{ call: { id: 'call_a', name: 'weather', arguments: { city: 'Århus "süd"' } }, pieces: 9 },
+			{ call: { id: 'call_b', name: 'weather', arguments: { city: 'Rome' } }, pieces: 1 },
+			{ call: { id: 'call_c', name: 'clock', arguments: '' } },
+		]);
+		const { events, text, error } = await outcomeOf(provider.chat, { tools });
+		assert.equal(error, undefined);
+		assert.equal(text, 'Let me see.');
+		assert.deepEqual(
+			events.filter((event) => event.type === 'tool_call'),
+			[
+				{ type: 'tool_call', id: 'call_a', name: 'weather', arguments: { city: 'Århus "süd"' } },
+				{ type: 'tool_call', id: 'call_b', name: 'weather', arguments: { city: 'Rome' } },
+				{ type: 'tool_call', id: 'call_c', name: 'clock', arguments: {} },
+			],
+		);
+	});
+
+	test(`${type}: arguments that are not JSON are handed on as the text that they are`, async () => {
+		await using server = await ModelServer.start();
+		await using provider = openProvider(server.provider({ type }));
+		server.next([{ call: { id: 'call_a', name: 'weather', arguments: '{"city": "Ro' } }]);
+		const { events, error } = await outcomeOf(provider.chat, { tools });
+		assert.equal(error, undefined);
+		assert.deepEqual(events[1], { type: 'tool_call', id: 'call_a', name: 'weather', arguments: '{"city": "Ro' });
+	});
+
+	test(`${type}: a provider is not asked twice over two connections where one is free`, async () => {
+		await using server = await ModelServer.start();
+		await using provider = openProvider(server.provider({ type }));
+		for (let at = 0; at < 5; at++) assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
+		assert.equal(server.calls.length, 5);
+		assert.ok(server.connections <= 2, `${server.connections} connections`);
+	});
+
+	test(`${type}: many answers at the same time each get their own words`, async () => {
+		await using server = await ModelServer.start();
+		await using provider = openProvider(server.provider({ type }));
+		server.always(({ body }) => {
+			const number = /number (\d+)/.exec(JSON.stringify(body))?.[1] ?? '';
+			return [{ say: 'It was ' }, { pause: 5 }, { say: number }];
+		});
+		const asked = Array.from({ length: 100 }, (_, number) =>
+			outcomeOf(provider.chat, { question: `Which is number ${number}?` }),
+		);
+		const texts = (await Promise.all(asked)).map(({ text }) => text);
+		assert.deepEqual(
+			texts,
+			asked.map((_, number) => `It was ${number}`),
+		);
+	});
+}
+
+test('each protocol is given the key, the model, the limits and the tools as it wants them', async () => {
+	await using server = await ModelServer.start();
+	const settings = { max_output_tokens: 300, temperature: 0.5 };
+	for (const type of TYPES) {
+		await using provider = openProvider(server.provider({ type, ...settings }));
+		await outcomeOf(provider.chat, { model: 'org/small:7b', instructions: 'You sell kettles.', tools });
+	}
+	const [compatible, openai, anthropic] = server.calls;
+	const parameters = WEATHER.parameters;
+	const key = server.provider().api_key;
+	for (const call of [compatible, openai]) {
+		assert.equal(call?.headers.authorization, `Bearer ${key}`);
+		const { model, stream, temperature, tools: given, messages } = call?.body ?? {};
+		assert.deepEqual([model, stream, temperature], ['org/small:7b', true, 0.5]);
+		assert.deepEqual(given[0].function, { name: 'weather', description: 'Tells the weather.', parameters });
+		assert.match(messages[0].content, /^You sell kettles\.\n\n# Rules/);
+		assert.deepEqual(messages[1], { role: 'user', content: 'How are you?' });
+	}
+	assert.deepEqual([compatible?.body.max_tokens, compatible?.body.max_completion_tokens], [300, undefined]);
+	assert.deepEqual([openai?.body.max_tokens, openai?.body.max_completion_tokens], [undefined, 300]);
+	assert.deepEqual([anthropic?.headers['x-api-key'], anthropic?.headers.authorization], [key, undefined]);
+	assert.deepEqual([anthropic?.body.max_tokens, anthropic?.body.temperature], [300, 0.5]);
+	assert.equal(anthropic?.body.tools[0].name, 'weather');
+	assert.deepEqual(anthropic?.body.tools[0].input_schema, parameters);
+});
+
+test('a service that wants no key is sent none', async () => {
+	await using server = await ModelServer.start();
+	await using provider = openProvider(server.provider({ api_key: null }));
+	assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
+	assert.equal(server.calls[0]?.headers.authorization, undefined);
+});
+
+const STEPS = [
+	{
+		text: 'Let me see.',
+		calls: [
+			{ id: 'call_a', name: 'weather', arguments: { city: 'Rome' }, result: 'Sunny', is_error: false },
+			{ id: 'call_b', name: 'weather', arguments: '{"ci', result: 'The arguments are not JSON.', is_error: true },
+		],
+	},
+];
+
+test('rounds that were carried out go back as messages: what was asked for, and what came of it', async () => {
+	await using server = await ModelServer.start();
+	await using compatible = openProvider(server.provider());
+	await using anthropic = openProvider(server.provider({ type: 'anthropic' }));
+	for (const { chat } of [compatible, anthropic]) await outcomeOf(chat, { tools, steps: STEPS });
+	const [first, second] = server.calls;
+	assert.deepEqual(first?.body.messages.slice(2), [
+		{
+			role: 'assistant',
+			content: 'Let me see.',
+			tool_calls: [
+				{ id: 'call_a', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
+				{ id: 'call_b', type: 'function', function: { name: 'weather', arguments: '{"not_an_object":"{\\"ci"}' } },
+			],
+		},
+		{ role: 'tool', tool_call_id: 'call_a', content: 'Sunny' },
+		{ role: 'tool', tool_call_id: 'call_b', content: 'The arguments are not JSON.' },
+	]);
+	const [, assistant, user] = second?.body.messages ?? [];
+	assert.deepEqual(
+		assistant.content.map((block: { type: string }) => block.type),
+		['text', 'tool_use', 'tool_use'],
+	);
+	assert.deepEqual(assistant.content[1].input, { city: 'Rome' });
+	assert.deepEqual(
+		user.content.map(({ type, tool_use_id, is_error }: Record<string, unknown>) => [
+			type,
+			tool_use_id,
+			is_error ?? false,
+		]),
+		[
+			['tool_result', 'call_a', false],
+			['tool_result', 'call_b', true],
+		],
+	);
+});
+
+test('a model that may call no more is told so in its protocol, and what it asks for all the same is not handed on', async () => {
+	await using server = await ModelServer.start();
+	await using compatible = openProvider(server.provider());
+	await using anthropic = openProvider(server.provider({ type: 'anthropic' }));
+	const again = { call: { id: 'call_c', name: 'weather', arguments: { city: 'Oslo' } } };
+	for (const { chat } of [compatible, anthropic]) {
+		server.next([{ say: 'Sunny.' }, again], [again]);
+		const { events, error } = await outcomeOf(chat, { steps: STEPS });
+		assert.deepEqual([error, events.map(({ type }) => type)], [undefined, ['delta', 'usage']]);
+		const silent = await outcomeOf(chat, { steps: [{ ...(STEPS[0] as (typeof STEPS)[0]), text: '' }] });
+		assert.match(String(silent.error), /asked for tools that it was not given/);
+	}
+	assert.equal(server.calls[0]?.body.tools, undefined);
+	assert.deepEqual(
+		server.calls[2]?.body.tools.map(({ name }: { name: string }) => name),
+		['weather'],
+		'this protocol has no calls without their tools',
+	);
+	assert.deepEqual(server.calls[2]?.body.tool_choice, { type: 'none' });
+});
+
+test('after a round in which it spoke, a model may have nothing more to say', async () => {
+	await using server = await ModelServer.start();
+	await using provider = openProvider(server.provider({ type: 'anthropic' }));
+	server.always([{ finish: 'stop' }]);
+	const { events, error } = await outcomeOf(provider.chat, { tools, steps: STEPS });
+	assert.deepEqual([error, events.length], [undefined, 1]);
+	assert.match(String((await outcomeOf(provider.chat)).error), /The model gave an empty answer/);
+});

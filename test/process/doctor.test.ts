@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { ModelServer } from '../support/model-server.ts';
+import { startServer } from '../support/server-process.ts';
+
+const built = fileURLToPath(new URL('../../.build/main.js', import.meta.url));
+const KEY = 'gsk_doctor_0123456789';
+
+interface Ran {
+	code: number | null;
+	out: string;
+	err: string;
+}
+
+/** Runs `parley doctor` of the built server to its end. */
+function doctor(dataDir: string, env: Record<string, string> = {}): Promise<Ran> {
+	return new Promise((resolve, reject) => {
+		const { PATH, HOME } = process.env;
+		const child = spawn(process.execPath, [built, 'doctor'], {
+			cwd: tmpdir(),
+			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, ...env },
+			stdio: ['ignore', 'pipe', 'pipe'],
+			timeout: 60_000,
+		});
+		const ran: Ran = { code: null, out: '', err: '' };
+		child.stdout.on('data', (bytes: Buffer) => {
+			ran.out += bytes.toString();
+		});
+		child.stderr.on('data', (bytes: Buffer) => {
+			ran.err += bytes.toString();
+		});
+		child.on('error', reject);
+		child.on('close', (code) => resolve({ ...ran, code }));
+	});
+}
+
+async function folderOf(t: TestContext): Promise<string> {
+	const folder = await mkdtemp(join(tmpdir(), 'parley-doctor-'));
+	t.after(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+/** A data folder that a server has made. */
+async function usedFolder(t: TestContext): Promise<string> {
+	const dataDir = await folderOf(t);
+	await using server = await startServer({ dataDir });
+	await server.stop();
+	return dataDir;
+}
+
+test('the doctor finds all well beside a running server, and asks each provider for a word', async () => {
+	await using models = await ModelServer.start();
+	await using server = await startServer();
+	const entry = { type: 'openai-compatible', base_url: models.baseUrl };
+	const providers = [
+		{ ...entry, id: 'listed', models: [{ name: 'small' }], api_key_env: 'DOCTOR_KEY' },
+		{ ...entry, id: 'open' },
+		{ id: 'claude', type: 'anthropic', base_url: models.baseUrl, api_key_env: 'DOCTOR_KEY', models: [{ name: 'c' }] },
+	];
+	const env = { PARLEY_PROVIDERS: JSON.stringify(providers), DOCTOR_KEY: KEY };
+	const { code, out, err } = await doctor(server.dataDir, env);
+	assert.deepEqual([code, err], [0, ''], out);
+	const lines = out.trimEnd().split('\n');
+	const expected = [
+		/^ok {2}database +[\d.]+ KiB in .+ are sound\.$/,
+		/^ok {2}schema +Version \d+, which is this Parley's\.$/,
+		/^ok {2}disk +[\d.]+ (MiB|GiB|TiB) are free\.$/,
+		/^ok {2}default model +It is builtin\/extractive\.$/,
+		/^ok {2}provider listed +The model small began to answer after \d+ ms\.$/,
+		/^ok {2}provider open +The provider answers at http:.*\/v1, within \d+ ms\.$/,
+		/^ok {2}provider claude +The model c began to answer after \d+ ms\.$/,
+	];
+	assert.equal(lines.length, expected.length, out);
+	for (const [at, pattern] of expected.entries()) assert.match(lines[at] ?? '', pattern);
+	assert.ok(!out.includes(KEY));
+	assert.equal((await server.call('GET', '/api/v1/workspace')).status, 200, 'the server goes on');
+});
+
+test('the doctor says which provider fails and why, ends with 1, and shows no key', async (t) => {
+	await using models = await ModelServer.start();
+	models.always([{ status: 401, body: JSON.stringify({ error: { message: `Wrong key:\u001b[31m ${KEY}` } }) }]);
+	const gone = await ModelServer.start();
+	await gone[Symbol.asyncDispose]();
+	const entry = { type: 'openai-compatible', api_key_env: 'DOCTOR_KEY', models: [{ name: 'small' }] };
+	const providers = [
+		{ ...entry, id: 'strict', base_url: models.baseUrl },
+		{ ...entry, id: 'gone', base_url: gone.baseUrl },
+		{ ...entry, id: 'elsewhere', base_url: `${models.origin}/v2`, models: undefined },
+	];
+	const env = { PARLEY_PROVIDERS: JSON.stringify(providers), DOCTOR_KEY: KEY, PARLEY_DEFAULT_MODEL: 'strict/large' };
+	const { code, out, err } = await doctor(await usedFolder(t), env);
+	assert.equal(code, 1, out);
+	assert.equal(err, 'parley: 4 of 7 checks failed.\n');
+	assert.match(out, /^FAILED {2}default model +The model 'strict\/large' is not configured on this server\./m);
+	assert.match(out, /^FAILED {2}provider strict +The model provider did not accept this server's key\. \(Wrong key: /m);
+	assert.match(
+		out,
+		/^FAILED {2}provider gone +The model provider could not be reached\. \(Could not connect to 127\.0\.0\.1:\d+\.\) Asked: the model small\.$/m,
+	);
+	assert.match(out, /^FAILED {2}provider elsewhere +There is nothing at .*\/v2\/models\. Is base_url right\?$/m);
+	assert.ok(!out.includes(KEY) && !out.includes('\u001b'), out);
+});
+
+test('the doctor finds a damaged database', async (t) => {
+	const dataDir = await usedFolder(t);
+	const file = await open(join(dataDir, 'parley.db'), 'r+');
+	const { size } = await file.stat();
+	// Every page but the first, which holds the schema.
+	await file.write(Buffer.alloc(size - 8_192, 0x5a), 0, size - 8_192, 8_192);
+	await file.close();
+	const { code, out } = await doctor(dataDir);
+	assert.equal(code, 1, out);
+	assert.match(out, /^FAILED {2}database +.* is damaged: /m);
+});
+
+test('the doctor finds a database that is none, one of a newer Parley, and that there is none', async (t) => {
+	const dataDir = await usedFolder(t);
+	const db = new Database(join(dataDir, 'parley.db'));
+	db.pragma('user_version = 999');
+	db.close();
+	const newer = await doctor(dataDir);
+	assert.equal(newer.code, 1);
+	assert.match(newer.out, /^FAILED {2}schema +Version 999 is newer than this Parley/m);
+	const file = await open(join(dataDir, 'parley.db'), 'w');
+	await file.write('This is a shopping list.'.repeat(500));
+	await file.close();
+	const text = await doctor(dataDir);
+	assert.equal(text.code, 1);
+	assert.match(text.out, /^FAILED {2}database +.* is damaged: file is not a database\.$/m);
+	const nowhere = await doctor(join(dataDir, 'mistyped'));
+	assert.equal(nowhere.code, 1);
+	assert.match(
+		nowhere.out,
+		/^FAILED {2}database +There is none in .*mistyped: start the server once, or set PARLEY_DATA_DIR\.$/m,
+	);
+});

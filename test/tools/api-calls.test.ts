@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import test from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { SecretBox } from '../../src/base/index.ts';
+import { createNetwork } from '../../src/net/index.ts';
+import { ToolSecrets, Tools } from '../../src/tools/index.ts';
+import { keepingLog } from '../api/traces.ts';
+import { httpServer, tcpServer } from '../net/servers.ts';
+import { until } from '../support/until.ts';
+import { type ApiPeer, apiPeer } from './api-peer.ts';
+import { never, pool, type ToolRoom, toolRoom } from './room.ts';
+
+const get = (room: ToolRoom, peer: Pick<ApiPeer, 'origin'>, more: object = {}) =>
+	room.only(room.api({ method: 'GET', url: `${peer.origin}/`, ...more }));
+
+test('what an API answers in JSON or text is told as it is', async () => {
+	await using peer = await apiPeer();
+	await using room = toolRoom();
+	const { call } = await get(room, peer);
+	const answers: Array<[type: string | null, body: string | Buffer, told: string]> = [
+		['application/json', '{ "degrees": 21 }', '{ "degrees": 21 }'],
+		['application/problem+json; charset=utf-8', '{}', '{}'],
+		['text/plain', 'größer ☀ 😀', 'größer ☀ 😀'],
+		['text/html; charset=ISO-8859-1', Buffer.from('größer', 'latin1'), 'größer'],
+		['TEXT/CSV;charset="iso-8859-15"', Buffer.from([0xa4]), '€'],
+		['application/xml; charset=nonesuch', '<a/>', '<a/>'],
+		['application/x-ndjson', '{}\n{}', '{}\n{}'],
+		[null, 'words', 'words'],
+		['image/png', '', 'The API answered with status 200 and no content.'],
+	];
+	for (const [type, body, result] of answers) {
+		peer.answer = (response) => {
+			if (type !== null) response.setHeader('content-type', type);
+			response.end(body);
+		};
+		assert.deepEqual(await call({}, never), { result, is_error: false, error: null, status_code: 200 }, String(type));
+	}
+	peer.answer = (response) => void response.writeHead(204).end();
+	assert.equal((await call({}, never)).result, 'The API answered with status 204 and no content.');
+	peer.answer = (response) => {
+		response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync('packed'));
+	};
+	assert.equal((await call({}, never)).result, 'packed');
+});
+
+test('what is no text is refused, whatever it says of itself', async () => {
+	await using peer = await apiPeer();
+	await using room = toolRoom();
+	const { call } = await get(room, peer);
+	for (const [type, body] of [
+		['image/png', 'PNG'],
+		['application/pdf', '%PDF'],
+		['application/octet-stream', 'words'],
+		['text/plain', 'a\0b'],
+		[null, 'a\0b'],
+	] as const) {
+		peer.answer = (response) => {
+			if (type !== null) response.setHeader('content-type', type);
+			response.end(body);
+		};
+		const { is_error, error, result } = await call({}, never);
+		assert.deepEqual([is_error, error?.code], [true, 'unusable_answer'], String(type));
+		assert.match(result, /^The API answered with \S+, which is not text\.$/);
+	}
+});
+
+test('a long answer is cut between characters at 32 KiB, and its end is not waited for', async () => {
+	await using peer = await apiPeer();
+	await using room = toolRoom();
+	const { call } = await get(room, peer);
+	peer.answer = (response) => {
+		// Never ended.
+		response.writeHead(200, { 'content-type': 'text/plain' }).write(`a${'😀'.repeat(1_000_000)}`);
+	};
+	const { result, is_error } = await call({}, never);
+	assert.equal(is_error, false);
+	const [text = '', note] = result.split('\n');
+	assert.match(text, /^a(😀)+$/u);
+	assert.equal(note, '[The rest was cut off: the result is longer than 32 KiB.]');
+	const size = Buffer.byteLength(result);
+	assert.ok(size <= 32_768 && size > 32_764, `${size} bytes`);
+	await until('the connection is closed', () => peer.open() === 0);
+
+	const exact = 'ü'.repeat(16_384);
+	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end(exact);
+	assert.equal((await call({}, never)).result, exact, 'what just fits is whole');
+	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end(`${exact}.`);
+	assert.match((await call({}, never)).result, /^ü+\n\[The rest was cut off/);
+});
+
+test('an answer that packs a thousandfold is read no further than is told', async () => {
+	await using peer = await apiPeer();
+	await using room = toolRoom();
+	const { call } = await get(room, peer);
+	const bomb = gzipSync(Buffer.alloc(200_000_000, 'x'));
+	peer.answer = (response) => {
+		response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(bomb);
+	};
+	const before = process.memoryUsage().arrayBuffers;
+	const { result } = await call({}, never);
+	assert.match(result, /^x+\n\[The rest was cut off/);
+	assert.ok(process.memoryUsage().arrayBuffers - before < 50_000_000);
+});
+
+test('a status that is none of success is an error, told with the head of what came with it', async () => {
+	await using peer = await apiPeer();
+	await using room = toolRoom();
+	const { call } = await get(room, peer);
+	peer.answer = (response) => {
+		response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"no such city"}');
+	};
+	assert.deepEqual(await call({}, never), {
+		result: 'The API answered with status 404.\n{"error":"no such city"}',
+		is_error: true,
+		error: { code: 'bad_status', message: 'The API answered with status 404.' },
+		status_code: 404,
+	});
+	peer.answer = (response) => void response.writeHead(500, { 'content-type': 'image/png' }).end('PNG');
+	assert.equal((await call({}, never)).result, 'The API answered with status 500.');
+	peer.answer = (response) => void response.writeHead(500, { 'content-type': 'text/plain' }).end('x'.repeat(100_000));
+	const { result } = await call({}, never);
+	assert.ok(result.length < 5_000 && result.startsWith('The API answered with status 500.\nxxx'));
+});
+
+test('a redirect is not followed, and brings nobody the credentials', async () => {
+	await using other = await apiPeer();
+	await using peer = await apiPeer();
+	await using room = toolRoom();
+	const { call } = await get(room, peer, { auth: { type: 'bearer', token: 'swordfish' } });
+	for (const status of [301, 302, 303, 307, 308]) {
+		peer.answer = (response) => void response.writeHead(status, { location: `${other.origin}/` }).end();
+		const { error } = await call({}, never);
+		assert.equal(error?.message, `The API answered with status ${status}, and redirects are not followed.`);
+	}
+	assert.equal(other.requests.length, 0);
+	assert.equal(peer.requests.length, 5);
+});
+
+test('the time limit is that of the whole call: name, connection, TLS, answer and body', async () => {
+	await using silent = await tcpServer((socket) => void socket.resume());
+	await using slow = await httpServer((_request, response) => {
+		response.writeHead(200, { 'content-type': 'text/plain' }).write('part');
+	});
+	const network = createNetwork({
+		allowPrivateNetwork: true,
+		resolve: (name) =>
+			name === 'lost.example' ? new Promise(() => {}) : Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
+	});
+	await using room = toolRoom({ network });
+	for (const url of [
+		'http://lost.example/',
+		`${silent.origin}/`,
+		`https://127.0.0.1:${silent.port}/`,
+		`${slow.origin}/`,
+	]) {
+		const { call } = await room.only(room.api({ method: 'GET', url, timeout_ms: 150 }));
+		const { result, is_error, error } = await call({}, never);
+		assert.deepEqual([is_error, error?.code], [true, 'timed_out'], url);
+		assert.equal(result, 'The tool did not answer within 0.15 seconds.');
+	}
+});
+
+test('that there is no answer is told in a sentence', async () => {
+	await using closing = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
+	await using broken = await tcpServer((socket) => {
+		socket.once('data', () =>
+			socket.end('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\npart'),
+		);
+	});
+	const gone = await tcpServer(() => {});
+	await gone[Symbol.asyncDispose]();
+	const network = createNetwork({ allowPrivateNetwork: true, resolve: async () => [] });
+	await using room = toolRoom({ network });
+	for (const [url, sentence] of [
+		[closing.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was an answer\.$/],
+		[broken.origin, /^The connection broke off before the answer was complete\.$/],
+		[gone.origin, /^Could not connect to 127\.0\.0\.1:\d+\.$/],
+		['http://nowhere.example', /^The name nowhere\.example cannot be resolved\.$/],
+	] as const) {
+		const { result, error } = await (await get(room, { origin: url })).call({}, never);
+		assert.equal(error?.code, 'unreachable', url);
+		assert.match(result, sentence);
+	}
+});
+
+test('no name leads a call into the private network, however late it says so', async () => {
+	await using bird = await tcpServer((socket) => socket.destroy());
+	const network = createNetwork({
+		allowPrivateNetwork: false,
+		resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+	});
+	await using room = toolRoom({ network });
+	for (const url of [
+		`https://rebound.example:${bird.port}`,
+		`https://127.0.0.1:${bird.port}`,
+		`http://rebound.example:${bird.port}`,
+	]) {
+		const { error } = await (await get(room, { origin: url })).call({}, never);
+		assert.equal(error?.code, 'url_not_allowed', url);
+	}
+	assert.equal(bird.connections, 0);
+});
+
+test('a caller that gives up is told its own reason, and the connection is closed', async () => {
+	await using peer = await apiPeer();
+	await using room = toolRoom();
+	const { call } = await get(room, peer);
+	peer.answer = (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).write('part');
+	const giveUp = new AbortController();
+	const outcome = call({}, giveUp.signal);
+	await until('it was sent', () => peer.requests.length === 1);
+	giveUp.abort(new Error('enough'));
+	await assert.rejects(outcome, { message: 'enough' });
+	await until('the connection is closed', () => peer.open() === 0);
+	await assert.rejects(call({}, giveUp.signal), { message: 'enough' });
+	await assert.rejects(room.tools.functionsOf([], giveUp.signal), { message: 'enough' });
+	assert.equal(peer.requests.length, 1);
+});
+
+test('a secret is in no result, no error and no log, whatever an API says of it', async () => {
+	const { log, text } = keepingLog();
+	await using peer = await apiPeer();
+	await using room = toolRoom({ log });
+	const secret = 'sword fish/"1"';
+	const basic = Buffer.from(`ali:${secret}`).toString('base64');
+	const configs = [
+		{ auth: { type: 'bearer', token: 'swordfish-1' } },
+		{ auth: { type: 'basic', username: 'ali', password: secret } },
+		{ auth: { type: 'header', name: 'X-Word', value: secret } },
+		{ headers: { Cookie: 'session=swordfish-1; theme=dark' } },
+	];
+	const echoed = ['swordfish-1', secret, JSON.stringify(secret), encodeURIComponent(secret), basic].join('\n');
+	for (const config of configs) {
+		const { call } = await get(room, peer, config);
+		for (const status of [200, 403]) {
+			peer.answer = (response, { headers }) => {
+				const seen = [headers.authorization, headers['x-word'], headers.cookie].filter(Boolean).join('\n');
+				response.writeHead(status, { 'content-type': 'text/plain' }).end(`You sent ${seen} and ${seen}`);
+			};
+			const outcome = JSON.stringify(await call({}, never));
+			assert.match(outcome, /You sent .*\*\*\*/);
+			assert.doesNotMatch(outcome, /sword|ZmlzaC|YWxpOn/, JSON.stringify(config));
+		}
+	}
+	const { call } = await get(room, peer, configs[1]);
+	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end(echoed);
+	assert.doesNotMatch((await call({}, never)).result, /sword%20|sword fish|YWxpOn/);
+	assert.doesNotMatch(text(), /sword|YWxpOn/);
+	assert.match(text(), /bad_status/);
+});
+
+test('a secret at the place where an answer is cut is not told in part', async () => {
+	await using peer = await apiPeer();
+	await using room = toolRoom();
+	const token = 'swordfish'.repeat(20);
+	const { call } = await get(room, peer, { auth: { type: 'bearer', token } });
+	for (const length of [32_700, 32_768, 65_500, 65_536 - 90]) {
+		peer.answer = (response) => {
+			response.setHeader('content-type', 'text/plain').end('x'.repeat(length) + token + 'x'.repeat(100_000));
+		};
+		assert.doesNotMatch((await call({}, never)).result, /sword/, String(length));
+	}
+	// So many of them that what is left of all that is read is told whole.
+	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end(`${token} `.repeat(1_000));
+	assert.doesNotMatch((await call({}, never)).result, /sword/);
+});
+
+test('a tool whose secret cannot be opened has failed, and does not say why in detail', async () => {
+	await using peer = await apiPeer();
+	await using room = toolRoom();
+	const tool = room.api({ method: 'GET', url: `${peer.origin}/`, auth: { type: 'bearer', token: 'swordfish' } });
+	const secrets = new SecretBox(randomBytes(32));
+	const { log, text } = keepingLog();
+	await using other = new Tools({
+		secrets,
+		network: room.network,
+		checker: pool,
+		clock: room.clock,
+		log,
+		version: '1',
+	});
+	assert.throws(() => new ToolSecrets(secrets).open(tool.config as never));
+	const [only] = await other.functionsOf([tool], never);
+	const { result, error } = (await only?.call({}, never)) ?? assert.fail();
+	assert.deepEqual([result, error?.code], ["The tool's stored secret cannot be opened.", 'internal_error']);
+	assert.match(text(), /PARLEY_SECRET_KEY/);
+	assert.equal(peer.requests.length, 0);
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { tcpServer } from '../net/servers.ts';
+import { until } from '../support/until.ts';
+import { never, toolRoom } from './room.ts';
+
+const script = fileURLToPath(import.meta.resolve('@modelcontextprotocol/sdk/examples/server/simpleStreamableHttp.js'));
+
+/** The MCP project's own example server, as a process of its own. */
+interface ExampleServer extends AsyncDisposable {
+	url: string;
+	output(): string;
+	end(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+	const { port, [Symbol.asyncDispose]: close } = await tcpServer(() => {});
+	await close();
+	return port;
+}
+
+async function exampleServer(port: number): Promise<ExampleServer> {
+	let output = '';
+	const child: ChildProcess = spawn(process.execPath, [script], {
+		env: { ...process.env, MCP_PORT: String(port) },
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
+	const exited = once(child, 'exit');
+	const end = async () => {
+		child.kill('SIGKILL');
+		await exited;
+	};
+	await until('the example server listens', () => {
+		assert.equal(child.exitCode, null, output);
+		return output.includes(`listening on port ${port}`);
+	});
+	return { url: `http://127.0.0.1:${port}/mcp`, output: () => output, end, [Symbol.asyncDispose]: end };
+}
+
+test('the MCP project’s example server is listed and called, also after it was started anew', async () => {
+	const port = await freePort();
+	await using room = toolRoom();
+	await using first = await exampleServer(port);
+	const tool = room.mcp({ url: first.url, timeout_ms: 30_000 }, { name: 'ex' });
+	const functions = await room.functions(tool);
+	const names = Object.keys(functions);
+	assert.ok(
+		['ex_greet', 'ex_multi-greet', 'ex_list-files'].every((name) => names.includes(name)),
+		names.join(),
+	);
+	assert.ok(!names.includes('ex_delay'), 'what answers only with a task is not offered');
+	const { ex_greet: greet, 'ex_list-files': files, 'ex_start-notification-stream': notify } = functions;
+
+	assert.equal((await greet?.call({ name: 'Ada' }, never))?.result, 'Hello, Ada!');
+	assert.equal((await greet?.call({}, never))?.error?.code, 'invalid_arguments');
+	assert.match((await files?.call({}, never))?.result ?? '', /\[resource: file:\/\/\/\S+ \(/);
+	const talkative = await notify?.call({ interval: 20, count: 3 }, never);
+	assert.equal(talkative?.is_error, false, 'what it says on the way is no part of the answer');
+	const asking = await functions['ex_collect-user-info']?.call({ infoType: 'contact' }, never);
+	assert.match(asking?.result ?? '', /Method not found/, 'nobody is there to answer what a function asks back');
+
+	const giveUp = new AbortController();
+	const endless = notify?.call({ interval: 50, count: 0 }, giveUp.signal);
+	await until('it has begun', () => first.output().split('Received MCP request').length > 6);
+	giveUp.abort(new Error('enough'));
+	await assert.rejects(endless ?? assert.fail(), { message: 'enough' });
+
+	await first.end();
+	const dead = await greet?.call({ name: 'Ada' }, never);
+	assert.equal(dead?.error?.code, 'unreachable');
+	await using second = await exampleServer(port);
+	assert.equal((await greet?.call({ name: 'Bob' }, never))?.result, 'Hello, Bob!');
+	assert.match(second.output(), /Session initialized/);
+});

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import test from 'node:test';
+import { createNetwork } from '../../src/net/index.ts';
+import { keepingLog } from '../api/traces.ts';
+import { httpServer, tcpServer } from '../net/servers.ts';
+import { until } from '../support/until.ts';
+import { type McpPeer, mcpPeer, says } from './mcp-peer.ts';
+import { never, toolRoom } from './room.ts';
+
+const echo = { call: (args: Record<string, unknown>) => says(JSON.stringify(args)) };
+
+/** Has the peer answer calls in its own way. */
+function answerCalls(peer: McpPeer, answer: (response: ServerResponse, id: number | undefined) => void): void {
+	peer.instead = ({ method }, response, { id }) => {
+		if (method !== 'tools/call') return false;
+		answer(response, id);
+		return true;
+	};
+}
+
+const asStream = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' });
+const asJson = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'application/json' });
+const answer = (id: number | undefined, result: object) => JSON.stringify({ jsonrpc: '2.0', id, result });
+
+const FAULTS: Array<[fault: string, code: string, answer: (response: ServerResponse, id: number | undefined) => void]> =
+	[
+		['ends its stream without an answer', 'unreachable', (response) => void asStream(response).end(': nothing\n\n')],
+		['ends its stream within an answer', 'unreachable', (response) => void asStream(response).end('data: {"jsonrpc":')],
+		[
+			'breaks its stream off',
+			'unreachable',
+			(response) => void asStream(response).write('data: {"jso', () => response.destroy()),
+		],
+		[
+			'breaks its JSON off',
+			'unreachable',
+			(response) => void asJson(response).write('{"jso', () => response.destroy()),
+		],
+		['closes the connection', 'unreachable', (response) => void response.destroy()],
+		['answers with half of a JSON text', 'unusable_answer', (response) => void asJson(response).end('{"jsonrpc":')],
+		['answers with what is no answer', 'unusable_answer', (response) => void asJson(response).end('{"ok":true}')],
+		[
+			'answers with a web page',
+			'unusable_answer',
+			(response) => void response.setHeader('content-type', 'text/html').end('<p>'),
+		],
+		[
+			'answers with another shape',
+			'unusable_answer',
+			(response, id) => void asJson(response).end(answer(id, { content: 7 })),
+		],
+		[
+			'answers with 10 MB in JSON',
+			'unusable_answer',
+			(response, id) => void asJson(response).end(answer(id, says('x'.repeat(10_000_000)))),
+		],
+		[
+			'answers with 10 MB in a stream',
+			'unusable_answer',
+			(response, id) => void asStream(response).end(`data: ${answer(id, says('x'.repeat(10_000_000)))}\n\n`),
+		],
+		['answers with an error', 'bad_status', (response) => void response.writeHead(503).end('down')],
+		['asks who we are', 'bad_status', (response) => void response.writeHead(401).end()],
+		[
+			'sends us elsewhere',
+			'bad_status',
+			(response) => void response.writeHead(307, { location: 'http://127.0.0.2:1/' }).end(),
+		],
+	];
+
+for (const [fault, code, answers] of FAULTS) {
+	test(`a server that ${fault} has failed at once, and can be called again`, async () => {
+		await using peer = await mcpPeer({ echo });
+		await using room = toolRoom();
+		const { call } = await room.only(room.mcp({ url: peer.url, timeout_ms: 30_000 }));
+		answerCalls(peer, answers);
+		const started = performance.now();
+		const outcome = await call({}, never);
+		assert.deepEqual([outcome.is_error, outcome.error?.code], [true, code], JSON.stringify(outcome));
+		assert.ok(performance.now() - started < 20_000, 'before its time was over');
+		peer.instead = () => false;
+		assert.deepEqual(await call({ a: 1 }, never), {
+			result: '{"a":1}',
+			is_error: false,
+			error: null,
+			status_code: null,
+		});
+	});
+}
+
+test('a server that sends ids with its stream and breaks it off is asked for the rest', async () => {
+	await using peer = await mcpPeer({ echo });
+	await using room = toolRoom();
+	const { call } = await room.only(room.mcp({ url: peer.url, timeout_ms: 30_000 }));
+	let id: number | undefined;
+	const resumed: unknown[] = [];
+	peer.instead = ({ method, http, headers }, response, message) => {
+		if (method === 'tools/call') {
+			id = message.id;
+			asStream(response).end('id: first\nretry: 10\ndata: \n\n');
+			return true;
+		}
+		if (http !== 'GET' || headers['last-event-id'] === undefined) return false;
+		resumed.push(headers['last-event-id']);
+		asStream(response).end(`id: second\ndata: ${answer(id, says('the rest'))}\n\n`);
+		return true;
+	};
+	assert.equal((await call({}, never)).result, 'the rest');
+	assert.deepEqual(resumed, ['first']);
+	assert.equal(peer.count('tools/call'), 1);
+});
+
+test('a server that hangs is waited for no longer than the tool says, at each step', async () => {
+	for (const step of ['initialize', 'notifications/initialized', 'tools/list', 'tools/call']) {
+		await using peer = await mcpPeer({ echo });
+		peer.instead = ({ method }) => method === step;
+		await using room = toolRoom();
+		const tool = room.mcp({ url: peer.url, timeout_ms: 200 });
+		const { is_error, error } = await room.tools.tryOut(tool, 'echo', {}, never);
+		assert.deepEqual([is_error, error?.code], [true, 'timed_out'], step);
+	}
+});
+
+test('a dead server holds nobody up: not the functions of others, and not twice', async () => {
+	await using peer = await mcpPeer({ echo });
+	let ended = 0;
+	await using silent = await tcpServer((socket) => void socket.resume().on('close', () => ended++));
+	await using room = toolRoom({ times: { patienceMs: 200, openMs: 3_000 } });
+	const dead = room.mcp({ url: `${silent.origin}/mcp` }, { name: 'dead' });
+	const alive = room.mcp({ url: peer.url }, { name: 'alive' });
+	await until('the other is known', async () => 'alive_echo' in (await room.functions(alive)));
+	assert.deepEqual(Object.keys(await room.functions(dead, alive)), ['alive_echo']);
+	await until('it has been given up', () => ended > 0 && ended === silent.connections);
+	const asked = silent.connections;
+	for (let time = 0; time < 5; time++) assert.deepEqual(await room.functions(dead), {});
+	assert.equal(silent.connections, asked, 'it is not asked again for a while');
+	room.clock.advance(31_000);
+	assert.deepEqual(await room.functions(dead), {});
+	await until('it is asked again', () => silent.connections > asked);
+});
+
+test('a server that is slow to list its functions is offered as soon as it has', async () => {
+	await using peer = await mcpPeer({ echo });
+	const held: Array<() => void> = [];
+	let isHolding = true;
+	peer.instead = ({ method }, response, message) => {
+		if (method !== 'tools/list' || !isHolding) return false;
+		const result = { tools: [{ name: 'late', inputSchema: { type: 'object' } }] };
+		held.push(() => asJson(response).end(answer(message.id, result)));
+		return true;
+	};
+	await using room = toolRoom({ times: { patienceMs: 100, openMs: 30_000 } });
+	const tool = room.mcp({ url: peer.url }, { name: 'm' });
+	assert.deepEqual(await room.functions(tool), {});
+	await until('it was asked', () => held.length === 1);
+	isHolding = false;
+	for (const release of held) release();
+	await until('it is offered', async () => 'm_late' in (await room.functions(tool)));
+	assert.equal(peer.count('tools/list'), 1);
+});
+
+test('who gives up listing does not end it for others', async () => {
+	await using peer = await mcpPeer({ echo });
+	await using room = toolRoom();
+	const tool = room.mcp({ url: peer.url });
+	const giveUp = new AbortController();
+	const first = room.tools.functionsOf([tool], giveUp.signal);
+	const second = room.tools.functionsOf([tool], never);
+	giveUp.abort(new Error('enough'));
+	await assert.rejects(first, { message: 'enough' });
+	assert.equal((await second).length, 1);
+	assert.equal(peer.count('tools/list'), 1);
+});
+
+test('a server that ends each stream of news at once, or asks without end, does not keep us busy', async () => {
+	await using peer = await mcpPeer({ echo });
+	await using room = toolRoom();
+	const tool = room.mcp({ url: peer.url });
+	peer.instead = ({ http }, response) => {
+		if (http !== 'GET') return false;
+		asStream(response).end('retry: 0\n\n');
+		return true;
+	};
+	const { call } = await room.only(tool);
+	const streams = () => peer.requests.filter(({ http }) => http === 'GET').length;
+	await until('it has been asked as often as it is', () => streams() === 32);
+	assert.equal((await call({ a: 1 }, never)).result, '{"a":1}');
+	assert.equal(streams(), 32);
+
+	const pings = Array.from({ length: 2_000 }, (_, id) => ({ jsonrpc: '2.0', id: `p${id}`, method: 'ping' }));
+	const before = peer.requests.length;
+	answerCalls(peer, (response, id) => {
+		asStream(response).write(pings.map((ping) => `data: ${JSON.stringify(ping)}\n\n`).join(''));
+		response.end(`data: ${answer(id, says('done'))}\n\n`);
+	});
+	assert.equal((await call({}, never)).result, 'done');
+	assert.ok(peer.requests.length - before <= 66, `${peer.requests.length - before} requests`);
+});
+
+test('no URL, name or redirect leads a session into the private network', async () => {
+	await using bird = await tcpServer((socket) => socket.destroy());
+	await using outside = await httpServer((_request, response) => {
+		response.writeHead(307, { location: `http://private.example:${bird.port}/mcp` }).end();
+	});
+	await using guarded = createNetwork({
+		allowPrivateNetwork: false,
+		resolve: async (name) => [{ address: name === 'private.example' ? '127.0.0.2' : '127.0.0.1', family: 4 }],
+		judge: (address) => address === '127.0.0.1',
+	});
+	// The guard as it is, but for plain HTTP, which nobody could serve with a certificate here.
+	const network = { ...guarded, fetch: (url: string | URL, init?: RequestInit) => guarded.fetch(url, init) };
+	await using room = toolRoom({ network });
+	for (const [url, code] of [
+		[`http://127.0.0.3:${bird.port}/mcp`, 'url_not_allowed'],
+		[`http://localhost:${bird.port}/mcp`, 'url_not_allowed'],
+		[`http://private.example:${bird.port}/mcp`, 'url_not_allowed'],
+		[`http://public.example:${outside.port}/mcp`, 'bad_status'],
+	] as const) {
+		const tool = room.mcp({ url });
+		assert.deepEqual(await room.functions(tool), {}, url);
+		assert.equal((await room.tools.tryOut(tool, 'any', {}, never)).error?.code, code, url);
+	}
+	assert.ok(outside.connections > 0);
+	assert.equal(bird.connections, 0);
+	await using strict = toolRoom({ network: guarded });
+	const plain = await strict.tools.tryOut(
+		strict.mcp({ url: `http://public.example:${outside.port}/` }),
+		'f',
+		{},
+		never,
+	);
+	assert.equal(plain.error?.message, 'Only https URLs are allowed here.');
+});
+
+test('a secret is in no result, no error and no log, whatever a server says of it', async () => {
+	const { log, text } = keepingLog();
+	await using peer = await mcpPeer({
+		tell: {
+			call: () => ({ ...says('You sent Bearer swordfish-1, marlin "2"'), structuredContent: { key: 'marlin "2"' } }),
+		},
+		fail: { call: () => ({ ...says('swordfish-1 is wrong'), isError: true }) },
+	});
+	await using room = toolRoom({ log });
+	const headers = { Authorization: 'Bearer swordfish-1', 'X-Api-Key': 'marlin "2"' };
+	const tool = room.mcp({ url: peer.url, headers });
+	const { mcp_tell, mcp_fail } = await room.functions(tool);
+	const outcomes: unknown[] = [await mcp_tell?.call({}, never), await mcp_fail?.call({}, never)];
+	answerCalls(peer, (response) => void response.writeHead(403).end('swordfish-1 may not'));
+	outcomes.push(await mcp_tell?.call({}, never));
+	peer.instead = ({ method }, response) => {
+		if (method !== 'initialize') return false;
+		response.writeHead(400).end('Bearer swordfish-1 may not');
+		return true;
+	};
+	outcomes.push(await room.tools.tryOut(tool, 'tell', {}, never));
+	const refused = room.tools.list(tool, never);
+	await assert.rejects(refused, (thrown: Error) => Boolean(outcomes.push(thrown.message)));
+	assert.equal(outcomes.length, 5);
+	assert.match(JSON.stringify(outcomes[0]), /You sent \*\*\*, \*\*\*/);
+	for (const told of [JSON.stringify(outcomes), text()]) {
+		assert.match(told, /status 400/);
+		assert.doesNotMatch(told, /swordfish|marlin/);
+	}
+});
+
+test('closing ends all sessions, and waits for none that hangs', async () => {
+	await using peer = await mcpPeer({ echo });
+	await using hanging = await mcpPeer({ echo });
+	const room = toolRoom();
+	await room.functions(room.mcp({ url: peer.url }), room.mcp({ url: hanging.url }));
+	hanging.instead = () => true;
+	await using silent = await tcpServer((socket) => void socket.resume());
+	const opening = room.functions(room.mcp({ url: silent.origin }));
+	await until('it is being opened', () => silent.connections === 1);
+	const started = performance.now();
+	await room[Symbol.asyncDispose]();
+	assert.deepEqual(await opening, {});
+	assert.ok(performance.now() - started < 10_000);
+	assert.equal(peer.sessions(), 0);
+});
