@@ -1,8 +1,10 @@
 import { AppError, type Clock, type Deferred, deferred } from '../base/index.ts';
-import { AnsweredBefore, type IdempotencyRecord, type Store, type StoredAnswer } from '../store/index.ts';
+import { AnsweredBefore, type IdempotencyRecord, type Store, type StoredAnswer, versionOf } from '../store/index.ts';
 
 /** How long a stored answer is given again. */
 const WINDOW_MS = 24 * 3_600_000;
+/** How often an answer is kept anew when its conversation has changed meanwhile. */
+const ATTEMPTS = 20;
 
 /** What makes two requests the same one, sent twice. */
 export interface RepeatKey {
@@ -37,12 +39,12 @@ interface Running {
 
 /** Requests under an Idempotency-Key: each is carried out once, and its repeats are answered the same for 24 hours. */
 export class Idempotency {
-	readonly #store: Pick<Store, 'storedAnswer' | 'commit'>;
+	readonly #store: Pick<Store, 'storedAnswer' | 'commit' | 'get'>;
 	readonly #clock: Clock;
 	/** Requests that are being carried out, by scope and key. Each is a connection of ours, which bounds them. */
 	readonly #running = new Map<string, Running>();
 
-	constructor({ store, clock }: { store: Pick<Store, 'storedAnswer' | 'commit'>; clock: Clock }) {
+	constructor({ store, clock }: { store: Pick<Store, 'storedAnswer' | 'commit' | 'get'>; clock: Clock }) {
 		this.#store = store;
 		this.#clock = clock;
 	}
@@ -56,7 +58,7 @@ export class Idempotency {
 		const id = JSON.stringify([key.scope, key.key]);
 		for (let first = this.#running.get(id); first; first = this.#running.get(id)) {
 			requireSame(first.fingerprint, key.fingerprint);
-			await first.ended.promise;
+			await endOrAbort(first, signal);
 			if (signal.aborted) throw new AppError('unavailable', 'The request took too long.', { retry_after: 1 });
 		}
 		const running: Running = { fingerprint: key.fingerprint, ended: deferred() };
@@ -92,10 +94,29 @@ export class Idempotency {
 
 	/** Stores an answer that no commit carried: nothing was changed, or the request was refused while it was carried out. */
 	async remember(receipt: IdempotencyRecord): Promise<void> {
-		if (await this.#store.storedAnswer(receipt.scope, receipt.key)) return;
-		const { outcome } = await this.#store.commit({ idempotency: receipt });
-		if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');
+		const { scope, key, subject } = receipt;
+		for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+			if (await this.#store.storedAnswer(scope, key)) return;
+			const shown = subject ? await this.#store.get('conversations', subject) : undefined;
+			// Erased meanwhile: what the answer shows of it must not outlive it.
+			if (subject && !shown) return;
+			const expect = shown ? [versionOf('conversations', shown)] : [];
+			const { outcome } = await this.#store.commit({ expect, idempotency: receipt });
+			if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');
+			if (outcome !== 'conflict') return;
+		}
+		throw new AppError('unavailable', 'The conversation is being changed by too many at once.', { retry_after: 1 });
 	}
+}
+
+/** Waits until a request is answered, or the one who waits has gone. */
+async function endOrAbort({ ended }: Running, signal: AbortSignal): Promise<void> {
+	const left = deferred<void>();
+	const leave = () => left.resolve();
+	if (signal.aborted) return;
+	signal.addEventListener('abort', leave, { once: true });
+	await Promise.race([ended.promise, left.promise]);
+	signal.removeEventListener('abort', leave);
 }
 
 function requireSame(former: string, fingerprint: string): void {

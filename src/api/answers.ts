@@ -1,14 +1,6 @@
 import type { Log, SecretBox } from '../base/index.ts';
 import type { Operation } from '../contract/index.ts';
-import {
-	errorReply,
-	type Headers,
-	type HttpRequest,
-	namesEtag,
-	parseEntityTags,
-	type Reply,
-	versionEtag,
-} from '../http/index.ts';
+import { errorReply, type Headers, type HttpRequest, namesEtag, type Reply, versionEtag } from '../http/index.ts';
 import type { IdempotencyRecord, StoredAnswer } from '../store/index.ts';
 import { type Answer, RawReply, Versioned } from './call.ts';
 
@@ -87,16 +79,4 @@ export class Answers<O extends Operation> {
 	#keep(body: string): string {
 		return this.#secrets ? this.#secrets.seal(body, SEALED_FOR) : body;
 	}
-}
-
-/**
- * The versions that an If-Match header names; null where it names none in particular.
- * @throws AppError `invalid_request` for a header that cannot be read
- */
-export function versionsOf(ifMatch: string | undefined): readonly number[] | null {
-	if (ifMatch === undefined) return null;
-	const tags = parseEntityTags(ifMatch);
-	if (tags === '*') return null;
-	// Strong comparison: a weak tag, or one that is not a version of ours, matches nothing.
-	return tags.map(({ weak, tag }) => (!weak && /^"\d{1,15}"$/.test(tag) ? Number(tag.slice(1, -1)) : Number.NaN));
 }

@@ -9,9 +9,8 @@ import {
 	SMALL_BODY,
 	type Validator,
 } from '../contract/index.ts';
-import type { HttpRequest, Reply, Route } from '../http/index.ts';
+import { type HttpRequest, type Reply, type Route, versionsOf } from '../http/index.ts';
 import { type AdmissionOptions, admitted } from './admission.ts';
-import { versionsOf } from './answers.ts';
 import { type Call, type Handler, OwnRepeats } from './call.ts';
 import { fingerprintOf, pathOf, type RepeatOptions, repeatsOf } from './repeats.ts';
 import { whileGood } from './while-good.ts';

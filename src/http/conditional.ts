@@ -68,12 +68,13 @@ export function notModified(ifNoneMatch: string | undefined, etag: string, heade
 }
 
 /**
- * Holds an If-Match header against the current tag; strong comparison, so a weak tag never matches.
- * @throws AppError `precondition_failed`; `invalid_request` where the header cannot be read
+ * The versions that an If-Match header names; null where it names none in particular.
+ * @throws AppError `invalid_request` for a header that cannot be read
  */
-export function requireMatch(ifMatch: string | undefined, etag: string): void {
-	if (ifMatch === undefined) return;
+export function versionsOf(ifMatch: string | undefined): readonly number[] | null {
+	if (ifMatch === undefined) return null;
 	const tags = parseEntityTags(ifMatch);
-	if (tags === '*' || tags.some(({ weak, tag }) => !weak && tag === etag)) return;
-	throw new AppError('precondition_failed');
+	if (tags === '*') return null;
+	// Strong comparison: a weak tag, or one that is not a version of ours, matches nothing.
+	return tags.map(({ weak, tag }) => (!weak && /^"\d{1,15}"$/.test(tag) ? Number(tag.slice(1, -1)) : Number.NaN));
 }

@@ -5,8 +5,8 @@ export {
 	namesEtag,
 	notModified,
 	parseEntityTags,
-	requireMatch,
 	versionEtag,
+	versionsOf,
 } from './conditional.ts';
 export { type Cors, type CorsRules, createCors } from './cors.ts';
 export { errorReply } from './errors.ts';

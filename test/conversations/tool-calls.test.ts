@@ -7,6 +7,7 @@ import { created, createScene } from '../api/scene.ts';
 import { eventsSoFar, firstWorkspace, openBeside } from '../api/side-door.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
+import { until } from '../support/until.ts';
 
 /** What the scripted model says in a round, given what was asked and what its calls gave so far. */
 type Script = (request: ChatRequest) => ModelEvent[];
@@ -174,12 +175,8 @@ test('a model that calls without end must answer after eight rounds', async () =
 test('stopping ends a call that is under way, and what was said is kept', async () => {
 	script = ({ steps }) => (steps.length === 0 ? [say('One moment.'), call('slow')] : [say('Never said.')]);
 	const sending = ask('Slow?');
-	const [conversation] = await (async () => {
-		for (;;) {
-			const { body } = await app.call('GET', '/api/v1/conversations?limit=1');
-			if (body.data[0]?.title === 'Slow?' && requests.at(-1) === '/orders/slow') return body.data;
-		}
-	})();
+	await until('the call is under way', () => requests.at(-1) === '/orders/slow');
+	const [conversation] = (await app.call('GET', '/api/v1/conversations?limit=1')).body.data;
 	assert.equal((await app.call('POST', `/api/v1/conversations/${conversation.id}/stop`)).status, 200);
 	const { body } = await sending;
 	assert.deepEqual([body.status, body.content, body.tool_calls[0].status], ['stopped', 'One moment.', 'stopped']);

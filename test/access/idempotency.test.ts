@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import { type Claim, Idempotency } from '../../src/access/index.ts';
+import { AppError, deferred, newId, systemClock } from '../../src/base/index.ts';
+import { workerEntry } from '../../src/pool/index.ts';
+import { openSqliteStore } from '../../src/store/index.ts';
+import { conversation } from '../store/samples.ts';
+
+const dataDir = await mkdtemp(join(tmpdir(), 'parley-repeats-'));
+const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+after(async () => {
+	await store[Symbol.asyncDispose]();
+	await rm(dataDir, { recursive: true, force: true });
+});
+const idempotency = new Idempotency({ store, clock: systemClock });
+const freshKey = () => ({ scope: newId('workspace'), key: 'once', fingerprint: 'the same' });
+const signal = new AbortController().signal;
+const noRepeat = { replay: () => assert.fail('it was not answered before') };
+
+/** The claim of a request that is being carried out. */
+async function claimOf(key: ReturnType<typeof freshKey>): Promise<Claim> {
+	return idempotency.run<Claim>(key, { execute: async (claim) => claim, ...noRepeat }, signal);
+}
+
+test('what an answer shows of a conversation is not kept when that was erased before the answer was', async () => {
+	const key = freshKey();
+	const record = conversation();
+	await store.commit({ write: [{ op: 'insert', kind: 'conversations', record }] });
+	const claim = await claimOf(key);
+	await store.commit({ write: [{ op: 'erase_conversation', id: record.id }] });
+	await idempotency.remember(claim.receipt({ status: 200, body: 'what was said', subject: record.id }));
+	assert.equal(await store.storedAnswer(key.scope, key.key), undefined);
+});
+
+test('an answer about a conversation that changes all the while is kept', async () => {
+	const key = freshKey();
+	const record = conversation();
+	await store.commit({ write: [{ op: 'insert', kind: 'conversations', record }] });
+	const claim = await claimOf(key);
+	const changes = Array.from({ length: 5 }, (_, index) =>
+		store.commit({ write: [{ op: 'patch', kind: 'conversations', id: record.id, set: { title: `Title ${index}` } }] }),
+	);
+	const remembering = idempotency.remember(claim.receipt({ status: 200, body: 'kept', subject: record.id }));
+	await Promise.all([...changes, remembering]);
+	assert.equal((await store.storedAnswer(key.scope, key.key))?.body, 'kept');
+});
+
+test('a repeat whose client has gone waits no longer for the first, and is not carried out', async () => {
+	const key = freshKey();
+	const first = deferred<string>();
+	const running = idempotency.run(key, { execute: () => first.promise, ...noRepeat }, signal);
+	const leaving = new AbortController();
+	const repeat = idempotency.run(key, { execute: () => assert.fail('twice'), ...noRepeat }, leaving.signal);
+	leaving.abort();
+	await assert.rejects(repeat, (error) => error instanceof AppError && error.code === 'unavailable');
+	first.resolve('answered');
+	assert.equal(await running, 'answered');
+});
