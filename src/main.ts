@@ -51,6 +51,7 @@ async function main(args: string[]): Promise<number | null> {
 }
 
 async function serve(settings: Settings): Promise<void> {
+	const signal = signalToStop();
 	const given = settings.api_key !== undefined;
 	const shown = { key: '$KEY', passwordToken: '' };
 	const app = await startApp(settings, {
@@ -70,24 +71,32 @@ async function serve(settings: Settings): Promise<void> {
 	];
 	process.stdout.write(`${lines.join('\n')}\n`);
 
-	let stopping = false;
-	const stop = async (signal: string): Promise<void> => {
-		// A second signal is from somebody who does not want to wait.
-		if (stopping) process.exit(1);
-		stopping = true;
-		process.stdout.write(`${signal}: finishing what runs\n`);
-		await app.drain(DRAIN_MS);
-		await app[Symbol.asyncDispose]();
-		process.exit(0);
-	};
-	for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-		process.on(signal, () => {
-			stop(signal).catch((error: unknown) => {
-				process.stderr.write(`parley: stopping failed: ${messageOf(error)}\n`);
-				process.exit(1);
-			});
+	signal
+		.then(async (name) => {
+			process.stdout.write(`${name}: finishing what runs\n`);
+			await app.drain(DRAIN_MS);
+			await app[Symbol.asyncDispose]();
+			process.exit(0);
+		})
+		.catch((error: unknown) => {
+			process.stderr.write(`parley: stopping failed: ${messageOf(error)}\n`);
+			process.exit(1);
 		});
-	}
+}
+
+/** The first signal to stop, listened for from now on: one that comes while the server starts is not lost, it stops when it has. */
+function signalToStop(): Promise<NodeJS.Signals> {
+	return new Promise((resolve) => {
+		let asked = false;
+		for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+			process.on(signal, () => {
+				// A second signal is from somebody who does not want to wait.
+				if (asked) process.exit(1);
+				asked = true;
+				resolve(signal);
+			});
+		}
+	});
 }
 
 /** The first link was not used, or was never seen; or the database is older than users are. */

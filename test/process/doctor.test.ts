@@ -50,7 +50,7 @@ async function folderOf(t: TestContext): Promise<string> {
 async function usedFolder(t: TestContext): Promise<string> {
 	const dataDir = await folderOf(t);
 	await using server = await startServer({ dataDir });
-	await server.stop();
+	assert.deepEqual(await server.stop(), { code: 0, signal: null }, server.output());
 	return dataDir;
 }
 

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 
@@ -56,6 +59,28 @@ test('a server that is told to stop finishes the replies that it has begun, and 
 		const open = history.data.filter(({ status }: { status: string }) => status === 'in_progress');
 		assert.deepEqual(open, [], 'no reply is left open');
 	}
+});
+
+test('a server that is told to stop while it still starts ends in order as well', async (t) => {
+	const folder = await mkdtemp(join(tmpdir(), 'parley-stop-'));
+	t.after(() => rm(folder, { recursive: true, force: true }));
+	const built = fileURLToPath(new URL('../../.build/main.js', import.meta.url));
+	const env = { PATH: process.env.PATH, PARLEY_DATA_DIR: folder, PARLEY_PORT: '0' };
+	const server = spawn(process.execPath, [built], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+	t.after(() => server.kill('SIGKILL'));
+	let printed = '';
+	for (const stream of [server.stdout, server.stderr]) {
+		stream.on('data', (bytes: Buffer) => {
+			// The key is printed as soon as it is stored, before the server listens.
+			if (!printed.includes('API key:') && bytes.includes('API key:')) server.kill('SIGTERM');
+			printed += bytes.toString();
+		});
+	}
+	const [code, signal] = await once(server, 'close', { signal: AbortSignal.timeout(LIMIT_MS) });
+	assert.deepEqual([code, signal], [0, null], printed);
+	assert.match(printed, /SIGTERM: finishing what runs/);
+	const log = await stat(join(folder, 'parley.db-wal')).catch(() => ({ size: 0 }));
+	assert.equal(log.size, 0, 'everything is in the database itself');
 });
 
 test('clients that keep a connection or an event stream open do not hold up the stop', async () => {
