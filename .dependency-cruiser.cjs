@@ -124,10 +124,17 @@ module.exports = {
 		},
 		{
 			name: 'no-sockets-beside-net-and-http',
-			comment: 'No room opens connections by itself.',
+			comment: 'No room opens connections by itself. (What may be taken from node:net is told to the linter.)',
 			severity: 'error',
 			from: { path: '^(src|workers)/', pathNot: '^src/(net|http)/' },
 			to: { path: '^(node:)?(http|https|http2|tls|dgram|dns|dns/promises)$', dependencyTypes: ['core'] },
+		},
+		{
+			name: 'no-other-programs',
+			comment: 'The server starts no other program, which would have ways out of its own, and opens no door to itself.',
+			severity: 'error',
+			from: { path: '^(src|workers)/' },
+			to: { path: '^(node:)?(child_process|cluster|inspector|inspector/promises|repl)$', dependencyTypes: ['core'] },
 		},
 		{
 			name: 'no-cycles',

@@ -17,14 +17,9 @@ const rules = [
 	},
 	{
 		say: 'Only src/net goes out; take its guarded fetch.',
+		// The linter knows the globals by their names, and imports; these are the ways around it.
 		files: (path) => server(path) && !path.startsWith('src/net/'),
-		pattern:
-			/(?<![\w.$#])fetch\s*\((?!.*\)\s*[:{])|\bglobalThis\.fetch\b|\bnew (WebSocket|EventSource|XMLHttpRequest)\b/,
-	},
-	{
-		say: 'Only src/net and src/http open sockets.',
-		files: (path) => server(path) && !/^src\/(net|http)\//.test(path),
-		pattern: /\b(net|tls)\.(connect|createConnection|createServer)\b|\bnew (net\.)?(Socket|TLSSocket)\b/,
+		pattern: /\bprocess\b.*\b(binding|_linkedBinding|dlopen|getBuiltinModule)\b/,
 	},
 	{
 		say: 'Finish it, or write an issue.',
@@ -48,22 +43,25 @@ const rules = [
 /** Every breach as `path:line: sentence`. */
 export function breaches() {
 	const files = ['src', 'workers', 'bench', 'test', '.scripts'].flatMap((folder) => filesBelow(folder, isCode));
-	return files.flatMap((path) => {
-		const applying = rules.filter((rule) => rule.files(path));
-		if (applying.length === 0) return [];
-		const found = [];
-		readFileSync(join(root, path), 'utf8')
-			.split('\n')
-			.forEach((line, index) => {
-				for (const rule of applying) {
-					if ((rule.once && index > 0) || rule.except?.test(line)) continue;
-					if (rule.pattern.test(rule.comments ? line : withoutComment(line))) {
-						found.push(`${path}:${index + 1}: ${rule.say}\n    ${line.trim().slice(0, 100)}`);
-					}
+	return files.flatMap((path) => breachesIn(path, () => readFileSync(join(root, path), 'utf8')));
+}
+
+/** The breaches of one file, whose path is relative to the project and whose text is read only where a rule is for it. */
+export function breachesIn(path, read) {
+	const applying = rules.filter((rule) => rule.files(path));
+	if (applying.length === 0) return [];
+	const found = [];
+	read()
+		.split('\n')
+		.forEach((line, index) => {
+			for (const rule of applying) {
+				if ((rule.once && index > 0) || rule.except?.test(line)) continue;
+				if (rule.pattern.test(rule.comments ? line : withoutComment(line))) {
+					found.push(`${path}:${index + 1}: ${rule.say}\n    ${line.trim().slice(0, 100)}`);
 				}
-			});
-		return found;
-	});
+			}
+		});
+	return found;
 }
 
 function withoutComment(line) {

@@ -37,16 +37,17 @@ import {
 	systemClock,
 } from './base/index.ts';
 import type { Settings } from './config/index.ts';
-import { Conversations } from './conversations/index.ts';
+import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
 import { createHttpServer } from './http/index.ts';
 import { Knowledge } from './knowledge/index.ts';
-import { type ChatProvider, createModels, createProviders } from './models/index.ts';
+import { type ChatProvider, createEmbedders, createModels, createProviders } from './models/index.ts';
 import { createNetwork, type Network } from './net/index.ts';
 import { Outbox } from './outbox/index.ts';
 import { createPool, type Pool, workerEntry } from './pool/index.ts';
 import { openSqliteStore } from './store/index.ts';
 import { Tools } from './tools/index.ts';
+import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
 
 export { FIRST_OWNER } from './access/index.ts';
 
@@ -64,6 +65,8 @@ export interface AppOverrides {
 	passwords?: Passwords;
 	/** Milliseconds that a model may take for a reply. */
 	replyMs?: number;
+	/** Milliseconds from one look for conversations that are kept no longer to the next. */
+	retentionMs?: number;
 }
 
 /** A running server. */
@@ -91,9 +94,14 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	const log = overrides.log ?? createLog(settings.log_level);
 
 	const network = parts.use(
-		overrides.network ?? createNetwork({ allowPrivateNetwork: settings.allow_private_network }),
+		overrides.network ??
+			createNetwork({
+				allowPrivateNetwork: settings.allow_private_network,
+				refusedNetworks: settings.refused_networks,
+			}),
 	);
 	const providers = [...createProviders(settings.providers, { network, clock, log }), ...(overrides.providers ?? [])];
+	const embedders = createEmbedders(settings.embedder, settings.providers, { network, clock, log });
 	const models = createModels({ defaultModel: settings.default_model, providers });
 	const store = parts.use(
 		await openSqliteStore({
@@ -115,13 +123,17 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers }));
 	const outbox = parts.use(new Outbox(store));
 	const tools = parts.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
-	const knowledge = parts.use(new Knowledge({ store, pool, network, clock, log }));
+	const knowledge = parts.use(new Knowledge({ store, pool, network, embedders, clock, log }));
 	const tokenSettings = new TokenSettings({ secrets, network });
 	const deployments = parts.use(new Deployments({ store, clock, log, tokenSettings }));
 	const replyMs = overrides.replyMs ?? REPLY_MS;
 	const conversations = parts.use(new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyMs }));
+	const retention = parts.use(new Retention({ store, conversations, clock, log, everyMs: overrides.retentionMs }));
+	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
+	const deliverer = parts.use(new Deliverer({ store, sender, clock, log }));
 	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
 	let drainMs = 0;
+	placement.onLost(() => retention.stop());
 	placement.onLost(() => conversations.drain(drainMs));
 	const idempotency = new Idempotency({ store, clock });
 	const passwords = overrides.passwords ?? new Passwords();
@@ -148,6 +160,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 					clock,
 					conversations,
 					cursors,
+					deliverer,
 					deployments,
 					documents: knowledge.documents,
 					idempotency,
@@ -166,7 +179,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 					watch,
 				}),
 				...passwordPageRoutes(),
-				...(await serverRoutes({ isReady: () => ready, version: version() })),
+				...serverRoutes({ isReady: () => ready, version: version() }),
 			],
 			log,
 			trustedProxies: settings.trusted_proxies,
@@ -175,8 +188,11 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 		}),
 	);
 	await conversations.start();
+	await knowledge.markForReindex();
 	knowledge.start();
 	sweeper.start();
+	deliverer.start();
+	retention.start();
 	const { host, port } = await server.listen().catch((cause: unknown) => {
 		throw new AppError('unavailable', messageOf(cause), { cause });
 	});
@@ -193,6 +209,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 			server.drain();
 			drainMs = ms;
 			await placement.drain();
+			await deliverer.drain();
 			await Promise.race([server.settled(), new Promise((resolve) => setTimeout(resolve, STREAMS_MS).unref())]);
 			await server.closeStreams();
 		},
@@ -202,11 +219,11 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 
 /** The version of this Parley, from its package. */
 export function version(): string {
-	for (const place of ['../package.json', '../../package.json']) {
+	for (const place of ['./package.json', '../package.json']) {
 		try {
 			return (JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version: string }).version;
 		} catch {
-			// The bundle lies one folder below the package, the sources too; elsewhere there is none.
+			// The bundle has one beside it; the sources lie one folder below theirs.
 		}
 	}
 	return '0.0.0';

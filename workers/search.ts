@@ -1,6 +1,13 @@
 import type { SearchHit, SearchJob, SearchResult, WorkerAnswer } from '../src/contract/index.ts';
-import { type Ranking, type SearchOptions, Spelling, searchGeneration } from '../src/knowledge/ranking/index.ts';
-import { type Basis, deserialiseBasis } from '../src/knowledge/semantic/index.ts';
+import {
+	type Embedded,
+	type Ranking,
+	type SearchOptions,
+	Spelling,
+	searchGeneration,
+	type Trained,
+} from '../src/knowledge/ranking/index.ts';
+import { deserialiseBasis } from '../src/knowledge/semantic/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** Bases stay in memory up to this many bytes as stored; at least the one in use does. */
@@ -9,11 +16,12 @@ const BASES_BYTES = 128 * 1024 * 1024;
 /** Connections are few: a server has one database. */
 let open: { database: string; reader: SearchReader } | undefined;
 
-interface Loaded {
-	basis: Basis;
-	spelling: Spelling;
+interface Loaded extends Trained {
 	bytes: number;
 }
+
+type Generation = NonNullable<ReturnType<SearchReader['generation']>>;
+type Asked = NonNullable<SearchJob['targets'][number]['question']>;
 
 /** The most recently used last. */
 const loaded = new Map<string, Loaded>();
@@ -27,7 +35,7 @@ export default async function search(job: SearchJob): Promise<WorkerAnswer<Searc
 		for (const target of job.targets) {
 			const { hybrid, semantic_weight } = target;
 			const options = { hybrid, semantic_weight, limit: job.top_k };
-			const found = searchTarget(reader, target.generation, job.query, options);
+			const found = searchTarget(reader, target, job.query, options);
 			confidence = Math.max(confidence, found.confidence);
 			for (const hit of found.hits) {
 				const shown = hit.score >= job.min_score ? present(reader, target.knowledge_base_id, hit) : undefined;
@@ -40,14 +48,20 @@ export default async function search(job: SearchJob): Promise<WorkerAnswer<Searc
 	return { ok: true, value };
 }
 
-function searchTarget(reader: SearchReader, id: string, query: string, options: SearchOptions) {
+function searchTarget(
+	reader: SearchReader,
+	target: SearchJob['targets'][number],
+	query: string,
+	options: SearchOptions,
+) {
+	const id = target.generation;
 	const generation = reader.generation(id);
 	if (!generation || generation.chunk_count === 0) return { hits: [], confidence: 0 };
 	const basis = generation.basis ?? '';
 	const index = {
 		chunks: generation.chunk_count,
 		languages: reader.languages(id),
-		semantic: generation.basis === null ? null : basisOf(reader, generation.basis),
+		semantic: target.question ? foreign(reader, generation, target.question) : trained(reader, generation),
 		chunksWith: (term: string) => reader.chunksWith(id, term),
 		keyword: (terms: readonly string[], limit: number) => reader.keyword(id, terms, limit),
 		nearest: (vector: Int8Array, limit: number) => reader.semantic(basis, vector, limit),
@@ -55,6 +69,18 @@ function searchTarget(reader: SearchReader, id: string, query: string, options: 
 		terms: (chunk: number) => reader.termsOf(chunk),
 	};
 	return searchGeneration(index, query, options);
+}
+
+/** The words of the question are weighed by what was trained on the documents. */
+function trained(reader: SearchReader, { basis }: Generation): Trained | null {
+	return basis === null ? null : basisOf(reader, basis);
+}
+
+/** The question is a vector already. Vectors of another embedder, or another length, have nothing to say to it. */
+function foreign(reader: SearchReader, { basis, embedder }: Generation, question: Asked): Embedded | null {
+	const vectors = basis === null ? undefined : reader.vectors(basis);
+	if (embedder !== question.embedder || vectors?.dimensions !== question.vector.length) return null;
+	return { asked: question.vector, floor: vectors.floor };
 }
 
 function present(reader: SearchReader, knowledge_base_id: string, hit: Ranking): SearchHit | undefined {
@@ -90,7 +116,8 @@ function basisOf(reader: SearchReader, id: string): Loaded | null {
 	let entry = loaded.get(id);
 	if (entry === undefined) {
 		const model = reader.model(id);
-		if (model === undefined) return null;
+		// Without bytes it was not trained here: its vectors are of a provider's embedder, which nobody has asked.
+		if (model === undefined || model.length === 0) return null;
 		const basis = deserialiseBasis(model);
 		entry = { basis, spelling: new Spelling(basis.vocabulary.keys()), bytes: model.length };
 	}

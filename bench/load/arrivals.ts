@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks';
+import { takeOrders } from './load-process.ts';
 
 /**
  * A load generator as a process of its own: requests arrive at a fixed rate whether or not the answers before have come
@@ -146,12 +147,4 @@ class Run {
 	}
 }
 
-process.on('message', (order: Order) => {
-	new Run(order).go().then(
-		(outcome) => process.send?.(outcome),
-		(error: unknown) => {
-			throw error;
-		},
-	);
-});
-process.on('disconnect', () => process.exit());
+takeOrders((order: Order) => new Run(order).go());

@@ -1,8 +1,5 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { withDeadline } from '../../src/base/index.ts';
 import type { Order, Outcome } from './arrivals.ts';
+import { startLoadProcess } from './load-process.ts';
 
 /** The load generator's process. */
 export interface Generator extends Disposable {
@@ -12,21 +9,9 @@ export interface Generator extends Disposable {
 
 /** Starts it. */
 export function startGenerator(): Generator {
-	const child = fork(fileURLToPath(new URL('./arrivals.ts', import.meta.url)), {
-		execArgv: ['--import', 'tsx'],
-	});
-	const ended = once(child, 'exit').then(([code]) => {
-		throw new Error(`The load generator ended (${code}).`);
-	});
-	ended.catch(() => {});
+	const child = startLoadProcess<Order, Outcome>(new URL('./arrivals.ts', import.meta.url));
 	return {
-		async run(order) {
-			child.send(order);
-			const answer = Promise.race([once(child, 'message'), ended]);
-			const limit = (order.seconds + 15) * 1000;
-			const [outcome] = await withDeadline(answer, limit, () => new Error('The load generator does not answer.'));
-			return outcome as Outcome;
-		},
-		[Symbol.dispose]: () => void child.kill(),
+		run: (order) => child.ask(order, (order.seconds + 15) * 1000),
+		[Symbol.dispose]: () => child[Symbol.dispose](),
 	};
 }

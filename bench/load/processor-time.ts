@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Clock ticks a second in which Linux counts a process's time for other processes; the same on every architecture. */
+/** Clock ticks a second in which Linux counts processor time for its processes; the same on every architecture. */
 const TICKS = 100;
 
 /** Seconds of processor time that a process has used so far, all threads; null where /proc does not tell. */
@@ -13,4 +13,39 @@ export function processorTime(pid: number): number | null {
 	} catch {
 		return null;
 	}
+}
+
+/** Seconds of processor time that all processes of the machine have used so far; null where /proc does not tell. */
+export function machineTime(): number | null {
+	try {
+		const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+		const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.trim().split(/\s+/).slice(1).map(Number);
+		return (user + nice + system + irq + softirq) / TICKS;
+	} catch {
+		return null;
+	}
+}
+
+/** Cores that were busy during a while, on average; null where /proc does not tell. */
+export interface CoresUsed {
+	/** By process, in the order asked for. */
+	each: (number | null)[];
+	/** By everything else on the machine, the asking process included. */
+	others: number | null;
+}
+
+/** Begins to look at what processes use; the function that comes back tells. */
+export function watchCores(pids: readonly number[]): () => CoresUsed {
+	const look = () => ({ at: performance.now(), each: pids.map(processorTime), all: machineTime() });
+	const before = look();
+	return () => {
+		const after = look();
+		const seconds = (after.at - before.at) / 1000;
+		const used = (from: number | null | undefined, to: number | null | undefined) =>
+			from == null || to == null ? null : (to - from) / seconds;
+		const each = after.each.map((time, index) => used(before.each[index], time));
+		const all = used(before.all, after.all);
+		const ours = each.reduce<number>((sum, cores) => sum + (cores ?? 0), 0);
+		return { each, others: all === null ? null : Math.max(0, all - ours) };
+	};
 }

@@ -38,7 +38,12 @@ export class IndexedCollection implements AsyncDisposable {
 	static async index({ documents }: Pick<Collection, 'documents'>): Promise<IndexedCollection> {
 		const folder = await mkdtemp(join(tmpdir(), 'parley-retrieval-'));
 		const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
-		await commit(store, { op: 'index.open_generation', generation: GENERATION, knowledge_base_id: 'kb_bench' });
+		await commit(store, {
+			op: 'index.open_generation',
+			generation: GENERATION,
+			knowledge_base_id: 'kb_bench',
+			embedder: 'builtin',
+		});
 		for (let at = 0; at < documents.length; at += SLICE) {
 			await commit(store, ...documents.slice(at, at + SLICE).map(addition));
 		}

@@ -1,4 +1,4 @@
-import type { Clock, Log } from '../base/index.ts';
+import { type Clock, type Log, Rounds } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
 
 export interface SweeperOptions {
@@ -15,45 +15,34 @@ const PORTION = 500;
 export class Sweeper implements AsyncDisposable {
 	readonly #store: SweeperOptions['store'];
 	readonly #clock: Clock;
-	readonly #log: Log;
-	#timer: NodeJS.Timeout | undefined;
-	#sweeping: Promise<void> | undefined;
-	#stopped = false;
+	readonly #rounds: Rounds;
 
 	constructor({ store, clock, log }: SweeperOptions) {
 		this.#store = store;
 		this.#clock = clock;
-		this.#log = log;
+		this.#rounds = new Rounds({
+			everyMs: EVERY_MS,
+			work: (signal) => this.#sweepAll(signal),
+			onFailure: (error) => log.warn({ err: error }, 'what has expired could not be erased'),
+		});
 	}
 
 	start(): void {
-		const sweep = () => {
-			this.sweep().catch((error: unknown) => {
-				this.#log.warn({ err: error }, 'what has expired could not be erased');
-			});
-		};
-		sweep();
-		this.#timer = setInterval(sweep, EVERY_MS);
-		this.#timer.unref();
+		this.#rounds.start();
 	}
 
 	/** Erases everything that is over by now; one that is under way is joined. */
 	sweep(): Promise<void> {
-		this.#sweeping ??= this.#sweepAll().finally(() => {
-			this.#sweeping = undefined;
-		});
-		return this.#sweeping;
+		return this.#rounds.run();
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		this.#stopped = true;
-		clearInterval(this.#timer);
-		await this.#sweeping?.catch(() => {});
+		await this.#rounds[Symbol.asyncDispose]();
 	}
 
-	async #sweepAll(): Promise<void> {
+	async #sweepAll(signal: AbortSignal): Promise<void> {
 		const before = this.#clock.now();
-		while (!this.#stopped && (await this.#store.hasExpired(before))) {
+		while (!signal.aborted && (await this.#store.hasExpired(before))) {
 			const { outcome } = await this.#store.commit({ write: [{ op: 'erase_expired', before, limit: PORTION }] });
 			// Another owner has the store, and sweeps it.
 			if (outcome !== 'committed') return;

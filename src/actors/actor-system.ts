@@ -198,11 +198,11 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		return true;
 	}
 
-	/** A cell has nothing to do: it goes if it is empty, or if all are to go. */
+	/** A cell has nothing to do: it goes if it is empty or its actor is over, or if all are to go. */
 	#rested(cell: Cell<M, R>): void {
 		if (!cell.actor) {
 			this.#remove(cell);
-		} else if (this.#goingDown) {
+		} else if (this.#goingDown || cell.over) {
 			this.#passivate(cell);
 		} else {
 			this.#makeRoom(this.#clock.now());

@@ -15,6 +15,8 @@ export interface Actor<M, R> {
 	takesUserMessages?(): boolean;
 	/** Whether nothing runs beside it and nobody listens, so that it may be put to sleep. Absent means always. */
 	canPassivate?(): boolean;
+	/** Whether nothing is left of what it stands for: it goes as soon as it may be put to sleep. Absent means never. */
+	isOver?(): boolean;
 	/** Saves what is not saved yet; afterwards the instance is forgotten, also where this fails. */
 	passivate?(): void | Promise<void>;
 	/** The instance's memory is given up, after a defect or at a forced end: stop what runs beside it. Nothing is saved. */

@@ -63,6 +63,16 @@ export class Cell<M, R> {
 		}
 	}
 
+	/** Whether the actor is not worth its place any more. */
+	get over(): boolean {
+		try {
+			return this.actor?.isOver?.() ?? false;
+		} catch (thrown) {
+			this.#host.report(this.id, thrown);
+			return false;
+		}
+	}
+
 	/** Whether one more message may wait. The next in turn, where the actor would take it, counts as in hand already. */
 	hasRoom(lane: Lane): boolean {
 		const waiting = this.mailbox.waitingIn(lane);

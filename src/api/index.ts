@@ -4,6 +4,7 @@ import { type ApiKeysOptions, apiKeyHandlers } from './api-keys.ts';
 import { type AssistantsOptions, assistantHandlers } from './assistants.ts';
 import type { Handler } from './call.ts';
 import { type ConversationHandlersOptions, conversationHandlers } from './conversations.ts';
+import { type DeliveryHandlersOptions, deliveryHandlers } from './deliveries.ts';
 import { type DeploymentHandlersOptions, deploymentHandlers } from './deployments.ts';
 import { type DocumentsOptions, documentHandlers } from './documents.ts';
 import { type EventHandlersOptions, eventHandlers } from './events.ts';
@@ -34,6 +35,7 @@ export type ApiOptions = PipelineOptions &
 	ConversationHandlersOptions &
 	WidgetRoutesOptions &
 	WebhookHandlersOptions &
+	DeliveryHandlersOptions &
 	EventHandlersOptions &
 	ModelHandlersOptions &
 	ApiKeysOptions &
@@ -57,6 +59,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...messageHandlers(options),
 		...conversationHandlers(options),
 		...webhookHandlers(options),
+		...deliveryHandlers(options),
 		...eventHandlers(options),
 		...modelHandlers(options),
 		...apiKeyHandlers(options),

@@ -69,6 +69,8 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				search_settings: { hybrid: true, semantic_weight: 0.5, ...body.search_settings },
 				generation: null,
 				rebuilding: null,
+				embedder: null,
+				reindex_reason: null,
 				documents_total: 0,
 				documents_pending: 0,
 				documents_failed: 0,

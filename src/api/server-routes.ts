@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openApiDocument } from '../contract/index.ts';
-import { type Route, StaticFiles } from '../http/index.ts';
+import { type BytesReply, type HttpRequest, type Route, StaticFiles } from '../http/index.ts';
 
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 const NO_STORE = ['cache-control', 'no-store'] as const;
@@ -39,25 +40,8 @@ const DOCS_SCRIPT = `SwaggerUIBundle({
 `;
 
 /** Routes about the server itself: whether it lives, whether it takes traffic, and its documentation. */
-export async function serverRoutes({
-	isReady,
-	version,
-}: {
-	isReady: () => boolean;
-	version: string;
-}): Promise<Route[]> {
-	const swagger = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
-	const ui = await StaticFiles.read(swagger, ['swagger-ui.css', 'swagger-ui-bundle.js'], {
-		contentSecurityPolicy: DOCS_POLICY,
-	});
-	const docs = new StaticFiles(
-		[
-			['index.html', DOCS_PAGE],
-			['start.js', DOCS_SCRIPT],
-			['openapi.json', JSON.stringify(openApiDocument(version))],
-		],
-		{ contentSecurityPolicy: DOCS_POLICY },
-	);
+export function serverRoutes({ isReady, version }: { isReady: () => boolean; version: string }): Route[] {
+	const documentation = new Documentation(version);
 	const state = (status: number, text: string) => ({
 		status,
 		headers: [JSON_HEADER, NO_STORE],
@@ -66,15 +50,58 @@ export async function serverRoutes({
 	return [
 		{ method: 'GET', path: '/healthz', handle: () => state(200, 'alive') },
 		{ method: 'GET', path: '/readyz', handle: () => (isReady() ? state(200, 'ready') : state(503, 'not ready')) },
-		{ method: 'GET', path: '/api/openapi.json', handle: (request) => docs.reply('openapi.json', request) },
-		{ method: 'GET', path: '/api/docs', handle: (request) => docs.reply('index.html', request) },
-		{ method: 'GET', path: '/api/docs/start.js', handle: (request) => docs.reply('start.js', request) },
+		{ method: 'GET', path: '/api/openapi.json', handle: (request) => documentation.own('openapi.json', request) },
+		{ method: 'GET', path: '/api/docs', handle: (request) => documentation.own('index.html', request) },
+		{ method: 'GET', path: '/api/docs/start.js', handle: (request) => documentation.own('start.js', request) },
 		{
 			method: 'GET',
 			path: '/api/docs/{file}',
-			handle: (request) => ui.reply(request.params.file as string, request),
+			handle: (request) => documentation.foreign(request.params.file as string, request),
 		},
 	];
+}
+
+/** The pages about the API. Made and read when somebody first looks: most servers are never asked. */
+class Documentation {
+	readonly #version: string;
+	#own: StaticFiles | undefined;
+	#foreign: Promise<StaticFiles> | undefined;
+
+	constructor(version: string) {
+		this.#version = version;
+	}
+
+	/** The description of the API and the page around it. */
+	own(name: string, request: HttpRequest): BytesReply {
+		this.#own ??= new StaticFiles(
+			[
+				['index.html', DOCS_PAGE],
+				['start.js', DOCS_SCRIPT],
+				['openapi.json', JSON.stringify(openApiDocument(this.#version))],
+			],
+			{ contentSecurityPolicy: DOCS_POLICY },
+		);
+		return this.#own.reply(name, request);
+	}
+
+	/** Swagger UI. */
+	async foreign(name: string, request: HttpRequest): Promise<BytesReply> {
+		this.#foreign ??= StaticFiles.read(swaggerFolder(), ['swagger-ui.css', 'swagger-ui-bundle.js'], {
+			contentSecurityPolicy: DOCS_POLICY,
+		}).catch((error: unknown) => {
+			// The next one who asks tries again.
+			this.#foreign = undefined;
+			throw error;
+		});
+		return (await this.#foreign).reply(name, request);
+	}
+}
+
+/** Beside the bundled server, or in its package when Parley runs from its sources. */
+function swaggerFolder(): string {
+	const bundled = fileURLToPath(new URL('./static/swagger-ui', import.meta.url));
+	if (existsSync(bundled)) return bundled;
+	return dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 }
 
 /** The routes that answer also while the server drains. */

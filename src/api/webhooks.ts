@@ -1,8 +1,17 @@
 import { AppError, type Clock, mergePatch, newId, type SecretBox, timestamp } from '../base/index.ts';
 import type { Operations, Webhook } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
-import { decideAndCommit, requireVersion, type Store, versionOf, type WebhookRecord } from '../store/index.ts';
 import {
+	decideAndCommit,
+	requireVersion,
+	type Store,
+	versionOf,
+	type WebhookRecord,
+	type Write,
+} from '../store/index.ts';
+import {
+	CANCELLED_AT_ONCE,
+	type Deliverer,
 	newSigningSecret,
 	Pings,
 	requireEndpoint,
@@ -28,6 +37,7 @@ export interface WebhookHandlersOptions {
 	secrets: SecretBox;
 	cursors: Cursors;
 	clock: Clock;
+	deliverer: Pick<Deliverer, 'wake' | 'tidy'>;
 }
 
 /** A webhook endpoint as the API shows it, without its secret. */
@@ -44,18 +54,21 @@ export function presentWebhook(record: WebhookRecord): Webhook {
 	};
 }
 
+/** @throws AppError `not_found` also for another workspace's */
+export async function findWebhook(store: Pick<Store, 'get'>, workspaceId: string, id: string): Promise<WebhookRecord> {
+	const record = await store.get('webhooks', id);
+	if (record?.workspace_id !== workspaceId) throw new AppError('not_found', 'The webhook does not exist.');
+	return record;
+}
+
 /** Webhook endpoints: register, read, change, delete, and try out. */
-export function webhookHandlers({ store, network, secrets: box, cursors, clock }: WebhookHandlersOptions): {
+export function webhookHandlers({ store, network, secrets: box, cursors, clock, deliverer }: WebhookHandlersOptions): {
 	[K in WebhookOperation]: Handler<Operations[K]>;
 } {
 	const secrets = new SigningSecrets(box);
 	const pings = new Pings(new Sender({ network, secrets, clock }));
 
-	const find = async (workspaceId: string, id: string): Promise<WebhookRecord> => {
-		const record = await store.get('webhooks', id);
-		if (record?.workspace_id !== workspaceId) throw new AppError('not_found', 'The webhook does not exist.');
-		return record;
-	};
+	const find = (workspaceId: string, id: string) => findWebhook(store, workspaceId, id);
 
 	return {
 		async listWebhooks({ caller, query }) {
@@ -98,8 +111,8 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock }
 			return versioned(presentWebhook(record), record);
 		},
 
-		updateWebhook: ({ caller, params, body, ifVersion }) =>
-			decideAndCommit(store, async () => {
+		async updateWebhook({ caller, params, body, ifVersion }) {
+			const { former, webhook } = await decideAndCommit(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifVersion);
 				const { secret, ...fields } = body;
@@ -112,15 +125,19 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock }
 					...(secret === undefined ? {} : secrets.replaced(record, secret, now)),
 					updated_at: now,
 				};
-				const next = { ...record, ...set, version: record.version + 1 };
+				const next: WebhookRecord = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {
 						expect: [versionOf('webhooks', record)],
-						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }],
+						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }, ...consequences(record, next, now)],
 					},
-					result: versioned(presentWebhook(next), next),
+					result: { former: record, webhook: next },
 				};
-			}),
+			});
+			if (isDisabled(former, webhook)) deliverer.tidy();
+			if (beginsAnew(former, webhook)) deliverer.wake(webhook.id);
+			return versioned(presentWebhook(webhook), webhook);
+		},
 
 		async deleteWebhook({ caller, params, ifVersion }) {
 			await decideAndCommit(store, async () => {
@@ -129,11 +146,15 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock }
 				return {
 					commit: {
 						expect: [versionOf('webhooks', record)],
-						write: [{ op: 'remove', kind: 'webhooks', id: record.id }],
+						write: [
+							{ op: 'remove', kind: 'webhooks', id: record.id },
+							{ op: 'erase_deliveries', webhook_id: record.id, limit: CANCELLED_AT_ONCE },
+						],
 					},
 					result: undefined,
 				};
 			});
+			deliverer.tidy();
 			return { id: params.id, deleted: true as const };
 		},
 
@@ -169,4 +190,23 @@ function disabledReason(
 ): Partial<Pick<WebhookRecord, 'disabled_reason'>> {
 	if (status === undefined || status === former) return {};
 	return { disabled_reason: status === 'active' ? null : 'Disabled through the API.' };
+}
+
+/** What a change of an endpoint does to its deliveries. */
+function consequences(former: WebhookRecord, next: WebhookRecord, now: number): Write[] {
+	const writes: Write[] = [];
+	if (isDisabled(former, next)) {
+		writes.push({ op: 'cancel_deliveries', webhook_id: next.id, at: now, limit: CANCELLED_AT_ONCE });
+	}
+	if (beginsAnew(former, next)) writes.push({ op: 'forget_failures', webhook_id: next.id });
+	return writes;
+}
+
+function isDisabled(former: WebhookRecord, { status }: WebhookRecord): boolean {
+	return former.status === 'active' && status === 'disabled';
+}
+
+/** Revived, or somewhere else: that it has failed before says nothing any more. */
+function beginsAnew(former: WebhookRecord, { status, url }: WebhookRecord): boolean {
+	return url !== former.url || (former.status === 'disabled' && status === 'active');
 }

@@ -12,6 +12,7 @@ export const ERROR_CODES = {
 	assistant_archived: [400, 'The assistant is archived and starts no new conversations.'],
 	conversation_archived: [400, 'The conversation is archived and takes no more messages.'],
 	conversation_not_taken_over: [400, 'Take the conversation over first: the model is answering in it.'],
+	webhook_disabled: [400, 'The webhook endpoint is disabled. Revive it first: PATCH {"status":"active"}.'],
 	unknown_model: [400, 'The model is not configured on this server.'],
 	unsupported_content_type: [400, 'The Content-Type of the request is not supported here.'],
 	url_not_allowed: [400, 'The URL points to an address that this server does not connect to.'],

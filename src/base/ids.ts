@@ -15,6 +15,7 @@ export const ID_PREFIXES = {
 	workspace: 'ws_',
 	user: 'user_',
 	delivery: 'dlv_',
+	delivery_attempt: 'att_',
 	session: 'sess_',
 	generation: 'gen_',
 	basis: 'basis_',

@@ -1,6 +1,7 @@
 export { lineOf } from './address-line.ts';
 export { type Deferred, deferred, pause, withDeadline } from './async.ts';
 export { type Clock, systemClock, timestamp, timestampOrNull } from './clock.ts';
+export { isDeeper } from './depth.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, type ErrorExtras, messageOf } from './errors.ts';
 export { Gate } from './gate.ts';
 export { httpAddress, localAddress } from './http-address.ts';
@@ -10,5 +11,7 @@ export { createLog, type Log } from './log.ts';
 export { Lru } from './lru.ts';
 export { applyMergePatch, mergePatch } from './merge-patch.ts';
 export { Owned } from './owned.ts';
+export { retryAfterMs } from './retry-after.ts';
+export { Rounds, type RoundsOptions } from './rounds.ts';
 export { SecretBox } from './secret-box.ts';
 export { SlidingWindow } from './sliding-window.ts';

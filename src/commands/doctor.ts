@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { AppError, createLog, messageOf, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
-import { createModels, createProviders, probeProvider } from '../models/index.ts';
+import { createEmbedders, createModels, createProviders, probeEmbedder, probeProvider } from '../models/index.ts';
 import { createNetwork, type Network } from '../net/index.ts';
 import { inspectDatabase } from '../store/index.ts';
 import { type Command, columns } from './command.ts';
@@ -25,7 +25,9 @@ const doctor: Command = {
 		await using network = createNetwork({ allowPrivateNetwork: settings.allow_private_network });
 		const findings = [...database(settings), await disk(settings), model(settings, network)];
 		// All at once: whoever waits for a hanging one waits for it alone.
-		findings.push(...(await Promise.all(settings.providers.map((provider) => tried(provider, settings, network)))));
+		const asked = settings.providers.map((provider) => tried(provider, settings, network));
+		if (settings.embedder !== 'builtin') asked.push(embedder(settings, network));
+		findings.push(...(await Promise.all(asked)));
 		for (const line of columns(findings.map(({ ok, about, sentence }) => [ok ? 'ok' : 'FAILED', about, sentence]))) {
 			given.print(line);
 		}
@@ -95,6 +97,15 @@ async function tried(provider: Settings['providers'][number], settings: Settings
 	const dependencies = { network, clock: systemClock, log: createLog('silent') };
 	const { ok, sentence } = await probeProvider(provider, known, dependencies);
 	return { ok, about: `provider ${provider.id}`, sentence };
+}
+
+/** Whether documents get the vectors that the settings ask for. */
+async function embedder({ embedder: id, providers }: Settings, network: Network): Promise<Finding> {
+	const dependencies = { network, clock: systemClock, log: createLog('silent') };
+	const configured = createEmbedders(id, providers, dependencies).resolve(id);
+	const about = 'embedder';
+	if (configured === null) return { ok: false, about, sentence: `${id} is not configured.` };
+	return { about, ...(await probeEmbedder(configured)) };
 }
 
 function readable(bytes: number): string {

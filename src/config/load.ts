@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import { messageOf } from '../base/index.ts';
+import { checkEmbedder } from './embedder.ts';
 import { isBaseUrl, isHeaderWord, isNetwork, isOrigin, isSecretKey } from './formats.ts';
 import { providersOf } from './providers.ts';
 import { type GivenSettings, normal, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
@@ -63,6 +64,11 @@ export function loadConfig(sources: ConfigSources): Settings {
 			variable: (name) => sources.env[name],
 		},
 		(place, complaint) => new ConfigError(`${whereIn(place, origins)} ${complaint}. ${SETTINGS.providers.description}`),
+	);
+	checkEmbedder(
+		given.embedder,
+		providers,
+		(complaint) => new ConfigError(`${whereIn('/embedder', origins)} ${complaint}. ${SETTINGS.embedder.description}`),
 	);
 	return normal(given, providers);
 }

@@ -31,10 +31,12 @@ export const SettingsSchema = Type.Object(
 		rate_limit: Type.Optional(Type.Integer({ minimum: 0 })),
 		trusted_proxies: Type.Array(Type.String({ format: 'network' }), { default: [] }),
 		allow_private_network: Type.Boolean({ default: false }),
+		refused_networks: Type.Array(Type.String({ format: 'network' }), { default: [] }),
 		default_model: Type.String({ minLength: 1, default: 'builtin/extractive' }),
 		openai_api_key: Type.Optional(Type.String({ format: 'header-word' })),
 		anthropic_api_key: Type.Optional(Type.String({ format: 'header-word' })),
 		providers: Type.Array(ProviderSchema, { maxItems: 100, default: [] }),
+		embedder: Type.String({ minLength: 1, maxLength: 300, default: 'builtin' }),
 		max_upload_bytes: Type.Integer({ minimum: 1, maximum: 1_073_741_824, default: 26_214_400 }),
 		workers: Type.Integer({ minimum: 1, maximum: 64, default: 2 }),
 	},
@@ -79,6 +81,11 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 		description:
 			'1 lets the server reach private addresses, and over plain HTTP: for URL imports, tools, webhooks and key sets (tests, intranets).',
 	},
+	refused_networks: {
+		variable: 'PARLEY_REFUSED_NETWORKS',
+		description:
+			'Addresses or CIDR ranges, separated by commas, that URL imports, tools, webhooks and key sets never reach, whether or not private ones may be.',
+	},
 	default_model: { variable: 'PARLEY_DEFAULT_MODEL', description: 'Model of assistants that name none.' },
 	openai_api_key: {
 		variable: 'PARLEY_OPENAI_API_KEY',
@@ -91,6 +98,11 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	providers: {
 		variable: 'PARLEY_PROVIDERS',
 		description: 'Providers of models: a list of objects with an id, a type and more; in the variable as JSON.',
+	},
+	embedder: {
+		variable: 'PARLEY_EMBEDDER',
+		description:
+			'What makes the vectors of new indexes: builtin, or provider/name, with ?dimensions=1 to 4096 behind it where the model lets that be chosen.',
 	},
 	max_upload_bytes: { variable: 'PARLEY_MAX_UPLOAD_BYTES', description: 'Largest file that may be uploaded.' },
 	workers: { variable: 'PARLEY_WORKERS', description: 'Threads for parsing and embedding (searching has one more).' },

@@ -36,7 +36,8 @@ const role = OneOf(['owner', 'member'], {
 const retention_days = NullableInteger({
 	minimum: 1,
 	maximum: 36_500,
-	description: 'Days for which conversations are kept; null: for ever.',
+	description:
+		'Days for which conversations are kept after what was said in them last, whatever their status. Then they are erased for good, without an event, and their open streams end; a change takes effect within a minute. Null: for ever.',
 });
 
 export const ApiKey = Type.Object({

@@ -1,6 +1,7 @@
 export * from './access.ts';
 export * from './assistants.ts';
 export * from './conversations.ts';
+export * from './deliveries.ts';
 export * from './deployments.ts';
 export * from './documents.ts';
 export * from './events.ts';
@@ -10,6 +11,7 @@ export * from './models.ts';
 export { openApiDocument } from './openapi/index.ts';
 export * from './operation.ts';
 export { type OperationId, type Operations, operations } from './operations.ts';
+export { outgoingEvents } from './outgoing-events.ts';
 export { HIDDEN, Nothing, type Page, PageOf } from './shapes.ts';
 export * from './tools.ts';
 export { bodyValidator, pointerTo, queryValidator, type Validator } from './validate.ts';

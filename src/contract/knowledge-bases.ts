@@ -59,6 +59,16 @@ export const IndexingStatus = Type.Object({
 	documents_total: Type.Integer(),
 	documents_indexed: Type.Integer(),
 	last_indexed_at: NullableTimestamp,
+	embedder: NullableText({
+		description:
+			'What made the vectors that are searched: `builtin`, or the `provider/name` of an embeddings model. Null where nothing has been indexed.',
+		examples: ['builtin'],
+	}),
+	reindex_required: Type.Boolean({
+		description:
+			'Whether a reindex is due: the server is set to another embedder by now, or documents were added while that of the index was not configured. Until then the index is searched with the embedder that made it, or by keywords alone where that one is not configured any more.',
+		examples: [false],
+	}),
 });
 export type IndexingStatus = Static<typeof IndexingStatus>;
 

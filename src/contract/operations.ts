@@ -1,6 +1,7 @@
 import { accessOperations } from './access.ts';
 import { assistantOperations } from './assistants.ts';
 import { conversationOperations } from './conversations.ts';
+import { deliveryOperations } from './deliveries.ts';
 import { deploymentOperations } from './deployments.ts';
 import { documentOperations } from './documents.ts';
 import { eventOperations } from './events.ts';
@@ -22,6 +23,7 @@ export const operations = {
 	...conversationOperations,
 	...widgetOperations,
 	...webhookOperations,
+	...deliveryOperations,
 	...eventOperations,
 	...modelOperations,
 	...accessOperations,

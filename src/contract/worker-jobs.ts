@@ -112,6 +112,11 @@ export interface SearchJob {
 		basis: string | null;
 		hybrid: boolean;
 		semantic_weight: number;
+		/**
+		 * The query as a provider's embedder sees it; its vectors alone are compared with it. Absent for the built-in embedder,
+		 * which the worker asks itself, and where the provider's is not to be had: then the words must do.
+		 */
+		question?: { embedder: string; vector: Float32Array };
 	}>;
 	query: string;
 	top_k: number;

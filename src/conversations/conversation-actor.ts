@@ -11,6 +11,7 @@ import {
 	type Store,
 } from '../store/index.ts';
 import { type ConversationChange, changeConversation, eraseConversation } from './change.ts';
+import { type Expiry, expireConversation } from './expiry.ts';
 import { type AgentMessage, agentMessage, type HandOver, handOver } from './hand-over.ts';
 import { outcomeOf, type ReplyDependencies, STOPPED, writeReply } from './reply.ts';
 import { noProgress, type ReplyProgress } from './reply-progress.ts';
@@ -38,6 +39,7 @@ export type ConversationMessage =
 	| { type: 'rewrite'; questionId: string; replyId: string }
 	| ({ type: 'change' } & ConversationChange)
 	| ({ type: 'erase' } & Omit<ConversationChange, 'patch'>)
+	| ({ type: 'expire' } & Expiry)
 	| ({ type: 'hand_over' } & HandOver)
 	| ({ type: 'say' } & AgentMessage)
 	/** Reports of a reply that is being written. */
@@ -52,6 +54,8 @@ export type ConversationAnswer =
 	| { turn: SentMessage | null }
 	| { changed: ConversationRecord }
 	| { said: MessageRecord }
+	/** Whether it was erased; not where somebody has said something, or its workspace was changed. */
+	| { expired: boolean }
 	/** A message to a person, who answers when they do; the stream from `position` tells of it. */
 	| { noted: MessageRecord; position: number }
 	| { done: true };
@@ -118,6 +122,10 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		return this.#turn === null;
 	}
 
+	isOver(): boolean {
+		return this.#record === null;
+	}
+
 	discard(): void {
 		this.#abort?.abort(new Error('The conversation was loaded anew.'));
 	}
@@ -145,6 +153,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 				return this.#change(message);
 			case 'erase':
 				return this.#erase(message);
+			case 'expire':
+				return this.#expire(message);
 			case 'hand_over':
 				return this.#handOver(message);
 			case 'say':
@@ -237,7 +247,11 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		// Another repeat was faster.
 		if (reply.status !== 'failed') return { turn: null };
 		if (this.#record.status === 'archived') throw new AppError('conversation_archived');
-		const { commit, turn } = rewriteTurn(this.#record, question, reply, clock.now());
+		// Somebody has the conversation who has read the question, and answers when they do.
+		if (this.#record.handled_by === 'human') return { noted: question, position: 0 };
+		const assistant = await store.get('assistants', this.#record.assistant_id);
+		const model = assistant?.model ?? (reply.model as string);
+		const { commit, turn } = rewriteTurn(this.#record, question, reply, model, clock.now());
 		const { seqs } = committed(await store.commit(commit));
 		this.#position = (seqs[0] as number) - 1;
 		this.#restarted = true;
@@ -259,14 +273,28 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 	async #erase(erasure: Omit<ConversationChange, 'patch'>): Promise<ConversationAnswer> {
 		if (!this.#record) throw new AppError('not_found', 'The conversation does not exist.');
-		const { id } = this.#record;
 		committed(await this.#deps.store.commit(eraseConversation(this.#record, erasure)));
+		this.#forget(this.#record.id);
+		return DONE;
+	}
+
+	async #expire(expiry: Expiry): Promise<ConversationAnswer> {
+		const commit = this.#record && !this.#turn ? expireConversation(this.#record, expiry) : null;
+		if (!this.#record || !commit) return { expired: false };
+		const result = await this.#deps.store.commit(commit);
+		if (result.outcome === 'conflict' && result.kind === 'workspaces') return { expired: false };
+		committed(result);
+		this.#forget(this.#record.id);
+		return { expired: true };
+	}
+
+	/** Nothing is left of the conversation: nobody writes in it or follows it any more. */
+	#forget(id: string): void {
 		this.#abort?.abort(new Error('The conversation was erased.'));
 		this.#record = null;
 		this.#turn = null;
 		this.#abort = null;
 		this.#deps.outbox.close(id);
-		return DONE;
 	}
 
 	/** Writes a reply again that was cut off, or gives it up when that happened before. */
@@ -275,7 +303,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const { conversation, question, reply } = this.#turn;
 		if (reply.attempts >= ATTEMPTS) {
 			const error = { code: 'interrupted', message: 'The reply was interrupted twice and has been given up.' };
-			return this.#end({ content: '', status: 'failed', citations: [], tool_calls: [], usage: null, error });
+			return this.#end(outcomeOf({ ...noProgress(), toolCalls: reply.tool_calls }, 'failed', error));
 		}
 		const [seq = 1] = await this.#mustCommit(restartTurn(this.#turn, this.#deps.clock.now()));
 		this.#position = seq - 1;

@@ -19,6 +19,7 @@ import {
 	type ConversationMessage,
 	type SentMessage,
 } from './conversation-actor.ts';
+import type { Expiry } from './expiry.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
 import { requireMetadata } from './metadata.ts';
 import type { Audience } from './present.ts';
@@ -71,6 +72,7 @@ const STOP_MS = 10_000;
 const JOIN_MS = 10_000;
 const LOOKS = 20;
 const CHANGE_MS = 10_000;
+const EXPIRE_MS = 10_000;
 /** After a failure of ours a reply is taken up again, not at once: what failed may need a moment. */
 const RESUME_MS = 1_000;
 
@@ -193,7 +195,7 @@ export class Conversations implements AsyncDisposable {
 
 	/**
 	 * What a repeat of a stored message finds: the reply that has ended; or the turn in which it is being written, anew where
-	 * it had failed.
+	 * it had failed; or, where a person has the conversation by now, the message alone.
 	 * @param body what the message's receipt was stored with
 	 */
 	async repeated(body: string): Promise<SentMessage | EndedTurn | NotedMessage> {
@@ -215,6 +217,7 @@ export class Conversations implements AsyncDisposable {
 				reply.status === 'failed' ? { deadlineMs: TURN_MS } : { lane: 'control', deadlineMs: JOIN_MS },
 			);
 			if ('turn' in answer && answer.turn) return answer.turn;
+			if ('noted' in answer) return answer;
 			// It has ended, or was begun, since it was read: look again.
 		}
 		throw new AppError('unavailable', 'The reply cannot be joined right now.', { retry_after: 1 });
@@ -253,6 +256,17 @@ export class Conversations implements AsyncDisposable {
 	/** Erases a conversation for good; whoever follows it is told no more. */
 	async erase(id: string, erasure: Omit<ConversationChange, 'patch'>): Promise<void> {
 		await this.#ask(id, { type: 'erase', ...erasure });
+	}
+
+	/**
+	 * Erases a conversation whose time is over, and of which nothing waits or is being written.
+	 * @returns false where it is in use after all, or was erased before
+	 * @throws AppError `unavailable`, `conversation_busy`
+	 */
+	async expire(id: string, expiry: Expiry): Promise<boolean> {
+		// In turn with what visitors send: a message that came before keeps the conversation.
+		const answer = await this.#transport.ask(id, { type: 'expire', ...expiry }, { deadlineMs: EXPIRE_MS });
+		return 'expired' in answer && answer.expired;
 	}
 
 	/**

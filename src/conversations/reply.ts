@@ -1,5 +1,5 @@
 import { AppError, type Log, messageOf, pause } from '../base/index.ts';
-import type { Citation, SearchHit, SearchResult } from '../contract/index.ts';
+import type { Citation, SearchHit, SearchResult, Usage } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import {
 	type ChatRequest,
@@ -8,6 +8,7 @@ import {
 	type ModelEvent,
 	type Models,
 	type ModelToolCall,
+	type ModelUsage,
 	type Passage,
 } from '../models/index.ts';
 import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
@@ -16,6 +17,7 @@ import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
 import { runCalls } from './tool-calls.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
 import { untilAborted } from './until-aborted.ts';
+import { WholeCharacters } from './whole-characters.ts';
 
 export interface ReplyDependencies {
 	store: Pick<Store, 'get' | 'messagesBefore'>;
@@ -52,7 +54,7 @@ export async function writeReply(
 ): Promise<ReplyOutcome> {
 	try {
 		await converse(deps, turn, progress, listener, signal);
-		if (progress.text === '') throw new AppError('model_error', 'The model gave an empty answer.');
+		if (progress.text.trim() === '') throw new AppError('model_error', 'The model gave an empty answer.');
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
@@ -104,7 +106,7 @@ async function converse(
 		const said = await listen(untilAborted(stream, signal), progress, listener);
 		if (said.calls.length === 0) return;
 		const calls = await runCalls(said.calls, functions, progress, listener, signal);
-		request.steps = [...request.steps, { text: said.text, calls }];
+		request.steps = [...request.steps, { text: said.text, calls, memory: said.memory }];
 	}
 }
 
@@ -113,33 +115,48 @@ async function listen(
 	events: AsyncIterable<ModelEvent>,
 	progress: ReplyProgress,
 	listener: ReplyListener,
-): Promise<{ text: string; calls: ModelToolCall[] }> {
+): Promise<{ text: string; calls: ModelToolCall[]; memory: unknown }> {
 	const calls: ModelToolCall[] = [];
+	const characters = new WholeCharacters();
 	let text = '';
+	let memory: unknown;
+	const say = (said: string) => {
+		if (said === '') return;
+		// What is said after a call begins a paragraph of its own.
+		const piece = text === '' && progress.text !== '' ? `\n\n${said}` : said;
+		if (progress.text.length + piece.length > MAX_REPLY_CHARS) {
+			throw new AppError('model_error', 'The model wrote too much.');
+		}
+		text += said;
+		progress.text += piece;
+		listener.text(piece);
+	};
 	for await (const event of events) {
 		switch (event.type) {
-			case 'delta': {
-				// What is said after a call begins a paragraph of its own.
-				const piece = text === '' && progress.text !== '' ? `\n\n${event.text}` : event.text;
-				text += event.text;
-				progress.text += piece;
-				listener.text(piece);
-				if (progress.text.length > MAX_REPLY_CHARS) throw new AppError('model_error', 'The model wrote too much.');
+			case 'delta':
+				say(characters.add(event.text));
 				break;
-			}
-			case 'usage': {
-				const { input_tokens, output_tokens } = progress.usage ?? { input_tokens: 0, output_tokens: 0 };
-				progress.usage = {
-					input_tokens: input_tokens + event.input_tokens,
-					output_tokens: output_tokens + event.output_tokens,
-				};
+			case 'usage':
+				progress.usage = usageWith(progress.usage, event);
 				break;
-			}
 			case 'tool_call':
 				calls.push(event);
+				break;
+			case 'memory':
+				memory = event.memory;
 		}
 	}
-	return { text, calls };
+	say(characters.end());
+	return { text, calls, memory };
+}
+
+/** What all rounds together have cost. */
+function usageWith(before: ReplyProgress['usage'], { input_tokens, output_tokens }: ModelUsage): Usage {
+	const sum = (a: number, b: number) => Math.min(a + b, Number.MAX_SAFE_INTEGER);
+	return {
+		input_tokens: sum(before?.input_tokens ?? 0, input_tokens),
+		output_tokens: sum(before?.output_tokens ?? 0, output_tokens),
+	};
 }
 
 /** A failure as the message shows it; a defect of ours shows no internals. */
@@ -184,7 +201,7 @@ async function retrieve(
 async function earlierTurns(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatTurn[]> {
 	const messages = await store.messagesBefore(question.conversation_id, question.seq, HISTORY);
 	return messages
-		.filter(({ content, status }) => content !== '' && (status === 'completed' || status === 'stopped'))
+		.filter(({ content, status }) => content.trim() !== '' && (status === 'completed' || status === 'stopped'))
 		.map(({ role, content }) => ({ role, content }));
 }
 

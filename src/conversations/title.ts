@@ -1,6 +1,20 @@
 const MAX_CHARS = 80;
+/** A title is looked for in so much of a reply. */
+const BEGINNING_CHARS = 2_000;
+/** Citations, and what makes text strong, code or a link. */
+const MARKS = /\s*\[\d+\]|\*\*|__|`|!?\[([^\]\n]*)\]\([^)\n]*\)/g;
 /** Made once: that costs more than cutting a title. */
 const characters = new Intl.Segmenter();
+
+/**
+ * A conversation's title where its first message gives none ("?", "👋"): from the reply to that, without its marks.
+ * @param reply Markdown, with citations
+ */
+export function titleOfReply(reply: string): string | null {
+	const lines = reply.slice(0, BEGINNING_CHARS).split(/[\r\n]+/);
+	const bare = lines.map((line) => line.replace(/^[\s>#*+|-]+/, '').replace(MARKS, '$1'));
+	return titleOf(bare.join('\n'));
+}
 
 /** A conversation's title from what it began with: its first line, cut between words. Null where that has no letter or digit. */
 export function titleOf(content: string): string | null {

@@ -62,5 +62,8 @@ function refusal(result: string): Pick<ToolOutcome, 'result' | 'is_error'> {
 /** The provider's id of a call; one of ours where that is missing, very long, or was there before in this reply. */
 function uniqueId(id: string, calls: readonly ToolCall[]): string {
 	const isTaken = (other: string) => calls.some((call) => call.id === other);
-	return id !== '' && id.length <= MAX_ID_CHARS && !isTaken(id) ? id : `call_${calls.length + 1}`;
+	if (id !== '' && id.length <= MAX_ID_CHARS && !isTaken(id)) return id;
+	let number = calls.length + 1;
+	while (isTaken(`call_${number}`)) number++;
+	return `call_${number}`;
 }

@@ -9,6 +9,7 @@ import {
 	versionOf,
 } from '../store/index.ts';
 import { presentConversation, presentMessage } from './present.ts';
+import { titleOfReply } from './title.ts';
 
 /** A visitor's or client's message on its way into a conversation. */
 export interface IncomingMessage {
@@ -18,6 +19,9 @@ export interface IncomingMessage {
 	/** Stored with the message, completed by where its reply is: repeats are answered by that. */
 	receipt: IdempotencyRecord | null;
 }
+
+/** The place of the reply to what a conversation began with. */
+const FIRST_REPLY = 2;
 
 /** A stored question and the reply that is being written to it. */
 export interface Turn {
@@ -161,7 +165,9 @@ export function endTurn(
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } {
 	const ended: MessageRecord = { ...reply, ...outcome, completed_at: now, version: reply.version + 1 };
-	const set = { last_message_at: now, updated_at: now };
+	const isFirst = reply.seq === FIRST_REPLY && outcome.status === 'completed';
+	const title = conversation.title === null && isFirst ? titleOfReply(outcome.content) : null;
+	const set = { last_message_at: now, updated_at: now, ...(title === null ? {} : { title }) };
 	const next: ConversationRecord = { ...conversation, ...set, version: conversation.version + 1 };
 	const commit: Commit = {
 		expect: [
@@ -174,6 +180,7 @@ export function endTurn(
 		],
 		events: [
 			workspaceEvent(conversation, 'message.created', presentMessage(ended), now),
+			...(title === null ? [] : [workspaceEvent(next, 'conversation.updated', presentConversation(next), now)]),
 			streamEvent(
 				conversation,
 				outcome.status === 'failed' ? 'message.failed' : 'message.completed',
@@ -185,14 +192,19 @@ export function endTurn(
 	return { commit, conversation: next };
 }
 
-/** The commit by which a reply that failed is to be written anew, to the same stored question. */
+/**
+ * The commit by which a reply that failed is to be written anew, to the same stored question. When it ends, it is told to
+ * the workspace once more: whoever goes by the events must learn that it is not the failure that they were told of.
+ */
 export function rewriteTurn(
 	conversation: ConversationRecord,
 	question: MessageRecord,
 	failed: MessageRecord,
+	model: string,
 	now: number,
 ): { commit: Commit; turn: Turn } {
 	const set = {
+		model,
 		content: '',
 		status: 'in_progress' as const,
 		citations: [],

@@ -36,8 +36,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * Carries events to a socket: pulls the next one only while the socket takes bytes, sends what became ready in one turn
- * as one write, and lets go of the events as soon as the client leaves.
+ * Carries events to a socket: pulls the next one only while the socket takes bytes, sends what is ready together as one
+ * write, and lets go of the events as soon as the client leaves.
  */
 export class EventWriter {
 	readonly #iterator: AsyncIterator<SseEvent>;
@@ -45,7 +45,9 @@ export class EventWriter {
 	readonly #heartbeat: NodeJS.Timeout;
 	#text = '';
 	#opened = false;
-	#flushAt: NodeJS.Immediate | null = null;
+	/** Until the stream opens, with a comment where no event was ready by then. */
+	#opening: NodeJS.Immediate | null;
+	#flushing = false;
 	/** Present while the socket takes no more. */
 	#room: Deferred<void> | null = null;
 	#over = false;
@@ -54,7 +56,7 @@ export class EventWriter {
 		this.#iterator = events[Symbol.asyncIterator]();
 		this.#sink = sink;
 		this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
-		this.#flushSoon();
+		this.#opening = setImmediate(() => this.#send(COMMENT));
 		void this.#pump();
 	}
 
@@ -104,21 +106,23 @@ export class EventWriter {
 		await this.finish();
 	}
 
+	/**
+	 * Sends as soon as no further event is ready by itself. Not in a turn of its own: with many streams a turn is long, and
+	 * what makes the events has joined those of a turn already.
+	 */
 	#flushSoon(): void {
-		this.#flushAt ??= setImmediate(() => this.#flush());
-	}
-
-	#flush(): void {
-		if (this.#flushAt !== null) clearImmediate(this.#flushAt);
-		this.#flushAt = null;
-		if (this.#over || this.#room !== null) return;
-		if (this.#text === '' && this.#opened) return;
-		this.#send(this.#text === '' ? COMMENT : this.#text);
+		if (this.#flushing) return;
+		this.#flushing = true;
+		process.nextTick(() => {
+			this.#flushing = false;
+			if (!this.#over && this.#room === null && this.#text !== '') this.#send(this.#text);
+		});
 	}
 
 	#send(text: string): void {
 		this.#text = '';
 		this.#opened = true;
+		this.#stopOpening();
 		this.#heartbeat.refresh();
 		if (!this.#sink.write(text)) this.#room ??= deferred();
 	}
@@ -132,10 +136,15 @@ export class EventWriter {
 		if (this.#over) return false;
 		this.#over = true;
 		clearInterval(this.#heartbeat);
-		if (this.#flushAt !== null) clearImmediate(this.#flushAt);
+		this.#stopOpening();
 		this.#room?.resolve();
 		this.#room = null;
 		return true;
+	}
+
+	#stopOpening(): void {
+		if (this.#opening !== null) clearImmediate(this.#opening);
+		this.#opening = null;
 	}
 
 	/** A generator that is busy takes the hint at its next step; its own failure while leaving tells nobody anything. */

@@ -1,11 +1,14 @@
 import { type Clock, Gate, KeyedLock, type Log, messageOf } from '../base/index.ts';
 import type { SearchJob, SearchResult, SearchSettings } from '../contract/index.ts';
+import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
 import type { Pool } from '../pool/index.ts';
 import type { IdempotencyRecord, KnowledgeBaseRecord, Store } from '../store/index.ts';
 import { Documents } from './documents.ts';
+import { QuestionVectors } from './embedding/index.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { JobLoop } from './job-loop.ts';
+import { markForReindex } from './mark-for-reindex.ts';
 import { Rebuild } from './rebuild/rebuild.ts';
 import { Training } from './training/training.ts';
 
@@ -13,6 +16,8 @@ export interface KnowledgeDependencies {
 	store: Store & { databaseFile: string };
 	pool: Pool;
 	network: Network;
+	/** The built-in one alone where absent. */
+	embedders?: Embedders;
 	clock: Clock;
 	log: Log;
 	/** Milliseconds until what failed is tried again for the first time. */
@@ -43,18 +48,28 @@ export class Knowledge implements AsyncDisposable {
 	readonly #rebuild: Rebuild;
 	readonly #jobs: JobLoop;
 	readonly #log: Log;
+	readonly #embedders: Embedders;
+	readonly #questions: QuestionVectors;
 
 	constructor(deps: KnowledgeDependencies) {
 		this.#store = deps.store;
 		this.#pool = deps.pool;
 		this.#log = deps.log;
+		const { embedders = builtinEmbedders, log } = deps;
+		this.#embedders = embedders;
+		this.#questions = new QuestionVectors({ embedders, log });
 		const documents = new Documents({ store: deps.store, clock: deps.clock, onQueued: () => this.#jobs.wake() });
 		const largeTrainings = new Gate(1, LARGE_TRAININGS);
-		const parts = { retryMs: RETRY_MS, ...deps, documents, indexing: new KeyedLock(), largeTrainings };
+		const parts = { retryMs: RETRY_MS, ...deps, embedders, documents, indexing: new KeyedLock(), largeTrainings };
 		this.documents = documents;
 		this.#rebuild = new Rebuild(parts);
 		const work = [new Ingest(parts), new Training(parts), this.#rebuild];
 		this.#jobs = new JobLoop({ ...parts, work });
+	}
+
+	/** Marks the knowledge bases that the server's embedder has changed for. To be called once, before `start`. */
+	markForReindex(): Promise<void> {
+		return markForReindex(this.#store, this.#embedders.configured);
 	}
 
 	/** Takes up what waits in the store, and goes on. */
@@ -87,7 +102,7 @@ export class Knowledge implements AsyncDisposable {
 		{ top_k, min_score, settings, signal }: SearchOptions,
 	): Promise<SearchResult> {
 		for (let attempt = 1; ; attempt++) {
-			const targets = await this.#targets(knowledgeBases, settings);
+			const targets = await this.#targets(knowledgeBases, query, settings, signal);
 			if (targets.length === 0) return { hits: [], confidence: 0 };
 			const job = { database: this.#store.databaseFile, targets, query, top_k, min_score };
 			const result = await this.#pool.search(job, signal);
@@ -97,19 +112,29 @@ export class Knowledge implements AsyncDisposable {
 
 	async #targets(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
+		query: string,
 		settings: Partial<SearchSettings> | undefined,
+		signal: AbortSignal | undefined,
 	): Promise<SearchJob['targets']> {
-		const targets = [];
+		const targets: SearchJob['targets'] = [];
+		/** Of each embedder once, a failure included: nobody waits for it twice. */
+		const vectors = new Map<string, Float32Array | null>();
 		for (const { id, search_settings } of knowledgeBases) {
 			const serving = await this.#store.servingGeneration(id);
 			if (!serving || serving.chunk_count === 0) continue;
 			const { hybrid, semantic_weight } = { ...search_settings, ...settings };
+			const { embedder, dimensions } = serving;
+			const kind = `${embedder} ${dimensions}`;
+			const known = vectors.get(kind);
+			const vector = known === undefined ? await this.#questions.of(serving, query, signal) : known;
+			vectors.set(kind, vector);
 			targets.push({
 				knowledge_base_id: id,
 				generation: serving.id,
 				basis: serving.basis,
 				hybrid,
 				semantic_weight,
+				...(vector === null ? {} : { question: { embedder, vector } }),
 			});
 		}
 		return targets;

@@ -36,18 +36,23 @@ export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
 		documents_total: record.documents_total,
 		documents_indexed: record.documents_total - record.documents_pending - record.documents_failed,
 		last_indexed_at: timestampOrNull(record.last_indexed_at),
+		embedder: record.embedder,
+		// Asked for already while one runs, and pointless where there is nothing to index.
+		reindex_required: record.reindex_reason !== null && record.rebuilding === null && record.documents_total > 0,
 	};
 }
 
 /**
  * The part of a commit that moves a knowledge base's counts, with the event that belongs to it: `knowledge_base.indexed`
- * at each way from indexing to ready. The commit must expect the record's version.
+ * at each way to ready. The commit must expect the record's version.
  */
 export function recount(
 	record: KnowledgeBaseRecord,
 	change: CountChange,
 	now: number,
-	set: Partial<Pick<KnowledgeBaseRecord, 'generation' | 'rebuilding' | 'last_indexed_at'>> = {},
+	set: Partial<
+		Pick<KnowledgeBaseRecord, 'generation' | 'rebuilding' | 'embedder' | 'reindex_reason' | 'last_indexed_at'>
+	> = {},
 ): { write: Write; events: NewEvent[] } {
 	const counts = {
 		documents_total: record.documents_total + (change.total ?? 0),
@@ -55,7 +60,8 @@ export function recount(
 		documents_failed: record.documents_failed + (change.failed ?? 0),
 	};
 	const next: KnowledgeBaseRecord = { ...record, ...counts, ...set, updated_at: now };
-	const indexed = statusOf(record) === 'indexing' && statusOf(next) === 'ready';
+	// From error too: the documents that had failed were removed, and nobody had told that the others are indexed.
+	const indexed = statusOf(record) !== 'ready' && statusOf(next) === 'ready';
 	return {
 		write: { op: 'patch', kind: 'knowledge_bases', id: record.id, set: { ...counts, ...set, updated_at: now } },
 		events: indexed

@@ -45,6 +45,8 @@ export interface ToolResult {
 export interface ReplyStep {
 	text: string;
 	calls: readonly ToolResult[];
+	/** What the model gave as its memory of the round, unchanged; absent where it gave none. */
+	memory?: unknown;
 }
 
 /** Everything that a model may use for one reply. Plain data: it survives a way between threads. */
@@ -92,8 +94,17 @@ export interface ModelToolCall {
 	arguments: unknown;
 }
 
+/**
+ * What a model has to be given again with this round when it is asked for the next, such as its signed thinking. Plain data
+ * that nobody else reads; at most once, and only beside calls.
+ */
+export interface ModelMemory {
+	type: 'memory';
+	memory: unknown;
+}
+
 /** What a model yields while it answers. Consumers switch on `type`, so that kinds can be added. */
-export type ModelEvent = ModelDelta | ModelToolCall | ModelUsage;
+export type ModelEvent = ModelDelta | ModelToolCall | ModelUsage | ModelMemory;
 
 /** A model that answers in a conversation. */
 export interface ChatModel {

@@ -15,6 +15,15 @@ export type {
 } from './chat-model.ts';
 export { citedIndexes } from './citations.ts';
 export {
+	BUILTIN_EMBEDDER,
+	builtinEmbedders,
+	createEmbedders,
+	type Embedder,
+	type Embedders,
+	mayPass,
+	probeEmbedder,
+} from './embeddings/index.ts';
+export {
 	createModels,
 	DEFAULT_MODEL,
 	type ModelListing,

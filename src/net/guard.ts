@@ -1,26 +1,24 @@
-import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { AppError } from '../base/index.ts';
-import { isPublicAddress } from './address.ts';
-
-/** One address of a name. */
-export interface ResolvedAddress {
-	address: string;
-	family: number;
-}
-
-/** Finds all addresses of a name. Rejects, or answers none, where there are none. */
-export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
+import { AddressBlocks, isPublicAddress, isSameAddress } from './address.ts';
+import { isPublicName } from './host-name.ts';
+import { ownAddresses } from './own-addresses.ts';
+import { isBadPort } from './ports.ts';
+import { type Resolve, resolveBySystem, resolverOfDns } from './resolve.ts';
 
 /** What the guard lets through. */
 export interface GuardOptions {
 	/** Lifts the two rules that addresses must be public and that some URLs must be https; all others stay. */
 	allowPrivateNetwork: boolean;
-	/** The system's resolver by default, which knows the hosts file too. */
+	/** Addresses and CIDR blocks that are never connected to, private networks allowed or not. */
+	refusedNetworks?: readonly string[];
+	/** The DNS by default; where private networks are allowed the system's resolver, which knows the hosts file too. */
 	resolve?: Resolve;
-	/** Which addresses may be connected to; `isPublicAddress` by default. */
+	/** Which addresses may be connected to; by default those that are public and none of this machine's own. */
 	judge?: (address: string) => boolean;
+	/** The addresses of this machine; by default those of its interfaces, at the time of asking. */
+	ownAddresses?: () => string[];
 	/** Milliseconds for finding the address, connecting and TLS. */
 	connectTimeoutMs?: number;
 }
@@ -46,35 +44,40 @@ export interface Guard {
 
 const MAX_URL_LENGTH = 8_192;
 
-/** Names that are set aside for the own machine or the own network (RFC 6761, RFC 6762, RFC 8375, ICANN's `.internal`). */
-const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
+/** A parser leaves some of them out without a word: whoever reads the URL sees another one than is fetched. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
 /** The guard of everything that goes out. */
 export function createGuard(options: GuardOptions): Guard {
-	const resolve = options.resolve ?? ((hostname) => systemLookup(hostname, { all: true }));
-	const judge = options.allowPrivateNetwork ? () => true : (options.judge ?? isPublicAddress);
+	const { allowPrivateNetwork } = options;
+	const resolve = options.resolve ?? (allowPrivateNetwork ? resolveBySystem : resolverOfDns());
+	const refusedNetworks = new AddressBlocks(options.refusedNetworks ?? []);
+	const own = options.ownAddresses ?? ownAddresses;
+	const isForeign = (address: string) =>
+		isPublicAddress(address) && !own().some((ours) => isSameAddress(ours, address));
+	const isAllowed = allowPrivateNetwork ? () => true : (options.judge ?? isForeign);
+	const judge = (address: string) => !refusedNetworks.has(address) && isAllowed(address);
 
-	/** Judges a host as it stands in a URL; a name may still turn out to have a forbidden address. */
-	function checkHost(hostname: string): void {
+	/** Judges where a URL leads, as it stands there; a name may still turn out to have a forbidden address. */
+	function checkTarget({ hostname, port }: { hostname: string; port: string }): void {
 		const host = hostname.replace(/^\[|\]$/g, '');
-		const allowed = isIP(host) ? judge(host) : options.allowPrivateNetwork || !LOCAL_NAME.test(host.replace(/\.$/, ''));
+		const allowed = isIP(host) ? judge(host) : allowPrivateNetwork || isPublicName(host);
 		if (!allowed) throw notPublic(hostname);
+		if (isBadPort(port))
+			throw refused(`Port ${port} belongs to a service that is not on the web, and is not connected to.`);
 	}
 
 	function judgeUrl(text: string, rules: UrlRules): URL {
 		if (text.length > MAX_URL_LENGTH) throw refused(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
-		let url: URL;
-		try {
-			url = new URL(text);
-		} catch {
-			throw refused('The URL is not a valid absolute URL.');
-		}
+		if (CONTROL_CHARACTER.test(text) || !URL.canParse(text)) throw refused('The URL is not a valid absolute URL.');
+		const url = new URL(text);
 		if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused('Only http and https URLs are allowed.');
-		if (rules.httpsOnly && url.protocol !== 'https:' && !options.allowPrivateNetwork) {
+		if (rules.httpsOnly && url.protocol !== 'https:' && !allowPrivateNetwork) {
 			throw refused('Only https URLs are allowed here.');
 		}
 		if (url.username !== '' || url.password !== '') throw refused('A URL with a user name or password is not allowed.');
-		checkHost(url.hostname);
+		checkTarget(url);
 		return url;
 	}
 
@@ -98,7 +101,7 @@ export function createGuard(options: GuardOptions): Guard {
 				return usable;
 			})
 			.catch((thrown: Error) => {
-				throw options.allowPrivateNetwork ? thrown : notPublic(hostname, thrown);
+				throw allowPrivateNetwork ? thrown : notPublic(hostname, thrown);
 			})
 			.then(
 				(usable) => (all ? callback(null, usable) : callback(null, usable[0]!.address, usable[0]!.family)),
@@ -106,13 +109,19 @@ export function createGuard(options: GuardOptions): Guard {
 			);
 	};
 
-	const connector = buildConnector({ lookup, autoSelectFamily: true, timeout: options.connectTimeoutMs ?? 10_000 });
+	const connector = buildConnector({
+		lookup,
+		autoSelectFamily: true,
+		// HTTP/2 would let one connection serve several names.
+		allowH2: false,
+		timeout: options.connectTimeoutMs ?? 10_000,
+	});
 	return {
 		checkUrl,
 		connect(target, callback) {
 			try {
 				// A literal address never reaches `lookup`.
-				checkHost(target.hostname);
+				checkTarget(target);
 			} catch (thrown) {
 				callback(thrown as Error, null);
 				return;

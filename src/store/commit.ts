@@ -26,9 +26,28 @@ export type Write =
 	| { op: 'end_sessions'; user_id: string; except?: string }
 	/** Removes stored answers and sessions whose time is over (ms since the epoch), at most `limit` of each. */
 	| { op: 'erase_expired'; before: number; limit: number }
+	| DeliveryWrite
 	| IndexWrite;
 
-/** An event to be stored with the change it tells of. */
+/** A change of what is delivered to webhook endpoints, beside the deliveries that come with events. `limit` bounds one commit. */
+export type DeliveryWrite =
+	/** Ends deliveries of an endpoint that wait. */
+	| { op: 'cancel_deliveries'; webhook_id: string; at: number; limit: number }
+	/** Removes deliveries of an endpoint that is gone, with their attempts. */
+	| { op: 'erase_deliveries'; webhook_id: string; limit: number }
+	/** Removes events from before a time (ms since the epoch) that no delivery waits for, with their deliveries. */
+	| { op: 'erase_events'; before: number; limit: number }
+	/** Makes these events, by their places in the log, due anew at an endpoint; those that wait already stay as they are. */
+	| { op: 'redeliver'; webhook_id: string; seqs: number[]; at: number }
+	/** An attempt has failed: the first one since the last success is remembered. */
+	| { op: 'note_failure'; webhook_id: string; at: number }
+	/** An attempt has succeeded, or the endpoint begins anew. */
+	| { op: 'forget_failures'; webhook_id: string };
+
+/**
+ * An event to be stored with the change it tells of. One of a workspace's stream is due at once at each active webhook
+ * endpoint that asked for its type: its deliveries are stored with it.
+ */
 export interface NewEvent {
 	/** `evt_…` */
 	id: string;

@@ -2,6 +2,7 @@ export { BlobStore, type IncomingBlob } from './blobs.ts';
 export type {
 	Commit,
 	CommitOutcome,
+	DeliveryWrite,
 	Expectation,
 	IdempotencyRecord,
 	Job,
@@ -16,6 +17,8 @@ export type {
 	ApiKeyRecord,
 	AssistantRecord,
 	ConversationRecord,
+	DeliveryAttemptRecord,
+	DeliveryRecord,
 	DeploymentRecord,
 	DocumentRecord,
 	Kind,
@@ -28,7 +31,15 @@ export type {
 	WebhookRecord,
 	WorkspaceRecord,
 } from './records.ts';
-export type { Coverage, Generation, IndexWrite, StoredChunk, StoredTerms } from './search-index.ts';
+export type {
+	Coverage,
+	Generation,
+	IndexWrite,
+	OpenedBasis,
+	StoredChunk,
+	StoredTerms,
+	StoredText,
+} from './search-index.ts';
 export {
 	type DatabaseReport,
 	databaseFile,
@@ -39,12 +50,15 @@ export {
 export {
 	AnsweredBefore,
 	type DocumentBlob,
+	type DueDeliveries,
 	decideAndCommit,
+	type IdleConversation,
 	type Jobs,
 	type ListQuery,
 	type Position,
 	type Readers,
 	requireVersion,
 	type Store,
+	type UntidyWebhooks,
 	versionOf,
 } from './store.ts';

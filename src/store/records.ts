@@ -97,6 +97,44 @@ export interface WebhookRecord extends Owned {
 	former_secret_until: number | null;
 }
 
+/** What becomes of one event at one endpoint. */
+export interface DeliveryRecord extends Owned {
+	webhook_id: string;
+	/** The event's place in the log. */
+	event_seq: number;
+	event_id: string;
+	event_type: string;
+	/** The conversation that the event tells of, where it does. */
+	subject: string | null;
+	status: 'pending' | 'delivered' | 'failed' | 'cancelled';
+	/** How many there were. */
+	attempts: number;
+	/** How many have failed since an event or a person made it due. */
+	failures: number;
+	/** The first one since then: the time for retries counts from here. */
+	first_attempt_at: number | null;
+	/** When the next attempt is due: 0 for the first one, which is in order of the log; null where none is to come. */
+	due_at: number | null;
+	/** Of the last attempt. */
+	status_code: number | null;
+	/** Why the last attempt failed, as a sentence. */
+	error: string | null;
+	completed_at: number | null;
+}
+
+/** One attempt to deliver; `created_at` is when it began. */
+export interface DeliveryAttemptRecord extends Versioned {
+	delivery_id: string;
+	/** From 1. */
+	number: number;
+	/** Null where there was no answer. */
+	status_code: number | null;
+	duration_ms: number;
+	error: string | null;
+	/** The beginning of what the endpoint answered. */
+	answer: string | null;
+}
+
 export interface AssistantRecord extends Owned {
 	name: string;
 	description: string | null;
@@ -117,6 +155,13 @@ export interface KnowledgeBaseRecord extends Owned {
 	generation: string | null;
 	/** The generation that a reindex is building beside the serving one; null where none runs. */
 	rebuilding: string | null;
+	/** Whose vectors the serving generation holds; null where there is none. */
+	embedder: string | null;
+	/**
+	 * Why the index is to be built anew: the server's embedder is another one by now, or documents were added without vectors
+	 * while the index's own was not to be had. Null where nothing calls for it.
+	 */
+	reindex_reason: 'embedder' | 'vectors' | null;
 	/** Counted in the record itself, so that its version tells of every change of its documents. */
 	documents_total: number;
 	/** Documents that are queued or being processed. */
@@ -208,6 +253,8 @@ export interface Records {
 	workspace_guards: WorkspaceGuardRecord;
 	tools: ToolRecord;
 	webhooks: WebhookRecord;
+	deliveries: DeliveryRecord;
+	delivery_attempts: DeliveryAttemptRecord;
 	assistants: AssistantRecord;
 	knowledge_bases: KnowledgeBaseRecord;
 	documents: DocumentRecord;

@@ -7,7 +7,13 @@ import type { DocumentRecord } from './records.ts';
  * over in one commit.
  */
 export type IndexWrite =
-	| { op: 'index.open_generation'; generation: string; knowledge_base_id: string }
+	| {
+			op: 'index.open_generation';
+			generation: string;
+			knowledge_base_id: string;
+			/** Whose vectors it holds, and no other's. */
+			embedder: string;
+	  }
 	/** Adds a document's chunks, and their vectors where the generation has a basis. Replaces what the document had. */
 	| {
 			op: 'index.add_document';
@@ -39,14 +45,18 @@ export type IndexWrite =
 	| { op: 'index.describe_documents'; generation: string; document_ids: string[]; indexed_at: number }
 	/** Removes a document's chunks, full text and vectors (of every basis of the generation). */
 	| { op: 'index.remove_document'; generation: string; document_id: string }
-	/** Stores a trained basis and makes its empty vector table. It does not serve yet. */
+	/** Stores a basis and makes its empty vector table. It does not serve yet. */
 	| {
 			op: 'index.open_basis';
 			generation: string;
 			basis: string;
 			dimensions: number;
+			/** 0 where it was not trained here. */
 			trained_on: number;
+			/** What was trained; no bytes where the vectors come from a provider. */
 			model: Uint8Array;
+			/** The cosine of what has nothing to do with each other, 0..1; 0 where absent. */
+			floor?: number;
 	  }
 	/** Vectors of stored chunks (row ids) under a basis. Ids that are gone by now are passed over. */
 	| { op: 'index.add_vectors'; basis: string; chunk_ids: number[]; vectors: Int8Array }
@@ -59,8 +69,12 @@ export type IndexWrite =
 export interface Generation {
 	id: string;
 	knowledge_base_id: string;
-	/** The serving basis, null before the first training. */
+	/** Whose vectors it holds: `builtin`, or the id of a provider's embedder. */
+	embedder: string;
+	/** The serving basis, null before the first one. */
 	basis: string | null;
+	/** Values of a vector of the serving basis; null without one. */
+	dimensions: number | null;
 	/** How many chunks the serving basis was trained on; 0 without one. */
 	trained_on: number;
 	/** How many chunks the generation holds. */
@@ -72,6 +86,24 @@ export interface Coverage {
 	document: DocumentRecord;
 	/** The version that it was built from; 0 where it was copied, null where the generation does not have it. */
 	built_from: number | null;
+}
+
+/** A basis as far as it has come. */
+export interface OpenedBasis {
+	id: string;
+	/** Values of a vector. */
+	dimensions: number;
+	/** The last chunk that `index.add_vectors` has given a vector: chunks of smaller ids have theirs. 0 for none. */
+	embedded_to: number;
+}
+
+/** What a stored chunk says, for an embedder that reads texts. */
+export interface StoredText {
+	id: number;
+	/** The document's. */
+	title: string;
+	heading_path: string[];
+	text: string;
 }
 
 /** The analysed terms of a stored chunk. */

@@ -2,7 +2,7 @@ import { AppError, KeyedLock } from '../base/index.ts';
 import type { BlobStore } from './blobs.ts';
 import type { Commit, CommitOutcome, Expectation, Job, StoredAnswer, StoredEvent } from './commit.ts';
 import type { Kind, Records } from './records.ts';
-import type { Coverage, Generation, StoredChunk, StoredTerms } from './search-index.ts';
+import type { Coverage, Generation, OpenedBasis, StoredChunk, StoredTerms, StoredText } from './search-index.ts';
 
 /** Where a page begins: after this item, in the list's order. Messages are placed by `seq`, all else by creation. */
 export interface Position {
@@ -12,6 +12,27 @@ export interface Position {
 
 /** A document and where its bytes are. */
 export type DocumentBlob = Pick<Records['documents'], 'id' | 'created_at' | 'blob'>;
+
+/** A conversation in which nothing has been said for some time. */
+export interface IdleConversation extends Position {
+	message_count: number;
+}
+
+/** Deliveries of an endpoint that wait and are due, those included whose time only a clock that was set back can have set. */
+export interface DueDeliveries {
+	/** Tried before, in the order in which they are due. */
+	retries: Records['deliveries'][];
+	/** In the order of their events. */
+	fresh: Records['deliveries'][];
+}
+
+/** Endpoints, by id, whose deliveries do not fit their state any more. */
+export interface UntidyWebhooks {
+	/** Disabled, and still have deliveries that wait. */
+	disabled: string[];
+	/** Deleted, and still have deliveries. */
+	gone: string[];
+}
 
 export interface ListQuery<K extends Kind> {
 	where: Partial<Records[K]>;
@@ -33,6 +54,16 @@ export interface Readers {
 	unfinishedReplies(): Promise<Records['messages'][]>;
 	/** The reply that is being written in a conversation, or was when the process before this one ended. */
 	unfinishedReply(conversationId: string): Promise<Records['messages'] | undefined>;
+	/**
+	 * Conversations of a workspace whose last message (or else their beginning) lies before a time, and in which no reply is
+	 * being written; the longest idle first. `at` is the time of that.
+	 */
+	idleConversations(
+		workspaceId: string,
+		before: number,
+		after: Position | undefined,
+		limit: number,
+	): Promise<IdleConversation[]>;
 	/** Assistants of a workspace that this knowledge base is attached to. */
 	assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]>;
 	apiKeyByHash(hash: string): Promise<Records['api_keys'] | undefined>;
@@ -55,7 +86,32 @@ export interface Readers {
 	storedAnswer(scope: string, key: string): Promise<StoredAnswer | undefined>;
 	/** Events of a stream after a commit sequence, in order; of these types only, where any are given. */
 	events(stream: string, after: number, limit: number, types?: readonly string[]): Promise<StoredEvent[]>;
-	/** The commit sequence of the last event of all; 0 where there is none. */
+	/** The event at this place in the log. */
+	event(seq: number): Promise<StoredEvent | undefined>;
+	/** Whether `erase_events` would erase any. */
+	hasExpiredEvents(before: number): Promise<boolean>;
+	/** The places in the log of the first event since a time and of the last until another; null where there is none between. */
+	eventsBetween(since: number, until: number): Promise<{ first: number; last: number } | null>;
+	/** At most `limit` of each. */
+	dueDeliveries(webhookId: string, now: number, limit: number): Promise<DueDeliveries>;
+	/**
+	 * Of an endpoint's deliveries that are due the first ones that are about none of these subjects (or, with no subject, are of
+	 * none of these types); looked for among the first few thousand.
+	 */
+	dueBesides(
+		webhookId: string,
+		now: number,
+		likenesses: readonly string[],
+		limit: number,
+	): Promise<Records['deliveries'][]>;
+	/** When the next delivery of an endpoint is due after this time; null where none waits. */
+	nextDue(webhookId: string, after: number): Promise<number | null>;
+	/** Endpoints with deliveries that wait; of one workspace, where it is named. */
+	webhooksWithPending(workspaceId: string | null): Promise<string[]>;
+	untidyWebhooks(): Promise<UntidyWebhooks>;
+	/** Since when every attempt of an endpoint has failed; null where the last one has not, or there was none. */
+	failingSince(webhookId: string): Promise<number | null>;
+	/** The commit sequence of the last event of all, erased ones included; 0 where there was none. */
 	lastEvent(): Promise<number>;
 	/** The commit sequence of the event with which a message's text closed last; undefined where it did not, or was forgotten. */
 	closingEvent(conversationId: string, messageId: string): Promise<number | undefined>;
@@ -71,6 +127,10 @@ export interface Readers {
 	): Promise<Coverage[]>;
 	/** The terms of a generation's chunks that were stored after this one, in the order in which they were. */
 	termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]>;
+	/** The basis of a generation that was opened last, whether it serves or not. */
+	openedBasis(generation: string): Promise<OpenedBasis | undefined>;
+	/** What a generation's chunks say that were stored after this one, in the order in which they were. */
+	textsAfter(generation: string, chunkId: number, limit: number): Promise<StoredText[]>;
 	/** A document's chunks in reading order, after a position in it, in the generation that serves the knowledge base now. */
 	servingChunks(knowledgeBaseId: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]>;
 }

@@ -1,6 +1,5 @@
-import { AppError, type Clock } from '../base/index.ts';
+import { AppError, type Clock, isDeeper } from '../base/index.ts';
 import type { CheckJob, CheckResult } from '../contract/index.ts';
-import { isDeeper } from './bounds.ts';
 import { unlessAborted } from './call-deadline.ts';
 import { ToolFailure } from './tool-failure.ts';
 

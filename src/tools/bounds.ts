@@ -1,3 +1,4 @@
+import { isDeeper } from '../base/index.ts';
 import { refusedAt } from './refusal.ts';
 
 const MAX_CHARACTERS = 32_768;
@@ -15,18 +16,4 @@ export function requireBounds(config: Record<string, unknown>): void {
 			throw refusedAt(['config', name], `is larger than ${MAX_CHARACTERS} characters`);
 		}
 	}
-}
-
-/** Level by level: nothing here can overflow the stack. */
-export function isDeeper(value: unknown, levels: number): boolean {
-	let level = [value].filter(isNested);
-	for (let depth = 0; level.length > 0; depth++) {
-		if (depth === levels) return true;
-		level = level.flatMap((holder) => Object.values(holder).filter(isNested));
-	}
-	return false;
-}
-
-function isNested(value: unknown): value is object {
-	return typeof value === 'object' && value !== null;
 }

@@ -1,6 +1,8 @@
+export { CANCELLED_AT_ONCE, Deliverer, type DelivererOptions, retried } from './delivery/index.ts';
 export { requireEndpoint } from './endpoint.ts';
 export { presentEvent, renderEvent } from './event-body.ts';
 export { Pings } from './pings.ts';
+export { type Replay, type ReplayDependencies, replayEvents, requireActive } from './replay.ts';
 export { type Attempt, Sender, type SenderOptions } from './sender.ts';
 export { type SignedDelivery, signatureHeaders } from './sign.ts';
 export { newSigningSecret, requireSigningSecret, SigningSecrets } from './signing-secrets.ts';

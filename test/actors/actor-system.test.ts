@@ -49,6 +49,34 @@ test('messages to one actor are handled one at a time and in order', async () =>
 	assert.deepEqual(answers.at(-1), ['a', 'b', 'c', 'd']);
 });
 
+test('an actor of which nothing is left goes as soon as it may, and is loaded anew for whoever comes', async () => {
+	let loads = 0;
+	let busy = true;
+	const { system } = notebooks({
+		load: (): Actor<Message, string[]> => {
+			loads++;
+			let over = false;
+			return {
+				handle({ say }) {
+					over = say === 'end';
+					return [say];
+				},
+				isOver: () => over,
+				canPassivate: () => !busy,
+			};
+		},
+	});
+	await using _ = system;
+	await Promise.all([system.ask('x', { say: 'a' }), system.ask('x', { say: 'end' }), system.ask('x', { say: 'b' })]);
+	await system.ask('x', { say: 'end' });
+	assert.deepEqual([system.residents, loads], [1, 1], 'something still runs beside it');
+	busy = false;
+	await system.ask('x', { say: 'end' });
+	await until(() => system.residents === 0);
+	assert.deepEqual(await system.ask('x', { say: 'c' }), ['c']);
+	assert.deepEqual([system.residents, loads], [1, 2]);
+});
+
 test('actors do not wait for each other', async () => {
 	const gate = deferred<void>();
 	const { system } = notebooks({ handle: (id) => (id === 'slow' ? gate.promise : undefined) });

@@ -234,3 +234,23 @@ test('a cursor goes on from the end of the log also where nothing of the wanted 
 	assert.deepEqual(after.body.data, []);
 	assert.notEqual(after.body.next_cursor, before.body.next_cursor);
 });
+
+test('a cursor goes on also where everything before it was erased', async () => {
+	await using own = await startTestApp();
+	const assistant = await created(own, ASSISTANTS, { name: 'Guide' });
+	const rename = (name: string) => own.call('PATCH', `${ASSISTANTS}/${assistant}`, { name });
+	await rename('Guide 2');
+	const { next_cursor } = await page('', own);
+	await using store = await openBeside(own);
+	await store.commit({ write: [{ op: 'erase_events', before: Date.now() + 1, limit: 100 }] });
+	const empty = await page('', own);
+	assert.deepEqual(empty.data, []);
+	await rename('Guide 3');
+	for (const cursor of [next_cursor, empty.next_cursor]) {
+		const { data } = await page(`cursor=${cursor}`, own);
+		assert.deepEqual(
+			data.map((event) => event.data.name),
+			['Guide 3'],
+		);
+	}
+});

@@ -43,6 +43,8 @@ test('a new knowledge base is answered whole, with its defaults, and is ready', 
 		documents_total: 0,
 		documents_indexed: 0,
 		last_indexed_at: null,
+		embedder: null,
+		reindex_required: false,
 	});
 });
 

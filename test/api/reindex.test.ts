@@ -196,7 +196,14 @@ test('a document that cannot be read any more ends in error with the reason and 
 	await reindex(base);
 	assert.deepEqual(
 		{ ...(await settled(app, base)), last_indexed_at: '' },
-		{ status: 'error', documents_total: 2, documents_indexed: 1, last_indexed_at: '' },
+		{
+			status: 'error',
+			documents_total: 2,
+			documents_indexed: 1,
+			last_indexed_at: '',
+			embedder: 'builtin',
+			reindex_required: false,
+		},
 	);
 	const { status, error, chunk_count } = await processed(app, base, ink);
 	assert.deepEqual(
@@ -238,7 +245,14 @@ test('what is added, processed again and removed meanwhile is neither lost nor b
 	pool.open();
 	assert.deepEqual(
 		{ ...(await settled(app, base)), last_indexed_at: '' },
-		{ status: 'ready', documents_total: 3, documents_indexed: 3, last_indexed_at: '' },
+		{
+			status: 'ready',
+			documents_total: 3,
+			documents_indexed: 3,
+			last_indexed_at: '',
+			embedder: 'builtin',
+			reindex_required: false,
+		},
 	);
 	assert.deepEqual(await found(base, 'kettle'), [slow, again, added].sort(), 'of the new one');
 	assert.equal((await search(base, 'kettle')).length, 3);

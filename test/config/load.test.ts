@@ -38,8 +38,10 @@ test('a server without any setting has its documented defaults', () => {
 		log_level: 'info',
 		trusted_proxies: [],
 		allow_private_network: false,
+		refused_networks: [],
 		default_model: 'builtin/extractive',
 		providers: [],
+		embedder: 'builtin',
 		max_upload_bytes: 25 * 1024 * 1024,
 		workers: 2,
 	});
@@ -57,11 +59,14 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 	rate_limit: ['120', 120],
 	trusted_proxies: ['10.0.0.1, 10.1.0.0/16,::1 ,fd00::/8', ['10.0.0.1', '10.1.0.0/16', '::1', 'fd00::/8']],
 	allow_private_network: ['1', true],
+	refused_networks: ['11.1.0.0/16, 2a00:64::/96', ['11.1.0.0/16', '2a00:64::/96']],
 	default_model: ['builtin/extractive', 'builtin/extractive'],
 	openai_api_key: ['sk-proj-1', 'sk-proj-1'],
 	anthropic_api_key: ['sk-ant-1', 'sk-ant-1'],
 	// What becomes of a list that is not empty is said further below.
 	providers: ['[]', []],
+	// Others need their provider.
+	embedder: ['builtin', 'builtin'],
 	max_upload_bytes: ['1000', 1000],
 	workers: ['64', 64],
 };
@@ -165,6 +170,7 @@ test('every wrong variable stops the start with a sentence that names it', () =>
 			'10.0.0.1/+8',
 			'*',
 		],
+		PARLEY_REFUSED_NETWORKS: ['intranet.example.com', '11.0.0.0/33', '11.0.0.0/8,', '11.0.0.0-11.0.0.9'],
 		PARLEY_ALLOW_PRIVATE_NETWORK: ['yes', '2', 'on', 'TRUE'],
 		PARLEY_OPENAI_API_KEY: ['two words', 'schlüssel'],
 		PARLEY_ANTHROPIC_API_KEY: ['two words'],
@@ -192,6 +198,7 @@ test('every wrong value in the file stops the start with a sentence that names t
 		rate_limit: ['60', null, false, -1],
 		trusted_proxies: ['10.0.0.1', [''], ['nowhere'], [1], null],
 		allow_private_network: ['true', 1, 0, null],
+		refused_networks: ['11.0.0.1', ['nowhere'], [1], null],
 		default_model: ['', null],
 		openai_api_key: ['', 'two words', 1, null],
 		anthropic_api_key: ['', null],

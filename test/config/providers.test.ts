@@ -164,3 +164,37 @@ test('every wrong value is refused with a sentence that says where it is and wha
 		assert.ok(sentence.startsWith(`providers in ${file} at ${place} `), `${JSON.stringify(more)}: ${sentence}`);
 	}
 });
+
+test('an embedder is the built-in one, or of a provider that is configured and has embeddings', () => {
+	const embedderOf = (embedder: string, env: Record<string, string> = {}) => {
+		writeFileSync(file, JSON.stringify({ providers: [OLLAMA], embedder }));
+		return loadConfig({ env, file }).embedder;
+	};
+	const refused = (embedder: string, env?: Record<string, string>) => {
+		try {
+			embedderOf(embedder, env);
+		} catch (error) {
+			assert.ok(error instanceof ConfigError, String(error));
+			return error.message;
+		}
+		return assert.fail(`${embedder} was taken`);
+	};
+	for (const id of ['builtin', 'ollama/bge-m3:latest', 'ollama/qwen/embedding?dimensions=4096']) {
+		assert.equal(embedderOf(id), id);
+	}
+	assert.equal(embedderOf('openai/text-embedding-3-small', { PARLEY_OPENAI_API_KEY: 'sk-1' }).slice(0, 6), 'openai');
+	assert.match(
+		refused('vllm/bge-m3'),
+		/^embedder in .*\.json names the provider 'vllm', which is not configured \(known: ollama\)\. /,
+	);
+	const env = { PARLEY_ANTHROPIC_API_KEY: 'sk-ant-1', PARLEY_EMBEDDER: 'anthropic/claude' };
+	assert.match(
+		refused('builtin', env),
+		/^PARLEY_EMBEDDER names the provider 'anthropic', whose service has no embeddings\. /,
+	);
+	for (const id of ['bge-m3', 'ollama/', '/bge-m3'])
+		assert.match(refused(id), / is neither builtin nor provider\/name\. /);
+	for (const end of ['?dimensions=0', '?dimensions=4097', '?dimensions=many', '?x=1', '?']) {
+		assert.match(refused(`ollama/bge-m3${end}`), / does not end with \?dimensions=1 to 4096\. /, end);
+	}
+});

@@ -52,6 +52,12 @@ export const THINGS: Record<string, (tenant: Maker, parents: Record<string, stri
 		await tenant.done('takeOverConversation', { path: { id: conversation_id } });
 		return conversation_id;
 	},
+	'/api/v1/webhooks/{id}/deliveries/{delivery_id}': async (tenant, path) => {
+		const body = { deployment_id: await tenant.standing('/api/v1/deployments/{id}'), content: 'Hello' };
+		await tenant.done('sendMessage', { body });
+		const { data } = await tenant.done('listDeliveries', { path });
+		return data[0].id;
+	},
 	'/api/v1/widget/conversations/{id}': async (tenant) => {
 		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');
 		const body = { deployment_id, content: 'Hello' };

@@ -24,8 +24,10 @@ after(async () => {
 
 const assistant = samples.assistant({ model: 'paced/any' });
 const deployment = { ...samples.deployment({ assistant_id: assistant.id }), version: 1 };
+const workspace = { ...samples.workspace({ id: deployment.workspace_id }), version: 1 };
 await store.commit({
 	write: [
+		{ op: 'insert', kind: 'workspaces', record: workspace },
 		{ op: 'insert', kind: 'assistants', record: assistant },
 		{ op: 'insert', kind: 'deployments', record: deployment },
 	],
@@ -35,14 +37,14 @@ type Step =
 	| { do: 'send'; fails: boolean }
 	/** Repeats the n-th message that was sent so far. */
 	| { do: 'repeat'; which: number }
-	| { do: 'retitle' | 'archive' | 'reopen' | 'erase' | 'stop' };
+	| { do: 'retitle' | 'archive' | 'reopen' | 'erase' | 'expire' | 'stop' };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
 	fc.oneof(
 		{ weight: 4, arbitrary: fc.record({ do: fc.constant('send' as const), fails: fc.boolean() }) },
 		{ weight: 4, arbitrary: fc.record({ do: fc.constant('repeat' as const), which: fc.nat(5) }) },
 		{ weight: 4, arbitrary: fc.record({ do: fc.constantFrom('retitle', 'archive', 'reopen', 'stop') }) },
-		{ weight: 1, arbitrary: fc.record({ do: fc.constant('erase' as const) }) },
+		{ weight: 1, arbitrary: fc.record({ do: fc.constantFrom('erase', 'expire') }) },
 	),
 	{ minLength: 1, maxLength: 12 },
 ) as fc.Arbitrary<Step[]>;
@@ -132,6 +134,8 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 						return outcomeOf(conversations.stop(id));
 					case 'erase':
 						return outcomeOf(conversations.erase(id, { workspaceId, versions }));
+					case 'expire':
+						return conversations.expire(id, { workspace, before: Number.MAX_SAFE_INTEGER });
 				}
 			};
 			await scheduler.waitFor(Promise.all(script.map(run)));
@@ -142,7 +146,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			const messages = await store.list('messages', { where: { conversation_id: id }, order: 'asc', limit: 100 });
 			if (!conversation) {
 				assert.deepEqual([messages, await store.events(id, 0, 10)], [[], []]);
-				assert.ok(script.some((step) => step.do === 'erase'));
+				assert.ok(script.some((step) => step.do === 'erase' || step.do === 'expire'));
 				for (const key of stored.keys()) assert.equal(await store.storedAnswer(scope, key), undefined);
 				return;
 			}

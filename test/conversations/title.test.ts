@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { titleOf } from '../../src/conversations/title.ts';
+import { titleOf, titleOfReply } from '../../src/conversations/title.ts';
 
 test('a title is the first line that says something', () => {
 	for (const [content, title] of [
@@ -33,4 +33,18 @@ test('no text makes a title that is longer than 80 characters, or that holds hal
 			assert.equal(title, title.trim());
 		}),
 	);
+});
+
+test('a reply gives a title without the marks of Markdown and citations', () => {
+	for (const [reply, title] of [
+		['**Hello!** How can I help you [1]?', 'Hello! How can I help you?'],
+		['\n# Our `kettles` [2][3]\n\nThere are five.', 'Our kettles'],
+		['- See [the shop](https://shop.example/a) first', 'See the shop first'],
+		['---\n> ![A kettle](k.png)', 'A kettle'],
+		['Snake_case and 2 * 3 [sic] stay', 'Snake_case and 2 * 3 [sic] stay'],
+	] as const) {
+		assert.equal(titleOfReply(reply), title);
+	}
+	assert.equal(titleOfReply('👋 [1]'), null);
+	assert.equal(titleOfReply(`${' '.repeat(100_000)}[`.repeat(2)), null);
 });

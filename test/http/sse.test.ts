@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createParser } from 'eventsource-parser';
 import { deferred } from '../../src/base/index.ts';
 import type { EventsReply, HttpRequest, Route, SseEvent } from '../../src/http/index.ts';
-import { encodeEvent } from '../../src/http/sse.ts';
+import { EventWriter, encodeEvent } from '../../src/http/sse.ts';
 import { eventually, Peer, start } from './harness.ts';
 
 function streaming(events: (request: HttpRequest) => AsyncIterable<SseEvent>, headers?: EventsReply['headers']): Route {
@@ -92,6 +92,26 @@ test('a stream that has nothing to say opens at once and is kept awake by commen
 	peer.send(GET);
 	await peer.until(() => chunksOf(peer.text).length >= 3);
 	assert.deepEqual(chunksOf(peer.text).slice(0, 3), [':\n\n', ':\n\n', ':\n\n']);
+});
+
+test('an event leaves in the turn in which it became ready, behind no other work', async () => {
+	const ready = deferred<void>();
+	async function* one(): AsyncGenerator<SseEvent> {
+		yield { event: 'opens', data: '' };
+		await ready.promise;
+		yield { event: 'later', data: '' };
+		await new Promise(() => {});
+	}
+	const written: string[] = [];
+	const sink = { write: (text: string) => written.push(text) > 0, end() {}, fail() {} };
+	const writer = new EventWriter(one(), sink, 60_000);
+	await eventually(() => written.length > 0, 'the stream is open');
+	const seenByTheNext = await new Promise<string[]>((resolve) => {
+		setImmediate(() => ready.resolve());
+		setImmediate(() => resolve([...written]));
+	});
+	writer.leave();
+	assert.deepEqual(seenByTheNext, ['event: opens\ndata: \n\n', 'event: later\ndata: \n\n']);
 });
 
 test('a client that leaves releases the events and aborts the signal', async (t) => {

@@ -58,7 +58,14 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 	}
 	await until('a file is being processed', () => pool.waiting > 0);
 	const { body: busy } = await app.call('GET', `${BASES}/${base}/status`);
-	assert.deepEqual(busy, { status: 'indexing', documents_total: 5, documents_indexed: 0, last_indexed_at: null });
+	assert.deepEqual(busy, {
+		status: 'indexing',
+		documents_total: 5,
+		documents_indexed: 0,
+		last_indexed_at: null,
+		embedder: null,
+		reindex_required: false,
+	});
 	assert.equal((await app.call('GET', `${BASES}/${base}`)).body.status, 'indexing');
 	assert.deepEqual(await indexedEvents(app, base), []);
 
@@ -71,6 +78,8 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 			documents_total: 5,
 			documents_indexed: 5,
 			last_indexed_at: '',
+			embedder: 'builtin',
+			reindex_required: false,
 		},
 	);
 	const { body } = await app.call('GET', `${BASES}/${base}/documents`);
@@ -257,7 +266,14 @@ test('a broken file ends in status error with a sentence, and its removal leads 
 	await addText(base, 'The kettle is blue.');
 	assert.deepEqual(
 		{ ...(await settled(app, base)), last_indexed_at: '' },
-		{ status: 'error', documents_total: 2, documents_indexed: 1, last_indexed_at: '' },
+		{
+			status: 'error',
+			documents_total: 2,
+			documents_indexed: 1,
+			last_indexed_at: '',
+			embedder: 'builtin',
+			reindex_required: false,
+		},
 	);
 	const retried = await app.call('POST', `${BASES}/${base}/documents/${body.id}/retry`);
 	assert.deepEqual([retried.status, retried.body.error], [200, null]);
@@ -303,6 +319,8 @@ test('a document can be removed while it is being processed, and so can its know
 		documents_total: 0,
 		documents_indexed: 0,
 		last_indexed_at: null,
+		embedder: null,
+		reindex_required: false,
 	});
 	pool.open();
 	await until('the workers have let go', () => pool.waiting === 0);

@@ -85,7 +85,7 @@ function write(...writes: IndexWrite[]): void {
 }
 
 function fill(generation: string, documents: typeof SHOP): void {
-	write({ op: 'index.open_generation', generation, knowledge_base_id: `kb_${generation}` });
+	write({ op: 'index.open_generation', generation, knowledge_base_id: `kb_${generation}`, embedder: 'builtin' });
 	for (const [document_id, language, title, text] of documents) {
 		const terms = { title_terms: analyse(title, language).join(' '), body_terms: analyse(text, language).join(' ') };
 		const chunks = [{ text, heading_path: [title], page: null, ...terms }];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { systemClock } from '../../src/base/index.ts';
 import { Knowledge, presentStatus } from '../../src/knowledge/index.ts';
+import { createEmbedders, type ProviderSettings } from '../../src/models/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { type DocumentRecord, type KnowledgeBaseRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
@@ -32,15 +33,22 @@ export interface Room extends AsyncDisposable {
 	search(knowledgeBase: string, query: string): Promise<string[]>;
 }
 
+export interface RoomOptions {
+	/** The id of the embedder, `builtin` by default, and the providers that there are. */
+	embedder?: string;
+	providers?: ProviderSettings[];
+}
+
 /** Opens a room. It takes no jobs yet: that is for `knowledge.start()`. */
-export async function openRoom(): Promise<Room> {
+export async function openRoom({ embedder = 'builtin', providers = [] }: RoomOptions = {}): Promise<Room> {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-room-'));
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const pool = new GatedPool();
 	const network = createNetwork({ allowPrivateNetwork: false });
 	const logged: Room['logged'] = [];
 	const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
-	const knowledge = new Knowledge({ store, pool, network, clock: systemClock, log, retryMs: 1 });
+	const embedders = createEmbedders(embedder, providers, { network, clock: systemClock, log, random: () => 1 });
+	const knowledge = new Knowledge({ store, pool, network, embedders, clock: systemClock, log, retryMs: 1 });
 
 	const document = async (id: string) => {
 		const record = await store.get('documents', id);

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import { createNetwork, EndpointError, type EndpointOptions } from '../../src/net/index.ts';
+import { startCanary } from './canary.ts';
+import { hostileUrls } from './hostile-urls.ts';
 import { httpServer, tcpServer } from './servers.ts';
 
 /** A network as it is by default: private addresses are forbidden to all but endpoints. */
@@ -81,6 +83,26 @@ test('a redirect is not followed, not even to the endpoint itself', async () => 
 	await using network = open(server.origin);
 	assert.equal(await kindOf(network.ask(`${server.origin}/v1/chat`)), 'refused');
 	assert.deepEqual(asked, ['/v1/chat']);
+});
+
+test('no hostile URL is reached through an endpoint, neither asked for nor told of by the service', async () => {
+	await using canary = await startCanary();
+	const table = hostileUrls(canary.port).filter(({ url }) => !/[\s\0]/.test(url));
+	await using server = await httpServer((request, response) => {
+		const { url } = table[Number(request.url?.slice(1))] ?? assert.fail(request.url);
+		response.writeHead(308, { location: Buffer.from(url).toString('latin1') }).end();
+	});
+	canary.allow(server.port);
+	await using network = open(server.origin);
+	for (const [row, { url }] of table.entries()) {
+		await assert.rejects(
+			network.ask(url),
+			(thrown) => thrown instanceof EndpointError || thrown instanceof TypeError,
+			url,
+		);
+		assert.equal(await kindOf(network.ask(`${server.origin}/${row}`)), 'refused', url);
+	}
+	assert.deepEqual(canary.seen, []);
 });
 
 test('a connection is kept for the next request', async () => {

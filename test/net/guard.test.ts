@@ -1,91 +1,43 @@
 import assert from 'node:assert/strict';
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { request } from 'undici';
 import { AppError } from '../../src/base/index.ts';
-import { createNetwork, type ResolvedAddress } from '../../src/net/index.ts';
-import { httpServer, type TestServer, tcpServer } from './servers.ts';
-
-/** Every spelling leads, or would lead a careless client, to this machine or its network. `P` is the canary's port. */
-const HOSTILE = `
-http://127.0.0.1:P/ http://127.0.0.1:P/file.pdf https://127.0.0.1:P/ http://127.1:P/ http://127.0.1:P/ http://0:P/ http://0.0.0.0:P/
-http://2130706433:P/ http://0x7f000001:P/ http://0x7f.1:P/ http://0x7f.0.0.1:P/ http://0177.0.0.1:P/ http://017700000001:P/
-http://0x7F.0X0.0x0.0x1:P/ http://00000177.0.0.1:P/ http://127.0.0.1.:P/ http://127.255.255.254:P/ http://127.0.0.2:P/
-http://%31%32%37.0.0.1:P/ http://127%2e0%2e0%2e1:P/ http://①②⑦.⓪.⓪.①:P/ http://127。0。0。1:P/ http://１２７.0.0.1:P/
-http://[::1]:P/ http://[0:0:0:0:0:0:0:1]:P/ http://[0000::0001]:P/ http://[::]:P/ http://[::ffff:127.0.0.1]:P/
-http://[::ffff:7f00:1]:P/ http://[0:0:0:0:0:ffff:127.0.0.1]:P/ http://[::127.0.0.1]:P/ http://[::ffff:0:127.0.0.1]:P/
-http://[64:ff9b::127.0.0.1]:P/ http://[64:ff9b:1::7f00:1]:P/ http://[2002:7f00:1::]:P/ http://[2001:0:7f00:1::]:P/
-http://[fe80::1]:P/ http://[fe80::1%25lo]:P/ http://[fc00::1]:P/ http://[fd00:ec2::254]:P/ http://[ff02::1]:P/ http://[fec0::1]:P/
-http://10.0.0.1:P/ http://172.16.0.1:P/ http://192.168.0.1:P/ http://169.254.169.254/latest/meta-data/ http://2852039166/
-http://0xa9fea9fe/ http://0251.0376.0251.0376/ http://100.64.0.1/ http://198.18.0.1/ http://224.0.0.1/ http://255.255.255.255/
-http://192.0.2.1/ http://localhost:P/ https://localhost:P/ http://LOCALHOST:P/ http://localhost.:P/ http://foo.localhost:P/
-http://foo.bar.localhost.:P/ http://localhost.localdomain:P/ http://ｌｏｃａｌｈｏｓｔ:P/ http://loc\u00adalhost:P/
-http://printer.local/ http://metadata.google.internal/ http://router.home.arpa/
-http://user@127.0.0.1:P/ http://example.com@127.0.0.1:P/ http://127.0.0.1:P@example.com/ http://user:secret@example.com/
-http://example.com:80@127.0.0.1:P/ http:\\\\127.0.0.1:P\\ http:127.0.0.1:P/ http:/127.0.0.1:P/ http:////127.0.0.1:P/
-ftp://127.0.0.1:P/ file:///etc/passwd gopher://127.0.0.1:P/_GET ws://127.0.0.1:P/ data:text/plain,hello javascript:alert(1)
-blob:http://127.0.0.1:P/1 dict://127.0.0.1:P/ ldap://127.0.0.1:P/ unix:/var/run/docker.sock //127.0.0.1:P/ 127.0.0.1:P /etc/passwd
-http:// http://[::1 http://[127.0.0.1]:P/ http://127.0.0.1:99999/ http://256.256.256.256/ http://1.2.3.4.5/ http://exa\u0000mple.com/`;
-
-/** Names that the script of the test resolves, and to what. */
-const NAMES: Record<string, string[]> = {
-	'loopback.example': ['127.0.0.1'],
-	'loopback6.example': ['::1'],
-	'mapped.example': ['::ffff:127.0.0.1'],
-	'metadata.example': ['169.254.169.254'],
-	'intranet.example': ['10.1.2.3'],
-	'mixed.example': ['93.184.216.34', '127.0.0.1'],
-	'mixed-last.example': ['127.0.0.1', '2606:4700::1'],
-	'scripted.example': ['not an address'],
-};
-
-const scripted = async (hostname: string): Promise<ResolvedAddress[]> =>
-	(NAMES[hostname] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-
-/** Listens on every loopback address of this machine, at one port. */
-async function canaries(): Promise<TestServer[]> {
-	const first = await tcpServer((socket) => socket.destroy());
-	const others = await Promise.allSettled(
-		['127.0.0.2', '::1'].map((host) => tcpServer((socket) => socket.destroy(), host, first.port)),
-	);
-	return [first, ...others.flatMap((other) => (other.status === 'fulfilled' ? [other.value] : []))];
-}
+import { createNetwork } from '../../src/net/index.ts';
+import { ownAddresses } from '../../src/net/own-addresses.ts';
+import { until } from '../support/until.ts';
+import { startCanary } from './canary.ts';
+import { hostileUrls, resolveHostile } from './hostile-urls.ts';
+import { httpServer, tcpServer } from './servers.ts';
 
 test('no spelling of a hostile URL, and no name of a private address, opens a connection', async () => {
-	const birds = await canaries();
-	await using network = createNetwork({ allowPrivateNetwork: false, resolve: scripted });
-	const port = String(birds[0]!.port);
-	const urls = HOSTILE.trim().split(/\s+/);
-	assert.ok(urls.length >= 60);
-	for (const hostile of urls) {
-		const url = hostile.replace('P', port);
-		assert.throws(() => network.checkUrl(url), { name: 'AppError', code: 'url_not_allowed' }, url);
+	await using canary = await startCanary();
+	await using network = createNetwork({ allowPrivateNetwork: false, resolve: resolveHostile });
+	const table = hostileUrls(canary.port);
+	assert.ok(table.length >= 200, `${table.length} URLs`);
+	for (const { url, refused } of table) {
+		if (refused === 'given') {
+			assert.throws(() => network.checkUrl(url), { name: 'AppError', code: 'url_not_allowed' }, url);
+		} else {
+			assert.equal(network.checkUrl(url).href, new URL(url).href);
+		}
 		await assert.rejects(network.download(url), { name: 'AppError', code: 'url_not_allowed' }, url);
+		await assert.rejects(network.fetch(url), { name: 'AppError', code: 'url_not_allowed' }, url);
+		const { status, error } = await network.post(url, { headers: {}, body: '', timeoutMs: 20_000, maxBodyBytes: 100 });
+		assert.deepEqual([status, error === null], [null, false], url);
 		// The dispatcher guards itself, also for users who forget to check.
 		await assert.rejects(async () => (await request(url, { dispatcher: network.dispatcher })).statusCode, Error, url);
 	}
-	for (const name of Object.keys(NAMES)) {
-		const url = `http://${name}:${port}/`;
-		assert.equal(network.checkUrl(url).hostname, name);
-		await assert.rejects(network.download(url), { name: 'AppError', code: 'url_not_allowed' }, url);
-		await assert.rejects(request(url, { dispatcher: network.dispatcher }), { code: 'url_not_allowed' }, url);
-	}
-	for (const bird of birds) {
-		assert.equal(bird.connections, 0);
-		await bird[Symbol.asyncDispose]();
-	}
+	assert.deepEqual(canary.seen, []);
 });
 
 test('a name that was good when it was judged and bad a moment later cannot win', async (t) => {
-	let trap: TestServer;
 	await using good = await httpServer((_request, response) => {
 		response.setHeader('connection', 'close').end('good');
 	});
-	try {
-		trap = await tcpServer((socket) => socket.destroy(), '127.0.0.2', good.port);
-	} catch {
-		t.skip('needs the loopback address 127.0.0.2, which this system does not have');
-		return;
-	}
+	await using trap = await tcpServer((socket) => socket.destroy(), '127.0.0.2', good.port).catch(() => null);
+	if (trap === null) return t.skip('needs the loopback address 127.0.0.2, which this system does not have');
 	const answers = ['127.0.0.1', '127.0.0.2', '127.0.0.2'];
 	let asked = 0;
 	await using network = createNetwork({
@@ -100,7 +52,6 @@ test('a name that was good when it was judged and bad a moment later cannot win'
 	await assert.rejects(network.download(url), { code: 'url_not_allowed' });
 	assert.equal(asked, 2);
 	assert.equal(trap.connections, 0);
-	await trap[Symbol.asyncDispose]();
 });
 
 test('the judged address is connected to, but TLS and the Host header still speak of the name', async () => {
@@ -127,6 +78,161 @@ test('the judged address is connected to, but TLS and the Host header still spea
 	assert.equal(host, `pinned.example:${plain.port}`);
 });
 
+test('a name whose addresses change between two tries is judged anew each time, and connected to where it was judged', async (t) => {
+	await using good = await httpServer((_request, response) => response.setHeader('connection', 'close').end('good'));
+	await using trap = await tcpServer((socket) => socket.destroy(), '127.0.0.2', good.port).catch(() => null);
+	if (trap === null) return t.skip('needs the loopback address 127.0.0.2, which this system does not have');
+	let asked = 0;
+	await using network = createNetwork({
+		allowPrivateNetwork: false,
+		// Every other answer is the bad one; some hold both.
+		resolve: async () =>
+			[['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1', '127.0.0.2'], ['127.0.0.2', '127.0.0.1']][asked++ % 4]!.map(
+				(address) => ({
+					address,
+					family: 4,
+				}),
+			),
+		judge: (address) => address === '127.0.0.1',
+	});
+	const url = `http://rebinding.example:${good.port}/`;
+	for (let turn = 0; turn < 40; turn++) {
+		const file = network.download(url);
+		if (turn % 4 === 0) assert.equal(await textOf((await file).body), 'good');
+		else await assert.rejects(file, { code: 'url_not_allowed' });
+	}
+	assert.equal(asked, 40);
+	assert.equal(trap.connections, 0);
+});
+
+test('a connection that is kept for one name is not lent to another, and stays where it was judged', async () => {
+	const hosts: Array<string | undefined> = [];
+	await using server = await httpServer((incoming, response) => {
+		hosts.push(incoming.headers.host);
+		response.end('here');
+	});
+	let bad = false;
+	const judged: string[] = [];
+	await using network = createNetwork({
+		allowPrivateNetwork: false,
+		resolve: async (name) => [{ address: name === 'good.example' && !bad ? '127.0.0.1' : '10.0.0.1', family: 4 }],
+		judge: (address) => {
+			judged.push(address);
+			return address === '127.0.0.1';
+		},
+	});
+	const good = `http://good.example:${server.port}/`;
+	const send = (url: string) => network.post(url, { headers: {}, body: '', timeoutMs: 20_000, maxBodyBytes: 100 });
+	assert.equal((await send(good)).status, 200);
+	assert.equal((await send(`http://other.example:${server.port}/`)).status, null, 'the same port, another name');
+	assert.equal((await send(`http://127.0.0.3:${server.port}/`)).status, null);
+	bad = true;
+	// A new connection would be refused.
+	await until('the connection that there is is free again', async () => (await send(good)).status === 200);
+	assert.deepEqual([...new Set(hosts)], [`good.example:${server.port}`]);
+	assert.equal(server.connections, 1);
+	assert.equal(judged.filter((address) => address === '127.0.0.1').length, 1);
+});
+
+test('an offer of another place or protocol for the same service is not taken', async () => {
+	await using canary = await startCanary();
+	const hello: string[] = [];
+	await using plain = await httpServer((_request, response) => {
+		response.setHeader('alt-svc', `h2="127.0.0.1:${canary.port}"; ma=3600, h3=":${canary.port}"; persist=1`);
+		response.setHeader('link', `<http://127.0.0.1:${canary.port}/>; rel=preload`);
+		response.setHeader('refresh', `0; url=http://127.0.0.1:${canary.port}/`);
+		response.writeEarlyHints({ link: `<http://127.0.0.1:${canary.port}/>; rel=preload` });
+		response.end('here');
+	});
+	await using secure = await tcpServer((socket) => {
+		socket.once('data', (bytes) => {
+			hello.push(bytes.toString('latin1'));
+			socket.destroy();
+		});
+	});
+	for (const { port } of [plain, secure]) canary.allow(port);
+	await using network = createNetwork({ allowPrivateNetwork: true });
+	for (let turn = 0; turn < 3; turn++) {
+		assert.equal(await textOf((await network.download(plain.origin)).body), 'here');
+		assert.equal(await (await network.fetch(plain.origin)).text(), 'here');
+	}
+	await assert.rejects(network.download(`https://127.0.0.1:${secure.port}/`));
+	assert.match(hello[0] ?? '', /http\/1\.1/);
+	assert.ok(!hello[0]?.includes('\x02h2'), 'HTTP/2 is not offered in TLS');
+	assert.deepEqual(canary.seen, []);
+});
+
+test('a server with a public address does not connect to itself', async () => {
+	const answers: Record<string, string[]> = {
+		'self.example': ['11.22.33.44'],
+		'self-mapped.example': ['::ffff:11.22.33.44'],
+		'self6.example': ['2a00:aa::7'],
+		'among-others.example': ['3ffe::1', '2a00:aa:0:0:0:0:0:7'],
+	};
+	await using canary = await startCanary();
+	await using network = createNetwork({
+		allowPrivateNetwork: false,
+		ownAddresses: () => ['127.0.0.1', '11.22.33.44', '2a00:aa::7', 'fe80::1'],
+		resolve: async (name) =>
+			(answers[name] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+	});
+	for (const host of ['11.22.33.44', '0x0b.22.8492', '[::ffff:11.22.33.44]', '[2a00:aa::7]', '[2A00:AA:0:0::7]']) {
+		assert.throws(() => network.checkUrl(`https://${host}:8443/`), { code: 'url_not_allowed' }, host);
+	}
+	for (const name of Object.keys(answers)) {
+		await assert.rejects(network.download(`https://${name}/`), { code: 'url_not_allowed' }, name);
+	}
+	for (const host of ['11.22.33.45', '[2a00:aa::8]']) network.checkUrl(`https://${host}/`);
+	assert.deepEqual(canary.seen, []);
+});
+
+test('the addresses of this machine are those of its interfaces', () => {
+	const own = ownAddresses();
+	assert.ok(own.includes('127.0.0.1'));
+	for (const address of own) assert.ok(isIP(address) > 0 && !address.includes('%'), address);
+	assert.equal(own.length, Object.values(networkInterfaces()).flat().length);
+});
+
+test('networks that the operator refuses are not connected to, private ones allowed or not', async () => {
+	await using bird = await tcpServer((socket) => socket.destroy());
+	const refusedNetworks = ['127.0.0.0/8', '2a00:64::/96', '11.22.0.0/16'];
+	for (const allowPrivateNetwork of [true, false]) {
+		await using network = createNetwork({
+			allowPrivateNetwork,
+			refusedNetworks,
+			resolve: async (name) => [{ address: name === 'nat64.example' ? '2a00:64::7f00:1' : '127.0.0.1', family: 4 }],
+		});
+		for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '[2a00:64::7f00:1]', '11.22.3.4']) {
+			assert.throws(() => network.checkUrl(`https://${host}:${bird.port}/`), { code: 'url_not_allowed' }, host);
+		}
+		for (const name of ['nat64.example', 'loopback.example']) {
+			await assert.rejects(network.download(`https://${name}:${bird.port}/`), { code: 'url_not_allowed' }, name);
+		}
+		network.checkUrl('https://11.23.0.1/');
+	}
+	assert.equal(bird.connections, 0);
+	assert.throws(() => createNetwork({ allowPrivateNetwork: false, refusedNetworks: ['10.0.0.0/99'] }), TypeError);
+});
+
+test('ports of mail, chat and file services are refused by number, whoever listens there', async () => {
+	await using canary = await startCanary();
+	for (const allowPrivateNetwork of [true, false]) {
+		await using network = createNetwork({
+			allowPrivateNetwork,
+			resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+		});
+		for (const port of [0, 22, 25, 110, 143, 465, 587, 993, 2049, 6000, 6667, 10080]) {
+			const url = `http://mail.example:${port}/`;
+			assert.throws(() => network.checkUrl(url), { code: 'url_not_allowed', message: /^Port \d+ belongs/ }, url);
+			await assert.rejects(async () => (await request(url, { dispatcher: network.dispatcher })).statusCode, {
+				code: 'url_not_allowed',
+			});
+		}
+		for (const port of [80, 443, 3000, 8080, 8443, 65535]) network.checkUrl(`https://shop.example:${port}/`);
+	}
+	assert.deepEqual(canary.seen, []);
+});
+
 test('URLs of the public internet are allowed as they are', () => {
 	const network = createNetwork({ allowPrivateNetwork: false });
 	for (const url of [
@@ -150,7 +256,13 @@ test('where only https is wanted, http is refused', () => {
 
 test('an intranet setting lifts the address and https rules, and no other', () => {
 	const network = createNetwork({ allowPrivateNetwork: true });
-	for (const url of ['http://127.0.0.1:1/', 'http://localhost/', 'http://[::1]/', 'http://10.0.0.1/']) {
+	for (const url of [
+		'http://127.0.0.1:8080/',
+		'http://localhost/',
+		'http://ollama:11434/',
+		'http://[::1]/',
+		'http://10.0.0.1/',
+	]) {
 		assert.equal(network.checkUrl(url, { httpsOnly: true }).href, url);
 	}
 	for (const url of [
@@ -164,7 +276,7 @@ test('an intranet setting lifts the address and https rules, and no other', () =
 });
 
 test('a refusal says why in a sentence, and does not tell what a name resolves to', async () => {
-	await using network = createNetwork({ allowPrivateNetwork: false, resolve: scripted });
+	await using network = createNetwork({ allowPrivateNetwork: false, resolve: resolveHostile });
 	await assert.rejects(network.download('http://intranet.example/'), (thrown) => {
 		assert.ok(thrown instanceof AppError);
 		assert.match(thrown.message, /^The host intranet\.example is not on the public internet/);
@@ -180,7 +292,7 @@ test('a name within is not told apart from one that does not exist', async () =>
 		resolve: async (name) => {
 			const code = lost.find((one) => name === `${one.toLowerCase().replace('_', '-')}.example`);
 			if (code !== undefined) throw Object.assign(new Error(`getaddrinfo ${code} ${name}`), { code });
-			return scripted(name);
+			return resolveHostile(name);
 		},
 	});
 	const post = { headers: {}, body: '', timeoutMs: 20_000, maxBodyBytes: 100 };

@@ -140,3 +140,20 @@ test('the doctor finds a database that is none, one of a newer Parley, and that 
 		/^FAILED {2}database +There is none in .*mistyped: start the server once, or set PARLEY_DATA_DIR\.$/m,
 	);
 });
+
+test('the doctor asks the embedder for a vector, and says why there is none', async (t) => {
+	await using models = await ModelServer.start();
+	const dataDir = await usedFolder(t);
+	const entry = { id: 'local', type: 'openai-compatible', base_url: models.baseUrl };
+	const env = { PARLEY_PROVIDERS: JSON.stringify([entry]), PARLEY_EMBEDDER: 'local/embed' };
+	const well = await doctor(dataDir, env);
+	assert.equal(well.code, 0, well.out);
+	assert.match(well.out, /^ok {2}embedder +local\/embed gives vectors of 64 values, within \d+ ms\.$/m);
+	models.embeddings.always({ status: 404, body: '{"error":{"message":"model embed not found"}}' });
+	const ill = await doctor(dataDir, env);
+	assert.equal(ill.code, 1);
+	assert.match(
+		ill.out,
+		/^FAILED {2}embedder +The model provider does not know the model\. \(.*embed not found.*\) Asked: local\/embed\.$/m,
+	);
+});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import type { Store } from '../../src/store/index.ts';
 import { commitContract } from './contract/commits.ts';
+import { deliveryContract } from './contract/deliveries.ts';
 import { erasureContract } from './contract/erasure.ts';
 import { eventContract } from './contract/events.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
@@ -31,6 +32,7 @@ export function storeContract(open: OpenStore): void {
 	jobContract(() => store);
 	idempotencyContract(() => store);
 	listContract(() => store);
+	deliveryContract(open);
 	erasureContract(() => store);
 	lifeContract(open);
 }

@@ -22,6 +22,8 @@ test('a database of the first release is brought up to date with all that it hol
 		INSERT INTO workspaces VALUES ('ws_1', 4, 'Shop', 'free', NULL, 10, 20);
 		INSERT INTO deployments VALUES ('dep_1', 2, 'ws_1', 'Web', 'asst_1', '["shop.example"]', '{}', '{}', '{}', 'active', 1, 2);
 		INSERT INTO knowledge_bases VALUES ('kb_1', 3, 'ws_1', 'Manuals', NULL, '{}', NULL, 1, 0, 0, NULL, 1, 2);
+		INSERT INTO knowledge_bases VALUES ('kb_2', 3, 'ws_1', 'Indexed', NULL, '{}', 'gen_1', 1, 0, 0, NULL, 1, 2);
+		INSERT INTO generations VALUES ('gen_1', 'kb_2', NULL, 4);
 		INSERT INTO messages VALUES ('msg_1', 1, 'ws_1', 'conv_1', 1, 'user', '{}', 'Hi', 'completed', NULL, '[]', '[]', NULL, NULL, 'up', 0, 1, 1);
 		INSERT INTO conversations VALUES ('conv_1', 1, 'ws_1', 'dep_1', 'asst_1', 'api', 'active', NULL, '{}', NULL, NULL, 'model', 1, 1, 1, 1, NULL);
 		INSERT INTO events (id, stream, type, data, created_at) VALUES
@@ -38,6 +40,9 @@ test('a database of the first release is brought up to date with all that it hol
 	assert.equal((await store.get('workspace_guards', 'ws_1'))?.version, 1, 'what counts within it can be guarded');
 	assert.equal((await store.get('deployments', 'dep_1'))?.jwt, null);
 	assert.equal((await store.get('knowledge_bases', 'kb_1'))?.rebuilding, null);
+	const embedders = ['kb_1', 'kb_2'].map(async (id) => (await store.get('knowledge_bases', id))?.embedder);
+	assert.deepEqual(await Promise.all(embedders), [null, 'builtin'], 'what was indexed has the vectors of that time');
+	assert.equal((await store.generation('gen_1'))?.embedder, 'builtin');
 	const message = await store.get('messages', 'msg_1');
 	assert.deepEqual([message?.feedback, message?.feedback_comment], ['up', null]);
 

@@ -34,6 +34,8 @@ export function knowledgeBase(given: Partial<Sample<'knowledge_bases'>> = {}): S
 		search_settings: { hybrid: true, semantic_weight: 0.5 },
 		generation: null,
 		rebuilding: null,
+		embedder: null,
+		reindex_reason: null,
 		documents_total: 0,
 		documents_pending: 0,
 		documents_failed: 0,
@@ -223,6 +225,43 @@ export function webhook(given: Partial<Sample<'webhooks'>> = {}): Sample<'webhoo
 		former_secret_until: null,
 		created_at: NOON,
 		updated_at: NOON,
+		...given,
+	};
+}
+
+export function delivery(given: Partial<Sample<'deliveries'>> = {}): Sample<'deliveries'> {
+	return {
+		id: newId('delivery'),
+		workspace_id: 'ws_sample',
+		webhook_id: newId('webhook'),
+		event_seq: 1,
+		event_id: newId('event'),
+		event_type: 'message.created',
+		subject: null,
+		status: 'failed',
+		attempts: 2,
+		failures: 2,
+		first_attempt_at: NOON,
+		due_at: null,
+		status_code: 500,
+		error: 'The endpoint answered with status 500.',
+		created_at: NOON,
+		updated_at: NOON,
+		completed_at: NOON,
+		...given,
+	};
+}
+
+export function deliveryAttempt(given: Partial<Sample<'delivery_attempts'>> = {}): Sample<'delivery_attempts'> {
+	return {
+		id: newId('delivery_attempt'),
+		delivery_id: newId('delivery'),
+		number: 1,
+		status_code: 500,
+		duration_ms: 12,
+		error: 'The endpoint answered with status 500.',
+		answer: 'Oops.',
+		created_at: NOON,
 		...given,
 	};
 }

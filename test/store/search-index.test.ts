@@ -13,8 +13,10 @@ import {
 	coverageOf,
 	dropGenerationsOf,
 	generationOf,
+	openedBasisOf,
 	servingChunksOf,
 	termsAfter,
+	textsAfter,
 } from '../../src/store/sqlite/search-index.ts';
 
 const DIMENSIONS = 4;
@@ -54,6 +56,7 @@ const open = (generation = 'gen_1'): IndexWrite => ({
 	op: 'index.open_generation',
 	generation,
 	knowledge_base_id: 'kb_1',
+	embedder: 'builtin',
 });
 const openBasis = (basis = 'basis_1', generation = 'gen_1'): IndexWrite => ({
 	op: 'index.open_basis',
@@ -154,7 +157,9 @@ test('a removed document leaves nothing behind, under no basis', () => {
 	assert.deepEqual(generationOf(db, 'gen_1'), {
 		id: 'gen_1',
 		knowledge_base_id: 'kb_1',
+		embedder: 'builtin',
 		basis: null,
+		dimensions: null,
 		trained_on: 0,
 		chunk_count: 0,
 	});
@@ -349,8 +354,59 @@ test('the chunks that came after one are found in their order, those of other ge
 	assert.deepEqual(termsAfter(db, 'gen_1', 0, 10), reader.allTerms('gen_1'));
 });
 
+test('what chunks say is found in their order with title and headings, those of other generations left out', () => {
+	write(open(), open('gen_2'), add('doc_a', ['one', 'two']), add('doc_b', ['other'], { generation: 'gen_2' }));
+	const all = textsAfter(db, 'gen_1', 0, 10);
+	const about = { title: 'Title of doc_a', heading_path: ['One', 'Two'] };
+	assert.deepEqual(
+		all.map(({ id, ...rest }) => rest),
+		[
+			{ ...about, text: 'text of one' },
+			{ ...about, text: 'text of two' },
+		],
+	);
+	assert.deepEqual(textsAfter(db, 'gen_1', all[0]?.id ?? 0, 10), all.slice(1));
+});
+
+test('a basis knows how far its vectors have come, also past chunks that have gone', () => {
+	write(open(), add('doc_a', ['one', 'two']), add('doc_b', ['three']));
+	assert.equal(openedBasisOf(db, 'gen_1'), undefined);
+	write(openBasis());
+	assert.deepEqual(openedBasisOf(db, 'gen_1'), { id: 'basis_1', dimensions: DIMENSIONS, embedded_to: 0 });
+	const [one, two, three] = reader.allTerms('gen_1').map(({ id }) => id) as [number, number, number];
+	const add1 = (...chunk_ids: number[]): IndexWrite => ({
+		op: 'index.add_vectors',
+		basis: 'basis_1',
+		chunk_ids,
+		vectors: new Int8Array(chunk_ids.length * DIMENSIONS).fill(1),
+	});
+	write(add1(one, two));
+	assert.equal(openedBasisOf(db, 'gen_1')?.embedded_to, two);
+	write({ op: 'index.remove_document', generation: 'gen_1', document_id: 'doc_b' }, add1(three));
+	assert.equal(openedBasisOf(db, 'gen_1')?.embedded_to, three);
+	write(add1(one));
+	assert.equal(openedBasisOf(db, 'gen_1')?.embedded_to, three);
+});
+
+test('a generation tells whose vectors it holds, and takes those of its own bases only', () => {
+	const embedder = 'openai/text-embedding-3-small';
+	write(open('gen_2'), { op: 'index.open_generation', generation: 'gen_1', knowledge_base_id: 'kb_1', embedder });
+	write({ ...openBasis(), floor: 0.25 } as IndexWrite, openBasis('basis_2', 'gen_2'), serve());
+	const { embedder: told, dimensions } = generationOf(db, 'gen_1') ?? {};
+	assert.deepEqual([told, dimensions], [embedder, DIMENSIONS]);
+	assert.deepEqual(reader.vectors('basis_1'), { dimensions: DIMENSIONS, floor: 0.25 });
+	const vectors = Int8Array.of(1, 2, 3, 4);
+	assert.throws(() => write(add('doc_a', ['x'], { basis: 'basis_2', vectors })), /has no basis basis_2/);
+	assert.deepEqual(found('x'), [], 'nothing of it is written');
+});
+
 test('all generations of a knowledge base go together, and no other', () => {
-	write(open(), open('gen_2'), { op: 'index.open_generation', generation: 'gen_3', knowledge_base_id: 'kb_2' });
+	write(open(), open('gen_2'), {
+		op: 'index.open_generation',
+		generation: 'gen_3',
+		knowledge_base_id: 'kb_2',
+		embedder: 'builtin',
+	});
 	write(openBasis('basis_1', 'gen_2'), add('doc_a', ['x']), add('doc_a', ['x'], { generation: 'gen_3' }));
 	dropGenerationsOf(db, 'kb_1');
 	assert.equal(tables(), 0);

@@ -5,6 +5,7 @@ import { type Deferred, deferred, withDeadline } from '../../src/base/index.ts';
 import type { ProviderSettings } from '../../src/models/index.ts';
 import { anthropicFrames } from './model-server/anthropic-frames.ts';
 import { chatCompletionsFrames } from './model-server/chat-completions-frames.ts';
+import { type EmbeddingsCall, StandInEmbeddings } from './model-server/embeddings.ts';
 import type { Frames, ModelScript, ModelStep } from './model-server/script.ts';
 
 export type { ModelScript, ModelStep } from './model-server/script.ts';
@@ -35,6 +36,8 @@ const DEADLINE_MS = 30_000;
 export class ModelServer implements AsyncDisposable {
 	readonly origin: string;
 	readonly calls: ModelCall[] = [];
+	/** Answers at `/v1/embeddings`; its calls and its faults are its own. */
+	readonly embeddings = new StandInEmbeddings();
 	/** Connections that it has seen. */
 	connections = 0;
 	readonly #server: Server;
@@ -128,6 +131,7 @@ export class ModelServer implements AsyncDisposable {
 			response.end(JSON.stringify({ object: 'list', data: [{ id: 'small', object: 'model' }] }));
 			return;
 		}
+		if (path === '/v1/embeddings') return this.embeddings.answer(headers, body as EmbeddingsCall['body'], response);
 		const protocol = { '/v1/chat/completions': chatCompletionsFrames, '/v1/messages': anthropicFrames }[path];
 		if (protocol === undefined) {
 			response.writeHead(404).end();
@@ -151,8 +155,8 @@ export class ModelServer implements AsyncDisposable {
 
 /** Carries out a script. Ends early where the caller leaves. */
 async function play(script: ModelScript, frames: Frames, response: ServerResponse, gone: AbortSignal): Promise<void> {
-	const write = async (text: string) => {
-		if (text === '' || gone.aborted) return;
+	const write = async (text: string | Uint8Array) => {
+		if (text.length === 0 || gone.aborted) return;
 		if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
 		if (!response.write(text)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
 	};
@@ -173,7 +177,8 @@ async function play(script: ModelScript, frames: Frames, response: ServerRespons
 			// What was written before is to arrive before the connection goes.
 			await new Promise((resolve) => setImmediate(resolve));
 			return void response.socket?.destroySoon();
-		} else if ('hang' in step) return;
+		} else if ('reset' in step) return void response.socket?.resetAndDestroy();
+		else if ('hang' in step) return;
 		else await write(isFrame(step) ? frames.of(step) : '');
 		if ('finish' in step) return void response.end();
 	}

@@ -3,6 +3,7 @@ import { operations } from '../operations.ts';
 import { Components, type JsonSchema } from './components.ts';
 import { exampleOf } from './examples.ts';
 import { introduction } from './introduction.ts';
+import { outgoingWebhooks } from './outgoing.ts';
 import { parametersOf } from './parameters.ts';
 import { responsesOf } from './responses.ts';
 import { securityOf, securitySchemes } from './security.ts';
@@ -21,6 +22,7 @@ export function openApiDocument(version: string): object {
 		const described = describe(operationId, operation, components);
 		paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: described };
 	}
+	const webhooks = outgoingWebhooks(components);
 	const tags = [...new Set(table.map(([, { tag }]) => tag))];
 	return {
 		openapi: '3.1.0',
@@ -34,6 +36,7 @@ export function openApiDocument(version: string): object {
 		servers: [{ url: '/', description: 'This server.' }],
 		tags: tags.map((name) => ({ name, description: TAGS[name] })),
 		paths,
+		webhooks,
 		components: { securitySchemes, ...components.all() },
 	};
 }

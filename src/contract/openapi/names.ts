@@ -2,12 +2,14 @@ import { ID_PREFIXES, type IdKind } from '../../base/index.ts';
 import * as access from '../access.ts';
 import * as assistants from '../assistants.ts';
 import * as conversations from '../conversations.ts';
+import * as deliveries from '../deliveries.ts';
 import * as deployments from '../deployments.ts';
 import * as documents from '../documents.ts';
 import * as events from '../events.ts';
 import * as knowledgeBases from '../knowledge-bases.ts';
 import * as messages from '../messages.ts';
 import * as models from '../models.ts';
+import * as outgoingEvents from '../outgoing-events.ts';
 import { Deleted, ErrorEnvelope } from '../shapes.ts';
 import * as tools from '../tools.ts';
 import * as webhooks from '../webhooks.ts';
@@ -18,12 +20,14 @@ const FILES: readonly object[] = [
 	access,
 	assistants,
 	conversations,
+	deliveries,
 	deployments,
 	documents,
 	events,
 	knowledgeBases,
 	messages,
 	models,
+	outgoingEvents,
 	tools,
 	webhooks,
 	widget,

@@ -1,4 +1,5 @@
 import { AppError } from '../../base/index.ts';
+import { mayPass } from '../../models/index.ts';
 import { type Commit, type DocumentRecord, type KnowledgeBaseRecord, versionOf } from '../../store/index.ts';
 import { recount, removeFromIndex, shareOf } from '../status.ts';
 
@@ -7,17 +8,20 @@ export type Reason = NonNullable<DocumentRecord['error']>;
 
 /** A failure that may pass is tried so often. */
 export const ATTEMPTS = 3;
+/** That of a model provider so often: with delays that double from five seconds, for ten minutes. */
+export const MODEL_ATTEMPTS = 8;
 
 /**
  * What to tell of a failure; null for one that may pass, while there are attempts left.
  * @param failures how often it has failed by now
  */
 export function verdict(error: unknown, failures: number): Reason | null {
-	const lasting = error instanceof AppError && error.code !== 'unavailable';
+	const ofModel = mayPass(error);
+	const lasting = error instanceof AppError && error.code !== 'unavailable' && !ofModel;
 	if (lasting) return { code: error.code, message: error.message };
-	if (failures < ATTEMPTS) return null;
+	if (failures < (ofModel ? MODEL_ATTEMPTS : ATTEMPTS)) return null;
 	const message = error instanceof AppError ? error.message : 'The document could not be processed.';
-	return { code: 'internal_error', message };
+	return { code: ofModel ? 'model_error' : 'internal_error', message };
 }
 
 /** The commit with which a document ends in `error`, and in no generation of the index. */

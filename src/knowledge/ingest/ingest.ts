@@ -1,8 +1,10 @@
 import { AppError, KeyedLock } from '../../base/index.ts';
 import { type Commit, type DocumentRecord, decideAndCommit, type Job, versionOf } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
+import { prepareVectors } from '../embedding/index.ts';
 import { retryDelay, type Work } from '../job-loop.ts';
 import { isPending } from '../status.ts';
+import { titleOf } from './built-document.ts';
 import { failDocument, verdict } from './fail-document.ts';
 import { type FetchDependencies, fetchDocument } from './fetch-document.ts';
 import { copyIndexed, type IndexDependencies, indexDocument } from './index-document.ts';
@@ -16,6 +18,8 @@ export interface IngestDependencies extends Omit<IndexDependencies, 'signal'>, F
 
 /** A document whose processing was cut off this often may be what ends our process: give it up. */
 const CLAIMS = 30;
+/** Turns of one document whose knowledge base has got another index each time that its vectors were made. */
+const TURNS = 5;
 
 /**
  * Turns queued documents into indexed ones: fetch, parse, chunk, embed, index. What the process had in hand when it ended
@@ -84,7 +88,12 @@ export class Ingest implements Work {
 			const { file_name, content_type, url } = document;
 			const path = store.blobs.path(blob);
 			const parsed = await pool.parse({ path, file_name, content_type, title: document.title || null, url }, signal);
-			await index(() => indexDocument({ ...this.#deps, signal }, document.id, job.id, parsed));
+			const deps = { ...this.#deps, signal };
+			for (let turn = 0; turn < TURNS; turn++) {
+				const prepared = await prepareVectors(deps, knowledge_base_id, titleOf(document, parsed), parsed);
+				if (await index(() => indexDocument(deps, document.id, job.id, parsed, prepared))) return;
+			}
+			throw new AppError('unavailable', 'The index of the knowledge base is replaced faster than it is added to.');
 		});
 	}
 

@@ -29,6 +29,19 @@ export function confidence({ coverage, cosine, familiarity }: Evidence): number 
 	return ((1 + HALF_WAY ** 2) * evidence ** 2) / (evidence ** 2 + HALF_WAY ** 2);
 }
 
+/** Without vectors the words must speak for all. */
+export function ofWords(coverage: number): Evidence {
+	return { coverage, cosine: coverage, familiarity: coverage };
+}
+
+/**
+ * With vectors of a provider's embedder their cosine, which must then be taken from its floor on, speaks for what a question
+ * is about as well. Words may add to it, and need not: the same may be said in others, or in another language.
+ */
+export function ofEmbedder(coverage: number, cosine: number): Evidence {
+	return { coverage: Math.max(coverage, cosine), cosine, familiarity: cosine };
+}
+
 /**
  * The weighted share of the asked words that a chunk has, 0..1.
  * @param chunks how many chunks the weights come from

@@ -1,2 +1,9 @@
-export { type GenerationIndex, type Ranking, type SearchOptions, searchGeneration } from './search-generation.ts';
+export {
+	type Embedded,
+	type GenerationIndex,
+	type Ranking,
+	type SearchOptions,
+	searchGeneration,
+	type Trained,
+} from './search-generation.ts';
 export { Spelling } from './spelling.ts';

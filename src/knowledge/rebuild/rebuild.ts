@@ -1,4 +1,5 @@
 import { AppError, type Clock, type KeyedLock, type Log, messageOf, newId, pause } from '../../base/index.ts';
+import { type Embedders, mayPass } from '../../models/index.ts';
 import {
 	type Commit,
 	decideAndCommit,
@@ -9,6 +10,8 @@ import {
 	type Write,
 } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
+import { embedGeneration } from '../embedding/index.ts';
+import { MODEL_ATTEMPTS } from '../ingest/fail-document.ts';
 import { retryDelay, type Work } from '../job-loop.ts';
 import { recount } from '../status.ts';
 import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from '../training/build-basis.ts';
@@ -18,6 +21,7 @@ import { swapGeneration } from './swap-generation.ts';
 
 export interface RebuildDependencies extends Omit<LargeBasisDependencies, 'signal'> {
 	documents: Documents;
+	embedders: Embedders;
 	clock: Clock;
 	log: Log;
 	/** Held while the index of a knowledge base changes, by its id. */
@@ -61,13 +65,14 @@ export class Rebuild implements Work {
 		knowledgeBaseId: string,
 		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
 	): Promise<KnowledgeBaseRecord> {
-		const { store, clock } = this.#deps;
+		const { store, clock, embedders } = this.#deps;
 		return decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', knowledgeBaseId);
 			if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
 			if (record.rebuilding !== null) return { commit: null, result: record };
 			const now = clock.now();
-			const { set, write, jobs } = record.documents_total === 0 ? emptied(record, now) : begun(record);
+			const { set, write, jobs } =
+				record.documents_total === 0 ? emptied(record, now) : begun(record, embedders.configured);
 			const counts = recount(record, {}, now, set);
 			const next = { ...record, ...set, updated_at: now, version: record.version + 1 };
 			const commit: Commit = {
@@ -84,7 +89,7 @@ export class Rebuild implements Work {
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
 		const { store } = this.#deps;
 		if (job.attempts > CLAIMS) throw new AppError('internal_error', 'The rebuild was interrupted several times.');
-		const generation = (await store.get('knowledge_bases', job.ref))?.rebuilding;
+		const generation = await this.#generationOf(job.ref);
 		try {
 			if (generation) await this.#rebuild(job, generation, signal);
 		} catch (error) {
@@ -96,13 +101,39 @@ export class Rebuild implements Work {
 
 	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
 		const { store, clock, retryMs } = this.#deps;
-		if (job.attempts > CLAIMS || failures >= ATTEMPTS) return this.#giveUp(job, error);
+		const attempts = mayPass(error) ? MODEL_ATTEMPTS : isLastingOfModel(error) ? 0 : ATTEMPTS;
+		if (job.attempts > CLAIMS || failures >= attempts) return this.#giveUp(job, error);
 		const due_at = clock.now() + retryDelay(retryMs, failures);
 		await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at }] });
 	}
 
+	/** The generation that is being built. One that was begun for another embedder than the server has now begins anew. */
+	#generationOf(knowledgeBaseId: string): Promise<string | null> {
+		const { store, clock, embedders } = this.#deps;
+		return decideAndCommit(store, async () => {
+			const record = await store.get('knowledge_bases', knowledgeBaseId);
+			if (!record?.rebuilding) return { commit: null, result: null };
+			const begunWith = (await store.generation(record.rebuilding))?.embedder;
+			if (begunWith === embedders.configured) return { commit: null, result: record.rebuilding };
+			const rebuilding = newId('generation');
+			const { write, events } = recount(record, {}, clock.now(), { rebuilding });
+			const commit: Commit = {
+				expect: [versionOf('knowledge_bases', record)],
+				write: [
+					write,
+					{ op: 'index.drop_generation', generation: record.rebuilding },
+					openGeneration(record, rebuilding, embedders.configured),
+				],
+				events,
+			};
+			return { commit, result: rebuilding };
+		});
+	}
+
 	async #rebuild(job: Job, generation: string, signal: AbortSignal): Promise<void> {
-		const { store, indexing, retryMs } = this.#deps;
+		const { store, indexing, embedders, retryMs } = this.#deps;
+		// Null for the built-in one: all others that are configured are there.
+		const embedder = embedders.resolve(embedders.configured);
 		const deps = { ...this.#deps, signal };
 		const knowledgeBaseId = job.ref;
 		await this.#retryFailed(knowledgeBaseId, generation, signal);
@@ -114,10 +145,11 @@ export class Rebuild implements Work {
 			if (failed > 0) await pause(retryMs, signal);
 			if (changed + failed > 0) continue;
 			const stored = await store.generation(generation);
+			if (embedder) await embedGeneration(deps, embedder, generation);
 			// A small one is trained while nothing is indexed, on every word; a large one before, as that takes a while.
-			if (built) built = await foldNewer(deps, built);
+			else if (built) built = await foldNewer(deps, built);
 			else if (stored && stored.chunk_count > SMALL) built = await buildLargeBasis(deps, generation);
-			const swap = { jobId: job.id, knowledgeBaseId, generation, filling, built };
+			const swap = { jobId: job.id, knowledgeBaseId, generation, filling, embedder, built };
 			if (await indexing.run(knowledgeBaseId, () => swapGeneration(deps, swap))) return;
 		}
 		throw new AppError('unavailable', 'The knowledge base changes faster than it is indexed.');
@@ -160,17 +192,27 @@ export class Rebuild implements Work {
 /** What a commit holds that begins a rebuild, or makes do without one. */
 type Asked = Required<Pick<Commit, 'write' | 'jobs'>> & { set: Parameters<typeof recount>[3] & object };
 
-function begun({ id }: KnowledgeBaseRecord): Asked {
+function begun(record: KnowledgeBaseRecord, embedder: string): Asked {
+	const { id } = record;
 	const rebuilding = newId('generation');
 	return {
 		set: { rebuilding },
-		write: [{ op: 'index.open_generation', generation: rebuilding, knowledge_base_id: id }],
+		write: [openGeneration(record, rebuilding, embedder)],
 		jobs: [{ op: 'enqueue', job: { id: newId('job'), kind: REBUILD, ref: id, group: id, due_at: 0 } }],
 	};
+}
+
+function openGeneration({ id }: KnowledgeBaseRecord, generation: string, embedder: string): Write {
+	return { op: 'index.open_generation', generation, knowledge_base_id: id, embedder };
+}
+
+/** Whether a provider's embedder failed in a way that the next attempt would only meet again. */
+function isLastingOfModel(error: unknown): boolean {
+	return error instanceof AppError && error.code === 'model_error' && !mayPass(error);
 }
 
 /** Without documents there is nothing to build: the index is none, at once. */
 function emptied({ generation }: KnowledgeBaseRecord, now: number): Asked {
 	const write: Write[] = generation === null ? [] : [{ op: 'index.drop_generation', generation }];
-	return { set: { generation: null, last_indexed_at: now }, write, jobs: [] };
+	return { set: { generation: null, embedder: null, reindex_reason: null, last_indexed_at: now }, write, jobs: [] };
 }

@@ -1,4 +1,5 @@
 import { AppError, type Clock } from '../../base/index.ts';
+import { BUILTIN_EMBEDDER, type Embedder } from '../../models/index.ts';
 import {
 	type Commit,
 	type DocumentRecord,
@@ -7,6 +8,7 @@ import {
 	type Store,
 	versionOf,
 } from '../../store/index.ts';
+import { embedGeneration } from '../embedding/index.ts';
 import { failDocument } from '../ingest/fail-document.ts';
 import { isPending, recount } from '../status.ts';
 import { type BasisDependencies, type BuiltBasis, buildBasis, foldNewer } from '../training/build-basis.ts';
@@ -24,6 +26,8 @@ export interface Swap {
 	/** The generation that was built. */
 	generation: string;
 	filling: Filling;
+	/** What makes its vectors; null for the built-in embedder. */
+	embedder: Embedder | null;
 	/** Its basis where that was trained beforehand; null: it is trained now, if there is anything to train on. */
 	built: BuiltBasis | null;
 }
@@ -96,7 +100,8 @@ async function markUnreadable(
 }
 
 /** The basis with a vector for every chunk; null where there is no chunk. */
-async function completeBasis(deps: SwapDependencies, { generation, built }: Swap): Promise<string | null> {
+async function completeBasis(deps: SwapDependencies, { generation, embedder, built }: Swap): Promise<string | null> {
+	if (embedder) return embedGeneration(deps, embedder, generation);
 	if (built) return (await foldNewer(deps, built)).basis;
 	const stored = await deps.store.generation(generation);
 	return stored?.chunk_count ? (await buildBasis(deps, generation)).basis : null;
@@ -123,7 +128,9 @@ async function takeOver({ store, clock }: SwapDependencies, swap: Swap, basis: s
 	await decideAndCommit(store, async () => {
 		const knowledgeBase = await rebuildingBase(store, swap);
 		const now = clock.now();
-		const counts = recount(knowledgeBase, {}, now, { generation, rebuilding: null, last_indexed_at: now });
+		const embedder = swap.embedder?.id ?? BUILTIN_EMBEDDER;
+		const facts = { generation, embedder, reindex_reason: null, rebuilding: null, last_indexed_at: now };
+		const counts = recount(knowledgeBase, {}, now, facts);
 		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {
 			expect: [versionOf('knowledge_bases', knowledgeBase)],
 			write: [counts.write],

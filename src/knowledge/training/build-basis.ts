@@ -1,6 +1,7 @@
 import { type Gate, newId } from '../../base/index.ts';
 import type { Pool } from '../../pool/index.ts';
-import type { Store, Write } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
+import { mustWrite } from '../must-write.ts';
 
 /** Vectors written in one commit: other writers wait for no more than that. */
 const SLICE = 1000;
@@ -58,9 +59,4 @@ export async function foldNewer({ store, pool, signal }: BasisDependencies, buil
 		await mustWrite(store, { op: 'index.add_vectors', basis, chunk_ids: chunks.map(({ id }) => id), vectors });
 		lastChunk = last.id;
 	}
-}
-
-async function mustWrite(store: Store, write: Write): Promise<void> {
-	const { outcome } = await store.commit({ write: [write] });
-	if (outcome !== 'committed') throw new Error(`A new basis was refused (${outcome}).`);
 }

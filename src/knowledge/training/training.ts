@@ -1,4 +1,5 @@
 import { AppError, type Clock, type KeyedLock } from '../../base/index.ts';
+import { BUILTIN_EMBEDDER } from '../../models/index.ts';
 import type { Commit, Generation, Job, Store } from '../../store/index.ts';
 import { retryDelay, type Work } from '../job-loop.ts';
 import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from './build-basis.ts';
@@ -73,10 +74,10 @@ export class Training implements Work {
 		});
 	}
 
-	/** The generation that serves, where it holds anything. */
+	/** The generation that serves, where it holds anything and its vectors come of training. */
 	async #serving(knowledgeBaseId: string): Promise<Generation | undefined> {
 		const generation = await this.#deps.store.servingGeneration(knowledgeBaseId);
-		return generation?.chunk_count ? generation : undefined;
+		return generation?.chunk_count && generation.embedder === BUILTIN_EMBEDDER ? generation : undefined;
 	}
 }
 

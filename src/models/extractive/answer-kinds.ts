@@ -120,7 +120,8 @@ const HAS_CLOCK =
 const HAS_NAME = /\S\s+\p{Lu}\p{L}+|@|さん|様|部|課|担当/u;
 const HAS_PLACE = /\S\s+\p{Lu}\p{L}+|https?:|www\.|\p{Nd}|階|室|駅|市/u;
 const HAS_COUNT = wordPattern(COUNTS.flatMap((list) => list.split(' ')));
-const HAS_CALENDAR = wordPattern([...LANGUAGES.flatMap(calendarWords), ...LANGUAGES.flatMap(timeUnits)]);
+/** Made when it is first needed: the platform loads the data of each language for it. */
+let calendar: RegExp | undefined;
 
 /** Whether a piece of text has what an answer of this kind contains. Steps are told by the form of a list instead. */
 export function hasKind(text: string, kind: AnswerKind): boolean {
@@ -128,7 +129,7 @@ export function hasKind(text: string, kind: AnswerKind): boolean {
 		case 'steps':
 			return false;
 		case 'time':
-			return HAS_CLOCK.test(text) || HAS_CALENDAR.test(text);
+			return HAS_CLOCK.test(text) || calendarPattern().test(text);
 		case 'amount':
 			return HAS_DIGIT.test(text) || HAS_COUNT.test(text);
 		case 'person':
@@ -136,6 +137,11 @@ export function hasKind(text: string, kind: AnswerKind): boolean {
 		case 'place':
 			return HAS_PLACE.test(text);
 	}
+}
+
+function calendarPattern(): RegExp {
+	calendar ??= wordPattern([...LANGUAGES.flatMap(calendarWords), ...LANGUAGES.flatMap(timeUnits)]);
+	return calendar;
 }
 
 /** The names of months and days, from the platform's own data. */

@@ -1,13 +1,17 @@
+import { isDeeper } from '../../base/index.ts';
 import type { ModelEvent } from '../chat-model.ts';
 import type { CallEnding } from './call-ending.ts';
 import { failure } from './failure.ts';
 import type { StreamPart } from './language-model.ts';
+import { RoundRecorder } from './round-memory.ts';
 
 /** Characters of an answer's text at most: a model that does not stop is stopped. */
 const MAX_TEXT_CHARS = 200_000;
 /** Characters of all arguments of an answer's calls together. */
 const MAX_ARGUMENT_CHARS = 256 * 1024;
 const MAX_CALLS = 64;
+/** Far more than any tool takes. */
+const MAX_ARGUMENT_DEPTH = 256;
 /** After its last part an answer is given so long to end by itself, which keeps its connection for the next. */
 const LAST_MS = 1_000;
 
@@ -15,7 +19,7 @@ const LAST_MS = 1_000;
 export interface AnswerTerms {
 	/** Whether calls were offered: a model that was given no tools may still ask for one it has seen before. */
 	mayCall: boolean;
-	/** Whether there must be some text or a call. Not so where the reply has text from before. */
+	/** Whether there must be a call or text that can be seen. Not so where the reply has text from before. */
 	mustSpeak: boolean;
 	idleMs: number;
 	/** Is told when the answer begins, once. */
@@ -29,8 +33,11 @@ export class Answer {
 	readonly #terms: AnswerTerms;
 	readonly #ending: CallEnding;
 	#textChars = 0;
+	/** Whether it has said anything that can be seen. */
+	#spoke = false;
 	#argumentChars = 0;
 	readonly #calls: Extract<StreamPart, { type: 'tool-call' }>[] = [];
+	readonly #recorder = new RoundRecorder();
 	#begun = false;
 
 	constructor(terms: AnswerTerms, ending: CallEnding) {
@@ -56,11 +63,13 @@ export class Answer {
 			if (next.done) throw failure('The connection to the model provider broke off before the answer was complete.');
 			const part = next.value;
 			this.#noticeBegin(part);
+			if (this.#terms.mayCall) this.#recorder.add(part);
 			switch (part.type) {
 				case 'text-delta':
 					if (part.delta === '') break;
 					this.#textChars += part.delta.length;
 					if (this.#textChars > MAX_TEXT_CHARS) throw failure('The model wrote too much.', { unhealthy: false });
+					this.#spoke ||= part.delta.trim() !== '';
 					yield { type: 'delta', text: part.delta };
 					break;
 				case 'tool-input-delta':
@@ -95,11 +104,12 @@ export class Answer {
 		this.#terms.onBegin();
 	}
 
-	*#last({ usage, finishReason }: Finish): Generator<ModelEvent, void, undefined> {
+	*#last(finish: Finish): Generator<ModelEvent, void, undefined> {
+		const { usage, finishReason } = finish;
 		const [input, output] = [usage.inputTokens.total, usage.outputTokens.total];
 		if (input !== undefined || output !== undefined) {
 			// What was used is told although the answer may be of no use.
-			yield { type: 'usage', input_tokens: input ?? 0, output_tokens: output ?? 0 };
+			yield { type: 'usage', input_tokens: countOf(input), output_tokens: countOf(output) };
 		}
 		const of = { unhealthy: false };
 		switch (finishReason.unified) {
@@ -111,13 +121,15 @@ export class Answer {
 				throw failure('The model provider reported an error.');
 		}
 		const calls = this.#terms.mayCall ? this.#calls : [];
-		if (calls.length === 0 && this.#textChars === 0 && this.#terms.mustSpeak) {
+		if (calls.length === 0 && !this.#spoke && this.#terms.mustSpeak) {
 			const asked = this.#calls.length > 0;
 			throw failure(asked ? 'The model asked for tools that it was not given.' : 'The model gave an empty answer.', of);
 		}
 		for (const { toolCallId, toolName, input: text } of calls) {
 			yield { type: 'tool_call', id: toolCallId, name: toolName, arguments: argumentsOf(text) };
 		}
+		const memory = calls.length === 0 ? null : this.#recorder.memory(finish);
+		if (memory !== null) yield { type: 'memory', memory };
 	}
 
 	/** The answer is complete: that its stream does not end is no failure any more. */
@@ -131,11 +143,20 @@ export class Answer {
 	}
 }
 
-/** Arguments as an object; the text itself where it is not JSON, for the tool to refuse. */
+/** A number of tokens, whatever the provider takes for one. */
+function countOf(tokens = 0): number {
+	return Math.min(Math.max(0, Math.round(tokens)), Number.MAX_SAFE_INTEGER);
+}
+
+/**
+ * Arguments as an object; the text itself where it is not JSON, for the tool to refuse, or is nested so deep that to store
+ * it would overflow the stack.
+ */
 function argumentsOf(text: string): unknown {
 	if (text.trim() === '') return {};
 	try {
-		return JSON.parse(text);
+		const given: unknown = JSON.parse(text);
+		return isDeeper(given, MAX_ARGUMENT_DEPTH) ? text : given;
 	} catch {
 		return text;
 	}

@@ -1,4 +1,4 @@
-import { AppError, messageOf } from '../../base/index.ts';
+import { AppError, messageOf, retryAfterMs } from '../../base/index.ts';
 import { EndpointError } from '../../net/index.ts';
 
 /** Why a provider gave no answer, or no whole one. */
@@ -75,7 +75,7 @@ function judged(thrown: unknown, now: number): Failure {
 		if (error instanceof EndpointError) return ofEndpoint(error, thrown);
 	}
 	const status = statusOf(thrown);
-	if (status !== null) return ofStatus(status, retryAfterMs(thrown, now), thrown);
+	if (status !== null) return ofStatus(status, delayAskedFor(thrown, now), thrown);
 	if (chain(thrown).some(({ name }) => PROTOCOL_ERRORS.test(String(name)))) {
 		// The library's word for a stream that ends in good order, yet without its last event.
 		const endedEarly = /ended without a finish reason/.test(messageOf(thrown));
@@ -104,8 +104,8 @@ function ofEndpoint({ kind, message }: EndpointError, thrown: unknown): Failure 
 	}
 }
 
-function ofStatus(status: number, retryAfterMs: number | null, thrown: unknown): Failure {
-	const base = { ...plain('', thrown), status, retryAfterMs };
+function ofStatus(status: number, asked: number | null, thrown: unknown): Failure {
+	const base = { ...plain('', thrown), status, retryAfterMs: asked };
 	if (status === 429) return { ...base, sentence: 'The model provider takes no more requests for now.', passing: true };
 	if (PASSING_STATUSES.has(status) || status >= 500) {
 		return { ...base, sentence: `The model provider failed with status ${status}.`, passing: true };
@@ -131,14 +131,11 @@ function statusOf(thrown: unknown): number | null {
 }
 
 /** Retry-After (RFC 9110, 10.2.3) as milliseconds from now; OpenAI's `retry-after-ms` where it is there. */
-function retryAfterMs(thrown: unknown, now: number): number | null {
+function delayAskedFor(thrown: unknown, now: number): number | null {
 	const headers = (thrown as { responseHeaders?: Record<string, string | undefined> } | null)?.responseHeaders ?? {};
 	const exact = headers['retry-after-ms']?.trim() ?? '';
 	if (/^\d{1,9}(\.\d+)?$/.test(exact)) return Number(exact);
-	const value = headers['retry-after']?.trim() ?? '';
-	if (/^\d{1,9}(\.\d+)?$/.test(value)) return Number(value) * 1_000;
-	const date = Date.parse(value);
-	return Number.isNaN(date) ? null : Math.max(0, date - now);
+	return retryAfterMs(headers['retry-after'], now);
 }
 
 /** An error and its causes, outermost first. */

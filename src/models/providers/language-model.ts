@@ -1,7 +1,9 @@
 import type { OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
 import { Lru } from '../../base/index.ts';
 import type { EndpointFetch } from '../../net/index.ts';
+import { endingAtDone } from './done-line.ts';
 import type { ProviderSettings } from './settings.ts';
+import { thinkingNoted } from './thinking-noted.ts';
 
 /** A model as the provider libraries have it (the AI SDK's language model specification, version 3). */
 export type LanguageModel = ReturnType<OpenAICompatibleProvider['chatModel']>;
@@ -32,7 +34,8 @@ export async function loadLanguageModels(settings: ProviderSettings, fetch: Endp
 		name: id,
 		baseURL,
 		includeUsage: true,
-		fetch,
+		fetch: async (input, init) => endingAtDone(await fetch(input, init)),
+		metadataExtractor: thinkingNoted,
 		...(api_key === null ? {} : { apiKey: api_key }),
 		...(type === 'openai' ? { transformRequestBody: withNewerLimit } : {}),
 	});

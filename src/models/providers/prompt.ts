@@ -5,6 +5,7 @@ import { defused } from './foreign-text.ts';
 import { type Exchange, exchangesOf, newestThatFit } from './history.ts';
 import type { CallOptions, Prompt } from './language-model.ts';
 import { passageBlock, renderPassage } from './passage-block.ts';
+import { type RoundMemory, remembered, thinkingIn } from './round-memory.ts';
 import { systemMessage } from './rules.ts';
 import type { ModelLimits } from './settings.ts';
 import { firstTokens, MESSAGE_TOKENS, tokensOf } from './tokens.ts';
@@ -76,16 +77,16 @@ function functionTool({ name, description, parameters }: ChatRequest['tools'][nu
 /** The rounds with the results of their tools cut where they would leave no room. */
 function stepsThatFit(steps: readonly ReplyStep[], room: number): ReplyStep[] {
 	const safe = steps.map((step) => ({
-		text: step.text,
+		...step,
 		calls: step.calls.map((call) => ({ ...call, result: defused(call.result) })),
 	}));
 	const results = safe.flatMap(({ calls }) => calls.map(({ result }) => tokensOf(result)));
 	const besides = sum(safe.map(tokensOfStep)) - sum(results);
 	const bound = fairBound(results, room * RESULTS_SHARE - besides);
 	if (bound === Number.POSITIVE_INFINITY) return safe;
-	return safe.map(({ text, calls }) => ({
-		text,
-		calls: calls.map((call) => ({ ...call, result: shortened(call.result, bound) })),
+	return safe.map((step) => ({
+		...step,
+		calls: step.calls.map((call) => ({ ...call, result: shortened(call.result, bound) })),
 	}));
 }
 
@@ -127,7 +128,7 @@ function userMessage(text: string): Message {
 	return { role: 'user', content: [{ type: 'text', text }] };
 }
 
-function messagesOfStep({ text, calls }: ReplyStep): Message[] {
+function messagesOfStep({ text, calls, memory }: ReplyStep): Message[] {
 	const asked = calls.map(({ id, name, arguments: given }) => {
 		return { type: 'tool-call' as const, toolCallId: id, toolName: name, input: inputOf(given) };
 	});
@@ -135,8 +136,10 @@ function messagesOfStep({ text, calls }: ReplyStep): Message[] {
 		const output = { type: is_error ? ('error-text' as const) : ('text' as const), value: result };
 		return { type: 'tool-result' as const, toolCallId: id, toolName: name, output };
 	});
-	const said = text === '' ? [] : [{ type: 'text' as const, text }];
-	const message: Message = { role: 'assistant', content: [...said, ...asked] };
+	// Some providers refuse a text without anything to see.
+	const said = text.trim() === '' ? [] : [{ type: 'text' as const, text }];
+	const content = memory === undefined ? [...said, ...asked] : remembered(memory as RoundMemory, asked);
+	const message: Message = { role: 'assistant', content };
 	return calls.length === 0 ? [message] : [message, { role: 'tool', content: answered }];
 }
 
@@ -150,11 +153,12 @@ function tokensOfPassage(rendered: string): number {
 	return SEPARATOR_TOKENS + tokensOf(rendered);
 }
 
-function tokensOfStep({ text, calls }: ReplyStep): number {
+function tokensOfStep({ text, calls, memory }: ReplyStep): number {
 	const ofCalls = calls.map(({ name, arguments: given, result }) => {
 		return 2 * MESSAGE_TOKENS + tokensOf(name + JSON.stringify(inputOf(given))) + tokensOf(result);
 	});
-	return MESSAGE_TOKENS + tokensOf(text) + sum(ofCalls);
+	const thinking = memory === undefined ? '' : thinkingIn(memory as RoundMemory);
+	return MESSAGE_TOKENS + tokensOf(text) + tokensOf(thinking) + sum(ofCalls);
 }
 
 function tokensOfExchange(exchange: Exchange): number {

@@ -85,7 +85,7 @@ export class ProviderChat implements ChatModel {
 	#terms({ tools, steps }: ChatRequest, permit: Permit): AnswerTerms {
 		return {
 			mayCall: tools.length > 0,
-			mustSpeak: steps.every(({ text }) => text === ''),
+			mustSpeak: steps.every(({ text }) => text.trim() === ''),
 			idleMs: this.#options.settings.idle_timeout_ms,
 			onBegin: permit.succeeded,
 		};

@@ -4,7 +4,17 @@ import type { Failure } from './failure.ts';
 export const MAX_ATTEMPTS = 3;
 
 const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 20_000;
+
+/** How long it is tried. */
+export interface Patience {
+	/** The first one included. */
+	attempts: number;
+	/** Milliseconds between two of them at most: who is sent away for longer is told so at once. */
+	longestDelayMs: number;
+}
+
+/** As long as a visitor waits. */
+const VISITORS: Patience = { attempts: MAX_ATTEMPTS, longestDelayMs: 20_000 };
 
 /**
  * Milliseconds until a request is tried again: doubling from half a second, of which up to a half is left to chance, so that
@@ -12,10 +22,14 @@ const LONGEST_DELAY_MS = 20_000;
  * @param attempts made so far
  * @param random from 0 to 1
  */
-export function delayBefore(attempts: number, { passing, retryAfterMs }: Failure, random: number): number | null {
-	if (!passing || attempts >= MAX_ATTEMPTS) return null;
+export function delayBefore(
+	attempts: number,
+	{ passing, retryAfterMs }: Failure,
+	random: number,
+	patience: Patience = VISITORS,
+): number | null {
+	if (!passing || attempts >= patience.attempts) return null;
 	const backoff = FIRST_DELAY_MS * 2 ** (attempts - 1) * (1 - random / 2);
 	const delay = Math.ceil(Math.max(backoff, retryAfterMs ?? 0));
-	// Who is sent away for longer than a visitor waits is told so now.
-	return delay > LONGEST_DELAY_MS ? null : delay;
+	return delay > patience.longestDelayMs ? null : delay;
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { SEARCH_INDEX_REBUILD, SEARCH_INDEX_SCHEMA } from './search-index.ts';
+import { DELIVERIES_SCHEMA } from './deliveries.ts';
+import { SEARCH_INDEX_EMBEDDERS, SEARCH_INDEX_REBUILD, SEARCH_INDEX_SCHEMA } from './search-index.ts';
 
 /** The steps from an empty database to today's, in order. A step that was released is never edited. */
 export const MIGRATIONS: readonly string[] = [
@@ -146,6 +147,18 @@ export const MIGRATIONS: readonly string[] = [
 	CREATE TABLE server_facts (
 		id TEXT PRIMARY KEY, version INTEGER NOT NULL, value TEXT NOT NULL, created_at INTEGER NOT NULL
 	) STRICT, WITHOUT ROWID;
+	`,
+	`
+	CREATE INDEX conversations_by_activity ON conversations (workspace_id, coalesce(last_message_at, created_at), id);
+
+	DROP INDEX messages_unfinished;
+	CREATE INDEX messages_unfinished ON messages (conversation_id, id) WHERE status = 'in_progress';
+	`,
+	DELIVERIES_SCHEMA,
+	`${SEARCH_INDEX_EMBEDDERS}
+	ALTER TABLE knowledge_bases ADD COLUMN embedder TEXT;
+	ALTER TABLE knowledge_bases ADD COLUMN reindex_reason TEXT;
+	UPDATE knowledge_bases SET embedder = 'builtin' WHERE generation IS NOT NULL;
 	`,
 ];
 

@@ -2,9 +2,35 @@ import type { Database, Statement } from 'better-sqlite3';
 import { Lru } from '../../base/index.ts';
 import type { StoredAnswer, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
-import type { Coverage, Generation, StoredChunk, StoredTerms } from '../search-index.ts';
-import type { DocumentBlob, ListQuery, Position, Readers } from '../store.ts';
-import { coverageOf, generationOf, servingChunksOf, servingGenerationOf, termsAfter } from './search-index.ts';
+import type { Coverage, Generation, OpenedBasis, StoredChunk, StoredTerms, StoredText } from '../search-index.ts';
+import type {
+	DocumentBlob,
+	DueDeliveries,
+	IdleConversation,
+	ListQuery,
+	Position,
+	Readers,
+	UntidyWebhooks,
+} from '../store.ts';
+import {
+	dueBesides,
+	dueDeliveries,
+	eventAt,
+	eventsBetween,
+	expiredEvents,
+	nextDue,
+	untidyWebhooks,
+	webhooksWithPending,
+} from './deliveries.ts';
+import {
+	coverageOf,
+	generationOf,
+	openedBasisOf,
+	servingChunksOf,
+	servingGenerationOf,
+	termsAfter,
+	textsAfter,
+} from './search-index.ts';
 import { columnsOf, decode, encode } from './tables.ts';
 
 /** Prepared statements are few: their texts differ only by kind and by which filters are there. */
@@ -77,8 +103,10 @@ export class SqliteReaders implements Readers {
 	}
 
 	async unfinishedReplies(): Promise<Records['messages'][]> {
+		// By name: the index of all messages has the order already, this one only the few that are wanted.
 		const rows = this.#prepare(
-			`SELECT ${columnsOf('messages')} FROM messages WHERE status = 'in_progress' ORDER BY id`,
+			`SELECT ${columnsOf('messages')} FROM messages INDEXED BY messages_unfinished
+			 WHERE status = 'in_progress' ORDER BY id`,
 		).all();
 		return rows.map((row) => decode('messages', row));
 	}
@@ -90,6 +118,26 @@ export class SqliteReaders implements Readers {
 			 WHERE status = 'in_progress' AND conversation_id = ? LIMIT 1`,
 		).get(conversationId);
 		return row === undefined ? undefined : decode('messages', row);
+	}
+
+	async idleConversations(
+		workspaceId: string,
+		before: number,
+		after: Position | undefined,
+		limit: number,
+	): Promise<IdleConversation[]> {
+		const { at, id } = after ?? BEFORE_ALL;
+		// A reply that is being written is the last message, but where an earlier one is written anew.
+		return this.#prepare(
+			`SELECT id, coalesce(last_message_at, created_at) AS at, message_count FROM conversations
+			 WHERE workspace_id = ? AND coalesce(last_message_at, created_at) < ?
+			 AND (coalesce(last_message_at, created_at), id) > (?, ?)
+			 AND NOT EXISTS (
+				SELECT 1 FROM messages INDEXED BY messages_in_order
+				WHERE conversation_id = conversations.id AND seq = conversations.message_count AND status = 'in_progress'
+			 )
+			 ORDER BY coalesce(last_message_at, created_at), id LIMIT ?`,
+		).all(workspaceId, before, at, id, limit) as IdleConversation[];
 	}
 
 	async assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]> {
@@ -178,9 +226,52 @@ export class SqliteReaders implements Readers {
 		return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }));
 	}
 
+	async event(seq: number): Promise<StoredEvent | undefined> {
+		return eventAt((sql) => this.#prepare(sql), seq);
+	}
+
+	async hasExpiredEvents(before: number): Promise<boolean> {
+		return expiredEvents((sql) => this.#prepare(sql), before, 1).length > 0;
+	}
+
+	async eventsBetween(since: number, until: number): Promise<{ first: number; last: number } | null> {
+		return eventsBetween((sql) => this.#prepare(sql), since, until);
+	}
+
+	async dueDeliveries(webhookId: string, now: number, limit: number): Promise<DueDeliveries> {
+		return dueDeliveries((sql) => this.#prepare(sql), webhookId, now, limit);
+	}
+
+	async dueBesides(
+		webhookId: string,
+		now: number,
+		likenesses: readonly string[],
+		limit: number,
+	): Promise<Records['deliveries'][]> {
+		return dueBesides((sql) => this.#prepare(sql), webhookId, now, likenesses, limit);
+	}
+
+	async nextDue(webhookId: string, after: number): Promise<number | null> {
+		return nextDue((sql) => this.#prepare(sql), webhookId, after);
+	}
+
+	async webhooksWithPending(workspaceId: string | null): Promise<string[]> {
+		return webhooksWithPending((sql) => this.#prepare(sql), workspaceId);
+	}
+
+	async untidyWebhooks(): Promise<UntidyWebhooks> {
+		return untidyWebhooks((sql) => this.#prepare(sql));
+	}
+
+	async failingSince(webhookId: string): Promise<number | null> {
+		const row = this.#prepare('SELECT since FROM webhook_failures WHERE webhook_id = ?').get(webhookId);
+		return (row as { since: number } | undefined)?.since ?? null;
+	}
+
 	async lastEvent(): Promise<number> {
-		const row = this.#prepare('SELECT max(seq) AS seq FROM events').get() as { seq: number | null };
-		return row.seq ?? 0;
+		// The table's own count: it goes on where events are erased.
+		const row = this.#prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
+		return (row as { seq: number } | undefined)?.seq ?? 0;
 	}
 
 	async closingEvent(conversationId: string, messageId: string): Promise<number | undefined> {
@@ -210,6 +301,14 @@ export class SqliteReaders implements Readers {
 
 	async termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]> {
 		return termsAfter(this.#db, generation, chunkId, limit);
+	}
+
+	async openedBasis(generation: string): Promise<OpenedBasis | undefined> {
+		return openedBasisOf(this.#db, generation);
+	}
+
+	async textsAfter(generation: string, chunkId: number, limit: number): Promise<StoredText[]> {
+		return textsAfter(this.#db, generation, chunkId, limit);
 	}
 
 	async servingChunks(

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import type { DocumentRecord } from '../records.ts';
-import type { Coverage, Generation, StoredChunk, StoredTerms } from '../search-index.ts';
+import type { Coverage, Generation, OpenedBasis, StoredChunk, StoredTerms, StoredText } from '../search-index.ts';
 import type { Position } from '../store.ts';
 import { statement } from './search-index-tables.ts';
 import { columnsOf, decode } from './tables.ts';
 
-const GENERATION = `SELECT g.id, g.knowledge_base_id, g.basis, coalesce(b.trained_on, 0) AS trained_on, g.chunk_count
+const GENERATION = `SELECT g.id, g.knowledge_base_id, g.embedder, g.basis, b.dimensions, coalesce(b.trained_on, 0) AS trained_on, g.chunk_count
 	FROM generations g LEFT JOIN bases b ON b.id = g.basis`;
 
 /** What is known of a generation, undefined where there is none of that id. */
@@ -69,4 +69,20 @@ export function termsAfter(db: Database, generation: string, chunkId: number, li
 		`SELECT c.id, c.title_terms, c.body_terms FROM chunks c CROSS JOIN indexed_documents d
 		 WHERE c.id > ? AND d.seq = c.document AND d.generation = ? ORDER BY c.id LIMIT ?`,
 	).all(chunkId, generation, limit) as StoredTerms[];
+}
+
+/** The basis of a generation that was opened last, whether it serves or not; undefined where there is none. */
+export function openedBasisOf(db: Database, generation: string): OpenedBasis | undefined {
+	const sql = 'SELECT id, dimensions, embedded_to FROM bases WHERE generation = ? ORDER BY rowid DESC LIMIT 1';
+	return statement(db, sql).get(generation) as OpenedBasis | undefined;
+}
+
+/** What a generation's chunks say that were stored after this one, in the order in which they were. */
+export function textsAfter(db: Database, generation: string, chunkId: number, limit: number): StoredText[] {
+	const rows = statement(
+		db,
+		`SELECT c.id, d.title, c.heading_path, c.text FROM chunks c CROSS JOIN indexed_documents d
+		 WHERE c.id > ? AND d.seq = c.document AND d.generation = ? ORDER BY c.id LIMIT ?`,
+	).all(chunkId, generation, limit) as Array<StoredText & { heading_path: string }>;
+	return rows.map((row) => ({ ...row, heading_path: JSON.parse(row.heading_path) as string[] }));
 }

@@ -40,6 +40,13 @@ export const SEARCH_INDEX_REBUILD = `
 	CREATE INDEX generations_by_knowledge_base ON generations (knowledge_base_id);
 `;
 
+/** Whose vectors a generation holds, and how far those of a basis have come. */
+export const SEARCH_INDEX_EMBEDDERS = `
+	ALTER TABLE generations ADD COLUMN embedder TEXT NOT NULL DEFAULT 'builtin';
+	ALTER TABLE bases ADD COLUMN floor REAL NOT NULL DEFAULT 0;
+	ALTER TABLE bases ADD COLUMN embedded_to INTEGER NOT NULL DEFAULT 0;
+`;
+
 const ID = /^[a-z0-9_]{1,100}$/;
 
 /** The full-text table of a generation. */

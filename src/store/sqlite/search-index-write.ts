@@ -26,12 +26,13 @@ export function applyIndexWrite(db: Database, write: IndexWrite): void {
  * beyond ASCII alone: the analyser has said what a term is, and `unicode61` would take vowel signs of Indic scripts for
  * separators.
  */
-function openGeneration(db: Database, { generation, knowledge_base_id }: Write<'index.open_generation'>): void {
+function openGeneration(db: Database, write: Write<'index.open_generation'>): void {
+	const { generation, knowledge_base_id, embedder } = write;
 	const table = fullTextTable(generation);
-	statement(db, 'INSERT INTO generations (id, knowledge_base_id, basis, chunk_count) VALUES (?, ?, NULL, 0)').run(
-		generation,
-		knowledge_base_id,
-	);
+	statement(
+		db,
+		'INSERT INTO generations (id, knowledge_base_id, embedder, basis, chunk_count) VALUES (?, ?, ?, NULL, 0)',
+	).run(generation, knowledge_base_id, embedder);
 	db.exec(`CREATE VIRTUAL TABLE ${table} USING fts5(terms, content='', contentless_delete=1, tokenize='ascii')`);
 	db.exec(`CREATE VIRTUAL TABLE ${termsTable(generation)} USING fts5vocab('${table}', 'row')`);
 }
@@ -39,6 +40,9 @@ function openGeneration(db: Database, { generation, knowledge_base_id }: Write<'
 function addDocument(db: Database, write: Write<'index.add_document'>): void {
 	const { generation, document_id, title, url, language, chunks, basis, vectors, built_from } = write;
 	removeDocument(db, generation, document_id);
+	if (basis !== null && !basesOf(db, generation).includes(basis)) {
+		throw new Error(`Generation ${generation} has no basis ${basis}.`);
+	}
 	const rows = vectors === null || basis === null ? null : rowsOf(db, basis, vectors, chunks.length);
 	const document = statement(
 		db,
@@ -159,16 +163,13 @@ function describeDocuments(db: Database, write: Write<'index.describe_documents'
 }
 
 function openBasis(db: Database, write: Write<'index.open_basis'>): void {
-	const { generation, basis, dimensions, trained_on, model } = write;
+	const { generation, basis, dimensions, trained_on, model, floor = 0 } = write;
 	if (!generationOf(db, generation)) throw new Error(`There is no generation ${generation}.`);
 	if (!Number.isInteger(dimensions) || dimensions < 1) throw new Error('A basis needs a whole number of dimensions.');
-	statement(db, 'INSERT INTO bases (id, generation, dimensions, trained_on, model) VALUES (?, ?, ?, ?, ?)').run(
-		basis,
-		generation,
-		dimensions,
-		trained_on,
-		model,
-	);
+	statement(
+		db,
+		'INSERT INTO bases (id, generation, dimensions, trained_on, model, floor) VALUES (?, ?, ?, ?, ?, ?)',
+	).run(basis, generation, dimensions, trained_on, model, floor);
 	db.exec(
 		`CREATE VIRTUAL TABLE ${vectorTable(basis)} USING vec0(
 			embedding int8[${dimensions}] distance_metric=cosine, chunk_size=${VECTORS_A_ROW}
@@ -191,6 +192,8 @@ function addVectors(db: Database, { basis, chunk_ids, vectors }: Write<'index.ad
 		remove.run(BigInt(id));
 		insert.run(BigInt(id), rows[index]);
 	});
+	const last = Math.max(0, ...chunk_ids);
+	statement(db, 'UPDATE bases SET embedded_to = max(embedded_to, ?) WHERE id = ?').run(last, basis);
 }
 
 function serveBasis(db: Database, { generation, basis }: Write<'index.serve_basis'>): void {

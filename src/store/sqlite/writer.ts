@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
+import { addDeliveries, applyDeliveryWrite, eraseDeliveriesAbout } from './deliveries.ts';
 import { storedAnswer } from './readers.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { columnsOf, encode } from './tables.ts';
@@ -143,9 +144,13 @@ export class Writer {
 		const insertEvent = this.#prepare(
 			'INSERT INTO events (id, stream, type, data, subject, created_at) VALUES (?, ?, ?, ?, ?, ?)',
 		);
-		const seqs = (commit.events ?? []).map(({ id, stream, type, data, subject, created_at }) =>
-			Number(insertEvent.run(id, stream, type, JSON.stringify(data), subject ?? null, created_at).lastInsertRowid),
-		);
+		const seqs = (commit.events ?? []).map((event) => {
+			const { id, stream, type, data, subject, created_at } = event;
+			const { lastInsertRowid } = insertEvent.run(id, stream, type, JSON.stringify(data), subject ?? null, created_at);
+			const seq = Number(lastInsertRowid);
+			addDeliveries((sql) => this.#prepare(sql), event, seq);
+			return seq;
+		});
 		return { outcome: 'committed', seqs };
 	}
 
@@ -172,6 +177,7 @@ export class Writer {
 				this.#prepare(`DELETE FROM ${write.kind} WHERE id = ?`).run(write.id);
 				return;
 			case 'erase_conversation':
+				eraseDeliveriesAbout((sql) => this.#prepare(sql), write.id);
 				for (const sql of ERASE_CONVERSATION) this.#prepare(sql).run({ id: write.id });
 				return;
 			case 'erase_knowledge_base':
@@ -186,6 +192,14 @@ export class Writer {
 				return;
 			case 'erase_expired':
 				for (const sql of ERASE_EXPIRED) this.#prepare(sql).run(write.before, write.limit);
+				return;
+			case 'cancel_deliveries':
+			case 'erase_deliveries':
+			case 'erase_events':
+			case 'redeliver':
+			case 'note_failure':
+			case 'forget_failures':
+				applyDeliveryWrite((sql) => this.#prepare(sql), write);
 				return;
 			default:
 				applyIndexWrite(this.#db, write);

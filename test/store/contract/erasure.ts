@@ -109,7 +109,13 @@ async function indexed(store: Store) {
 			{ op: 'insert', kind: 'knowledge_bases', record },
 			...documents.map((one) => ({ op: 'insert', kind: 'documents', record: one }) as const),
 			...generations.map(
-				(one) => ({ op: 'index.open_generation', generation: one, knowledge_base_id: record.id }) as const,
+				(one) =>
+					({
+						op: 'index.open_generation',
+						generation: one,
+						knowledge_base_id: record.id,
+						embedder: 'builtin',
+					}) as const,
 			),
 		],
 		jobs: [record.id, documents[1]?.id as string].map((ref) => ({ op: 'enqueue', job: job({ kind, ref }) })),

@@ -47,6 +47,45 @@ export function listContract(opened: () => Store): void {
 		);
 	});
 
+	test('idle conversations are found by what was said last, the longest idle first, but not where a reply is being written', async () => {
+		const store = opened();
+		const workspace_id = newId('workspace');
+		const idle = (at: number, more: object = {}) => conversation({ workspace_id, last_message_at: at, ...more });
+		const [first, silent, twin, writing, busy] = [
+			idle(NOON + 1, { created_at: NOON + 9, message_count: 7 }),
+			conversation({ workspace_id, created_at: NOON + 2 }),
+			idle(NOON + 2),
+			idle(NOON + 3, { message_count: 2 }),
+			idle(NOON + 4, { created_at: NOON }),
+		];
+		const elsewhere = conversation({ workspace_id: newId('workspace'), created_at: NOON });
+		const said = [
+			message({ conversation_id: writing.id, seq: 1 }),
+			message({ conversation_id: writing.id, seq: 2, status: 'in_progress' }),
+		];
+		await store.commit({
+			write: [
+				...[busy, twin, first, elsewhere, silent, writing].map(
+					(record) => ({ op: 'insert', kind: 'conversations', record }) as const,
+				),
+				...said.map((record) => ({ op: 'insert', kind: 'messages', record }) as const),
+			],
+		});
+		const all = await store.idleConversations(workspace_id, NOON + 4, undefined, 9);
+		const [two, three] = [silent, twin].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+		assert.deepEqual(all, [
+			{ id: first.id, at: NOON + 1, message_count: 7 },
+			{ id: two?.id, at: NOON + 2, message_count: 0 },
+			{ id: three?.id, at: NOON + 2, message_count: 0 },
+		]);
+		assert.deepEqual(await store.idleConversations(workspace_id, NOON + 4, all[0], 1), all.slice(1, 2));
+		assert.deepEqual(await store.idleConversations(workspace_id, NOON + 4, all[1], 9), all.slice(2));
+		await store.commit({
+			write: [{ op: 'patch', kind: 'messages', id: said[1]?.id as string, set: { status: 'stopped' } }],
+		});
+		assert.equal((await store.idleConversations(workspace_id, NOON + 5, all[2], 9)).length, 2);
+	});
+
 	test('filters narrow a list: by field, by absence, by time', async () => {
 		const store = opened();
 		const workspace_id = newId('workspace');

@@ -50,7 +50,9 @@ export function anthropicFrames(): Frames {
 			}
 			if ('think' in step) {
 				const thinking = block('thinking', { type: 'thinking', thinking: '' });
-				return beginning + thinking + delta({ type: 'thinking_delta', thinking: step.think });
+				const thought = beginning + thinking + delta({ type: 'thinking_delta', thinking: step.think });
+				const { signature } = step;
+				return signature === undefined ? thought : thought + delta({ type: 'signature_delta', signature });
 			}
 			if ('call' in step) {
 				const { id, name, arguments: given } = step.call;

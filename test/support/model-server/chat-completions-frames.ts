@@ -20,8 +20,9 @@ export function chatCompletionsFrames(): Frames {
 				const { id, name, arguments: given } = step.call;
 				const index = calls++;
 				const text = typeof given === 'string' ? given : JSON.stringify(given);
+				const signed = step.signature && { extra_content: { google: { thought_signature: step.signature } } };
 				return [
-					delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
+					delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' }, ...signed }] }),
 					...piecesOf(text, step.pieces ?? 2).map((piece) =>
 						delta({ tool_calls: [{ index, function: { arguments: piece } }] }),
 					),

@@ -2,10 +2,10 @@
 export type ModelStep =
 	/** A piece of text. */
 	| { say: string }
-	/** A piece of reasoning, which is no text of the answer. */
-	| { think: string }
+	/** A piece of reasoning, which is no text of the answer; signed where the protocol has that. */
+	| { think: string; signature?: string }
 	/** A call of a tool, its arguments in so many pieces (two, where not said). A text is sent as it is. */
-	| { call: { id: string; name: string; arguments: unknown }; pieces?: number }
+	| { call: { id: string; name: string; arguments: unknown }; pieces?: number; signature?: string }
 	/** An error in the stream, as the protocol has it. */
 	| { error: { message: string; type?: string; code?: string | number } }
 	/** The end, with what it cost. A script without one ends with `stop`, or `tool_calls` where it has calls. */
@@ -15,9 +15,11 @@ export type ModelStep =
 	/** Goes on when this has resolved, or the caller has left. */
 	| { wait: Promise<unknown> }
 	/** Bytes that are none of the protocol's. */
-	| { raw: string }
+	| { raw: string | Uint8Array }
 	/** Closes the connection. */
 	| { die: true }
+	/** Resets the connection: what was written just before may be lost. */
+	| { reset: true }
 	/** Says nothing more and keeps the connection. */
 	| { hang: true }
 	/** Ends the response in good order, without the protocol's end. */

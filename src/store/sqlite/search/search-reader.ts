@@ -113,7 +113,13 @@ export class SearchReader implements Disposable {
 		return row && { ...row, heading_path: JSON.parse(row.heading_path) as string[] };
 	}
 
-	/** The serialised basis, undefined where it has been dropped. */
+	/** What vectors of a basis are like, undefined where it has been dropped. */
+	vectors(basis: string): { dimensions: number; floor: number } | undefined {
+		const sql = 'SELECT dimensions, floor FROM bases WHERE id = ?';
+		return statement(this.#db, sql).get(basis) as { dimensions: number; floor: number } | undefined;
+	}
+
+	/** The serialised basis, of no bytes where it was not trained here; undefined where it has been dropped. */
 	model(basis: string): Uint8Array | undefined {
 		return statement(this.#db, 'SELECT model FROM bases WHERE id = ?').pluck().get(basis) as Uint8Array | undefined;
 	}

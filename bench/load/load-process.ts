@@ -1,0 +1,44 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { withDeadline } from '../../src/base/index.ts';
+
+/** A process of a bench beside the server: it carries out orders, one at a time. */
+export interface LoadProcess<Order, Answer> extends Disposable {
+	readonly pid: number;
+	/** Rejects where the process ends, or does not answer in time. */
+	ask(order: Order, limitMs: number): Promise<Answer>;
+}
+
+/** Starts one. */
+export function startLoadProcess<Order extends object, Answer>(script: URL): LoadProcess<Order, Answer> {
+	const name = fileURLToPath(script);
+	const child = fork(name, { execArgv: ['--import', 'tsx'] });
+	const ended = once(child, 'exit').then(([code]) => {
+		throw new Error(`${name} ended (${code}).`);
+	});
+	ended.catch(() => {});
+	return {
+		pid: child.pid as number,
+		async ask(order, limitMs) {
+			child.send(order);
+			const answer = Promise.race([once(child, 'message'), ended]);
+			const [message] = await withDeadline(answer, limitMs, () => new Error(`${name} does not answer.`));
+			return message as Answer;
+		},
+		[Symbol.dispose]: () => void child.kill(),
+	};
+}
+
+/** In such a process: carries out what it is ordered, and ends with its parent. */
+export function takeOrders<Order, Answer>(carryOut: (order: Order) => Promise<Answer>): void {
+	process.on('message', (order: Order) => {
+		carryOut(order).then(
+			(answer) => process.send?.(answer),
+			(error: unknown) => {
+				throw error;
+			},
+		);
+	});
+	process.on('disconnect', () => process.exit());
+}

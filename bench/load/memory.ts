@@ -1,0 +1,28 @@
+import { fileURLToPath } from 'node:url';
+import type { ServerProcess } from '../../test/support/server-process.ts';
+import { until } from '../../test/support/until.ts';
+
+/** Memory of a process, in bytes. */
+export interface Memory {
+	/** All that the system counts for it. */
+	rss: number;
+	heapUsed: number;
+	external: number;
+}
+
+/** For `startServer`: a command that runs a server whose memory can be looked at, with further options of Node. */
+export function inspectable(...options: string[]): string[] {
+	const settle = fileURLToPath(new URL('./settle.cjs', import.meta.url));
+	const node = ['"$0"', '--expose-gc', '--require', `'${settle}'`, ...options, '"$@"'];
+	return ['sh', '-c', `exec ${node.join(' ')}`];
+}
+
+/** What memory a server uses when its garbage has been collected. */
+export async function settledMemory(server: ServerProcess): Promise<Memory> {
+	const told = () => server.output().match(/settled \{.*\}/g) ?? [];
+	const before = told().length;
+	process.kill(server.pid, 'SIGUSR2');
+	await until('the server has collected its garbage', () => told().length > before);
+	const { rss, heapUsed, external } = JSON.parse((told().at(-1) as string).slice('settled '.length));
+	return { rss, heapUsed, external };
+}

@@ -1,0 +1,37 @@
+/** How a scripted model speaks. Times in milliseconds. */
+export interface ModelScript {
+	/** From the request's arrival to the first token. */
+	firstMs: number;
+	/** Between two tokens; 0: all come at once. */
+	everyMs: number;
+	tokens: number;
+}
+
+/** What the text of a token ends with, and nothing else in a stream holds: tokens are counted by it. */
+export const TOKEN_END = '~';
+
+/** What the first token holds: when the model had been asked, and when it began to answer, by `monotonicMs`. */
+export const FIRST_TOKEN = /@(\d+\.\d+)\/(\d+\.\d+)~/;
+
+/** The name by which a model is asked to speak like this. */
+export function modelNamed({ firstMs, everyMs, tokens }: ModelScript): string {
+	return `first-${firstMs}-every-${everyMs}-tokens-${tokens}`;
+}
+
+/** How the model of this name speaks. */
+export function scriptOf(model: string): ModelScript {
+	const found = /^first-(\d+)-every-(\d+)-tokens-(\d+)$/.exec(model);
+	if (found === null) throw new Error(`There is no scripted model called ${model}.`);
+	return { firstMs: Number(found[1]), everyMs: Number(found[2]), tokens: Number(found[3]) };
+}
+
+/** Milliseconds that a whole answer takes. */
+export function lengthOf({ firstMs, everyMs, tokens }: ModelScript): number {
+	return firstMs + everyMs * (tokens - 1);
+}
+
+/** Milliseconds on the machine's monotonic clock, which all its processes share. */
+export function monotonicMs(): number {
+	const [seconds, nanoseconds] = process.hrtime();
+	return seconds * 1000 + nanoseconds / 1e6;
+}

@@ -1,0 +1,275 @@
+import { connect, type Socket } from 'node:net';
+import { takeOrders } from './load-process.ts';
+import { FIRST_TOKEN, monotonicMs, TOKEN_END } from './model-script.ts';
+
+/**
+ * A load of streams as a process of its own. Either so many of one request are kept under way, each followed by the next as
+ * soon as it has ended; or idle streams are opened and held.
+ */
+
+/** Told by the parent process. */
+export type StreamsOrder = KeepUp | Hold | { release: true };
+
+/** Keeps streams under way. */
+export interface KeepUp {
+	port: number;
+	/** Head and body of the request, whole. */
+	request: string;
+	/** What stands before the first token in the stream. */
+	first: string;
+	/** What tells that the stream has come to its good end. */
+	end: string;
+	streams: number;
+	/** The first ones begin evenly spread over this time, which is not measured. */
+	spreadMs: number;
+	seconds: number;
+}
+
+/** Streams that nothing is said on. */
+export interface Hold {
+	port: number;
+	hold: string[];
+	headers: string[];
+}
+
+/** What was seen of the streams that began while it was measured; times in milliseconds. */
+export interface StreamsSeen {
+	seconds: number;
+	begun: number;
+	/** Streams that ended well in the time measured, whenever they had begun. */
+	completed: number;
+	failed: number;
+	/** What the first failure looked like. */
+	complaint: string | null;
+	/** Tokens that came in the time measured. */
+	tokens: number;
+	/** From sending the request to the first token. */
+	first: number[];
+	/** From sending the request to its arrival at the model. */
+	wayIn: number[];
+	/** From the model's first token to its arrival here. */
+	wayOut: number[];
+}
+
+export interface Held {
+	open: number;
+	complaint: string | null;
+}
+
+/** Streams that are under way when the time is over are read to their end, for so long at most. */
+const DRAIN_MS = 15_000;
+/** Connections that are being opened at once. */
+const OPENING = 128;
+const TOKEN = TOKEN_END.charCodeAt(0);
+/** Longer than anything that is looked for: that much of the text before is kept. */
+const TAIL = 64;
+
+/** One connection with one stream after the other. */
+class Line {
+	#socket: Socket | undefined;
+	#sentAt = 0;
+	#measured = false;
+	/** What is looked for next: the first token, the end, the end of the answer's framing. */
+	#stage: 'first' | 'end' | 'framing' | 'idle' = 'idle';
+	#text = '';
+
+	constructor(readonly run: Run) {}
+
+	async open(): Promise<void> {
+		const socket = connect({ port: this.run.order.port, host: '127.0.0.1', noDelay: true });
+		this.#socket = socket;
+		await new Promise<void>((resolve, reject) => {
+			socket.once('connect', resolve);
+			socket.once('error', reject);
+		});
+		socket.on('error', () => {});
+		socket.on('data', (bytes: Buffer) => this.#read(bytes, monotonicMs()));
+		socket.on('close', () => {
+			if (this.#stage !== 'idle' && !this.run.over) this.#fail('the connection closed');
+		});
+	}
+
+	close(): void {
+		this.#stage = 'idle';
+		this.#socket?.destroy();
+	}
+
+	send(): void {
+		this.#stage = 'first';
+		this.#text = '';
+		this.#measured = this.run.measuring;
+		if (this.#measured) this.run.seen.begun++;
+		this.#sentAt = monotonicMs();
+		this.#socket?.write(this.run.order.request, 'latin1');
+	}
+
+	#read(bytes: Buffer, now: number): void {
+		// A token is one byte of its own here, so no border between two pieces can hide one.
+		let fresh = bytes.toString('latin1');
+		if (this.#stage === 'first') {
+			this.#text += fresh;
+			const at = this.#text.indexOf(this.run.order.first);
+			const times = at < 0 ? null : FIRST_TOKEN.exec(this.#text.slice(at));
+			if (times === null) {
+				if (!/^HTTP\/1.1 200 /.test(this.#text)) this.#fail(this.#text);
+				else if (this.#text.includes('event: message.failed')) this.#fail(this.#text);
+				return;
+			}
+			this.#noteFirst(Number(times[1]), Number(times[2]), now);
+			fresh = this.#text.slice(at);
+			this.#text = '';
+			this.#stage = 'end';
+		}
+		if (this.#stage === 'end') this.#readTokens(fresh);
+		else this.#text = (this.#text + fresh).slice(-TAIL);
+		if (this.#stage === 'framing' && this.#text.endsWith('0\r\n\r\n')) {
+			this.#stage = 'idle';
+			this.run.ended(this);
+		}
+	}
+
+	#readTokens(fresh: string): void {
+		const text = this.#text + fresh;
+		const at = text.indexOf(this.run.order.end);
+		if (at < 0) {
+			if (text.includes('event: message.failed')) {
+				this.#fail(text);
+				return;
+			}
+			this.run.countTokens(fresh, fresh.length);
+			this.#text = text.slice(-TAIL);
+			return;
+		}
+		this.run.countTokens(fresh, at - this.#text.length);
+		this.run.completed();
+		this.#text = text.slice(-TAIL);
+		this.#stage = 'framing';
+	}
+
+	#noteFirst(asked: number, answered: number, now: number): void {
+		if (!this.#measured) return;
+		const { first, wayIn, wayOut } = this.run.seen;
+		first.push(now - this.#sentAt);
+		wayIn.push(asked - this.#sentAt);
+		wayOut.push(now - answered);
+	}
+
+	#fail(what: string): void {
+		this.close();
+		this.run.failed(this, what);
+	}
+}
+
+class Run {
+	readonly seen: StreamsSeen = {
+		seconds: 0,
+		begun: 0,
+		completed: 0,
+		failed: 0,
+		complaint: null,
+		tokens: 0,
+		first: [],
+		wayIn: [],
+		wayOut: [],
+	};
+	measuring = false;
+	over = false;
+	#stopping = false;
+	readonly #underWay = new Set<Line>();
+
+	constructor(readonly order: KeepUp) {}
+
+	async go(): Promise<StreamsSeen> {
+		const { streams, spreadMs, seconds } = this.order;
+		const lines = Array.from({ length: streams }, () => new Line(this));
+		for (let at = 0; at < streams; at += OPENING) {
+			await Promise.all(lines.slice(at, at + OPENING).map((line) => line.open()));
+		}
+		await this.#begin(lines, spreadMs);
+		const startedAt = monotonicMs();
+		this.measuring = true;
+		await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+		this.measuring = false;
+		this.seen.seconds = (monotonicMs() - startedAt) / 1000;
+		this.#stopping = true;
+		const drainUntil = monotonicMs() + DRAIN_MS;
+		while (this.#underWay.size > 0 && monotonicMs() < drainUntil) {
+			await new Promise((resolve) => setTimeout(resolve, 20));
+		}
+		this.over = true;
+		for (const line of lines) line.close();
+		return this.seen;
+	}
+
+	async #begin(lines: Line[], spreadMs: number): Promise<void> {
+		const startedAt = monotonicMs();
+		for (let begun = 0; begun < lines.length; ) {
+			const due = Math.min(lines.length, Math.floor(((monotonicMs() - startedAt) / spreadMs) * lines.length) + 1);
+			for (; begun < due; begun++) {
+				const line = lines[begun] as Line;
+				this.#underWay.add(line);
+				line.send();
+			}
+			await new Promise((resolve) => setTimeout(resolve, 1));
+		}
+		const rest = startedAt + spreadMs - monotonicMs();
+		if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
+	}
+
+	countTokens(text: string, until: number): void {
+		if (!this.measuring) return;
+		for (let at = 0; at < until; at++) if (text.charCodeAt(at) === TOKEN) this.seen.tokens++;
+	}
+
+	completed(): void {
+		if (this.measuring) this.seen.completed++;
+	}
+
+	ended(line: Line): void {
+		if (this.#stopping) this.#underWay.delete(line);
+		else line.send();
+	}
+
+	failed(line: Line, what: string): void {
+		this.seen.failed++;
+		this.seen.complaint ??= what.slice(-500);
+		this.#underWay.delete(line);
+	}
+}
+
+const held = new Set<Socket>();
+
+async function hold({ port, hold: paths, headers }: Hold): Promise<Held> {
+	let complaint: string | null = null;
+	for (let at = 0; at < paths.length; at += OPENING) {
+		await Promise.all(
+			paths.slice(at, at + OPENING).map(async (path) => {
+				const socket = connect({ port, host: '127.0.0.1' });
+				const begun = new Promise<string>((resolve, reject) => {
+					socket.once('data', (bytes) => resolve(bytes.toString('latin1')));
+					socket.once('error', reject);
+					socket.once('close', () => reject(new Error('the connection closed')));
+				});
+				held.add(socket);
+				socket.once('close', () => held.delete(socket));
+				socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${headers.join('\r\n')}\r\n\r\n`);
+				const answer = await begun.catch((error: Error) => error.message);
+				if (answer.startsWith('HTTP/1.1 200 ')) return;
+				complaint ??= answer.slice(0, 500);
+				socket.destroy();
+			}),
+		);
+	}
+	return { open: held.size, complaint };
+}
+
+function release(): Held {
+	const open = held.size;
+	for (const socket of held) socket.destroy();
+	return { open, complaint: null };
+}
+
+takeOrders(async (order: StreamsOrder): Promise<StreamsSeen | Held> => {
+	if ('release' in order) return release();
+	return 'hold' in order ? hold(order) : new Run(order).go();
+});

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import type { ServerProcess } from '../../test/support/server-process.ts';
+import { settledMemory } from '../load/memory.ts';
+import type { Held } from '../load/streams.ts';
+import type { Players } from './first-token.ts';
+
+/** Memory of open streams on which nothing is said. */
+export interface IdleFigures {
+	streams: number;
+	/** Bytes of a server that has just been started, its garbage collected. */
+	rssBefore: number;
+	/** Bytes a stream, by what the system counts for the process, and by the JavaScript heap alone. */
+	rssEach: number;
+	heapEach: number;
+	/** Milliseconds to open one, with many being opened at once. */
+	openMs: number;
+}
+
+/** Files that the server has open for itself, and some to spare. */
+const OWN_FILES = 200;
+const OPEN_LIMIT_MS = 90_000;
+
+/**
+ * Opens streams of conversations, each of its own, and tells what memory they take. The server must be a fresh one: what it
+ * has used before would be used again, and not be seen.
+ */
+export async function measureIdleStreams(
+	{ server, load }: Omit<Players, 'model'>,
+	wanted: number,
+): Promise<IdleFigures> {
+	const conversations = await conversationsOf(server, Math.min(wanted, roomFor(server.pid)));
+	const before = await settledMemory(server);
+	const started = performance.now();
+	const held = (await load.ask(
+		{
+			port: server.port,
+			hold: conversations.map((id) => `/api/v1/conversations/${id}/events`),
+			headers: [`Authorization: Bearer ${server.key}`, 'Accept: text/event-stream'],
+		},
+		OPEN_LIMIT_MS,
+	)) as Held;
+	const openMs = (performance.now() - started) / conversations.length;
+	if (held.open < conversations.length) {
+		throw new Error(`${held.open} of ${conversations.length} streams are open: ${held.complaint}`);
+	}
+	const after = await settledMemory(server);
+	await load.ask({ release: true }, OPEN_LIMIT_MS);
+	return {
+		streams: held.open,
+		rssBefore: before.rss,
+		rssEach: (after.rss - before.rss) / held.open,
+		heapEach: (after.heapUsed - before.heapUsed) / held.open,
+		openMs,
+	};
+}
+
+/** As many conversations as there are, up to a number. */
+async function conversationsOf(server: ServerProcess, wanted: number): Promise<string[]> {
+	const ids: string[] = [];
+	let cursor: string | null = null;
+	do {
+		const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+		const { body } = await server.call('GET', `/api/v1/conversations?limit=100${after}`);
+		for (const { id } of body.data as { id: string }[]) ids.push(id);
+		cursor = body.next_cursor;
+	} while (ids.length < wanted && cursor !== null);
+	return ids.slice(0, wanted);
+}
+
+/** Connections that a process may have; the same holds for the one that opens them. */
+function roomFor(pid: number): number {
+	try {
+		const limit = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1];
+		return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit) - OWN_FILES;
+	} catch {
+		return Number.POSITIVE_INFINITY;
+	}
+}

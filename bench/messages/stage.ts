@@ -1,0 +1,105 @@
+import { type ServerProcess, startServer } from '../../test/support/server-process.ts';
+import { type LoadProcess, startLoadProcess } from '../load/load-process.ts';
+import { inspectable } from '../load/memory.ts';
+import type { ModelOrder, ModelReady } from '../load/model.ts';
+import { type ModelScript, modelNamed } from '../load/model-script.ts';
+import type { Held, KeepUp, StreamsOrder, StreamsSeen } from '../load/streams.ts';
+
+const QUESTION = 'Where is my order, and can I still return a part of it?';
+const START_MS = 15_000;
+/** Beyond the time measured: connecting, the beginning that is not measured, and reading to the end. */
+const MARGIN_MS = 45_000;
+
+/** The scripted model's process. */
+export interface ScriptedModel extends Disposable {
+	readonly pid: number;
+	readonly port: number;
+}
+
+/** Starts it. */
+export async function startModel(): Promise<ScriptedModel> {
+	const child = startLoadProcess<ModelOrder, ModelReady>(new URL('../load/model.ts', import.meta.url));
+	const { port } = await child.ask({ listen: true }, START_MS);
+	return { pid: child.pid, port, [Symbol.dispose]: () => child[Symbol.dispose]() };
+}
+
+/** Starts the process that the load comes from. */
+export function startLoad(): LoadProcess<StreamsOrder, StreamsSeen | Held> {
+	return startLoadProcess(new URL('../load/streams.ts', import.meta.url));
+}
+
+/** Starts the built server with the scripted model as its only provider. */
+export function startServerOf(
+	model: ScriptedModel,
+	{ dataDir, key, nodeOptions = [] }: { dataDir: string; key?: string | undefined; nodeOptions?: string[] },
+): Promise<ServerProcess> {
+	const providers = [{ id: 'scripted', type: 'openai-compatible', base_url: `http://127.0.0.1:${model.port}/v1` }];
+	return startServer({
+		dataDir,
+		...(key === undefined ? {} : { key }),
+		env: { PARLEY_PROVIDERS: JSON.stringify(providers), PARLEY_ALLOW_PRIVATE_NETWORK: '1' },
+		under: inspectable(...nodeOptions),
+	});
+}
+
+/** Makes a deployment whose assistant speaks as scripted, and resolves with its id. */
+export async function deploy(server: ServerProcess, script: ModelScript): Promise<string> {
+	const assistant = await server.call('POST', '/api/v1/assistants', {
+		name: 'Bench',
+		model: `scripted/${modelNamed(script)}`,
+		master_prompt: 'You help the customers of a shop.',
+	});
+	const made = await server.call('POST', '/api/v1/deployments', {
+		assistant_id: assistant.body.id,
+		rate_limit: { messages_per_minute: 1000 },
+	});
+	if (made.status !== 201) throw new Error(`The deployment was not made: ${JSON.stringify(made.body)}`);
+	return made.body.id;
+}
+
+/** How many streams, how long. */
+export type Amount = Pick<KeepUp, 'streams' | 'spreadMs' | 'seconds'>;
+
+/** Messages to a deployment, each the first of its conversation, streamed. */
+export function messagesTo(server: ServerProcess, deployment: string, amount: Amount): KeepUp {
+	const body = JSON.stringify({ deployment_id: deployment, content: QUESTION, stream: true });
+	return {
+		port: server.port,
+		request: post('/api/v1/messages', server.port, body, [`Authorization: Bearer ${server.key}`]),
+		first: 'event: message.delta',
+		end: 'event: message.completed',
+		...amount,
+	};
+}
+
+/** The same question to the model itself. */
+export function questionsTo(model: ScriptedModel, script: ModelScript, amount: Amount): KeepUp {
+	const messages = [{ role: 'user', content: QUESTION }];
+	const body = JSON.stringify({ model: modelNamed(script), messages, stream: true });
+	return {
+		port: model.port,
+		request: post('/v1/chat/completions', model.port, body, []),
+		first: '"content":"@',
+		end: 'data: [DONE]',
+		...amount,
+	};
+}
+
+function post(path: string, port: number, body: string, headers: string[]): string {
+	const head = [
+		`POST ${path} HTTP/1.1`,
+		`Host: 127.0.0.1:${port}`,
+		'Content-Type: application/json',
+		'Accept: text/event-stream',
+		`Content-Length: ${body.length}`,
+		...headers,
+	];
+	return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** Lets the load's process keep streams up. @throws Error where a stream failed */
+export async function keepUp(load: LoadProcess<StreamsOrder, StreamsSeen | Held>, order: KeepUp): Promise<StreamsSeen> {
+	const seen = (await load.ask(order, order.seconds * 1000 + order.spreadMs + MARGIN_MS)) as StreamsSeen;
+	if (seen.failed > 0) throw new Error(`${seen.failed} streams failed. The first: ${seen.complaint}`);
+	return seen;
+}

@@ -1,0 +1,138 @@
+import { AppError, type Clock, timestamp, timestampOrNull } from '../base/index.ts';
+import type { Delivery, DeliveryAttempt, Operations } from '../contract/index.ts';
+import {
+	type DeliveryAttemptRecord,
+	type DeliveryRecord,
+	decideAndCommit,
+	type Store,
+	versionOf,
+} from '../store/index.ts';
+import { type Deliverer, presentEvent, replayEvents, requireActive, retried } from '../webhooks/index.ts';
+import type { Handler } from './call.ts';
+import { byCreation, type Cursors } from './cursors.ts';
+import { findWebhook } from './webhooks.ts';
+
+type DeliveryOperation = 'listDeliveries' | 'getDelivery' | 'retryDelivery' | 'replayWebhook';
+
+export interface DeliveryHandlersOptions {
+	store: Store;
+	cursors: Cursors;
+	clock: Clock;
+	deliverer: Pick<Deliverer, 'wake'>;
+}
+
+/** Attempts that are shown of one delivery: more than its schedule has; who retries by hand may make any number. */
+const ATTEMPTS = 200;
+
+/** A delivery as the API shows it. */
+export function presentDelivery(record: DeliveryRecord): Delivery {
+	return {
+		id: record.id,
+		webhook_id: record.webhook_id,
+		event_id: record.event_id,
+		event_type: record.event_type as Delivery['event_type'],
+		status: record.status,
+		attempts: record.attempts,
+		status_code: record.status_code,
+		error: record.error,
+		// What is next in the order of the log is due since it was stored.
+		next_attempt_at: timestampOrNull(record.due_at === 0 ? record.updated_at : record.due_at),
+		first_attempt_at: timestampOrNull(record.first_attempt_at),
+		created_at: timestamp(record.created_at),
+		updated_at: timestamp(record.updated_at),
+		completed_at: timestampOrNull(record.completed_at),
+	};
+}
+
+/** What was delivered to webhook endpoints, and delivering it again. */
+export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryHandlersOptions): {
+	[K in DeliveryOperation]: Handler<Operations[K]>;
+} {
+	const find = async (webhookId: string, id: string): Promise<DeliveryRecord> => {
+		const record = await store.get('deliveries', id);
+		if (record?.webhook_id !== webhookId) throw gone();
+		return record;
+	};
+
+	return {
+		async listDeliveries({ caller, params, query }) {
+			const { id } = await findWebhook(store, caller.workspaceId, params.id);
+			const { status, event_type } = query;
+			const list = `deliveries ${id} ${status ?? ''} ${event_type ?? ''}`;
+			const page = cursors.read(list, query);
+			const records = await store.list('deliveries', {
+				...page,
+				limit: page.limit + 1,
+				where: { webhook_id: id, status, event_type },
+			});
+			return cursors.page(list, page, records, byCreation, presentDelivery);
+		},
+
+		async getDelivery({ caller, params }) {
+			const { id } = await findWebhook(store, caller.workspaceId, params.id);
+			const record = await find(id, params.delivery_id);
+			const where = { delivery_id: record.id };
+			const [event, attempts] = await Promise.all([
+				store.event(record.event_seq),
+				store.list('delivery_attempts', { where, order: 'desc', limit: ATTEMPTS }),
+			]);
+			// They are erased together.
+			if (!event) throw gone();
+			return {
+				...presentDelivery(record),
+				attempt_log: attempts.reverse().map(presentAttempt),
+				event: presentEvent(event),
+			};
+		},
+
+		async retryDelivery({ caller, params, receipt }) {
+			const delivery = await decideAndCommit(store, async () => {
+				const webhook = await findWebhook(store, caller.workspaceId, params.id);
+				const record = await find(webhook.id, params.delivery_id);
+				requireActive(webhook);
+				const now = clock.now();
+				// Before those that wait in the order of the log.
+				const set = record.status === 'pending' ? { due_at: now, updated_at: now } : { ...retried(now), due_at: now };
+				const result = presentDelivery({ ...record, ...set });
+				return {
+					commit: {
+						expect: [versionOf('webhooks', webhook), versionOf('deliveries', record)],
+						write: [{ op: 'patch', kind: 'deliveries', id: record.id, set }],
+						idempotency: receipt(result),
+					},
+					result,
+				};
+			});
+			deliverer.wake(delivery.webhook_id);
+			return delivery;
+		},
+
+		async replayWebhook({ caller, params, body, receipt }) {
+			const since = Date.parse(body.since);
+			const until = body.until === undefined ? Math.max(clock.now(), since) : Date.parse(body.until);
+			if (since > until) {
+				const message = 'must not be later than until';
+				throw new AppError('invalid_request', `/since ${message}.`, { details: [{ path: '/since', message }] });
+			}
+			const replayed = await replayEvents(
+				{ store, clock, wake: (id) => deliverer.wake(id) },
+				{
+					endpoint: () => findWebhook(store, caller.workspaceId, params.id),
+					since,
+					until,
+					receipt: (count) => receipt({ replayed: count }),
+				},
+			);
+			return { replayed };
+		},
+	};
+}
+
+function gone(): AppError {
+	return new AppError('not_found', 'The delivery does not exist.');
+}
+
+function presentAttempt(record: DeliveryAttemptRecord): DeliveryAttempt {
+	const { number, status_code, duration_ms, error, answer } = record;
+	return { number, at: timestamp(record.created_at), status_code, duration_ms, error, answer };
+}

@@ -1,0 +1,21 @@
+import { type Commit, type ConversationRecord, versionOf, type WorkspaceRecord } from '../store/index.ts';
+
+/** What a workspace keeps no longer: conversations in which nothing was said since a time. */
+export interface Expiry {
+	/** As it was when its retention was looked at. */
+	workspace: Pick<WorkspaceRecord, 'id' | 'version'>;
+	/** Milliseconds since the epoch. */
+	before: number;
+}
+
+/**
+ * The commit that erases a conversation of which the time is over, as a purge does: without an event; null where it is
+ * not. It is refused where the workspace was changed since: its retention may be longer now.
+ */
+export function expireConversation(record: ConversationRecord, { workspace, before }: Expiry): Commit | null {
+	if (record.workspace_id !== workspace.id || (record.last_message_at ?? record.created_at) >= before) return null;
+	return {
+		expect: [versionOf('workspaces', workspace), versionOf('conversations', record)],
+		write: [{ op: 'erase_conversation', id: record.id }],
+	};
+}

@@ -1,0 +1,155 @@
+import { newId } from '../../base/index.ts';
+import type { ParsedDocument } from '../../contract/index.ts';
+import { BUILTIN_EMBEDDER } from '../../models/index.ts';
+import type { Pool } from '../../pool/index.ts';
+import type { DocumentRecord, Generation, KnowledgeBaseRecord, Store, Write } from '../../store/index.ts';
+import type { PreparedVectors } from '../embedding/index.ts';
+import { GROWTH, SMALL, UNKNOWN_SHARE, worthTraining } from '../training/growth.ts';
+
+/** What the built-in embedder needs. */
+export interface TrainingDependencies {
+	store: Store & { databaseFile: string };
+	pool: Pool;
+	/** Aborts when the server stops. */
+	signal: AbortSignal;
+}
+
+/** What the knowledge base's record tells of its index. */
+export type IndexFacts = Pick<KnowledgeBaseRecord, 'generation'> &
+	Partial<Pick<KnowledgeBaseRecord, 'embedder' | 'reindex_reason'>>;
+
+/** The writes that put a document into the index, and whether the basis should be trained anew soon. */
+export interface Indexed {
+	writes: Write[];
+	facts: IndexFacts;
+	trainSoon: boolean;
+	/** What the vectors were made for; where the knowledge base serves something else by now, they are worthless. */
+	basedOn: { generation: string | null; basis: string | null };
+}
+
+function basisOf(generation: Generation | undefined): Indexed['basedOn'] {
+	return { generation: generation?.id ?? null, basis: generation?.basis ?? null };
+}
+
+/** A document without any text leaves the index as it is. */
+export function withoutText({ id }: DocumentRecord, generation: Generation | undefined): Indexed {
+	const writes: Write[] = generation
+		? [{ op: 'index.remove_document', generation: generation.id, document_id: id }]
+		: [];
+	const basedOn = basisOf(generation);
+	return { writes, facts: { generation: basedOn.generation }, trainSoon: false, basedOn };
+}
+
+/** The generation that is added to: an empty one of another embedder gives way to a new one. */
+function opened(
+	knowledgeBase: KnowledgeBaseRecord,
+	serving: Generation | undefined,
+	embedder: string,
+): { generation: Generation | undefined; id: string; writes: Write[]; facts: IndexFacts } {
+	if (serving?.embedder === embedder) {
+		return { generation: serving, id: serving.id, writes: [], facts: { generation: serving.id } };
+	}
+	const id = newId('generation');
+	const writes: Write[] = [
+		{ op: 'index.open_generation', generation: id, knowledge_base_id: knowledgeBase.id, embedder },
+	];
+	if (serving) writes.unshift({ op: 'index.drop_generation', generation: serving.id });
+	return { generation: undefined, id, writes, facts: { generation: id, embedder, reindex_reason: null } };
+}
+
+/** Puts vectors of a provider's embedder into the index; null where more would have to be known of it. */
+export async function place(
+	store: Store,
+	knowledgeBase: KnowledgeBaseRecord,
+	serving: Generation | undefined,
+	{ id: document_id, title, url }: DocumentRecord,
+	{ language, chunks }: ParsedDocument,
+	{ embedder, vectors }: PreparedVectors,
+): Promise<Indexed | null> {
+	const { generation, id, writes, facts } = opened(knowledgeBase, serving, embedder);
+	const done = { writes, facts, trainSoon: false, basedOn: basisOf(serving) };
+	const addition = { op: 'index.add_document', generation: id, document_id, title, url, language, chunks } as const;
+	const basis = generation?.basis ? await store.openedBasis(generation.id) : undefined;
+	if (vectors === null || (basis && basis.dimensions !== vectors.dimensions)) {
+		// The embedder is not to be had, or is another model by now, so questions are not compared with the index's vectors
+		// either: all of it is found by words alone until it is built anew.
+		writes.push({ ...addition, basis: null, vectors: null });
+		return { ...done, facts: { ...facts, reindex_reason: 'vectors' } };
+	}
+	const { values, dimensions, floor } = vectors;
+	if (basis) {
+		writes.push({ ...addition, basis: basis.id, vectors: values });
+		return done;
+	}
+	if (floor === null) return null;
+	const first = newId('basis');
+	const model = new Uint8Array(0);
+	writes.push(
+		{ op: 'index.open_basis', generation: id, basis: first, dimensions, trained_on: 0, model, floor },
+		{ ...addition, basis: first, vectors: values },
+		{ op: 'index.serve_basis', generation: id, basis: first },
+	);
+	return done;
+}
+
+/** Makes vectors with what was trained on the documents, or trains it anew where that is soon done. */
+export async function embed(
+	{ store, pool, signal }: TrainingDependencies,
+	knowledgeBase: KnowledgeBaseRecord,
+	serving: Generation | undefined,
+	document: DocumentRecord,
+	parsed: ParsedDocument,
+): Promise<Indexed> {
+	const { chunks } = parsed;
+	const database = store.databaseFile;
+	const basedOn = basisOf(serving);
+	const { generation, id, writes, facts } = opened(knowledgeBase, serving, BUILTIN_EMBEDDER);
+	const terms = chunks.map(({ title_terms, body_terms }) => ({ title_terms, body_terms }));
+	const { id: document_id, title, url } = document;
+	const addition = { document_id, title, url, language: parsed.language, chunks };
+	// What the index has of the document from an earlier time is replaced.
+	const total = (generation?.chunk_count ?? 0) - document.chunk_count + chunks.length;
+	const grown = generation !== undefined && total >= GROWTH * generation.trained_on;
+	const trainNow = total <= SMALL && (grown || knowledgeBase.documents_pending === 1);
+	if (generation?.basis && !trainNow) {
+		const fold = await pool.fold({ kind: 'fold', database, basis: generation.basis, chunks: terms }, signal);
+		return {
+			writes: [
+				{
+					op: 'index.add_document',
+					generation: generation.id,
+					...addition,
+					basis: generation.basis,
+					vectors: fold.vectors,
+				},
+			],
+			facts,
+			trainSoon:
+				total > SMALL &&
+				(grown || (fold.unknown_share >= UNKNOWN_SHARE && worthTraining(total, generation.trained_on))),
+			basedOn,
+		};
+	}
+	// Of a small knowledge base, and always of its first document, what is ready is also searched with all its own words.
+	const basis = newId('basis');
+	const trained = await pool.train(
+		{ kind: 'train', database, generation: generation?.id ?? null, except: document_id, chunks: terms },
+		signal,
+	);
+	writes.push({
+		op: 'index.open_basis',
+		generation: id,
+		basis,
+		dimensions: trained.dimensions,
+		trained_on: trained.trained_on,
+		model: trained.model,
+	});
+	if (trained.stored_ids.length > 0) {
+		writes.push({ op: 'index.add_vectors', basis, chunk_ids: trained.stored_ids, vectors: trained.stored_vectors });
+	}
+	writes.push(
+		{ op: 'index.add_document', generation: id, ...addition, basis, vectors: trained.vectors },
+		{ op: 'index.serve_basis', generation: id, basis },
+	);
+	return { writes, facts, trainSoon: false, basedOn };
+}

@@ -1,0 +1,248 @@
+import type { Statement } from 'better-sqlite3';
+import { newId } from '../../base/index.ts';
+import type { DeliveryWrite, NewEvent, StoredEvent } from '../commit.ts';
+import type { DeliveryRecord } from '../records.ts';
+import type { DueDeliveries, UntidyWebhooks } from '../store.ts';
+import { columnsOf, decode, encode } from './tables.ts';
+
+/** Webhook endpoints' deliveries, attempts and failures, and the events they carry, as SQL. */
+
+export const DELIVERIES_SCHEMA = `
+	CREATE TABLE deliveries (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, webhook_id TEXT NOT NULL,
+		event_seq INTEGER NOT NULL, event_id TEXT NOT NULL, event_type TEXT NOT NULL, subject TEXT, status TEXT NOT NULL,
+		attempts INTEGER NOT NULL, failures INTEGER NOT NULL, first_attempt_at INTEGER, due_at INTEGER, status_code INTEGER, error TEXT,
+		created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, completed_at INTEGER
+	) STRICT, WITHOUT ROWID;
+	CREATE UNIQUE INDEX deliveries_by_event ON deliveries (event_seq, webhook_id);
+	CREATE INDEX deliveries_by_creation ON deliveries (webhook_id, created_at, id);
+	CREATE INDEX deliveries_by_status ON deliveries (webhook_id, status, created_at, id);
+	CREATE INDEX deliveries_by_type ON deliveries (webhook_id, event_type, created_at, id);
+	CREATE INDEX deliveries_pending ON deliveries (webhook_id, due_at, event_seq, subject, event_type) WHERE status = 'pending';
+
+	CREATE TABLE delivery_attempts (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, delivery_id TEXT NOT NULL, number INTEGER NOT NULL, status_code INTEGER,
+		duration_ms INTEGER NOT NULL, error TEXT, answer TEXT, created_at INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX delivery_attempts_in_order ON delivery_attempts (delivery_id, created_at, id);
+
+	CREATE TABLE webhook_failures (webhook_id TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+	CREATE INDEX events_by_creation ON events (created_at);
+`;
+
+type Prepare = (sql: string) => Statement;
+
+/** An event that was just stored, for each active endpoint of its workspace that asked for its type. */
+export function addDeliveries(prepare: Prepare, event: NewEvent, seq: number): void {
+	const endpoints = prepare(
+		`SELECT id FROM webhooks WHERE workspace_id = ? AND status = 'active'
+		 AND EXISTS (SELECT 1 FROM json_each(events) WHERE value IN ('*', ?))`,
+	).all(event.stream, event.type) as { id: string }[];
+	for (const { id } of endpoints) addDelivery(prepare, event, seq, id, event.created_at);
+}
+
+/** What a delivery repeats of its event. */
+type Carried = Pick<NewEvent, 'id' | 'stream' | 'type' | 'subject'>;
+
+function addDelivery(prepare: Prepare, event: Carried, seq: number, webhook_id: string, now: number): void {
+	const delivery: DeliveryRecord = {
+		id: newId('delivery'),
+		version: 1,
+		workspace_id: event.stream,
+		webhook_id,
+		event_seq: seq,
+		event_id: event.id,
+		event_type: event.type,
+		subject: event.subject ?? null,
+		status: 'pending',
+		attempts: 0,
+		failures: 0,
+		first_attempt_at: null,
+		due_at: 0,
+		status_code: null,
+		error: null,
+		created_at: now,
+		updated_at: now,
+		completed_at: null,
+	};
+	const columns = columnsOf('deliveries');
+	prepare(
+		`INSERT INTO deliveries (${columns}) VALUES (${columns.map(() => '?')})
+		 ON CONFLICT (event_seq, webhook_id) DO UPDATE SET version = version + 1, status = 'pending', due_at = 0,
+		 failures = 0, first_attempt_at = NULL, completed_at = NULL, updated_at = excluded.updated_at WHERE status <> 'pending'`,
+	).run(...columns.map((column) => encode('deliveries', column, delivery[column as keyof DeliveryRecord])));
+}
+
+/** Carries out one write about deliveries. */
+export function applyDeliveryWrite(prepare: Prepare, write: DeliveryWrite): void {
+	switch (write.op) {
+		case 'cancel_deliveries':
+			prepare(
+				`UPDATE deliveries SET version = version + 1, status = 'cancelled', due_at = NULL, completed_at = @at,
+				 updated_at = @at WHERE id IN (
+					SELECT id FROM deliveries WHERE webhook_id = @webhook_id AND status = 'pending' ORDER BY due_at, event_seq LIMIT @limit
+				 )`,
+			).run({ at: write.at, webhook_id: write.webhook_id, limit: write.limit });
+			return;
+		case 'erase_deliveries': {
+			const ids = prepare('SELECT id FROM deliveries WHERE webhook_id = ? ORDER BY created_at, id LIMIT ?')
+				.pluck()
+				.all(write.webhook_id, write.limit) as string[];
+			for (const id of ids) eraseDelivery(prepare, id);
+			prepare('DELETE FROM webhook_failures WHERE webhook_id = ?').run(write.webhook_id);
+			return;
+		}
+		case 'redeliver':
+			for (const seq of write.seqs) {
+				const event = prepare('SELECT id, stream, type, subject FROM events WHERE seq = ?').get(seq) as
+					| Carried
+					| undefined;
+				if (event) addDelivery(prepare, event, seq, write.webhook_id, write.at);
+			}
+			return;
+		case 'note_failure':
+			// Of an endpoint that was deleted meanwhile nothing is kept. The earlier time also where the clock was set back since.
+			prepare(
+				`INSERT INTO webhook_failures (webhook_id, since) SELECT id, @at FROM webhooks WHERE id = @webhook_id
+				 ON CONFLICT (webhook_id) DO UPDATE SET since = min(since, excluded.since)`,
+			).run({ at: write.at, webhook_id: write.webhook_id });
+			return;
+		case 'forget_failures':
+			prepare('DELETE FROM webhook_failures WHERE webhook_id = ?').run(write.webhook_id);
+			return;
+		case 'erase_events':
+			for (const seq of expiredEvents(prepare, write.before, write.limit)) {
+				eraseDeliveriesOf(prepare, seq);
+				prepare('DELETE FROM events WHERE seq = ?').run(seq);
+			}
+	}
+}
+
+/** What was to be delivered about a conversation, before its events are erased. */
+export function eraseDeliveriesAbout(prepare: Prepare, subject: string): void {
+	const seqs = prepare('SELECT seq FROM events WHERE subject = ?').pluck().all(subject) as number[];
+	for (const seq of seqs) eraseDeliveriesOf(prepare, seq);
+}
+
+function eraseDeliveriesOf(prepare: Prepare, seq: number): void {
+	const ids = prepare('SELECT id FROM deliveries WHERE event_seq = ?').pluck().all(seq) as string[];
+	for (const id of ids) eraseDelivery(prepare, id);
+}
+
+function eraseDelivery(prepare: Prepare, id: string): void {
+	prepare('DELETE FROM delivery_attempts WHERE delivery_id = ?').run(id);
+	prepare('DELETE FROM deliveries WHERE id = ?').run(id);
+}
+
+/** Events that are older than this and that no delivery waits for. */
+export function expiredEvents(prepare: Prepare, before: number, limit: number): number[] {
+	return prepare(
+		`SELECT seq FROM events WHERE created_at < ?
+		 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event_seq = seq AND status = 'pending')
+		 ORDER BY created_at LIMIT ?`,
+	)
+		.pluck()
+		.all(before, limit) as number[];
+}
+
+/** The places in the log of the first event since a time and of the last one until another. */
+export function eventsBetween(prepare: Prepare, since: number, until: number): { first: number; last: number } | null {
+	const first = prepare('SELECT seq FROM events WHERE created_at >= ? ORDER BY created_at, seq LIMIT 1')
+		.pluck()
+		.get(since) as number | undefined;
+	const last = prepare('SELECT seq FROM events WHERE created_at <= ? ORDER BY created_at DESC, seq DESC LIMIT 1')
+		.pluck()
+		.get(until) as number | undefined;
+	return first === undefined || last === undefined || first > last ? null : { first, last };
+}
+
+/**
+ * No delivery is ever postponed by more than this (the longest delay is six hours, doubled): times farther ahead are from a
+ * clock that was set back since, and count as come.
+ */
+const FARTHEST_MS = 24 * 3_600_000;
+/** Deliveries among which others are looked for. */
+const SEARCHED = 4_000;
+
+/** The deliveries of an endpoint that are due. */
+export function dueDeliveries(prepare: Prepare, webhookId: string, now: number, limit: number): DueDeliveries {
+	const columns = columnsOf('deliveries');
+	const read = (condition: string, ...values: number[]): DeliveryRecord[] =>
+		prepare(
+			`SELECT ${columns} FROM deliveries WHERE webhook_id = ? AND status = 'pending' AND ${condition}
+			 ORDER BY due_at, event_seq LIMIT ?`,
+		)
+			.all(webhookId, ...values, limit)
+			.map((row) => decode('deliveries', row));
+	const retries = [...read('due_at > ?', now + FARTHEST_MS), ...read('due_at > 0 AND due_at <= ?', now)];
+	return { retries: retries.slice(0, limit), fresh: read('due_at = 0') };
+}
+
+/** Of the deliveries of an endpoint that are due, those that are not like these. */
+export function dueBesides(
+	prepare: Prepare,
+	webhookId: string,
+	now: number,
+	likenesses: readonly string[],
+	limit: number,
+): DeliveryRecord[] {
+	const columns = columnsOf('deliveries');
+	return prepare(
+		`SELECT ${columns} FROM deliveries WHERE id IN (
+			SELECT id FROM (
+				SELECT id, due_at, event_seq, coalesce(subject, event_type) AS likeness FROM deliveries
+				WHERE webhook_id = ? AND status = 'pending' AND due_at <= ? ORDER BY due_at, event_seq LIMIT ${SEARCHED}
+			) WHERE likeness NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at, event_seq LIMIT ?
+		 ) ORDER BY due_at, event_seq`,
+	)
+		.all(webhookId, now, JSON.stringify(likenesses), limit)
+		.map((row) => decode('deliveries', row));
+}
+
+/** When the next delivery of an endpoint is due after this time; null where none waits. */
+export function nextDue(prepare: Prepare, webhookId: string, after: number): number | null {
+	return prepare("SELECT min(due_at) FROM deliveries WHERE webhook_id = ? AND status = 'pending' AND due_at > ?")
+		.pluck()
+		.get(webhookId, after) as number | null;
+}
+
+/** The endpoints that have deliveries, whatever is in the table of endpoints; one step in the index for each. */
+const ENDPOINTS = `WITH RECURSIVE endpoint (id) AS (
+	SELECT min(webhook_id) FROM deliveries
+	UNION ALL SELECT (SELECT min(webhook_id) FROM deliveries WHERE webhook_id > endpoint.id) FROM endpoint WHERE endpoint.id IS NOT NULL
+)`;
+
+const PENDING = "EXISTS (SELECT 1 FROM deliveries WHERE webhook_id = endpoint.id AND status = 'pending')";
+
+/** Endpoints with deliveries that wait; of one workspace, where it is named. */
+export function webhooksWithPending(prepare: Prepare, workspaceId: string | null): string[] {
+	const sql =
+		workspaceId === null
+			? `${ENDPOINTS} SELECT id FROM endpoint WHERE id IS NOT NULL AND ${PENDING}`
+			: `SELECT id FROM webhooks AS endpoint WHERE workspace_id = ? AND ${PENDING}`;
+	return prepare(sql)
+		.pluck()
+		.all(...(workspaceId === null ? [] : [workspaceId])) as string[];
+}
+
+/** Endpoints whose deliveries have yet to be cancelled or erased. */
+export function untidyWebhooks(prepare: Prepare): UntidyWebhooks {
+	const disabled = prepare(`SELECT id FROM webhooks AS endpoint WHERE status <> 'active' AND ${PENDING}`)
+		.pluck()
+		.all() as string[];
+	const gone = prepare(
+		`${ENDPOINTS} SELECT id FROM endpoint WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = endpoint.id)`,
+	)
+		.pluck()
+		.all() as string[];
+	return { disabled, gone };
+}
+
+/** The event at this place in the log. */
+export function eventAt(prepare: Prepare, seq: number): StoredEvent | undefined {
+	const row = prepare('SELECT seq, id, stream, type, data, subject, created_at FROM events WHERE seq = ?').get(seq) as
+		| (StoredEvent & { data: string })
+		| undefined;
+	return row && { ...row, data: JSON.parse(row.data) };
+}

@@ -1,0 +1,59 @@
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** When a delivery that has failed is tried again (section 6 of the design: retried for 72 hours). Milliseconds, but the ratios. */
+export const SCHEDULE = {
+	/** The delay after the first failure; */
+	first: 5_000,
+	/** each one is so many times the one before, */
+	factor: 2,
+	/** up to this, */
+	longest: 6 * HOUR,
+	/** give or take this share of it, so that many that failed at once do not come back at once. */
+	jitter: 0.1,
+	/** A receiver that asks for more time (Retry-After) gets at most so many times the delay. */
+	stretch: 2,
+	/** No attempt begins later than this after the first one. */
+	within: 72 * HOUR,
+	/** The last attempt is not planned for the last moment, but for so long before it. */
+	margin: MINUTE,
+	/** An endpoint of which every attempt has failed for so long is disabled. */
+	patience: 120 * HOUR,
+} as const;
+
+/** What the time of the next attempt is worked out from. */
+export interface FailedSoFar {
+	/** At least 1. */
+	failures: number;
+	/** When the first attempt began (ms since the epoch). */
+	firstAt: number;
+	/** When the last one ended. */
+	now: number;
+	/** What the receiver asked for, where it did. */
+	retryAfterMs: number | null;
+	/** From 0 up to 1. */
+	random: number;
+}
+
+/** When to try again (ms since the epoch); null for never: the time is over. */
+export function nextAttemptAt({ failures, firstAt, now, retryAfterMs, random }: FailedSoFar): number | null {
+	const { first, factor, longest, jitter, stretch } = SCHEDULE;
+	const even = Math.min(first * factor ** (failures - 1), longest);
+	const delay = Math.min(even * (1 + jitter * (2 * random - 1)), longest);
+	const stretched = Math.max(delay, Math.min(retryAfterMs ?? 0, delay * stretch));
+	const last = lastAttemptAt(firstAt);
+	const due = Math.round(now + stretched);
+	if (due <= last) return due;
+	// What remains is worth one more attempt, unless the last one was it.
+	return last - now >= first ? last : null;
+}
+
+/** For when the last attempt of a delivery is planned. */
+export function lastAttemptAt(firstAt: number): number {
+	return firstAt + SCHEDULE.within - SCHEDULE.margin;
+}
+
+/** Whether the time in which attempts may begin is over. */
+export function isOver(firstAt: number | null, now: number): boolean {
+	return firstAt !== null && now > firstAt + SCHEDULE.within;
+}

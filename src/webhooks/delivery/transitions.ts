@@ -1,0 +1,57 @@
+import type { DeliveryRecord } from '../../store/index.ts';
+import { nextAttemptAt } from './schedule.ts';
+
+/**
+ * The states of a delivery and what leads from one to another:
+ *
+ *     pending ─ attempt: 2xx ──────────────► delivered
+ *     pending ─ attempt: anything else ────► pending, due later; failed, where its time is over
+ *     pending ─ time or event is over ─────► failed
+ *     pending ─ endpoint is disabled ──────► cancelled
+ *     any but pending ─ retry, replay ─────► pending, due at once
+ */
+type Change = Partial<Omit<DeliveryRecord, 'id' | 'version' | 'created_at'>>;
+
+/** What of an attempt decides how it goes on. */
+export interface AttemptResult {
+	/** When it began and ended (ms since the epoch). */
+	startedAt: number;
+	endedAt: number;
+	delivered: boolean;
+	status: number | null;
+	error: string | null;
+	/** What the receiver asked for, where it did. */
+	retryAfterMs: number | null;
+}
+
+/** A delivery after an attempt. One that was cancelled meanwhile stays so, unless it has arrived. */
+export function afterAttempt(delivery: DeliveryRecord, result: AttemptResult, random: number): Change {
+	const { startedAt, endedAt, delivered, status, error } = result;
+	// A first attempt that lies ahead was made before the clock was set back.
+	const firstAt = Math.min(delivery.first_attempt_at ?? startedAt, startedAt);
+	const failures = delivery.failures + (delivered ? 0 : 1);
+	const tried: Change = {
+		attempts: delivery.attempts + 1,
+		failures,
+		first_attempt_at: firstAt,
+		status_code: status,
+		error,
+		updated_at: endedAt,
+	};
+	if (delivered) return { ...tried, status: 'delivered', due_at: null, completed_at: endedAt };
+	if (delivery.status !== 'pending') return tried;
+	const { retryAfterMs } = result;
+	const due = nextAttemptAt({ failures, firstAt, now: endedAt, retryAfterMs, random });
+	if (due !== null) return { ...tried, due_at: due };
+	return { ...tried, status: 'failed', due_at: null, completed_at: endedAt };
+}
+
+/** A delivery that is given up without another attempt. */
+export function givenUp(error: string, now: number): Change {
+	return { status: 'failed', due_at: null, error, completed_at: now, updated_at: now };
+}
+
+/** A delivery that somebody wants to be tried again: due at once, with all its time before it. */
+export function retried(now: number): Change {
+	return { status: 'pending', due_at: 0, failures: 0, first_attempt_at: null, completed_at: null, updated_at: now };
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deferred, Rounds } from '../../src/base/index.ts';
+import { until } from '../support/until.ts';
+
+test('a round is done at the start and again after each interval, also after one that failed', async () => {
+	let begun = 0;
+	const failures: unknown[] = [];
+	await using rounds = new Rounds({
+		everyMs: 5,
+		async work() {
+			if (++begun === 2) throw new Error('the second');
+		},
+		onFailure: (error) => void failures.push((error as Error).message),
+	});
+	rounds.start();
+	assert.equal(begun, 1);
+	await until('there were three', () => begun >= 3);
+	assert.deepEqual(failures, ['the second']);
+});
+
+test('who asks for a round while one is under way joins it, and hears how it ends', async () => {
+	const gates = [deferred<void>(), deferred<void>()];
+	let begun = 0;
+	const rounds = new Rounds({ everyMs: 60_000, work: async () => gates[begun++]?.promise, onFailure: assert.fail });
+	const both = [rounds.run(), rounds.run()];
+	assert.equal(begun, 1);
+	gates[0]?.resolve();
+	await Promise.all(both);
+	const failing = rounds.run();
+	gates[1]?.reject(new Error('no disk'));
+	await assert.rejects(failing, { message: 'no disk' });
+	await rounds[Symbol.asyncDispose]();
+});
+
+test('closing lets the round under way end early, waits for it, and begins no more', async () => {
+	let ended = false;
+	let begun = 0;
+	const rounds = new Rounds({
+		everyMs: 1,
+		async work(signal) {
+			begun++;
+			await new Promise((resolve) => signal.addEventListener('abort', resolve));
+			ended = true;
+			throw signal.reason;
+		},
+		onFailure: () => assert.fail('to be stopped is no failure'),
+	});
+	rounds.start();
+	await rounds[Symbol.asyncDispose]();
+	assert.deepEqual([ended, begun], [true, 1]);
+	await rounds.run();
+	assert.equal(begun, 1);
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { Bench, MODES, type Mode } from './bench.ts';
+import { assertGoesOn, assertTurn, type ExpectedReply } from './expected.ts';
+import { PROVIDER_FAULTS, type ProviderFault } from './provider-fault-table.ts';
+
+const bench = await Bench.start(PROVIDER_FAULTS.flatMap(({ settings = {} }) => MODES.map(() => settings)));
+after(() => bench[Symbol.asyncDispose]());
+
+test('whatever a provider does, the reply ends as it should wherever it is seen, and the conversation goes on', {
+	concurrency: 6,
+}, async (t) => {
+	await Promise.all(
+		PROVIDER_FAULTS.flatMap((fault) =>
+			MODES.map((mode) => t.test(`a provider that ${fault.what}, the reply ${mode}`, () => suffer(fault, mode))),
+		),
+	);
+	await bench.assertNothingUnfinished();
+});
+
+async function suffer({ scripts, asked = 1, ...expected }: ProviderFault, mode: Mode): Promise<void> {
+	const scene = await bench.scene();
+	const answers = typeof scripts === 'function' ? scripts(scene) : scripts;
+	scene.model.next(...answers);
+	const content = 'How are you?';
+	const key = `key of ${scene.deployment}`;
+	const answered = await scene.send(mode, content, { key });
+	const reply = await assertTurn(scene, mode, content, answered, expected satisfies ExpectedReply);
+	assert.equal(scene.model.calls.length, asked, 'how often the provider was asked');
+	await scene.exchangesLeft();
+	await assertGoesOn(scene, mode, { content, key }, reply, expected);
+	await scene.exchangesLeft();
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { type Deferred, deferred } from '../../../src/base/index.ts';
+import type { ModelScript } from '../../support/model-server.ts';
+import { until } from '../../support/until.ts';
+import { follow, isNamed } from '../streams.ts';
+import { Bench, type FaultScene, MODES, type Mode } from './bench.ts';
+import {
+	assertGoesOn,
+	assertLogged,
+	assertReply,
+	assertStreamed,
+	assertWhole,
+	type ExpectedReply,
+	usageOf,
+} from './expected.ts';
+import { PHASES, type Phase } from './phases.ts';
+import { ToolServer } from './tool-server.ts';
+
+/** A reply that is being written when its server ends. */
+interface CutOff {
+	phase: Phase;
+	mode: Mode;
+	scene: FaultScene;
+	sent: { content: string; key: string };
+	conversation: string;
+	/** Where a client that follows the conversation is. */
+	lastEventId: string | undefined;
+	/** What the client that asked for the reply was answered; null where its connection broke. */
+	answered: Promise<number | null>;
+	/** What the model answers from now on. */
+	scripts: ModelScript[];
+	/** Opens when the reply may be written. */
+	gate: Deferred<void>;
+	/** How often it was asked. */
+	asked: number;
+}
+
+const never = new Promise<void>(() => {});
+const tools = await ToolServer.start();
+// Until a provider is asked again is a time that passes by itself.
+const held = PHASES.filter(({ waitsFor }) => waitsFor !== 'time').flatMap((phase) =>
+	MODES.map((mode) => ({ phase, mode })),
+);
+const bench = await Bench.start([...held, ...held].map(() => ({})));
+after(async () => {
+	await bench[Symbol.asyncDispose]();
+	await tools[Symbol.asyncDispose]();
+});
+
+const once = await Promise.all(held.map(begin));
+const twice = await Promise.all(held.map(begin));
+for (const { scripts, gate } of once) {
+	scripts.splice(0, scripts.length, [{ wait: gate.promise }, { say: 'The whole answer.' }]);
+}
+for (const { scripts, phase } of twice) scripts.splice(0, scripts.length, ...phase.scripts(never));
+await bench.restart();
+
+test('a client whose reply is cut off by the end of its server is not told that it has ended', async () => {
+	for (const { answered } of [...once, ...twice]) assert.ok([503, null].includes(await answered));
+});
+
+test('a reply that is cut off once is written again wherever it was, and told as begun anew', {
+	concurrency: 6,
+}, async (t) => {
+	await Promise.all(
+		once.map((row) => t.test(`a reply that ${row.phase.what}, the reply ${row.mode}`, () => writtenAgain(row))),
+	);
+});
+
+test('a reply that is cut off twice has failed, and is written when it is asked for again', {
+	concurrency: 6,
+}, async (t) => {
+	await Promise.all(twice.map(reachedAgain));
+	await bench.restart();
+	await Promise.all(
+		twice.map((row) => t.test(`a reply that ${row.phase.what}, the reply ${row.mode}`, () => givenUp(row))),
+	);
+	await bench.assertNothingUnfinished();
+});
+
+/** Begins a reply, and holds it in its phase. */
+async function begin({ phase, mode }: Pick<CutOff, 'phase' | 'mode'>): Promise<CutOff> {
+	const scene = await bench.scene();
+	await tools.attach(bench.app, scene.assistant, scene.deployment, 30_000);
+	const scripts = [...phase.scripts(never)];
+	scene.model.always(() => scripts.shift() ?? [{ say: 'Not asked for.' }]);
+	const sent = { content: 'Where is my order?', key: `key of ${scene.deployment}` };
+	const answered = scene.send(mode, sent.content, { key: sent.key }).then(
+		({ status }) => status,
+		() => null,
+	);
+	await phase.reached(scene, tools);
+	const conversation = await scene.conversation();
+	await using stream = await follow(bench.app, conversation);
+	const [opened] = await stream.until(isNamed('message.created'));
+	return {
+		phase,
+		mode,
+		scene,
+		sent,
+		conversation,
+		lastEventId: opened?.id,
+		answered,
+		scripts,
+		gate: deferred(),
+		asked: scene.model.calls.length,
+	};
+}
+
+/** Waits until a reply is held once more where it was held before. */
+async function reachedAgain({ phase, scene, asked }: CutOff): Promise<void> {
+	await scene.model.call(2 * asked - 1);
+	if (phase.text !== '') await scene.heard(phase.text);
+	if (phase.waitsFor === 'tool') {
+		await until('the tool is asked once more', () => tools.askedBy(scene.deployment).length === 2);
+	}
+}
+
+async function writtenAgain({ scene, mode, sent, conversation, lastEventId, gate }: CutOff): Promise<void> {
+	await using resumed = await follow(bench.app, conversation, lastEventId);
+	const missed = await resumed.until(isNamed('message.reset'));
+	const repeating = scene.send(mode, sent.content, { key: sent.key, onBegin: gate.resolve });
+	if (mode === 'whole') gate.resolve();
+	const repeated = await repeating;
+	const expected: ExpectedReply = { status: 'completed', content: 'The whole answer.', usage: usageOf(1) };
+	const [question, reply, ...more] = await scene.messages();
+	assert.deepEqual(more, []);
+	assertReply(reply, expected);
+	for (const { data } of missed) assert.equal(data.message_id, reply.id);
+	const rest = await resumed.until(isNamed('message.completed'));
+	assert.deepEqual(rest.at(-1)?.data.message, reply);
+	assert.equal(
+		rest.map(({ data }) => data.delta ?? '').join(''),
+		reply.content,
+		'after the reset the text comes from its beginning',
+	);
+	if (mode === 'whole') assertWhole(repeated, question, reply);
+	else assertStreamed(repeated.events, question, reply, 'reset');
+	await assertLogged(scene, question, [reply]);
+	await assertGoesOn(scene, mode, sent, reply, expected);
+}
+
+async function givenUp({ phase, mode, scene, sent, conversation, lastEventId, asked }: CutOff): Promise<void> {
+	const expected: ExpectedReply = {
+		status: 'failed',
+		content: '',
+		error: 'The reply was interrupted twice and has been given up.',
+		code: 'interrupted',
+		usage: null,
+		calls: phase.calls ?? [],
+	};
+	const [question, reply, ...more] = await until('the reply has ended', async () => {
+		const messages = await scene.messages();
+		return messages[1]?.status !== 'in_progress' && messages;
+	});
+	assert.deepEqual(more, []);
+	assertReply(reply, expected);
+	await using resumed = await follow(bench.app, conversation, lastEventId);
+	const heard = await resumed.until(isNamed('message.failed'));
+	assert.deepEqual(
+		heard.map(({ event, data }) => [event, data.message, data.error]),
+		[['message.failed', reply, reply.error]],
+	);
+	assert.equal(scene.model.calls.length, 2 * asked, 'the model is not asked a third time');
+	await assertLogged(scene, question, [reply]);
+	await assertGoesOn(scene, mode, sent, reply, expected);
+}

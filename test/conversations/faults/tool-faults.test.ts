@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { Bench, MODES, type Mode } from './bench.ts';
+import { assertGoesOn, assertTurn } from './expected.ts';
+import { TOOL_FAULTS, type ToolFault } from './tool-fault-table.ts';
+import { ToolServer } from './tool-server.ts';
+
+const tools = await ToolServer.start();
+const bench = await Bench.start(TOOL_FAULTS.flatMap(() => MODES.map(() => ({}))));
+after(async () => {
+	await bench[Symbol.asyncDispose]();
+	await tools[Symbol.asyncDispose]();
+});
+
+test('whatever comes of calls, the reply ends as it should wherever it is seen, and the conversation goes on', {
+	concurrency: 6,
+}, async (t) => {
+	await Promise.all(
+		TOOL_FAULTS.flatMap((fault) =>
+			MODES.map((mode) => t.test(`${fault.what}, the reply ${mode}`, () => suffer(fault, mode))),
+		),
+	);
+	await bench.assertNothingUnfinished();
+});
+
+async function suffer(
+	{ scripts, carriedOut, asked = scripts.length, ...expected }: ToolFault,
+	mode: Mode,
+): Promise<void> {
+	const scene = await bench.scene();
+	await tools.attach(bench.app, scene.assistant, scene.deployment);
+	scene.model.next(...scripts);
+	const content = 'Where is my order?';
+	const key = `key of ${scene.deployment}`;
+	const answered = await scene.send(mode, content, { key });
+	const reply = await assertTurn(scene, mode, content, answered, expected);
+	assert.equal(scene.model.calls.length, asked, 'how often the model was asked');
+	assert.equal(tools.askedBy(scene.deployment).length, carriedOut, 'how often the tools were');
+	assertTold(scene.model.calls.at(-1)?.body.messages ?? []);
+	await scene.exchangesLeft();
+	await assertGoesOn(scene, mode, { content, key }, reply, expected);
+	await scene.exchangesLeft();
+}
+
+/** What a model is told of calls follows the protocol: every call has its one result. */
+function assertTold(messages: { role: string; tool_calls?: { id: string }[]; tool_call_id?: string }[]): void {
+	const asked = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
+	const answered = messages.filter(({ role }) => role === 'tool').map(({ tool_call_id }) => tool_call_id);
+	assert.equal(new Set(asked).size, asked.length, 'no id is there twice');
+	assert.deepEqual(answered, asked);
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { standingClock } from '../access/people.ts';
+import { createScene } from '../api/scene.ts';
+import { addWorkspace, eventsSoFar, firstWorkspace, openBeside } from '../api/side-door.ts';
+import { filesWith } from '../api/traces.ts';
+import { ORIGIN, startTestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { HeldModel } from './held-model.ts';
+import { follow, isNamed, openStream } from './streams.ts';
+
+const DAY = 24 * 3_600_000;
+
+test('a retention that is shortened soon takes what is older with it: streams end, and no trace is left', async () => {
+	const clock = standingClock();
+	const held = new HeldModel({ answer: ({ question }) => [`You said: ${question}`] });
+	await using app = await startTestApp({ overrides: { clock, retentionMs: 20, providers: [held.provider] } });
+	const { deployment } = await createScene(app, { model: 'scripted/any' });
+	const send = (content: string, more: object = {}) =>
+		app.visit(
+			'POST',
+			'/api/v1/widget/messages',
+			{ deployment_id: deployment, content, ...more },
+			{ 'idempotency-key': content },
+		);
+	const keep = async (retention_days: number | null) => {
+		const { status } = await app.call('PATCH', '/api/v1/workspace', { retention_days });
+		assert.equal(status, 200);
+	};
+	await keep(365);
+	const old = (await send('The word is swordfish.', { metadata: { word: 'swordfish' } })).body.conversation_id;
+	clock.advance(3 * DAY);
+	const young = (await send('The word is marlin.')).body.conversation_id;
+	clock.advance(3 * DAY);
+
+	const path = `/api/v1/conversations/${old}`;
+	const ownersStream = await follow(app, old, '0.0');
+	await ownersStream.until(isNamed('message.completed'));
+	const ofVisitor = `${app.url}/api/v1/widget/conversations/${old}/events?deployment_id=${deployment}`;
+	const visitorsStream = await openStream(ofVisitor, { headers: { origin: ORIGIN, 'last-event-id': '0.0' } });
+	await visitorsStream.until(isNamed('message.completed'));
+	assert.ok((await filesWith(app.dataDir, ['swordfish'])).length > 0);
+	assert.equal((await app.call('GET', path)).status, 200, 'within the retention');
+
+	await keep(5);
+	assert.deepEqual(await ownersStream.rest(), []);
+	assert.deepEqual(await visitorsStream.rest(), []);
+	assert.equal((await app.call('GET', path)).status, 404);
+	assert.equal((await app.call('GET', `${path}/messages`)).status, 404);
+	assert.equal((await send('Hello again', { conversation_id: old })).status, 404);
+	await until('every trace is gone', async () => (await filesWith(app.dataDir, ['swordfish'])).length === 0);
+	await using store = await openBeside(app);
+	assert.deepEqual(await store.events(old, 0, 10), []);
+	const log = JSON.stringify(await eventsSoFar(store, await firstWorkspace(store)));
+	assert.ok(!log.includes(old) && log.includes(young), 'as after a purge, the log does not tell of it at all');
+	assert.equal((await app.call('GET', `/api/v1/conversations/${young}`)).status, 200);
+
+	// A repeat does not bring the old one back: its key is free again, and begins another.
+	const again = await send('The word is swordfish.');
+	assert.equal(again.status, 201);
+	assert.notEqual(again.body.conversation_id, old);
+});
+
+test('what a workspace keeps is no matter of another', async () => {
+	const clock = standingClock();
+	const held = new HeldModel({ answer: () => ['Yes.'] });
+	await using app = await startTestApp({ overrides: { clock, retentionMs: 20, providers: [held.provider] } });
+	await using store = await openBeside(app);
+	const other = await addWorkspace(store);
+	const as = (key: string) => ({
+		...app,
+		key,
+		call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+			app.call(method, path, body, { authorization: `Bearer ${key}`, ...headers }),
+	});
+	const talkIn = async (key: string) => {
+		const own = as(key);
+		const { deployment } = await createScene(own, { model: 'scripted/any' });
+		const { body } = await own.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
+		return `/api/v1/conversations/${body.conversation_id}`;
+	};
+	const mine = await talkIn(app.key);
+	const theirs = await talkIn(other.key);
+	clock.advance(10 * DAY);
+	await as(other.key).call('PATCH', '/api/v1/workspace', { retention_days: 1 });
+	await until('it is gone', async () => (await as(other.key).call('GET', theirs)).status === 404);
+	assert.equal((await app.call('GET', mine)).status, 200);
+});

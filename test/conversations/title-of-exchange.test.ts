@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createScene } from '../api/scene.ts';
+import { startTestApp } from '../support/app.ts';
+import { HeldModel } from './held-model.ts';
+
+test('a conversation that begins without a word is titled by the reply, once, and not over a title that it has', async () => {
+	const held = new HeldModel({
+		answer: ({ question }) =>
+			question.startsWith('Wait') || question.startsWith('?!') ? undefined : [`**Hello**, this is ${question}`],
+	});
+	await using app = await startTestApp({ overrides: { providers: [held.provider] } });
+	const { deployment } = await createScene(app, { model: 'scripted/any' });
+	const send = (content: string, conversation_id?: string) =>
+		app.call('POST', '/api/v1/messages', { deployment_id: deployment, content, conversation_id });
+	const titleOf = async (id: string) => (await app.call('GET', `/api/v1/conversations/${id}`)).body.title;
+
+	const waved = (await send('👋')).body.conversation_id;
+	assert.equal(await titleOf(waved), 'Hello, this is 👋');
+	const { body: log } = await app.call('GET', '/api/v1/events?types=conversation.updated');
+	assert.deepEqual(
+		log.data.map(({ data }: { data: { id: string; title: string } }) => [data.id, data.title]),
+		[[waved, 'Hello, this is 👋']],
+	);
+	await send('Anna', waved);
+	assert.equal(await titleOf(waved), 'Hello, this is 👋');
+
+	const asked = (await send('Where is my order?')).body.conversation_id;
+	assert.equal(await titleOf(asked), 'Where is my order?');
+
+	const count = held.replies.length;
+	const sending = send('?!');
+	const reply = await held.reply(count);
+	const [named] = (await app.call('GET', '/api/v1/conversations?limit=1')).body.data;
+	assert.equal(named.title, null);
+	await app.call('PATCH', `/api/v1/conversations/${named.id}`, { title: 'By hand' });
+	reply.say('Pardon?');
+	reply.end();
+	await sending;
+	assert.equal(await titleOf(named.id), 'By hand');
+});

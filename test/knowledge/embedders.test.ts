@@ -1,0 +1,452 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Settings } from '../../src/config/index.ts';
+import { presentStatus } from '../../src/knowledge/index.ts';
+import { created, settled, upload } from '../api/scene.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { ModelServer } from '../support/model-server.ts';
+import { until } from '../support/until.ts';
+import { indexTables } from './index-tables.ts';
+import { manyChunks, openRoom } from './room.ts';
+
+const BASES = '/api/v1/knowledge-bases';
+const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
+const INK = 'The blue ink dries on paper within a minute.';
+const BIKE = 'A bicycle needs air in both tyres.';
+/** Not to be waited for, and not to be tried again within the same request. */
+const GONE = { status: 503, headers: { 'retry-after': '3600' } };
+
+/** Settings with which a server starts, and starts again as they are by then. */
+function settingsOf(models: ModelServer, embedder = 'stand-in/first'): Partial<Settings> {
+	return { providers: [models.provider()], embedder };
+}
+
+async function add(app: TestApp, base: string, content: string, title = 'Care'): Promise<string> {
+	return created(app, `${BASES}/${base}/documents`, { source_type: 'text', title, content });
+}
+
+/** A knowledge base of these texts, indexed. */
+async function baseOf(app: TestApp, ...texts: string[]): Promise<string> {
+	const base = await created(app, BASES, { name: 'Shop' });
+	for (const text of texts) await add(app, base, text);
+	if (texts.length > 0) assert.equal((await settled(app, base)).status, 'ready');
+	return base;
+}
+
+interface Hit {
+	text: string;
+	score: number;
+	semantic_score: number;
+	keyword_score: number;
+}
+
+async function search(app: TestApp, base: string, query: string, more: object = {}): Promise<Hit[]> {
+	const { status, body } = await app.call('POST', `${BASES}/${base}/search`, { query, top_k: 20, ...more });
+	assert.equal(status, 200, JSON.stringify(body));
+	return body.data;
+}
+
+const statusOf = async (app: TestApp, base: string) => (await app.call('GET', `${BASES}/${base}/status`)).body;
+const reindex = (app: TestApp, base: string) => app.call('POST', `${BASES}/${base}/reindex`);
+
+/** The models that were asked for vectors since a call. */
+const modelsAsked = (models: ModelServer, since: number) =>
+	new Set(models.embeddings.calls.slice(since).map(({ body }) => body.model));
+
+test('documents get the vectors of the embedder that is set, and a question finds what means the same in other words', async () => {
+	await using models = await ModelServer.start();
+	models.embeddings.meanings = new Map([
+		['wasserkocher', 'kettle'],
+		['grüntee', 'tea'],
+	]);
+	await using app = await startTestApp({ settings: settingsOf(models) });
+	const base = await baseOf(app, TEA, INK, BIKE);
+	assert.ok(models.embeddings.texts.includes(`Care\n\n${TEA}`), 'a passage is told with its title');
+	const { embedder, reindex_required } = await statusOf(app, base);
+	assert.deepEqual([embedder, reindex_required], ['stand-in/first', false]);
+
+	const asked = models.embeddings.calls.length;
+	const [first, ...others] = await search(app, base, 'Grüntee Wasserkocher');
+	assert.ok(first);
+	assert.equal(first.text, TEA);
+	assert.equal(first.keyword_score, 0, 'no word is in it');
+	assert.ok(first.semantic_score > 0.3, `${first.semantic_score}`);
+	assert.ok(first.score > 0.2, `${first.score}`);
+	for (const { semantic_score } of others) assert.ok(semantic_score < first.semantic_score / 2);
+	await search(app, base, 'Grüntee Wasserkocher', { hybrid: false });
+	assert.equal(models.embeddings.calls.length, asked + 1, 'the same question is embedded once');
+
+	const [words] = await search(app, base, 'In which kettle is green tea brewed?');
+	assert.equal(words?.text, TEA);
+	assert.ok(words.keyword_score > 0.5 && words.semantic_score > 0.3);
+	const nothing = await search(app, base, 'Quarterly dividends of shareholders');
+	for (const { score } of nothing) assert.ok(score < 0.2, 'nothing is about that');
+});
+
+test('what all vectors of an embedder have in common is not taken for a likeness', async () => {
+	await using models = await ModelServer.start();
+	models.embeddings.common = 1;
+	await using app = await startTestApp({ settings: settingsOf(models) });
+	const base = await baseOf(app, TEA, INK, BIKE);
+	const [found] = await search(app, base, 'green tea kettle');
+	assert.equal(found?.text, TEA);
+	assert.ok(found.score > 0.4, `${found.score}`);
+	for (const { score, semantic_score } of await search(app, base, 'Quarterly dividends of shareholders')) {
+		assert.ok(score < 0.2 && semantic_score < 0.4, `${score} ${semantic_score}`);
+	}
+});
+
+test('vectors of 4,096 values are stored and found', async () => {
+	await using models = await ModelServer.start();
+	models.embeddings.dimensions = () => 4_096;
+	await using app = await startTestApp({ settings: settingsOf(models) });
+	const base = await baseOf(app, TEA, INK);
+	const [first] = await search(app, base, 'ink dries', { hybrid: false });
+	assert.equal(first?.text, INK);
+	assert.ok(first.semantic_score > 0.2, `${first.semantic_score}`);
+	const tables = indexTables(app.dataDir);
+	assert.deepEqual([tables.chunks, tables.embedded], [2, 2]);
+});
+
+test('another embedder asks for a reindex; until then the index keeps to its own, for documents and questions', async () => {
+	await using models = await ModelServer.start();
+	models.embeddings.dimensions = (model) => (model === 'second' ? 96 : 64);
+	const settings = settingsOf(models);
+	await using first = await startTestApp({ settings });
+	const base = await baseOf(first, TEA, INK);
+	const untouched = await created(first, BASES, { name: 'Empty' });
+	settings.embedder = 'stand-in/second';
+	await using app = await first.restart();
+	let since = models.embeddings.calls.length;
+	assert.deepEqual(
+		[(await statusOf(app, base)).embedder, (await statusOf(app, base)).reindex_required],
+		['stand-in/first', true],
+	);
+	const { embedder: none, reindex_required: notAsked } = await statusOf(app, untouched);
+	assert.deepEqual([none, notAsked], [null, false]);
+	assert.equal((await search(app, base, 'tea kettle', { hybrid: false }))[0]?.text, TEA);
+	await add(app, base, BIKE);
+	await settled(app, base);
+	assert.equal((await search(app, base, 'bicycle tyres', { hybrid: false }))[0]?.text, BIKE);
+	assert.deepEqual(modelsAsked(models, since), new Set(['first']));
+
+	since = models.embeddings.calls.length;
+	const { status, body } = await reindex(app, base);
+	assert.deepEqual([status, body.status, body.reindex_required], [200, 'indexing', false]);
+	const done = await settled(app, base);
+	assert.deepEqual([done.status, done.embedder, done.reindex_required], ['ready', 'stand-in/second', false]);
+	assert.equal((await search(app, base, 'bicycle tyres', { hybrid: false }))[0]?.text, BIKE);
+	assert.deepEqual(modelsAsked(models, since), new Set(['second']));
+	const { generations, bases, chunks, embedded, strays } = indexTables(app.dataDir);
+	assert.deepEqual([generations.length, bases.length, chunks, embedded, strays], [1, 1, 3, 3, 0]);
+
+	settings.embedder = 'stand-in/second';
+	await using again = await app.restart();
+	assert.equal((await statusOf(again, base)).reindex_required, false, 'the same embedder asks for nothing');
+});
+
+test('the built-in embedder and a provider’s take each other’s place by a reindex, in both directions', async () => {
+	await using models = await ModelServer.start();
+	const settings = settingsOf(models, 'builtin');
+	await using first = await startTestApp({ settings });
+	const base = await baseOf(first, TEA, INK);
+	assert.equal((await statusOf(first, base)).embedder, 'builtin');
+	settings.embedder = 'stand-in/first';
+	await using second = await first.restart();
+	await add(second, base, BIKE);
+	assert.deepEqual((await settled(second, base)).reindex_required, true);
+	assert.equal((await search(second, base, 'bicycle tyres'))[0]?.text, BIKE);
+	assert.equal(models.embeddings.calls.length, 0, 'the built-in vectors go on, and nobody is asked');
+
+	await reindex(second, base);
+	assert.equal((await settled(second, base)).embedder, 'stand-in/first');
+	assert.equal((await search(second, base, 'bicycle tyres', { hybrid: false }))[0]?.text, BIKE);
+	assert.ok(models.embeddings.texts.includes('bicycle tyres'));
+
+	settings.embedder = 'builtin';
+	settings.providers = [];
+	await using third = await second.restart();
+	assert.equal((await statusOf(third, base)).reindex_required, true);
+	await reindex(third, base);
+	const done = await settled(third, base);
+	assert.deepEqual([done.embedder, done.reindex_required], ['builtin', false]);
+	const [found] = await search(third, base, 'bicycle tyres', { hybrid: false });
+	assert.ok(found?.text === BIKE && found.semantic_score > 0.3);
+});
+
+test('without the provider of its embedder a knowledge base is searched by words, takes documents, and says what it needs', async () => {
+	await using models = await ModelServer.start();
+	const settings = settingsOf(models);
+	await using first = await startTestApp({ settings });
+	const base = await baseOf(first, TEA, INK);
+	Object.assign(settings, { providers: [], embedder: 'builtin' });
+	await using second = await first.restart();
+	const since = models.embeddings.calls.length;
+	assert.equal((await statusOf(second, base)).reindex_required, true);
+	for (const hybrid of [true, false]) {
+		const [found] = await search(second, base, 'kettle', { hybrid });
+		assert.ok(found?.text === TEA && found.semantic_score === 0 && found.score > 0);
+	}
+	await add(second, base, BIKE);
+	assert.equal((await settled(second, base)).status, 'ready');
+	assert.equal((await search(second, base, 'bicycle'))[0]?.text, BIKE);
+	assert.equal(models.embeddings.calls.length, since);
+	assert.deepEqual([indexTables(second.dataDir).chunks, indexTables(second.dataDir).embedded], [3, 2]);
+
+	Object.assign(settings, settingsOf(models));
+	await using third = await second.restart();
+	const { embedder, reindex_required } = await statusOf(third, base);
+	assert.deepEqual([embedder, reindex_required], ['stand-in/first', true], 'a document has no vector');
+	await reindex(third, base);
+	assert.equal((await settled(third, base)).reindex_required, false);
+	assert.equal((await search(third, base, 'bicycle', { hybrid: false }))[0]?.text, BIKE);
+	assert.deepEqual([indexTables(third.dataDir).chunks, indexTables(third.dataDir).embedded], [3, 3]);
+});
+
+test('a knowledge base that was emptied begins anew with the embedder that is set', async () => {
+	await using models = await ModelServer.start();
+	const settings = settingsOf(models);
+	await using first = await startTestApp({ settings });
+	const base = await baseOf(first);
+	const document = await add(first, base, TEA);
+	await settled(first, base);
+	assert.equal((await first.call('DELETE', `${BASES}/${base}/documents/${document}`)).status, 200);
+	let app = first;
+	for (const embedder of ['stand-in/second', 'builtin']) {
+		settings.embedder = embedder;
+		app = await app.restart();
+		assert.equal((await statusOf(app, base)).reindex_required, false);
+		const ink = await add(app, base, INK);
+		const status = await settled(app, base);
+		assert.deepEqual([status.status, status.embedder, status.reindex_required], ['ready', embedder, false]);
+		assert.equal((await search(app, base, 'ink'))[0]?.text, INK);
+		await app.call('DELETE', `${BASES}/${base}/documents/${ink}`);
+		assert.equal(indexTables(app.dataDir).generations.length, 1);
+	}
+	await app[Symbol.asyncDispose]();
+});
+
+test('a provider that fails or hangs during a search leaves it to the words', async () => {
+	await using models = await ModelServer.start();
+	await using app = await startTestApp({ settings: settingsOf(models) });
+	const base = await baseOf(app, TEA, INK);
+	models.embeddings.next(GONE);
+	const [failed] = await search(app, base, 'kettle');
+	assert.ok(failed?.text === TEA && failed.semantic_score === 0);
+	models.embeddings.next({ hang: true });
+	const started = performance.now();
+	const [hung] = await search(app, base, 'kettle');
+	assert.ok(hung?.text === TEA && hung.semantic_score === 0);
+	assert.ok(performance.now() - started < 10_000);
+	models.embeddings.next({ items: (items) => items.map((item) => ({ ...item, embedding: [1, 0, 0] })) });
+	const [shorter] = await search(app, base, 'the kettle');
+	assert.ok(shorter?.text === TEA && shorter.semantic_score === 0, 'a vector of another length is compared with none');
+	const [found] = await search(app, base, 'kettle');
+	assert.ok(found && found.semantic_score > 0.1, `a failure is not remembered: ${found?.semantic_score}`);
+	const [again] = await search(app, base, 'the kettle');
+	assert.ok(again && again.semantic_score > 0.1, `nor a vector of no use: ${again?.semantic_score}`);
+});
+
+test('a server that is started again in the middle of embedding embeds the document then', async () => {
+	await using models = await ModelServer.start();
+	const settings = settingsOf(models);
+	await using first = await startTestApp({ settings });
+	const base = await created(first, BASES, { name: 'Shop' });
+	models.embeddings.next({ hang: true });
+	await add(first, base, TEA);
+	await models.embeddings.call(0);
+	await using app = await first.restart();
+	const status = await settled(app, base);
+	assert.deepEqual([status.status, status.documents_indexed], ['ready', 1]);
+	assert.equal((await search(app, base, 'kettle', { hybrid: false }))[0]?.text, TEA);
+});
+
+test('a reindex that is cut off goes on where it was, and one whose embedder was changed meanwhile begins anew', async () => {
+	await using models = await ModelServer.start();
+	const settings = settingsOf(models, 'builtin');
+	await using first = await startTestApp({ settings });
+	const base = await created(first, BASES, { name: 'Large' });
+	await upload(first, base, 'large.md', { bytes: manyChunks(600, 'amber'), type: 'text/markdown' });
+	await settled(first, base);
+	settings.embedder = 'stand-in/first';
+	await using second = await first.restart();
+	// The first 256 are stored; then nobody answers.
+	const sent = new Set<string>();
+	models.embeddings.always(({ body }) => {
+		if (sent.size >= 300) return { hang: true };
+		for (const text of body.input) sent.add(text);
+		return undefined;
+	});
+	await reindex(second, base);
+	await until('the first vectors are stored', () => {
+		const { bases, vectors } = indexTables(first.dataDir);
+		return bases.length === 2 && vectors.length === 2 && sent.size >= 300;
+	});
+	await using third = await second.restart();
+	models.embeddings.always(undefined);
+	const since = models.embeddings.calls.length;
+	const done = await settled(third, base);
+	assert.deepEqual([done.status, done.embedder], ['ready', 'stand-in/first']);
+	const later = models.embeddings.calls.slice(since).flatMap(({ body }) => body.input);
+	assert.ok(later.length >= 300 && later.length <= 600 - 256 + 12, `${later.length} texts after the restart`);
+	const tables = indexTables(first.dataDir);
+	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.strays], [600, 600, 1, 0]);
+
+	models.embeddings.always(({ body }) => (body.model === 'third' ? undefined : { hang: true }));
+	settings.embedder = 'stand-in/second';
+	await using fourth = await third.restart();
+	const asked = models.embeddings.calls.length;
+	await reindex(fourth, base);
+	await models.embeddings.call(asked);
+	settings.embedder = 'stand-in/third';
+	await using fifth = await fourth.restart();
+	const last = await settled(fifth, base);
+	assert.deepEqual([last.status, last.embedder, last.reindex_required], ['ready', 'stand-in/third', false]);
+	const { generations, bases, embedded, strays } = indexTables(first.dataDir);
+	assert.deepEqual([generations.length, bases.length, embedded, strays], [1, 1, 600, 0]);
+});
+
+test('a document is tried again while the embedder fails, then ends in error with the reason; a retry may succeed', async () => {
+	await using models = await ModelServer.start();
+	await using room = await openRoom({ embedder: 'stand-in/first', providers: [models.provider()] });
+	room.knowledge.start();
+	const base = await room.newBase();
+	models.embeddings.next(GONE, GONE);
+	assert.equal(
+		(await room.processed(await room.add(base, 'tea.txt', TEA))).status,
+		'indexed',
+		'it was down for a moment',
+	);
+
+	models.embeddings.always(GONE);
+	const document = await room.processed(await room.add(base, 'ink.txt', INK));
+	assert.deepEqual([document.status, document.error?.code], ['error', 'model_error']);
+	assert.match(document.error?.message ?? '', /failed with status 503|left alone for a while/);
+	const { documents_pending, documents_failed } = await room.settled(base);
+	assert.deepEqual([documents_pending, documents_failed], [0, 1]);
+	assert.deepEqual(await room.search(base, 'kettle'), [TEA], 'what is indexed is found');
+});
+
+test('a document that the embedder will never take ends in error at once', async () => {
+	await using models = await ModelServer.start();
+	await using room = await openRoom({ embedder: 'stand-in/first', providers: [models.provider()] });
+	room.knowledge.start();
+	const base = await room.newBase();
+	models.embeddings.next({ status: 401 });
+	const id = await room.add(base, 'tea.txt', TEA);
+	const document = await room.processed(id);
+	assert.deepEqual([document.status, document.error?.code], ['error', 'model_error']);
+	assert.match(document.error?.message ?? '', /did not accept this server's key/);
+	assert.equal(models.embeddings.calls.length, 1);
+	await room.knowledge.documents.retry(base, id);
+	assert.equal((await room.processed(id)).status, 'indexed');
+	assert.deepEqual(await room.search(base, 'kettle'), [TEA]);
+});
+
+test('vectors that have another length than before do not get into the index; a reindex takes them', async () => {
+	await using models = await ModelServer.start();
+	await using room = await openRoom({ embedder: 'stand-in/first', providers: [models.provider()] });
+	room.knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'tea.txt', TEA));
+	models.embeddings.dimensions = () => 128;
+	const document = await room.processed(await room.add(base, 'ink.txt', INK));
+	assert.equal(document.status, 'indexed');
+	assert.equal(presentStatus(await room.base(base)).reindex_required, true);
+	assert.deepEqual(await room.search(base, 'ink'), [INK], 'found by its words');
+	assert.deepEqual(await room.search(base, 'kettle'), [TEA]);
+	assert.match(String(room.logged.at(-1)?.error), /vectors of 128 values now, and the index holds vectors of 64/);
+	assert.deepEqual([indexTables(room.dataDir).chunks, indexTables(room.dataDir).embedded], [2, 1]);
+	await room.knowledge.reindex(base);
+	assert.equal(presentStatus(await room.settled(base)).reindex_required, false);
+	assert.deepEqual(await room.search(base, 'ink'), [INK, TEA], 'by their vectors all are');
+	assert.deepEqual([indexTables(room.dataDir).chunks, indexTables(room.dataDir).embedded], [2, 2]);
+});
+
+test('a reindex that the embedder fails leaves the index as it was, and says so', async () => {
+	await using models = await ModelServer.start();
+	await using room = await openRoom({ embedder: 'stand-in/first', providers: [models.provider()] });
+	room.knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'tea.txt', TEA));
+	const before = await room.settled(base);
+	const tables = indexTables(room.dataDir);
+	for (const fault of [{ status: 400 }, GONE]) {
+		models.embeddings.always(fault);
+		await room.knowledge.reindex(base);
+		const after = await room.settled(base);
+		assert.deepEqual([after.generation, after.rebuilding, after.embedder], [before.generation, null, 'stand-in/first']);
+		assert.deepEqual(indexTables(room.dataDir), tables);
+		assert.match(String(room.logged.at(-1)?.msg), /the old index serves/);
+	}
+	assert.deepEqual(await room.search(base, 'kettle'), [TEA]);
+});
+
+test('documents that are added while a reindex to another embedder runs are in the new index with its vectors', async () => {
+	await using models = await ModelServer.start();
+	const settings = settingsOf(models);
+	await using first = await startTestApp({ settings });
+	const base = await baseOf(first, TEA);
+	settings.embedder = 'stand-in/second';
+	await using app = await first.restart();
+	let release = () => {};
+	const wait = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	models.embeddings.always(({ body }) => (body.model === 'second' ? { wait } : undefined));
+	const asked = models.embeddings.calls.length;
+	await reindex(app, base);
+	await models.embeddings.call(asked);
+	await add(app, base, INK);
+	await until('it is found by the old vectors', async () => {
+		const hits = await search(app, base, 'ink dries', { hybrid: false });
+		return hits[0]?.text === INK && hits[0].semantic_score > 0.2;
+	});
+	release();
+	const done = await settled(app, base);
+	assert.deepEqual([done.embedder, done.documents_indexed], ['stand-in/second', 2]);
+	assert.equal((await search(app, base, 'ink dries', { hybrid: false }))[0]?.text, INK);
+	const { chunks, embedded, strays } = indexTables(app.dataDir);
+	assert.deepEqual([chunks, embedded, strays], [2, 2, 0]);
+});
+
+test('knowledge bases that are searched together, each with its own embedder, are each asked in their own way', async () => {
+	await using models = await ModelServer.start();
+	const settings = settingsOf(models);
+	await using first = await startTestApp({ settings });
+	const tea = await baseOf(first, TEA);
+	settings.embedder = 'builtin';
+	await using app = await first.restart();
+	const ink = await baseOf(app, INK);
+	const assistant = await created(app, '/api/v1/assistants', { name: 'Guide' });
+	for (const knowledge_base_id of [tea, ink]) {
+		await app.call('POST', `/api/v1/assistants/${assistant}/knowledge-bases`, { knowledge_base_id });
+	}
+	const deployment_id = await created(app, '/api/v1/deployments', { assistant_id: assistant });
+	for (const [content, answer] of [
+		['At how many degrees is green tea brewed?', /eighty/],
+		['How fast does blue ink dry?', /minute/],
+	] as const) {
+		const { status, body } = await app.call('POST', '/api/v1/messages', { deployment_id, content });
+		assert.equal(status, 201, JSON.stringify(body));
+		assert.match(body.content, answer);
+	}
+});
+
+test('a document that failed with the old embedder is indexed by the reindex to a new one', async () => {
+	await using models = await ModelServer.start();
+	const settings = settingsOf(models);
+	await using first = await startTestApp({ settings });
+	const base = await baseOf(first, TEA);
+	models.embeddings.always(({ body }) => (body.model === 'first' ? { status: 401 } : undefined));
+	await add(first, base, INK);
+	assert.equal((await settled(first, base)).status, 'error');
+	settings.embedder = 'stand-in/second';
+	await using app = await first.restart();
+	await reindex(app, base);
+	const done = await settled(app, base);
+	assert.deepEqual([done.status, done.documents_indexed, done.reindex_required], ['ready', 2, false]);
+	assert.equal((await search(app, base, 'ink dries', { hybrid: false }))[0]?.text, INK);
+	const { chunks, embedded } = indexTables(app.dataDir);
+	assert.deepEqual([chunks, embedded], [2, 2]);
+});

@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError, withDeadline } from '../../src/base/index.ts';
+import { createEmbedders, mayPass } from '../../src/models/index.ts';
+import { createNetwork } from '../../src/net/index.ts';
+import type { EmbeddingItem, EmbeddingsFault } from '../support/model-server/embeddings.ts';
+import { ModelServer } from '../support/model-server.ts';
+import { NEVER, openEmbedder } from './fixtures/embedder.ts';
+
+const TEXTS = ['Green tea is brewed in a kettle.', 'The ink is blue.', 'A bicycle has two wheels.'];
+
+/** The cosine of unit vectors. */
+function cosine(one: Float32Array | undefined, other: Float32Array | undefined): number {
+	assert.ok(one && other && one.length === other.length);
+	return one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
+}
+
+/** What a promise rejects with. */
+async function errorOf(promise: Promise<unknown>): Promise<AppError> {
+	const error = await promise.then(
+		() => assert.fail('it succeeded'),
+		(thrown: unknown) => thrown,
+	);
+	assert.ok(error instanceof AppError, String(error));
+	assert.equal(error.code, 'model_error');
+	return error;
+}
+
+test('texts become unit vectors in their order, asked for by the protocol and with the key', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	const vectors = await open.embedder.embedDocuments(TEXTS, NEVER);
+	assert.equal(vectors.length, 3);
+	for (const [at, vector] of vectors.entries()) {
+		assert.equal(vector.length, 64);
+		assert.ok(Math.abs(cosine(vector, vector) - 1) < 1e-5);
+		const [again] = await open.embedder.embedDocuments([TEXTS[at] as string], NEVER);
+		assert.ok(cosine(vector, again) > 0.999, 'the same text has the same vector, alone or among others');
+	}
+	const { body, headers } = await server.embeddings.call(0);
+	assert.deepEqual(body, { model: 'embed', input: TEXTS, encoding_format: 'float' });
+	assert.equal(headers.authorization, 'Bearer sk-stand-in-0123456789abcdef');
+	assert.equal(open.embedder.id, 'stand-in/embed');
+});
+
+test('no text is no request', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	assert.deepEqual(await open.embedder.embedDocuments([], NEVER), []);
+	assert.equal(server.embeddings.calls.length, 0);
+});
+
+test('a model whose name has slashes and colons, and a number of dimensions that is asked for', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider({ api_key: null }), 'stand-in/@cf/baai/bge-m3:latest?dimensions=24');
+	const [vector] = await open.embedder.embedDocuments(['Tea'], NEVER);
+	assert.equal(vector?.length, 24);
+	const { body, headers } = await server.embeddings.call(0);
+	assert.deepEqual([body.model, body.dimensions, headers.authorization], ['@cf/baai/bge-m3:latest', 24, undefined]);
+	server.embeddings.next({ items: (items) => items.map((item) => ({ ...item, embedding: [1, 2, 3] })) });
+	const error = await errorOf(open.embedder.embedDocuments(['Ink'], NEVER));
+	assert.match(error.message, /a vector of 3 values instead of 24/);
+});
+
+test('vectors that come in another order find their texts by their numbers', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	const expected = await open.embedder.embedDocuments(TEXTS, NEVER);
+	server.embeddings.next({ items: (items) => items.toReversed() });
+	assert.deepEqual(await open.embedder.embedDocuments(TEXTS, NEVER), expected);
+	server.embeddings.next({ items: (items) => items.map(({ embedding }) => ({ embedding })) });
+	assert.deepEqual(await open.embedder.embedDocuments(TEXTS, NEVER), expected, 'without numbers, by their place');
+});
+
+test('many texts go in batches, by their number, their length and the size of the answer', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	const texts = Array.from({ length: 250 }, (_, at) => `Text number ${at}.`);
+	const vectors = await open.embedder.embedDocuments(texts, NEVER);
+	assert.equal(vectors.length, 250);
+	assert.deepEqual(server.embeddings.texts.toSorted(), texts.toSorted());
+	const [one] = await open.embedder.embedDocuments([texts[249] as string], NEVER);
+	assert.ok(cosine(vectors[249], one) > 0.999, 'each vector is that of its text');
+	assert.ok(server.embeddings.calls.every(({ body }) => body.input.length <= 96));
+
+	const before = server.embeddings.calls.length;
+	await open.embedder.embedDocuments(texts, NEVER);
+	const sizes = server.embeddings.calls.slice(before).map(({ body }) => body.input.length);
+	assert.deepEqual(sizes.toSorted(), [58, 96, 96], 'small vectors come many at a time');
+
+	const long = Array.from({ length: 6 }, () => 'word '.repeat(4_000));
+	await open.embedder.embedDocuments(long, NEVER);
+	for (const { body } of server.embeddings.calls) {
+		assert.ok(body.input.reduce((sum, text) => sum + text.length, 0) <= 3 * 16_000);
+	}
+
+	server.embeddings.dimensions = () => 4_096;
+	await using wide = openEmbedder(server.provider());
+	await wide.embedder.embedDocuments(['Tea'], NEVER);
+	const from = server.embeddings.calls.length;
+	await wide.embedder.embedDocuments(texts.slice(0, 40), NEVER);
+	assert.deepEqual(
+		server.embeddings.calls
+			.slice(from)
+			.map(({ body }) => body.input.length)
+			.toSorted(),
+		[16, 16, 8],
+		'large ones few',
+	);
+});
+
+test('only a few batches are under way at the same time', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	let release = () => {};
+	server.embeddings.always({
+		wait: new Promise<void>((resolve) => {
+			release = resolve;
+		}),
+	});
+	const texts = Array.from({ length: 420 }, (_, at) => `Text number ${at}.`);
+	const asked = open.embedder.embedDocuments(texts, NEVER);
+	await server.embeddings.call(3);
+	const [question] = [await Promise.race([open.embedder.embedQuestion('Tea?', NEVER), server.embeddings.call(4)])];
+	assert.deepEqual((question as { body: { input: string[] } }).body.input, ['Tea?'], 'a question waits behind none');
+	release();
+	assert.equal((await asked).length, 420);
+});
+
+test('a text that is longer than the model reads is cut', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider({ context_tokens: 512 }));
+	await open.embedder.embedDocuments(['word '.repeat(5_000)], NEVER);
+	await open.embedder.embedQuestion('word '.repeat(5_000), NEVER);
+	for (const text of server.embeddings.texts)
+		assert.ok(text.length > 1_000 && text.length <= 3 * 512, `${text.length}`);
+});
+
+const passing: Array<[what: string, fault: EmbeddingsFault]> = [
+	['fails with 500', { status: 500 }],
+	['is overloaded', { status: 503 }],
+	['breaks off', { die: true }],
+];
+for (const [what, fault] of passing) {
+	test(`a provider that ${what} for a moment is asked again`, async () => {
+		await using server = await ModelServer.start();
+		await using open = openEmbedder(server.provider());
+		server.embeddings.next(fault, fault);
+		assert.equal((await open.embedder.embedDocuments(TEXTS, NEVER)).length, 3);
+		const [first, second, third] = server.embeddings.calls;
+		assert.deepEqual(third?.body, first?.body);
+		assert.ok(second && first && second.at - first.at >= 245, 'after a while');
+	});
+}
+
+test('a provider that asks to be left alone is left alone for that long', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	server.embeddings.next({ status: 429, headers: { 'retry-after': '1' } });
+	assert.equal((await open.embedder.embedDocuments(TEXTS, NEVER)).length, 3);
+	const [first, second] = server.embeddings.calls.map(({ at }) => at) as [number, number];
+	assert.ok(second - first >= 995, `${second - first}`);
+});
+
+test('a provider that wants to be left alone for an hour is not waited for, and may be asked later', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	server.embeddings.always({ status: 429, headers: { 'retry-after': '3600' } });
+	const error = await errorOf(open.embedder.embedDocuments(TEXTS, NEVER));
+	assert.match(error.message, /takes no more requests for now/);
+	assert.equal(mayPass(error), true);
+	assert.equal(server.embeddings.calls.length, 1);
+});
+
+const broken: Array<[what: string, fault: EmbeddingsFault, sentence: RegExp]> = [
+	['a vector too few', { items: (items) => items.slice(1) }, /sent 2 vectors for 3 texts/],
+	['a vector too many', { items: (items) => [...items, items[0]] }, /sent 4 vectors for 3 texts/],
+	['no vectors', { items: () => [] }, /sent 0 vectors for 3 texts/],
+	['vectors of two lengths', { items: shortened }, /a vector of 63 values instead of 64/],
+	['empty vectors', { items: (items) => items.map((item) => ({ ...item, embedding: [] })) }, /no vector/],
+	['null for a vector', { items: (items) => items.map((item) => ({ ...item, embedding: null })) }, /no vector/],
+	['null for a number', { items: (items) => withValue(items, null) }, /what is no number/],
+	['a text for a number', { items: (items) => withValue(items, '0.5') }, /what is no number/],
+	['a number beyond all others', { items: (items) => withValue(items, 1e308) }, /without a direction/],
+	['zeros', { items: (items) => items.map((item) => ({ ...item, embedding: [0, 0] })) }, /without a direction/],
+	['NaN', { raw: '{"data":[{"index":0,"embedding":[NaN]}]}' }, /not part of its protocol/],
+	['no JSON', { raw: '<html>' }, /not part of its protocol/],
+	['no list', { raw: '{"data":{}}' }, /not part of its protocol/],
+	['the same number twice', { items: (items) => items.map((item) => ({ ...item, index: 0 })) }, /which vector/],
+	['a number that is none', { items: (items) => items.map((item) => ({ ...item, index: 7 })) }, /which vector/],
+	['vectors of 5,000 values', { items: (items) => items.map(long) }, /too long: 4096/],
+	['an answer of 40 MB', { huge: 40_000_000 }, /too large/],
+];
+
+function shortened(items: EmbeddingItem[]): EmbeddingItem[] {
+	return items.map((item) => (item.index === 1 ? { ...item, embedding: item.embedding.slice(1) } : item));
+}
+function withValue(items: EmbeddingItem[], value: unknown): unknown[] {
+	return items.map((item) => ({ ...item, embedding: item.embedding.with(3, value as number) }));
+}
+function long(item: EmbeddingItem): EmbeddingItem {
+	return { ...item, embedding: new Array(5_000).fill(1) };
+}
+
+for (const [what, fault, sentence] of broken) {
+	test(`a provider that sends ${what} has failed, and a repeat would not help`, async () => {
+		await using server = await ModelServer.start();
+		await using open = openEmbedder(server.provider());
+		server.embeddings.next(fault);
+		const error = await errorOf(open.embedder.embedDocuments(TEXTS, NEVER));
+		assert.match(error.message, sentence);
+		assert.equal(mayPass(error), false);
+		assert.equal(server.embeddings.calls.length, 1);
+		assert.equal((await open.embedder.embedDocuments(TEXTS, NEVER)).length, 3, 'the next request is made as ever');
+	});
+}
+
+test('a request that the provider refuses is not repeated, and its key is in no log', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	const body = JSON.stringify({ error: { message: 'Incorrect API key: sk-stand-in-0123456789abcdef' } });
+	server.embeddings.next({ status: 401, body });
+	const error = await errorOf(open.embedder.embedDocuments(TEXTS, NEVER));
+	assert.match(error.message, /did not accept this server's key/);
+	assert.equal(mayPass(error), false);
+	assert.match(open.logged(), /Incorrect API key/);
+	assert.doesNotMatch(open.logged(), /sk-stand-in/);
+});
+
+test('an error that comes with status 200 is an error', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	server.embeddings.next({ raw: '{"error":{"message":"model not loaded","code":404}}' });
+	const error = await errorOf(open.embedder.embedDocuments(TEXTS, NEVER));
+	assert.match(error.message, /does not know the model/);
+	assert.match(open.logged(), /model not loaded/);
+});
+
+test('documents wait for a provider that says nothing as long as the settings say, and may be tried later', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider({ first_token_timeout_ms: 300 }));
+	server.embeddings.always({ hang: true });
+	const error = await errorOf(open.embedder.embedDocuments(TEXTS, NEVER));
+	assert.match(error.message, /did not answer within 0\.3 seconds/);
+	assert.equal(mayPass(error), true);
+	assert.equal(server.embeddings.calls.length, 1);
+	assert.equal(await (await server.embeddings.call(0)).left, true, 'the connection is closed');
+});
+
+test('a question is answered within seconds or not at all', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	server.embeddings.next({ status: 500 });
+	const [vector] = [await open.embedder.embedQuestion('Tea?', NEVER)];
+	assert.equal(vector.length, 64, 'tried twice');
+	server.embeddings.always({ hang: true });
+	const started = performance.now();
+	const error = await errorOf(open.embedder.embedQuestion('Tea?', NEVER));
+	assert.match(error.message, /within 3 seconds/);
+	assert.ok(performance.now() - started < 10_000);
+	assert.equal(await (await server.embeddings.call(2)).left, true);
+	server.embeddings.always({ status: 503 });
+	const before = server.embeddings.calls.length;
+	await errorOf(open.embedder.embedQuestion('Tea?', NEVER));
+	assert.equal(server.embeddings.calls.length - before, 2);
+});
+
+test('whoever goes away ends every request of theirs at once', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	server.embeddings.always({ hang: true });
+	const controller = new AbortController();
+	const reason = new Error('the server stops');
+	const texts = Array.from({ length: 100 }, (_, at) => `Text ${at}.`);
+	const asked = open.embedder.embedDocuments(texts, controller.signal);
+	const calls = [await server.embeddings.call(0), await server.embeddings.call(2)];
+	controller.abort(reason);
+	await assert.rejects(asked, (thrown) => thrown === reason);
+	for (const { left } of calls) {
+		assert.equal(await withDeadline(left, 10_000, () => new Error('The connection is still open.')), true);
+	}
+	assert.equal(server.embeddings.calls.length, 3, 'what was dropped is not tried again');
+});
+
+test('one batch that fails for good ends the others', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	server.embeddings.next({ hang: true }, { status: 400 });
+	const texts = Array.from({ length: 60 }, (_, at) => `Text ${at}.`);
+	const error = await errorOf(open.embedder.embedDocuments(texts, NEVER));
+	assert.match(error.message, /did not accept the request/);
+	assert.equal(await (await server.embeddings.call(0)).left, true);
+});
+
+test('a provider that failed five times in a row is left alone for a while, then tried again', async () => {
+	let now = 1_000_000;
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider(), undefined, { clock: { now: () => now } });
+	const gone = { status: 503, headers: { 'retry-after': '3600' } };
+	server.embeddings.always(gone);
+	for (let at = 0; at < 5; at++) await errorOf(open.embedder.embedDocuments(['Tea'], NEVER));
+	assert.equal(server.embeddings.calls.length, 5);
+	const error = await errorOf(open.embedder.embedQuestion('Tea?', NEVER));
+	assert.match(error.message, /left alone for a while/);
+	assert.equal(mayPass(error), true);
+	assert.equal(server.embeddings.calls.length, 5, 'nobody is asked');
+	server.embeddings.always(undefined);
+	now += 10_000;
+	const texts = Array.from({ length: 100 }, (_, at) => `Text ${at}.`);
+	assert.equal((await open.embedder.embedDocuments(texts, NEVER)).length, 100, 'of many batches the first one tries');
+	await open.embedder.embedQuestion('Tea?', NEVER);
+});
+
+test('what unrelated texts have in common is measured, once', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	const low = await open.embedder.floor(NEVER);
+	assert.ok(low >= 0 && low < 0.4, `${low}`);
+	const { calls } = server.embeddings;
+	assert.deepEqual([await open.embedder.floor(NEVER), calls.length], [low, 1]);
+	server.embeddings.common = 2;
+	await using narrow = openEmbedder(server.provider());
+	const high = await narrow.embedder.floor(NEVER);
+	assert.ok(high > 0.6 && high <= 0.95, `${high}`);
+});
+
+test('an embedder is of a provider that is configured and has embeddings, or the server does not start', async () => {
+	await using server = await ModelServer.start();
+	await using network = createNetwork({ allowPrivateNetwork: false });
+	await using open = openEmbedder(server.provider());
+	const { embedders } = open;
+	for (const id of ['other/embed', 'embed', 'builtin', 'stand-in/']) assert.equal(embedders.resolve(id), null, id);
+	assert.equal(embedders.resolve('stand-in/embed'), open.embedder);
+	assert.notEqual(embedders.resolve('stand-in/embed?dimensions=8'), open.embedder);
+	const settings = [server.provider({ id: 'claude', type: 'anthropic' })];
+	const rest = { network, clock: { now: () => 0 }, log: { warn() {}, info() {} } as never };
+	for (const id of ['claude/embed', 'other/embed', 'embed']) {
+		assert.throws(
+			() => createEmbedders(id, settings, rest),
+			(thrown) => thrown instanceof AppError && thrown.message.includes(`'${id}'`),
+		);
+	}
+	assert.equal(createEmbedders('builtin', settings, rest).configured, 'builtin');
+});

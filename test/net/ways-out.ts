@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { newSigner } from '../access/signers.ts';
+import { type ApiAnswer, ORIGIN, type TestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+
+/** One of the ways in which a URL that a client gave is asked for something, through the API alone. */
+export interface WayOut {
+	name: string;
+	/** Gives the server a URL: its answer, 201 where it takes it. */
+	give(app: TestApp, url: string): Promise<ApiAnswer>;
+	/** Has the server use what it was given, and tells what came of it: the code of an error, or a sentence. */
+	use(app: TestApp, given: Given): Promise<string>;
+}
+
+/** What the server keeps of a URL that it was given. */
+export interface Given {
+	id: string;
+	// biome-ignore lint/suspicious/noExplicitAny: a resource of any kind
+	[field: string]: any;
+}
+
+const signer = newSigner('RS256');
+let count = 0;
+
+/** All of them. What a scene needs besides is made as it is needed. */
+export function waysOut(): WayOut[] {
+	let knowledgeBase: string | undefined;
+	let assistant: string | undefined;
+	const keysOf = async (app: TestApp, deployment: string) => {
+		const token = await signer.sign({ sub: 'ann', exp: Math.floor(Date.now() / 1_000) + 3_600 });
+		return app.call('GET', `/api/v1/widget/conversations/conv_1/messages?deployment_id=${deployment}`, undefined, {
+			authorization: `Bearer ${token}`,
+			origin: ORIGIN,
+		});
+	};
+	return [
+		{
+			name: 'a webhook',
+			give: (app, url) => app.call('POST', '/api/v1/webhooks', { url, events: ['assistant.updated'] }),
+			async use(app, { id }) {
+				const { status, body } = await app.call('POST', `/api/v1/webhooks/${id}/test`);
+				assert.equal(status, 200, JSON.stringify(body));
+				return body.error ?? 'delivered';
+			},
+		},
+		{
+			name: 'a document',
+			async give(app, url) {
+				knowledgeBase ??= (await app.call('POST', '/api/v1/knowledge-bases', { name: 'Shop' })).body.id as string;
+				return app.call('POST', `/api/v1/knowledge-bases/${knowledgeBase}/documents`, { source_type: 'url', url });
+			},
+			async use(app, { id, knowledge_base_id }) {
+				const path = `/api/v1/knowledge-bases/${knowledge_base_id}/documents/${id}`;
+				const document = await until('the document is done with', async () => {
+					const { body } = await app.call('GET', path);
+					return ['indexed', 'error'].includes(body.status) && body;
+				});
+				return document.error === null ? 'indexed' : `${document.error.code}: ${document.error.message}`;
+			},
+		},
+		{
+			name: 'an API tool',
+			give: (app, url) =>
+				app.call('POST', '/api/v1/tools', {
+					name: `api_${count++}`,
+					type: 'api',
+					config: { method: 'POST', url, parameters: { type: 'object', properties: {} } },
+				}),
+			async use(app, { id }) {
+				const { body } = await app.call('POST', `/api/v1/tools/${id}/test`, { arguments: {} });
+				return body.error?.code ?? 'called';
+			},
+		},
+		{
+			name: 'an MCP server, for its functions',
+			give: (app, url) => app.call('POST', '/api/v1/tools', { name: `mcp_${count++}`, type: 'mcp', config: { url } }),
+			async use(app, { id }) {
+				const { body } = await app.call('GET', `/api/v1/tools/${id}/functions`);
+				return body.error?.code ?? 'listed';
+			},
+		},
+		{
+			name: 'an MCP server, for a call',
+			give: (app, url) => app.call('POST', '/api/v1/tools', { name: `mcp_${count++}`, type: 'mcp', config: { url } }),
+			async use(app, { id }) {
+				const { body } = await app.call('POST', `/api/v1/tools/${id}/test`, { function: 'any', arguments: {} });
+				return body.error?.code ?? 'called';
+			},
+		},
+		{
+			name: 'a key set',
+			async give(app, url) {
+				assistant ??= (await app.call('POST', '/api/v1/assistants', { name: 'Guide' })).body.id as string;
+				return app.call('POST', '/api/v1/deployments', {
+					assistant_id: assistant,
+					allowed_domains: ['*'],
+					features: { jwt_required: true },
+					jwt: { algorithm: 'RS256', jwks_url: url },
+				});
+			},
+			async use(app, { id }) {
+				const { status, body } = await keysOf(app, id);
+				return `${status} ${body.error?.code}`;
+			},
+		},
+	];
+}

@@ -1,0 +1,422 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { newId } from '../../../src/base/index.ts';
+import type { Commit, DeliveryRecord, NewEvent, Store, WebhookRecord, Write } from '../../../src/store/index.ts';
+import { assistant, conversation, deliveryAttempt, event, NOON, webhook } from '../samples.ts';
+import { type OpenStore, temporaryPlace } from './life.ts';
+
+const DAY = 24 * 3_600_000;
+
+/** What is delivered comes about with its event, ends with its endpoint, and is gone with either. Each has a store of its own. */
+export function deliveryContract(open: OpenStore): void {
+	const fresh = async (t: TestContext): Promise<Store> => {
+		const place = await temporaryPlace(t);
+		const store = await open(place);
+		t.after(() => store[Symbol.asyncDispose]());
+		return store;
+	};
+
+	test('an event is due at once at each active endpoint of its workspace that asked for its type', async (t) => {
+		const store = await fresh(t);
+		const workspace_id = newId('workspace');
+		const [asked, all, several] = await register(store, [
+			{ workspace_id },
+			{ workspace_id, events: ['*'] },
+			{ workspace_id, events: ['conversation.closed', 'message.created'] },
+		]);
+		const [other, disabled, foreign] = await register(store, [
+			{ workspace_id, events: ['conversation.closed', 'message.createdX'] },
+			{ workspace_id, status: 'disabled' },
+			{ events: ['*'] },
+		]);
+		const subject = newId('conversation');
+		const told = { ...event(workspace_id), subject };
+		const [seq] = await stored(store, [told]);
+		for (const { id } of [asked, all, several]) {
+			const [delivery, ...more] = await deliveriesOf(store, id);
+			assert.equal(more.length, 0);
+			const { id: delivery_id, ...rest } = delivery ?? assert.fail(`${id} has no delivery`);
+			assert.match(delivery_id, /^dlv_[0-9a-hjkmnp-tv-z]{32}$/);
+			assert.deepEqual(rest, {
+				version: 1,
+				workspace_id,
+				webhook_id: id,
+				event_seq: seq,
+				event_id: told.id,
+				event_type: 'message.created',
+				subject,
+				status: 'pending',
+				attempts: 0,
+				failures: 0,
+				first_attempt_at: null,
+				due_at: 0,
+				status_code: null,
+				error: null,
+				created_at: NOON,
+				updated_at: NOON,
+				completed_at: null,
+			});
+		}
+		for (const { id } of [other, disabled, foreign]) assert.deepEqual(await deliveriesOf(store, id), []);
+		const waiting = [asked.id, all.id, several.id].toSorted();
+		assert.deepEqual((await store.webhooksWithPending(workspace_id)).toSorted(), waiting);
+		const beside = await backlog(store, 1);
+		assert.deepEqual((await store.webhooksWithPending(workspace_id)).toSorted(), waiting);
+		assert.deepEqual((await store.webhooksWithPending(null)).toSorted(), [...waiting, beside.endpoint.id].toSorted());
+	});
+
+	test('a conversation’s own stream is delivered to nobody', async (t) => {
+		const store = await fresh(t);
+		const [endpoint] = await register(store, [{ events: ['*'] }]);
+		await stored(store, [event(newId('conversation'), 'message.completed')]);
+		assert.deepEqual(await deliveriesOf(store, endpoint.id), []);
+	});
+
+	test('a commit that is refused delivers nothing, nor does an answer that was given before', async (t) => {
+		const store = await fresh(t);
+		const workspace_id = newId('workspace');
+		const [endpoint] = await register(store, [{ workspace_id }]);
+		const gone = { kind: 'assistants' as const, id: newId('assistant'), version: 1 };
+		const conflict = await store.commit({ expect: [gone], events: [event(workspace_id)] });
+		assert.equal(conflict.outcome, 'conflict');
+		const idempotency = { scope: workspace_id, key: 'once', body_hash: 'hash', status: 200, body: '{}' };
+		const answered: Commit = {
+			events: [event(workspace_id)],
+			idempotency: { ...idempotency, expires_at: Date.now() + DAY },
+		};
+		assert.equal((await store.commit(answered)).outcome, 'committed');
+		const replay = await store.commit({ ...answered, events: [event(workspace_id)] });
+		assert.equal(replay.outcome, 'replay');
+		assert.equal((await deliveriesOf(store, endpoint.id)).length, 1);
+	});
+
+	test('an endpoint that is registered or disabled in the same commit counts as it is after it', async (t) => {
+		const store = await fresh(t);
+		const workspace_id = newId('workspace');
+		const [leaving] = await register(store, [{ workspace_id }]);
+		const coming = webhook({ workspace_id });
+		await store.commit({
+			write: [
+				{ op: 'patch', kind: 'webhooks', id: leaving.id, set: { status: 'disabled' } },
+				{ op: 'insert', kind: 'webhooks', record: coming },
+			],
+			events: [event(workspace_id)],
+		});
+		assert.deepEqual(await deliveriesOf(store, leaving.id), []);
+		assert.equal((await deliveriesOf(store, coming.id)).length, 1);
+	});
+
+	test('what is due comes as two lists: what was tried before by its time, what is new by its place in the log', async (t) => {
+		const store = await fresh(t);
+		const { endpoint, deliveries } = await backlog(store, 6);
+		const [first, second, third] = deliveries;
+		await change(store, first, { due_at: NOON + 300, attempts: 1 });
+		await change(store, second, { due_at: NOON + 200, attempts: 3 });
+		await change(store, third, { due_at: NOON + 900, attempts: 1 });
+		const due = async (now: number, limit = 10) => {
+			const { retries, fresh } = await store.dueDeliveries(endpoint.id, now, limit);
+			return { retries: numbers(retries, deliveries), fresh: numbers(fresh, deliveries) };
+		};
+		assert.deepEqual(await due(NOON + 199), { retries: [], fresh: [3, 4, 5] });
+		assert.deepEqual(await due(NOON + 200), { retries: [1], fresh: [3, 4, 5] });
+		assert.deepEqual(await due(NOON + 899), { retries: [1, 0], fresh: [3, 4, 5] });
+		assert.deepEqual(await due(NOON + 900, 2), { retries: [1, 0], fresh: [3, 4] });
+		assert.deepEqual(await due(NOON + 900), { retries: [1, 0, 2], fresh: [3, 4, 5] });
+
+		assert.equal(await store.nextDue(endpoint.id, -1), 0);
+		assert.equal(await store.nextDue(endpoint.id, 0), NOON + 200);
+		assert.equal(await store.nextDue(endpoint.id, NOON + 200), NOON + 300);
+		assert.equal(await store.nextDue(endpoint.id, NOON + 900), null);
+		for (const delivery of deliveries) await change(store, delivery, { status: 'delivered', due_at: null });
+		assert.deepEqual(await due(NOON + DAY), { retries: [], fresh: [] });
+		assert.equal(await store.nextDue(endpoint.id, -1), null);
+		assert.deepEqual(await store.webhooksWithPending(null), []);
+	});
+
+	test('deliveries that wait are cancelled in portions, and no others', async (t) => {
+		const store = await fresh(t);
+		const { endpoint, deliveries, workspace_id } = await backlog(store, 5);
+		const [beside] = await register(store, [{ workspace_id }]);
+		await stored(store, [event(workspace_id)]);
+		await change(store, deliveries[0], { status: 'delivered', due_at: null, completed_at: NOON });
+		await change(store, deliveries[1], { due_at: NOON + 5, attempts: 1 });
+		assert.deepEqual(await store.untidyWebhooks(), { disabled: [], gone: [] });
+		await patchWebhook(store, endpoint.id, { status: 'disabled' });
+		assert.deepEqual(await store.untidyWebhooks(), { disabled: [endpoint.id], gone: [] });
+		const cancel = (limit: number) =>
+			store.commit({ write: [{ op: 'cancel_deliveries', webhook_id: endpoint.id, at: NOON + 9, limit }] });
+		await cancel(3);
+		const statuses = async () => (await deliveriesOf(store, endpoint.id)).map(({ status }) => status);
+		assert.deepEqual(await statuses(), ['delivered', 'pending', 'cancelled', 'cancelled', 'cancelled', 'pending']);
+		await cancel(3);
+		assert.deepEqual(await statuses(), ['delivered', ...Array(5).fill('cancelled')]);
+		const [, tried] = await deliveriesOf(store, endpoint.id);
+		assert.deepEqual(
+			[tried?.due_at, tried?.completed_at, tried?.updated_at, tried?.attempts, tried?.version],
+			[null, NOON + 9, NOON + 9, 1, 3],
+		);
+		assert.deepEqual(await store.untidyWebhooks(), { disabled: [], gone: [] });
+		assert.deepEqual(
+			(await deliveriesOf(store, beside.id)).map(({ status }) => status),
+			['pending'],
+		);
+	});
+
+	test('the deliveries of a deleted endpoint are erased in portions, with their attempts and its failures', async (t) => {
+		const store = await fresh(t);
+		const { endpoint, deliveries, workspace_id } = await backlog(store, 5);
+		const [beside] = await register(store, [{ workspace_id }]);
+		await stored(store, [event(workspace_id)]);
+		const [kept] = await deliveriesOf(store, beside.id);
+		for (const delivery of [...deliveries, kept]) await attempt(store, delivery);
+		await store.commit({
+			write: [endpoint, beside].map(({ id }) => ({ op: 'note_failure', webhook_id: id, at: NOON })),
+		});
+		const erase = (limit: number) =>
+			store.commit({ write: [{ op: 'erase_deliveries', webhook_id: endpoint.id, limit }] });
+		await store.commit({
+			write: [
+				{ op: 'remove', kind: 'webhooks', id: endpoint.id },
+				{ op: 'erase_deliveries', webhook_id: endpoint.id, limit: 4 },
+			],
+		});
+		assert.deepEqual(await store.untidyWebhooks(), { disabled: [], gone: [endpoint.id] });
+		await erase(4);
+		assert.deepEqual(await store.untidyWebhooks(), { disabled: [], gone: [] });
+		assert.deepEqual(await deliveriesOf(store, endpoint.id), []);
+		for (const { id } of deliveries) assert.equal((await attemptsOf(store, id)).length, 0);
+		assert.equal(await store.failingSince(endpoint.id), null);
+		assert.equal((await attemptsOf(store, kept?.id)).length, 1);
+		assert.equal(await store.failingSince(beside.id), NOON);
+	});
+
+	test('since when an endpoint only fails is its first failure after the last success', async (t) => {
+		const store = await fresh(t);
+		const [endpoint] = await register(store, [{}]);
+		const note = (at: number, webhook_id = endpoint.id) =>
+			store.commit({ write: [{ op: 'note_failure', webhook_id, at }] });
+		assert.equal(await store.failingSince(endpoint.id), null);
+		await note(NOON);
+		await note(NOON + 1);
+		assert.equal(await store.failingSince(endpoint.id), NOON);
+		await store.commit({ write: [{ op: 'forget_failures', webhook_id: endpoint.id }] });
+		assert.equal(await store.failingSince(endpoint.id), null);
+		await note(NOON + 2);
+		assert.equal(await store.failingSince(endpoint.id), NOON + 2);
+		const unknown = newId('webhook');
+		await note(NOON, unknown);
+		assert.equal(await store.failingSince(unknown), null, 'nothing is kept of an endpoint that is not there');
+	});
+
+	test('events are made due anew: what has ended begins again, what waits stays, what never was there comes', async (t) => {
+		const store = await fresh(t);
+		const { endpoint, deliveries, workspace_id } = await backlog(store, 3);
+		const [ended, waiting, , ...none] = deliveries;
+		assert.equal(none.length, 0);
+		await change(store, ended, {
+			status: 'delivered',
+			due_at: null,
+			attempts: 2,
+			failures: 1,
+			first_attempt_at: NOON,
+			status_code: 200,
+			completed_at: NOON + 1,
+		});
+		await change(store, waiting, { due_at: NOON + 50, attempts: 1, failures: 1, first_attempt_at: NOON });
+		const [late] = await register(store, [{ workspace_id, events: ['conversation.closed'] }]);
+		const seqs = deliveries.map(({ event_seq }) => event_seq);
+		const before = await deliveriesOf(store, endpoint.id);
+		for (const webhook_id of [endpoint.id, late.id]) {
+			await store.commit({ write: [{ op: 'redeliver', webhook_id, seqs: [...seqs, 999_999], at: NOON + 77 }] });
+		}
+		const [again, still, third, ...more] = await deliveriesOf(store, endpoint.id);
+		assert.equal(more.length, 0);
+		assert.deepEqual(again, {
+			...before[0],
+			version: 3,
+			status: 'pending',
+			due_at: 0,
+			failures: 0,
+			first_attempt_at: null,
+			completed_at: null,
+			updated_at: NOON + 77,
+		});
+		assert.deepEqual([still, third], before.slice(1));
+		const made = await deliveriesOf(store, late.id);
+		assert.deepEqual(
+			made.map(({ event_seq, event_id, status, created_at }) => ({ event_seq, event_id, status, created_at })),
+			before.map(({ event_seq, event_id }) => ({ event_seq, event_id, status: 'pending', created_at: NOON + 77 })),
+		);
+	});
+
+	test('old events go with their deliveries and attempts, in portions, but not while a delivery of them waits', async (t) => {
+		const store = await fresh(t);
+		const workspace_id = newId('workspace');
+		const [endpoint] = await register(store, [{ workspace_id }]);
+		const at = (created_at: number, stream = workspace_id): NewEvent => ({ ...event(stream), created_at });
+		const stream = newId('conversation');
+		await stored(store, [at(NOON), at(NOON + 1), at(NOON + 2, stream), at(NOON + 3), at(NOON + 10)]);
+		const deliveries = await deliveriesOf(store, endpoint.id);
+		for (const delivery of deliveries) await attempt(store, delivery);
+		const [first, waiting, third] = deliveries;
+		for (const one of [first, third]) await change(store, one, { status: 'failed', due_at: null });
+		const left = async () => [
+			...(await store.events(workspace_id, 0, 9)).map(({ created_at }) => created_at - NOON),
+			...(await store.events(stream, 0, 9)).map(({ created_at }) => created_at - NOON),
+		];
+		const erase = (limit: number) => store.commit({ write: [{ op: 'erase_events', before: NOON + 10, limit }] });
+		assert.equal(await store.hasExpiredEvents(NOON), false);
+		assert.equal(await store.hasExpiredEvents(NOON + 10), true);
+		await erase(1);
+		assert.deepEqual(await left(), [1, 3, 10, 2]);
+		await erase(9);
+		assert.deepEqual(await left(), [1, 10], 'an event is kept for a delivery that waits');
+		assert.equal(await store.hasExpiredEvents(NOON + 10), false);
+		assert.equal(await store.event(first?.event_seq ?? 0), undefined);
+		assert.equal((await store.event(waiting?.event_seq ?? 0))?.created_at, NOON + 1);
+		assert.deepEqual(
+			(await deliveriesOf(store, endpoint.id)).map(({ id }) => id),
+			[waiting?.id, deliveries[3]?.id],
+		);
+		assert.equal((await attemptsOf(store, first?.id)).length, 0);
+		assert.equal((await attemptsOf(store, waiting?.id)).length, 1);
+		await change(store, waiting, { status: 'delivered', due_at: null });
+		assert.equal(await store.hasExpiredEvents(NOON + 10), true);
+		await erase(9);
+		assert.deepEqual(await left(), [10]);
+		assert.equal((await attemptsOf(store, waiting?.id)).length, 0);
+	});
+
+	test('the place of the last event never goes back, also where all were erased', async (t) => {
+		const store = await fresh(t);
+		assert.equal(await store.lastEvent(), 0);
+		const stream = newId('workspace');
+		const seqs = await stored(store, [event(stream), event(stream), event(stream)]);
+		const last = seqs.at(-1) as number;
+		assert.equal(await store.lastEvent(), last);
+		await store.commit({ write: [{ op: 'erase_events', before: NOON + 1, limit: 99 }] });
+		assert.deepEqual(await store.events(stream, 0, 9), []);
+		assert.equal(await store.lastEvent(), last);
+		const [next] = await stored(store, [event(stream)]);
+		assert.ok((next as number) > last);
+		assert.equal(await store.lastEvent(), next);
+	});
+
+	test('the places of the events of a time are found', async (t) => {
+		const store = await fresh(t);
+		const stream = newId('workspace');
+		assert.equal(await store.eventsBetween(0, NOON), null);
+		const seqs = await stored(
+			store,
+			[0, 10, 10, 20].map((after) => ({ ...event(stream), created_at: NOON + after })),
+		);
+		const between = (since: number, until: number) => store.eventsBetween(NOON + since, NOON + until);
+		const [first, second, third, fourth] = seqs;
+		assert.deepEqual(await between(0, 20), { first, last: fourth });
+		assert.deepEqual(await between(-5, 99), { first, last: fourth });
+		assert.deepEqual(await between(10, 10), { first: second, last: third });
+		assert.deepEqual(await between(1, 19), { first: second, last: third });
+		assert.equal(await between(11, 19), null);
+		assert.equal(await between(21, 30), null);
+		assert.equal(await between(-9, -1), null);
+	});
+
+	test('an erased conversation takes what was delivered of it, and the attempts, with it', async (t) => {
+		const store = await fresh(t);
+		const workspace_id = newId('workspace');
+		const [endpoint] = await register(store, [{ workspace_id }]);
+		const [doomed, kept] = [conversation({ workspace_id }), conversation({ workspace_id })];
+		await store.commit({
+			write: [doomed, kept].map((record) => ({ op: 'insert', kind: 'conversations', record })),
+			events: [doomed, kept, doomed].map(({ id }) => ({ ...event(workspace_id), subject: id })),
+		});
+		const deliveries = await deliveriesOf(store, endpoint.id);
+		for (const delivery of deliveries) await attempt(store, delivery);
+		await store.commit({ write: [{ op: 'erase_conversation', id: doomed.id }] });
+		const [first, second, third] = deliveries;
+		assert.deepEqual(
+			(await deliveriesOf(store, endpoint.id)).map(({ id }) => id),
+			[second?.id],
+		);
+		assert.equal((await attemptsOf(store, first?.id)).length, 0);
+		assert.equal((await attemptsOf(store, third?.id)).length, 0);
+		assert.equal((await attemptsOf(store, second?.id)).length, 1);
+	});
+
+	test('a change that is refused half-way leaves its deliveries as they were', async (t) => {
+		const store = await fresh(t);
+		const { endpoint, workspace_id } = await backlog(store, 2);
+		const before = await deliveriesOf(store, endpoint.id);
+		const gone = assistant().id;
+		const refused = await store.commit({
+			write: [
+				{ op: 'cancel_deliveries', webhook_id: endpoint.id, at: NOON, limit: 9 },
+				{ op: 'patch', kind: 'assistants', id: gone, set: { name: 'Nobody' } },
+			],
+			events: [event(workspace_id)],
+		});
+		assert.equal(refused.outcome, 'conflict');
+		assert.deepEqual(await deliveriesOf(store, endpoint.id), before);
+	});
+}
+
+type Sample = ReturnType<typeof webhook>;
+
+async function register<const G extends readonly Partial<WebhookRecord>[]>(
+	store: Store,
+	given: G,
+): Promise<{ -readonly [I in keyof G]: Sample }> {
+	const records = given.map((more) => webhook({ workspace_id: newId('workspace'), ...more }));
+	await must(store, { write: records.map((record) => ({ op: 'insert', kind: 'webhooks', record })) });
+	return records as { -readonly [I in keyof G]: Sample };
+}
+
+/** An endpoint with so many deliveries that wait. */
+async function backlog(store: Store, count: number) {
+	const workspace_id = newId('workspace');
+	const [endpoint] = await register(store, [{ workspace_id }]);
+	await stored(
+		store,
+		Array.from({ length: count }, () => event(workspace_id)),
+	);
+	return { workspace_id, endpoint, deliveries: await deliveriesOf(store, endpoint.id) };
+}
+
+async function stored(store: Store, events: NewEvent[]): Promise<number[]> {
+	return must(store, { events });
+}
+
+async function must(store: Store, commit: Commit): Promise<number[]> {
+	const end = await store.commit(commit);
+	assert.equal(end.outcome, 'committed');
+	return end.outcome === 'committed' ? end.seqs : [];
+}
+
+/** In the order of their events. */
+async function deliveriesOf(store: Store, webhook_id: string): Promise<DeliveryRecord[]> {
+	const found = await store.list('deliveries', { where: { webhook_id }, order: 'asc', limit: 1000 });
+	return found.map((record) => ({ ...record })).toSorted((a, b) => a.event_seq - b.event_seq);
+}
+
+async function attemptsOf(store: Store, delivery_id = '') {
+	return store.list('delivery_attempts', { where: { delivery_id }, order: 'asc', limit: 99 });
+}
+
+async function attempt(store: Store, delivery: DeliveryRecord | undefined): Promise<void> {
+	const record = deliveryAttempt({ delivery_id: delivery?.id ?? assert.fail() });
+	await must(store, { write: [{ op: 'insert', kind: 'delivery_attempts', record }] });
+}
+
+async function change(store: Store, delivery: DeliveryRecord | undefined, set: Partial<DeliveryRecord>): Promise<void> {
+	const write: Write = { op: 'patch', kind: 'deliveries', id: delivery?.id ?? assert.fail(), set };
+	await must(store, { write: [write] });
+}
+
+async function patchWebhook(store: Store, id: string, set: Partial<WebhookRecord>): Promise<void> {
+	await must(store, { write: [{ op: 'patch', kind: 'webhooks', id, set }] });
+}
+
+/** Where these stand among those. */
+function numbers(some: readonly DeliveryRecord[], all: readonly DeliveryRecord[]): number[] {
+	return some.map(({ id }) => all.findIndex((delivery) => delivery.id === id));
+}

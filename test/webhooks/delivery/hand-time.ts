@@ -1,0 +1,43 @@
+import type { Clock } from '../../../src/base/index.ts';
+import type { Alarms } from '../../../src/webhooks/delivery/index.ts';
+
+/** Time and alarms in the test's hands: nothing rings but by `advance`. */
+export class HandTime implements Clock, Alarms {
+	#now: number;
+	readonly #alarms = new Set<{ at: number; ring: () => void }>();
+
+	constructor(now: number) {
+		this.#now = now;
+	}
+
+	now(): number {
+		return this.#now;
+	}
+
+	set(ms: number, ring: () => void): () => void {
+		const alarm = { at: this.#now + ms, ring };
+		this.#alarms.add(alarm);
+		return () => this.#alarms.delete(alarm);
+	}
+
+	/** In how many milliseconds each alarm is to ring, the next one first. */
+	get alarms(): number[] {
+		return [...this.#alarms].map(({ at }) => at - this.#now).sort((one, other) => one - other);
+	}
+
+	/** So much time passes; what is to ring until then rings. */
+	advance(ms: number): void {
+		this.#now += ms;
+		for (const alarm of this.#alarms) {
+			if (alarm.at > this.#now) continue;
+			this.#alarms.delete(alarm);
+			alarm.ring();
+		}
+	}
+
+	/** Somebody sets the clock. Alarms ring when they would have rung. */
+	setClock(ms: number): void {
+		this.#now += ms;
+		for (const alarm of this.#alarms) alarm.at += ms;
+	}
+}

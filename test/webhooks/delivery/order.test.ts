@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { NOON } from '../../store/samples.ts';
+import { until } from '../../support/until.ts';
+import { REFUSED } from './posts.ts';
+import { deliveryScene } from './scene.ts';
+
+/** So many conversations, each named once. */
+const several = (count: number, name = 'conv') => Array.from({ length: count }, (_, at) => `${name}_${at}`);
+
+test('events of one conversation are sent strictly one after another, those of others meanwhile', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts } = scene;
+	const endpoint = await scene.register();
+	const events = await scene.emit(['conv_a', 'conv_a', 'conv_b', 'conv_a', 'conv_b']);
+	scene.start();
+	await posts.begun(1);
+	const sent = () => posts.made.map(({ event }) => events.indexOf(event));
+	assert.deepEqual(sent(), [0, 2]);
+	posts.made[1]?.end();
+	await posts.begun(2);
+	assert.deepEqual(sent(), [0, 2, 4], 'the other conversation goes on');
+	posts.made[2]?.end();
+	await scene.settled(endpoint, 'delivered', 2);
+	assert.deepEqual(sent(), [0, 2, 4], 'the first one has not ended');
+	posts.made[0]?.end();
+	await posts.begun(3);
+	posts.made[3]?.end();
+	await posts.begun(4);
+	posts.made[4]?.end();
+	await scene.settled(endpoint, 'delivered', 5);
+	assert.deepEqual(sent(), [0, 2, 4, 1, 3]);
+});
+
+test('of a conversation the next event is sent when what came of the one before is stored, not sooner', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts } = scene;
+	const endpoint = await scene.register();
+	await scene.emit(['conv_a', 'conv_a', 'conv_b']);
+	let commits = 0;
+	let store = () => {};
+	scene.instead.commit = async (commit) => {
+		if (++commits === 1) await new Promise<void>((resolve) => (store = resolve));
+		return scene.store.commit(commit);
+	};
+	scene.start();
+	await posts.begun(1);
+	posts.made[0]?.end();
+	await until('the outcome is to be stored', () => commits === 1);
+	posts.made[1]?.end();
+	await scene.settled(endpoint, 'delivered', 1);
+	assert.equal(posts.made.length, 2);
+	store();
+	(await posts.begun(2)).end();
+	await scene.settled(endpoint, 'delivered', 3);
+});
+
+test('events about no conversation wait for those of their type only', async (t) => {
+	const scene = await deliveryScene(t);
+	await scene.register();
+	const updated = await scene.emit([null, null], 'assistant.updated');
+	const indexed = await scene.emit([null], 'knowledge_base.indexed');
+	scene.start();
+	await scene.posts.begun(1);
+	assert.deepEqual(
+		scene.posts.made.map(({ event }) => event),
+		[updated[0], indexed[0]],
+	);
+	scene.posts.made[0]?.end();
+	assert.equal((await scene.posts.begun(2)).event, updated[1]);
+});
+
+test('an endpoint is sent ten events at once and no more, in the order of the log', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts } = scene;
+	let most = 0;
+	posts.answer = () => {
+		most = Math.max(most, posts.underWay().length);
+		return undefined;
+	};
+	const endpoint = await scene.register();
+	const events = await scene.emit(several(150));
+	scene.start();
+	await posts.begun(9);
+	for (let at = 0; at < events.length; at++) (await posts.begun(at)).end();
+	await scene.settled(endpoint, 'delivered', events.length);
+	assert.equal(most, 10);
+	assert.deepEqual(
+		posts.made.map(({ event }) => event),
+		events,
+	);
+});
+
+test('what has failed is tried again when it is due and not before, ahead of what is new', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts, time } = scene;
+	const endpoint = await scene.register();
+	const [failed] = await scene.emit(['conv_a']);
+	scene.start();
+	(await posts.begun(0)).end(REFUSED);
+	await until('the next attempt is planned', () => time.alarms[0] === 5_000);
+	// Two at once at an endpoint that has failed last: with these there is no room.
+	await scene.emit(several(3));
+	await posts.begun(2);
+	time.advance(4_999);
+	posts.made[1]?.end(REFUSED);
+	const third = await posts.begun(3);
+	assert.notEqual(third.event, failed);
+	time.advance(1);
+	await scene.emit(several(80, 'other'));
+	posts.made[2]?.end();
+	await until('it is tried again', () => posts.made[4]?.event === failed);
+	third.end();
+	posts.answer = () => ({});
+	for (const post of posts.underWay()) post.end();
+	await scene.settled(endpoint, 'delivered', 83);
+	time.advance(5_000);
+	await scene.settled(endpoint, 'delivered', 84);
+});
+
+test('many retries do not keep what is new waiting for all of them', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts } = scene;
+	posts.answer = () => ({});
+	const endpoint = await scene.register();
+	await scene.emit(several(150));
+	for (const delivery of await scene.deliveries(endpoint))
+		await scene.change(delivery, { due_at: NOON - 1, attempts: 1 });
+	const fresh = await scene.emit(several(5, 'new'));
+	scene.start();
+	await scene.settled(endpoint, 'delivered', 155);
+	const places = fresh.map((id) => posts.made.findIndex(({ event }) => event === id));
+	assert.ok(Math.max(...places) < 100, `sent as ${places}`);
+});
+
+test('a conversation with very many events keeps those of others waiting for nothing', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts } = scene;
+	const endpoint = await scene.register();
+	const busy = await scene.emit(Array(300).fill('conv_busy'));
+	const others = await scene.emit(several(20));
+	scene.start();
+	await posts.begun(9);
+	assert.deepEqual(
+		posts.made.map(({ event }) => event),
+		[busy[0], ...others.slice(0, 9)],
+	);
+	// The busy one is as slow as can be: all others come first.
+	for (let at = 1; at < 21; at++) (await posts.begun(at)).end();
+	await scene.settled(endpoint, 'delivered', 20);
+	assert.equal(posts.made.length, 21);
+	// One that is stored now does not wait for it either.
+	const [late] = await scene.emit(['conv_late']);
+	assert.equal((await posts.begun(21)).event, late);
+	posts.answer = () => ({});
+	for (const post of posts.underWay()) post.end();
+	await scene.settled(endpoint, 'delivered', 321);
+	const order = posts.made.map(({ event }) => busy.indexOf(event)).filter((at) => at >= 0);
+	assert.deepEqual(order, [...busy.keys()], 'its own stay in order');
+});
+
+test('thousands that wait at the start are all sent, each once, those of a conversation in order', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts } = scene;
+	posts.answer = () => ({});
+	const endpoint = await scene.register();
+	const subjects = Array.from({ length: 2_500 }, (_, at) => `conv_${(at * at) % 37}`);
+	const events = await scene.emit(subjects);
+	scene.start();
+	await scene.settled(endpoint, 'delivered', events.length);
+	assert.equal(posts.made.length, events.length);
+	const last = new Map<string, number>();
+	for (const { event } of posts.made) {
+		const at = events.indexOf(event);
+		const subject = subjects[at] as string;
+		assert.ok(at > (last.get(subject) ?? -1), `event ${at} overtakes one of its conversation`);
+		last.set(subject, at);
+	}
+	await until('it waits for nothing any more', () => scene.time.alarms.length === 0);
+});

@@ -1,0 +1,63 @@
+import type { Network, PostOutcome } from '../../../src/net/index.ts';
+import { until } from '../../support/until.ts';
+
+/** One attempt that is under way, or was. */
+export interface Post {
+	url: string;
+	/** The event's. */
+	event: string;
+	body: string;
+	ended: boolean;
+	/** Whether the caller gave it up. */
+	aborted: boolean;
+	/** Answers it. */
+	end(outcome?: Partial<PostOutcome>): void;
+}
+
+/** What the receivers answer where the test does not. */
+type Answer = (post: Post) => Partial<PostOutcome> | undefined;
+
+const TAKEN: PostOutcome = { status: 204, headers: {}, body: '', duration_ms: 1, error: null };
+
+/** What an attempt comes to that fails. */
+export const REFUSED: Partial<PostOutcome> = { status: 500, body: 'No.' };
+export const NO_ANSWER: Partial<PostOutcome> = { status: null, error: 'No answer within 5 seconds.' };
+
+/** A network in the test's hands: every post waits until the test ends it, unless `answer` does at once. */
+export class Posts implements Pick<Network, 'post'> {
+	/** In the order in which they were begun. */
+	readonly made: Post[] = [];
+	answer: Answer = () => undefined;
+
+	readonly post: Network['post'] = (url, { headers, body, signal }) =>
+		new Promise<PostOutcome>((resolve, reject) => {
+			const post: Post = {
+				url,
+				event: headers['webhook-id'] as string,
+				body: String(body),
+				ended: false,
+				aborted: false,
+				end(outcome = {}) {
+					post.ended = true;
+					resolve({ ...TAKEN, ...outcome });
+				},
+			};
+			this.made.push(post);
+			signal?.addEventListener('abort', () => {
+				post.aborted = true;
+				reject(signal.reason);
+			});
+			const answer = this.answer(post);
+			if (answer) post.end(answer);
+		});
+
+	/** Those that no one has answered yet. */
+	underWay(url?: string): Post[] {
+		return this.made.filter((post) => !post.ended && !post.aborted && (url === undefined || post.url === url));
+	}
+
+	/** The post with this number, from 0, once it was begun. */
+	begun(number: number): Promise<Post> {
+		return until(`post ${number} was begun`, () => this.made[number]);
+	}
+}

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { created, createScene } from '../api/scene.ts';
+import { HeldModel } from '../conversations/held-model.ts';
+import { startTestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { brief, listener } from './listener.ts';
+import { receiver } from './receiver.ts';
+
+const held = new HeldModel({
+	answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['Said the model.']),
+});
+const app = await startTestApp({
+	settings: { allow_private_network: true },
+	overrides: { providers: [held.provider] },
+});
+const { deployment } = await createScene(app, { model: 'scripted/any' });
+const ears = await listener(app);
+after(async () => {
+	await app[Symbol.asyncDispose]();
+	await ears[Symbol.asyncDispose]();
+});
+
+const CONVERSATIONS = '/api/v1/conversations';
+
+const send = (content: string, conversation_id?: string) =>
+	app.call('POST', '/api/v1/messages', { deployment_id: deployment, content, conversation_id });
+const visit = (content: string, conversation_id?: string) =>
+	app.visit('POST', '/api/v1/widget/messages', {
+		deployment_id: deployment,
+		content,
+		stream: false,
+		...(conversation_id ? { conversation_id } : {}),
+	});
+const messagesOf = async (id: string) => (await app.call('GET', `${CONVERSATIONS}/${id}/messages`)).body.data;
+
+/** A conversation with one answered message. */
+async function talk(): Promise<string> {
+	const { status, body } = await send('Hello?');
+	assert.equal(status, 201, JSON.stringify(body));
+	return body.conversation_id;
+}
+
+for (const [who, by] of [
+	['a client', send],
+	['a visitor', visit],
+] as const) {
+	test(`a first message of ${who} is told as a conversation, the message, and its reply when that has ended`, async () => {
+		let id = '';
+		const events = await ears.told(async () => {
+			id = (await by('Hello?')).body.conversation_id;
+		});
+		const [question, reply] = await messagesOf(id);
+		assert.deepEqual(brief(events), [
+			['conversation.created', id],
+			['message.created', question.id],
+			['message.created', reply.id],
+		]);
+		const { body: conversation } = await app.call('GET', `${CONVERSATIONS}/${id}`);
+		const { data } = events[0] ?? assert.fail('nothing was told');
+		const later = { last_message_at: conversation.last_message_at, updated_at: conversation.updated_at };
+		assert.deepEqual({ ...data, ...later }, conversation);
+		assert.equal(data.channel, by === visit ? 'widget' : 'api');
+		assert.deepEqual(events[1]?.data, question, 'whole, as whoever has a key sees it');
+		assert.deepEqual(events[2]?.data, reply);
+		assert.deepEqual([reply.status, reply.content], ['completed', 'Said the model.']);
+
+		const next = await ears.told(() => by('And now?', id));
+		const [, , second, answer] = await messagesOf(id);
+		assert.deepEqual(
+			next.map(({ type, data }) => [type, data]),
+			[
+				['message.created', second],
+				['message.created', answer],
+			],
+		);
+	});
+}
+
+test('a reply that is stopped or fails is told once, with what there is of it', async () => {
+	const ended = async (content: string, end: (id: string, index: number) => Promise<unknown>) => {
+		const index = held.replies.length;
+		const events = await ears.told(async () => {
+			const answer = send(content);
+			const reply = await held.reply(index);
+			reply.say('So far');
+			const id = await until('the conversation is there', async () => {
+				const { body } = await app.call('GET', `${CONVERSATIONS}?limit=1`);
+				return body.data[0]?.title === content && (body.data[0].id as string);
+			});
+			await end(id, index);
+			await answer;
+		});
+		const [question, reply] = await messagesOf(events[0]?.data.id);
+		assert.deepEqual(
+			events.map(({ type, data }) => [type, data.id]),
+			[
+				['conversation.created', question.conversation_id],
+				['message.created', question.id],
+				['message.created', reply.id],
+			],
+		);
+		assert.deepEqual(events[2]?.data, reply);
+		return reply;
+	};
+	const stopped = await ended('Wait for the stop', (id) => app.call('POST', `${CONVERSATIONS}/${id}/stop`));
+	assert.equal(stopped.status, 'stopped');
+	const failed = await ended('Wait for the failure', async (_id, index) => {
+		(await held.reply(index)).fail(new Error('The model is gone.'));
+	});
+	assert.deepEqual([failed.status, failed.error.code], ['failed', 'model_error']);
+});
+
+test('a change of a conversation is told as it is then, and what changes nothing is not told', async () => {
+	const id = await talk();
+	const path = `${CONVERSATIONS}/${id}`;
+	const changes: Array<[method: string, path: string, body: unknown, types: string[]]> = [
+		['PATCH', path, { title: 'A talk' }, ['conversation.updated']],
+		['PATCH', path, { metadata: { order: '4711' } }, ['conversation.updated']],
+		['PATCH', path, {}, []],
+		['PATCH', path, { status: 'active' }, []],
+		['POST', `${path}/takeover`, undefined, ['conversation.updated']],
+		['POST', `${path}/takeover`, undefined, []],
+		['POST', `${path}/release`, undefined, ['conversation.updated']],
+		['POST', `${path}/release`, undefined, []],
+		['PATCH', path, { status: 'archived' }, ['conversation.updated', 'conversation.closed']],
+		['PATCH', path, { status: 'archived' }, []],
+		['DELETE', path, undefined, []],
+		['PATCH', path, { status: 'active', title: null }, ['conversation.updated']],
+		['DELETE', path, undefined, ['conversation.updated', 'conversation.closed']],
+		['DELETE', path, undefined, []],
+		['POST', `${path}/stop`, undefined, []],
+		['GET', path, undefined, []],
+	];
+	for (const [method, at, body, types] of changes) {
+		let shown: unknown;
+		const events = await ears.told(async () => {
+			const answer = await app.call(method, at, body);
+			assert.equal(answer.status, 200, JSON.stringify(answer.body));
+			shown = answer.body;
+		});
+		assert.deepEqual(
+			events.map(({ type, data }) => [type, data]),
+			types.map((type) => [type, shown]),
+			`${method} ${at} ${JSON.stringify(body)}`,
+		);
+	}
+});
+
+test('a title that comes with the first reply is told', async () => {
+	let id = '';
+	const events = await ears.told(async () => {
+		id = (await send('?')).body.conversation_id;
+	});
+	const { body: conversation } = await app.call('GET', `${CONVERSATIONS}/${id}`);
+	assert.deepEqual(
+		events.map(({ type }) => type),
+		['conversation.created', 'message.created', 'message.created', 'conversation.updated'],
+	);
+	assert.deepEqual([events[0]?.data.title, events[3]?.data], [null, conversation]);
+	assert.equal(conversation.title, 'Said the model.');
+});
+
+test('a reply that failed and is written anew is told again when it ends', async () => {
+	const key = { 'idempotency-key': 'anew-1' };
+	const body = { deployment_id: deployment, content: 'Wait for a second try' };
+	const index = held.replies.length;
+	const failed = await ears.told(async () => {
+		const answer = app.call('POST', '/api/v1/messages', body, key);
+		(await held.reply(index)).fail(new Error('The model is gone.'));
+		assert.equal((await answer).status, 500);
+	});
+	const anew = await ears.told(async () => {
+		const answer = app.call('POST', '/api/v1/messages', body, key);
+		const reply = await held.reply(index + 1);
+		reply.say('Here it is.');
+		reply.end();
+		assert.equal((await answer).status, 201);
+	});
+	const [, reply] = await messagesOf(failed[0]?.data.id);
+	const told = failed.find(({ data }) => data.role === 'assistant');
+	assert.deepEqual([told?.data.id, told?.data.status], [reply.id, 'failed']);
+	assert.deepEqual(
+		anew.map(({ type, data }) => [type, data]),
+		[['message.created', reply]],
+	);
+	assert.notEqual(anew[0]?.id, told?.id, 'another event, about the same message');
+	assert.equal(reply.content, 'Here it is.');
+});
+
+test('what a person and a visitor say to each other is told, and the reply that a take-over ends', async () => {
+	const index = held.replies.length;
+	let id = '';
+	const taken = await ears.told(async () => {
+		const answer = visit('Wait for a person');
+		(await held.reply(index)).say('One mo');
+		id = await until('the conversation is there', async () => {
+			const { body } = await app.call('GET', `${CONVERSATIONS}?limit=1`);
+			return body.data[0]?.title === 'Wait for a person' && (body.data[0].id as string);
+		});
+		assert.equal((await app.call('POST', `${CONVERSATIONS}/${id}/takeover`)).status, 200);
+		await answer;
+	});
+	const [question, reply] = await messagesOf(id);
+	assert.deepEqual(brief(taken), [
+		['conversation.created', id],
+		['message.created', question.id],
+		['message.created', reply.id],
+		['conversation.updated', id],
+	]);
+	assert.deepEqual([taken[2]?.data, reply.status], [reply, 'stopped']);
+
+	const said = await ears.told(async () => {
+		const answer = await app.call('POST', `${CONVERSATIONS}/${id}/messages`, { content: 'Kim here.', name: 'Kim' });
+		assert.equal(answer.status, 201);
+	});
+	const answered = await ears.told(() => visit('Hello Kim', id));
+	const [, , kims, visitors] = await messagesOf(id);
+	assert.deepEqual(
+		said.map(({ type, data }) => [type, data]),
+		[['message.created', kims]],
+	);
+	assert.equal(kims.author.type, 'human');
+	assert.deepEqual(
+		answered.map(({ type, data }) => [type, data]),
+		[['message.created', visitors]],
+	);
+});
+
+test('a request that is repeated under its Idempotency-Key is told once', async () => {
+	const key = { 'idempotency-key': 'told-once' };
+	const body = { deployment_id: deployment, content: 'Once?' };
+	const events = await ears.told(async () => {
+		await Promise.all([1, 2, 3].map(() => app.call('POST', '/api/v1/messages', body, key)));
+		await app.call('POST', '/api/v1/messages', body, key);
+	});
+	assert.deepEqual(
+		events.map(({ type }) => type),
+		['conversation.created', 'message.created', 'message.created'],
+	);
+});
+
+test('what a refused request would have changed is not told', async () => {
+	const id = await talk();
+	const events = await ears.told(async () => {
+		const refused = await Promise.all([
+			app.call('PATCH', `${CONVERSATIONS}/${id}`, { title: 'Late' }, { 'if-match': '"1"' }),
+			app.call('PATCH', `${CONVERSATIONS}/${id}`, { metadata: { big: 'x'.repeat(20_000) } }),
+			send('', id),
+			send('Hello?', `conv_${'0'.repeat(32)}`),
+			app.call('POST', `${CONVERSATIONS}/${id}/messages`, { content: 'Not taken over' }),
+		]);
+		assert.deepEqual(
+			refused.map(({ status }) => status),
+			[412, 400, 400, 404, 400],
+		);
+	});
+	assert.deepEqual(brief(events), []);
+});
+
+test('an endpoint gets the types that it asked for, and no others', async () => {
+	const assistant = await created(app, '/api/v1/assistants', { name: 'Guide' });
+	await using closings = await receiver(app, ['conversation.closed']);
+	const id = await talk();
+	await app.call('PATCH', `/api/v1/assistants/${assistant}`, { name: 'Guide 2' });
+	await app.call('DELETE', `${CONVERSATIONS}/${id}`);
+	const [first] = await closings.got(1);
+	assert.deepEqual([first?.event.type, first?.event.data.id], ['conversation.closed', id]);
+	const { body } = await app.call('GET', `${closings.path}/deliveries`);
+	assert.equal(body.data.length, 1, 'and none is on its way');
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { AppError, newId } from '../../src/base/index.ts';
+import { workerEntry } from '../../src/pool/index.ts';
+import { type Commit, openSqliteStore, type Store } from '../../src/store/index.ts';
+import { replayEvents } from '../../src/webhooks/index.ts';
+import { temporaryPlace } from '../store/contract/life.ts';
+import { event, NOON, webhook } from '../store/samples.ts';
+
+const COUNT = 530;
+
+/** A workspace with an endpoint that came after its events. */
+async function scene(t: TestContext, times: (at: number) => number = (at) => NOON + at) {
+	const dataDir = await temporaryPlace(t);
+	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	t.after(() => store[Symbol.asyncDispose]());
+	const workspace_id = newId('workspace');
+	const events = Array.from({ length: COUNT }, (_, at) => ({ ...event(workspace_id), created_at: times(at) }));
+	await store.commit({ events });
+	const endpoint = webhook({ workspace_id });
+	await store.commit({ write: [{ op: 'insert', kind: 'webhooks', record: endpoint }] });
+	const woken: string[] = [];
+	const replay = (given: Partial<Store> = {}, since = NOON, until = NOON + COUNT) =>
+		replayEvents(
+			{
+				store: {
+					commit: (commit) => store.commit(commit),
+					events: (...args) => store.events(...args),
+					eventsBetween: (...args) => store.eventsBetween(...args),
+					...given,
+				},
+				clock: { now: () => NOON + COUNT },
+				wake: (id) => woken.push(id),
+			},
+			{
+				endpoint: async () => (await store.get('webhooks', endpoint.id)) ?? assert.fail('the endpoint is gone'),
+				since,
+				until,
+				receipt: () => undefined,
+			},
+		);
+	const deliveries = () =>
+		store.list('deliveries', { where: { webhook_id: endpoint.id }, order: 'asc', limit: COUNT + 1 });
+	return { store, endpoint, replay, deliveries, woken, events };
+}
+
+test('a replay that broke off is made whole by the same one again, and nothing waits twice', async (t) => {
+	const { store, replay, deliveries, woken, endpoint } = await scene(t);
+	let commits = 0;
+	const failing = async (commit: Commit) => {
+		if (++commits === 2) throw new AppError('unavailable', 'The disk is full.');
+		return store.commit(commit);
+	};
+	await assert.rejects(replay({ commit: failing }), /The disk is full/);
+	const begun = (await deliveries()).length;
+	assert.ok(begun > 0 && begun < COUNT, String(begun));
+	assert.deepEqual(woken, [endpoint.id]);
+	assert.equal(await replay(), COUNT);
+	const all = await deliveries();
+	assert.equal(all.length, COUNT);
+	assert.ok(all.every(({ status, version }) => status === 'pending' && version === 1));
+});
+
+test('an endpoint that is disabled while its events are replayed gets no more of them', async (t) => {
+	const { store, endpoint, replay, deliveries } = await scene(t);
+	let portions = 0;
+	const disablingBetween = async (...args: Parameters<Store['events']>) => {
+		const page = await store.events(...args);
+		// After the second portion was read, before it is committed.
+		if (++portions === 2) {
+			await store.commit({
+				write: [
+					{ op: 'patch', kind: 'webhooks', id: endpoint.id, set: { status: 'disabled' } },
+					{ op: 'cancel_deliveries', webhook_id: endpoint.id, at: NOON, limit: COUNT },
+				],
+			});
+		}
+		return page;
+	};
+	await assert.rejects(replay({ events: disablingBetween }), { code: 'webhook_disabled' });
+	const statuses = new Set((await deliveries()).map(({ status }) => status));
+	assert.deepEqual([...statuses], ['cancelled']);
+});
+
+test('events that were stored in another order than they happened in are all replayed', async (t) => {
+	// Pairs of neighbours stand the other way round.
+	const { replay, deliveries, events } = await scene(t, (at) => NOON + (at ^ 1));
+	const [since, until] = [NOON + 100, NOON + 401];
+	const expected = events.filter(({ created_at }) => created_at >= since && created_at <= until).map(({ id }) => id);
+	assert.equal(expected.length, 302);
+	assert.equal(await replay({}, since, until), 302);
+	assert.deepEqual((await deliveries()).map(({ event_id }) => event_id).toSorted(), expected.toSorted());
+});

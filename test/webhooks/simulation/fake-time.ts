@@ -1,0 +1,66 @@
+import { setImmediate as immediately } from 'node:timers/promises';
+import type { Clock } from '../../../src/base/index.ts';
+import type { Alarms } from '../../../src/webhooks/delivery/index.ts';
+
+interface Entry {
+	at: number;
+	ring: () => void;
+}
+
+/** Time that passes only when it is told to, from one alarm to the next. */
+export class FakeTime implements Clock {
+	#now: number;
+	/** Sorted, the next one last. */
+	readonly #entries: Entry[] = [];
+
+	constructor(now: number) {
+		this.#now = now;
+	}
+
+	now(): number {
+		return this.#now;
+	}
+
+	/** Alarms of one process: after `end` none of them rings. */
+	process(): Alarms & { end(): void } {
+		let ended = false;
+		return {
+			set: (ms, ring) =>
+				this.at(this.#now + ms, () => {
+					if (!ended) ring();
+				}),
+			end() {
+				ended = true;
+			},
+		};
+	}
+
+	/** Rings once at a time; the result takes it back. */
+	at(at: number, ring: () => void): () => void {
+		const entry = { at: Math.max(at, this.#now), ring };
+		let place = this.#entries.length;
+		while (place > 0 && (this.#entries[place - 1] as Entry).at <= entry.at) place -= 1;
+		this.#entries.splice(place, 0, entry);
+		return () => {
+			const found = this.#entries.indexOf(entry);
+			if (found >= 0) this.#entries.splice(found, 1);
+		};
+	}
+
+	/** Goes from alarm to alarm, each time waiting until all has been done about it, until a time has come. */
+	async runUntil(end: number): Promise<void> {
+		await settled();
+		for (let next = this.#entries.at(-1); next !== undefined && next.at <= end; next = this.#entries.at(-1)) {
+			this.#entries.pop();
+			this.#now = next.at;
+			next.ring();
+			await settled();
+		}
+		this.#now = Math.max(this.#now, end);
+	}
+}
+
+/** What follows without waiting for time has been done. */
+async function settled(): Promise<void> {
+	for (let turn = 0; turn < 2; turn++) await immediately();
+}
