@@ -166,6 +166,7 @@ function tooManyCalls() {
 	return failure('The model asked for too many tools at once.', { unhealthy: false });
 }
 
-function seconds(ms: number): string {
+/** A time as people say it. */
+export function seconds(ms: number): string {
 	return ms === 1_000 ? '1 second' : `${ms / 1_000} seconds`;
 }

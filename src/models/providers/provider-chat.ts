@@ -1,7 +1,7 @@
 import { AppError, type Clock, type Log } from '../../base/index.ts';
 import type { Endpoint } from '../../net/index.ts';
 import type { ChatModel, ChatRequest, ModelEvent } from '../chat-model.ts';
-import { Answer, type AnswerTerms } from './answer.ts';
+import { Answer, type AnswerTerms, seconds } from './answer.ts';
 import { CallEnding } from './call-ending.ts';
 import { callOptions } from './call-options.ts';
 import { CircuitBreaker, type Permit } from './circuit-breaker.ts';
@@ -40,7 +40,7 @@ export class ProviderChat implements ChatModel {
 		if (permit === null) throw leftAlone();
 		using ending = new CallEnding(signal);
 		const { first_token_timeout_ms: firstMs } = this.#options.settings;
-		ending.within(firstMs, () => failure(`The model did not begin to answer within ${firstMs / 1_000} seconds.`));
+		ending.within(firstMs, () => failure(`The model did not begin to answer within ${seconds(firstMs)}.`));
 		try {
 			const model = (await ending.orEnd(this.#load()))(request.model);
 			yield* this.#attempts(model, options, this.#terms(request, permit), ending);

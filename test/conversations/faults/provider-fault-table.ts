@@ -94,13 +94,13 @@ const HANGS: ProviderFault[] = [
 		what: 'hangs before its headers',
 		scripts: [[{ hang: true }]],
 		settings: { first_token_timeout_ms: 1_000 },
-		...failed('The model did not begin to answer within 1 seconds.'),
+		...failed('The model did not begin to answer within 1 second.'),
 	},
 	{
 		what: 'hangs before its first word',
 		scripts: [[{ raw: ': wait\n\n' }, { hang: true }]],
 		settings: { first_token_timeout_ms: 1_000 },
-		...failed('The model did not begin to answer within 1 seconds.'),
+		...failed('The model did not begin to answer within 1 second.'),
 	},
 	{
 		what: 'hangs in the middle',
@@ -292,9 +292,9 @@ const ODDITIES: ProviderFault[] = [
 		...completed('\ufffd Fine \ufffd and \ufffd'),
 	},
 	{
-		what: 'writes characters that are none',
+		what: 'writes control characters',
 		scripts: [[said('Fi\u0000ne'), said('\u0000'), said('\u0007.'), { finish: 'stop' }]],
-		...completed('Fine\u0007.'),
+		...completed('Fi\u0000ne\u0000\u0007.'),
 	},
 	{
 		what: 'tells its text in pieces without text',

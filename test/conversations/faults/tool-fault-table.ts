@@ -73,6 +73,12 @@ const ARGUMENTS: ToolFault[] = [
 		...completed([SHIPPED, SHIPPED, SHIPPED, SHIPPED], 3),
 	},
 	{
+		what: 'a call with the id that one had in the round before',
+		scripts: [[call('1', 'call_2')], [call('2', 'call_2')], FINE],
+		carriedOut: 2,
+		...completed([SHIPPED, SHIPPED], 3),
+	},
+	{
 		what: 'a call with an id that is very long',
 		scripts: [[call('1', 'x'.repeat(10_000))], FINE],
 		carriedOut: 1,
