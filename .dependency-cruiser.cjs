@@ -20,9 +20,11 @@ const mayImport = {
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
 	access: ['base', 'contract', 'store', 'net'],
 	http: ['base', 'contract'],
+	// Runs before the rest is there.
+	binary: [],
 };
 // The API is where all rooms meet; it is told its settings instead of reading them.
-mayImport.api = Object.keys(mayImport).filter((room) => room !== 'config');
+mayImport.api = Object.keys(mayImport).filter((room) => room !== 'config' && room !== 'binary');
 mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access'];
 
 const browserRooms = ['widget', 'dashboard'];

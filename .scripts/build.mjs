@@ -1,73 +1,149 @@
-// Bundles src/main.ts and the workers into .build/, and does nothing where they are up to date.
+// Bundles src/main.ts and the workers with everything that they need into .build/, and does nothing where it is up to date.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { ensureInstalled } from './install.mjs';
+import { licences } from './licences.mjs';
+import { loadingNatives, nativeParts, takesNatives } from './native-parts.mjs';
 import { filesBelow, fingerprint, isEntry, main, Remedy, root, say } from './project.mjs';
+import { bundleWidget } from './widget-bundle.mjs';
 
 const outputFolder = join(root, '.build');
 const stampFile = join(outputFolder, 'stamp.json');
 
-/** Builds what is stale. Needs the dependencies. */
+/** Files of packages that are served as they are: where they lie in .build/, and where they come from. */
+const STATIC_FILES = {
+	'static/swagger-ui/swagger-ui-bundle.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+	'static/swagger-ui/swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
+};
+
+/** Additions to packages that are not installed, and that the packages do without. */
+const OPTIONAL = ['@napi-rs/nice', 'canvas', 'pino-pretty'];
+
+/** Packages that write what CommonJS gives them find it in every file of the bundle. */
+const COMMON_JS = [
+	"import { createRequire as createRequireHere } from 'node:module';",
+	"import { fileURLToPath as pathHere } from 'node:url';",
+	'const require = createRequireHere(import.meta.url);',
+	'const __filename = pathHere(import.meta.url);',
+	"const __dirname = pathHere(new URL('.', import.meta.url));",
+].join(' ');
+
+/**
+ * Builds what is stale. Needs the dependencies.
+ * @returns the paths of all files that the server consists of, relative to .build/
+ */
 export async function ensureBuilt() {
 	const started = performance.now();
-	const workers = filesBelow('workers', (path) => path.endsWith('.ts') && dirname(path) === 'workers');
-	const sources = [
-		...filesBelow('src'),
-		...filesBelow('workers'),
-		'.scripts/build.mjs',
-		'package-lock.json',
-		'package.json',
-	];
-	const wanted = fingerprint(sources);
+	const wanted = fingerprint(
+		[...filesBelow('src'), ...filesBelow('workers'), ...scripts(), 'package-lock.json', 'package.json'],
+		// The native parts are those of one Node.
+		...[process.versions.modules, process.platform, process.arch],
+	);
 	const before = readStamp();
 	if (before?.sources === wanted && fingerprintOfOutputs(before.outputs) === before.built) {
 		say('The build is up to date.');
-		return;
+		return before.outputs;
 	}
 
-	const esbuild = await import('esbuild');
-	let files;
-	try {
-		const result = await esbuild.build({
-			absWorkingDir: root,
+	const files = await bundle();
+	const outputs = [...files.keys()].sort();
+	// What a running server may still load stays until the build after this one.
+	const known = new Set([...outputs, ...(before?.outputs ?? [])].map((path) => `.build/${path}`));
+	for (const path of filesBelow('.build')) {
+		if (/^\.build\/(widget\/|(workers\/)?[^/]+\.js(\.map)?$)/.test(path) && !known.has(path)) rmSync(join(root, path));
+	}
+	// Each file is put in place whole: a server that is running from here never reads half of one.
+	for (const [path, contents] of files) {
+		const place = join(outputFolder, path);
+		mkdirSync(dirname(place), { recursive: true });
+		const partial = `${place}.${process.pid}.tmp`;
+		writeFileSync(partial, contents);
+		renameSync(partial, place);
+	}
+	writeFileSync(stampFile, JSON.stringify({ sources: wanted, outputs, built: fingerprintOfOutputs(outputs) }));
+	say(`Built ${outputs.length} files in ${Math.round(performance.now() - started)} ms.`);
+	return outputs;
+}
+
+/**
+ * The whole server as files: path, relative to where the server is to lie, and contents. They run on this Node without
+ * any package installed. Equal sources give equal bytes. Names and lines stay as they were written, for stack traces.
+ */
+export async function bundle() {
+	const workers = filesBelow('workers', (path) => path.endsWith('.ts') && dirname(path) === 'workers');
+	const built = await withEsbuild(async (esbuild) => {
+		const server = await esbuild.build({
+			...FOR_NODE,
 			entryPoints: [
 				{ in: './src/main.ts', out: 'main' },
 				...workers.map((path) => ({ in: `./${path}`, out: `workers/${basename(path, '.ts')}` })),
+				// What runs in each thread of a pool; the pool looks for it by this name, beside itself.
+				{ in: './node_modules/piscina/dist/worker.js', out: 'worker' },
 			],
 			outdir: outputFolder,
-			bundle: true,
-			// Installed packages stay in node_modules: several bring native parts, data files or workers of their own.
-			packages: 'external',
 			format: 'esm',
-			platform: 'node',
-			target: 'node20',
-			sourcemap: 'linked',
-			write: false,
-			logLevel: 'warning',
+			// What only some servers need is loaded when they do.
+			splitting: true,
+			metafile: true,
+			banner: { js: COMMON_JS },
+			plugins: [loadingNatives],
+			external: OPTIONAL,
 		});
-		files = result.outputFiles;
+		for (const { path, external } of Object.values(server.metafile.outputs).flatMap(({ imports }) => imports)) {
+			// Some built-in modules are only in newer Nodes, and asked for only there.
+			const provided = path.startsWith('node:') || isBuiltin(path) || OPTIONAL.includes(path);
+			if (external && !provided) throw new Error(`${path} is not in the bundle.`);
+		}
+		const widget = await bundleWidget(esbuild, join(outputFolder, 'widget'));
+		return { files: [...server.outputFiles, ...widget], inputs: Object.keys(server.metafile.inputs) };
+	});
+	const misplaced = built.files.find(({ path, text }) => path.includes('/workers/') && takesNatives(text));
+	if (misplaced !== undefined) throw new Error(`${misplaced.path} would look for native parts in workers/.`);
+	const copied = { ...STATIC_FILES, ...nativeParts() };
+	const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+	return new Map([
+		...built.files.map(({ path, contents }) => [path.slice(outputFolder.length + 1), contents]),
+		...Object.entries(copied).map(([path, from]) => [path, readFileSync(join(root, from))]),
+		['package.json', `${JSON.stringify({ name: 'parley', version, private: true, type: 'module' })}\n`],
+		['licences.txt', licences([...built.inputs, ...Object.values(copied)])],
+	]);
+}
+
+/** Bundles one file of this project for Node, without packages. */
+export async function bundleScript(path) {
+	const { outputFiles } = await withEsbuild((esbuild) =>
+		esbuild.build({ ...FOR_NODE, entryPoints: [path], format: 'cjs' }),
+	);
+	return outputFiles[0].contents;
+}
+
+const FOR_NODE = {
+	absWorkingDir: root,
+	bundle: true,
+	platform: 'node',
+	target: 'node20',
+	legalComments: 'none',
+	write: false,
+	logLevel: 'warning',
+};
+
+/** What it complains about is shown as it says it. */
+async function withEsbuild(use) {
+	const esbuild = await import('esbuild');
+	try {
+		return await use(esbuild);
 	} catch (error) {
 		if (!Array.isArray(error.errors)) throw error;
 		throw new Remedy('The build failed; the lines above say where.');
 	} finally {
 		await esbuild.stop();
 	}
+}
 
-	const outputs = files.map(({ path }) => path.slice(root.length));
-	for (const stale of filesBelow('.build')) {
-		if (/\.js(\.map)?$/.test(stale) && !outputs.includes(stale)) rmSync(join(root, stale));
-	}
-	// Each file is put in place whole: a server that is running from here never reads half of one.
-	for (const { path, contents } of files) {
-		mkdirSync(dirname(path), { recursive: true });
-		const partial = `${path}.${process.pid}.tmp`;
-		writeFileSync(partial, contents);
-		renameSync(partial, path);
-	}
-	writeFileSync(stampFile, JSON.stringify({ sources: wanted, outputs, built: fingerprintOfOutputs(outputs) }));
-	say(
-		`Built ${outputs.filter((path) => path.endsWith('.js')).length} files in ${Math.round(performance.now() - started)} ms.`,
-	);
+/** The scripts that decide what a build is. */
+function scripts() {
+	return ['build', 'licences', 'native-parts', 'widget-bundle'].map((name) => `.scripts/${name}.mjs`);
 }
 
 function readStamp() {
@@ -81,7 +157,7 @@ function readStamp() {
 /** The outputs' fingerprint; null where one is missing. */
 function fingerprintOfOutputs(outputs) {
 	try {
-		return fingerprint(outputs);
+		return fingerprint(outputs.map((path) => `.build/${path}`));
 	} catch {
 		return null;
 	}

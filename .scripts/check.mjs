@@ -14,6 +14,7 @@ const parts = {
 	'format and lint': () =>
 		tool('@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--colors=off', '--max-diagnostics=200', '.'),
 	types: () => tool('typescript/bin/tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', '.build/types.json'),
+	'types of the widget': () => tool('typescript/bin/tsc', '-p', 'src/widget', '--incremental'),
 	imports: () =>
 		tool(
 			'dependency-cruiser/bin/dependency-cruise.mjs',

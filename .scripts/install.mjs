@@ -1,5 +1,5 @@
 // Brings node_modules in line with package-lock.json, and does nothing where it already is.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprint, isEntry, main, Remedy, root, run, say } from './project.mjs';
 
@@ -15,6 +15,12 @@ export async function ensureInstalled() {
 	if (sameAsLocked() && (await nativePartsLoad())) {
 		writeFileSync(stampFile, wanted);
 		return;
+	}
+	// npm ci would empty the folder behind a link, which may be another project's.
+	if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
+		throw new Remedy(
+			'node_modules is a link to a folder with other packages than package-lock.json asks for. Remove the link.',
+		);
 	}
 	say(
 		existsSync(installedList)

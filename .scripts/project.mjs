@@ -35,13 +35,13 @@ export async function main(body) {
 }
 
 /**
- * Runs a command in the project folder and resolves with its exit code. Output goes through as it comes; with
+ * Runs a command, in the project folder unless told another, and resolves with its exit code. Output goes through as it comes; with
  * `capture` it is collected as well (or, with `quiet`, instead).
  */
-export function run(command, args, { env = {}, capture = false, quiet = false } = {}) {
+export function run(command, args, { env = {}, cwd = root, capture = false, quiet = false } = {}) {
 	return new Promise((resolve, reject) => {
 		const child = spawn(command, args, {
-			cwd: root,
+			cwd,
 			env: { ...process.env, ...env },
 			stdio: ['ignore', capture || quiet ? 'pipe' : 'inherit', capture || quiet ? 'pipe' : 'inherit'],
 		});

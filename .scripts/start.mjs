@@ -13,7 +13,6 @@ await main(async () => {
 if (ready) {
 	if (process.argv.length === 2) say('Starting …');
 	// In this process rather than in a child: signals, the terminal and the exit code are then the server's own.
-	process.setSourceMapsEnabled(true);
 	const entry = new URL('../.build/main.js', import.meta.url);
 	process.argv = [process.argv[0], `${root}.build/main.js`, ...process.argv.slice(2)];
 	stopWithParent();

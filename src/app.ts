@@ -18,11 +18,14 @@ import { LocalPlacement } from './actors/index.ts';
 import {
 	apiRoutes,
 	Cursors,
+	DemoOrigin,
+	demoPageRoutes,
 	OwnOrigin,
 	passwordPageRoutes,
 	SERVED_WHILE_DRAINING,
 	serverRoutes,
 	widgetErrorHeaders,
+	widgetFileRoutes,
 } from './api/index.ts';
 import {
 	AppError,
@@ -160,6 +163,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 					clock,
 					conversations,
 					cursors,
+					demo: settings.demo ? new DemoOrigin(settings.public_url) : null,
 					deliverer,
 					deployments,
 					documents: knowledge.documents,
@@ -179,6 +183,8 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 					watch,
 				}),
 				...passwordPageRoutes(),
+				...(await widgetFileRoutes()),
+				...(settings.demo ? demoPageRoutes() : []),
 				...serverRoutes({ isReady: () => ready, version: version() }),
 			],
 			log,

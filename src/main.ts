@@ -66,6 +66,7 @@ async function serve(settings: Settings): Promise<void> {
 		`Parley listens on ${app.url}`,
 		...(shown.passwordToken !== '' ? passwordLines(app.passwordLink(shown.passwordToken)) : []),
 		...(shown.passwordToken === '' && app.nobodyCanSignIn ? NO_PASSWORD : []),
+		...(settings.demo ? [`Demo:      ${base}/demo`] : []),
 		`API docs:  ${base}/api/docs`,
 		`Try it:    curl -H "Authorization: Bearer ${key}" ${base}/api/v1/assistants`,
 	];

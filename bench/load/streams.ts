@@ -58,6 +58,9 @@ export interface Held {
 
 /** Streams that are under way when the time is over are read to their end, for so long at most. */
 const DRAIN_MS = 15_000;
+/** A load goes on beyond its time, up to this one, until so many streams have begun in it. */
+const LONGEST_MS = 20_000;
+const FEWEST = 20;
 /** Connections that are being opened at once. */
 const OPENING = 128;
 const TOKEN = TOKEN_END.charCodeAt(0);
@@ -189,6 +192,11 @@ class Run {
 		const startedAt = monotonicMs();
 		this.measuring = true;
 		await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+		// Streams of a server that is far behind last so long that hardly one has ended, and hardly one begun, in that time.
+		const lookUntil = startedAt + Math.max(seconds * 1000, LONGEST_MS);
+		while (this.seen.begun < FEWEST && monotonicMs() < lookUntil) {
+			await new Promise((resolve) => setTimeout(resolve, 100));
+		}
 		this.measuring = false;
 		this.seen.seconds = (monotonicMs() - startedAt) / 1000;
 		this.#stopping = true;

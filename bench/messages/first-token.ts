@@ -6,11 +6,15 @@ import { percentileOf, type Spread, spreadOf } from '../load/spread.ts';
 import type { Held, StreamsOrder, StreamsSeen } from '../load/streams.ts';
 import { deploy, keepUp, messagesTo, questionsTo, type ScriptedModel } from './stage.ts';
 
+/** After this time a case begins no further round, so that a busy machine does not make the bench endless. */
+const CASE_MS = 15_000;
+
 /** So many streams of a model that speaks like this, all the time. */
 export interface FirstTokenCase {
 	streams: number;
 	script: ModelScript;
 	seconds: number;
+	/** At most. */
 	rounds: number;
 }
 
@@ -18,6 +22,7 @@ export interface FirstTokenCase {
 export interface FirstTokenFigures {
 	streams: number;
 	script: ModelScript;
+	rounds: number;
 	/** Streams that were looked at. */
 	samples: number;
 	/** The model's own time to its first token, asked directly. */
@@ -49,7 +54,8 @@ export async function measureFirstToken(players: Players, of: FirstTokenCase): P
 	const direct: StreamsSeen[] = [];
 	const through: StreamsSeen[] = [];
 	const cores: CoresUsed[] = [];
-	for (let round = 0; round < rounds; round++) {
+	const startedAt = performance.now();
+	for (let round = 0; round < rounds && (round === 0 || performance.now() - startedAt < CASE_MS); round++) {
 		direct.push(await keepUp(load, questionsTo(model, script, amount)));
 		const used = watchCores([server.pid, model.pid, load.pid]);
 		through.push(await keepUp(load, messagesTo(server, deployment, amount)));
@@ -68,6 +74,7 @@ export async function measureFirstToken(players: Players, of: FirstTokenCase): P
 	return {
 		streams,
 		script,
+		rounds: through.length,
 		samples: through.reduce((sum, { first }) => sum + first.length, 0),
 		own: { p50: spreadOf(own(0.5)), p95: spreadOf(own(0.95)) },
 		added: { p50: added(0.5), p95: added(0.95) },

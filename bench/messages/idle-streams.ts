@@ -21,27 +21,32 @@ const OWN_FILES = 200;
 const OPEN_LIMIT_MS = 90_000;
 
 /**
- * Opens streams of conversations, each of its own, and tells what memory they take. The server must be a fresh one: what it
- * has used before would be used again, and not be seen.
+ * Opens streams, each of a conversation of its own as far as there are so many, and tells what memory they take. The server
+ * must be a fresh one: what it has used before would be used again, and not be seen.
  */
 export async function measureIdleStreams(
 	{ server, load }: Omit<Players, 'model'>,
 	wanted: number,
 ): Promise<IdleFigures> {
-	const conversations = await conversationsOf(server, Math.min(wanted, roomFor(server.pid)));
+	const streams = Math.min(wanted, roomFor(server.pid));
+	const conversations = await conversationsOf(server, streams);
+	const paths = Array.from(
+		{ length: streams },
+		(_, index) => `/api/v1/conversations/${conversations[index % conversations.length]}/events`,
+	);
 	const before = await settledMemory(server);
 	const started = performance.now();
 	const held = (await load.ask(
 		{
 			port: server.port,
-			hold: conversations.map((id) => `/api/v1/conversations/${id}/events`),
+			hold: paths,
 			headers: [`Authorization: Bearer ${server.key}`, 'Accept: text/event-stream'],
 		},
 		OPEN_LIMIT_MS,
 	)) as Held;
-	const openMs = (performance.now() - started) / conversations.length;
-	if (held.open < conversations.length) {
-		throw new Error(`${held.open} of ${conversations.length} streams are open: ${held.complaint}`);
+	const openMs = (performance.now() - started) / streams;
+	if (held.open < streams) {
+		throw new Error(`${held.open} of ${streams} streams are open: ${held.complaint}`);
 	}
 	const after = await settledMemory(server);
 	await load.ask({ release: true }, OPEN_LIMIT_MS);

@@ -8,7 +8,7 @@ import type { Held, KeepUp, StreamsOrder, StreamsSeen } from '../load/streams.ts
 const QUESTION = 'Where is my order, and can I still return a part of it?';
 const START_MS = 15_000;
 /** Beyond the time measured: connecting, the beginning that is not measured, and reading to the end. */
-const MARGIN_MS = 45_000;
+const MARGIN_MS = 60_000;
 
 /** The scripted model's process. */
 export interface ScriptedModel extends Disposable {

@@ -73,6 +73,7 @@ function spread({ median, lowest, highest }: Spread): string {
 }
 
 function ms(value: number): string {
+	if (Number.isNaN(value)) return '–';
 	return Math.abs(value) < 100 ? value.toFixed(1) : whole(value);
 }
 

@@ -14,3 +14,4 @@ export type { BucketState } from './token-bucket.ts';
 export { type Invited, type Maker, type UserChange, Users, type UsersOptions } from './users.ts';
 export { TokenSettings, type TokenSettingsOptions } from './visitor-token-settings.ts';
 export { type VerifiedToken, VisitorTokens, type VisitorTokensOptions } from './visitor-tokens.ts';
+export { guarded } from './workspace-guard.ts';

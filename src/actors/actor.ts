@@ -34,6 +34,8 @@ export interface SelfRef<M, R> {
 	 * @throws MailboxFull when the reports come faster than they are taken; `ask` gives backpressure
 	 */
 	tell(message: M): boolean;
+	/** Resolves when the control lane has room, or this incarnation is gone; somebody else may be faster to take the room. */
+	room(): Promise<void>;
 	/**
 	 * The same with the handler's answer. Must not be awaited in a handler: the answer comes only after that handler ends.
 	 * Rejects with `ActorGone` when the incarnation ends before the message was handled.

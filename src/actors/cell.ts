@@ -260,6 +260,10 @@ class Incarnation<M, R> implements SelfRef<M, R> {
 		return this.#cell.tellFrom(this, message);
 	}
 
+	async room(): Promise<void> {
+		while (this.alive && !this.#cell.hasRoom('control')) await this.#cell.mailbox.roomIn('control');
+	}
+
 	ask(message: M): Promise<R> {
 		return new Promise<R>((resolve, reject) => {
 			if (!this.#cell.postFrom(this, new Letter(message, 'control', this, resolve, reject))) reject(new ActorGone());

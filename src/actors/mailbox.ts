@@ -1,4 +1,4 @@
-import { AppError } from '../base/index.ts';
+import { AppError, type Deferred, deferred } from '../base/index.ts';
 
 /** Control messages (stop, reports of work beside the actor) go before user messages. */
 export type Lane = 'control' | 'user';
@@ -49,11 +49,18 @@ export class Letter<M, R> {
 	}
 }
 
-/** First in, first out, with removal from the middle; linked through the letters, so an empty one costs three fields. */
+/** First in, first out, with removal from the middle; linked through the letters, so an empty one costs four fields. */
 class Queue<M, R> {
 	#head: Letter<M, R> | undefined = undefined;
 	#tail: Letter<M, R> | undefined = undefined;
 	size = 0;
+	#removed: Deferred<void> | undefined = undefined;
+
+	/** Resolves when the next letter is removed. */
+	get removal(): Promise<void> {
+		this.#removed ??= deferred();
+		return this.#removed.promise;
+	}
 
 	push(letter: Letter<M, R>): void {
 		letter.previous = this.#tail;
@@ -79,6 +86,8 @@ class Queue<M, R> {
 		letter.next = undefined;
 		letter.waiting = false;
 		this.size--;
+		this.#removed?.resolve();
+		this.#removed = undefined;
 	}
 
 	takeAll(which: (letter: Letter<M, R>) => boolean): Letter<M, R>[] {
@@ -109,6 +118,11 @@ export class Mailbox<M, R> {
 	/** How many messages wait in one lane. */
 	waitingIn(lane: Lane): number {
 		return lane === 'control' ? this.#control.size : this.#user.size;
+	}
+
+	/** Resolves when a message leaves a lane, whether it was taken or withdrawn. */
+	roomIn(lane: Lane): Promise<void> {
+		return (lane === 'control' ? this.#control : this.#user).removal;
 	}
 
 	push(letter: Letter<M, R>): void {

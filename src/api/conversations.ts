@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
-import { type Conversations, presentConversation, presentMessage } from '../conversations/index.ts';
+import { type Conversations, listMessages, presentConversation, presentMessage } from '../conversations/index.ts';
 import type { ConversationRecord, MessageRecord, Position, Store } from '../store/index.ts';
 import { type Handler, OwnRepeats, RawReply, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
@@ -101,7 +101,7 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			const { id } = await find(caller.workspaceId, params.id);
 			const list = `messages ${id}`;
 			const page = cursors.read(list, query, 'asc');
-			const records = await store.list('messages', {
+			const records = await listMessages(store, {
 				...page,
 				limit: page.limit + 1,
 				where: { conversation_id: id },

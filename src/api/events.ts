@@ -1,12 +1,12 @@
 import { AppError } from '../base/index.ts';
 import { EVENT_TYPES, type EventType, type Operations } from '../contract/index.ts';
-import type { Store } from '../store/index.ts';
+import type { Position, Store } from '../store/index.ts';
 import { presentEvent } from '../webhooks/index.ts';
 import type { Handler } from './call.ts';
 import type { Cursors } from './cursors.ts';
 
 export interface EventHandlersOptions {
-	store: Pick<Store, 'events' | 'lastEvent'>;
+	store: Pick<Store, 'event' | 'events' | 'lastEvent'>;
 	cursors: Cursors;
 }
 
@@ -23,12 +23,31 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 			const seen = page.after?.at ?? 0;
 			// Read before the page: whatever is up to here and not on it is of another workspace or type.
 			const head = await store.lastEvent();
+			if (page.after) await requireSameLog(page.after, head);
 			const events = await store.events(caller.workspaceId, seen, page.limit, types);
 			const told = events.at(-1)?.seq ?? seen;
 			const last = events.length < page.limit ? Math.max(told, head) : told;
-			return { data: events.map(presentEvent), next_cursor: cursors.at(list, page, { at: last, id: '' }) };
+			const next_cursor = cursors.at(list, page, { at: last, id: await idOf(last) });
+			return { data: events.map(presentEvent), next_cursor };
 		},
 	};
+
+	/** The event at a place in the log, of whichever workspace (nobody can read a cursor); empty where it was erased. */
+	async function idOf(seq: number): Promise<string> {
+		return (await store.event(seq))?.id ?? '';
+	}
+
+	/**
+	 * A database that was brought back from a backup gives the places after it a second time. Whoever had seen them would
+	 * miss what stands there now.
+	 * @throws AppError `invalid_cursor`
+	 */
+	async function requireSameLog({ at, id }: Position, head: number): Promise<void> {
+		const there = id === '' ? '' : await idOf(at);
+		// Of an event that was erased meanwhile nothing can be told but that its place was taken.
+		if (at <= head && (there === '' || there === id)) return;
+		throw new AppError('invalid_cursor', 'The log was brought back from a backup. Read it anew, without a cursor.');
+	}
 }
 
 /**

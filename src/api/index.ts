@@ -20,10 +20,13 @@ import { type WidgetRoutesOptions, widgetRoutes } from './widget.ts';
 import { type WorkspaceOptions, workspaceHandlers } from './workspace.ts';
 
 export { Cursors } from './cursors.ts';
+export { DemoOrigin } from './demo-origin.ts';
+export { demoPageRoutes } from './demo-page.ts';
 export { OwnOrigin } from './own-origin.ts';
 export { passwordPageRoutes } from './password-page.ts';
 export { SERVED_WHILE_DRAINING, serverRoutes } from './server-routes.ts';
 export { widgetErrorHeaders } from './widget.ts';
+export { widgetFileRoutes } from './widget-files.ts';
 
 export type ApiOptions = PipelineOptions &
 	AssistantsOptions &

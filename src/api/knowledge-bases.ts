@@ -22,6 +22,7 @@ type KnowledgeBaseOperation =
 	| 'deleteKnowledgeBase'
 	| 'getKnowledgeBaseStatus'
 	| 'reindexKnowledgeBase'
+	| 'stopReindex'
 	| 'searchKnowledgeBase';
 
 export interface KnowledgeBasesOptions {
@@ -71,6 +72,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				rebuilding: null,
 				embedder: null,
 				reindex_reason: null,
+				problem: null,
 				documents_total: 0,
 				documents_pending: 0,
 				documents_failed: 0,
@@ -145,6 +147,11 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 		async reindexKnowledgeBase({ caller, params, receipt }) {
 			const { id } = await findKnowledgeBase(store, caller.workspaceId, params.id);
 			return presentStatus(await knowledge.reindex(id, (record) => receipt(presentStatus(record))));
+		},
+
+		async stopReindex({ caller, params, receipt }) {
+			const { id } = await findKnowledgeBase(store, caller.workspaceId, params.id);
+			return presentStatus(await knowledge.stopReindex(id, (record) => receipt(presentStatus(record))));
 		},
 
 		async searchKnowledgeBase({ caller, params, body, request }) {

@@ -1,3 +1,4 @@
+import { guarded } from '../access/index.ts';
 import { AppError, type Clock, mergePatch, newId, type SecretBox, timestamp } from '../base/index.ts';
 import type { Operations, Webhook } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
@@ -37,8 +38,11 @@ export interface WebhookHandlersOptions {
 	secrets: SecretBox;
 	cursors: Cursors;
 	clock: Clock;
-	deliverer: Pick<Deliverer, 'wake' | 'tidy'>;
+	deliverer: Pick<Deliverer, 'cancelAll' | 'tidy' | 'wake'>;
 }
+
+/** Endpoints of one workspace: every event is stored, and then sent, once for each of them. */
+const MOST_WEBHOOKS = 50;
 
 /** A webhook endpoint as the API shows it, without its secret. */
 export function presentWebhook(record: WebhookRecord): Webhook {
@@ -70,6 +74,15 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock, 
 
 	const find = (workspaceId: string, id: string) => findWebhook(store, workspaceId, id);
 
+	/** What guards the count of a workspace's endpoints. @throws AppError `plan_limit_exceeded` where no more may come */
+	async function withinMost(workspace_id: string) {
+		const guard = await guarded(store, workspace_id);
+		const there = await store.list('webhooks', { where: { workspace_id }, order: 'asc', limit: MOST_WEBHOOKS });
+		if (there.length < MOST_WEBHOOKS) return guard;
+		const message = `A workspace has at most ${MOST_WEBHOOKS} webhook endpoints, disabled ones included.`;
+		throw new AppError('plan_limit_exceeded', message);
+	}
+
 	return {
 		async listWebhooks({ caller, query }) {
 			const list = `webhooks ${caller.workspaceId}`;
@@ -100,10 +113,17 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock, 
 				updated_at: now,
 			};
 			const result = versioned({ ...presentWebhook(record), signing_secret }, record);
-			return decideAndCommit(store, async () => ({
-				commit: { write: [{ op: 'insert', kind: 'webhooks', record }], idempotency: receipt(result) },
-				result,
-			}));
+			return decideAndCommit(store, async () => {
+				const { expect, write } = await withinMost(caller.workspaceId);
+				return {
+					commit: {
+						expect,
+						write: [...write, { op: 'insert', kind: 'webhooks', record }],
+						idempotency: receipt(result),
+					},
+					result,
+				};
+			});
 		},
 
 		async getWebhook({ caller, params }) {
@@ -118,6 +138,7 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock, 
 				const { secret, ...fields } = body;
 				requireEndpoint(fields, network);
 				if (secret !== undefined) requireSigningSecret(secret);
+				if (record.status === 'disabled' && fields.status === 'active') await deliverer.cancelAll(record);
 				const now = clock.now();
 				const set = {
 					...mergePatch(record, fields),
@@ -135,7 +156,7 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock, 
 				};
 			});
 			if (isDisabled(former, webhook)) deliverer.tidy();
-			if (beginsAnew(former, webhook)) deliverer.wake(webhook.id);
+			if (beginsAnew(former, webhook)) deliverer.wake(webhook.id, { anew: true });
 			return versioned(presentWebhook(webhook), webhook);
 		},
 

@@ -5,6 +5,7 @@ import { type EndUser, type Feedback, type Operation, operations, type WidgetMes
 import {
 	type Conversations,
 	type EndedTurn,
+	listMessages,
 	type NotedMessage,
 	presentFor,
 	presentForVisitor,
@@ -16,9 +17,10 @@ import type { ConversationRecord, DeploymentRecord, MessageRecord, Store } from 
 import type { RawReply } from './call.ts';
 import { bySequence } from './conversations.ts';
 import type { Cursors } from './cursors.ts';
+import type { DemoOrigin } from './demo-origin.ts';
 import { pendingReceipt, resumePoint, turnAnswer, wantsStream } from './messages.ts';
 import { inputReader } from './pipeline.ts';
-import { fingerprintOf, type RepeatOptions, repeatsOf } from './repeats.ts';
+import { fingerprintOf, type RepeatOptions, repeatKey, repeatsOf } from './repeats.ts';
 import { whileInUse } from './while-good.ts';
 
 export interface WidgetRoutesOptions extends RepeatOptions {
@@ -27,10 +29,14 @@ export interface WidgetRoutesOptions extends RepeatOptions {
 	conversations: Conversations;
 	cursors: Cursors;
 	visitorTokens: VisitorTokens;
+	/** Our own page, which may show every deployment; null where it is switched off. */
+	demo: DemoOrigin | null;
 }
 
 const PREFIX = '/api/v1/widget/';
 const PREFIX_SEGMENTS = PREFIX.split('/').length - 1;
+/** Characters of an Idempotency-Key that nobody else comes upon: the widget's are longer. */
+const OWN_KEY = 20;
 const REPLY_DEADLINE_MS = 15 * 60_000;
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 const NO_STORE = ['cache-control', 'no-store'] as const;
@@ -75,7 +81,14 @@ interface Visit {
 
 /** The public half: no credential, but a deployment whose allowlist names the page's origin. */
 export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
-	const { store, deployments, conversations, cursors, visitorTokens } = options;
+	const { store, deployments, conversations, cursors, visitorTokens, demo } = options;
+
+	/** @throws AppError `domain_not_allowed` */
+	const admit = (deployment: VisibleDeployment, request: HttpRequest): void => {
+		const origin = pageOrigin(request);
+		if (!deployment.allows(origin) && !demo?.admits(origin, request)) throw new AppError('domain_not_allowed');
+	};
+
 	/** Who the visitor is, and until when that is known. */
 	const identify = async (
 		{ features, jwt }: DeploymentRecord,
@@ -175,7 +188,9 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		const { deployment, endUser, visitor, body } = visit;
 		const answer = (turn: SentMessage | EndedTurn | NotedMessage) =>
 			turnAnswer(conversations, turn, request, stream, 'visitor') as Promise<RawReply | WidgetMessageReply>;
-		const scope = `${deployment.id} ${visitor} POST ${operations.sendWidgetMessage.path}`;
+		// A phone that changes networks sends the same message from another address: whoever has such a key is its maker.
+		const isOwn = endUser === null && (repeatKey(request)?.length ?? 0) >= OWN_KEY;
+		const scope = `${deployment.id} ${isOwn ? 'anybody' : visitor} POST ${operations.sendWidgetMessage.path}`;
 		// A repeat is no message more, but not free either.
 		if (request.header('idempotency-key') !== undefined) deployments.limits.countRequest(deployment.id, visitor);
 		const { once, answers } = repeatsOf(operations.sendWidgetMessage, scope, request, options);
@@ -220,7 +235,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		const { id } = await conversationOf(visit, visit.request.params.id as string);
 		const list = `visitor messages ${id}`;
 		const page = cursors.read(list, visit.query as object, 'asc');
-		const records = await store.list('messages', { ...page, limit: page.limit + 1, where: { conversation_id: id } });
+		const records = await listMessages(store, { ...page, limit: page.limit + 1, where: { conversation_id: id } });
 		const present = (record: MessageRecord) => presentFor('visitor', record);
 		return json(200, cursors.page(list, page, records, bySequence, present));
 	});
@@ -254,11 +269,6 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		({ path }): Route => ({ method: 'OPTIONS', path, handle: (request) => cors.preflight(request) }),
 	);
 	return [...routes, ...preflights];
-}
-
-/** @throws AppError `domain_not_allowed` */
-function admit(deployment: VisibleDeployment, request: HttpRequest): void {
-	if (!deployment.allows(pageOrigin(request))) throw new AppError('domain_not_allowed');
 }
 
 /** Whether two states of a deployment know their visitors by the same tokens. */

@@ -2,10 +2,21 @@
 export interface Clock {
 	/** Milliseconds since the epoch. */
 	now(): number;
+	/** Milliseconds since some moment, whoever sets the clock meanwhile. A clock that nobody can set does without. */
+	elapsed?(): number;
 }
 
 /** The machine's clock. */
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
+
+/** Begins to measure: the result says what time it is (ms since the epoch) if nobody has set the clock since. */
+export function measuredFrom(clock: Clock): () => number {
+	const [start, before] = [clock.now(), clock.elapsed?.()];
+	return () => {
+		const elapsed = clock.elapsed?.();
+		return before === undefined || elapsed === undefined ? clock.now() : Math.round(start + elapsed - before);
+	};
+}
 
 /** A time as the API shows it: ISO 8601 in UTC with milliseconds. */
 export function timestamp(ms: number): string {

@@ -1,6 +1,7 @@
 export { lineOf } from './address-line.ts';
 export { type Deferred, deferred, pause, withDeadline } from './async.ts';
-export { type Clock, systemClock, timestamp, timestampOrNull } from './clock.ts';
+export { type Clock, measuredFrom, systemClock, timestamp, timestampOrNull } from './clock.ts';
+export { ClockWatch } from './clock-watch.ts';
 export { isDeeper } from './depth.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, type ErrorExtras, messageOf } from './errors.ts';
 export { Gate } from './gate.ts';

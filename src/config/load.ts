@@ -24,7 +24,7 @@ const formats = {
 	'base-url': isBaseUrl,
 	'header-word': isHeaderWord,
 };
-const validate = new Ajv({ useDefaults: true, verbose: true, formats }).compile(SettingsSchema);
+const validate = new Ajv({ useDefaults: true, validateSchema: false, verbose: true, formats }).compile(SettingsSchema);
 const FIELDS = Object.entries(SETTINGS) as Array<[keyof Settings, { variable: string; description: string }]>;
 
 /** Variables with our prefix that belong to the scripts around the server. */

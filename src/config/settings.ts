@@ -20,6 +20,7 @@ export const SettingsSchema = Type.Object(
 		host: Type.String({ minLength: 1, default: '127.0.0.1' }),
 		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
 		data_dir: Type.String({ minLength: 1, default: 'data/run' }),
+		cache_dir: Type.Optional(Type.String({ minLength: 1 })),
 		public_url: Type.Optional(Type.String({ format: 'origin' })),
 		api_key: Type.Optional(Type.String()),
 		secret_key: Type.Optional(Type.String({ format: 'secret-key' })),
@@ -30,6 +31,7 @@ export const SettingsSchema = Type.Object(
 		}),
 		rate_limit: Type.Optional(Type.Integer({ minimum: 0 })),
 		trusted_proxies: Type.Array(Type.String({ format: 'network' }), { default: [] }),
+		demo: Type.Boolean({ default: true }),
 		allow_private_network: Type.Boolean({ default: false }),
 		refused_networks: Type.Array(Type.String({ format: 'network' }), { default: [] }),
 		default_model: Type.String({ minLength: 1, default: 'builtin/extractive' }),
@@ -54,6 +56,11 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	host: { variable: 'PARLEY_HOST', description: 'Address to listen on.' },
 	port: { variable: 'PARLEY_PORT', description: 'Port to listen on; 0 takes a free one.' },
 	data_dir: { variable: 'PARLEY_DATA_DIR', description: 'Folder of the database and the uploaded files.' },
+	// Read by src/binary, before the settings can be.
+	cache_dir: {
+		variable: 'PARLEY_CACHE_DIR',
+		description: 'Folder that the one-file server unpacks itself into; without meaning for others.',
+	},
 	public_url: {
 		variable: 'PARLEY_PUBLIC_URL',
 		description: "The server's own address as browsers see it, for example https://chat.example.com.",
@@ -75,6 +82,10 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	trusted_proxies: {
 		variable: 'PARLEY_TRUSTED_PROXIES',
 		description: 'Addresses or CIDR ranges, separated by commas, whose X-Forwarded-For is believed.',
+	},
+	demo: {
+		variable: 'PARLEY_DEMO',
+		description: '0 takes the page /demo away, which shows a deployment’s widget whatever its allowlist.',
 	},
 	allow_private_network: {
 		variable: 'PARLEY_ALLOW_PRIVATE_NETWORK',

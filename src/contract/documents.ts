@@ -23,7 +23,7 @@ export const Document = Type.Object({
 	size_bytes: NullableInteger(),
 	status: OneOf(['queued', 'processing', 'indexed', 'error']),
 	error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
-		description: 'Why it could not be indexed.',
+		description: 'Why it could not be indexed; while it is `queued`, what it waits for.',
 		examples: [null],
 	}),
 	chunk_count: Type.Integer(),

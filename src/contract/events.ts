@@ -41,7 +41,7 @@ export const eventOperations = {
 		path: '/api/v1/events',
 		summary: 'Read the log of events, oldest first',
 		description:
-			'In the order in which they happened. Keep `next_cursor` and ask with it again: what has happened since comes next, and nothing is skipped. Without a cursor the log is read from its oldest event.',
+			'In the order in which they happened. Keep `next_cursor` and ask with it again: what has happened since comes next, and nothing is skipped. Without a cursor the log is read from its oldest event. Events are kept for 30 days. Where the server was brought back from a backup, a cursor from after it is refused (`invalid_cursor`): read the log anew.',
 		tag: 'Events',
 		access: withKey('webhooks:read'),
 		query: EventListQuery,

@@ -66,8 +66,13 @@ export const IndexingStatus = Type.Object({
 	}),
 	reindex_required: Type.Boolean({
 		description:
-			'Whether a reindex is due: the server is set to another embedder by now, or documents were added while that of the index was not configured. Until then the index is searched with the embedder that made it, or by keywords alone where that one is not configured any more.',
+			'Whether a reindex is due: the server is set to another embedder by now, another model answers to its name, or documents were added while that of the index was not to be had. Until then the index is searched with the embedder that made it, or by keywords alone where that one is not to be had any more.',
 		examples: [false],
+	}),
+	problem: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
+		description:
+			'What indexing waits for, such as a model provider that does not answer (it is tried again at least every quarter of an hour, and goes on where it was), or why the last reindex was given up. Null where nothing is the matter.',
+		examples: [null],
 	}),
 });
 export type IndexingStatus = Static<typeof IndexingStatus>;
@@ -162,6 +167,14 @@ export const knowledgeBaseOperations = {
 		method: 'POST',
 		path: '/api/v1/knowledge-bases/{id}/reindex',
 		summary: 'Index all documents anew from their stored bytes',
+		tag: 'Knowledge bases',
+		access: withKey('knowledge_bases:write'),
+		result: IndexingStatus,
+	},
+	stopReindex: {
+		method: 'POST',
+		path: '/api/v1/knowledge-bases/{id}/reindex/stop',
+		summary: 'End a reindex; what served before goes on to serve',
 		tag: 'Knowledge bases',
 		access: withKey('knowledge_bases:write'),
 		result: IndexingStatus,

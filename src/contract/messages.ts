@@ -31,7 +31,11 @@ export const ToolCall = Type.Object({
 	name: Type.String({ examples: ['order_status'] }),
 	arguments: Type.Unknown({ examples: [{ order: '4711' }] }),
 	result: Type.Unknown({ examples: [{ state: 'shipped' }] }),
-	status: Type.String({ examples: ['completed'] }),
+	status: Type.String({
+		description:
+			'`running`, `completed`, `failed`, or `stopped`: cut off before its result came, so that nobody knows whether it took effect.',
+		examples: ['completed'],
+	}),
 	duration_ms: NullableInteger(),
 });
 export type ToolCall = Static<typeof ToolCall>;

@@ -37,7 +37,10 @@ function eventsOf(message: TSchema, toolCall: TSchema): Record<StreamEventName |
 		),
 		'message.reset': Type.Object(
 			{ type: Type.Literal('message.reset'), message_id },
-			{ description: 'A reply is written anew after a crash: clear what was shown of it.' },
+			{
+				description:
+					'A reply is written anew after a crash: clear what was shown of it. What it goes on from (calls of tools, and what was said before them) is told again.',
+			},
 		),
 	};
 }

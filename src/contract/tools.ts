@@ -52,7 +52,7 @@ function Members<T>(value: TSchema, options: { description: string; examples: un
 }
 
 const headers = Members<string>(Type.String({ maxLength: 4096 }), {
-	description: `Sent with every call. \`{placeholders}\` that are parameters are filled in; a header whose argument is not given is left out. Values whose name speaks of a secret (it holds \`auth\`, \`cookie\`, \`credential\`, \`key\`, \`passw\`, \`secret\`, \`session\`, \`signature\` or \`token\`) are secret, and sent as they are. ${WRITE_ONLY}`,
+	description: `Sent with every call. \`{placeholders}\` that are parameters are filled in; a header whose argument is not given is left out. Values whose name speaks of a secret (it holds \`auth\`, \`cookie\`, \`credential\`, \`key\`, \`passw\`, \`secret\`, \`session\`, \`signature\` or \`token\`, other than in \`author\` and \`idempotency-key\`) are secret, sent as they are, and refused where they hold a placeholder that is a parameter. Other methods than GET are sent with an \`Idempotency-Key\` of the call's own unless the tool sets that header. ${WRITE_ONLY}`,
 	examples: [{ Accept: 'application/json' }],
 });
 const query = Members<string | number | boolean>(

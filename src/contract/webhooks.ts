@@ -106,13 +106,13 @@ export const webhookOperations = {
 		path: '/api/v1/webhooks',
 		summary: 'Register a webhook endpoint',
 		description:
-			'Each delivery is a `POST` of `{id, type, created_at, data}`, signed twice: `X-Service-Signature` is the hexadecimal HMAC-SHA256 of the raw body, keyed with the whole secret; `webhook-id`, `webhook-timestamp` and `webhook-signature` follow Standard Webhooks, whose libraries verify them.',
+			'Each delivery is a `POST` of `{id, type, created_at, data}`, signed twice: `X-Service-Signature` is the hexadecimal HMAC-SHA256 of the raw body, keyed with the whole secret; `webhook-id`, `webhook-timestamp` and `webhook-signature` follow Standard Webhooks, whose libraries verify them. A workspace has at most 50 endpoints.',
 		tag: 'Webhooks',
 		access: withKey('webhooks:write'),
 		body: WebhookCreate,
 		status: 201,
 		result: NewWebhook,
-		errors: ['url_not_allowed'],
+		errors: ['url_not_allowed', 'plan_limit_exceeded'],
 	},
 	getWebhook: {
 		versioned: true,
@@ -147,7 +147,8 @@ export const webhookOperations = {
 		method: 'POST',
 		path: '/api/v1/webhooks/{id}/rotate-secret',
 		summary: 'Replace the signing secret',
-		description: 'For 24 hours the former secret signs beside the new one (`webhook-signature` then has two values).',
+		description:
+			'For 24 hours the former secret signs beside the new one: `webhook-signature` then has a value for each. After several changes in a day so do up to ten former ones, each for its own 24 hours.',
 		tag: 'Webhooks',
 		access: withKey('webhooks:write'),
 		result: RotatedSecret,

@@ -1,9 +1,10 @@
 import { AppError, applyMergePatch, mergePatch } from '../base/index.ts';
 import type { ConversationPatch } from '../contract/index.ts';
 import { type Commit, type ConversationRecord, requireVersion, versionOf } from '../store/index.ts';
+import { workspaceEvent } from './conversation-events.ts';
+import { erasing } from './erasure.ts';
 import { requireMetadata } from './metadata.ts';
 import { presentConversation } from './present.ts';
-import { workspaceEvent } from './turn.ts';
 
 /** A change as somebody of the workspace asks for it. */
 export interface ConversationChange {
@@ -53,5 +54,5 @@ export function eraseConversation(
 ): Commit {
 	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
 	requireVersion(record, versions);
-	return { expect: [versionOf('conversations', record)], write: [{ op: 'erase_conversation', id: record.id }] };
+	return { expect: [versionOf('conversations', record)], write: [erasing(record.id)] };
 }

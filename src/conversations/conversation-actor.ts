@@ -1,5 +1,5 @@
 import { type Actor, MailboxFull, type SelfRef } from '../actors/index.ts';
-import { AppError, type Clock, messageOf } from '../base/index.ts';
+import { AppError, type Clock, type Deferred, deferred, messageOf } from '../base/index.ts';
 import type { ToolCall } from '../contract/index.ts';
 import type { Outbox } from '../outbox/index.ts';
 import {
@@ -11,22 +11,16 @@ import {
 	type Store,
 } from '../store/index.ts';
 import { type ConversationChange, changeConversation, eraseConversation } from './change.ts';
+import { eraseRemains } from './erasure.ts';
 import { type Expiry, expireConversation } from './expiry.ts';
 import { type AgentMessage, agentMessage, type HandOver, handOver } from './hand-over.ts';
 import { outcomeOf, type ReplyDependencies, STOPPED, writeReply } from './reply.ts';
-import { noProgress, type ReplyProgress } from './reply-progress.ts';
+import { progressFrom, type ReplyListener, type ReplyProgress } from './reply-progress.ts';
+import { type ReplyRound, roundsOf } from './reply-rounds.ts';
 import { ReportQueue } from './report-queue.ts';
-import {
-	beginTurn,
-	endTurn,
-	type IncomingMessage,
-	noteMessage,
-	type ReplyOutcome,
-	recordCall,
-	restartTurn,
-	rewriteTurn,
-	type Turn,
-} from './turn.ts';
+import { restartTurn, rewriteTurn } from './restart.ts';
+import { beginRound, endCall } from './round-commits.ts';
+import { beginTurn, endTurn, type IncomingMessage, noteMessage, type ReplyOutcome, type Turn } from './turn.ts';
 
 export type ConversationMessage =
 	/** `start`: the conversation to begin, where it does not exist yet. */
@@ -44,6 +38,7 @@ export type ConversationMessage =
 	| ({ type: 'say' } & AgentMessage)
 	/** Reports of a reply that is being written. */
 	| { type: 'text'; replyId: string; text: string }
+	| { type: 'round'; replyId: string; round: ReplyRound }
 	| { type: 'tool_call'; replyId: string; call: ToolCall }
 	| { type: 'ended'; replyId: string; outcome: ReplyOutcome };
 
@@ -95,7 +90,9 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	#turn: Turn | null = null;
 	#abort: AbortController | null = null;
 	/** What there is of the reply that is being written. */
-	#progress: ReplyProgress = noProgress();
+	#progress: ReplyProgress = progressFrom([]);
+	/** Resolves once the round whose calls are to be carried out is on disk. */
+	#roundStored: Deferred<void> | null = null;
 	/** The event after which the stream tells of this turn. */
 	#position = 0;
 	#restarted = false;
@@ -135,8 +132,10 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 			case 'text':
 				if (this.#writes(message.replyId)) this.#deps.outbox.grow((this.#turn as Turn).conversation.id, message.text);
 				return DONE;
+			case 'round':
+				return this.#writes(message.replyId) ? this.#beginRound(message.round) : DONE;
 			case 'tool_call':
-				return this.#writes(message.replyId) ? this.#recordCall(message.call) : DONE;
+				return this.#writes(message.replyId) ? this.#endCall(message.call) : DONE;
 			case 'send':
 				return this.#send(message.message, message.model, message.start);
 			case 'ended':
@@ -185,8 +184,16 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		return { noted, position: (seqs.at(-1) as number) - 1 };
 	}
 
-	async #recordCall(call: ToolCall): Promise<ConversationAnswer> {
-		const { commit, turn } = recordCall(this.#turn as Turn, call, this.#deps.clock.now());
+	async #beginRound(round: ReplyRound): Promise<ConversationAnswer> {
+		const { commit, turn } = beginRound(this.#turn as Turn, round, this.#deps.clock.now());
+		await this.#mustCommit(commit);
+		this.#turn = turn;
+		this.#roundStored?.resolve();
+		return DONE;
+	}
+
+	async #endCall(call: ToolCall): Promise<ConversationAnswer> {
+		const { commit, turn } = endCall(this.#turn as Turn, call, this.#deps.clock.now());
 		await this.#mustCommit(commit);
 		this.#turn = turn;
 		return DONE;
@@ -251,7 +258,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (this.#record.handled_by === 'human') return { noted: question, position: 0 };
 		const assistant = await store.get('assistants', this.#record.assistant_id);
 		const model = assistant?.model ?? (reply.model as string);
-		const { commit, turn } = rewriteTurn(this.#record, question, reply, model, clock.now());
+		const rounds = await roundsOf(store, replyId);
+		const { commit, turn } = rewriteTurn(this.#record, question, reply, rounds, model, clock.now());
 		const { seqs } = committed(await store.commit(commit));
 		this.#position = (seqs[0] as number) - 1;
 		this.#restarted = true;
@@ -273,8 +281,10 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 	async #erase(erasure: Omit<ConversationChange, 'patch'>): Promise<ConversationAnswer> {
 		if (!this.#record) throw new AppError('not_found', 'The conversation does not exist.');
+		const { id } = this.#record;
 		committed(await this.#deps.store.commit(eraseConversation(this.#record, erasure)));
-		this.#forget(this.#record.id);
+		this.#forget(id);
+		await eraseRemains(this.#deps.store, id);
 		return DONE;
 	}
 
@@ -284,7 +294,9 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const result = await this.#deps.store.commit(commit);
 		if (result.outcome === 'conflict' && result.kind === 'workspaces') return { expired: false };
 		committed(result);
-		this.#forget(this.#record.id);
+		const { id } = this.#record;
+		this.#forget(id);
+		await eraseRemains(this.#deps.store, id);
 		return { expired: true };
 	}
 
@@ -300,19 +312,16 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	/** Writes a reply again that was cut off, or gives it up when that happened before. */
 	async #resume(): Promise<ConversationAnswer> {
 		if (!this.#turn || this.#abort) return DONE;
-		const { conversation, question, reply } = this.#turn;
+		const { reply, rounds } = this.#turn;
 		if (reply.attempts >= ATTEMPTS) {
 			const error = { code: 'interrupted', message: 'The reply was interrupted twice and has been given up.' };
-			return this.#end(outcomeOf({ ...noProgress(), toolCalls: reply.tool_calls }, 'failed', error));
+			return this.#end(outcomeOf(progressFrom(rounds), 'failed', error));
 		}
-		const [seq = 1] = await this.#mustCommit(restartTurn(this.#turn, this.#deps.clock.now()));
+		const { commit, turn } = restartTurn(this.#turn, this.#deps.clock.now());
+		const [seq = 1] = await this.#mustCommit(commit);
 		this.#position = seq - 1;
 		this.#restarted = true;
-		this.#write({
-			conversation,
-			question,
-			reply: { ...reply, tool_calls: [], attempts: reply.attempts + 1, version: reply.version + 1 },
-		});
+		this.#write(turn);
 		return DONE;
 	}
 
@@ -324,13 +333,23 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#abort = abort;
 		const late = new AppError('model_error', 'The model took too long to answer.');
 		const deadline = setTimeout(() => abort.abort(late), this.#deps.replyMs);
-		const reports = new ReportQueue<ConversationMessage>((message) => this.#report(message));
-		const progress = noProgress();
+		const reports = new ReportQueue<ConversationMessage>(
+			(message) => this.#report(message),
+			() => this.#self.room(),
+		);
+		const progress = progressFrom(turn.rounds);
 		this.#progress = progress;
-		const listener = {
-			text: (text: string) => reports.addText(text, (all) => ({ type: 'text', replyId, text: all })),
-			toolCall: (call: ToolCall) => reports.add({ type: 'tool_call', replyId, call }),
+		const listener: ReplyListener = {
+			text: (text) => reports.addText(text, (all) => ({ type: 'text', replyId, text: all })),
+			round: (round) => {
+				const stored = deferred<void>();
+				this.#roundStored = stored;
+				reports.add({ type: 'round', replyId, round: { ...round, calls: [...round.calls] } });
+				return stored.promise;
+			},
+			toolCall: (call) => reports.add({ type: 'tool_call', replyId, call }),
 		};
+		if (progress.text !== '') listener.text(progress.text);
 		void writeReply(this.#deps, turn, progress, listener, abort.signal).then((outcome) => {
 			clearTimeout(deadline);
 			reports.add({ type: 'ended', replyId, outcome });

@@ -23,6 +23,7 @@ import type { Expiry } from './expiry.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
 import { requireMetadata } from './metadata.ts';
 import type { Audience } from './present.ts';
+import { roundsOf } from './reply-rounds.ts';
 import { type ConversationEvent, questionEvent, streamConversation } from './stream.ts';
 import { titleOf } from './title.ts';
 
@@ -344,9 +345,12 @@ export class Conversations implements AsyncDisposable {
 	}
 
 	async #unfinished(conversation: ConversationRecord) {
-		const reply = await this.#deps.store.unfinishedReply(conversation.id);
-		const [question] = reply ? await this.#deps.store.messagesBefore(conversation.id, reply.seq, 1) : [];
-		return question && reply ? { conversation, question, reply } : null;
+		const { store } = this.#deps;
+		const reply = await store.unfinishedReply(conversation.id);
+		if (!reply) return null;
+		const where = { conversation_id: conversation.id, seq: reply.seq - 1 };
+		const [question] = await store.list('messages', { where, order: 'asc', limit: 1 });
+		return question ? { conversation, question, reply, rounds: await roundsOf(store, reply.id) } : null;
 	}
 
 	#recover(id: string, thrown: unknown): void {

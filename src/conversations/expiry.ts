@@ -1,4 +1,5 @@
 import { type Commit, type ConversationRecord, versionOf, type WorkspaceRecord } from '../store/index.ts';
+import { erasing } from './erasure.ts';
 
 /** What a workspace keeps no longer: conversations in which nothing was said since a time. */
 export interface Expiry {
@@ -16,6 +17,6 @@ export function expireConversation(record: ConversationRecord, { workspace, befo
 	if (record.workspace_id !== workspace.id || (record.last_message_at ?? record.created_at) >= before) return null;
 	return {
 		expect: [versionOf('workspaces', workspace), versionOf('conversations', record)],
-		write: [{ op: 'erase_conversation', id: record.id }],
+		write: [erasing(record.id)],
 	};
 }

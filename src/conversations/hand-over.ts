@@ -8,8 +8,9 @@ import {
 	requireVersion,
 	versionOf,
 } from '../store/index.ts';
+import { streamEvent, workspaceEvent } from './conversation-events.ts';
 import { presentConversation, presentMessage } from './present.ts';
-import { emptyMessage, endTurn, type ReplyOutcome, streamEvent, type Turn, workspaceEvent } from './turn.ts';
+import { emptyMessage, endTurn, type ReplyOutcome, type Turn } from './turn.ts';
 
 /** Who is to answer in a conversation from now on. */
 export interface HandOver {

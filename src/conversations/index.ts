@@ -7,5 +7,6 @@ export {
 	type OutgoingMessage,
 } from './conversations.ts';
 export { type Audience, presentConversation, presentFor, presentForVisitor, presentMessage } from './present.ts';
+export { listMessages } from './reply-rounds.ts';
 export { Retention, type RetentionOptions } from './retention.ts';
 export { type ConversationEvent, endedTurnEvents, notedEvents } from './stream.ts';

@@ -10,13 +10,15 @@ import {
 	type ModelToolCall,
 	type ModelUsage,
 	type Passage,
+	type ReplyStep,
 } from '../models/index.ts';
 import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
 import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
-import { runCalls } from './tool-calls.ts';
+import { callsOf, cutOff, type Grounding, type ReplyRound, stepOf } from './reply-rounds.ts';
+import { admitCalls, runCalls } from './tool-calls.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
-import { untilAborted } from './until-aborted.ts';
+import { unlessAborted, untilAborted } from './until-aborted.ts';
 import { WholeCharacters } from './whole-characters.ts';
 
 export interface ReplyDependencies {
@@ -54,7 +56,6 @@ export async function writeReply(
 ): Promise<ReplyOutcome> {
 	try {
 		await converse(deps, turn, progress, listener, signal);
-		if (progress.text.trim() === '') throw new AppError('model_error', 'The model gave an empty answer.');
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
@@ -65,13 +66,13 @@ export async function writeReply(
 
 /** A reply as it ends with what there is of it. */
 export function outcomeOf(
-	{ text, passages, toolCalls, usage }: ReplyProgress,
+	{ text, passages, shown, rounds, usage }: ReplyProgress,
 	status: ReplyOutcome['status'],
 	error: ReplyOutcome['error'] = null,
 ): ReplyOutcome {
-	// A call that was cut off has no result, and nobody will bring one.
-	const tool_calls = toolCalls.map((call) => (call.status === 'running' ? { ...call, status: 'stopped' } : call));
-	return { content: text, status, citations: citationsIn(text, passages), tool_calls, usage, error };
+	const given = passages.filter(({ index }) => shown.has(index));
+	const tool_calls = callsOf(rounds).map(cutOff);
+	return { content: text, status, citations: citationsIn(text, given), tool_calls, usage, error };
 }
 
 async function converse(
@@ -83,31 +84,90 @@ async function converse(
 ): Promise<void> {
 	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
 	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
-	const { name, model } = deps.models.resolve(turn.reply.model);
-	const [{ hits, confidence }, history, functions] = await Promise.all([
-		retrieve(deps, assistant, turn.question, signal),
+	const { id, name, model } = deps.models.resolve(turn.reply.model);
+	const [grounding, history, functions] = await Promise.all([
+		// What was said in earlier rounds cites these passages: others would change what it says.
+		turn.rounds[0]?.grounding ?? groundingOf(deps, assistant, turn.question, signal),
 		earlierTurns(deps.store, turn.question),
 		functionsOf(deps, assistant, signal),
 	]);
-	progress.passages = hits.map(passageOf);
+	progress.passages = grounding.passages;
 	const request: ChatRequest = {
 		model: name,
 		instructions: assistant.master_prompt,
 		history,
 		question: turn.question.content,
-		passages: progress.passages,
-		confidence,
+		...grounding,
 		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
-		steps: [],
+		steps: turn.rounds.map((round) => stepOf(round, id)),
 	};
-	for (let round = 0; ; round++) {
-		const tools = round < MAX_ROUNDS ? request.tools : [];
-		const stream = model.stream({ ...request, tools }, signal);
-		const said = await listen(untilAborted(stream, signal), progress, listener);
+	for (;;) {
+		const { steps } = request;
+		const tools = steps.length < MAX_ROUNDS ? request.tools : [];
+		const ask = () => listen(untilAborted(model.stream({ ...request, tools }, signal), signal), progress, listener);
+		let said = await ask();
+		// Models that have the result of a call before them sometimes say nothing at all: once more, they do.
+		if (isNothing(said) && steps.length > 0) said = await ask();
+		if (isNothing(said)) throw new AppError('model_error', 'The model gave an empty answer.');
 		if (said.calls.length === 0) return;
-		const calls = await runCalls(said.calls, functions, progress, listener, signal);
-		request.steps = [...request.steps, { text: said.text, calls, memory: said.memory }];
+		const step = await carryOut(
+			deps,
+			turn.reply.id,
+			{ ...said, model: id, grounding },
+			functions,
+			progress,
+			listener,
+			signal,
+		);
+		request.steps = [...steps, step];
 	}
+}
+
+function isNothing({ text, calls }: Said): boolean {
+	return calls.length === 0 && text.trim() === '';
+}
+
+/** Has the calls of a round carried out; the round is what its model is told of next. */
+async function carryOut(
+	{ log }: Pick<ReplyDependencies, 'log'>,
+	messageId: string,
+	{ text, calls: asked, memory, model, grounding }: Said & Pick<ReplyRound, 'model' | 'grounding'>,
+	functions: readonly ToolFunction[],
+	progress: ReplyProgress,
+	listener: ReplyListener,
+	signal: AbortSignal,
+): Promise<ReplyStep> {
+	const earlier = callsOf(progress.rounds);
+	const { begun, refused } = admitCalls(asked, functions, earlier);
+	const step = { text, ...(memory === undefined ? {} : { memory }) };
+	if (refused.length > 0) log.info({ message: messageId, refused: refused.length }, 'calls of tools were refused');
+	if (begun.length === 0) return { ...step, calls: refused };
+	const round: ReplyRound = {
+		number: progress.rounds.length + 1,
+		model,
+		text,
+		usage: progress.usage,
+		memory: memory ?? null,
+		grounding: progress.rounds.length === 0 ? groundingShown(grounding, progress) : null,
+		calls: begun,
+	};
+	progress.rounds.push(round);
+	// What was not known to have begun could be done twice.
+	await unlessAborted(listener.round(round), signal);
+	const results = await runCalls(messageId, round, earlier, functions, listener, signal);
+	return { ...step, calls: [...results, ...refused] };
+}
+
+/** What the model has seen of it: the rest is cited nowhere. */
+function groundingShown(grounding: Grounding | null, { passages, shown }: ReplyProgress): Grounding {
+	return { passages: passages.filter(({ index }) => shown.has(index)), confidence: grounding?.confidence ?? 0 };
+}
+
+/** What a model said in one round. */
+interface Said {
+	text: string;
+	calls: ModelToolCall[];
+	memory?: unknown;
 }
 
 /** Takes in what the model says in one round, and the calls that it asks for. */
@@ -115,7 +175,7 @@ async function listen(
 	events: AsyncIterable<ModelEvent>,
 	progress: ReplyProgress,
 	listener: ReplyListener,
-): Promise<{ text: string; calls: ModelToolCall[]; memory: unknown }> {
+): Promise<Said> {
 	const calls: ModelToolCall[] = [];
 	const characters = new WholeCharacters();
 	let text = '';
@@ -131,7 +191,13 @@ async function listen(
 		progress.text += piece;
 		listener.text(piece);
 	};
+	let began = false;
 	for await (const event of events) {
+		if (!began) {
+			began = true;
+			const indexes = event.type === 'passages' ? event.indexes : progress.passages.map(({ index }) => index);
+			for (const index of indexes) progress.shown.add(index);
+		}
 		switch (event.type) {
 			case 'delta':
 				say(characters.add(event.text));
@@ -172,10 +238,20 @@ async function functionsOf(
 ): Promise<ToolFunction[]> {
 	if (tool_ids.length === 0) return [];
 	const found = await Promise.all(tool_ids.map((id) => store.get('tools', id)));
-	return tools.functionsOf(
-		found.filter((record): record is ToolRecord => record !== undefined),
-		signal,
-	);
+	const records = found.filter((record): record is ToolRecord => record !== undefined);
+	// Where there is no room for all, what was made for this assistant stays before all that a server has to offer.
+	const isMcp = ({ type }: ToolRecord) => type === 'mcp';
+	return tools.functionsOf([...records.filter((tool) => !isMcp(tool)), ...records.filter(isMcp)], signal);
+}
+
+async function groundingOf(
+	deps: ReplyDependencies,
+	assistant: AssistantRecord,
+	question: MessageRecord,
+	signal: AbortSignal,
+): Promise<Grounding> {
+	const { hits, confidence } = await retrieve(deps, assistant, question, signal);
+	return { passages: hits.map(passageOf), confidence };
 }
 
 async function retrieve(
@@ -213,7 +289,7 @@ function passageOf(hit: SearchHit, index: number): Passage {
 /** The passages that the text cites, in order of first mention. */
 function citationsIn(text: string, passages: readonly Passage[]): Citation[] {
 	return citedIndexes(text, passages).flatMap((index) => {
-		const passage = passages[index - 1];
+		const passage = passages.find((each) => each.index === index);
 		if (!passage) return [];
 		const { document_id, title, url, page, text: quoted, score } = passage;
 		return [{ index, document_id, title, url, page, text: quoted, score }];

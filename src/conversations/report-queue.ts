@@ -3,17 +3,23 @@
  * mailbox has no room they wait.
  */
 export class ReportQueue<M> {
-	/** False: there is no room now. */
 	readonly #post: (message: M) => boolean;
+	readonly #room: () => Promise<void>;
 	readonly #waiting: M[] = [];
 	#text = '';
 	#asMessage: (text: string) => M = () => {
 		throw new Error('no text was added');
 	};
 	#scheduled = false;
+	#isFull = false;
 
-	constructor(post: (message: M) => boolean) {
+	/**
+	 * @param post false: there is no room now
+	 * @param room resolves when there may be some again
+	 */
+	constructor(post: (message: M) => boolean, room: () => Promise<void>) {
 		this.#post = post;
+		this.#room = room;
 	}
 
 	addText(text: string, asMessage: (text: string) => M): void {
@@ -33,7 +39,6 @@ export class ReportQueue<M> {
 		this.#scheduled = true;
 		setImmediate(() => {
 			this.#scheduled = false;
-			this.#closeText();
 			this.#flush();
 		});
 	}
@@ -45,12 +50,21 @@ export class ReportQueue<M> {
 	}
 
 	#flush(): void {
+		if (this.#isFull) return;
+		this.#closeText();
 		while (this.#waiting.length > 0) {
 			if (!this.#post(this.#waiting[0] as M)) {
-				this.#schedule();
+				void this.#flushWithRoom();
 				return;
 			}
 			this.#waiting.shift();
 		}
+	}
+
+	async #flushWithRoom(): Promise<void> {
+		this.#isFull = true;
+		await this.#room();
+		this.#isFull = false;
+		this.#flush();
 	}
 }

@@ -1,10 +1,11 @@
 import { type Clock, type Log, messageOf, pause, Rounds } from '../base/index.ts';
-import type { IdleConversation, Position, Store } from '../store/index.ts';
+import { type IdleConversation, type Position, REMAINS, type Store } from '../store/index.ts';
 import type { Conversations } from './conversations.ts';
+import { eraseRemains } from './erasure.ts';
 import type { Expiry } from './expiry.ts';
 
 export interface RetentionOptions {
-	store: Pick<Store, 'get' | 'list' | 'idleConversations'>;
+	store: Pick<Store, 'commit' | 'get' | 'hasRemains' | 'idleConversations' | 'jobs' | 'list'>;
 	conversations: Pick<Conversations, 'expire'>;
 	clock: Clock;
 	log: Log;
@@ -20,6 +21,8 @@ const BATCH = 50;
 const BATCH_MESSAGES = 1_000;
 /** Between two batches, for others and for the cut of the log that takes the traces away. */
 const PAUSE_MS = 200;
+/** How long a conversation that is partly erased is left to who took it up. */
+const LEASE_MS = 10 * 60_000;
 /** Workspaces read at once. */
 const PAGE = 100;
 
@@ -65,6 +68,7 @@ export class Retention implements AsyncDisposable {
 	}
 
 	async #look(signal: AbortSignal): Promise<void> {
+		await this.#eraseRemains(signal);
 		let after: Position | undefined;
 		while (!signal.aborted) {
 			const page = await this.#store.list('workspaces', { where: {}, order: 'asc', after, limit: PAGE });
@@ -81,6 +85,15 @@ export class Retention implements AsyncDisposable {
 			const last = page.at(-1);
 			if (!last || page.length < PAGE) return;
 			after = { at: last.created_at, id: last.id };
+		}
+	}
+
+	/** Of conversations that a process before this one had begun to erase, or this one could not finish. */
+	async #eraseRemains(signal: AbortSignal): Promise<void> {
+		const jobs = await this.#store.jobs.claim(REMAINS, BATCH, LEASE_MS);
+		for (const { ref } of jobs) {
+			if (signal.aborted) return;
+			await eraseRemains(this.#store, ref);
 		}
 	}
 

@@ -31,15 +31,20 @@ export async function* streamConversation(
 ): AsyncGenerator<ConversationEvent, void, undefined> {
 	/** The event that opened a text that has ended by now: its deltas are not told, its closing event says it all. */
 	let finished = 0;
+	/** The reply that had ended when a call of it was read from the log: its other calls are as little news. */
+	let over = '';
 	const from = after === null ? undefined : formatPosition(after);
 	for await (const item of transport.subscribe(conversationId, from, signal)) {
 		if (item.kind === 'delta') {
 			if (item.delta.seq !== finished) yield deltaEvent(item);
 			continue;
 		}
+		const { message_id, tool_call } = item.event.data;
+		if (tool_call && item.replayed && message_id === over) continue;
 		const told = await shape(store, item, audience);
 		if (told === 'finished') finished = item.event.seq;
 		else if (told) yield told;
+		if (tool_call && item.replayed) over = told === null ? message_id : '';
 		if (item.event.data.text === 'closes' && item.event.data.message_id === until) return;
 	}
 }
@@ -63,10 +68,8 @@ async function shape(
 	if (!record) return null;
 	const told = (name: StreamEventName, body: object) => toldEvent(name, body, position);
 	if (event.data.tool_call) {
-		// A call of a beginning that was given up since, or of a reply that has ended: what follows says it all.
-		const isOver =
-			record.status !== 'in_progress' || !record.tool_calls.some(({ id }) => id === event.data.tool_call?.id);
-		if (replayed && isOver) return null;
+		// Of a reply that has ended: what follows says it all.
+		if (replayed && record.status !== 'in_progress') return null;
 		const tool_call = presentCallFor(audience, event.data.tool_call);
 		return told(event.type as StreamEventName, { message_id: record.id, tool_call });
 	}

@@ -1,69 +1,115 @@
 import type { ToolCall } from '../contract/index.ts';
 import type { ModelToolCall, ToolResult } from '../models/index.ts';
 import type { ToolFunction, ToolOutcome } from '../tools/index.ts';
-import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
+import { callKey } from './call-key.ts';
+import type { ReplyListener } from './reply-progress.ts';
+import type { ReplyRound } from './reply-rounds.ts';
 
-/** Calls of one round; what a model asks for beyond that is refused. */
-const MAX_CALLS = 16;
+/** Calls of one round. */
+const MAX_CALLS_AT_ONCE = 16;
+/** Calls of a reply. */
+const MAX_CALLS = 64;
+/** Characters that calls of a reply are given and give, after which no more are begun. */
+const MAX_CHARS = 512 * 1024;
 const MAX_ID_CHARS = 100;
 
-/** Carries out the calls that a model asked for in one round, all at once, and tells of each when it begins and ends. */
-export async function runCalls(
+/** The calls that a model asked for in a round. */
+export interface AdmittedCalls {
+	/** Those that are carried out. */
+	begun: ToolCall[];
+	/** Those that are not, with what the model is told of it. They are not kept, and their arguments are not told again. */
+	refused: ToolResult[];
+}
+
+/**
+ * Decides which of the calls that a model asks for in a round are carried out: from the first on, as many as a round and a
+ * reply take.
+ * @param earlier the calls of the rounds before
+ */
+export function admitCalls(
 	asked: readonly ModelToolCall[],
 	functions: readonly ToolFunction[],
-	progress: ReplyProgress,
-	listener: ReplyListener,
-	signal: AbortSignal,
-): Promise<ToolResult[]> {
-	const results = asked.map((call, index) => {
-		const id = uniqueId(call.id, progress.toolCalls);
-		const callee = functions.find(({ name }) => name === call.name);
-		const begun: ToolCall = {
+	earlier: readonly ToolCall[],
+): AdmittedCalls {
+	const ids = new Set(earlier.map(({ id }) => id));
+	const begun: ToolCall[] = [];
+	const refused: ToolResult[] = [];
+	let chars = earlier.reduce((sum, call) => sum + charsOf(call), 0);
+	let refusal: string | null = null;
+	for (const call of asked) {
+		const id = uniqueId(call.id, ids);
+		ids.add(id);
+		if (begun.length === MAX_CALLS_AT_ONCE) refusal ??= `at most ${MAX_CALLS_AT_ONCE} at once`;
+		if (earlier.length + begun.length === MAX_CALLS) refusal ??= 'this reply has made as many calls as it may';
+		if (chars > MAX_CHARS) refusal ??= 'tools have given all that this reply takes';
+		if (refusal !== null) {
+			const result = `This call was not carried out: ${refusal}.`;
+			refused.push({ id, name: call.name, arguments: {}, result, is_error: true });
+			continue;
+		}
+		const made: ToolCall = {
 			id,
-			tool_id: callee?.tool_id ?? '',
+			tool_id: functions.find(({ name }) => name === call.name)?.tool_id ?? '',
 			name: call.name,
 			arguments: call.arguments,
 			result: null,
 			status: 'running',
 			duration_ms: null,
 		};
-		const place = progress.toolCalls.push(begun) - 1;
-		listener.toolCall(begun);
+		chars += charsOf(made);
+		begun.push(made);
+	}
+	return { begun, refused };
+}
+
+/**
+ * Carries out the calls of a round, all at once, and tells of each when it ends.
+ * @param round is kept up to date
+ * @param earlier the calls of the rounds before
+ */
+export function runCalls(
+	messageId: string,
+	round: ReplyRound,
+	earlier: readonly ToolCall[],
+	functions: readonly ToolFunction[],
+	listener: Pick<ReplyListener, 'toolCall'>,
+	signal: AbortSignal,
+): Promise<ToolResult[]> {
+	const begun = [...round.calls];
+	const results = begun.map(async (call, place): Promise<ToolResult> => {
+		const key = callKey(messageId, [...earlier, ...begun.slice(0, place + 1)]);
 		const started = performance.now();
-		return (async (): Promise<ToolResult> => {
-			const { result, is_error } =
-				index < MAX_CALLS ? await outcomeOf(callee, call, functions, signal) : refusal('Too many calls at once.');
-			signal.throwIfAborted();
-			const duration_ms = Math.round(performance.now() - started);
-			const ended: ToolCall = { ...begun, result, status: is_error ? 'failed' : 'completed', duration_ms };
-			progress.toolCalls[place] = ended;
-			listener.toolCall(ended);
-			return { id, name: call.name, arguments: call.arguments, result, is_error };
-		})();
+		const { result, is_error } = await outcomeOf(call, functions, key, signal);
+		signal.throwIfAborted();
+		const duration_ms = Math.round(performance.now() - started);
+		const ended: ToolCall = { ...call, result, status: is_error ? 'failed' : 'completed', duration_ms };
+		round.calls[place] = ended;
+		listener.toolCall(ended);
+		return { id: call.id, name: call.name, arguments: call.arguments, result, is_error };
 	});
 	return Promise.all(results);
 }
 
 async function outcomeOf(
-	callee: ToolFunction | undefined,
-	call: ModelToolCall,
+	call: ToolCall,
 	functions: readonly ToolFunction[],
+	key: string,
 	signal: AbortSignal,
 ): Promise<Pick<ToolOutcome, 'result' | 'is_error'>> {
-	if (callee) return callee.call(call.arguments, signal);
+	const callee = functions.find(({ name }) => name === call.name);
+	if (callee) return callee.call(call.arguments, signal, key);
 	const names = functions.map(({ name }) => name).join(', ');
-	return refusal(`There is no tool of this name. There are: ${names || 'none'}.`);
+	return { result: `There is no tool of this name. There are: ${names || 'none'}.`, is_error: true };
 }
 
-function refusal(result: string): Pick<ToolOutcome, 'result' | 'is_error'> {
-	return { result, is_error: true };
+function charsOf({ arguments: given, result }: ToolCall): number {
+	return (JSON.stringify(given)?.length ?? 0) + (typeof result === 'string' ? result.length : 0);
 }
 
 /** The provider's id of a call; one of ours where that is missing, very long, or was there before in this reply. */
-function uniqueId(id: string, calls: readonly ToolCall[]): string {
-	const isTaken = (other: string) => calls.some((call) => call.id === other);
-	if (id !== '' && id.length <= MAX_ID_CHARS && !isTaken(id)) return id;
-	let number = calls.length + 1;
-	while (isTaken(`call_${number}`)) number++;
+function uniqueId(id: string, taken: ReadonlySet<string>): string {
+	if (id !== '' && id.length <= MAX_ID_CHARS && !taken.has(id)) return id;
+	let number = taken.size + 1;
+	while (taken.has(`call_${number}`)) number++;
 	return `call_${number}`;
 }

@@ -1,14 +1,14 @@
 import { newId } from '../base/index.ts';
-import type { ToolCall } from '../contract/index.ts';
 import {
 	type Commit,
 	type ConversationRecord,
 	type IdempotencyRecord,
 	type MessageRecord,
-	type NewEvent,
 	versionOf,
 } from '../store/index.ts';
+import { streamEvent, workspaceEvent } from './conversation-events.ts';
 import { presentConversation, presentMessage } from './present.ts';
+import type { ReplyRound } from './reply-rounds.ts';
 import { titleOfReply } from './title.ts';
 
 /** A visitor's or client's message on its way into a conversation. */
@@ -28,6 +28,8 @@ export interface Turn {
 	conversation: ConversationRecord;
 	question: MessageRecord;
 	reply: MessageRecord;
+	/** Those of the reply that are on disk. */
+	rounds: readonly ReplyRound[];
 }
 
 /** How the reply to a turn ended. */
@@ -77,7 +79,7 @@ export function beginTurn(
 		],
 	};
 	if (message.receipt) commit.idempotency = completed(message.receipt, next, question, reply);
-	return { commit, turn: { conversation: next, question, reply } };
+	return { commit, turn: { conversation: next, question, reply, rounds: [] } };
 }
 
 /**
@@ -112,41 +114,6 @@ export function noteMessage(
 	return { commit, conversation: next, noted };
 }
 
-/** The commit that keeps a tool call of a reply that is being written, as it begins and as it ends. */
-export function recordCall(
-	{ conversation, question, reply }: Turn,
-	call: ToolCall,
-	now: number,
-): { commit: Commit; turn: Turn } {
-	const others = reply.tool_calls.filter(({ id }) => id !== call.id);
-	const tool_calls = [...others, call];
-	const begins = call.status === 'running';
-	const events = [
-		streamEvent(
-			conversation,
-			begins ? 'tool.started' : 'tool.completed',
-			{ message_id: reply.id, tool_call: call },
-			now,
-		),
-	];
-	if (call.status === 'failed' && call.tool_id !== '') {
-		const failure = {
-			tool_id: call.tool_id,
-			tool_name: call.name,
-			conversation_id: conversation.id,
-			message_id: reply.id,
-			error: call.result,
-		};
-		events.push(workspaceEvent(conversation, 'tool.execution_failed', failure, now));
-	}
-	const commit: Commit = {
-		expect: [versionOf('messages', reply)],
-		write: [{ op: 'patch', kind: 'messages', id: reply.id, set: { tool_calls } }],
-		events,
-	};
-	return { commit, turn: { conversation, question, reply: { ...reply, tool_calls, version: reply.version + 1 } } };
-}
-
 /** A message's receipt with where its reply is found. */
 function completed(
 	receipt: IdempotencyRecord,
@@ -158,9 +125,9 @@ function completed(
 	return { ...receipt, body: JSON.stringify(place), subject: conversation.id };
 }
 
-/** The commit that stores how a reply ended. */
+/** The commit that stores how a reply ended. One that failed keeps its rounds: when it is written anew it goes on from them. */
 export function endTurn(
-	{ conversation, reply }: Turn,
+	{ conversation, reply, rounds }: Turn,
 	outcome: ReplyOutcome,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } {
@@ -169,6 +136,7 @@ export function endTurn(
 	const title = conversation.title === null && isFirst ? titleOfReply(outcome.content) : null;
 	const set = { last_message_at: now, updated_at: now, ...(title === null ? {} : { title }) };
 	const next: ConversationRecord = { ...conversation, ...set, version: conversation.version + 1 };
+	const forgetsRounds = rounds.length > 0 && outcome.status !== 'failed';
 	const commit: Commit = {
 		expect: [
 			{ kind: 'conversations', id: conversation.id, version: conversation.version },
@@ -176,6 +144,7 @@ export function endTurn(
 		],
 		write: [
 			{ op: 'patch', kind: 'messages', id: reply.id, set: { ...outcome, completed_at: now } },
+			...(forgetsRounds ? [{ op: 'erase_rounds', message_id: reply.id } as const] : []),
 			{ op: 'patch', kind: 'conversations', id: conversation.id, set },
 		],
 		events: [
@@ -190,47 +159,6 @@ export function endTurn(
 		],
 	};
 	return { commit, conversation: next };
-}
-
-/**
- * The commit by which a reply that failed is to be written anew, to the same stored question. When it ends, it is told to
- * the workspace once more: whoever goes by the events must learn that it is not the failure that they were told of.
- */
-export function rewriteTurn(
-	conversation: ConversationRecord,
-	question: MessageRecord,
-	failed: MessageRecord,
-	model: string,
-	now: number,
-): { commit: Commit; turn: Turn } {
-	const set = {
-		model,
-		content: '',
-		status: 'in_progress' as const,
-		citations: [],
-		tool_calls: [],
-		usage: null,
-		error: null,
-		feedback: null,
-		feedback_comment: null,
-		attempts: 1,
-		completed_at: null,
-	};
-	const commit: Commit = {
-		expect: [versionOf('messages', failed)],
-		write: [{ op: 'patch', kind: 'messages', id: failed.id, set }],
-		events: [streamEvent(conversation, 'message.reset', { message_id: failed.id, text: 'opens' }, now)],
-	};
-	return { commit, turn: { conversation, question, reply: { ...failed, ...set, version: failed.version + 1 } } };
-}
-
-/** The commit by which a reply that a crash cut off begins anew. */
-export function restartTurn({ conversation, reply }: Pick<Turn, 'conversation' | 'reply'>, now: number): Commit {
-	return {
-		expect: [{ kind: 'messages', id: reply.id, version: reply.version }],
-		write: [{ op: 'patch', kind: 'messages', id: reply.id, set: { attempts: reply.attempts + 1, tool_calls: [] } }],
-		events: [streamEvent(conversation, 'message.reset', { message_id: reply.id, text: 'opens' }, now)],
-	};
 }
 
 /** A message without content and end, at a place in its conversation. */
@@ -259,24 +187,4 @@ export function emptyMessage(
 		created_at: now,
 		completed_at: null,
 	};
-}
-
-/** An event for the workspace's log and webhooks; it is erased with the conversation. */
-export function workspaceEvent(
-	{ id, workspace_id }: ConversationRecord,
-	type: string,
-	data: unknown,
-	now: number,
-): NewEvent {
-	return { id: newId('event'), stream: workspace_id, type, data, subject: id, created_at: now };
-}
-
-/** An event for whoever follows the conversation. */
-export function streamEvent(
-	conversation: ConversationRecord,
-	type: string,
-	data: { message_id: string; text?: 'opens' | 'closes'; tool_call?: ToolCall },
-	now: number,
-): NewEvent {
-	return { id: newId('event'), stream: conversation.id, type, data, created_at: now };
 }

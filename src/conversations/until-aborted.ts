@@ -25,3 +25,13 @@ export async function* untilAborted<T>(
 		if (!ended) iterator.return?.()?.then(undefined, () => {});
 	}
 }
+
+/** The promise's outcome, or the signal's reason as soon as it aborts. The work behind the promise goes on. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const abort = () => reject(signal.reason);
+		if (signal.aborted) abort();
+		else signal.addEventListener('abort', abort, { once: true });
+		promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+	});
+}

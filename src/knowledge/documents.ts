@@ -123,7 +123,10 @@ export class Documents {
 		let former: string | null = null;
 		const record = await decideAndCommit(this.#store, async () => {
 			const [knowledgeBase, document] = await this.#pair(knowledgeBaseId, documentId);
-			if (isPending(document)) return { commit: null, result: document };
+			// One that waits for something waits no longer.
+			if (isPending(document)) {
+				return { commit: { jobs: [{ op: 'hasten', kind: INGEST, ref: document.id }] }, result: document };
+			}
 			const now = this.#clock.now();
 			const set = {
 				status: 'queued' as const,

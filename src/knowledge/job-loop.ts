@@ -25,14 +25,17 @@ export interface JobLoopOptions {
 	retryMs: number;
 }
 
-/** How often to look for jobs that were postponed. */
+/** How often to look for jobs that were postponed: where that is for a moment only, after so many moments. */
 const LOOK_MS = 2_000;
-/** Jobs whose failures are remembered. */
-const REMEMBERED = 1_000;
+const MOMENTS = 20;
+/** Jobs whose failures are remembered: all those that a provider's outage keeps waiting. */
+const REMEMBERED = 100_000;
+/** However often a job has failed, it is tried again after so long: whoever has mended what was wrong need not know of it. */
+const LONGEST_DELAY_MS = 15 * 60_000;
 
-/** Milliseconds until a job that has failed so often is tried again: twice as long each time. */
+/** Milliseconds until a job that has failed so often is tried again: twice as long each time, a quarter of an hour at most. */
 export function retryDelay(retryMs: number, failures: number): number {
-	return retryMs * 2 ** (failures - 1);
+	return Math.min(LONGEST_DELAY_MS, retryMs * 2 ** (failures - 1));
 }
 
 /** Takes jobs from the store as long as it lives, and has each kind of them done as many at a time as there is room for. */
@@ -40,6 +43,7 @@ export class JobLoop implements AsyncDisposable {
 	readonly #store: Pick<Store, 'jobs'>;
 	readonly #log: Log;
 	readonly #retryMs: number;
+	readonly #lookMs: number;
 	readonly #work: ReadonlyArray<{ work: Work; inHand: Map<string, Promise<void>> }>;
 	/** How often each job has failed in this process: to be cut off by a crash is not to fail. */
 	readonly #failures = new Lru<string, number>(REMEMBERED);
@@ -51,6 +55,7 @@ export class JobLoop implements AsyncDisposable {
 		this.#store = store;
 		this.#log = log;
 		this.#retryMs = retryMs;
+		this.#lookMs = Math.min(LOOK_MS, MOMENTS * retryMs);
 		this.#work = work.map((one) => ({ work: one, inHand: new Map() }));
 	}
 
@@ -78,7 +83,7 @@ export class JobLoop implements AsyncDisposable {
 			const look = new AbortController();
 			this.#wake = () => look.abort();
 			const taken = await this.#takeJobs();
-			if (taken === 0) await pause(LOOK_MS, AbortSignal.any([look.signal, signal]));
+			if (taken === 0) await pause(this.#lookMs, AbortSignal.any([look.signal, signal]));
 		}
 	}
 

@@ -4,12 +4,12 @@ import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
 import type { Pool } from '../pool/index.ts';
 import type { IdempotencyRecord, KnowledgeBaseRecord, Store } from '../store/index.ts';
-import { Documents } from './documents.ts';
-import { QuestionVectors } from './embedding/index.ts';
+import { Documents, INGEST } from './documents.ts';
+import { KnownModels, PaidVectors, QuestionVectors } from './embedding/index.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { JobLoop } from './job-loop.ts';
 import { markForReindex } from './mark-for-reindex.ts';
-import { Rebuild } from './rebuild/rebuild.ts';
+import { REBUILD, Rebuild } from './rebuild/rebuild.ts';
 import { Training } from './training/training.ts';
 
 export interface KnowledgeDependencies {
@@ -57,10 +57,20 @@ export class Knowledge implements AsyncDisposable {
 		this.#log = deps.log;
 		const { embedders = builtinEmbedders, log } = deps;
 		this.#embedders = embedders;
-		this.#questions = new QuestionVectors({ embedders, log });
+		const models = new KnownModels({ store: deps.store, configured: embedders.configured, log });
+		this.#questions = new QuestionVectors({ embedders, models, log });
 		const documents = new Documents({ store: deps.store, clock: deps.clock, onQueued: () => this.#jobs.wake() });
 		const largeTrainings = new Gate(1, LARGE_TRAININGS);
-		const parts = { retryMs: RETRY_MS, ...deps, embedders, documents, indexing: new KeyedLock(), largeTrainings };
+		const parts = {
+			retryMs: RETRY_MS,
+			...deps,
+			embedders,
+			models,
+			paid: new PaidVectors(),
+			documents,
+			indexing: new KeyedLock(),
+			largeTrainings,
+		};
 		this.documents = documents;
 		this.#rebuild = new Rebuild(parts);
 		const work = [new Ingest(parts), new Training(parts), this.#rebuild];
@@ -72,9 +82,14 @@ export class Knowledge implements AsyncDisposable {
 		return markForReindex(this.#store, this.#embedders.configured);
 	}
 
-	/** Takes up what waits in the store, and goes on. */
+	/** Takes up what waits in the store, and goes on. A server that starts may have a new key: nothing waits any longer. */
 	start(): void {
 		this.#jobs.start();
+		const jobs = [INGEST, REBUILD].map((kind) => ({ op: 'hasten', kind }) as const);
+		this.#store.commit({ jobs }).then(
+			() => this.#jobs.wake(),
+			(error: unknown) => this.#log.error({ error: messageOf(error) }, 'what was postponed waits until it is due'),
+		);
 		this.documents.removeLeftBlobs().catch((error: unknown) => {
 			this.#log.error({ error: messageOf(error) }, 'unused files could not be removed');
 		});
@@ -93,6 +108,19 @@ export class Knowledge implements AsyncDisposable {
 		const record = await this.#rebuild.ask(knowledgeBaseId, receipt);
 		this.#jobs.wake();
 		return record;
+	}
+
+	/**
+	 * Ends a reindex that is under way, or waits: what it has built is dropped, and what serves goes on to serve. Where there is
+	 * none, nothing happens.
+	 * @param receipt the answer that repeats shall get, made of the record as it was stored
+	 * @throws AppError `not_found`
+	 */
+	stopReindex(
+		knowledgeBaseId: string,
+		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
+	): Promise<KnowledgeBaseRecord> {
+		return this.#rebuild.stop(knowledgeBaseId, receipt);
 	}
 
 	/** The best passages of several knowledge bases for a query; none where they hold nothing. */
@@ -123,18 +151,23 @@ export class Knowledge implements AsyncDisposable {
 			const serving = await this.#store.servingGeneration(id);
 			if (!serving || serving.chunk_count === 0) continue;
 			const { hybrid, semantic_weight } = { ...search_settings, ...settings };
-			const { embedder, dimensions } = serving;
-			const kind = `${embedder} ${dimensions}`;
-			const known = vectors.get(kind);
-			const vector = known === undefined ? await this.#questions.of(serving, query, signal) : known;
-			vectors.set(kind, vector);
+			const { embedder } = serving;
+			let vector = serving.basis === null ? null : vectors.get(embedder);
+			if (vector === undefined) {
+				vector = await this.#questions.of(embedder, query, signal);
+				vectors.set(embedder, vector);
+			}
+			const question =
+				vector !== null && (await this.#questions.fits(vector, query, serving, signal))
+					? { embedder, vector }
+					: undefined;
 			targets.push({
 				knowledge_base_id: id,
 				generation: serving.id,
 				basis: serving.basis,
 				hybrid,
 				semantic_weight,
-				...(vector === null ? {} : { question: { embedder, vector } }),
+				...(question ? { question } : {}),
 			});
 		}
 		return targets;

@@ -28,5 +28,7 @@ function reasonOf(
 	configured: string,
 ): KnowledgeBaseRecord['reindex_reason'] {
 	if (reindex_reason === 'vectors') return reindex_reason;
-	return embedder === null || embedder === configured ? null : 'embedder';
+	if (embedder !== null && embedder !== configured) return 'embedder';
+	// Which model answers to the name is seen when it is asked next.
+	return embedder !== null && reindex_reason === 'model' ? reindex_reason : null;
 }

@@ -1,6 +1,13 @@
 import { newId, timestamp, timestampOrNull } from '../base/index.ts';
 import type { IndexingStatus, KnowledgeBase } from '../contract/index.ts';
-import type { DocumentRecord, KnowledgeBaseRecord, NewEvent, Write } from '../store/index.ts';
+import {
+	type Commit,
+	type DocumentRecord,
+	type KnowledgeBaseRecord,
+	type NewEvent,
+	versionOf,
+	type Write,
+} from '../store/index.ts';
 
 /** How a change moves the counts of a knowledge base's documents. */
 export interface CountChange {
@@ -39,6 +46,7 @@ export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
 		embedder: record.embedder,
 		// Asked for already while one runs, and pointless where there is nothing to index.
 		reindex_required: record.reindex_reason !== null && record.rebuilding === null && record.documents_total > 0,
+		problem: record.problem,
 	};
 }
 
@@ -51,7 +59,10 @@ export function recount(
 	change: CountChange,
 	now: number,
 	set: Partial<
-		Pick<KnowledgeBaseRecord, 'generation' | 'rebuilding' | 'embedder' | 'reindex_reason' | 'last_indexed_at'>
+		Pick<
+			KnowledgeBaseRecord,
+			'generation' | 'rebuilding' | 'embedder' | 'reindex_reason' | 'problem' | 'last_indexed_at'
+		>
 	> = {},
 ): { write: Write; events: NewEvent[] } {
 	const counts = {
@@ -60,10 +71,17 @@ export function recount(
 		documents_failed: record.documents_failed + (change.failed ?? 0),
 	};
 	const next: KnowledgeBaseRecord = { ...record, ...counts, ...set, updated_at: now };
+	// Where nothing is in work any more, nothing waits.
+	if (set.problem === undefined && statusOf(next) !== 'indexing') next.problem = null;
 	// From error too: the documents that had failed were removed, and nobody had told that the others are indexed.
 	const indexed = statusOf(record) !== 'ready' && statusOf(next) === 'ready';
 	return {
-		write: { op: 'patch', kind: 'knowledge_bases', id: record.id, set: { ...counts, ...set, updated_at: now } },
+		write: {
+			op: 'patch',
+			kind: 'knowledge_bases',
+			id: record.id,
+			set: { ...counts, ...set, problem: next.problem, updated_at: now },
+		},
 		events: indexed
 			? [
 					{
@@ -75,6 +93,21 @@ export function recount(
 					},
 				]
 			: [],
+	};
+}
+
+/** The part of a commit that has a knowledge base tell what indexing waits for, or that it waits no more; empty where it does. */
+export function problemOf(
+	record: KnowledgeBaseRecord,
+	problem: KnowledgeBaseRecord['problem'],
+): Required<Pick<Commit, 'expect' | 'write'>> {
+	const { id } = record;
+	if (record.problem?.code === problem?.code && record.problem?.message === problem?.message) {
+		return { expect: [], write: [] };
+	}
+	return {
+		expect: [versionOf('knowledge_bases', record)],
+		write: [{ op: 'patch', kind: 'knowledge_bases', id, set: { problem } }],
 	};
 }
 

@@ -62,7 +62,7 @@ export interface ChatRequest {
 	passages: readonly Passage[];
 	/** How well the knowledge bases answer the question in absolute terms, 0..1; 0 where there are none. */
 	confidence: number;
-	/** The tools that it may call; none where there are none. */
+	/** The tools that it may call, those that matter most first; none where there are none. */
 	tools: readonly ToolDefinition[];
 	/** The rounds of this reply so far, in order; the model goes on from there. */
 	steps: readonly ReplyStep[];
@@ -86,6 +86,7 @@ export interface ModelToolCall {
 	type: 'tool_call';
 	/** Unique within the answer. */
 	id: string;
+	/** As a tool may be called, `^[a-zA-Z0-9_-]{1,64}$`, whatever the model wrote. */
 	name: string;
 	/**
 	 * What the model gave, parsed. Where it wrote what is not JSON this is its text, a string: no tool takes one, so whoever
@@ -103,8 +104,17 @@ export interface ModelMemory {
 	memory: unknown;
 }
 
+/**
+ * Which of the passages it was given, by their source numbers: those that had no room are left out. First of all, where
+ * it was not given all of them.
+ */
+export interface ModelPassages {
+	type: 'passages';
+	indexes: readonly number[];
+}
+
 /** What a model yields while it answers. Consumers switch on `type`, so that kinds can be added. */
-export type ModelEvent = ModelDelta | ModelToolCall | ModelUsage | ModelMemory;
+export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage | ModelMemory;
 
 /** A model that answers in a conversation. */
 export interface ChatModel {

@@ -18,9 +18,11 @@ export {
 	BUILTIN_EMBEDDER,
 	builtinEmbedders,
 	createEmbedders,
+	type EmbeddedBatch,
 	type Embedder,
 	type Embedders,
-	mayPass,
+	isOfProvider,
+	isWorthWaiting,
 	probeEmbedder,
 } from './embeddings/index.ts';
 export {

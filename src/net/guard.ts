@@ -43,6 +43,8 @@ export interface Guard {
 }
 
 const MAX_URL_LENGTH = 8_192;
+/** No website has so many; whoever owns a name may give it thousands, and have each of them judged. */
+const MAX_ADDRESSES = 32;
 
 /** A parser leaves some of them out without a word: whoever reads the URL sees another one than is fetched. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -54,10 +56,18 @@ export function createGuard(options: GuardOptions): Guard {
 	const resolve = options.resolve ?? (allowPrivateNetwork ? resolveBySystem : resolverOfDns());
 	const refusedNetworks = new AddressBlocks(options.refusedNetworks ?? []);
 	const own = options.ownAddresses ?? ownAddresses;
-	const isForeign = (address: string) =>
-		isPublicAddress(address) && !own().some((ours) => isSameAddress(ours, address));
-	const isAllowed = allowPrivateNetwork ? () => true : (options.judge ?? isForeign);
-	const judge = (address: string) => !refusedNetworks.has(address) && isAllowed(address);
+	const areForeign = (addresses: readonly string[]) => {
+		if (!addresses.every(isPublicAddress)) return false;
+		// Asks the system, which takes longer than all the rest: once, however many addresses there are.
+		const ours = own();
+		return !addresses.some((address) => ours.some((one) => isSameAddress(one, address)));
+	};
+	const areAllowed = (addresses: readonly string[]) => {
+		if (allowPrivateNetwork) return true;
+		return options.judge ? addresses.every(options.judge) : areForeign(addresses);
+	};
+	const judge = (...addresses: string[]) =>
+		!addresses.some((address) => refusedNetworks.has(address)) && areAllowed(addresses);
 
 	/** Judges where a URL leads, as it stands there; a name may still turn out to have a forbidden address. */
 	function checkTarget({ hostname, port }: { hostname: string; port: string }): void {
@@ -95,7 +105,9 @@ export function createGuard(options: GuardOptions): Guard {
 	const lookup: LookupFunction = (hostname, { all, family }, callback) => {
 		resolve(hostname)
 			.then((addresses) => {
-				if (!addresses.every(({ address }) => judge(address))) throw notPublic(hostname);
+				// A service of an intranet may well run on more machines.
+				if (addresses.length > MAX_ADDRESSES && !allowPrivateNetwork) throw notPublic(hostname);
+				if (!judge(...addresses.map(({ address }) => address))) throw notPublic(hostname);
 				const usable = addresses.filter((found) => !family || found.family === familyNumber(family));
 				if (usable.length === 0) throw Object.assign(new Error(`no address of ${hostname}`), { code: 'ENOTFOUND' });
 				return usable;

@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
+import { readAnswers } from './answer-stream.ts';
 import { type Download, type DownloadOptions, download } from './download.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from './endpoint.ts';
 import { createGuard, type GuardOptions, type UrlRules } from './guard.ts';
@@ -52,11 +53,60 @@ const CONNECTIONS_PER_ORIGIN = {
 	stream: 4_096,
 } as const;
 
+type Purpose = keyof typeof CONNECTIONS_PER_ORIGIN;
+
+/**
+ * Bytes of one answer that are read, its heads and all that is wrapped around its body included. Of the bodies themselves
+ * less is read, as whoever asks says. Streams may go on for as long as they like.
+ */
+const ANSWER_BYTES: Record<Purpose, number> = {
+	document: 64 * 1024 * 1024,
+	key_set: 2 * 1024 * 1024,
+	post: 66 * 1024,
+	stream: Number.POSITIVE_INFINITY,
+};
+
+/** An idle connection is kept for as long as its server says (4 seconds where it does not), but no longer. */
+const KEPT_MS = 10_000;
+/** Beyond so many open connections for one purpose, the next ones are closed once they have been used. */
+const KEPT_CONNECTIONS = 1_000;
+
+export interface NetworkOptions extends GuardOptions {
+	/** Milliseconds that an idle connection is kept at most, whatever its server says. */
+	keptAliveMs?: number;
+	/** Connections for one purpose, to whatever servers, that may be kept for the next request. */
+	keptConnections?: number;
+}
+
 /** Opens the way out; disposal ends every connection. */
-export function createNetwork(options: GuardOptions): Network {
+export function createNetwork(options: NetworkOptions): Network {
+	const { keptAliveMs = KEPT_MS, keptConnections = KEPT_CONNECTIONS } = options;
 	const guard = createGuard(options);
-	const agentFor = (purpose: keyof typeof CONNECTIONS_PER_ORIGIN) =>
-		new Agent({ connect: guard.connect, connections: CONNECTIONS_PER_ORIGIN[purpose], pipelining: 1 });
+	function agentFor(purpose: Purpose): Dispatcher {
+		let open = 0;
+		const connect: buildConnector.connector = (target, callback) =>
+			guard.connect(target, (...result) => {
+				const [error, socket] = result;
+				if (error === null) {
+					open++;
+					socket.once('close', () => open--);
+					// Of a stream also the request may come in pieces.
+					if (purpose !== 'stream') readAnswers(socket, ANSWER_BYTES[purpose]);
+				}
+				callback(...result);
+			});
+		const agent = new Agent({
+			connect,
+			connections: CONNECTIONS_PER_ORIGIN[purpose],
+			pipelining: 1,
+			keepAliveTimeout: Math.min(4_000, keptAliveMs),
+			keepAliveMaxTimeout: keptAliveMs,
+		});
+		const isCrowded = () => open > keptConnections;
+		return agent.compose((dispatch) => (request, handler) => {
+			return dispatch(isCrowded() ? { ...request, reset: true } : request, handler);
+		});
+	}
 	const agents = {
 		document: agentFor('document'),
 		key_set: agentFor('key_set'),

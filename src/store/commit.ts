@@ -18,8 +18,14 @@ export type Write =
 	| Insert
 	| Change
 	| { op: 'remove'; kind: Kind; id: string }
-	/** Removes a conversation with its messages, every event about it and every stored answer that shows it. */
-	| { op: 'erase_conversation'; id: string }
+	/** Removes the rounds of a reply, with their calls. They go with their message by themselves. */
+	| { op: 'erase_rounds'; message_id: string }
+	/**
+	 * Removes a conversation, and of its messages, the events about it, their deliveries and the stored answers that show it at
+	 * most `limit` each (all, where it is absent). What remains is a job of the kind `REMAINS`, in the same transaction, until
+	 * the same write has removed it.
+	 */
+	| { op: 'erase_conversation'; id: string; limit?: number }
 	/** Removes a knowledge base with its documents, every generation of its index and every job about any of them. */
 	| { op: 'erase_knowledge_base'; id: string }
 	/** Removes all sessions of a user, but one where it is named. */
@@ -35,7 +41,10 @@ export type DeliveryWrite =
 	| { op: 'cancel_deliveries'; webhook_id: string; at: number; limit: number }
 	/** Removes deliveries of an endpoint that is gone, with their attempts. */
 	| { op: 'erase_deliveries'; webhook_id: string; limit: number }
-	/** Removes events from before a time (ms since the epoch) that no delivery waits for, with their deliveries. */
+	/**
+	 * Removes events from before a time (ms since the epoch) that no delivery waits for, with their deliveries; 30 days later
+	 * also those that one still waits for. It looks at some thousands, and the next one goes on behind them.
+	 */
 	| { op: 'erase_events'; before: number; limit: number }
 	/** Makes these events, by their places in the log, due anew at an endpoint; those that wait already stay as they are. */
 	| { op: 'redeliver'; webhook_id: string; seqs: number[]; at: number }
@@ -75,7 +84,7 @@ export interface Job {
 	group: string;
 	/** Not before this time (ms since the epoch). */
 	due_at: number;
-	/** How often it was claimed, this time included. */
+	/** How often it was claimed since it was enqueued or postponed, this time included: beyond once, its process ended each time. */
 	attempts: number;
 }
 
@@ -85,8 +94,13 @@ export type JobWrite =
 	| { op: 'settle'; id: string }
 	/** Try again later. */
 	| { op: 'postpone'; id: string; due_at: number }
+	/** What was postponed is due at once: all jobs of a kind, of one group or about one id where that is named. */
+	| { op: 'hasten'; kind: string; group?: string; ref?: string }
 	/** Settles every job about this id; of one kind, where it is named. */
 	| { op: 'settle_all'; ref: string; kind?: string };
+
+/** The kind of the jobs that wait for what remains of erased conversations; `ref` is the conversation. */
+export const REMAINS = 'conversation_remains';
 
 /** The status of a stored answer that is yet to come (102 Processing, RFC 2518). */
 export const PENDING = 102;

@@ -12,7 +12,7 @@ export type {
 	StoredEvent,
 	Write,
 } from './commit.ts';
-export { PENDING } from './commit.ts';
+export { PENDING, REMAINS } from './commit.ts';
 export type {
 	ApiKeyRecord,
 	AssistantRecord,
@@ -25,6 +25,8 @@ export type {
 	KnowledgeBaseRecord,
 	MessageRecord,
 	Records,
+	ReplyCallRecord,
+	ReplyRoundRecord,
 	SessionRecord,
 	ToolRecord,
 	UserRecord,
@@ -58,7 +60,9 @@ export {
 	type Position,
 	type Readers,
 	requireVersion,
+	type SaidMessage,
 	type Store,
 	type UntidyWebhooks,
 	versionOf,
+	type WaitingWebhook,
 } from './store.ts';

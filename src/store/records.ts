@@ -92,9 +92,8 @@ export interface WebhookRecord extends Owned {
 	disabled_reason: string | null;
 	/** Sealed. */
 	secret: string;
-	/** Sealed: the secret before the newest one, which signs beside it until `former_secret_until`. */
-	former_secret: string | null;
-	former_secret_until: number | null;
+	/** Secrets before the newest one, the latest first: each sealed, and until when it signs (ms since the epoch). */
+	former_secrets: { secret: string; until: number }[];
 }
 
 /** What becomes of one event at one endpoint. */
@@ -159,9 +158,11 @@ export interface KnowledgeBaseRecord extends Owned {
 	embedder: string | null;
 	/**
 	 * Why the index is to be built anew: the server's embedder is another one by now, or documents were added without vectors
-	 * while the index's own was not to be had. Null where nothing calls for it.
+	 * while the index's own was not to be had, or another model answers to its name. Null where nothing calls for it.
 	 */
-	reindex_reason: 'embedder' | 'vectors' | null;
+	reindex_reason: 'embedder' | 'vectors' | 'model' | null;
+	/** What indexing waits for, or why the last reindex came to nothing; null where there is no such thing. */
+	problem: { code: string; message: string } | null;
 	/** Counted in the record itself, so that its version tells of every change of its documents. */
 	documents_total: number;
 	/** Documents that are queued or being processed. */
@@ -228,6 +229,7 @@ export interface MessageRecord extends Versioned {
 	status: Message['status'];
 	model: string | null;
 	citations: Citation[];
+	/** Of a reply that has ended; those of one that is being written are records of their own. */
 	tool_calls: ToolCall[];
 	usage: Usage | null;
 	error: Message['error'];
@@ -236,6 +238,32 @@ export interface MessageRecord extends Versioned {
 	/** How often the reply was begun: a crash of ours allows one more, then it has failed. */
 	attempts: number;
 	completed_at: number | null;
+}
+
+/** A round of a reply that is being written, or that has failed: what its model said before it asked for calls. */
+export interface ReplyRoundRecord extends Versioned {
+	message_id: string;
+	/** Its place in the reply, from 1. */
+	number: number;
+	/** The full name of the model that wrote it. */
+	model: string;
+	text: string;
+	/** What the reply has cost up to the calls of this round. */
+	usage: Usage | null;
+	/** What the model wants to be given again with the round. */
+	memory: unknown;
+	/** What the reply is answered from; with its first round only. */
+	grounding: unknown;
+}
+
+/** A call of such a round. */
+export interface ReplyCallRecord extends Versioned {
+	message_id: string;
+	/** Its round's place in the reply, from 1. */
+	round: number;
+	/** Its place among all calls of the reply, from 1. */
+	number: number;
+	call: ToolCall;
 }
 
 /** What the database knows of the server that it belongs to; the id names the fact. */
@@ -261,6 +289,8 @@ export interface Records {
 	deployments: DeploymentRecord;
 	conversations: ConversationRecord;
 	messages: MessageRecord;
+	reply_rounds: ReplyRoundRecord;
+	reply_calls: ReplyCallRecord;
 }
 
 export type Kind = keyof Records;

@@ -57,6 +57,8 @@ export type IndexWrite =
 			model: Uint8Array;
 			/** The cosine of what has nothing to do with each other, 0..1; 0 where absent. */
 			floor?: number;
+			/** The vector that a provider's model gives a text that is always the same; absent where nobody needs to know it again. */
+			sample?: Int8Array;
 	  }
 	/** Vectors of stored chunks (row ids) under a basis. Ids that are gone by now are passed over. */
 	| { op: 'index.add_vectors'; basis: string; chunk_ids: number[]; vectors: Int8Array }

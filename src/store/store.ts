@@ -26,6 +26,12 @@ export interface DueDeliveries {
 	fresh: Records['deliveries'][];
 }
 
+/** An endpoint with deliveries that wait, and when the first of them is due (ms since the epoch; 0: what was not tried yet). */
+export interface WaitingWebhook {
+	id: string;
+	due_at: number;
+}
+
 /** Endpoints, by id, whose deliveries do not fit their state any more. */
 export interface UntidyWebhooks {
 	/** Disabled, and still have deliveries that wait. */
@@ -33,6 +39,9 @@ export interface UntidyWebhooks {
 	/** Deleted, and still have deliveries. */
 	gone: string[];
 }
+
+/** What was said, without what tools and knowledge bases had to do with it. */
+export type SaidMessage = Pick<Records['messages'], 'seq' | 'role' | 'content' | 'status'>;
 
 export interface ListQuery<K extends Kind> {
 	where: Partial<Records[K]>;
@@ -48,8 +57,8 @@ export interface ListQuery<K extends Kind> {
 export interface Readers {
 	get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>;
 	list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Records[K][]>;
-	/** The last `limit` messages of a conversation before a place in it, oldest first. */
-	messagesBefore(conversationId: string, seq: number, limit: number): Promise<Records['messages'][]>;
+	/** What was said last in a conversation before a place in it, oldest first. */
+	messagesBefore(conversationId: string, seq: number, limit: number): Promise<SaidMessage[]>;
 	/** Replies that a process before this one was writing. */
 	unfinishedReplies(): Promise<Records['messages'][]>;
 	/** The reply that is being written in a conversation, or was when the process before this one ended. */
@@ -64,6 +73,8 @@ export interface Readers {
 		after: Position | undefined,
 		limit: number,
 	): Promise<IdleConversation[]>;
+	/** Whether anything remains of an erased conversation. */
+	hasRemains(conversationId: string): Promise<boolean>;
 	/** Assistants of a workspace that this knowledge base is attached to. */
 	assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]>;
 	apiKeyByHash(hash: string): Promise<Records['api_keys'] | undefined>;
@@ -90,7 +101,10 @@ export interface Readers {
 	event(seq: number): Promise<StoredEvent | undefined>;
 	/** Whether `erase_events` would erase any. */
 	hasExpiredEvents(before: number): Promise<boolean>;
-	/** The places in the log of the first event since a time and of the last until another; null where there is none between. */
+	/**
+	 * The first and the last place in the log at which an event of a time stands, both ends included; null where there is
+	 * none. Where the clock was set back, events of other times stand between them.
+	 */
 	eventsBetween(since: number, until: number): Promise<{ first: number; last: number } | null>;
 	/** At most `limit` of each. */
 	dueDeliveries(webhookId: string, now: number, limit: number): Promise<DueDeliveries>;
@@ -107,7 +121,7 @@ export interface Readers {
 	/** When the next delivery of an endpoint is due after this time; null where none waits. */
 	nextDue(webhookId: string, after: number): Promise<number | null>;
 	/** Endpoints with deliveries that wait; of one workspace, where it is named. */
-	webhooksWithPending(workspaceId: string | null): Promise<string[]>;
+	waitingWebhooks(workspaceId: string | null): Promise<WaitingWebhook[]>;
 	untidyWebhooks(): Promise<UntidyWebhooks>;
 	/** Since when every attempt of an endpoint has failed; null where the last one has not, or there was none. */
 	failingSince(webhookId: string): Promise<number | null>;
@@ -129,6 +143,8 @@ export interface Readers {
 	termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]>;
 	/** The basis of a generation that was opened last, whether it serves or not. */
 	openedBasis(generation: string): Promise<OpenedBasis | undefined>;
+	/** The sample that a basis was opened with; undefined where it was opened without, or has gone. */
+	sampleOf(basis: string): Promise<Int8Array | undefined>;
 	/** What a generation's chunks say that were stored after this one, in the order in which they were. */
 	textsAfter(generation: string, chunkId: number, limit: number): Promise<StoredText[]>;
 	/** A document's chunks in reading order, after a position in it, in the generation that serves the knowledge base now. */

@@ -11,8 +11,9 @@ import {
 } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import { requireBounds } from './bounds.ts';
-import { requireHeaderName, requireHeaders, requireHeaderValue } from './headers.ts';
+import { isSecretHeader, requireHeaderName, requireHeaders, requireHeaderValue } from './headers.ts';
 import { compileParameters } from './parameters/index.ts';
+import { placeholderIn } from './placeholders.ts';
 import { refusedAt } from './refusal.ts';
 import { requirePlaceholders, requirePlainUrl, requireTemplateUrl } from './url.ts';
 
@@ -85,7 +86,23 @@ function completeApi(
 	}
 	requireAuth(config.auth);
 	requireHeaders(config.headers, headersOf(config.auth));
+	requireFixedSecrets(config);
 	return config;
+}
+
+/** What says who calls is the operator's to know: a model that fills it in would say who it is, and answers could not be cleaned. */
+function requireFixedSecrets({ headers, auth, parameters }: ApiToolConfig): void {
+	const secret = Object.entries(headers).filter(([name]) => isSecretHeader(name));
+	const { type: _, ...members } = auth;
+	const places = [
+		...secret.map(([name, value]) => [['config', 'headers', name], value] as const),
+		...Object.entries(members).map(([name, value]) => [['config', 'auth', name], value] as const),
+	];
+	for (const [place, value] of places) {
+		const placeholder = placeholderIn(value, parameters);
+		if (placeholder === undefined) continue;
+		throw refusedAt(place, `is sent as it is, and cannot have the placeholder ${placeholder} of a parameter`);
+	}
 }
 
 function completeMcp(given: McpToolConfigInput, network: Pick<Network, 'checkUrl'>): McpToolConfig {

@@ -21,12 +21,13 @@ const OURS = new Set([
 	'upgrade',
 ]);
 
-const SPEAKS_OF_A_SECRET = /auth|cookie|credential|key|passw|secret|session|signature|token/i;
+const SPEAKS_OF_A_SECRET =
+	/auth(?!or(?!i[sz]))|cookie|credential|(?<!idempotency-)key|passw|secret|session|signature|token/i;
 
 /**
  * Whether a header's value is kept secret. Its name tells: one that holds `auth`, `cookie`, `credential`, `key`, `passw`,
  * `secret`, `session`, `signature` or `token`, such as Authorization, Cookie, X-Api-Key, Private-Token. Rather a
- * harmless value hidden than a secret shown.
+ * harmless value hidden than a secret shown; but `author` and `idempotency-key` are no such words.
  */
 export function isSecretHeader(name: string): boolean {
 	return SPEAKS_OF_A_SECRET.test(name);

@@ -8,6 +8,12 @@ const ALONE = /^\{([^{}]*)\}$/;
 /** Writes a value for the place where it goes. */
 type Encode = (text: string, name: string) => string;
 
+/** The first placeholder in a text that is one of a parameter; undefined where there is none. */
+export function placeholderIn(text: string, parameters: object): string | undefined {
+	const { properties = {} } = parameters as { properties?: object };
+	return [...text.matchAll(PLACEHOLDER)].find(([, name = '']) => Object.hasOwn(properties, name))?.[0];
+}
+
 /** The arguments of a call, as they are filled into templates. Braces around anything but a parameter are just text. */
 export class Filling {
 	readonly #properties: object;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Clock, type Log, Lru } from '../base/index.ts';
 import type { ApiToolConfig, McpToolConfig } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
@@ -46,20 +47,26 @@ export class ToolCaller {
 	}
 
 	/** @throws only the signal's reason */
-	api(tool: ToolRecord, args: unknown, signal: AbortSignal): Promise<ToolTrial> {
+	api(tool: ToolRecord, args: unknown, signal: AbortSignal, key: string = randomUUID()): Promise<ToolTrial> {
 		return this.#within<ApiToolConfig>(tool, signal, async ({ config, words }, end) => {
 			const sound = await this.#checkOf(tool, config).read(args, end);
-			const { status, result } = await callApi(this.#options.network, config, words, sound, end);
+			const { status, result } = await callApi(this.#options.network, config, words, sound, key, end);
 			return { result, is_error: false, error: null, status_code: status };
 		});
 	}
 
 	/** @throws only the signal's reason */
-	mcp(tool: ToolRecord, find: Find, args: unknown, signal: AbortSignal): Promise<ToolTrial> {
+	mcp(
+		tool: ToolRecord,
+		find: Find,
+		args: unknown,
+		signal: AbortSignal,
+		key: string = randomUUID(),
+	): Promise<ToolTrial> {
 		return this.#within<McpToolConfig>(tool, signal, async ({ words }, end) => {
 			const { server, called } = await find(end);
 			const sound = await called.check.read(args, end);
-			const answer = await server.call(called.name, sound, end);
+			const answer = await server.call(called.name, sound, key, end);
 			const text = words.hide(mcpAnswerText(answer));
 			const message = `The function reported an error: ${text.slice(0, MAX_WORD)}`;
 			const is_error = answer.isError === true;

@@ -9,8 +9,10 @@ export interface ToolFunction {
 	/**
 	 * Calls it once, within the tool's time limit. Whatever comes of it is its outcome; rejects only with the signal's
 	 * reason. What a call has changed elsewhere stays changed when it is given up.
+	 * @param key what this call is known by where it may change something, for whoever would carry it out twice: printable
+	 * ASCII without quotation marks; absent: one that no other call has
 	 */
-	call(args: unknown, signal: AbortSignal): Promise<ToolOutcome>;
+	call(args: unknown, signal: AbortSignal, key?: string): Promise<ToolOutcome>;
 }
 
 /** What came of a call. Holds no secret of the tool. */

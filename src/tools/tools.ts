@@ -141,7 +141,9 @@ export class Tools implements AsyncDisposable {
 	async #functionsOfOne(tool: ToolRecord, signal: AbortSignal): Promise<ToolFunction[]> {
 		const tool_id = tool.id;
 		if (!isMcp(tool)) {
-			return [{ tool_id, ...apiFunction(tool), call: (args, signal) => this.#caller.api(tool, args, signal) }];
+			return [
+				{ tool_id, ...apiFunction(tool), call: (args, signal, key) => this.#caller.api(tool, args, signal, key) },
+			];
 		}
 		try {
 			const { allowed_tools } = sealedConfig<McpToolConfig>(tool);
@@ -153,8 +155,8 @@ export class Tools implements AsyncDisposable {
 					name: nameOfMcpFunction(tool.name, called.name),
 					description: called.description,
 					parameters: called.parameters,
-					call: (args, signal) =>
-						this.#caller.mcp(tool, async () => ({ server: this.#servers.of(tool), called }), args, signal),
+					call: (args, signal, key) =>
+						this.#caller.mcp(tool, async () => ({ server: this.#servers.of(tool), called }), args, signal, key),
 				}));
 		} catch (thrown) {
 			if (!signal.aborted) this.#failedList(tool, thrown);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, type Clock } from '../base/index.ts';
 import {
 	decideAndCommit,
@@ -10,8 +11,6 @@ import {
 
 /** Events that are made due in one commit. */
 const PORTION = 200;
-/** The log is in order of commit, and an event's time is taken somewhat before: neighbours may stand the other way round. */
-const DISORDER_MS = 60_000;
 
 export interface ReplayDependencies {
 	store: Pick<Store, 'commit' | 'events' | 'eventsBetween'>;
@@ -41,7 +40,8 @@ export async function replayEvents(
 	{ store, clock, wake }: ReplayDependencies,
 	{ endpoint, since, until, receipt }: Replay,
 ): Promise<number> {
-	const range = await store.eventsBetween(since - DISORDER_MS, until + DISORDER_MS);
+	const range = await store.eventsBetween(since, until);
+	// The log is in order of commit, and that is not the order of time where clocks are set back.
 	const inTime = ({ created_at }: StoredEvent) => created_at >= since && created_at <= until;
 	let replayed = 0;
 	let after = (range?.first ?? 1) - 1;
@@ -71,6 +71,8 @@ export async function replayEvents(
 		after = portion.last;
 		if (portion.count > 0) wake(portion.id);
 		if (portion.isLast) return replayed;
+		// Where nothing was to be done there was no commit to wait for, either.
+		await nextTurn();
 	}
 }
 

@@ -3,7 +3,7 @@ import { AppError, type SecretBox } from '../base/index.ts';
 import type { WebhookRecord } from '../store/index.ts';
 
 /** The secrets of an endpoint as they are stored, each sealed. */
-type StoredSecrets = Pick<WebhookRecord, 'secret' | 'former_secret' | 'former_secret_until'>;
+type StoredSecrets = Pick<WebhookRecord, 'secret' | 'former_secrets'>;
 
 const PREFIX = 'whsec_';
 const NEW_BYTES = 32;
@@ -11,6 +11,8 @@ const NEW_BYTES = 32;
 const BYTES = { least: 24, most: 64 } as const;
 /** How long a secret signs beside the one that has replaced it. */
 const FORMER_MS = 24 * 3_600_000;
+/** Former secrets that sign at most: each is another value in a header. */
+const MOST_FORMER = 10;
 const SEALED_FOR = 'webhook secrets';
 
 /** A new secret: `whsec_` and the Base64 of 32 random bytes. */
@@ -36,7 +38,7 @@ export function requireSigningSecret(secret: string): void {
 	throw new AppError('invalid_request', `/secret ${message}.`, { details: [{ path: '/secret', message }] });
 }
 
-/** The secrets of webhook endpoints: the newest one, and for a while the one before. */
+/** The secrets of webhook endpoints: the newest one, and each of those before for a while. */
 export class SigningSecrets {
 	readonly #box: SecretBox;
 
@@ -46,20 +48,27 @@ export class SigningSecrets {
 
 	/** An endpoint's first secret. */
 	first(secret: string): StoredSecrets {
-		return { secret: this.#seal(secret), former_secret: null, former_secret_until: null };
+		return { secret: this.#seal(secret), former_secrets: [] };
 	}
 
-	/** The secrets after another one has come. The same one again changes nothing: the one before must not be lost by it. */
+	/**
+	 * The secrets after another one has come. A receiver may have any of those before, and each keeps its time. The same one
+	 * again changes nothing.
+	 */
 	replaced(stored: StoredSecrets, secret: string, now: number): Partial<StoredSecrets> {
 		if (this.#open(stored.secret) === secret) return {};
-		return { secret: this.#seal(secret), former_secret: stored.secret, former_secret_until: now + FORMER_MS };
+		const before = this.#former(stored, now).filter((former) => this.#open(former.secret) !== secret);
+		const former_secrets = [{ secret: stored.secret, until: now + FORMER_MS }, ...before].slice(0, MOST_FORMER);
+		return { secret: this.#seal(secret), former_secrets };
 	}
 
 	/** The secrets that sign now, the newest first. */
-	valid({ secret, former_secret, former_secret_until }: StoredSecrets, now: number): [string, ...string[]] {
-		const newest = this.#open(secret);
-		if (former_secret === null || former_secret_until === null || former_secret_until <= now) return [newest];
-		return [newest, this.#open(former_secret)];
+	valid(stored: StoredSecrets, now: number): [string, ...string[]] {
+		return [this.#open(stored.secret), ...this.#former(stored, now).map(({ secret }) => this.#open(secret))];
+	}
+
+	#former({ former_secrets }: StoredSecrets, now: number): StoredSecrets['former_secrets'] {
+		return former_secrets.filter(({ until }) => until > now);
 	}
 
 	#seal(secret: string): string {

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { copyFile, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test, { after } from 'node:test';
+import Database from 'better-sqlite3';
 import { newId } from '../../src/base/index.ts';
 import { startTestApp } from '../support/app.ts';
 import { created, createScene } from './scene.ts';
@@ -253,4 +257,39 @@ test('a cursor goes on also where everything before it was erased', async () => 
 			['Guide 3'],
 		);
 	}
+});
+
+test('where an older state of the log was brought back, a cursor from after it is refused, and nothing is skipped', async () => {
+	await using own = await startTestApp();
+	const assistant = await created(own, ASSISTANTS, { name: 'Guide' });
+	const rename = async (count: number, on = own) => {
+		for (let at = 0; at < count; at++) await on.call('PATCH', `${ASSISTANTS}/${assistant}`, { name: `Guide ${at}` });
+	};
+	await rename(2);
+	const common = await page('', own);
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-restored-'));
+	const running = new Database(join(own.dataDir, 'parley.db'));
+	await running.backup(join(dataDir, 'parley.db'));
+	running.close();
+	await copyFile(join(own.dataDir, 'secret.key'), join(dataDir, 'secret.key'));
+	await rename(5);
+	const lost = [await page('', own), await page('limit=4', own), await page('types=conversation.closed', own)];
+
+	await using restored = await startTestApp({ dataDir, key: own.key });
+	const refused = async (cursor: string, types: string) => {
+		const { status, body } = await restored.call('GET', `${EVENTS}?cursor=${cursor}${types}`);
+		assert.deepEqual([status, body.error?.code], [400, 'invalid_cursor'], JSON.stringify(body));
+		assert.match(body.error.message, /from a backup/);
+	};
+	const all = async () => {
+		for (const [at, { next_cursor }] of lost.entries()) {
+			await refused(next_cursor, at === 2 ? '&types=conversation.closed' : '');
+		}
+	};
+	// None of the places is there yet; then each of them is another event's.
+	await all();
+	await rename(8, restored);
+	await all();
+	const { data } = await page(`cursor=${common.next_cursor}`, restored);
+	assert.equal(data.length, 8, 'what was seen before goes on');
 });

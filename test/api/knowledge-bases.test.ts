@@ -45,6 +45,7 @@ test('a new knowledge base is answered whole, with its defaults, and is ready', 
 		last_indexed_at: null,
 		embedder: null,
 		reindex_required: false,
+		problem: null,
 	});
 });
 

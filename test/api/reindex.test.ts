@@ -203,6 +203,7 @@ test('a document that cannot be read any more ends in error with the reason and 
 			last_indexed_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
+			problem: null,
 		},
 	);
 	const { status, error, chunk_count } = await processed(app, base, ink);
@@ -252,6 +253,7 @@ test('what is added, processed again and removed meanwhile is neither lost nor b
 			last_indexed_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
+			problem: null,
 		},
 	);
 	assert.deepEqual(await found(base, 'kettle'), [slow, again, added].sort(), 'of the new one');

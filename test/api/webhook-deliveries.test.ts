@@ -347,6 +347,35 @@ test('of an endpoint with very many deliveries all are cancelled, and all are er
 	for (const tail of ['', '/deliveries']) assert.equal((await app.call('GET', hook.path + tail)).status, 404);
 });
 
+test('what waited when an endpoint was disabled is cancelled, all of it, also where it is revived at once', async () => {
+	await using hook = await receiver(app, ['conversation.closed', 'assistant.updated']);
+	hook.answer = failing;
+	await using store = await openBeside(app);
+	const stream = await firstWorkspace(store);
+	const count = 3_000;
+	const event = (at: number) => ({
+		id: `evt_revived_${at}`,
+		stream,
+		type: 'conversation.closed',
+		data: { at },
+		created_at: clock.now(),
+	});
+	await store.commit({ events: Array.from({ length: count }, (_, at) => event(at)) });
+	assert.equal((await app.call('PATCH', hook.path, { status: 'disabled' })).status, 200);
+	hook.answer = taking;
+	assert.equal((await app.call('PATCH', hook.path, { status: 'active' })).status, 200);
+	await rename();
+	const [first] = await hook.got(1);
+	assert.equal(first?.event.type, 'assistant.updated', 'nothing that waited then is sent');
+	const where = { webhook_id: hook.id };
+	const ended = await until('none waits', async () => {
+		const all = await store.list('deliveries', { where, order: 'asc', limit: count + 2 });
+		return all.every(({ status }) => status !== 'pending') && all;
+	});
+	const statuses = ended.map(({ status }) => status);
+	assert.deepEqual(statuses.toSorted(), [...Array(count).fill('cancelled'), 'delivered']);
+});
+
 test('an endpoint that is revived, or moves elsewhere, has not failed yet', async () => {
 	await using hook = await receiver(app, ['assistant.updated']);
 	await using store = await openBeside(app);

@@ -257,3 +257,23 @@ test('an intranet’s endpoints are registered in plain HTTP where private netwo
 	const odd = await own.call('POST', WEBHOOKS, { ...HOOK, url: 'ftp://10.0.0.5/' });
 	assert.deepEqual([odd.status, odd.body.error.code], [400, 'url_not_allowed']);
 });
+
+test('a workspace has at most fifty endpoints, also when many are registered at once, and deleting one makes room', async () => {
+	await using own = await startTestApp();
+	const add = (headers?: Record<string, string>) => own.call('POST', WEBHOOKS, HOOK, headers);
+	const first = await add();
+	await own.call('PATCH', `${WEBHOOKS}/${first.body.id}`, { status: 'disabled' });
+	const answers = await Promise.all(Array.from({ length: 60 }, () => add()));
+	assert.equal(answers.filter(({ status }) => status === 201).length, 49, 'a disabled one counts');
+	for (const { status, body } of answers) {
+		if (status === 201) continue;
+		assert.deepEqual([status, body.error.code], [403, 'plan_limit_exceeded']);
+		assert.match(body.error.message, /at most 50 webhook endpoints/);
+	}
+	await using store = await openBeside(own);
+	const stranger = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
+	assert.equal((await add(stranger)).status, 201, 'each workspace counts its own');
+	assert.equal((await own.call('DELETE', `${WEBHOOKS}/${first.body.id}`)).status, 200);
+	assert.equal((await add()).status, 201);
+	assert.equal((await add()).status, 403);
+});

@@ -260,6 +260,24 @@ test('two people behind one address may use the same Idempotency-Key and get eac
 	assert.notEqual(hers?.conversation_id, his?.conversation_id);
 });
 
+test('a message that is sent again from another network is the same one; a key that anybody might use is not', async () => {
+	const open = await deploy(SHARED, { features: {} });
+	const closed = await deploy();
+	const long = 'k3v9x1p-8w2m4qz-1c7r5ty';
+	const from = async (address: string, key: string, deployment = open, sub: string | null = null) => {
+		const more = { 'x-forwarded-for': address, 'idempotency-key': key };
+		return (await visitor(deployment, sub === null ? null : tokenOf(sub), more).start()).conversation_id;
+	};
+	const first = await from('192.0.2.1', long);
+	assert.equal(await from('198.51.100.7', long), first);
+	assert.equal(await from('2001:db8::1', long), first);
+	assert.notEqual(await from('192.0.2.1', 'message-1'), await from('198.51.100.7', 'message-1'));
+	// Where people are known, nobody gets another's answer by their key.
+	const hers = await from('192.0.2.1', long, closed, 'ann');
+	assert.equal(await from('198.51.100.7', long, closed, 'ann'), hers);
+	assert.notEqual(await from('192.0.2.1', long, closed, 'bob'), hers);
+});
+
 test('messages are counted by subject, wherever it comes from; those of others are not', async () => {
 	const deployment = await deploy(SHARED, { rate_limit: { messages_per_minute: 2 } });
 	const from = (sub: string, address: string) => visitor(deployment, tokenOf(sub), { 'x-forwarded-for': address });

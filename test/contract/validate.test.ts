@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { AppError } from '../../src/base/index.ts';
+import { SettingsSchema } from '../../src/config/index.ts';
 import {
 	AssistantCreate,
 	AssistantPatch,
@@ -179,4 +181,25 @@ test('whatever is sent to whatever operation is taken as it is or refused with a
 		}),
 		{ numRuns: 1_000 },
 	);
+});
+
+test('every schema that requests or settings are held against is a valid JSON Schema, and can be compiled', () => {
+	// The server compiles them when they are first needed, and takes them to be valid.
+	const standard = new Ajv({ strict: true, allowUnionTypes: true, discriminator: true });
+	const all: Operation[] = Object.values(operations);
+	for (const { method, path, query, body } of all) {
+		for (const [schema, check] of [
+			[query, query && queryValidator(query)],
+			[body, body && bodyValidator(body)],
+		] as const) {
+			if (schema === undefined || check === undefined) continue;
+			assert.ok(standard.validateSchema(schema), `${method} ${path}: ${standard.errorsText()}`);
+			try {
+				check({});
+			} catch (error) {
+				assert.ok(error instanceof AppError, `${method} ${path}: ${error}`);
+			}
+		}
+	}
+	assert.ok(standard.validateSchema(SettingsSchema), standard.errorsText());
 });

@@ -8,7 +8,7 @@ import { Conversations, Retention } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore, type Store, type Write } from '../../src/store/index.ts';
+import { openSqliteStore, REMAINS, type Store, type Write } from '../../src/store/index.ts';
 import { standingClock } from '../access/people.ts';
 import * as samples from '../store/samples.ts';
 import { until } from '../support/until.ts';
@@ -402,4 +402,19 @@ test('memory of an erased conversation is given back at once', async () => {
 	assert.equal(await conversations.expire(one, expiry), true);
 	assert.equal(await conversations.expire(one, expiry), false);
 	assert.deepEqual(gets, [one, one], 'the second had to look it up: nothing was kept of it');
+});
+
+test('what remains of a conversation whose erasure broke off is erased by the next look', async () => {
+	await using scene = room();
+	const conversation = samples.conversation();
+	const messages = [1, 2, 3].map((seq) => samples.message({ conversation_id: conversation.id, seq }));
+	await write(
+		{ op: 'insert', kind: 'conversations', record: conversation },
+		...messages.map((record) => ({ op: 'insert', kind: 'messages', record }) as const),
+	);
+	await write({ op: 'erase_conversation', id: conversation.id, limit: 1 });
+	assert.equal(await store.hasRemains(conversation.id), true);
+	await scene.look();
+	assert.equal(await store.hasRemains(conversation.id), false);
+	assert.deepEqual(await store.jobs.claim(REMAINS, 10, 0), []);
 });

@@ -65,6 +65,7 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 		last_indexed_at: null,
 		embedder: null,
 		reindex_required: false,
+		problem: null,
 	});
 	assert.equal((await app.call('GET', `${BASES}/${base}`)).body.status, 'indexing');
 	assert.deepEqual(await indexedEvents(app, base), []);
@@ -80,6 +81,7 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 			last_indexed_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
+			problem: null,
 		},
 	);
 	const { body } = await app.call('GET', `${BASES}/${base}/documents`);
@@ -273,6 +275,7 @@ test('a broken file ends in status error with a sentence, and its removal leads 
 			last_indexed_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
+			problem: null,
 		},
 	);
 	const retried = await app.call('POST', `${BASES}/${base}/documents/${body.id}/retry`);
@@ -321,6 +324,7 @@ test('a document can be removed while it is being processed, and so can its know
 		last_indexed_at: null,
 		embedder: null,
 		reindex_required: false,
+		problem: null,
 	});
 	pool.open();
 	await until('the workers have let go', () => pool.waiting === 0);

@@ -37,10 +37,12 @@ export interface RoomOptions {
 	/** The id of the embedder, `builtin` by default, and the providers that there are. */
 	embedder?: string;
 	providers?: ProviderSettings[];
+	/** Milliseconds until what failed is tried again for the first time; 1 by default. */
+	retryMs?: number;
 }
 
 /** Opens a room. It takes no jobs yet: that is for `knowledge.start()`. */
-export async function openRoom({ embedder = 'builtin', providers = [] }: RoomOptions = {}): Promise<Room> {
+export async function openRoom({ embedder = 'builtin', providers = [], retryMs = 1 }: RoomOptions = {}): Promise<Room> {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-room-'));
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const pool = new GatedPool();
@@ -48,7 +50,7 @@ export async function openRoom({ embedder = 'builtin', providers = [] }: RoomOpt
 	const logged: Room['logged'] = [];
 	const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 	const embedders = createEmbedders(embedder, providers, { network, clock: systemClock, log, random: () => 1 });
-	const knowledge = new Knowledge({ store, pool, network, embedders, clock: systemClock, log, retryMs: 1 });
+	const knowledge = new Knowledge({ store, pool, network, embedders, clock: systemClock, log, retryMs });
 
 	const document = async (id: string) => {
 		const record = await store.get('documents', id);

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { deferred } from '../../src/base/index.ts';
+import type { ChatRequest } from '../../src/models/index.ts';
 import { CircuitBreaker, type CircuitState, type Permit } from '../../src/models/providers/circuit-breaker.ts';
-import { ModelServer } from '../support/model-server.ts';
-import { openProvider, outcomeOf } from './fixtures/provider.ts';
+import { type ModelScript, ModelServer } from '../support/model-server.ts';
+import { chatRequest, type Outcome, openProvider, outcomeOf, type TestProvider } from './fixtures/provider.ts';
 
 /** A clock that stands until a test moves it. */
 class HandClock {
@@ -111,7 +113,7 @@ test('whatever happens in whatever order, a provider that answers again is asked
 		fc.constant('enter' as const),
 		fc.record({
 			permit: fc.nat(30),
-			end: fc.constantFrom('succeeded' as const, 'failed' as const, 'abandoned' as const),
+			end: fc.constantFrom('began' as const, 'succeeded' as const, 'failed' as const, 'abandoned' as const),
 		}),
 		fc.record({ pass: fc.integer({ min: -200_000, max: 200_000 }) }),
 	);
@@ -187,4 +189,149 @@ test('what a provider refuses with good reason does not open its circuit', async
 	}
 	server.always([{ say: 'Hello.' }]);
 	assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
+});
+
+/** Asks so many questions, one after the other. */
+async function ask(provider: TestProvider, times: number, request: Partial<ChatRequest> = {}): Promise<Outcome[]> {
+	const outcomes: Outcome[] = [];
+	for (let at = 0; at < times; at++) outcomes.push(await outcomeOf(provider.chat, request));
+	return outcomes;
+}
+
+test('a request that a provider refuses within its stream is refused to whoever sent it and to nobody else', async () => {
+	const message = "This model's maximum context length is 8192 tokens";
+	const refusals = [
+		{ message, type: 'invalid_request_error', code: 'context_length_exceeded' },
+		{ message, type: 'invalid_request_error' },
+		{ message, type: 'BadRequestError' },
+		{ message, type: 'authentication_error' },
+		{ message, type: 'not_found_error' },
+	];
+	for (const type of ['openai-compatible', 'anthropic'] as const) {
+		for (const error of refusals) {
+			await using server = await ModelServer.start();
+			await using provider = openProvider(server.provider({ type }));
+			const scripts: ModelScript[] = [[{ error }], [{ say: 'Well, ' }, { error }]];
+			for (const script of scripts) {
+				server.always(script);
+				const outcomes = await ask(provider, 5);
+				for (const { error: thrown } of outcomes) {
+					assert.match(String(thrown), /did not (accept|permit)|does not know the model/, JSON.stringify(error));
+				}
+			}
+			assert.equal(server.calls.length, 10, 'none was tried again');
+			server.always([{ say: 'Hello.' }]);
+			assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
+		}
+	}
+});
+
+test('a model that fails is left alone, and the other models of its provider answer on', async () => {
+	await using server = await ModelServer.start();
+	const clock = new HandClock();
+	await using provider = openProvider(server.provider(), { clock });
+	const failing: ModelScript = [{ status: 500, headers: { 'retry-after': '60' } }];
+	server.always(({ body }) => (body.model === 'broken' ? failing : [{ say: 'Fine.' }]));
+	await ask(provider, 5, { model: 'broken' });
+	assert.match(
+		String((await outcomeOf(provider.chat, { model: 'broken' })).error),
+		/has failed several times in a row/,
+	);
+	assert.equal(server.calls.length, 5);
+	assert.equal((await outcomeOf(provider.chat, { model: 'good' })).text, 'Fine.');
+	clock.ms += 10_000;
+	await ask(provider, 3, { model: 'good' });
+	assert.match(String((await outcomeOf(provider.chat, { model: 'broken' })).error), /status 500/);
+	assert.match(provider.logged(), /"model":"broken","circuit":"open"/);
+});
+
+test('a provider that takes no more requests, or that cannot be reached, is left alone with all its models', async () => {
+	await using server = await ModelServer.start();
+	const clock = new HandClock();
+	await using provider = openProvider(server.provider(), { clock });
+	server.always([{ status: 429, headers: { 'retry-after': '60' } }]);
+	for (let at = 0; at < 5; at++) await outcomeOf(provider.chat, { model: `model-${at}` });
+	assert.match(
+		String((await outcomeOf(provider.chat, { model: 'another' })).error),
+		/has failed several times in a row/,
+	);
+	assert.equal(server.calls.length, 5);
+	clock.ms += 10_000;
+	server.always([{ say: 'Back.' }]);
+	assert.equal((await outcomeOf(provider.chat, { model: 'another' })).text, 'Back.');
+
+	const gone = await ModelServer.start();
+	await gone[Symbol.asyncDispose]();
+	await using absent = openProvider(gone.provider({ first_token_timeout_ms: 5_000 }));
+	for (let at = 0; at < 5; at++) await outcomeOf(absent.chat, { model: `model-${at}` });
+	assert.match(String((await outcomeOf(absent.chat, { model: 'another' })).error), /has failed several times in a row/);
+});
+
+test('a provider that says one word and hangs is found out, and again soon after it was let off', async () => {
+	await using server = await ModelServer.start();
+	const clock = new HandClock();
+	await using provider = openProvider(server.provider({ idle_timeout_ms: 100 }), { clock });
+	server.always([{ say: 'Well' }, { hang: true }]);
+	const outcomes = await ask(provider, 12);
+	assert.equal(server.calls.length, 5);
+	assert.match(String(outcomes[4]?.error), /stopped in the middle/);
+	assert.match(String(outcomes[5]?.error), /has failed several times in a row/);
+	clock.ms += 10_000;
+	await ask(provider, 5);
+	assert.equal(server.calls.length, 6, 'one try is enough');
+	clock.ms += 19_999;
+	await ask(provider, 1);
+	assert.equal(server.calls.length, 6, 'for twice as long');
+	clock.ms += 1;
+	server.always([{ say: 'Back.' }]);
+	assert.equal((await outcomeOf(provider.chat)).text, 'Back.');
+});
+
+test('while the answer that proves a provider is back goes on, the others are let in', async () => {
+	await using server = await ModelServer.start();
+	const clock = new HandClock();
+	await using provider = openProvider(server.provider(), { clock });
+	server.always([{ status: 500, headers: { 'retry-after': '60' } }]);
+	await ask(provider, 5);
+	clock.ms += 10_000;
+	const told = deferred<void>();
+	server.always([{ say: 'Hello.' }]);
+	server.next([{ say: 'A long ' }, { wait: told.promise }, { say: 'story.' }]);
+	const story = provider.chat.stream(chatRequest(), new AbortController().signal)[Symbol.asyncIterator]();
+	assert.deepEqual((await story.next()).value, { type: 'delta', text: 'A long ' });
+	assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
+	told.resolve();
+	assert.deepEqual((await story.next()).value, { type: 'delta', text: 'story.' });
+	await story.return?.();
+});
+
+test('replies that are stopped because they hang do not hide that a provider fails', async () => {
+	await using server = await ModelServer.start();
+	await using provider = openProvider(server.provider());
+	for (let at = 0; at < 5; at++) {
+		server.next([{ say: 'Well' }, { hang: true }], [{ status: 500, headers: { 'retry-after': '60' } }]);
+		for await (const _ of provider.chat.stream(chatRequest(), new AbortController().signal)) break;
+		await outcomeOf(provider.chat);
+	}
+	assert.match(String((await outcomeOf(provider.chat)).error), /has failed several times in a row/);
+});
+
+test('an answer that begins lets others in, yet the next failure closes the door for twice as long', () => {
+	const { breaker, clock } = opened();
+	clock.ms += 10_000;
+	const probe = enter(breaker);
+	probe.began();
+	const other = enter(breaker);
+	probe.failed();
+	assert.equal(breaker.state, 'open');
+	other.succeeded();
+	assert.equal(breaker.state, 'closed', 'somebody had a whole answer');
+	for (let at = 0; at < 5; at++) enter(breaker).failed();
+	clock.ms += 10_000;
+	enter(breaker).began();
+	enter(breaker).failed();
+	clock.ms += 19_999;
+	assert.equal(breaker.enter(), null);
+	clock.ms += 1;
+	enter(breaker);
 });

@@ -167,6 +167,28 @@ const FAULTS: Fault[] = [
 		asked: 3,
 	},
 	{
+		what: 'finds in the stream that the question is too long',
+		script: [{ error: { message: SAID, type: 'invalid_request_error', code: 'context_length_exceeded' } }],
+		sentence: 'The model provider did not accept the request.',
+	},
+	{
+		what: 'filters the question in the stream',
+		script: [{ error: { message: SAID, code: 'content_filter' } }],
+		sentence: 'The model provider did not accept the request.',
+		types: ['openai-compatible'],
+	},
+	{
+		what: 'refuses the key in the stream',
+		script: [{ error: { message: SAID, type: 'authentication_error' } }],
+		sentence: "The model provider did not accept this server's key.",
+	},
+	{
+		what: 'reports in the stream that it takes no more requests',
+		script: [{ error: { message: SAID, type: 'rate_limit_error' } }],
+		sentence: 'The model provider takes no more requests for now.',
+		asked: 3,
+	},
+	{
 		what: 'reports a status in the stream',
 		script: [{ error: { message: SAID, code: 429 } }],
 		sentence: 'The model provider takes no more requests for now.',

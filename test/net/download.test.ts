@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { createNetwork, type Download, type DownloadOptions } from '../../src/net/index.ts';
 import { until } from '../support/until.ts';
@@ -61,6 +62,19 @@ for (const [coding, packed] of Object.entries({
 		assert.equal(String(await fetchFrom(server.origin)), text);
 	});
 }
+
+test('a file that is read slowly comes whole', async () => {
+	const file = randomBytes(3_000_000);
+	await using server = await httpServer((_request, response) => response.writeHead(200).end(file));
+	await using network = open();
+	await using download = await network.download(`${server.origin}/slow`);
+	const chunks: Buffer[] = [];
+	for await (const chunk of download.body) {
+		chunks.push(chunk);
+		await setTimeout(1);
+	}
+	assert.ok(Buffer.concat(chunks).equals(file));
+});
 
 test('an empty body is empty in any coding', async () => {
 	await using server = await httpServer((_request, response) => response.setHeader('content-encoding', 'gzip').end());

@@ -186,6 +186,44 @@ test('a server with a public address does not connect to itself', async () => {
 	assert.deepEqual(canary.seen, []);
 });
 
+test('a name with very many addresses is judged as fast as any, and not connected to', async () => {
+	let asked = 0;
+	const resolved: Record<string, number> = { 'few.example': 32, 'many.example': 33, 'very-many.example': 3_900 };
+	await using canary = await startCanary();
+	await using network = createNetwork({
+		allowPrivateNetwork: false,
+		ownAddresses: () => {
+			asked++;
+			return ['11.22.0.5'];
+		},
+		resolve: async (name) =>
+			Array.from({ length: resolved[name] ?? 0 }, (_, at) => ({ address: `11.22.${at >> 8}.${at & 255}`, family: 4 })),
+	});
+	for (const name of Object.keys(resolved)) {
+		asked = 0;
+		await assert.rejects(network.download(`https://${name}/`), { code: 'url_not_allowed' }, name);
+		assert.ok(asked <= 1, `${name}: the addresses of this machine were read ${asked} times`);
+	}
+	assert.deepEqual(canary.seen, []);
+});
+
+test('up to 32 addresses of a name are tried, and one more is too many', async () => {
+	await using server = await httpServer((_request, response) => response.end('here'));
+	const addresses = (count: number) => Array.from({ length: count }, () => ({ address: '127.0.0.1', family: 4 }));
+	const open = (allowPrivateNetwork: boolean) =>
+		createNetwork({
+			allowPrivateNetwork,
+			judge: () => true,
+			resolve: async (name) => addresses(name.startsWith('few') ? 32 : 33),
+		});
+	await using network = open(false);
+	assert.equal(await textOf((await network.download(`http://few.example:${server.port}/`)).body), 'here');
+	await assert.rejects(network.download(`http://many.example:${server.port}/`), { code: 'url_not_allowed' });
+	await using intranet = open(true);
+	const service = await intranet.download(`http://many.example:${server.port}/`);
+	assert.equal(await textOf(service.body), 'here', 'a service of an intranet may run on many machines');
+});
+
 test('the addresses of this machine are those of its interfaces', () => {
 	const own = ownAddresses();
 	assert.ok(own.includes('127.0.0.1'));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { createNetwork, type PostOptions } from '../../src/net/index.ts';
 import { until } from '../support/until.ts';
@@ -157,4 +158,109 @@ test('a refusal names the place of the URL where it is told of one', async () =>
 			return true;
 		},
 	);
+});
+
+/** Answers each request that has come whole. */
+function answering(socket: Socket, answer: () => void): void {
+	let text = '';
+	socket.on('data', (bytes) => {
+		text += bytes.toString('latin1');
+		if (!text.endsWith(Buffer.from(SENT.body as string).toString('latin1'))) return;
+		text = '';
+		answer();
+	});
+}
+
+test('an interim answer that nobody asked for is passed over, however it is cut into pieces', async () => {
+	const done = '\r\n\r\n';
+	const answer = `HTTP/1.1 100 Continue${done}HTTP/1.1 103 Early Hints\r\nLink: </a>${done}HTTP/1.1 100 Go on\r\nA: b${done}`;
+	const whole = Buffer.from(`${answer}HTTP/1.1 201 Made\r\nContent-Length: 12\r\n\r\nHTTP/1.1 100`);
+	let cut = 0;
+	await using server = await tcpServer((socket) => {
+		socket.setNoDelay(true);
+		answering(socket, () => {
+			// Two turns of the loop, and the peer has read the first piece.
+			const rest = () => void socket.write(whole.subarray(cut));
+			socket.write(whole.subarray(0, cut), () => setImmediate(() => setImmediate(rest)));
+		});
+	});
+	await using network = open();
+	for (cut = 1; cut < whole.length; cut++) {
+		const { status, body, error } = await network.post(server.origin, SENT);
+		assert.deepEqual([status, body, error], [201, 'HTTP/1.1 100', null], `cut at ${cut}`);
+	}
+	assert.ok(server.connections < 10, `connections are kept: there were ${server.connections}`);
+});
+
+test('an answer that never comes to its point is not read for long', async () => {
+	const flood = (head: string, more: string) => (socket: Socket) => {
+		answering(socket, () => {
+			socket.write(head);
+			const chunk = more.repeat(1_000);
+			const pour = () => {
+				while (!socket.destroyed && socket.write(chunk));
+			};
+			socket.on('drain', pour);
+			pour();
+		});
+	};
+	const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+	const cases: Array<[name: string, server: (socket: Socket) => void, status: number | null, error: RegExp | null]> = [
+		['hints', flood('', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'), null, /more bytes around it than are read/],
+		['interim answers', flood('', 'HTTP/1.1 100 Continue\r\n\r\n'), null, /more bytes around it than are read/],
+		// These have answered, if at length.
+		['a chunk extension', flood(`${chunked}1;`, 'a'), 200, null],
+		['trailers', flood(`${chunked}0\r\n`, 'a: b\r\n'), 200, null],
+		['a body', flood('HTTP/1.1 200 OK\r\n\r\n', 'a'), 200, null],
+	];
+	for (const [name, serve, status, error] of cases) {
+		await using server = await tcpServer(serve);
+		await using network = open();
+		const outcome = await network.post(server.origin, { ...SENT, timeoutMs: 20_000 });
+		assert.equal(outcome.status, status, name);
+		if (error === null) assert.equal(outcome.error, null, name);
+		else assert.match(outcome.error ?? '', error, name);
+	}
+});
+
+test('what is read is counted anew for each answer of a connection', async () => {
+	await using server = await tcpServer((socket) => {
+		const hints = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(200);
+		answering(socket, () => void socket.write(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`));
+	});
+	await using network = open();
+	for (let turn = 0; turn < 200; turn++) assert.equal((await network.post(server.origin, SENT)).body, 'ok');
+	assert.ok(server.connections < 10, `connections are kept: there were ${server.connections}`);
+});
+
+test('a receiver cannot have its connections kept for as long as it likes', async () => {
+	const open = new Set<Socket>();
+	await using server = await tcpServer((socket) => {
+		open.add(socket);
+		socket.on('close', () => open.delete(socket));
+		const kept = 'Connection: keep-alive\r\nKeep-Alive: timeout=600';
+		answering(socket, () => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${kept}\r\n\r\n`));
+	});
+	await using network = createNetwork({ allowPrivateNetwork: true, keptAliveMs: 10 });
+	await Promise.all(Array.from({ length: 5 }, () => network.post(server.origin, SENT)));
+	await until('they are closed', () => open.size === 0);
+});
+
+test('of many receivers only so many connections are kept', async () => {
+	const open = new Set<Socket>();
+	await using server = await tcpServer((socket) => {
+		open.add(socket);
+		socket.on('close', () => open.delete(socket));
+		answering(socket, () => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
+	});
+	await using network = createNetwork({
+		allowPrivateNetwork: true,
+		keptConnections: 4,
+		resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+	});
+	const post = (at: number) => network.post(`http://receiver-${at}.example:${server.port}/`, SENT);
+	for (let at = 0; at < 40; at++) assert.equal((await post(at)).body, 'ok');
+	assert.equal(server.connections, 40);
+	// Those that are beyond it have been closed by now, but for the last ones: none of them has been idle for long.
+	assert.ok(open.size < 10, `${open.size} are open`);
 });

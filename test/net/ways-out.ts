@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { newSigner } from '../access/signers.ts';
+import { addWorkspace, openBeside } from '../api/side-door.ts';
 import { type ApiAnswer, ORIGIN, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
@@ -20,12 +21,24 @@ export interface Given {
 }
 
 const signer = newSigner('RS256');
+/** Of one workspace; the tables are longer. */
+const MOST_ENDPOINTS = 50;
+
+/** Another workspace: what calls on its behalf carry. */
+async function newOwner(app: TestApp): Promise<Record<string, string>> {
+	await using store = await openBeside(app);
+	return { authorization: `Bearer ${(await addWorkspace(store)).key}` };
+}
+
 let count = 0;
 
 /** All of them. What a scene needs besides is made as it is needed. */
 export function waysOut(): WayOut[] {
 	let knowledgeBase: string | undefined;
 	let assistant: string | undefined;
+	let endpoints = 0;
+	const owners: Promise<Record<string, string>>[] = [];
+	const ownerOf = new Map<string, Record<string, string>>();
 	const keysOf = async (app: TestApp, deployment: string) => {
 		const token = await signer.sign({ sub: 'ann', exp: Math.floor(Date.now() / 1_000) + 3_600 });
 		return app.call('GET', `/api/v1/widget/conversations/conv_1/messages?deployment_id=${deployment}`, undefined, {
@@ -36,9 +49,16 @@ export function waysOut(): WayOut[] {
 	return [
 		{
 			name: 'a webhook',
-			give: (app, url) => app.call('POST', '/api/v1/webhooks', { url, events: ['assistant.updated'] }),
+			async give(app, url) {
+				const number = Math.floor(endpoints++ / MOST_ENDPOINTS);
+				owners[number] ??= newOwner(app);
+				const owner = await owners[number];
+				const answer = await app.call('POST', '/api/v1/webhooks', { url, events: ['assistant.updated'] }, owner);
+				if (answer.status === 201) ownerOf.set(answer.body.id, owner);
+				return answer;
+			},
 			async use(app, { id }) {
-				const { status, body } = await app.call('POST', `/api/v1/webhooks/${id}/test`);
+				const { status, body } = await app.call('POST', `/api/v1/webhooks/${id}/test`, undefined, ownerOf.get(id));
 				assert.equal(status, 200, JSON.stringify(body));
 				return body.error ?? 'delivered';
 			},

@@ -5,7 +5,6 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { createApiKey, insertKey, insertWorkspace, isApiKey } from '../../src/access/index.ts';
 import { newId } from '../../src/base/index.ts';
 import { commands, findCommand, runCommand } from '../../src/commands/index.ts';
@@ -13,9 +12,8 @@ import { loadConfig } from '../../src/config/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { eventsOf } from '../support/event-stream.ts';
-import { type ServerProcess, startServer } from '../support/server-process.ts';
+import { program, type ServerProcess, startServer } from '../support/server-process.ts';
 
-const built = fileURLToPath(new URL('../../.build/main.js', import.meta.url));
 const PASSWORD = 'four ducks on a pond';
 
 interface Ran {
@@ -28,9 +26,9 @@ interface Ran {
 function parley(dataDir: string, ...args: string[]): Promise<Ran> {
 	return new Promise((resolve, reject) => {
 		const { PATH, HOME } = process.env;
-		const child = spawn(process.execPath, [built, ...args], {
+		const child = spawn(program.command, [...program.args, ...args], {
 			cwd: tmpdir(),
-			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, PARLEY_PORT: '8099' },
+			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, PARLEY_PORT: '8099', ...program.env },
 			stdio: ['ignore', 'pipe', 'pipe'],
 			timeout: 60_000,
 		});

@@ -4,12 +4,10 @@ import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { ModelServer } from '../support/model-server.ts';
-import { startServer } from '../support/server-process.ts';
+import { program, startServer } from '../support/server-process.ts';
 
-const built = fileURLToPath(new URL('../../.build/main.js', import.meta.url));
 const KEY = 'gsk_doctor_0123456789';
 
 interface Ran {
@@ -22,9 +20,9 @@ interface Ran {
 function doctor(dataDir: string, env: Record<string, string> = {}): Promise<Ran> {
 	return new Promise((resolve, reject) => {
 		const { PATH, HOME } = process.env;
-		const child = spawn(process.execPath, [built, 'doctor'], {
+		const child = spawn(program.command, [...program.args, 'doctor'], {
 			cwd: tmpdir(),
-			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, ...env },
+			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, ...program.env, ...env },
 			stdio: ['ignore', 'pipe', 'pipe'],
 			timeout: 60_000,
 		});

@@ -5,9 +5,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
-import { type ServerProcess, startServer } from '../support/server-process.ts';
+import { program, type ServerProcess, startServer } from '../support/server-process.ts';
 
 const QUESTIONS = 60;
 const LIMIT_MS = 30_000;
@@ -64,9 +63,8 @@ test('a server that is told to stop finishes the replies that it has begun, and 
 test('a server that is told to stop while it still starts ends in order as well', async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-stop-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
-	const built = fileURLToPath(new URL('../../.build/main.js', import.meta.url));
-	const env = { PATH: process.env.PATH, PARLEY_DATA_DIR: folder, PARLEY_PORT: '0' };
-	const server = spawn(process.execPath, [built], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+	const env = { PATH: process.env.PATH, PARLEY_DATA_DIR: folder, PARLEY_PORT: '0', ...program.env };
+	const server = spawn(program.command, program.args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
 	t.after(() => server.kill('SIGKILL'));
 	let printed = '';
 	for (const stream of [server.stdout, server.stderr]) {

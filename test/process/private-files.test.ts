@@ -4,11 +4,8 @@ import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { startServer } from '../support/server-process.ts';
-
-const built = fileURLToPath(new URL('../../.build/main.js', import.meta.url));
+import { program, startServer } from '../support/server-process.ts';
 
 /** A folder that everybody may look into, as an operator makes one, and what is made by default is for everybody too. */
 async function openFolder(t: TestContext): Promise<string> {
@@ -71,8 +68,12 @@ test('what a command writes is for its owner alone too', async (t) => {
 	// As after copying the database without its uploads: the command makes their folder again.
 	await rm(join(dataDir, 'blobs'), { recursive: true });
 	const { PATH, HOME } = process.env;
-	const env = { PATH, HOME, PARLEY_DATA_DIR: dataDir };
-	await promisify(execFile)(process.execPath, [built, 'keys', 'create'], { cwd: dataDir, env, timeout: 60_000 });
+	const env = { PATH, HOME, PARLEY_DATA_DIR: dataDir, ...program.env };
+	await promisify(execFile)(program.command, [...program.args, 'keys', 'create'], {
+		cwd: dataDir,
+		env,
+		timeout: 60_000,
+	});
 	const modes = await modesIn(dataDir);
 	assert.equal(modes.get('blobs'), '700');
 	assertPrivate(modes);

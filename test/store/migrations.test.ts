@@ -9,6 +9,13 @@ import { openSqliteStore } from '../../src/store/index.ts';
 import { databaseFile } from '../../src/store/sqlite/connection.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 
+/** The steps before the one in which this was said first. */
+const stepsBefore = (text: string) =>
+	MIGRATIONS.slice(
+		0,
+		MIGRATIONS.findIndex((step) => step.includes(text)),
+	);
+
 /** The steps that the first released database had. */
 const FIRST_RELEASE = 2;
 
@@ -53,4 +60,26 @@ test('a database of the first release is brought up to date with all that it hol
 		['evt_3'],
 		'events of that time are erased with their conversation too',
 	);
+});
+
+test('a secret that still signs when the server is brought up to date signs for the rest of its day', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
+	t.after(() => rm(dataDir, { recursive: true }));
+	const old = new Database(databaseFile(dataDir));
+	const steps = stepsBefore('former_secrets');
+	for (const step of steps) old.exec(step);
+	old.pragma(`user_version = ${steps.length}`);
+	old.exec(`
+		INSERT INTO webhooks VALUES ('hook_1', 2, 'ws_1', 'https://one.example', '["*"]', NULL, 'active', NULL, 'new', 'old', 99, 1, 2);
+		INSERT INTO webhooks VALUES ('hook_2', 1, 'ws_1', 'https://two.example', '["*"]', NULL, 'active', NULL, 'only', NULL, NULL, 1, 2);
+	`);
+	old.close();
+
+	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	const secretsOf = async (id: string) => {
+		const { secret, former_secrets } = (await store.get('webhooks', id)) ?? assert.fail(id);
+		return { secret, former_secrets };
+	};
+	assert.deepEqual(await secretsOf('hook_1'), { secret: 'new', former_secrets: [{ secret: 'old', until: 99 }] });
+	assert.deepEqual(await secretsOf('hook_2'), { secret: 'only', former_secrets: [] });
 });

@@ -36,6 +36,7 @@ export function knowledgeBase(given: Partial<Sample<'knowledge_bases'>> = {}): S
 		rebuilding: null,
 		embedder: null,
 		reindex_reason: null,
+		problem: null,
 		documents_total: 0,
 		documents_pending: 0,
 		documents_failed: 0,
@@ -115,6 +116,43 @@ export function message(given: Partial<Sample<'messages'>> = {}): Sample<'messag
 		attempts: 1,
 		created_at: NOON,
 		completed_at: NOON + 1,
+		...given,
+	};
+}
+
+export function replyRound(given: Partial<Sample<'reply_rounds'>> = {}): Sample<'reply_rounds'> {
+	const message_id = given.message_id ?? newId('message');
+	return {
+		id: `${message_id}.1`,
+		message_id,
+		number: 1,
+		model: 'local/small',
+		text: 'One moment.',
+		usage: { input_tokens: 12, output_tokens: 5 },
+		memory: [{ type: 'reasoning', text: 'Hm.', metadata: null }],
+		grounding: { passages: [], confidence: 0 },
+		created_at: NOON,
+		...given,
+	};
+}
+
+export function replyCall(given: Partial<Sample<'reply_calls'>> = {}): Sample<'reply_calls'> {
+	const message_id = given.message_id ?? newId('message');
+	return {
+		id: `${message_id}.call.1`,
+		message_id,
+		round: 1,
+		number: 1,
+		call: {
+			id: 'call_1',
+			tool_id: 'tool_sample',
+			name: 'order_status',
+			arguments: { order: '4711' },
+			result: null,
+			status: 'running',
+			duration_ms: null,
+		},
+		created_at: NOON,
 		...given,
 	};
 }
@@ -221,8 +259,7 @@ export function webhook(given: Partial<Sample<'webhooks'>> = {}): Sample<'webhoo
 		status: 'active',
 		disabled_reason: null,
 		secret: 'sealed',
-		former_secret: null,
-		former_secret_until: null,
+		former_secrets: [],
 		created_at: NOON,
 		updated_at: NOON,
 		...given,

@@ -14,6 +14,7 @@ import {
 	dropGenerationsOf,
 	generationOf,
 	openedBasisOf,
+	sampleOf,
 	servingChunksOf,
 	termsAfter,
 	textsAfter,
@@ -386,6 +387,15 @@ test('a basis knows how far its vectors have come, also past chunks that have go
 	assert.equal(openedBasisOf(db, 'gen_1')?.embedded_to, three);
 	write(add1(one));
 	assert.equal(openedBasisOf(db, 'gen_1')?.embedded_to, three);
+});
+
+test('a basis gives back the sample that it was opened with, if it was', () => {
+	const sample = Int8Array.of(127, -127, 0, 5);
+	write(open(), openBasis(), { ...openBasis('basis_2'), sample } as IndexWrite);
+	assert.deepEqual(
+		[sampleOf(db, 'basis_1'), sampleOf(db, 'basis_2'), sampleOf(db, 'none')],
+		[undefined, sample, undefined],
+	);
 });
 
 test('a generation tells whose vectors it holds, and takes those of its own bases only', () => {

@@ -83,6 +83,8 @@ export interface OpenApiDocument {
 	openapi: string;
 	info: { title: string; version: string; description: string };
 	tags: Array<{ name: string; description: string }>;
+	/** What the server sends, by the type of the event. */
+	webhooks: Record<string, unknown>;
 	// biome-ignore lint/suspicious/noExplicitAny: read here, and handed out with types
 	paths: Record<string, Record<string, any>>;
 	components: Record<string, Record<string, object>>;

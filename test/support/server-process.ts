@@ -23,9 +23,11 @@ export interface ServerOptions {
 	key?: string;
 	/** A command that runs the server, such as a tracer; it must keep the process id. */
 	under?: string[];
+	/** Another than the one under test. */
+	program?: Program;
 }
 
-/** A running server: the built one, as a process of its own. */
+/** A running server, as a process of its own. */
 export interface ServerProcess extends AsyncDisposable {
 	/** For example `http://127.0.0.1:40123`. */
 	readonly url: string;
@@ -55,20 +57,37 @@ export interface Answer {
 	body: any;
 }
 
-const built = fileURLToPath(new URL('../../.build/main.js', import.meta.url));
+/** The server under test: how it is run, and what its environment needs besides the settings. */
+export interface Program {
+	command: string;
+	/** Before those of the server. */
+	args: string[];
+	env: Record<string, string>;
+}
+
+const build = fileURLToPath(new URL('../../.build/', import.meta.url));
+
+/** The built server on this Node; or the one file that `PARLEY_BINARY` names, as `npm run test:binary` does. */
+export const program: Program =
+	process.env.PARLEY_BINARY === undefined
+		? { command: process.execPath, args: [join(build, 'main.js')], env: {} }
+		: { command: process.env.PARLEY_BINARY, args: [], env: { PARLEY_CACHE_DIR: join(build, 'cache') } };
+
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 45_000;
 
-/** Starts the built server on a free port and waits until it listens. */
+/** Starts the server on a free port and waits until it listens. */
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
-	if (!existsSync(built)) throw new Error('The server is not built: run "npm run build", or the tests by "npm test".');
+	const { command, args, env } = options.program ?? program;
+	if (![command, ...args].every(existsSync)) {
+		throw new Error('The server is not built: run "npm run build", or the tests by "npm test".');
+	}
 	const ownFolder = options.dataDir === undefined;
 	const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'parley-process-')));
 	const key = options.key ?? keyOf(createApiKey());
-	const [command = process.execPath, ...before] = options.under ?? [];
-	const args = [...before, ...(options.under === undefined ? [] : [process.execPath]), built, 'serve'];
+	const [first = '', ...others] = [...(options.under ?? []), command, ...args, 'serve'];
 	const startedAt = performance.now();
-	const child = spawn(command, args, {
+	const child = spawn(first, others, {
 		// Not the project's folder: a settings file there is not the tests' business.
 		cwd: dataDir,
 		env: environment({
@@ -78,6 +97,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 			PARLEY_API_KEY: key,
 			PARLEY_RATE_LIMIT: '0',
 			PARLEY_LOG_LEVEL: 'warn',
+			...env,
 			...options.env,
 		}),
 		stdio: ['ignore', 'pipe', 'pipe'],

@@ -90,11 +90,14 @@ test('a value in the query is a value, and a pair whose argument is not given is
 test('a value in a header is a value, and one that no header can hold is refused', async () => {
 	await using peer = await apiPeer();
 	await using room = toolRoom();
-	const config = { headers: { 'X-City': 'in {a}', 'X-Other': '{not_one}', 'X-Api-Key': '{a}' } };
+	const config = {
+		headers: { 'X-City': 'in {a}', 'X-Other': '{not_one}', 'X-Api-Key': '{not_one}', 'Idempotency-Key': '{a}' },
+	};
 	const { request } = await sent(room, peer, config, { a: 'Orléans' });
 	assert.equal(Buffer.from(request?.headers['x-city'] as string, 'latin1').toString('latin1'), 'in Orléans');
 	assert.equal(request?.headers['x-other'], '{not_one}');
-	assert.equal(request?.headers['x-api-key'], '{a}', 'a secret is sent as it is');
+	assert.equal(request?.headers['x-api-key'], '{not_one}', 'a secret is sent as it is');
+	assert.equal(request?.headers['idempotency-key'], 'Orléans');
 	assert.equal((await sent(room, peer, config, {})).request?.headers['x-city'], undefined);
 	for (const a of ['x\r\nX-Injected: 1', 'x\nX-Injected: 1', '\r', '\0', 'Łódź']) {
 		const { outcome, request } = await sent(room, peer, config, { a });

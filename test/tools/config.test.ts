@@ -268,3 +268,24 @@ test('parameters that stay as they are stored are not judged again', () => {
 		'what hangs on them is',
 	);
 });
+
+test('a secret is sent as it is, so that it takes no placeholder of a parameter', () => {
+	const wrong: Array<[given: object, place: string]> = [
+		[{ headers: { 'X-Session-Id': '{city}' } }, '/config/headers/X-Session-Id'],
+		[{ headers: { 'X-Api-Key': 'one {day} two' } }, '/config/headers/X-Api-Key'],
+		[{ auth: { type: 'bearer', token: '{city}' } }, '/config/auth/token'],
+		[{ auth: { type: 'header', name: 'X-Who', value: 'for {city}' } }, '/config/auth/value'],
+		[{ auth: { type: 'basic', username: '{city}', password: 'x' } }, '/config/auth/username'],
+		[{ auth: { type: 'basic', username: 'x', password: '{city}' } }, '/config/auth/password'],
+	];
+	for (const [given, place] of wrong) {
+		assert.deepEqual(
+			refusal(() => api(given)),
+			['invalid_request', place],
+			JSON.stringify(given),
+		);
+	}
+	api({ headers: { 'X-Api-Key': '{other}{}', 'Idempotency-Key': '{city}', 'X-Author': '{day}' } });
+	api({ auth: { type: 'bearer', token: '{other}' } });
+	mcp({ headers: { 'X-Api-Key': '{city}' } });
+});

@@ -24,6 +24,7 @@ test('headers whose names speak of secrets are hidden, and the others shown', ()
 	const secret = [
 		...['Authorization', 'Cookie', 'X-Api-Key', 'apikey', 'Ocp-Apim-Subscription-Key', 'x-functions-key'],
 		...['X-Auth-Token', 'Private-Token', 'X-Amz-Security-Token', 'X-Client-Secret', 'X-Password', 'X-Session-Id'],
+		...['Proxy-Authorisation', 'Authentication', 'X-Idempotency-Key-Secret', 'X-Idempotent-Key', 'X-Author-Key'],
 	];
 	const open = [
 		'Accept',
@@ -33,6 +34,10 @@ test('headers whose names speak of secrets are hidden, and the others shown', ()
 		'X-Request-Id',
 		'X-Tenant',
 		'Anthropic-Version',
+		'Idempotency-Key',
+		'X-Idempotency-Key',
+		'X-Author',
+		'X-Authored-By',
 	];
 	const shown = hideSecrets(withHeaders(Object.fromEntries([...secret, ...open].map((name) => [name, 'value']))));
 	assert.deepEqual(shown.headers, {

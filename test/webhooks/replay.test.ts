@@ -82,6 +82,16 @@ test('an endpoint that is disabled while its events are replayed gets no more of
 	assert.deepEqual([...statuses], ['cancelled']);
 });
 
+test('events from before and after the clock was set back are all replayed', async (t) => {
+	// Half of them while it was an hour fast.
+	const { replay, deliveries, events } = await scene(t, (at) => NOON + (at < COUNT / 2 ? 3_600_000 : 0) + at);
+	const [since, until] = [NOON + 400, NOON + 3_600_100];
+	const expected = events.filter(({ created_at }) => created_at >= since && created_at <= until).map(({ id }) => id);
+	assert.equal(expected.length, 231);
+	assert.equal(await replay({}, since, until), 231);
+	assert.deepEqual((await deliveries()).map(({ event_id }) => event_id).toSorted(), expected.toSorted());
+});
+
 test('events that were stored in another order than they happened in are all replayed', async (t) => {
 	// Pairs of neighbours stand the other way round.
 	const { replay, deliveries, events } = await scene(t, (at) => NOON + (at ^ 1));

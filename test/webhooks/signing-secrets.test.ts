@@ -45,7 +45,7 @@ test('a secret of one’s own has 24 to 64 bytes in standard Base64, and a wrong
 	}
 });
 
-test('for a day the former secret signs beside the newest one, and never more than two do', () => {
+test('for a day each former secret signs beside the newest one: whoever still has the first of three goes on', () => {
 	const [first, second, third] = [newSigningSecret(), newSigningSecret(), newSigningSecret()];
 	let stored = secrets.first(first);
 	assert.deepEqual(secrets.valid(stored, 0), [first]);
@@ -54,7 +54,11 @@ test('for a day the former secret signs beside the newest one, and never more th
 	assert.deepEqual(secrets.valid(stored, 1000 + DAY - 1), [second, first]);
 	assert.deepEqual(secrets.valid(stored, 1000 + DAY), [second]);
 	stored = { ...stored, ...secrets.replaced(stored, third, 2000) };
-	assert.deepEqual(secrets.valid(stored, 2000), [third, second]);
+	assert.deepEqual(secrets.valid(stored, 2000), [third, second, first]);
+	assert.deepEqual(secrets.valid(stored, 1000 + DAY), [third, second], 'each one has a day of its own');
+	assert.deepEqual(secrets.valid(stored, 2000 + DAY), [third]);
+	stored = { ...stored, ...secrets.replaced(stored, first, 2000 + DAY) };
+	assert.equal(stored.former_secrets.length, 1, 'those that are over are not kept');
 	assert.doesNotMatch(JSON.stringify(stored), /whsec_/);
 });
 
@@ -65,4 +69,16 @@ test('the secret that is there already pushes the former one out neither once no
 	assert.deepEqual(secrets.replaced(stored, second, 2000), {});
 	const back = { ...stored, ...secrets.replaced(stored, first, 3000) };
 	assert.deepEqual(secrets.valid(back, 3000), [first, second], 'going back is a change like any other');
+	assert.deepEqual(
+		secrets.valid(back, 3000 + DAY),
+		[first],
+		'the newest one is not over with the time that it once had',
+	);
+});
+
+test('of many changes in a day the newest ten former secrets sign', () => {
+	const given = Array.from({ length: 14 }, newSigningSecret);
+	let stored = secrets.first(given[0] as string);
+	for (const [at, secret] of given.entries()) stored = { ...stored, ...secrets.replaced(stored, secret, at) };
+	assert.deepEqual(secrets.valid(stored, 20), given.slice(3).reverse());
 });

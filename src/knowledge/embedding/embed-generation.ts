@@ -1,40 +1,88 @@
 import { newId } from '../../base/index.ts';
-import type { Embedder } from '../../models/index.ts';
+import { type Embedder, isOfProvider } from '../../models/index.ts';
 import type { OpenedBasis, Store } from '../../store/index.ts';
 import { mustWrite } from '../must-write.ts';
 import { requireDimensions } from './dimensions.ts';
-import { embedTexts, PAGE } from './embed-texts.ts';
+import { embedPage, int8Of, keep, PAGE, rowsOf } from './embed-texts.ts';
+import type { KnownModels } from './known-models.ts';
+import type { PaidVectors } from './paid-vectors.ts';
+
+/** What embedding needs beside the embedder. */
+export interface EmbeddingDependencies {
+	store: Store;
+	paid: PaidVectors;
+	models: KnownModels;
+	signal: AbortSignal;
+}
 
 /**
  * Gives a vector of a provider's embedder to every chunk of a generation that is being built and has none, and stores them
- * in portions. What is stored is paid for once: who is cut off goes on from there. Where nothing else is being indexed, no
- * chunk is without one afterwards.
- * @returns the basis; null where there are no chunks
+ * batch by batch, giving a sign of life after each. What is stored is paid for once: who is cut off goes on from there, unless
+ * another model answers to the name by then. Where nothing else is being indexed, no chunk is without one afterwards, and
+ * `Store.openedBasis` tells the basis.
  * @throws AppError `model_error`; the signal's reason
  */
-export async function embedGeneration(
-	{ store, signal }: { store: Store; signal: AbortSignal },
+export async function* embedGeneration(
+	{ store, paid, models, signal }: EmbeddingDependencies,
 	embedder: Embedder,
 	generation: string,
-): Promise<string | null> {
+): AsyncGenerator<void, void, undefined> {
+	const making = { embedder, paid, signal };
 	let basis = await store.openedBasis(generation);
+	if (basis && !(await models.isMadeBy(embedder, basis.id, signal))) basis = undefined;
 	for (;;) {
 		signal.throwIfAborted();
 		const texts = await store.textsAfter(generation, basis?.embedded_to ?? 0, PAGE);
-		const last = texts.at(-1);
-		if (!last) return basis?.id ?? null;
-		const { vectors, dimensions } = await embedTexts(embedder, texts, signal);
-		basis ??= await openBasis(store, generation, dimensions, await embedder.floor(signal));
-		requireDimensions(embedder.id, dimensions, basis.dimensions);
-		const chunk_ids = texts.map(({ id }) => id);
-		await mustWrite(store, { op: 'index.add_vectors', basis: basis.id, chunk_ids, vectors });
-		basis = { ...basis, embedded_to: last.id };
+		if (texts.length === 0) return;
+		const vectors: Array<Int8Array | undefined> = texts.map(() => undefined);
+		let stored = 0;
+		try {
+			for await (const made of embedPage(making, texts)) {
+				for (const { place, vector } of made) vectors[place] = vector;
+				// In order: the basis remembers no more than up to where it has come.
+				const ready = vectors.slice(stored, gapAfter(vectors, stored)) as Int8Array[];
+				if (ready.length === 0) continue;
+				basis ??= await openBasis({ store, signal }, embedder, generation, ready[0]?.length as number);
+				for (const { length } of ready) requireDimensions(embedder.id, length, basis.dimensions);
+				const chunk_ids = texts.slice(stored, stored + ready.length).map(({ id }) => id);
+				const rows = rowsOf(ready, basis.dimensions);
+				await mustWrite(store, { op: 'index.add_vectors', basis: basis.id, chunk_ids, vectors: rows });
+				stored += ready.length;
+				basis = { ...basis, embedded_to: chunk_ids.at(-1) as number };
+				yield;
+			}
+		} catch (error) {
+			if (isOfProvider(error)) keep(making, texts.slice(stored), vectors.slice(stored));
+			throw error;
+		}
 	}
 }
 
-async function openBasis(store: Store, generation: string, dimensions: number, floor: number): Promise<OpenedBasis> {
+/** The first place, not before this one, that is empty. */
+function gapAfter(vectors: ReadonlyArray<Int8Array | undefined>, from: number): number {
+	const gap = vectors.indexOf(undefined, from);
+	return gap === -1 ? vectors.length : gap;
+}
+
+async function openBasis(
+	{ store, signal }: Pick<EmbeddingDependencies, 'store' | 'signal'>,
+	embedder: Embedder,
+	generation: string,
+	dimensions: number,
+): Promise<OpenedBasis> {
 	const basis = newId('basis');
+	const floor = await embedder.floor(signal);
+	const sample = int8Of(await embedder.sample(signal));
 	const model = new Uint8Array(0);
-	await mustWrite(store, { op: 'index.open_basis', generation, basis, dimensions, trained_on: 0, model, floor });
+	await mustWrite(store, {
+		op: 'index.open_basis',
+		generation,
+		basis,
+		dimensions,
+		trained_on: 0,
+		model,
+		floor,
+		sample,
+	});
 	return { id: basis, dimensions, embedded_to: 0 };
 }

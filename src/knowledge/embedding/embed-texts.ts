@@ -1,8 +1,9 @@
-import type { Embedder } from '../../models/index.ts';
+import { type Embedder, isOfProvider } from '../../models/index.ts';
 import { writeInt8 } from '../semantic/index.ts';
 import { requireDimensions } from './dimensions.ts';
+import type { PaidVectors } from './paid-vectors.ts';
 
-/** Texts whose vectors are held as they come, four bytes a value; of all others there is one byte. */
+/** Texts that are asked for in one go: what came of them in no order is held until all before it is there. */
 export const PAGE = 256;
 
 /** What an embedder that reads texts is told of a chunk. */
@@ -13,6 +14,13 @@ export interface ChunkText {
 	text: string;
 }
 
+/** Who makes vectors, and what it has made already. */
+export interface Making {
+	embedder: Embedder;
+	paid: PaidVectors;
+	signal: AbortSignal;
+}
+
 /** A passage says what it is about where its title and headings stand above it. */
 function textOf({ title, heading_path, text }: ChunkText): string {
 	const above = heading_path[0] === title ? heading_path : [title, ...heading_path];
@@ -20,26 +28,81 @@ function textOf({ title, heading_path, text }: ChunkText): string {
 }
 
 /**
- * The vectors of chunks, one row of `dimensions` values each, in the eight bits in which they are stored.
+ * The vectors of chunks, in the eight bits in which they are stored.
  * @throws AppError `model_error`; the signal's reason
  */
 export async function embedTexts(
-	embedder: Embedder,
+	making: Making,
 	chunks: readonly ChunkText[],
-	signal: AbortSignal,
-): Promise<{ vectors: Int8Array; dimensions: number }> {
-	let vectors = new Int8Array(0);
-	let dimensions = 0;
-	for (let at = 0; at < chunks.length; at += PAGE) {
-		const page = await embedder.embedDocuments(chunks.slice(at, at + PAGE).map(textOf), signal);
-		if (at === 0) {
-			dimensions = page[0]?.length ?? 0;
-			vectors = new Int8Array(chunks.length * dimensions);
+): Promise<{ vectors: Int8Array[]; dimensions: number }> {
+	const vectors: Int8Array[] = [];
+	try {
+		for (let at = 0; at < chunks.length; at += PAGE) {
+			for await (const made of embedPage(making, chunks.slice(at, at + PAGE))) {
+				for (const { place, vector } of made) vectors[at + place] = vector;
+			}
 		}
-		for (const [row, vector] of page.entries()) {
-			requireDimensions(embedder.id, vector.length, dimensions);
-			writeInt8(vector, vectors, (at + row) * dimensions);
-		}
+	} catch (error) {
+		if (isOfProvider(error)) keep(making, chunks, vectors);
+		throw error;
 	}
+	const dimensions = vectors[0]?.length ?? 0;
+	for (const { length } of vectors) requireDimensions(making.embedder.id, length, dimensions);
 	return { vectors, dimensions };
+}
+
+/** The vector of one of several chunks. */
+export interface MadeVector {
+	/** Of the chunk among them. */
+	place: number;
+	vector: Int8Array;
+}
+
+/**
+ * The vectors of a page of chunks as they come, in no order: what was paid for before at once, all else batch by batch.
+ * @throws AppError `model_error`; the signal's reason
+ */
+export async function* embedPage(
+	{ embedder, paid, signal }: Making,
+	chunks: readonly ChunkText[],
+): AsyncGenerator<MadeVector[], void, undefined> {
+	const before: MadeVector[] = [];
+	const asked: Array<{ place: number; text: string }> = [];
+	for (const [place, chunk] of chunks.entries()) {
+		const text = textOf(chunk);
+		const vector = paid.take(embedder.id, text);
+		if (vector) before.push({ place, vector });
+		else asked.push({ place, text });
+	}
+	if (before.length > 0) yield before;
+	const texts = asked.map(({ text }) => text);
+	for await (const { at, vectors } of embedder.embedDocuments(texts, signal)) {
+		yield vectors.map((vector, row) => ({ place: asked[at + row]?.place as number, vector: int8Of(vector) }));
+	}
+}
+
+/** Keeps what was made for whoever tries again. The places of what was not are empty. */
+export function keep(
+	{ embedder, paid }: Pick<Making, 'embedder' | 'paid'>,
+	chunks: readonly ChunkText[],
+	vectors: ReadonlyArray<Int8Array | undefined>,
+): void {
+	for (const [place, chunk] of chunks.entries()) {
+		const vector = vectors[place];
+		if (vector) paid.keep(embedder.id, textOf(chunk), vector);
+	}
+}
+
+/** One row behind the other, as the index takes them. */
+export function rowsOf(vectors: readonly Int8Array[], dimensions: number): Int8Array {
+	const rows = new Int8Array(vectors.length * dimensions);
+	for (const [row, vector] of vectors.entries()) rows.set(vector, row * dimensions);
+	return rows;
+}
+
+/** A vector in the eight bits in which it is stored. */
+export function int8Of(vector: Float32Array): Int8Array {
+	const bytes = new Int8Array(vector.length);
+	writeInt8(vector, bytes, 0);
+	return bytes;
 }

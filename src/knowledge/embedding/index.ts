@@ -1,3 +1,5 @@
-export { embedGeneration } from './embed-generation.ts';
+export { type EmbeddingDependencies, embedGeneration } from './embed-generation.ts';
+export { KnownModels } from './known-models.ts';
+export { PaidVectors } from './paid-vectors.ts';
 export { embedderFor, type PreparedVectors, prepareVectors } from './prepare-vectors.ts';
 export { QuestionVectors } from './question-vectors.ts';

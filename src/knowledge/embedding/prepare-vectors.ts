@@ -1,7 +1,8 @@
 import type { ParsedDocument } from '../../contract/index.ts';
 import { BUILTIN_EMBEDDER, type Embedders } from '../../models/index.ts';
-import type { Generation, Store } from '../../store/index.ts';
-import { embedTexts } from './embed-texts.ts';
+import type { Generation } from '../../store/index.ts';
+import type { EmbeddingDependencies } from './embed-generation.ts';
+import { embedTexts, int8Of, rowsOf } from './embed-texts.ts';
 
 /** The vectors of a document that is about to be put into an index. */
 export interface PreparedVectors {
@@ -12,8 +13,8 @@ export interface PreparedVectors {
 		/** One row of `dimensions` values a chunk. */
 		values: Int8Array;
 		dimensions: number;
-		/** Of the embedder; null where the index has it already. */
-		floor: number | null;
+		/** What a basis is opened with; null where the index has one already. */
+		opening: { floor: number; sample: Int8Array } | null;
 	} | null;
 }
 
@@ -31,7 +32,7 @@ export function embedderFor(generation: Generation | undefined, configured: stri
  * @throws AppError `model_error`; the signal's reason
  */
 export async function prepareVectors(
-	{ store, embedders, signal }: { store: Store; embedders: Embedders; signal: AbortSignal },
+	{ store, embedders, models, paid, signal }: EmbeddingDependencies & { embedders: Embedders },
 	knowledgeBaseId: string,
 	title: string,
 	{ chunks }: ParsedDocument,
@@ -42,9 +43,16 @@ export async function prepareVectors(
 	if (embedder === null) return { embedder: id, vectors: null };
 	const texts = chunks.map(({ heading_path, text }) => ({ title, heading_path, text }));
 	try {
-		const { vectors: values, dimensions } = await embedTexts(embedder, texts, signal);
-		const hasBasis = generation?.embedder === id && generation.basis !== null;
-		return { embedder: id, vectors: { values, dimensions, floor: hasBasis ? null : await embedder.floor(signal) } };
+		const basis = generation?.embedder === id ? generation.basis : null;
+		// Found by its words, until the index is built anew: beside vectors of another model its own would mean nothing.
+		if (generation && basis && !(await models.serves(embedder, { ...generation, basis }, signal))) {
+			return { embedder: id, vectors: null };
+		}
+		const { vectors, dimensions } = await embedTexts({ embedder, paid, signal }, texts);
+		const opening = basis
+			? null
+			: { floor: await embedder.floor(signal), sample: int8Of(await embedder.sample(signal)) };
+		return { embedder: id, vectors: { values: rowsOf(vectors, dimensions), dimensions, opening } };
 	} catch (error) {
 		// The index that is being built for another embedder is the way out of this one's failures: they must not keep the
 		// document from it.

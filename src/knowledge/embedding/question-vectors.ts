@@ -2,52 +2,86 @@ import { type Log, Lru, messageOf } from '../../base/index.ts';
 import type { Embedders } from '../../models/index.ts';
 import type { Generation } from '../../store/index.ts';
 import { requireDimensions } from './dimensions.ts';
+import type { KnownModels } from './known-models.ts';
 
 /** Questions whose vectors are kept: 8 MB at the most dimensions. */
 const KEPT = 512;
 /** Longer questions are asked once. */
 const KEPT_CHARS = 1_000;
+/** A search waits no longer to hear whether the model is still the same. */
+const SAMPLE_MS = 3_000;
 
 /** The vectors of questions, by the embedder that made them. */
 export class QuestionVectors {
 	readonly #embedders: Embedders;
+	readonly #models: KnownModels;
 	readonly #log: Log;
 	readonly #kept = new Lru<string, Float32Array>(KEPT);
 
-	constructor({ embedders, log }: { embedders: Embedders; log: Log }) {
+	constructor({ embedders, models, log }: { embedders: Embedders; models: KnownModels; log: Log }) {
 		this.#embedders = embedders;
+		this.#models = models;
 		this.#log = log;
 	}
 
 	/**
-	 * The question's vector, to be compared with those of a generation; null where it is not to be had: no provider's
-	 * embedder, one that is not configured any more, or one that fails now. Then the words must do.
+	 * The question's vector by an embedder; null where it is not to be had: no provider's embedder, one that is not configured
+	 * any more, or one that fails now. Then the words must do.
 	 * @throws the signal's reason
 	 */
-	async of(
-		{ embedder: id, dimensions }: Pick<Generation, 'embedder' | 'dimensions'>,
-		question: string,
-		signal: AbortSignal = NEVER,
-	): Promise<Float32Array | null> {
+	async of(id: string, question: string, signal: AbortSignal = NEVER): Promise<Float32Array | null> {
 		const embedder = question.trim() === '' ? null : this.#embedders.resolve(id);
-		if (embedder === null || dimensions === null) return null;
-		const key = `${id}\n${dimensions}\n${question}`;
+		if (embedder === null) return null;
+		const key = keyOf(id, question);
 		const kept = this.#kept.get(key);
 		if (kept !== undefined) return kept;
 		try {
 			const vector = await embedder.embedQuestion(question, signal);
-			requireDimensions(id, vector.length, dimensions);
 			if (question.length <= KEPT_CHARS) this.#kept.set(key, vector);
 			return vector;
 		} catch (error) {
 			signal.throwIfAborted();
-			this.#log.warn(
-				{ embedder: id, error: messageOf(error) },
-				'a search goes by words alone: no vector for its question',
-			);
+			this.#goByWords(id, error);
 			return null;
 		}
 	}
+
+	/**
+	 * Whether a question's vector may be compared with those of a generation: where another model made them, the words must do,
+	 * and the vector is forgotten.
+	 * @throws the signal's reason
+	 */
+	async fits(
+		vector: Float32Array,
+		question: string,
+		serving: Generation,
+		signal: AbortSignal = NEVER,
+	): Promise<boolean> {
+		const { embedder: id, basis, dimensions } = serving;
+		const embedder = this.#embedders.resolve(id);
+		if (embedder === null || basis === null || dimensions === null) return false;
+		try {
+			// It has come with the question, unless that was kept from an earlier time.
+			const soon = AbortSignal.any([signal, AbortSignal.timeout(SAMPLE_MS)]);
+			if (await this.#models.serves(embedder, { ...serving, basis }, soon)) {
+				requireDimensions(id, vector.length, dimensions);
+				return true;
+			}
+		} catch (error) {
+			signal.throwIfAborted();
+			this.#goByWords(id, error);
+		}
+		this.#kept.delete(keyOf(id, question));
+		return false;
+	}
+
+	#goByWords(embedder: string, error: unknown): void {
+		this.#log.warn({ embedder, error: messageOf(error) }, 'a search goes by words alone: no vector for its question');
+	}
+}
+
+function keyOf(embedder: string, question: string): string {
+	return `${embedder}\n${question}`;
 }
 
 const NEVER = new AbortController().signal;

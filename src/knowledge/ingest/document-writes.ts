@@ -76,16 +76,16 @@ export async function place(
 		writes.push({ ...addition, basis: null, vectors: null });
 		return { ...done, facts: { ...facts, reindex_reason: 'vectors' } };
 	}
-	const { values, dimensions, floor } = vectors;
+	const { values, dimensions, opening } = vectors;
 	if (basis) {
 		writes.push({ ...addition, basis: basis.id, vectors: values });
 		return done;
 	}
-	if (floor === null) return null;
+	if (opening === null) return null;
 	const first = newId('basis');
 	const model = new Uint8Array(0);
 	writes.push(
-		{ op: 'index.open_basis', generation: id, basis: first, dimensions, trained_on: 0, model, floor },
+		{ op: 'index.open_basis', generation: id, basis: first, dimensions, trained_on: 0, model, ...opening },
 		{ ...addition, basis: first, vectors: values },
 		{ op: 'index.serve_basis', generation: id, basis: first },
 	);

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/index.ts';
-import { mayPass } from '../../models/index.ts';
+import { isWorthWaiting } from '../../models/index.ts';
 import { type Commit, type DocumentRecord, type KnowledgeBaseRecord, versionOf } from '../../store/index.ts';
 import { recount, removeFromIndex, shareOf } from '../status.ts';
 
@@ -7,21 +7,27 @@ import { recount, removeFromIndex, shareOf } from '../status.ts';
 export type Reason = NonNullable<DocumentRecord['error']>;
 
 /** A failure that may pass is tried so often. */
-export const ATTEMPTS = 3;
-/** That of a model provider so often: with delays that double from five seconds, for ten minutes. */
-export const MODEL_ATTEMPTS = 8;
+const ATTEMPTS = 3;
 
 /**
- * What to tell of a failure; null for one that may pass, while there are attempts left.
+ * What to tell of a failure; null for one that may pass, while there are attempts left. That of a model provider has no end of
+ * them: an outage, or a key that was rotated, is none of the document's faults.
  * @param failures how often it has failed by now
  */
 export function verdict(error: unknown, failures: number): Reason | null {
-	const ofModel = mayPass(error);
-	const lasting = error instanceof AppError && error.code !== 'unavailable' && !ofModel;
+	if (isWorthWaiting(error)) return null;
+	const lasting = error instanceof AppError && error.code !== 'unavailable';
 	if (lasting) return { code: error.code, message: error.message };
-	if (failures < (ofModel ? MODEL_ATTEMPTS : ATTEMPTS)) return null;
+	if (failures < ATTEMPTS) return null;
 	const message = error instanceof AppError ? error.message : 'The document could not be processed.';
-	return { code: ofModel ? 'model_error' : 'internal_error', message };
+	return { code: 'internal_error', message };
+}
+
+/** What is told of a failure while it is waited for its end; what is not meant for people is not told. */
+export function reasonOf(error: unknown, otherwise: string): Reason {
+	return error instanceof AppError
+		? { code: error.code, message: error.message }
+		: { code: 'internal_error', message: otherwise };
 }
 
 /** The commit with which a document ends in `error`, and in no generation of the index. */

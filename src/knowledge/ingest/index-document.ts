@@ -129,7 +129,7 @@ function finish(
 	facts: Partial<IndexFacts>,
 	now: number,
 ): Commit {
-	const counts = recount(knowledgeBase, { pending: -1 }, now, { ...facts, last_indexed_at: now });
+	const counts = recount(knowledgeBase, { pending: -1 }, now, { ...facts, problem: null, last_indexed_at: now });
 	const set = { ...found, status: 'indexed' as const, error: null, indexed_at: now, updated_at: now };
 	return {
 		expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],

@@ -1,15 +1,26 @@
 import { AppError, KeyedLock } from '../../base/index.ts';
-import { type Commit, type DocumentRecord, decideAndCommit, type Job, versionOf } from '../../store/index.ts';
+import { isWorthWaiting } from '../../models/index.ts';
+import {
+	type Commit,
+	type DocumentRecord,
+	decideAndCommit,
+	type Job,
+	type KnowledgeBaseRecord,
+	versionOf,
+} from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
-import { prepareVectors } from '../embedding/index.ts';
+import { type EmbeddingDependencies, prepareVectors } from '../embedding/index.ts';
 import { retryDelay, type Work } from '../job-loop.ts';
-import { isPending } from '../status.ts';
+import { isPending, problemOf } from '../status.ts';
 import { titleOf } from './built-document.ts';
-import { failDocument, verdict } from './fail-document.ts';
+import { failDocument, reasonOf, verdict } from './fail-document.ts';
 import { type FetchDependencies, fetchDocument } from './fetch-document.ts';
 import { copyIndexed, type IndexDependencies, indexDocument } from './index-document.ts';
 
-export interface IngestDependencies extends Omit<IndexDependencies, 'signal'>, FetchDependencies {
+export interface IngestDependencies
+	extends Omit<IndexDependencies, 'signal'>,
+		Pick<EmbeddingDependencies, 'models' | 'paid'>,
+		FetchDependencies {
 	store: IndexDependencies['store'];
 	/** Held while the index of a knowledge base changes, by its id: one change at a time, in order; parsing runs beside it. */
 	indexing: KeyedLock;
@@ -55,8 +66,11 @@ export class Ingest implements Work {
 		}
 	}
 
-	/** The failures that count are the document's own: those of its processing, restarts of the server not included. */
-	async afterFailure(job: Job, error: unknown): Promise<void> {
+	/**
+	 * The failures that count are the document's own: those of its processing, restarts of the server and what a model provider
+	 * fails in not included.
+	 */
+	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
 		const { store, clock, retryMs } = this.#deps;
 		await decideAndCommit(store, async () => {
 			const document = await store.get('documents', job.ref);
@@ -66,13 +80,17 @@ export class Ingest implements Work {
 			const now = clock.now();
 			const attempts = document.attempts + 1;
 			const reason = verdict(error, attempts);
+			const postpone = (times: number) =>
+				({ op: 'postpone', id: job.id, due_at: now + retryDelay(retryMs, times) }) as const;
 			const commit: Commit = reason
 				? { ...failDocument(knowledgeBase, document, reason, now), jobs: [settle] }
-				: {
-						expect: [versionOf('documents', document)],
-						write: [{ op: 'patch', kind: 'documents', id: document.id, set: { attempts, updated_at: now } }],
-						jobs: [{ op: 'postpone', id: job.id, due_at: now + retryDelay(retryMs, attempts) }],
-					};
+				: isWorthWaiting(error)
+					? { ...keepWaiting(knowledgeBase, document, error, now), jobs: [postpone(failures)] }
+					: {
+							expect: [versionOf('documents', document)],
+							write: [{ op: 'patch', kind: 'documents', id: document.id, set: { attempts, updated_at: now } }],
+							jobs: [postpone(attempts)],
+						};
 			return { commit, result: undefined };
 		});
 	}
@@ -113,6 +131,22 @@ export class Ingest implements Work {
 			return { commit, result: { ...document, ...set, version: document.version + 1 } };
 		});
 	}
+}
+
+/** What a document and its knowledge base tell while the document waits. */
+function keepWaiting(
+	knowledgeBase: KnowledgeBaseRecord,
+	document: DocumentRecord,
+	error: unknown,
+	now: number,
+): Commit {
+	const reason = reasonOf(error, 'The document could not be processed.');
+	const set = { status: 'queued', error: reason, updated_at: now } as const;
+	const told = problemOf(knowledgeBase, reason);
+	return {
+		expect: [versionOf('documents', document), ...told.expect],
+		write: [{ op: 'patch', kind: 'documents', id: document.id, set }, ...told.write],
+	};
 }
 
 const GIVEN_UP = 'Processing was interrupted several times. Retry the document, or look into the server’s log.';

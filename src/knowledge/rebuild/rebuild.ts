@@ -1,5 +1,5 @@
-import { AppError, type Clock, type KeyedLock, type Log, messageOf, newId, pause } from '../../base/index.ts';
-import { type Embedders, mayPass } from '../../models/index.ts';
+import { AppError, type Clock, type KeyedLock, type Log, Lru, messageOf, newId, pause } from '../../base/index.ts';
+import { type Embedders, isOfProvider } from '../../models/index.ts';
 import {
 	type Commit,
 	decideAndCommit,
@@ -9,17 +9,19 @@ import {
 	versionOf,
 	type Write,
 } from '../../store/index.ts';
-import type { Documents } from '../documents.ts';
-import { embedGeneration } from '../embedding/index.ts';
-import { MODEL_ATTEMPTS } from '../ingest/fail-document.ts';
+import { type Documents, INGEST } from '../documents.ts';
+import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.ts';
+import { reasonOf } from '../ingest/fail-document.ts';
 import { retryDelay, type Work } from '../job-loop.ts';
-import { recount } from '../status.ts';
+import { problemOf, recount } from '../status.ts';
 import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from '../training/build-basis.ts';
 import { SMALL } from '../training/growth.ts';
 import { coverage, Filling } from './fill-generation.ts';
 import { swapGeneration } from './swap-generation.ts';
 
-export interface RebuildDependencies extends Omit<LargeBasisDependencies, 'signal'> {
+export interface RebuildDependencies
+	extends Omit<LargeBasisDependencies, 'signal'>,
+		Pick<EmbeddingDependencies, 'models' | 'paid'> {
 	documents: Documents;
 	embedders: Embedders;
 	clock: Clock;
@@ -34,12 +36,23 @@ export const REBUILD = 'rebuild';
 
 /** Rebuilds side by side: one that takes hours must not keep all others waiting. */
 const ROOM = 2;
-/** A failure that may pass is tried so often. What was built is kept from one attempt to the next. */
+/** A failure that may pass is tried so often without getting any further. What was built is kept from one attempt to the next. */
 const ATTEMPTS = 5;
+/** Rebuilds whose failures are remembered. */
+const REMEMBERED = 1_000;
 /** A rebuild that was cut off this often may be what ends our process: give it up. */
 const CLAIMS = 30;
 /** Passes over the documents of a knowledge base that is changed all the time. */
 const PASSES = 50;
+
+/** How a rebuild has fared since it got any further, in this process. */
+interface Setbacks {
+	/** How far it had come. */
+	reached: string;
+	/** How often its provider has failed it, and how often anything else. */
+	ofProvider: number;
+	others: number;
+}
 
 /**
  * Builds a knowledge base's index anew from the stored bytes, as a generation of its own beside the one that serves, which
@@ -51,13 +64,16 @@ export class Rebuild implements Work {
 	readonly room = ROOM;
 	readonly leaseMs = 12 * 3_600_000;
 	readonly #deps: RebuildDependencies;
+	/** By the job. */
+	readonly #setbacks = new Lru<string, Setbacks>(REMEMBERED);
 
 	constructor(deps: RebuildDependencies) {
 		this.#deps = deps;
 	}
 
 	/**
-	 * Asks for a rebuild, with the job and the empty generation in the same commit; where one runs, that is the one.
+	 * Asks for a rebuild, with the job and the empty generation in the same commit; where one runs, that is the one, and where
+	 * it waits it waits no longer. Nor do documents: what they wait for may be what is rebuilt for.
 	 * @param receipt the answer that repeats shall get, made of the record as it was stored
 	 * @throws AppError `not_found`
 	 */
@@ -69,7 +85,8 @@ export class Rebuild implements Work {
 		return decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', knowledgeBaseId);
 			if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
-			if (record.rebuilding !== null) return { commit: null, result: record };
+			const hasten = [REBUILD, INGEST].map((kind) => ({ op: 'hasten', kind, group: record.id }) as const);
+			if (record.rebuilding !== null) return { commit: { jobs: hasten }, result: record };
 			const now = clock.now();
 			const { set, write, jobs } =
 				record.documents_total === 0 ? emptied(record, now) : begun(record, embedders.configured);
@@ -79,7 +96,7 @@ export class Rebuild implements Work {
 				expect: [versionOf('knowledge_bases', record)],
 				write: [...write, counts.write],
 				events: counts.events,
-				jobs,
+				jobs: [...jobs, ...hasten],
 				idempotency: receipt?.(next),
 			};
 			return { commit, result: next };
@@ -99,12 +116,81 @@ export class Rebuild implements Work {
 		await store.commit({ jobs: [{ op: 'settle', id: job.id }] });
 	}
 
-	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
-		const { store, clock, retryMs } = this.#deps;
-		const attempts = mayPass(error) ? MODEL_ATTEMPTS : isLastingOfModel(error) ? 0 : ATTEMPTS;
-		if (job.attempts > CLAIMS || failures >= attempts) return this.#giveUp(job, error);
-		const due_at = clock.now() + retryDelay(retryMs, failures);
-		await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at }] });
+	/**
+	 * Ends a rebuild, whether it is in hand or waits; the record as it is then. What is in hand finds nothing to go on with.
+	 * Where there is none, nothing happens.
+	 * @param receipt the answer that repeats shall get, made of the record as it was stored
+	 * @throws AppError `not_found`
+	 */
+	stop(
+		knowledgeBaseId: string,
+		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
+	): Promise<KnowledgeBaseRecord> {
+		const { store, clock } = this.#deps;
+		return decideAndCommit(store, async () => {
+			const record = await store.get('knowledge_bases', knowledgeBaseId);
+			if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
+			if (record.rebuilding === null) return { commit: null, result: record };
+			const { commit, result } = ended(record, null, clock.now());
+			commit.jobs = [{ op: 'settle_all', ref: record.id, kind: REBUILD }];
+			commit.idempotency = receipt?.(result);
+			return { commit, result };
+		});
+	}
+
+	/**
+	 * A provider that fails is waited for however long that takes, with all that was built and paid for: nobody else can tell
+	 * whether its key is about to be renewed. Whoever does not want to wait ends the rebuild.
+	 */
+	async afterFailure(job: Job, error: unknown): Promise<void> {
+		const { retryMs } = this.#deps;
+		const { ofProvider, others } = await this.#setback(job, error);
+		if (isOfProvider(error)) return this.#wait(job, error, retryDelay(retryMs, ofProvider));
+		const isLasting = error instanceof AppError && error.code === 'model_error';
+		if (isLasting || job.attempts > CLAIMS || others >= ATTEMPTS) return this.#giveUp(job, error);
+		return this.#postpone(job, retryDelay(retryMs, others));
+	}
+
+	/** Counts a failure; from the beginning where vectors were stored since the one before. */
+	async #setback(job: Job, error: unknown): Promise<Setbacks> {
+		const { store } = this.#deps;
+		const record = await store.get('knowledge_bases', job.ref);
+		const basis = record?.rebuilding ? await store.openedBasis(record.rebuilding) : undefined;
+		const reached = `${basis?.id} ${basis?.embedded_to}`;
+		const known = this.#setbacks.get(job.id);
+		const { ofProvider, others } = known?.reached === reached ? known : { ofProvider: 0, others: 0 };
+		const setbacks = isOfProvider(error)
+			? { reached, ofProvider: ofProvider + 1, others }
+			: { reached, ofProvider, others: others + 1 };
+		this.#setbacks.set(job.id, setbacks);
+		return setbacks;
+	}
+
+	async #postpone({ id }: Job, ms: number): Promise<void> {
+		const { store, clock } = this.#deps;
+		await store.commit({ jobs: [{ op: 'postpone', id, due_at: clock.now() + ms }] });
+	}
+
+	/** Postpones a rebuild and has its knowledge base tell why. */
+	async #wait(job: Job, error: AppError, ms: number): Promise<void> {
+		const { store, clock } = this.#deps;
+		await decideAndCommit(store, async () => {
+			const record = await store.get('knowledge_bases', job.ref);
+			if (!record?.rebuilding) return { commit: { jobs: [{ op: 'settle', id: job.id }] }, result: undefined };
+			const told = problemOf(record, reasonOf(error, NOT_BUILT));
+			const due_at = clock.now() + ms;
+			return { commit: { ...told, jobs: [{ op: 'postpone', id: job.id, due_at }] }, result: undefined };
+		});
+	}
+
+	/** What the knowledge base has told of a failure is over as soon as vectors come again. */
+	async #goesOn(knowledgeBaseId: string): Promise<void> {
+		const { store } = this.#deps;
+		await decideAndCommit(store, async () => {
+			const record = await store.get('knowledge_bases', knowledgeBaseId);
+			const told = record ? problemOf(record, null) : { expect: [], write: [] };
+			return { commit: told.write.length > 0 ? told : null, result: undefined };
+		});
 	}
 
 	/** The generation that is being built. One that was begun for another embedder than the server has now begins anew. */
@@ -136,7 +222,7 @@ export class Rebuild implements Work {
 		const embedder = embedders.resolve(embedders.configured);
 		const deps = { ...this.#deps, signal };
 		const knowledgeBaseId = job.ref;
-		await this.#retryFailed(knowledgeBaseId, generation, signal);
+		if (this.#setbacks.get(job.id) === undefined) await this.#retryFailed(knowledgeBaseId, generation, signal);
 		const filling = new Filling(deps, knowledgeBaseId, generation);
 		let built: BuiltBasis | null = null;
 		for (let pass = 0; pass < PASSES; pass++) {
@@ -145,7 +231,9 @@ export class Rebuild implements Work {
 			if (failed > 0) await pause(retryMs, signal);
 			if (changed + failed > 0) continue;
 			const stored = await store.generation(generation);
-			if (embedder) await embedGeneration(deps, embedder, generation);
+			if (embedder) {
+				for await (const _ of embedGeneration(deps, embedder, generation)) await this.#goesOn(knowledgeBaseId);
+			}
 			// A small one is trained while nothing is indexed, on every word; a large one before, as that takes a while.
 			else if (built) built = await foldNewer(deps, built);
 			else if (stored && stored.chunk_count > SMALL) built = await buildLargeBasis(deps, generation);
@@ -155,7 +243,7 @@ export class Rebuild implements Work {
 		throw new AppError('unavailable', 'The knowledge base changes faster than it is indexed.');
 	}
 
-	/** Documents in `error` are tried again, as every one is that somebody retries. */
+	/** Documents in `error` are tried again, as every one is that somebody retries; once, however often the rebuild is. */
 	async #retryFailed(knowledgeBaseId: string, generation: string, signal: AbortSignal): Promise<void> {
 		const { store, documents } = this.#deps;
 		for await (const { document } of coverage(store, knowledgeBaseId, generation)) {
@@ -175,14 +263,8 @@ export class Rebuild implements Work {
 			const record = await store.get('knowledge_bases', job.ref);
 			const jobs = [{ op: 'settle', id: job.id } as const];
 			if (!record?.rebuilding) return { commit: { jobs }, result: false };
-			const counts = recount(record, {}, clock.now(), { rebuilding: null });
-			const commit: Commit = {
-				expect: [versionOf('knowledge_bases', record)],
-				write: [counts.write, { op: 'index.drop_generation', generation: record.rebuilding }],
-				events: counts.events,
-				jobs,
-			};
-			return { commit, result: true };
+			const { commit } = ended(record, reasonOf(error, NOT_BUILT), clock.now());
+			return { commit: { ...commit, jobs }, result: true };
 		});
 		if (!givenUp) return;
 		log.error({ knowledge_base: job.ref, error: messageOf(error) }, 'reindexing was given up; the old index serves');
@@ -196,7 +278,7 @@ function begun(record: KnowledgeBaseRecord, embedder: string): Asked {
 	const { id } = record;
 	const rebuilding = newId('generation');
 	return {
-		set: { rebuilding },
+		set: { rebuilding, problem: null },
 		write: [openGeneration(record, rebuilding, embedder)],
 		jobs: [{ op: 'enqueue', job: { id: newId('job'), kind: REBUILD, ref: id, group: id, due_at: 0 } }],
 	};
@@ -206,13 +288,34 @@ function openGeneration({ id }: KnowledgeBaseRecord, generation: string, embedde
 	return { op: 'index.open_generation', generation, knowledge_base_id: id, embedder };
 }
 
-/** Whether a provider's embedder failed in a way that the next attempt would only meet again. */
-function isLastingOfModel(error: unknown): boolean {
-	return error instanceof AppError && error.code === 'model_error' && !mayPass(error);
+/** The commit with which a rebuild ends before its time, without its jobs, and the record as it is then. */
+function ended(
+	record: KnowledgeBaseRecord,
+	problem: KnowledgeBaseRecord['problem'],
+	now: number,
+): { commit: Commit; result: KnowledgeBaseRecord } {
+	const set = { rebuilding: null, problem };
+	const counts = recount(record, {}, now, set);
+	const drop: Write[] =
+		record.rebuilding === null ? [] : [{ op: 'index.drop_generation', generation: record.rebuilding }];
+	return {
+		commit: {
+			expect: [versionOf('knowledge_bases', record)],
+			write: [counts.write, ...drop],
+			events: counts.events,
+		},
+		result: { ...record, ...set, updated_at: now, version: record.version + 1 },
+	};
 }
+
+const NOT_BUILT = 'The index could not be built; the server’s log tells more.';
 
 /** Without documents there is nothing to build: the index is none, at once. */
 function emptied({ generation }: KnowledgeBaseRecord, now: number): Asked {
 	const write: Write[] = generation === null ? [] : [{ op: 'index.drop_generation', generation }];
-	return { set: { generation: null, embedder: null, reindex_reason: null, last_indexed_at: now }, write, jobs: [] };
+	return {
+		set: { generation: null, embedder: null, reindex_reason: null, problem: null, last_indexed_at: now },
+		write,
+		jobs: [],
+	};
 }

@@ -8,14 +8,14 @@ import {
 	type Store,
 	versionOf,
 } from '../../store/index.ts';
-import { embedGeneration } from '../embedding/index.ts';
+import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.ts';
 import { failDocument } from '../ingest/fail-document.ts';
 import { isPending, recount } from '../status.ts';
 import { type BasisDependencies, type BuiltBasis, buildBasis, foldNewer } from '../training/build-basis.ts';
 import { TRAIN } from '../training/growth.ts';
 import { coverage, type Filling, type Unreadable } from './fill-generation.ts';
 
-export interface SwapDependencies extends BasisDependencies {
+export interface SwapDependencies extends BasisDependencies, Pick<EmbeddingDependencies, 'models' | 'paid'> {
 	clock: Clock;
 }
 
@@ -101,7 +101,10 @@ async function markUnreadable(
 
 /** The basis with a vector for every chunk; null where there is no chunk. */
 async function completeBasis(deps: SwapDependencies, { generation, embedder, built }: Swap): Promise<string | null> {
-	if (embedder) return embedGeneration(deps, embedder, generation);
+	if (embedder) {
+		for await (const _ of embedGeneration(deps, embedder, generation)) deps.signal.throwIfAborted();
+		return (await deps.store.openedBasis(generation))?.id ?? null;
+	}
 	if (built) return (await foldNewer(deps, built)).basis;
 	const stored = await deps.store.generation(generation);
 	return stored?.chunk_count ? (await buildBasis(deps, generation)).basis : null;
@@ -129,7 +132,7 @@ async function takeOver({ store, clock }: SwapDependencies, swap: Swap, basis: s
 		const knowledgeBase = await rebuildingBase(store, swap);
 		const now = clock.now();
 		const embedder = swap.embedder?.id ?? BUILTIN_EMBEDDER;
-		const facts = { generation, embedder, reindex_reason: null, rebuilding: null, last_indexed_at: now };
+		const facts = { generation, embedder, reindex_reason: null, rebuilding: null, problem: null, last_indexed_at: now };
 		const counts = recount(knowledgeBase, {}, now, facts);
 		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {
 			expect: [versionOf('knowledge_bases', knowledgeBase)],

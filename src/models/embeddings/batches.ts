@@ -9,25 +9,31 @@ const MOST_VALUES = 65_536;
 /** Dimensions that are reckoned with until the first answer has told. */
 const USUAL_DIMENSIONS = 1_536;
 
+/** Texts that are asked for together. */
+export interface Batch {
+	/** The place of the first of them among all texts. */
+	at: number;
+	texts: string[];
+}
+
 /**
  * Cuts texts into the batches in which they are asked for.
  * @param dimensions of a vector; null where that is not known yet
  */
-export function batchesOf(texts: readonly string[], dimensions: number | null): string[][] {
+export function batchesOf(texts: readonly string[], dimensions: number | null): Batch[] {
 	const most = Math.max(1, Math.min(MOST_TEXTS, Math.floor(MOST_VALUES / (dimensions ?? USUAL_DIMENSIONS))));
-	const batches: string[][] = [];
-	let batch: string[] = [];
+	const batches: Batch[] = [];
+	let batch: Batch | undefined;
 	let tokens = 0;
-	for (const text of texts) {
+	for (const [at, text] of texts.entries()) {
 		const more = tokensOf(text);
-		if (batch.length === most || (batch.length > 0 && tokens + more > MOST_TOKENS)) {
+		if (batch === undefined || batch.texts.length === most || tokens + more > MOST_TOKENS) {
+			batch = { at, texts: [] };
 			batches.push(batch);
-			batch = [];
 			tokens = 0;
 		}
-		batch.push(text);
+		batch.texts.push(text);
 		tokens += more;
 	}
-	if (batch.length > 0) batches.push(batch);
 	return batches;
 }

@@ -6,11 +6,11 @@ export interface Embedder {
 	/** `provider/name`, with `?dimensions=…` where the settings ask for a number of them: what vectors are told apart by. */
 	readonly id: string;
 	/**
-	 * The unit vectors of texts, in their order, all of the same dimension. Asks in batches, and again where that may help:
-	 * it may take minutes.
-	 * @throws AppError `model_error`, which `mayPass` judges; the signal's reason
+	 * The unit vectors of texts, all of the same dimension, batch by batch as they come, which is in no order. Asks again where
+	 * that may help: it may take minutes. Where a batch fails, those that are under way are given all the same before it throws.
+	 * @throws AppError `model_error`, which `isWorthWaiting` judges; the signal's reason
 	 */
-	embedDocuments(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>;
+	embedDocuments(texts: readonly string[], signal: AbortSignal): AsyncIterable<EmbeddedBatch>;
 	/**
 	 * The unit vector of a question, within seconds or not at all: somebody waits for the answer.
 	 * @throws AppError `model_error`; the signal's reason
@@ -22,6 +22,21 @@ export interface Embedder {
 	 * @throws AppError `model_error`; the signal's reason
 	 */
 	floor(signal: AbortSignal): Promise<number>;
+	/**
+	 * The unit vector of a text that is always the same: whoever has kept an earlier one sees whether the same model still
+	 * answers to the name. It is asked for once, by itself or with the first question.
+	 * @throws AppError `model_error`; the signal's reason
+	 */
+	sample(signal: AbortSignal): Promise<Float32Array>;
+	/** Has the sample asked for anew: it was not what was expected, and may be by then. */
+	forgetSample(): void;
+}
+
+/** Vectors of some of the texts that were asked for. */
+export interface EmbeddedBatch {
+	/** The place of the first of them among all texts; the others follow it. */
+	at: number;
+	vectors: Float32Array[];
 }
 
 /** The embedders of this server. */

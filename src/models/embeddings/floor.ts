@@ -14,6 +14,9 @@ export const UNRELATED: readonly string[] = [
 	'The tenants complained that the heating in the stairwell had been broken for weeks.',
 ];
 
+/** The text by whose vector a model is known again. */
+export const SAMPLE = UNRELATED[0] as string;
+
 /** A model whose unrelated texts all point the same way would leave no room for anything above. */
 const HIGHEST = 0.95;
 

@@ -13,9 +13,9 @@ export async function probeEmbedder(embedder: Embedder): Promise<ProbeOutcome> {
 	const ending = new AbortController();
 	const timer = setTimeout(() => ending.abort(late), PROBE_MS);
 	try {
-		const [vector] = await embedder.embedDocuments(['A test of the connection.'], ending.signal);
+		const vector = await embedder.sample(ending.signal);
 		const took = Math.round(performance.now() - started);
-		return { ok: true, sentence: `${embedder.id} gives vectors of ${vector?.length} values, within ${took} ms.` };
+		return { ok: true, sentence: `${embedder.id} gives vectors of ${vector.length} values, within ${took} ms.` };
 	} catch (error) {
 		const detail = error instanceof AppError && error.cause instanceof ProviderError ? error.cause.failure.detail : '';
 		const said = detail === '' || messageOf(error).includes(detail) ? '' : ` (${detail})`;

@@ -1,4 +1,4 @@
-import { AppError, type Clock, Gate, type Log } from '../../base/index.ts';
+import { AppError, type Clock, Gate, type Log, pause } from '../../base/index.ts';
 import type { Endpoint } from '../../net/index.ts';
 import { CallEnding } from '../providers/call-ending.ts';
 import { CircuitBreaker } from '../providers/circuit-breaker.ts';
@@ -6,10 +6,11 @@ import { failure, failureOf, ProviderError } from '../providers/failure.ts';
 import { delayBefore, type Patience } from '../providers/retry.ts';
 import { limitsOf, type ProviderSettings } from '../providers/settings.ts';
 import { firstTokens } from '../providers/tokens.ts';
-import { batchesOf } from './batches.ts';
-import type { Embedder } from './embedder.ts';
+import { asTheyCome, type Ending } from './as-they-come.ts';
+import { type Batch, batchesOf } from './batches.ts';
+import type { EmbeddedBatch, Embedder } from './embedder.ts';
 import type { EmbedderName } from './embedder-id.ts';
-import { meanCosine, UNRELATED } from './floor.ts';
+import { meanCosine, SAMPLE, UNRELATED } from './floor.ts';
 import { readVectors } from './vectors.ts';
 
 export interface ProviderEmbedderOptions {
@@ -36,6 +37,15 @@ const DOCUMENTS: Patience = { attempts: 6, longestDelayMs: 60_000 };
 const QUESTION: Patience = { attempts: 2, longestDelayMs: 500 };
 const QUESTION_MS = 3_000;
 
+/** On which a call is made. */
+interface Terms {
+	breaker: CircuitBreaker;
+	patience: Patience;
+	/** Milliseconds until it is late. */
+	ms: number;
+	deadline: 'an attempt' | 'in all';
+}
+
 /**
  * The embedder of one model of a provider that speaks OpenAI's embeddings protocol. It speaks it itself: the provider
  * library gives vectors in the order in which they come, and which text each belongs to is told by their numbers alone.
@@ -43,72 +53,102 @@ const QUESTION_MS = 3_000;
 export class ProviderEmbedder implements Embedder {
 	readonly id: string;
 	readonly #options: ProviderEmbedderOptions;
-	readonly #breaker: CircuitBreaker;
+	/**
+	 * Two, because they have two deadlines: a provider that is too slow for questions may well be good for documents, and one
+	 * that takes too long for a whole batch may well answer a question.
+	 */
+	readonly #documents: CircuitBreaker;
+	readonly #questions: CircuitBreaker;
 	readonly #gate = new Gate(SIDE_BY_SIDE, WAITING);
 	/** Once an answer has told; the settings may say so before. */
 	#dimensions: number | null;
 	#floor: number | undefined;
+	#sample: Float32Array | undefined;
+	/** In a sentence. */
+	#lastFailure = '';
 
 	constructor(options: ProviderEmbedderOptions) {
 		const { id, name, clock, log } = options;
 		this.#options = options;
 		this.id = id;
 		this.#dimensions = name.dimensions;
-		this.#breaker = new CircuitBreaker(clock, (state) => {
-			log.warn({ embedder: this.id, circuit: state }, 'the circuit of an embeddings provider has changed');
-		});
+		const breaker = (use: 'documents' | 'questions') =>
+			new CircuitBreaker(clock, (state) => {
+				log.warn({ embedder: id, use, circuit: state }, 'the circuit of an embeddings provider has changed');
+			});
+		this.#documents = breaker('documents');
+		this.#questions = breaker('questions');
 	}
 
-	async embedDocuments(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-		const givenUp = new AbortController();
-		const either = AbortSignal.any([signal, givenUp.signal]);
+	async *embedDocuments(texts: readonly string[], signal: AbortSignal): AsyncGenerator<EmbeddedBatch> {
 		const batches = batchesOf(texts.map(this.#cut), this.#dimensions);
-		const asked: Promise<Float32Array[]>[] = [];
-		const ask = (batch: string[]) => asked.push(this.#gate.run(() => this.#documents(batch, either), either));
-		try {
-			// A provider that has failed lets one try: the others must not be turned away, and take that one with them.
-			if (this.#breaker.state !== 'closed') {
-				batches.splice(0, 1).forEach(ask);
-				await asked[0];
-			}
-			batches.forEach(ask);
-			const vectors = (await Promise.all(asked)).flat();
-			requireSameLength(vectors);
-			return vectors;
-		} catch (thrown) {
-			// What the other batches would bring is of no use to anybody.
-			givenUp.abort(thrown);
-			await Promise.allSettled(asked);
-			throw signal.aborted ? signal.reason : thrown;
+		// A provider that has failed lets one try: the others must not be turned away, and take that one with them.
+		const room = () => (this.#documents.state === 'closed' ? SIDE_BY_SIDE : 1);
+		let expected: number | undefined;
+		const run = (batch: Batch, ending: Ending) => this.#batch(batch, ending);
+		for await (const embedded of asTheyCome(batches, room, run, signal)) {
+			const given = embedded.vectors[0]?.length;
+			expected ??= given;
+			if (given !== expected) throw ofTwoLengths(expected, given);
+			yield embedded;
 		}
 	}
 
 	async embedQuestion(text: string, signal: AbortSignal): Promise<Float32Array> {
 		const ms = Math.min(QUESTION_MS, this.#options.settings.first_token_timeout_ms);
-		const [vector] = await this.#call([this.#cut(text)], signal, QUESTION, ms, 'in all');
+		const terms = { breaker: this.#questions, patience: QUESTION, ms, deadline: 'in all' } as const;
+		// Nobody waits longer for the sample where it comes along.
+		const besides = this.#sample === undefined ? [SAMPLE] : [];
+		const [vector, sample] = await this.#call([this.#cut(text), ...besides], { signal }, terms);
+		this.#sample ??= sample;
 		return vector as Float32Array;
 	}
 
 	async floor(signal: AbortSignal): Promise<number> {
-		this.#floor ??= meanCosine(await this.embedDocuments(UNRELATED, signal));
+		if (this.#floor === undefined) {
+			const vectors = await this.#all(UNRELATED, signal);
+			this.#sample ??= vectors[UNRELATED.indexOf(SAMPLE)];
+			this.#floor = meanCosine(vectors);
+		}
 		return this.#floor;
 	}
 
-	#documents(batch: string[], signal: AbortSignal): Promise<Float32Array[]> {
-		return this.#call(batch, signal, DOCUMENTS, this.#options.settings.first_token_timeout_ms, 'an attempt');
+	async sample(signal: AbortSignal): Promise<Float32Array> {
+		const sample = this.#sample ?? ((await this.#all([SAMPLE], signal))[0] as Float32Array);
+		this.#sample = sample;
+		return sample;
+	}
+
+	forgetSample(): void {
+		this.#sample = undefined;
+	}
+
+	/** The vectors of a few texts, in their order. */
+	async #all(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+		const vectors: Float32Array[] = [];
+		for await (const batch of this.embedDocuments(texts, signal)) {
+			for (const [place, vector] of batch.vectors.entries()) vectors[batch.at + place] = vector;
+		}
+		return vectors;
+	}
+
+	async #batch({ at, texts }: Batch, ending: Ending): Promise<EmbeddedBatch> {
+		const ms = this.#options.settings.first_token_timeout_ms;
+		const terms = { breaker: this.#documents, patience: DOCUMENTS, ms, deadline: 'an attempt' } as const;
+		const turn = AbortSignal.any([ending.signal, ending.lastOrders]);
+		const vectors = await this.#gate.run(() => this.#call(texts, ending, terms), turn);
+		return { at, vectors };
 	}
 
 	/** Asks for one batch, as often as there is patience. */
 	async #call(
 		texts: string[],
-		signal: AbortSignal,
-		patience: Patience,
-		ms: number,
-		deadline: 'an attempt' | 'in all',
+		{ signal, lastOrders }: Pick<Ending, 'signal'> & Partial<Ending>,
+		{ breaker, patience, ms, deadline }: Terms,
 	): Promise<Float32Array[]> {
 		signal.throwIfAborted();
-		const permit = this.#breaker.enter();
-		if (permit === null) throw leftAlone();
+		const permit = breaker.enter();
+		if (permit === null) throw leftAlone(this.#lastFailure);
 		using ending = new CallEnding(signal);
 		// It may well answer in time when it has less to do: whoever can wait longer tries again.
 		const late = () =>
@@ -124,11 +164,12 @@ export class ProviderEmbedder implements Embedder {
 					ending.throwIfEnded();
 					const failed = this.#failureOf(thrown);
 					const delay = delayBefore(attempt, failed, this.#options.random(), patience);
-					if (delay === null) throw thrown;
+					if (delay === null || lastOrders?.aborted) throw thrown;
 					const { status, detail } = failed;
 					this.#options.log.info({ embedder: this.id, attempt, status, detail }, 'asking an embedder again');
 					if (deadline === 'an attempt') ending.within(delay + ms, late);
-					await ending.pause(delay);
+					await ending.orEnd(pause(delay, lastOrders ? AbortSignal.any([signal, lastOrders]) : signal));
+					if (lastOrders?.aborted) throw thrown;
 				}
 			}
 		} catch (thrown) {
@@ -136,7 +177,8 @@ export class ProviderEmbedder implements Embedder {
 			const failed = this.#failureOf(thrown);
 			if (failed.unhealthy) permit.failed();
 			else permit.succeeded();
-			const { status, detail } = failed;
+			const { status, detail, sentence } = failed;
+			this.#lastFailure = sentence;
 			this.#options.log.warn({ embedder: this.id, status, detail }, 'an embeddings provider failed');
 			throw new AppError('model_error', failed.sentence, { cause: new ProviderError(failed) });
 		} finally {
@@ -181,17 +223,14 @@ export class ProviderEmbedder implements Embedder {
 	}
 }
 
-function requireSameLength(vectors: readonly Float32Array[]): void {
-	const [first, other] = new Set(vectors.map(({ length }) => length));
-	if (other === undefined) return;
-	const failed = failure(`The embeddings provider sent vectors of ${first} and of ${other} values.`);
-	throw new AppError('model_error', failed.message, { cause: failed });
+function ofTwoLengths(one: number | undefined, other: number | undefined): AppError {
+	const failed = failure(`The embeddings provider sent vectors of ${one} and of ${other} values.`);
+	return new AppError('model_error', failed.message, { cause: failed });
 }
 
-function leftAlone(): AppError {
-	const failed = failure(
-		'The embeddings provider has failed several times in a row and is left alone for a while. Try again later.',
-		{ passing: true },
-	);
+/** @param last how it has failed last, in a sentence: that is what can be mended */
+function leftAlone(last: string): AppError {
+	const sentence = `${last} The embeddings provider has failed several times in a row and is left alone for a while.`;
+	const failed = failure(sentence.trimStart(), { passing: true });
 	return new AppError('model_error', failed.message, { cause: failed });
 }

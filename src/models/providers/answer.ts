@@ -10,6 +10,7 @@ const MAX_TEXT_CHARS = 200_000;
 /** Characters of all arguments of an answer's calls together. */
 const MAX_ARGUMENT_CHARS = 256 * 1024;
 const MAX_CALLS = 64;
+const MAX_NAME_CHARS = 64;
 /** Far more than any tool takes. */
 const MAX_ARGUMENT_DEPTH = 256;
 /** After its last part an answer is given so long to end by itself, which keeps its connection for the next. */
@@ -19,7 +20,7 @@ const LAST_MS = 1_000;
 export interface AnswerTerms {
 	/** Whether calls were offered: a model that was given no tools may still ask for one it has seen before. */
 	mayCall: boolean;
-	/** Whether there must be a call or text that can be seen. Not so where the reply has text from before. */
+	/** Whether an answer without a call or text that can be seen is none. With results of tools before it a model may be asked again. */
 	mustSpeak: boolean;
 	idleMs: number;
 	/** Is told when the answer begins, once. */
@@ -121,12 +122,12 @@ export class Answer {
 				throw failure('The model provider reported an error.');
 		}
 		const calls = this.#terms.mayCall ? this.#calls : [];
-		if (calls.length === 0 && !this.#spoke && this.#terms.mustSpeak) {
-			const asked = this.#calls.length > 0;
-			throw failure(asked ? 'The model asked for tools that it was not given.' : 'The model gave an empty answer.', of);
+		if (calls.length === 0 && !this.#spoke) {
+			if (this.#calls.length > 0) throw failure('The model asked for tools that it was not given.', of);
+			if (this.#terms.mustSpeak) throw failure('The model gave an empty answer.', of);
 		}
 		for (const { toolCallId, toolName, input: text } of calls) {
-			yield { type: 'tool_call', id: toolCallId, name: toolName, arguments: argumentsOf(text) };
+			yield { type: 'tool_call', id: toolCallId, name: nameOf(toolName), arguments: argumentsOf(text) };
 		}
 		const memory = calls.length === 0 ? null : this.#recorder.memory(finish);
 		if (memory !== null) yield { type: 'memory', memory };
@@ -146,6 +147,11 @@ export class Answer {
 /** A number of tokens, whatever the provider takes for one. */
 function countOf(tokens = 0): number {
 	return Math.min(Math.max(0, Math.round(tokens)), Number.MAX_SAFE_INTEGER);
+}
+
+/** A function's name as providers take it back: models invent others, without any bound. */
+function nameOf(name: string): string {
+	return name.slice(0, MAX_NAME_CHARS).replaceAll(/[^a-zA-Z0-9_-]/g, '_') || '_';
 }
 
 /**

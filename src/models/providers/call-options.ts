@@ -1,21 +1,29 @@
 import type { ChatRequest } from '../chat-model.ts';
 import type { CallOptions } from './language-model.ts';
-import { composePrompt } from './prompt.ts';
+import { type ComposedPrompt, composePrompt } from './prompt.ts';
 import { limitsOf, type ProviderSettings } from './settings.ts';
+
+/** What a provider is asked, and what there was no room for. */
+export interface ComposedCall extends Pick<ComposedPrompt, 'passages' | 'leftOut'> {
+	options: CallOptions;
+	/** Whether calls are offered. */
+	mayCall: boolean;
+}
 
 /**
  * What a provider is asked for a request.
  * @throws AppError `model_error` where it is longer than the model can read
  */
-export function callOptions(request: ChatRequest, settings: ProviderSettings): CallOptions {
+export function composeCall(request: ChatRequest, settings: ProviderSettings): ComposedCall {
 	const limits = limitsOf(settings, request.model);
-	const { prompt, tools } = composePrompt(request, limits);
-	return {
+	const { prompt, tools, passages, leftOut } = composePrompt(request, limits);
+	const options: CallOptions = {
 		prompt,
 		...(tools.length > 0 ? { tools } : toolsOfThePast(request, settings)),
 		...(limits.max_output_tokens === null ? {} : { maxOutputTokens: limits.max_output_tokens }),
 		...(settings.temperature === null ? {} : { temperature: settings.temperature }),
 	};
+	return { options, mayCall: tools.length > 0, passages, leftOut };
 }
 
 /** Anthropic's protocol has no calls in a conversation without their tools: they are named again, and forbidden. */

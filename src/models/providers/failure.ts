@@ -1,5 +1,6 @@
 import { AppError, messageOf, retryAfterMs } from '../../base/index.ts';
 import { EndpointError } from '../../net/index.ts';
+import { reportedStatus } from './reported-status.ts';
 
 /** Why a provider gave no answer, or no whole one. */
 export interface Failure {
@@ -9,6 +10,8 @@ export interface Failure {
 	passing: boolean;
 	/** Whether the provider itself is at fault. A request that it was right to refuse says nothing about its health. */
 	unhealthy: boolean;
+	/** Whom the same would meet: whoever asks for this model, or whoever asks the provider for anything. */
+	concerns: 'model' | 'provider';
 	/** Milliseconds that the provider asks to be left alone; null where it does not. */
 	retryAfterMs: number | null;
 	/** For the log: may hold what the provider said. */
@@ -51,6 +54,7 @@ export function failure(sentence: string, more: Partial<Failure> = {}): Provider
 		sentence,
 		passing: false,
 		unhealthy: true,
+		concerns: 'model',
 		retryAfterMs: null,
 		detail: sentence,
 		status: null,
@@ -74,7 +78,7 @@ function judged(thrown: unknown, now: number): Failure {
 		if (error instanceof AppError) return { ...plain(error.message, thrown), unhealthy: false };
 		if (error instanceof EndpointError) return ofEndpoint(error, thrown);
 	}
-	const status = statusOf(thrown);
+	const status = reportedStatus(thrown);
 	if (status !== null) return ofStatus(status, delayAskedFor(thrown, now), thrown);
 	if (chain(thrown).some(({ name }) => PROTOCOL_ERRORS.test(String(name)))) {
 		// The library's word for a stream that ends in good order, yet without its last event.
@@ -85,14 +89,22 @@ function judged(thrown: unknown, now: number): Failure {
 }
 
 function plain(sentence: string, thrown: unknown): Failure {
-	return { sentence, passing: false, unhealthy: true, retryAfterMs: null, detail: detailOf(thrown), status: null };
+	return {
+		sentence,
+		passing: false,
+		unhealthy: true,
+		concerns: 'model',
+		retryAfterMs: null,
+		detail: detailOf(thrown),
+		status: null,
+	};
 }
 
 function ofEndpoint({ kind, message }: EndpointError, thrown: unknown): Failure {
 	const base = { ...plain(BROKE_OFF, thrown), detail: message };
 	switch (kind) {
 		case 'unreachable':
-			return { ...base, sentence: 'The model provider could not be reached.', passing: true };
+			return { ...base, sentence: 'The model provider could not be reached.', passing: true, concerns: 'provider' };
 		case 'broken':
 			return { ...base, passing: true };
 		case 'late':
@@ -100,34 +112,21 @@ function ofEndpoint({ kind, message }: EndpointError, thrown: unknown): Failure 
 		case 'too_large':
 			return { ...base, sentence: 'The answer of the model was too large.' };
 		case 'refused':
-			return { ...base, sentence: 'The model provider is not where the settings say.' };
+			return { ...base, sentence: 'The model provider is not where the settings say.', concerns: 'provider' };
 	}
 }
 
 function ofStatus(status: number, asked: number | null, thrown: unknown): Failure {
 	const base = { ...plain('', thrown), status, retryAfterMs: asked };
-	if (status === 429) return { ...base, sentence: 'The model provider takes no more requests for now.', passing: true };
+	if (status === 429) {
+		const sentence = 'The model provider takes no more requests for now.';
+		return { ...base, sentence, passing: true, concerns: 'provider' };
+	}
 	if (PASSING_STATUSES.has(status) || status >= 500) {
 		return { ...base, sentence: `The model provider failed with status ${status}.`, passing: true };
 	}
 	const sentence = REFUSALS[status] ?? `The model provider answered with status ${status}.`;
 	return { ...base, sentence, unhealthy: false };
-}
-
-/**
- * The HTTP status that an error carries. Some services answer 200 and report the error in the stream: with a status as its
- * code, or with a type that stands for one.
- */
-function statusOf(thrown: unknown): number | null {
-	const { statusCode, code, type } = (thrown ?? {}) as { statusCode?: unknown; code?: unknown; type?: unknown };
-	for (const value of [statusCode, code]) {
-		const status = Number(value);
-		if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
-	}
-	if (type === 'overloaded_error') return 529;
-	if (type === 'rate_limit_error' || code === 'rate_limit_exceeded') return 429;
-	if (type === 'api_error' || type === 'server_error') return 500;
-	return null;
 }
 
 /** Retry-After (RFC 9110, 10.2.3) as milliseconds from now; OpenAI's `retry-after-ms` where it is there. */

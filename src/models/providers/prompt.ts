@@ -1,6 +1,7 @@
 import { AppError } from '../../base/index.ts';
 import type { ChatRequest, Passage, ReplyStep } from '../chat-model.ts';
 import { fairBound } from './fair-cut.ts';
+import { defusedSchema } from './foreign-schema.ts';
 import { defused } from './foreign-text.ts';
 import { type Exchange, exchangesOf, newestThatFit } from './history.ts';
 import type { CallOptions, Prompt } from './language-model.ts';
@@ -17,10 +18,16 @@ type Tool = NonNullable<CallOptions['tools']>[number];
 export interface ComposedPrompt {
 	prompt: Prompt;
 	tools: Tool[];
+	/** The source numbers of the passages in it. */
+	passages: number[];
+	/** The names of the tools for which there is no room. */
+	leftOut: string[];
 }
 
 /** Tokens that are kept for the answer where its length is the provider's business, at most a quarter of all. */
 const ANSWER_TOKENS = 4_096;
+/** Tools may take so much of what the instructions and the question leave. */
+const TOOLS_SHARE = 0.5;
 /** Results of tools may take so much of what is left beside the question. */
 const RESULTS_SHARE = 0.75;
 /** Less of a passage than this says nothing. */
@@ -33,31 +40,33 @@ const CUT = '\n[The rest is left out: it is more than the model can read.]';
 
 /**
  * What a model is sent for a request. What does not fit into its context is left out, in this order: the oldest exchanges of
- * the conversation, whole; then the passages that match least; then the ends of the longest results of tools.
- * @throws AppError `model_error` where the instructions, the tools and the question alone do not fit
+ * the conversation, whole; then the passages that match least; then the ends of the longest results of tools. Tools have a
+ * share of their own, and what is too large for it is not offered.
+ * @throws AppError `model_error` where the instructions and the question, or the calls so far, alone do not fit
  */
 export function composePrompt(request: ChatRequest, limits: ModelLimits): ComposedPrompt {
 	const system = systemMessage(request.instructions);
 	const question = defused(request.question);
-	const tools = request.tools.map(functionTool);
-	const fixed = [system, question, ...(tools.length === 0 ? [] : [JSON.stringify(tools)])];
-
-	const room = inputTokens(limits) - BLOCK_TOKENS - sum(fixed.map((text) => tokensOf(text) + MESSAGE_TOKENS));
-	if (room < 0) throw tooLong();
+	const fixed = sum([system, question].map((text) => tokensOf(text) + MESSAGE_TOKENS));
+	const besides = inputTokens(limits) - BLOCK_TOKENS - fixed;
+	if (besides < 0) throw tooLong();
+	const { tools, leftOut, tokens } = toolsThatFit(request.tools, besides * TOOLS_SHARE);
+	const room = besides - tokens;
 	const steps = stepsThatFit(request.steps, room);
 	const afterSteps = room - sum(steps.map(tokensOfStep));
 	if (afterSteps < 0) throw tooLong();
 	const passages = passagesThatFit(request.passages, afterSteps);
-	const afterPassages = afterSteps - sum(passages.map(tokensOfPassage));
+	const afterPassages = afterSteps - sum(passages.map(({ rendered }) => tokensOfPassage(rendered)));
 	const history = newestThatFit(exchangesOf(request.history), tokensOfExchange, afterPassages).map(defusedExchange);
 
-	const asked = passages.length === 0 ? question : `${passageBlock(passages)}\n\n${question}`;
+	const asked =
+		passages.length === 0 ? question : `${passageBlock(passages.map(({ rendered }) => rendered))}\n\n${question}`;
 	const prompt: Prompt = [
 		{ role: 'system', content: system },
 		...alternating([...history, { question: asked, reply: null }]),
 		...steps.flatMap(messagesOfStep),
 	];
-	return { prompt, tools };
+	return { prompt, tools, passages: passages.map(({ index }) => index), leftOut };
 }
 
 /** What a model may read, so that there is room for its answer. */
@@ -70,8 +79,34 @@ function inputTokens({ context_tokens, max_output_tokens }: ModelLimits): number
 }
 
 function functionTool({ name, description, parameters }: ChatRequest['tools'][number]): Tool {
-	const inputSchema = parameters as Extract<Tool, { type: 'function' }>['inputSchema'];
-	return { type: 'function', name, inputSchema, ...(description === null ? {} : { description }) };
+	const inputSchema = defusedSchema(parameters) as Extract<Tool, { type: 'function' }>['inputSchema'];
+	return {
+		type: 'function',
+		name,
+		inputSchema,
+		...(description === null ? {} : { description: defused(description) }),
+	};
+}
+
+/** The tools that fit, in their order: one that is too large leaves its room to those after it. */
+function toolsThatFit(
+	offered: ChatRequest['tools'],
+	room: number,
+): Pick<ComposedPrompt, 'tools' | 'leftOut'> & { tokens: number } {
+	const tools: Tool[] = [];
+	const leftOut: string[] = [];
+	let tokens = 0;
+	for (const each of offered) {
+		const tool = functionTool(each);
+		const more = tokensOf(JSON.stringify(tool)) + MESSAGE_TOKENS;
+		if (tokens + more > room) {
+			leftOut.push(each.name);
+			continue;
+		}
+		tools.push(tool);
+		tokens += more;
+	}
+	return { tools, leftOut, tokens };
 }
 
 /** The rounds with the results of their tools cut where they would leave no room. */
@@ -95,20 +130,25 @@ function shortened(text: string, tokens: number): string {
 	return firstTokens(text, Math.max(0, tokens - tokensOf(CUT))) + CUT;
 }
 
+interface RenderedPassage {
+	index: number;
+	rendered: string;
+}
+
 /** The passages that fit, rendered: best first, whole ones; where not even one does, the beginning of the best. */
-function passagesThatFit(passages: readonly Passage[], room: number): string[] {
-	const fitting: string[] = [];
+function passagesThatFit(passages: readonly Passage[], room: number): RenderedPassage[] {
+	const fitting: RenderedPassage[] = [];
 	let left = room;
 	for (const passage of passages) {
 		const rendered = renderPassage(passage);
 		const tokens = tokensOfPassage(rendered);
 		if (tokens > left) continue;
-		fitting.push(rendered);
+		fitting.push({ index: passage.index, rendered });
 		left -= tokens;
 	}
 	const [best] = passages;
 	if (fitting.length > 0 || !best || room < LEAST_PASSAGE_TOKENS) return fitting;
-	return [firstTokens(renderPassage(best), room - SEPARATOR_TOKENS)];
+	return [{ index: best.index, rendered: firstTokens(renderPassage(best), room - SEPARATOR_TOKENS) }];
 }
 
 /** Exchanges as messages whose roles alternate, as the templates of some models demand. */
@@ -177,6 +217,6 @@ function sum(numbers: readonly number[]): number {
 function tooLong(): AppError {
 	return new AppError(
 		'model_error',
-		'The message, with the instructions and tools of the assistant, is longer than the model can read.',
+		'The message, with the instructions of the assistant, is longer than the model can read.',
 	);
 }

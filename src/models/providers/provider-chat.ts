@@ -3,10 +3,10 @@ import type { Endpoint } from '../../net/index.ts';
 import type { ChatModel, ChatRequest, ModelEvent } from '../chat-model.ts';
 import { Answer, type AnswerTerms, seconds } from './answer.ts';
 import { CallEnding } from './call-ending.ts';
-import { callOptions } from './call-options.ts';
-import { CircuitBreaker, type Permit } from './circuit-breaker.ts';
+import { type ComposedCall, composeCall } from './call-options.ts';
 import { type Failure, failure, failureOf, ProviderError } from './failure.ts';
 import { type CallOptions, type LanguageModel, type LanguageModels, loadLanguageModels } from './language-model.ts';
+import { ModelCircuits, type ModelPermit } from './model-circuits.ts';
 import { delayBefore } from './retry.ts';
 import type { ProviderSettings } from './settings.ts';
 
@@ -22,33 +22,37 @@ export interface ProviderChatOptions {
 /** The chat models of one provider: what is asked again, what is waited for, and when nobody is asked any more. */
 export class ProviderChat implements ChatModel {
 	readonly #options: ProviderChatOptions;
-	readonly #breaker: CircuitBreaker;
+	readonly #circuits: ModelCircuits;
 	#models: Promise<LanguageModels> | undefined;
 
 	constructor(options: ProviderChatOptions) {
 		const { clock, log, settings } = options;
 		this.#options = options;
-		this.#breaker = new CircuitBreaker(clock, (state) => {
-			log.warn({ provider: settings.id, circuit: state }, 'the circuit of a model provider has changed');
+		this.#circuits = new ModelCircuits(clock, (model, state) => {
+			log.warn({ provider: settings.id, model, circuit: state }, 'the circuit of a model provider has changed');
 		});
 	}
 
 	async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
 		signal.throwIfAborted();
-		const options = callOptions(request, this.#options.settings);
-		const permit = this.#breaker.enter();
+		const call = composeCall(request, this.#options.settings);
+		this.#tellLeftOut(request, call);
+		if (call.passages.length < request.passages.length) yield { type: 'passages', indexes: call.passages };
+		const permit = this.#circuits.enter(request.model);
 		if (permit === null) throw leftAlone();
 		using ending = new CallEnding(signal);
 		const { first_token_timeout_ms: firstMs } = this.#options.settings;
 		ending.within(firstMs, () => failure(`The model did not begin to answer within ${seconds(firstMs)}.`));
 		try {
 			const model = (await ending.orEnd(this.#load()))(request.model);
-			yield* this.#attempts(model, options, this.#terms(request, permit), ending);
+			yield* this.#attempts(model, call.options, this.#terms(request, call, permit), ending);
+			// Not before its end: a provider that says one word and hangs would never be found out.
+			permit.succeeded();
 		} catch (thrown) {
 			if (signal.aborted) throw signal.reason;
 			throw this.#report(thrown, request, permit);
 		} finally {
-			// Stopped before there was an answer: nobody knows what would have come.
+			// Stopped before its end: nobody knows what would have come.
 			permit.abandoned();
 		}
 	}
@@ -82,12 +86,21 @@ export class ProviderChat implements ChatModel {
 		}
 	}
 
-	#terms({ tools, steps }: ChatRequest, permit: Permit): AnswerTerms {
+	#tellLeftOut({ model, steps }: ChatRequest, { leftOut }: ComposedCall): void {
+		if (leftOut.length === 0 || steps.length > 0) return;
+		const { settings, log } = this.#options;
+		log.warn(
+			{ provider: settings.id, model, tools: leftOut },
+			'tools are not offered to a model: their descriptions and parameters take more than half of what it can read',
+		);
+	}
+
+	#terms({ steps }: ChatRequest, { mayCall }: ComposedCall, permit: ModelPermit): AnswerTerms {
 		return {
-			mayCall: tools.length > 0,
-			mustSpeak: steps.every(({ text }) => text.trim() === ''),
+			mayCall,
+			mustSpeak: steps.length === 0,
 			idleMs: this.#options.settings.idle_timeout_ms,
-			onBegin: permit.succeeded,
+			onBegin: permit.began,
 		};
 	}
 
@@ -102,9 +115,9 @@ export class ProviderChat implements ChatModel {
 	}
 
 	/** Draws the conclusions of a failure; the error that comes back is what the reply shows. */
-	#report(thrown: unknown, { model }: ChatRequest, permit: Permit): AppError {
+	#report(thrown: unknown, { model }: ChatRequest, permit: ModelPermit): AppError {
 		const failed = this.#failureOf(thrown);
-		if (failed.unhealthy) permit.failed();
+		if (failed.unhealthy) permit.failed(failed);
 		else permit.succeeded();
 		const { status, detail } = failed;
 		this.#options.log.warn({ provider: this.#options.settings.id, model, status, detail }, 'a model provider failed');

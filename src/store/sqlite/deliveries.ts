@@ -2,7 +2,7 @@ import type { Statement } from 'better-sqlite3';
 import { newId } from '../../base/index.ts';
 import type { DeliveryWrite, NewEvent, StoredEvent } from '../commit.ts';
 import type { DeliveryRecord } from '../records.ts';
-import type { DueDeliveries, UntidyWebhooks } from '../store.ts';
+import type { DueDeliveries, UntidyWebhooks, WaitingWebhook } from '../store.ts';
 import { columnsOf, decode, encode } from './tables.ts';
 
 /** Webhook endpoints' deliveries, attempts and failures, and the events they carry, as SQL. */
@@ -74,8 +74,8 @@ function addDelivery(prepare: Prepare, event: Carried, seq: number, webhook_id: 
 	).run(...columns.map((column) => encode('deliveries', column, delivery[column as keyof DeliveryRecord])));
 }
 
-/** Carries out one write about deliveries. */
-export function applyDeliveryWrite(prepare: Prepare, write: DeliveryWrite): void {
+/** Carries out one write about deliveries; which events have expired, the writer says. */
+export function applyDeliveryWrite(prepare: Prepare, write: Exclude<DeliveryWrite, { op: 'erase_events' }>): void {
 	switch (write.op) {
 		case 'cancel_deliveries':
 			prepare(
@@ -110,22 +110,19 @@ export function applyDeliveryWrite(prepare: Prepare, write: DeliveryWrite): void
 			return;
 		case 'forget_failures':
 			prepare('DELETE FROM webhook_failures WHERE webhook_id = ?').run(write.webhook_id);
-			return;
-		case 'erase_events':
-			for (const seq of expiredEvents(prepare, write.before, write.limit)) {
-				eraseDeliveriesOf(prepare, seq);
-				prepare('DELETE FROM events WHERE seq = ?').run(seq);
-			}
 	}
 }
 
-/** What was to be delivered about a conversation, before its events are erased. */
-export function eraseDeliveriesAbout(prepare: Prepare, subject: string): void {
-	const seqs = prepare('SELECT seq FROM events WHERE subject = ?').pluck().all(subject) as number[];
-	for (const seq of seqs) eraseDeliveriesOf(prepare, seq);
+/** The events at these places in the log, with what was to be delivered of them. */
+export function eraseEvents(prepare: Prepare, seqs: readonly number[]): void {
+	for (const seq of seqs) {
+		eraseDeliveriesOf(prepare, seq);
+		prepare('DELETE FROM events WHERE seq = ?').run(seq);
+	}
 }
 
-function eraseDeliveriesOf(prepare: Prepare, seq: number): void {
+/** What was to be delivered of an event, before it is erased. */
+export function eraseDeliveriesOf(prepare: Prepare, seq: number): void {
 	const ids = prepare('SELECT id FROM deliveries WHERE event_seq = ?').pluck().all(seq) as string[];
 	for (const id of ids) eraseDelivery(prepare, id);
 }
@@ -135,26 +132,35 @@ function eraseDelivery(prepare: Prepare, id: string): void {
 	prepare('DELETE FROM deliveries WHERE id = ?').run(id);
 }
 
-/** Events that are older than this and that no delivery waits for. */
-export function expiredEvents(prepare: Prepare, before: number, limit: number): number[] {
-	return prepare(
-		`SELECT seq FROM events WHERE created_at < ?
-		 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event_seq = seq AND status = 'pending')
-		 ORDER BY created_at LIMIT ?`,
-	)
-		.pluck()
-		.all(before, limit) as number[];
-}
+/** Events whose times are looked at in one step. */
+const TIMES = 5_000;
 
-/** The places in the log of the first event since a time and of the last one until another. */
-export function eventsBetween(prepare: Prepare, since: number, until: number): { first: number; last: number } | null {
-	const first = prepare('SELECT seq FROM events WHERE created_at >= ? ORDER BY created_at, seq LIMIT 1')
-		.pluck()
-		.get(since) as number | undefined;
-	const last = prepare('SELECT seq FROM events WHERE created_at <= ? ORDER BY created_at DESC, seq DESC LIMIT 1')
-		.pluck()
-		.get(until) as number | undefined;
-	return first === undefined || last === undefined || first > last ? null : { first, last };
+/**
+ * The first and the last place in the log at which an event of a time stands, the ends included; yields between two steps.
+ * Where the clock was set back, what stands between them may be of other times.
+ */
+export function* eventsBetween(
+	prepare: Prepare,
+	since: number,
+	until: number,
+): Generator<void, { first: number; last: number } | null> {
+	let [first, last] = [Number.POSITIVE_INFINITY, 0];
+	let passed = { at: since, seq: 0 };
+	for (;;) {
+		// In two halves: of one comparison of both columns only the first would be looked up, and equal times be read again.
+		const part = prepare(
+			`SELECT created_at AS at, seq FROM events WHERE created_at = @at AND seq > @seq AND created_at <= @until
+			 UNION ALL SELECT created_at, seq FROM events WHERE created_at > @at AND created_at <= @until
+			 ORDER BY at, seq LIMIT ${TIMES}`,
+		).all({ ...passed, until }) as { at: number; seq: number }[];
+		for (const { seq } of part) {
+			first = Math.min(first, seq);
+			last = Math.max(last, seq);
+		}
+		if (part.length < TIMES) return last === 0 ? null : { first, last };
+		yield;
+		passed = part.at(-1) ?? passed;
+	}
 }
 
 /**
@@ -215,15 +221,18 @@ const ENDPOINTS = `WITH RECURSIVE endpoint (id) AS (
 
 const PENDING = "EXISTS (SELECT 1 FROM deliveries WHERE webhook_id = endpoint.id AND status = 'pending')";
 
-/** Endpoints with deliveries that wait; of one workspace, where it is named. */
-export function webhooksWithPending(prepare: Prepare, workspaceId: string | null): string[] {
-	const sql =
+/** Endpoints with deliveries that wait, and when the first of them is due; of one workspace, where it is named. */
+export function waitingWebhooks(prepare: Prepare, workspaceId: string | null): WaitingWebhook[] {
+	const endpoints =
 		workspaceId === null
-			? `${ENDPOINTS} SELECT id FROM endpoint WHERE id IS NOT NULL AND ${PENDING}`
-			: `SELECT id FROM webhooks AS endpoint WHERE workspace_id = ? AND ${PENDING}`;
-	return prepare(sql)
-		.pluck()
-		.all(...(workspaceId === null ? [] : [workspaceId])) as string[];
+			? `${ENDPOINTS} SELECT id FROM endpoint WHERE id IS NOT NULL`
+			: 'SELECT id FROM webhooks WHERE workspace_id = ?';
+	return prepare(
+		`SELECT id, due_at FROM (
+			SELECT id, (SELECT min(due_at) FROM deliveries WHERE webhook_id = known.id AND status = 'pending') AS due_at
+			FROM (${endpoints}) AS known
+		 ) WHERE due_at IS NOT NULL`,
+	).all(...(workspaceId === null ? [] : [workspaceId])) as WaitingWebhook[];
 }
 
 /** Endpoints whose deliveries have yet to be cancelled or erased. */
@@ -237,6 +246,20 @@ export function untidyWebhooks(prepare: Prepare): UntidyWebhooks {
 		.pluck()
 		.all() as string[];
 	return { disabled, gone };
+}
+
+/** The types of an endpoint's deliveries with a status; one step in the index for each. */
+export function typesOfDeliveries(prepare: Prepare, webhookId: string, status: string): string[] {
+	return prepare(
+		`WITH RECURSIVE found (type) AS (
+			SELECT min(event_type) FROM deliveries WHERE webhook_id = @webhookId AND status = @status
+			UNION ALL SELECT (
+				SELECT min(event_type) FROM deliveries WHERE webhook_id = @webhookId AND status = @status AND event_type > found.type
+			) FROM found WHERE found.type IS NOT NULL
+		) SELECT type FROM found WHERE type IS NOT NULL`,
+	)
+		.pluck()
+		.all({ webhookId, status }) as string[];
 }
 
 /** The event at this place in the log. */

@@ -1,6 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
-import { SEARCH_INDEX_EMBEDDERS, SEARCH_INDEX_REBUILD, SEARCH_INDEX_SCHEMA } from './search-index.ts';
+import {
+	SEARCH_INDEX_EMBEDDERS,
+	SEARCH_INDEX_REBUILD,
+	SEARCH_INDEX_SAMPLES,
+	SEARCH_INDEX_SCHEMA,
+} from './search-index.ts';
 
 /** The steps from an empty database to today's, in order. A step that was released is never edited. */
 export const MIGRATIONS: readonly string[] = [
@@ -159,6 +164,37 @@ export const MIGRATIONS: readonly string[] = [
 	ALTER TABLE knowledge_bases ADD COLUMN embedder TEXT;
 	ALTER TABLE knowledge_bases ADD COLUMN reindex_reason TEXT;
 	UPDATE knowledge_bases SET embedder = 'builtin' WHERE generation IS NOT NULL;
+	`,
+	`
+	CREATE TABLE reply_rounds (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, message_id TEXT NOT NULL, number INTEGER NOT NULL, model TEXT NOT NULL,
+		text TEXT NOT NULL, usage TEXT, memory TEXT, grounding TEXT, created_at INTEGER NOT NULL
+	) STRICT;
+	CREATE UNIQUE INDEX reply_rounds_in_order ON reply_rounds (message_id, number);
+
+	CREATE TABLE reply_calls (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, message_id TEXT NOT NULL, round INTEGER NOT NULL,
+		number INTEGER NOT NULL, call TEXT NOT NULL, created_at INTEGER NOT NULL
+	) STRICT;
+	CREATE UNIQUE INDEX reply_calls_in_order ON reply_calls (message_id, number);
+
+	CREATE TRIGGER rounds_go_with_their_message AFTER DELETE ON messages BEGIN
+		DELETE FROM reply_rounds WHERE message_id = OLD.id;
+		DELETE FROM reply_calls WHERE message_id = OLD.id;
+	END;
+	`,
+	`${SEARCH_INDEX_SAMPLES}
+	ALTER TABLE knowledge_bases ADD COLUMN problem TEXT;
+	`,
+	`
+	ALTER TABLE webhooks ADD COLUMN former_secrets TEXT NOT NULL DEFAULT '[]';
+	UPDATE webhooks SET former_secrets = json_array(json_object('secret', former_secret, 'until', former_secret_until))
+	WHERE former_secret IS NOT NULL AND former_secret_until IS NOT NULL;
+	ALTER TABLE webhooks DROP COLUMN former_secret;
+	ALTER TABLE webhooks DROP COLUMN former_secret_until;
+
+	DROP INDEX deliveries_by_status;
+	CREATE INDEX deliveries_by_status ON deliveries (webhook_id, status, event_type, created_at, id);
 	`,
 ];
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
 import { Lru } from '../../base/index.ts';
 import type { StoredAnswer, StoredEvent } from '../commit.ts';
@@ -10,22 +11,27 @@ import type {
 	ListQuery,
 	Position,
 	Readers,
+	SaidMessage,
 	UntidyWebhooks,
+	WaitingWebhook,
 } from '../store.ts';
+import { hasRemains } from './conversation-erasure.ts';
 import {
 	dueBesides,
 	dueDeliveries,
 	eventAt,
 	eventsBetween,
-	expiredEvents,
 	nextDue,
+	typesOfDeliveries,
 	untidyWebhooks,
-	webhooksWithPending,
+	waitingWebhooks,
 } from './deliveries.ts';
+import { ExpiredEvents } from './expired-events.ts';
 import {
 	coverageOf,
 	generationOf,
 	openedBasisOf,
+	sampleOf,
 	servingChunksOf,
 	servingGenerationOf,
 	termsAfter,
@@ -38,6 +44,14 @@ const STATEMENTS = 500;
 
 /** The position before every item of a list in order of creation. */
 const BEFORE_ALL: Position = { at: 0, id: '' };
+
+/**
+ * The same query for each of several values, as one that ends in an order which an index has for each of them: SQLite merges
+ * them as it reads (`MERGE (UNION ALL)` in its plan), and reads no more than is asked for. Of `IN` it would sort everything.
+ */
+function merged(sql: string, count: number): string {
+	return Array.from({ length: count }, () => sql).join(' UNION ALL ');
+}
 
 /** What is stored under an idempotency key and not over, read on either connection. */
 export function storedAnswer(
@@ -56,6 +70,7 @@ export function storedAnswer(
 export class SqliteReaders implements Readers {
 	readonly #db: Database;
 	readonly #statements = new Lru<string, Statement>(STATEMENTS);
+	readonly #expired = new ExpiredEvents();
 
 	constructor(db: Database) {
 		this.#db = db;
@@ -88,18 +103,22 @@ export class SqliteReaders implements Readers {
 			conditions.push(`(${place}, id) ${query.order === 'asc' ? '>' : '<'} (?, ?)`);
 			values.push(query.after.at, query.after.id);
 		}
+		const types = kind === 'deliveries' ? this.#typesBetween(query.where) : null;
+		if (types?.length === 0) return [];
+		if (types) conditions.push('event_type = ?');
+		const sql = `SELECT ${columnsOf(kind)} FROM ${kind} ${conditions.length ? `WHERE ${conditions.join(' AND ')}` : ''}`;
 		const rows = this.#prepare(
-			`SELECT ${columnsOf(kind)} FROM ${kind} ${conditions.length ? `WHERE ${conditions.join(' AND ')}` : ''}
-			 ORDER BY ${place} ${query.order}, id ${query.order} LIMIT ?`,
-		).all(...values, query.limit);
+			`${merged(sql, types?.length ?? 1)} ORDER BY ${place} ${query.order}, id ${query.order} LIMIT ?`,
+		).all(...(types?.flatMap((type) => [...values, type]) ?? values), query.limit);
 		return rows.map((row) => decode(kind, row));
 	}
 
-	async messagesBefore(conversationId: string, seq: number, limit: number): Promise<Records['messages'][]> {
+	async messagesBefore(conversationId: string, seq: number, limit: number): Promise<SaidMessage[]> {
+		// What their tools gave may be a thousand times as long as what was said: it is not even read.
 		const rows = this.#prepare(
-			`SELECT ${columnsOf('messages')} FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+			`SELECT seq, role, content, status FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
 		).all(conversationId, seq, limit);
-		return rows.map((row) => decode('messages', row)).reverse();
+		return (rows as SaidMessage[]).reverse();
 	}
 
 	async unfinishedReplies(): Promise<Records['messages'][]> {
@@ -138,6 +157,10 @@ export class SqliteReaders implements Readers {
 			 )
 			 ORDER BY coalesce(last_message_at, created_at), id LIMIT ?`,
 		).all(workspaceId, before, at, id, limit) as IdleConversation[];
+	}
+
+	async hasRemains(conversationId: string): Promise<boolean> {
+		return hasRemains((sql) => this.#prepare(sql), conversationId);
 	}
 
 	async assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]> {
@@ -218,11 +241,13 @@ export class SqliteReaders implements Readers {
 	}
 
 	async events(stream: string, after: number, limit: number, types: readonly string[] = []): Promise<StoredEvent[]> {
-		const filter = types.length === 0 ? '' : ` AND type IN (${types.map(() => '?')})`;
-		const rows = this.#prepare(
-			`SELECT seq, id, stream, type, data, created_at FROM events
-			 WHERE stream = ? AND seq > ?${filter} ORDER BY seq LIMIT ?`,
-		).all(stream, after, ...types, limit) as Array<StoredEvent & { data: string }>;
+		const ofType = types.length === 0 ? '' : ' AND type = ?';
+		const sql = `SELECT seq, id, stream, type, data, created_at FROM events WHERE stream = ? AND seq > ?${ofType}`;
+		const values = types.length === 0 ? [stream, after] : types.flatMap((type) => [stream, after, type]);
+		const rows = this.#prepare(`${merged(sql, Math.max(1, types.length))} ORDER BY seq LIMIT ?`).all(
+			...values,
+			limit,
+		) as Array<StoredEvent & { data: string }>;
 		return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }));
 	}
 
@@ -231,11 +256,21 @@ export class SqliteReaders implements Readers {
 	}
 
 	async hasExpiredEvents(before: number): Promise<boolean> {
-		return expiredEvents((sql) => this.#prepare(sql), before, 1).length > 0;
+		for (;;) {
+			const { seqs, isEnd } = this.#expired.find((sql) => this.#prepare(sql), before, 1);
+			if (seqs.length > 0) return true;
+			if (isEnd) return false;
+			await nextTurn();
+		}
 	}
 
 	async eventsBetween(since: number, until: number): Promise<{ first: number; last: number } | null> {
-		return eventsBetween((sql) => this.#prepare(sql), since, until);
+		const steps = eventsBetween((sql) => this.#prepare(sql), since, until);
+		for (;;) {
+			const { done, value } = steps.next();
+			if (done) return value;
+			await nextTurn();
+		}
 	}
 
 	async dueDeliveries(webhookId: string, now: number, limit: number): Promise<DueDeliveries> {
@@ -255,8 +290,8 @@ export class SqliteReaders implements Readers {
 		return nextDue((sql) => this.#prepare(sql), webhookId, after);
 	}
 
-	async webhooksWithPending(workspaceId: string | null): Promise<string[]> {
-		return webhooksWithPending((sql) => this.#prepare(sql), workspaceId);
+	async waitingWebhooks(workspaceId: string | null): Promise<WaitingWebhook[]> {
+		return waitingWebhooks((sql) => this.#prepare(sql), workspaceId);
 	}
 
 	async untidyWebhooks(): Promise<UntidyWebhooks> {
@@ -307,6 +342,10 @@ export class SqliteReaders implements Readers {
 		return openedBasisOf(this.#db, generation);
 	}
 
+	async sampleOf(basis: string): Promise<Int8Array | undefined> {
+		return sampleOf(this.#db, basis);
+	}
+
 	async textsAfter(generation: string, chunkId: number, limit: number): Promise<StoredText[]> {
 		return textsAfter(this.#db, generation, chunkId, limit);
 	}
@@ -318,6 +357,12 @@ export class SqliteReaders implements Readers {
 		limit: number,
 	): Promise<StoredChunk[]> {
 		return servingChunksOf(this.#db, knowledgeBaseId, documentId, after, limit);
+	}
+
+	/** Where deliveries are listed by their status alone: their types, which stand between status and order in the index. */
+	#typesBetween({ webhook_id, status, event_type }: Partial<Records['deliveries']>): string[] | null {
+		if (webhook_id === undefined || status === undefined || event_type !== undefined) return null;
+		return typesOfDeliveries((sql) => this.#prepare(sql), webhook_id, status);
 	}
 
 	#prepare(sql: string): Statement {

@@ -77,6 +77,13 @@ export function openedBasisOf(db: Database, generation: string): OpenedBasis | u
 	return statement(db, sql).get(generation) as OpenedBasis | undefined;
 }
 
+/** The sample that a basis was opened with; undefined where there is none, or no such basis. */
+export function sampleOf(db: Database, basis: string): Int8Array | undefined {
+	const sql = 'SELECT sample FROM bases WHERE id = ?';
+	const bytes = statement(db, sql).pluck().get(basis) as Buffer | null | undefined;
+	return bytes ? new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length) : undefined;
+}
+
 /** What a generation's chunks say that were stored after this one, in the order in which they were. */
 export function textsAfter(db: Database, generation: string, chunkId: number, limit: number): StoredText[] {
 	const rows = statement(

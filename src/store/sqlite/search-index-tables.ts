@@ -47,6 +47,9 @@ export const SEARCH_INDEX_EMBEDDERS = `
 	ALTER TABLE bases ADD COLUMN embedded_to INTEGER NOT NULL DEFAULT 0;
 `;
 
+/** By what a provider's model is known again. */
+export const SEARCH_INDEX_SAMPLES = 'ALTER TABLE bases ADD COLUMN sample BLOB;';
+
 const ID = /^[a-z0-9_]{1,100}$/;
 
 /** The full-text table of a generation. */

@@ -163,13 +163,13 @@ function describeDocuments(db: Database, write: Write<'index.describe_documents'
 }
 
 function openBasis(db: Database, write: Write<'index.open_basis'>): void {
-	const { generation, basis, dimensions, trained_on, model, floor = 0 } = write;
+	const { generation, basis, dimensions, trained_on, model, floor = 0, sample = null } = write;
 	if (!generationOf(db, generation)) throw new Error(`There is no generation ${generation}.`);
 	if (!Number.isInteger(dimensions) || dimensions < 1) throw new Error('A basis needs a whole number of dimensions.');
 	statement(
 		db,
-		'INSERT INTO bases (id, generation, dimensions, trained_on, model, floor) VALUES (?, ?, ?, ?, ?, ?)',
-	).run(basis, generation, dimensions, trained_on, model, floor);
+		'INSERT INTO bases (id, generation, dimensions, trained_on, model, floor, sample) VALUES (?, ?, ?, ?, ?, ?, ?)',
+	).run(basis, generation, dimensions, trained_on, model, floor, sample);
 	db.exec(
 		`CREATE VIRTUAL TABLE ${vectorTable(basis)} USING vec0(
 			embedding int8[${dimensions}] distance_metric=cosine, chunk_size=${VECTORS_A_ROW}

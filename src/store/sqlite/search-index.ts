@@ -2,10 +2,16 @@ export {
 	coverageOf,
 	generationOf,
 	openedBasisOf,
+	sampleOf,
 	servingChunksOf,
 	servingGenerationOf,
 	termsAfter,
 	textsAfter,
 } from './search-index-read.ts';
-export { SEARCH_INDEX_EMBEDDERS, SEARCH_INDEX_REBUILD, SEARCH_INDEX_SCHEMA } from './search-index-tables.ts';
+export {
+	SEARCH_INDEX_EMBEDDERS,
+	SEARCH_INDEX_REBUILD,
+	SEARCH_INDEX_SAMPLES,
+	SEARCH_INDEX_SCHEMA,
+} from './search-index-tables.ts';
 export { applyIndexWrite, dropGenerationsOf } from './search-index-write.ts';

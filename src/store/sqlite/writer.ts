@@ -1,7 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
-import { addDeliveries, applyDeliveryWrite, eraseDeliveriesAbout } from './deliveries.ts';
+import { eraseConversation } from './conversation-erasure.ts';
+import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts';
+import { ExpiredEvents } from './expired-events.ts';
 import { storedAnswer } from './readers.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { columnsOf, encode } from './tables.ts';
@@ -44,14 +46,6 @@ export function currentFence(db: Database, shard: string): Fence {
 /** No job is ever postponed by more than this (webhooks' longest delay is six hours, doubled). */
 const FARTHEST_MS = 24 * 3_600_000;
 
-const ERASE_CONVERSATION = [
-	'DELETE FROM events WHERE stream = @id',
-	'DELETE FROM events WHERE subject = @id',
-	'DELETE FROM idempotency WHERE subject = @id',
-	'DELETE FROM messages WHERE conversation_id = @id',
-	'DELETE FROM conversations WHERE id = @id',
-];
-
 const ERASE_KNOWLEDGE_BASE = [
 	'DELETE FROM jobs WHERE ref = @id',
 	'DELETE FROM jobs WHERE ref IN (SELECT id FROM documents WHERE knowledge_base_id = @id)',
@@ -81,6 +75,7 @@ export class Writer {
 	readonly #db: Database;
 	readonly #fence: Fence;
 	readonly #statements = new Map<string, Statement>();
+	readonly #expired = new ExpiredEvents();
 
 	constructor(db: Database, fence: Fence) {
 		this.#db = db;
@@ -176,9 +171,12 @@ export class Writer {
 			case 'remove':
 				this.#prepare(`DELETE FROM ${write.kind} WHERE id = ?`).run(write.id);
 				return;
+			case 'erase_rounds':
+				this.#prepare('DELETE FROM reply_rounds WHERE message_id = ?').run(write.message_id);
+				this.#prepare('DELETE FROM reply_calls WHERE message_id = ?').run(write.message_id);
+				return;
 			case 'erase_conversation':
-				eraseDeliveriesAbout((sql) => this.#prepare(sql), write.id);
-				for (const sql of ERASE_CONVERSATION) this.#prepare(sql).run({ id: write.id });
+				eraseConversation((sql) => this.#prepare(sql), write.id, write.limit);
 				return;
 			case 'erase_knowledge_base':
 				for (const sql of ERASE_KNOWLEDGE_BASE) this.#prepare(sql).run({ id: write.id });
@@ -193,9 +191,13 @@ export class Writer {
 			case 'erase_expired':
 				for (const sql of ERASE_EXPIRED) this.#prepare(sql).run(write.before, write.limit);
 				return;
+			case 'erase_events': {
+				const prepare = (sql: string) => this.#prepare(sql);
+				eraseEvents(prepare, this.#expired.find(prepare, write.before, write.limit).seqs);
+				return;
+			}
 			case 'cancel_deliveries':
 			case 'erase_deliveries':
-			case 'erase_events':
 			case 'redeliver':
 			case 'note_failure':
 			case 'forget_failures':
@@ -222,7 +224,16 @@ export class Writer {
 				this.#prepare('DELETE FROM jobs WHERE ref = ? AND kind = coalesce(?, kind)').run(write.ref, write.kind ?? null);
 				return;
 			case 'postpone':
-				this.#prepare('UPDATE jobs SET due_at = ?, lease_until = 0 WHERE id = ?').run(write.due_at, write.id);
+				this.#prepare('UPDATE jobs SET due_at = ?, lease_until = 0, attempts = 0 WHERE id = ?').run(
+					write.due_at,
+					write.id,
+				);
+				return;
+			case 'hasten':
+				this.#prepare(
+					`UPDATE jobs SET due_at = 0
+					 WHERE kind = @kind AND due_at > 0 AND fair_group = coalesce(@group, fair_group) AND ref = coalesce(@ref, ref)`,
+				).run({ kind: write.kind, group: write.group ?? null, ref: write.ref ?? null });
 		}
 	}
 

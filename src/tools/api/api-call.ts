@@ -24,6 +24,7 @@ export interface ApiAnswer {
 /**
  * Calls an API once, with arguments that fit its parameters. No redirect is followed: it would take the credentials along.
  * @param config opened
+ * @param key tells this call from all others, and a repeat of it from a new one
  * @param signal the end of the whole call
  * @throws ToolFailure; AppError of the network; the signal's reason
  */
@@ -32,11 +33,12 @@ export async function callApi(
 	config: ApiToolConfig,
 	words: SecretWords,
 	args: Record<string, unknown>,
+	key: string,
 	signal: AbortSignal,
 ): Promise<ApiAnswer> {
 	const filling = new Filling(config.parameters, args);
 	const body = filledBody(config.body, filling);
-	const headers = filledHeaders(config, filling);
+	const headers = { ...keyHeader(config, key), ...filledHeaders(config, filling) };
 	const hasBody = config.body !== null && body !== undefined;
 	const response = await network.fetch(
 		filledUrl(config, filling),
@@ -54,6 +56,14 @@ export async function callApi(
 	const text = hidden(answerText(answer), answer, words);
 	const nothing = `The API answered with status ${status} and no content.`;
 	return { status, result: text === '' ? nothing : cutResult(text, answer.isPart) };
+}
+
+/**
+ * The header by which an API can tell a repeat from a new call (draft-ietf-httpapi-idempotency-key-header). What only reads
+ * (RFC 9110, 9.2.1) needs none.
+ */
+function keyHeader({ method }: Pick<ApiToolConfig, 'method'>, key: string): Record<string, string> {
+	return method === 'GET' ? {} : { 'idempotency-key': key };
 }
 
 /** A text that was not read to its end may end within a secret, which is none to look for yet: that end is left out. */

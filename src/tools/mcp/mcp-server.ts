@@ -86,10 +86,11 @@ export class McpServer implements AsyncDisposable {
 
 	/**
 	 * Calls a function.
+	 * @param key tells this call from all others, and a repeat of it from a new one
 	 * @throws ToolFailure; AppError of the network; the signal's reason
 	 */
-	async call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
-		return this.#within(signal, (session) => session.callTool(name, args, signal));
+	async call(name: string, args: Record<string, unknown>, key: string, signal: AbortSignal): Promise<CallToolResult> {
+		return this.#within(signal, (session) => session.callTool(name, args, key, signal));
 	}
 
 	/** Ends the session once nothing of it is under way; a session that is still needed after that ends with its need. */

@@ -87,9 +87,12 @@ export class McpSession {
 		return tools.slice(0, MAX_TOOLS);
 	}
 
-	/** Calls a tool. Where the signal aborts, the server is told so (`notifications/cancelled`). */
-	callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
-		const params = { name, arguments: args };
+	/**
+	 * Calls a tool. Where the signal aborts, the server is told so (`notifications/cancelled`).
+	 * @param key tells this call from all others, and a repeat of it from a new one; the protocol has no field of its own for it
+	 */
+	callTool(name: string, args: Record<string, unknown>, key: string, signal: AbortSignal): Promise<CallToolResult> {
+		const params = { name, arguments: args, _meta: { 'idempotency-key': key } };
 		const { CallToolResultSchema } = this.#sdk;
 		return this.#request(
 			(options) => this.#client.request({ method: 'tools/call', params }, CallToolResultSchema, options),

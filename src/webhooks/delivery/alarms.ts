@@ -11,3 +11,31 @@ export const systemAlarms: Alarms = {
 		return () => clearTimeout(timer);
 	},
 };
+
+/** One alarm for one purpose: set or not. */
+export class Alarm {
+	readonly #alarms: Alarms;
+	#takeBack: (() => void) | undefined;
+
+	constructor(alarms: Alarms) {
+		this.#alarms = alarms;
+	}
+
+	get isSet(): boolean {
+		return this.#takeBack !== undefined;
+	}
+
+	/** In the place of what it was set to before. */
+	set(ms: number, ring: () => void): void {
+		this.takeBack();
+		this.#takeBack = this.#alarms.set(ms, () => {
+			this.#takeBack = undefined;
+			ring();
+		});
+	}
+
+	takeBack(): void {
+		this.#takeBack?.();
+		this.#takeBack = undefined;
+	}
+}

@@ -1,4 +1,4 @@
-import { type Clock, type Log, newId, retryAfterMs } from '../../base/index.ts';
+import { type Clock, type ClockWatch, type Log, measuredFrom, newId, retryAfterMs } from '../../base/index.ts';
 import {
 	type Commit,
 	type DeliveryRecord,
@@ -10,55 +10,104 @@ import {
 } from '../../store/index.ts';
 import { renderEvent } from '../event-body.ts';
 import type { Attempt, Sender } from '../sender.ts';
-import { isOver, SCHEDULE } from './schedule.ts';
-import { type AttemptResult, afterAttempt, givenUp } from './transitions.ts';
+import { isDue, SCHEDULE } from './schedule.ts';
+import { type AttemptResult, afterAttempt, givenUp, lapse, mustWait } from './transitions.ts';
 
 export interface AttemptsOptions {
 	store: Pick<Store, 'commit' | 'event' | 'failingSince' | 'get'>;
 	sender: Pick<Sender, 'send'>;
 	clock: Clock;
+	watch: Pick<ClockWatch, 'isInDoubt'>;
 	log: Log;
 	/** From 0 up to 1. */
 	random: () => number;
+	/** Is told that another owner has the store: nothing can be stored any more. */
+	onFenced(): void;
 }
 
-/** How an attempt ended. `inactive`: the endpoint is disabled or gone, none was made. `nothing`: there was none to make. */
-export type AttemptEnd = 'delivered' | 'failed' | 'inactive' | 'nothing';
+/** An attempt that was made, and is yet to be stored. Times in ms since the epoch; the end as if nobody had set the clock since. */
+interface Attempted {
+	kind: 'attempt';
+	/** The delivery's, and its endpoint's. */
+	id: string;
+	endpoint: string;
+	attempt: Attempt;
+	startedAt: number;
+	endedAt: number;
+	random: number;
+}
+
+/** A delivery of which no attempt may be made any more: that, and why, is yet to be stored. */
+interface Lapsed {
+	kind: 'lapse';
+	id: string;
+	error: string;
+}
+
+/**
+ * What came of making an attempt. `inactive`: none was made, the endpoint is disabled or gone. `none`: there was none to make;
+ * `due` is when there will be (ms since the epoch), null for never.
+ */
+export type Outcome = Attempted | Lapsed | { kind: 'inactive' } | { kind: 'none'; due: number | null };
 
 /** Deliveries that end with their endpoint in the commit that disables it; the others follow in portions. */
 export const CANCELLED_AT_ONCE = 1_000;
 
-/** Makes one attempt at a time of one delivery: looks that it is still wanted, sends, and stores what came of it. */
+/** Makes attempts in two steps: one looks that the delivery is still wanted and sends it, the other stores what came of it. */
 export class Attempts {
 	readonly #store: AttemptsOptions['store'];
+	readonly #commits: Pick<Store, 'commit'>;
 	readonly #sender: Pick<Sender, 'send'>;
 	readonly #clock: Clock;
+	readonly #watch: Pick<ClockWatch, 'isInDoubt'>;
 	readonly #log: Log;
 	readonly #random: () => number;
 
-	constructor({ store, sender, clock, log, random }: AttemptsOptions) {
+	constructor({ store, sender, clock, watch, log, random, onFenced }: AttemptsOptions) {
 		this.#store = store;
 		this.#sender = sender;
 		this.#clock = clock;
+		this.#watch = watch;
 		this.#log = log;
 		this.#random = random;
+		this.#commits = {
+			async commit(commit) {
+				const end = await store.commit(commit);
+				if (end.outcome === 'fenced') onFenced();
+				return end;
+			},
+		};
 	}
 
 	/**
-	 * @throws the signal's reason, and `unavailable` where the outcome could not be stored: the delivery is as it was, and due
+	 * Sends it, where that is still wanted. Nothing of that is stored yet: a process that ends now leaves the delivery due.
+	 * @throws the signal's reason, and where the database cannot be read
 	 */
-	async make(id: string, signal: AbortSignal): Promise<AttemptEnd> {
+	async make(id: string, signal: AbortSignal): Promise<Outcome> {
 		const delivery = await this.#store.get('deliveries', id);
 		const startedAt = this.#clock.now();
-		if (delivery?.status !== 'pending') return 'nothing';
+		if (delivery?.status !== 'pending') return { kind: 'none', due: null };
+		if (!isDue(delivery.due_at, startedAt)) return { kind: 'none', due: delivery.due_at };
 		const endpoint = await this.#store.get('webhooks', delivery.webhook_id);
-		if (endpoint?.status !== 'active') return 'inactive';
-		const { first_attempt_at } = delivery;
-		if (isOver(first_attempt_at, startedAt)) return this.#giveUp(id, 'It could not be delivered within 72 hours.');
+		if (endpoint?.status !== 'active') return { kind: 'inactive' };
+		const inDoubt = this.#watch.isInDoubt();
+		if (mustWait(delivery, startedAt, inDoubt)) return { kind: 'none', due: startedAt };
+		const error = inDoubt ? null : lapse(delivery, startedAt);
+		if (error !== null) return { kind: 'lapse', id, error };
 		const event = await this.#store.event(delivery.event_seq);
-		if (!event) return this.#giveUp(id, 'The event is no longer kept.');
+		if (!event) return { kind: 'lapse', id, error: 'The event is no longer kept.' };
+		const now = measuredFrom(this.#clock);
 		const attempt = await this.#send(endpoint, { id: event.id, type: event.type, body: renderEvent(event) }, signal);
-		return this.#settle(delivery, attempt, startedAt);
+		return { kind: 'attempt', id, endpoint: endpoint.id, attempt, startedAt, endedAt: now(), random: this.#random() };
+	}
+
+	/**
+	 * Stores it, with what follows from it. May be called again until it has succeeded.
+	 * @returns when the next attempt is due (ms since the epoch); null where none is to come
+	 * @throws AppError `unavailable` where it could not be stored
+	 */
+	settle(outcome: Outcome & { kind: 'attempt' | 'lapse' }): Promise<number | null> {
+		return outcome.kind === 'attempt' ? this.#conclude(outcome) : this.#giveUp(outcome);
 	}
 
 	async #send(endpoint: WebhookRecord, signed: { id: string; type: string; body: string }, signal: AbortSignal) {
@@ -73,38 +122,39 @@ export class Attempts {
 		}
 	}
 
-	async #settle({ id, webhook_id }: DeliveryRecord, attempt: Attempt, startedAt: number): Promise<AttemptEnd> {
+	async #conclude({ id, endpoint, attempt, startedAt, endedAt, random }: Attempted): Promise<number | null> {
 		const { delivered, status, error } = attempt;
-		const endedAt = this.#clock.now();
 		const asked = retryAfterMs(attempt.headers['retry-after'], endedAt);
 		const result: AttemptResult = { startedAt, endedAt, delivered, status, error, retryAfterMs: asked };
-		const random = this.#random();
-		const disabled = await decideAndCommit(this.#store, async () => {
+		const { due, disabled } = await decideAndCommit(this.#commits, async () => {
 			const delivery = await this.#store.get('deliveries', id);
 			// Erased with its conversation or its endpoint while it was under way.
-			if (!delivery) return { commit: null, result: false };
-			const disabling = delivered ? null : await this.#disabling(webhook_id, endedAt);
+			if (!delivery) return { commit: null, result: { due: null, disabled: false } };
+			const disabling = delivered ? null : await this.#disabling(endpoint, endedAt);
+			const set = afterAttempt(delivery, result, random);
 			return {
 				commit: {
 					expect: [versionOf('deliveries', delivery), ...(disabling?.expect ?? [])],
 					write: [
-						{ op: 'patch', kind: 'deliveries', id, set: afterAttempt(delivery, result, random) },
+						{ op: 'patch', kind: 'deliveries', id, set },
 						{ op: 'insert', kind: 'delivery_attempts', record: attemptRecord(delivery, attempt, startedAt) },
-						delivered ? { op: 'forget_failures', webhook_id } : { op: 'note_failure', webhook_id, at: startedAt },
+						delivered
+							? { op: 'forget_failures', webhook_id: endpoint }
+							: { op: 'note_failure', webhook_id: endpoint, at: startedAt },
 						...(disabling?.write ?? []),
 					],
 				},
-				result: disabling !== null,
+				result: { due: set.due_at ?? null, disabled: disabling !== null },
 			};
 		});
-		if (disabled) this.#log.warn({ webhook: webhook_id }, 'a webhook endpoint that has only failed was disabled');
-		return delivered ? 'delivered' : 'failed';
+		if (disabled) this.#log.warn({ webhook: endpoint }, 'a webhook endpoint that has only failed was disabled');
+		return due;
 	}
 
 	/** What disables an endpoint that has only failed for too long; null where it has not. */
 	async #disabling(id: string, now: number): Promise<Required<Pick<Commit, 'expect' | 'write'>> | null> {
 		const since = await this.#store.failingSince(id);
-		if (since === null || now - since < SCHEDULE.patience) return null;
+		if (since === null || now - since < SCHEDULE.patience || this.#watch.isInDoubt()) return null;
 		const endpoint = await this.#store.get('webhooks', id);
 		if (endpoint?.status !== 'active') return null;
 		const disabled_reason = `Every attempt since ${new Date(since).toISOString()} has failed.`;
@@ -115,16 +165,16 @@ export class Attempts {
 		return { expect: [versionOf('webhooks', endpoint)], write };
 	}
 
-	async #giveUp(id: string, error: string): Promise<AttemptEnd> {
-		return decideAndCommit(this.#store, async () => {
+	async #giveUp({ id, error }: Lapsed): Promise<null> {
+		return decideAndCommit(this.#commits, async () => {
 			const delivery = await this.#store.get('deliveries', id);
-			if (delivery?.status !== 'pending') return { commit: null, result: 'nothing' as const };
+			if (delivery?.status !== 'pending') return { commit: null, result: null };
 			return {
 				commit: {
 					expect: [versionOf('deliveries', delivery)],
 					write: [{ op: 'patch', kind: 'deliveries', id, set: givenUp(error, this.#clock.now()) }],
 				},
-				result: 'nothing' as const,
+				result: null,
 			};
 		});
 	}

@@ -1,9 +1,13 @@
-import { type Clock, ID_PREFIXES, type Log, Rounds } from '../../base/index.ts';
-import type { Store } from '../../store/index.ts';
+import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Clock, ClockWatch, ID_PREFIXES, type Log, Lru, Rounds } from '../../base/index.ts';
+import type { Store, WebhookRecord } from '../../store/index.ts';
 import type { Sender } from '../sender.ts';
 import { type Alarms, systemAlarms } from './alarms.ts';
 import { Attempts } from './attempts.ts';
+import { Health } from './health.ts';
 import { Lane, type LaneParts } from './lane.ts';
+import { isDue } from './schedule.ts';
 import { Slots } from './slots.ts';
 import { Tidying } from './tidying.ts';
 
@@ -17,8 +21,20 @@ export interface DelivererOptions {
 	random?: () => number;
 }
 
-/** Attempts that are under way at a time, in all; and how many of these slots are for endpoints that have none. */
-const SLOTS = { sound: { count: 200, kept: 100 }, failing: { count: 50, kept: 25 } } as const;
+/** Attempts that are under way at a time. */
+const SLOTS = {
+	sound: { count: 300, share: 200, further: 100 },
+	poor: { count: 75, share: 50, further: 25 },
+} as const;
+/** Endpoints of which is known how they have answered lately. */
+const KNOWN = 10_000;
+/** Endpoints that are woken in one turn of the event loop. */
+const AT_ONCE = 20;
+/**
+ * Milliseconds from an event to the look at whom it goes to. What caused it is often still being answered, and goes first; and
+ * events that follow at once are looked at together.
+ */
+const SOON_MS = 10;
 /** Beside what events, alarms and people say: endpoints with something to do are looked for. */
 const EVERY_MS = 60_000;
 
@@ -29,32 +45,41 @@ const EVERY_MS = 60_000;
  */
 export class Deliverer implements AsyncDisposable {
 	readonly #store: Store;
+	readonly #clock: Clock;
 	readonly #log: Log;
 	readonly #ending = new AbortController();
 	readonly #parts: LaneParts;
+	/** Those that have something to do or to wait for. */
 	readonly #lanes = new Map<string, Lane>();
+	readonly #health = new Lru<string, Health>(KNOWN);
 	readonly #tidying: Tidying;
 	readonly #rounds: Rounds;
-	/** Workspaces of which events were stored in this turn of the event loop. */
+	/** Workspaces of which events were stored since the last look. */
 	#told = new Set<string>();
 	#listening = () => {};
 	#draining = false;
 
 	constructor({ store, sender, clock, log, alarms = systemAlarms, random = Math.random }: DelivererOptions) {
 		this.#store = store;
+		this.#clock = clock;
 		this.#log = log;
-		this.#tidying = new Tidying({ store, clock, log });
+		const watch = new ClockWatch(clock);
+		const onFenced = () => this.#cease();
+		this.#tidying = new Tidying({ store, clock, watch, log, onFenced });
 		this.#parts = {
 			store,
-			attempts: new Attempts({ store, sender, clock, log, random }),
-			slots: { sound: slotsOf(SLOTS.sound), failing: slotsOf(SLOTS.failing) },
+			attempts: new Attempts({ store, sender, clock, watch, log, random, onFenced }),
+			slots: { sound: new Slots(SLOTS.sound), poor: new Slots(SLOTS.poor) },
 			clock,
+			watch,
 			alarms,
 			log,
 			signal: this.#ending.signal,
 			onIdle: (lane) => this.#forget(lane),
 			onInactive: () => this.tidy(),
 		};
+		// Each attempt that is under way listens to it.
+		setMaxListeners(0, this.#ending.signal);
 		this.#rounds = new Rounds({
 			everyMs: EVERY_MS,
 			work: () => this.#wakeAll(),
@@ -64,22 +89,22 @@ export class Deliverer implements AsyncDisposable {
 
 	start(): void {
 		this.#listening = this.#store.onEvents((events) => {
-			if (this.#told.size === 0) setImmediate(() => this.#hear());
+			const before = this.#told.size;
 			for (const { stream } of events) if (stream.startsWith(ID_PREFIXES.workspace)) this.#told.add(stream);
+			if (before === 0 && this.#told.size > 0) this.#parts.alarms.set(SOON_MS, () => this.#hear());
 		});
 		this.#rounds.start();
 		this.#tidying.start();
 	}
 
-	/** Something became due at an endpoint. */
-	wake(webhookId: string): void {
-		if (this.#draining) return;
-		let lane = this.#lanes.get(webhookId);
-		if (!lane) {
-			lane = new Lane(webhookId, this.#parts);
-			this.#lanes.set(webhookId, lane);
-		}
-		lane.wake();
+	/**
+	 * Something became due at an endpoint.
+	 * @param anew whether it was revived or is somewhere else: that it has failed before says nothing any more
+	 */
+	wake(webhookId: string, { anew = false }: { anew?: boolean } = {}): void {
+		const lane = this.#lane(webhookId);
+		if (anew) lane?.beginAnew();
+		else lane?.wake();
 	}
 
 	/** An endpoint was disabled or deleted: what is left of its deliveries ends with it. */
@@ -87,6 +112,14 @@ export class Deliverer implements AsyncDisposable {
 		this.#tidying.run().catch((error: unknown) => {
 			if (!this.#ending.signal.aborted) this.#log.warn({ err: error }, 'deliveries could not be tidied up');
 		});
+	}
+
+	/**
+	 * Ends what waits at a disabled endpoint that is about to be revived.
+	 * @throws AppError `unavailable` where it is too much to wait for
+	 */
+	cancelAll(endpoint: WebhookRecord): Promise<void> {
+		return this.#tidying.cancelAll(endpoint);
 	}
 
 	/** Begins no attempt any more, and resolves when those under way have ended: soon, each has its time limit. */
@@ -101,10 +134,11 @@ export class Deliverer implements AsyncDisposable {
 		await Promise.all([this.#rounds[Symbol.asyncDispose](), this.#tidying[Symbol.asyncDispose](), this.drain()]);
 	}
 
-	/** Of many events in a turn of the event loop each workspace is looked at once. */
+	/** Of many events each workspace is looked at once. */
 	#hear(): void {
 		const told = this.#told;
 		this.#told = new Set();
+		if (this.#draining) return;
 		for (const workspace of told) {
 			this.#wakeAll(workspace).catch((error: unknown) => {
 				this.#log.error({ err: error, workspace }, 'webhook deliveries could not be looked for');
@@ -112,15 +146,39 @@ export class Deliverer implements AsyncDisposable {
 		}
 	}
 
+	/** Those that have something due, and those that have something to wait for and do not wait yet. */
 	async #wakeAll(workspace: string | null = null): Promise<void> {
-		for (const webhookId of await this.#store.webhooksWithPending(workspace)) this.wake(webhookId);
+		let woken = 0;
+		for (const { id, due_at } of await this.#store.waitingWebhooks(workspace)) {
+			if (this.#lanes.has(id) && !isDue(due_at, this.#clock.now())) continue;
+			if (workspace === null) this.#lane(id)?.wake();
+			else this.#lane(id)?.wakeForNew();
+			if (++woken % AT_ONCE === 0) await nextTurn();
+		}
+	}
+
+	/** The endpoint's; none where nothing is begun any more. */
+	#lane(webhookId: string): Lane | undefined {
+		if (this.#draining) return undefined;
+		const known = this.#lanes.get(webhookId);
+		if (known) return known;
+		const health = this.#health.get(webhookId) ?? new Health();
+		this.#health.set(webhookId, health);
+		const lane = new Lane(webhookId, health, this.#parts);
+		this.#lanes.set(webhookId, lane);
+		return lane;
 	}
 
 	#forget(lane: Lane): void {
 		if (this.#lanes.get(lane.webhookId) === lane) this.#lanes.delete(lane.webhookId);
 	}
-}
 
-function slotsOf({ count, kept }: { count: number; kept: number }): Slots {
-	return new Slots(count, kept);
+	/** Another server has the store: what is sent from here could not be stored, and is sent from there. */
+	#cease(): void {
+		if (this.#draining) return;
+		this.#log.error('another server has taken over the database: it delivers to webhook endpoints from now on');
+		this.#rounds.stop();
+		this.#tidying.stop();
+		void this.drain();
+	}
 }

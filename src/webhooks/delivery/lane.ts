@@ -1,26 +1,27 @@
-import type { Clock, Log } from '../../base/index.ts';
+import { type Clock, type ClockWatch, deferred, type Log } from '../../base/index.ts';
 import type { DeliveryRecord, Store } from '../../store/index.ts';
-import type { Alarms } from './alarms.ts';
-import type { Attempts } from './attempts.ts';
+import type { Attempt } from '../sender.ts';
+import { Alarm, type Alarms } from './alarms.ts';
+import type { Attempts, Outcome } from './attempts.ts';
+import type { Health, Pool } from './health.ts';
+import { type InHand, isFresh, likenessOf, nextToBegin, ReadAhead } from './read-ahead.ts';
 import type { Slots, Waiting } from './slots.ts';
+import { mustWait } from './transitions.ts';
 
-/** Deliveries of an endpoint that are read ahead; with fewer left than the reserve more are read. */
-const WINDOW = 64;
-const RESERVE = 16;
-/** Attempts at an endpoint that are under way at a time. */
-const UNDER_WAY = { sound: 10, failing: 2 } as const;
 /** The clock may be set meanwhile: after so many milliseconds is looked whether the time has come. */
 const LONGEST_WAIT_MS = 3_600_000;
+/** While the clock is in doubt, what its time is over for is looked at so often (ms). */
+const DOUBT_CHECK_MS = 60_000;
 /** Milliseconds after which is looked again where the database cannot be read or written; doubled each time, up to the longest. */
 const TROUBLE_MS = { first: 1_000, longest: 60_000 } as const;
 
 /** What all lanes share. */
 export interface LaneParts {
 	store: Pick<Store, 'dueDeliveries' | 'dueBesides' | 'failingSince' | 'nextDue'>;
-	attempts: Attempts;
-	/** Endpoints that fail have slots of their own: they wait for one another, and nobody waits for them. */
-	slots: { sound: Slots; failing: Slots };
+	attempts: Pick<Attempts, 'make' | 'settle'>;
+	slots: Record<Pool, Slots>;
 	clock: Clock;
+	watch: Pick<ClockWatch, 'isInDoubt'>;
 	alarms: Alarms;
 	log: Log;
 	signal: AbortSignal;
@@ -30,213 +31,241 @@ export interface LaneParts {
 	onInactive(): void;
 }
 
+/** A delivery in hand, until its end is stored or can be stored no more. */
+interface Begun extends InHand {
+	ended: Promise<void>;
+}
+
+/**
+ * Why nothing is begun: the endpoint was found to be disabled or gone, until somebody wakes it; the database cannot be used,
+ * until a pause is over; or the server stops.
+ */
+type Hold = 'halted' | 'troubled' | 'stopped';
+
 /**
  * The deliveries of one endpoint. They begin in the order of their events, those that were tried before when they are due; of
- * those about one conversation (or else of one type) the next one begins when the one before has ended.
+ * those about one conversation (or else of one type) the next one begins when the end of the one before is stored.
+ *
+ * One look at a time finds what can be begun. Whoever changes what that may be (something is due, ended, free again) notes the
+ * change first and calls `proceed` then. A look that is under way ends its round, and as it began before the call it is followed
+ * by another one: so no change is missed.
  */
 export class Lane implements Waiting {
 	readonly webhookId: string;
 	readonly #parts: LaneParts;
-	/** Read ahead and not begun. */
-	#ready: DeliveryRecord[] = [];
-	/** Whether something may have become due since it was read ahead. */
-	#stale = true;
-	/** When it was read ahead (ms since the epoch). */
-	#readAt = 0;
-	/** Whether more was due than was read ahead; and whether there was more even of what need not wait for its like. */
-	#more = { inAll: false, besides: false };
-	/** What is under way, by id. */
-	readonly #inHand = new Map<string, { likeness: string; ended: Promise<void> }>();
-	/** Whether the last attempt failed; known once the database was asked. */
-	#failing: boolean | undefined;
-	/** Whether the endpoint was found to be disabled or gone: nothing is begun until somebody wakes it. */
-	#halted = false;
-	#stopped = false;
+	readonly #health: Health;
+	readonly #ahead: ReadAhead;
+	/** By id. */
+	readonly #inHand = new Map<string, Begun>();
+	#hold: Hold | null = null;
 	#looking = false;
-	#lookAgain = false;
-	/** How often the database has failed us in a row. */
+	/** Whether `proceed` was called since the look under way, or the last one, began its round. */
+	#asked = false;
+	/** Rings when a retry is due, at `dueAt` (ms since the epoch): never later than the first one that is not due yet. */
+	readonly #due: Alarm;
+	#dueAt = Number.POSITIVE_INFINITY;
+	/** Is set while what is new waits after a probe that has failed. */
+	readonly #pause: Alarm;
+	/** How often the database has failed us in a row; the pause after the last time, while it lasts. */
 	#troubles = 0;
-	#takeBack = () => {};
+	#trouble: { over: Promise<void>; end(): void } | undefined;
 
-	constructor(webhookId: string, parts: LaneParts) {
+	constructor(webhookId: string, health: Health, parts: LaneParts) {
 		this.webhookId = webhookId;
+		this.#health = health;
 		this.#parts = parts;
+		this.#ahead = new ReadAhead(parts.store, webhookId);
+		this.#due = new Alarm(parts.alarms);
+		this.#pause = new Alarm(parts.alarms);
 	}
 
 	/** Something may be due. */
 	wake(): void {
-		this.#halted = false;
-		this.#stale = true;
+		if (this.#hold === 'halted') this.#hold = null;
+		this.#ahead.invalidate();
 		this.proceed();
+	}
+
+	/** Something new may be due, and nothing else: during a pause it waits. */
+	wakeForNew(): void {
+		if (this.#pause.isSet && this.#hold === null) this.#ahead.invalidate();
+		else this.wake();
+	}
+
+	/** The endpoint is revived, or somewhere else. */
+	beginAnew(): void {
+		this.#health.forget();
+		this.#pause.takeBack();
+		this.wake();
 	}
 
 	/** Begins what can be begun. */
 	proceed(): void {
-		this.#lookAgain = true;
-		if (this.#looking || this.#stopped) return;
+		this.#asked = true;
+		if (this.#looking) return;
+		if (this.#hold !== null) {
+			this.#rest();
+			return;
+		}
 		this.#looking = true;
 		this.#look()
 			.catch((error: unknown) => {
-				this.#parts.log.error({ err: error, webhook: this.webhookId }, 'deliveries could not be read');
-				this.#staleAfter(this.#troubleMs());
+				void this.#pauseForTrouble(error, 'deliveries could not be read');
 			})
 			.finally(() => {
 				this.#looking = false;
-				if (this.#lookAgain) this.proceed();
+				if (this.#asked) this.proceed();
+				else this.#rest();
 			});
 	}
 
 	/** Begins nothing any more, and resolves when what is under way has ended. */
 	async stop(): Promise<void> {
-		this.#stopped = true;
+		this.#hold = 'stopped';
+		this.#trouble?.end();
+		const under = [...this.#inHand.values()].map(({ ended }) => ended);
 		this.#rest();
-		await Promise.all([...this.#inHand.values()].map(({ ended }) => ended));
+		await Promise.all(under);
 	}
 
+	/** One round each time that it was asked. It is synchronous until it reads: a slot that it was told of is taken at once. */
 	async #look(): Promise<void> {
-		const { store, clock } = this.#parts;
-		this.#failing ??= (await store.failingSince(this.webhookId)) !== null;
-		while (this.#lookAgain && !this.#stopped) {
-			this.#lookAgain = false;
-			this.#takeBack();
-			if (this.#halted) {
-				this.#rest();
-				continue;
-			}
-			if (!this.#begin()) continue;
-			if (this.#needsMore()) {
-				await this.#readAhead();
-				if (!this.#begin()) continue;
-				await this.#readBesides();
-				if (!this.#begin()) continue;
-			}
-			const due = await store.nextDue(this.webhookId, this.#readAt);
-			if (due !== null) this.#staleAfter(due - clock.now());
-			else if (!this.#lookAgain) this.#rest();
+		const { store } = this.#parts;
+		while (this.#asked && this.#hold === null) {
+			this.#asked = false;
+			if (!this.#health.isKnown) this.#health.learn((await store.failingSince(this.webhookId)) !== null);
+			if (!this.#begin() || !this.#ahead.needsMore(this.#mayBeginFresh())) continue;
+			this.#lookAt(await this.#ahead.read(this.#inHand, this.#parts.clock.now()));
+			if (!this.#begin() || !this.#mayBeginFresh()) continue;
+			await this.#ahead.readBesides(this.#inHand, this.#busy(), this.#parts.clock.now());
+			this.#begin();
 		}
-	}
-
-	/** Waits for nothing any more; with nothing under way either it is not needed. */
-	#rest(): void {
-		this.#takeBack();
-		if (this.#ready.length > 0 && !this.#stopped && !this.#halted) return;
-		this.#ready = [];
-		for (const slots of Object.values(this.#parts.slots)) slots.forget(this);
-		if (this.#inHand.size === 0) this.#parts.onIdle(this);
 	}
 
 	/** Begins of what was read ahead as much as there is room for; whether there would be room for more. */
 	#begin(): boolean {
-		while (!this.#stopped) {
-			const kind = this.#failing ? 'failing' : 'sound';
-			if (this.#inHand.size >= UNDER_WAY[kind]) return false;
-			const next = this.#next();
+		const [now, inDoubt] = [this.#parts.clock.now(), this.#parts.watch.isInDoubt()];
+		const isKept = (delivery: DeliveryRecord) => {
+			if (!mustWait(delivery, now, inDoubt)) return false;
+			this.#lookAt(now + DOUBT_CHECK_MS);
+			return true;
+		};
+		while (this.#hold === null) {
+			const { pool, room } = this.#health;
+			if (this.#inHand.size >= room) return false;
+			const next = nextToBegin(this.#ahead, { busy: this.#busy(), fresh: this.#mayBeginFresh(), isKept });
 			if (next === undefined) return true;
-			const slots = this.#parts.slots[kind];
-			if (!slots.take(this, this.#inHand.size > 0)) return false;
-			this.#ready.splice(this.#ready.indexOf(next), 1);
-			const ended = this.#attempt(next.id, slots);
-			this.#inHand.set(next.id, { likeness: likenessOf(next), ended });
+			const slots = this.#parts.slots[pool];
+			if (!slots.take(this, next.workspace_id)) return false;
+			this.#ahead.remove(next);
+			this.#inHand.set(next.id, { delivery: next, changed: false, ended: this.#deliver(next, slots) });
 		}
 		return false;
 	}
 
-	/** The first one whose like is not under way. */
-	#next(): DeliveryRecord | undefined {
-		const busy = this.#busy();
-		return this.#ready.find((delivery) => !busy.has(likenessOf(delivery)));
-	}
-
 	#busy(): Set<string> {
-		return new Set([...this.#inHand.values()].map(({ likeness }) => likeness));
+		return new Set([...this.#inHand.values()].map(({ delivery }) => likenessOf(delivery)));
 	}
 
-	/** Whether to read, where nothing that was read ahead can be begun although there is room. */
-	#needsMore(): boolean {
-		const { inAll, besides } = this.#more;
-		return this.#stale || besides || (inAll && this.#ready.length < RESERVE);
+	#mayBeginFresh(): boolean {
+		if (!this.#health.isProbed) return true;
+		return !this.#pause.isSet && ![...this.#inHand.values()].some(({ delivery }) => isFresh(delivery));
 	}
 
-	async #readAhead(): Promise<void> {
-		const { store, clock } = this.#parts;
-		const limit = WINDOW + this.#inHand.size;
-		this.#stale = false;
-		this.#readAt = clock.now();
-		const { retries, fresh } = await store.dueDeliveries(this.webhookId, this.#readAt, limit);
-		const notInHand = ({ id }: DeliveryRecord) => !this.#inHand.has(id);
-		const due = [retries, fresh].map((all) => all.filter(notInHand)) as [DeliveryRecord[], DeliveryRecord[]];
-		// Retries go first, but not all the way: under a constant load they would keep what is new waiting.
-		this.#ready = [...due[0].slice(0, WINDOW / 2), ...due[1].slice(0, WINDOW)];
-		const full = retries.length === limit || fresh.length === limit;
-		this.#more = { inAll: full || due[0].length > WINDOW / 2, besides: false };
+	async #deliver(delivery: DeliveryRecord, slots: Slots): Promise<void> {
+		const due = await this.#attempt(delivery, slots);
+		if (this.#inHand.get(delivery.id)?.changed) this.#ahead.invalidate();
+		this.#inHand.delete(delivery.id);
+		this.#lookAt(due);
+		this.proceed();
 	}
 
-	/** Where all that was read ahead waits for its like, what comes after it need not. */
-	async #readBesides(): Promise<void> {
-		if (!this.#more.inAll) return;
-		const { store, clock } = this.#parts;
-		const busy = this.#busy();
-		const due = await store.dueBesides(this.webhookId, clock.now(), [...busy], WINDOW);
-		const known = new Set([...this.#inHand.keys(), ...this.#ready.map(({ id }) => id)]);
-		this.#ready.push(...due.filter(({ id }) => !known.has(id)));
-		this.#more.besides = due.length === WINDOW;
-	}
-
-	async #attempt(id: string, slots: Slots): Promise<void> {
-		const { attempts, log, signal, onInactive } = this.#parts;
+	/** @returns when it is due again (ms since the epoch); null: not, as far as this process knows */
+	async #attempt(delivery: DeliveryRecord, slots: Slots): Promise<number | null> {
+		const { attempts, signal, onInactive } = this.#parts;
+		const before = this.#health.failures;
+		let outcome: Outcome;
 		try {
-			const end = await attempts.make(id, signal);
-			if (end === 'inactive') {
-				this.#halted = true;
-				onInactive();
-			} else if (end !== 'nothing') this.#failing = end === 'failed';
-			// Another time is set, perhaps one that has passed already.
-			this.#stale ||= end !== 'delivered';
-			this.#troubles = 0;
+			outcome = await attempts.make(delivery.id, signal);
 		} catch (error) {
-			if (!signal.aborted) {
-				log.error(
-					{ err: error, webhook: this.webhookId },
-					'the outcome of a delivery was not stored: it is made again',
-				);
-				this.#stale = true;
-				await this.#pause(this.#troubleMs());
-			}
+			if (!signal.aborted) void this.#pauseForTrouble(error, 'a delivery could not be begun');
+			return null;
 		} finally {
-			this.#inHand.delete(id);
-			slots.release();
-			this.proceed();
+			// What remains to be done needs the disk, and keeps nobody from the network.
+			slots.release(this);
+		}
+		if (outcome.kind === 'none') return outcome.due;
+		if (outcome.kind === 'inactive') {
+			if (this.#hold !== 'stopped') this.#hold = 'halted';
+			onInactive();
+			return null;
+		}
+		if (outcome.kind === 'attempt') this.#note(outcome.attempt, before, delivery);
+		return this.#settle(outcome);
+	}
+
+	#note(attempt: Attempt, before: number, delivery: DeliveryRecord): void {
+		this.#health.note(attempt, before);
+		if (!this.#health.isProbed) this.#pause.takeBack();
+		else if (isFresh(delivery)) this.#pause.set(this.#health.pauseMs, () => this.proceed());
+	}
+
+	/** Stores what came of it, when it can be: it is not sent a second time because the disk was full. */
+	async #settle(outcome: Outcome & { kind: 'attempt' | 'lapse' }): Promise<number | null> {
+		for (;;) {
+			try {
+				const due = await this.#parts.attempts.settle(outcome);
+				this.#troubles = 0;
+				return due;
+			} catch (error) {
+				if (this.#hold === 'stopped') return null;
+				await this.#pauseForTrouble(error, 'the outcome of a delivery could not be stored');
+			}
 		}
 	}
 
-	#troubleMs(): number {
-		const { first, longest } = TROUBLE_MS;
-		return Math.min(first * 2 ** this.#troubles++, longest);
+	/** The database cannot be used: nothing is begun, and nothing tried again, until a pause is over that all share who need it. */
+	#pauseForTrouble(err: unknown, message: string): Promise<void> {
+		const { alarms, log } = this.#parts;
+		log.error({ err, webhook: this.webhookId }, message);
+		if (this.#trouble || this.#hold === 'stopped') return this.#trouble?.over ?? Promise.resolve();
+		this.#hold ??= 'troubled';
+		const { promise, resolve } = deferred<void>();
+		const alarm = new Alarm(alarms);
+		const end = () => {
+			alarm.takeBack();
+			this.#trouble = undefined;
+			if (this.#hold === 'troubled') this.#hold = null;
+			this.#ahead.invalidate();
+			resolve();
+			this.proceed();
+		};
+		alarm.set(Math.min(TROUBLE_MS.first * 2 ** this.#troubles++, TROUBLE_MS.longest), end);
+		this.#trouble = { over: promise, end };
+		return promise;
 	}
 
-	#pause(ms: number): Promise<void> {
-		return new Promise((resolve) => {
-			const { alarms, signal } = this.#parts;
-			const done = () => {
-				takeBack();
-				signal.removeEventListener('abort', done);
-				resolve();
-			};
-			const takeBack = alarms.set(ms, done);
-			signal.addEventListener('abort', done, { once: true });
-		});
-	}
-
-	#staleAfter(ms: number): void {
-		this.#takeBack();
-		this.#takeBack = this.#parts.alarms.set(Math.min(Math.max(ms, 1), LONGEST_WAIT_MS), () => {
-			this.#stale = true;
+	/** Something is due at a time (ms since the epoch). */
+	#lookAt(due: number | null): void {
+		if (due === null || due >= this.#dueAt || this.#hold === 'stopped') return;
+		this.#dueAt = due;
+		const ms = Math.min(Math.max(due - this.#parts.clock.now(), 1), LONGEST_WAIT_MS);
+		this.#due.set(ms, () => {
+			this.#dueAt = Number.POSITIVE_INFINITY;
+			this.#ahead.retryDue();
 			this.proceed();
 		});
 	}
-}
 
-/** What deliveries that must not overtake one another have in common. */
-function likenessOf({ subject, event_type }: DeliveryRecord): string {
-	return subject ?? event_type;
+	/** Where it waits for nothing any more it is not needed. */
+	#rest(): void {
+		const waits = this.#hold === null && (!this.#ahead.isEmpty || this.#due.isSet);
+		if (waits || this.#hold === 'troubled') return;
+		this.#due.takeBack();
+		this.#dueAt = Number.POSITIVE_INFINITY;
+		for (const slots of Object.values(this.#parts.slots)) slots.forget(this);
+		if (this.#inHand.size > 0) return;
+		this.#pause.takeBack();
+		this.#parts.onIdle(this);
+	}
 }

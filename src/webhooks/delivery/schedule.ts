@@ -19,6 +19,8 @@ export const SCHEDULE = {
 	margin: MINUTE,
 	/** An endpoint of which every attempt has failed for so long is disabled. */
 	patience: 120 * HOUR,
+	/** How long events are kept: what was not tried within this time is tried no more. */
+	untried: 720 * HOUR,
 } as const;
 
 /** What the time of the next attempt is worked out from. */
@@ -56,4 +58,9 @@ export function lastAttemptAt(firstAt: number): number {
 /** Whether the time in which attempts may begin is over. */
 export function isOver(firstAt: number | null, now: number): boolean {
 	return firstAt !== null && now > firstAt + SCHEDULE.within;
+}
+
+/** Whether a delivery is due. Times farther ahead than any that is ever set are from a clock that was set back since. */
+export function isDue(dueAt: number | null, now: number): boolean {
+	return dueAt !== null && (dueAt <= now || dueAt > now + SCHEDULE.longest * SCHEDULE.stretch);
 }

@@ -1,27 +1,35 @@
-import { type Clock, type Log, Rounds } from '../../base/index.ts';
-import type { Store, Write } from '../../store/index.ts';
+import { AppError, type Clock, type ClockWatch, type Log, Rounds } from '../../base/index.ts';
+import { type Commit, type Store, versionOf, type WebhookRecord } from '../../store/index.ts';
+import { SCHEDULE } from './schedule.ts';
 
 export interface TidyingOptions {
-	store: Pick<Store, 'commit' | 'hasExpiredEvents' | 'untidyWebhooks'>;
+	store: Pick<Store, 'commit' | 'get' | 'hasExpiredEvents' | 'nextDue' | 'untidyWebhooks'>;
 	clock: Clock;
+	watch: Pick<ClockWatch, 'isInDoubt'>;
 	log: Log;
+	/** Is told that another owner has the store, and tidies it. */
+	onFenced(): void;
 }
 
 const EVERY_MS = 60_000;
-/** How long events are kept, with their deliveries and attempts. */
-const KEPT_MS = 30 * 24 * 3_600_000;
 /** In one commit: others that wait for the disk do not wait for long. */
 const PORTION = 500;
+/** Who revives an endpoint waits for so many portions of what is left there, and no longer. */
+const PATIENCE = 40;
 
 /** Ends the deliveries of disabled endpoints, erases those of deleted ones, and forgets events after 30 days; in portions. */
 export class Tidying implements AsyncDisposable {
 	readonly #store: TidyingOptions['store'];
 	readonly #clock: Clock;
+	readonly #watch: Pick<ClockWatch, 'isInDoubt'>;
+	readonly #onFenced: () => void;
 	readonly #rounds: Rounds;
 
-	constructor({ store, clock, log }: TidyingOptions) {
+	constructor({ store, clock, watch, log, onFenced }: TidyingOptions) {
 		this.#store = store;
 		this.#clock = clock;
+		this.#watch = watch;
+		this.#onFenced = onFenced;
 		this.#rounds = new Rounds({
 			everyMs: EVERY_MS,
 			work: (signal) => this.#tidy(signal),
@@ -38,24 +46,66 @@ export class Tidying implements AsyncDisposable {
 		return this.#rounds.run();
 	}
 
+	/** Begins nothing any more. */
+	stop(): void {
+		this.#rounds.stop();
+	}
+
+	/**
+	 * Ends what waits at an endpoint that is disabled; nothing is added meanwhile. Before it is revived: afterwards nobody could
+	 * tell what has waited since from what is new. Returns early where somebody else has changed the endpoint.
+	 * @throws AppError `unavailable` where it is too much to wait for
+	 */
+	async cancelAll(endpoint: WebhookRecord): Promise<void> {
+		for (let portion = 0; (await this.#store.nextDue(endpoint.id, -1)) !== null; portion++) {
+			if (portion === PATIENCE) throw stillCancelling();
+			const { outcome } = await this.#store.commit(this.#cancelling(endpoint));
+			if (outcome !== 'committed') return;
+		}
+	}
+
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.#rounds[Symbol.asyncDispose]();
 	}
 
 	async #tidy(signal: AbortSignal): Promise<void> {
-		const now = this.#clock.now();
 		while (!signal.aborted) {
-			const { disabled, gone } = await this.#store.untidyWebhooks();
-			const write: Write[] = [
-				...disabled.map((webhook_id) => ({ op: 'cancel_deliveries', webhook_id, at: now, limit: PORTION }) as const),
-				...gone.map((webhook_id) => ({ op: 'erase_deliveries', webhook_id, limit: PORTION }) as const),
-			].slice(0, 1);
-			const before = now - KEPT_MS;
-			if (await this.#store.hasExpiredEvents(before)) write.push({ op: 'erase_events', before, limit: PORTION });
-			if (write.length === 0) return;
-			const { outcome } = await this.#store.commit({ write });
-			// Another owner has the store, and tidies it.
-			if (outcome !== 'committed') return;
+			const commit = (await this.#endpoints()) ?? (await this.#events());
+			if (commit === null) return;
+			const { outcome } = await this.#store.commit(commit);
+			if (outcome === 'fenced') return this.#onFenced();
 		}
 	}
+
+	/** A portion of what is left of endpoints that are disabled or gone. */
+	async #endpoints(): Promise<Commit | null> {
+		const { disabled, gone } = await this.#store.untidyWebhooks();
+		for (const id of disabled) {
+			const endpoint = await this.#store.get('webhooks', id);
+			if (endpoint?.status === 'disabled') return this.#cancelling(endpoint);
+		}
+		const [webhook_id] = gone;
+		return webhook_id === undefined ? null : { write: [{ op: 'erase_deliveries', webhook_id, limit: PORTION }] };
+	}
+
+	/** A portion of the events whose time is over. */
+	async #events(): Promise<Commit | null> {
+		const before = this.#clock.now() - SCHEDULE.untried;
+		if (this.#watch.isInDoubt() || !(await this.#store.hasExpiredEvents(before))) return null;
+		return { write: [{ op: 'erase_events', before, limit: PORTION }] };
+	}
+
+	/** Only while it is as it was found: what comes after it was revived is not cancelled. */
+	#cancelling(endpoint: WebhookRecord): Commit {
+		const at = this.#clock.now();
+		return {
+			expect: [versionOf('webhooks', endpoint)],
+			write: [{ op: 'cancel_deliveries', webhook_id: endpoint.id, at, limit: PORTION }],
+		};
+	}
+}
+
+function stillCancelling(): AppError {
+	const message = 'What waited when the endpoint was disabled is still being cancelled. Try again soon.';
+	return new AppError('unavailable', message, { retry_after: 1 });
 }

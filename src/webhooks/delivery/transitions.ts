@@ -1,5 +1,5 @@
 import type { DeliveryRecord } from '../../store/index.ts';
-import { nextAttemptAt } from './schedule.ts';
+import { isOver, nextAttemptAt, SCHEDULE } from './schedule.ts';
 
 /**
  * The states of a delivery and what leads from one to another:
@@ -44,6 +44,18 @@ export function afterAttempt(delivery: DeliveryRecord, result: AttemptResult, ra
 	const due = nextAttemptAt({ failures, firstAt, now: endedAt, retryAfterMs, random });
 	if (due !== null) return { ...tried, due_at: due };
 	return { ...tried, status: 'failed', due_at: null, completed_at: endedAt };
+}
+
+/** Why no attempt of a delivery may begin any more, as a sentence; null where one may. */
+export function lapse({ first_attempt_at, created_at }: DeliveryRecord, now: number): string | null {
+	if (isOver(first_attempt_at, now)) return 'It could not be delivered within 72 hours.';
+	const waited = first_attempt_at === null && now > created_at + SCHEDULE.untried;
+	return waited ? 'It could not be tried within 30 days.' : null;
+}
+
+/** Whether it can neither be tried nor given up: if the clock were right its time would be over, and the clock is in doubt. */
+export function mustWait({ first_attempt_at }: DeliveryRecord, now: number, inDoubt: boolean): boolean {
+	return inDoubt && isOver(first_attempt_at, now);
 }
 
 /** A delivery that is given up without another attempt. */

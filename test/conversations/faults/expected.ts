@@ -21,6 +21,19 @@ export interface ExpectedReply {
 	code?: string;
 	usage: { input_tokens: number; output_tokens: number } | null;
 	calls?: readonly ExpectedCall[];
+	/** How many rounds of calls a reply that is written anew goes on from: one, where it has calls and this is not said. */
+	rounds?: number;
+	/** What was said in them. */
+	kept?: string;
+}
+
+/** A reply that was written anew after it had failed: it goes on from the calls that were carried out. */
+export function writtenAnew(
+	text: string,
+	{ calls = [], rounds = calls.length > 0 ? 1 : 0, kept = '' }: ExpectedReply,
+): ExpectedReply {
+	const content = kept === '' ? text : `${kept}\n\n${text}`;
+	return { status: 'completed', content, usage: usageOf(rounds + 1), calls };
 }
 
 /** What the stand-in's answers cost, so many of them. */
@@ -189,7 +202,7 @@ export async function assertGoesOn(
 	const [question, stored, ...more] = await scene.messages();
 	assert.deepEqual([more, stored.id], [[], reply.id], 'there is one question and one reply');
 	if (expected.status === 'failed') {
-		assertReply(stored, { status: 'completed', content: 'Written anew.', usage: usageOf(1) });
+		assertReply(stored, writtenAnew('Written anew.', expected));
 		if (mode === 'whole') assertWhole(repeated, question, stored);
 		else assertStreamed(repeated.events, question, stored, 'reset');
 		assert.equal(model.calls.length, before + 1);

@@ -13,6 +13,7 @@ import {
 	assertWhole,
 	type ExpectedReply,
 	usageOf,
+	writtenAnew,
 } from './expected.ts';
 import { PHASES, type Phase } from './phases.ts';
 import { ToolServer } from './tool-server.ts';
@@ -117,13 +118,13 @@ async function reachedAgain({ phase, scene, asked }: CutOff): Promise<void> {
 	}
 }
 
-async function writtenAgain({ scene, mode, sent, conversation, lastEventId, gate }: CutOff): Promise<void> {
+async function writtenAgain({ phase, scene, mode, sent, conversation, lastEventId, gate }: CutOff): Promise<void> {
 	await using resumed = await follow(bench.app, conversation, lastEventId);
 	const missed = await resumed.until(isNamed('message.reset'));
 	const repeating = scene.send(mode, sent.content, { key: sent.key, onBegin: gate.resolve });
 	if (mode === 'whole') gate.resolve();
 	const repeated = await repeating;
-	const expected: ExpectedReply = { status: 'completed', content: 'The whole answer.', usage: usageOf(1) };
+	const expected = writtenAnew('The whole answer.', asLeft(phase));
 	const [question, reply, ...more] = await scene.messages();
 	assert.deepEqual(more, []);
 	assertReply(reply, expected);
@@ -141,14 +142,24 @@ async function writtenAgain({ scene, mode, sent, conversation, lastEventId, gate
 	await assertGoesOn(scene, mode, sent, reply, expected);
 }
 
+/** What a phase leaves to go on from: its calls, and what was said before them. */
+function asLeft({ text, calls = [] }: Phase) {
+	const kept = calls.length === 0 ? '' : text;
+	return { status: 'failed', content: kept, usage: null, calls, kept } as const;
+}
+
 async function givenUp({ phase, mode, scene, sent, conversation, lastEventId, asked }: CutOff): Promise<void> {
+	const { calls, kept } = asLeft(phase);
+	const keptTwice = kept === '' ? '' : `${kept}\n\n${kept}`;
 	const expected: ExpectedReply = {
 		status: 'failed',
-		content: '',
+		content: keptTwice,
 		error: 'The reply was interrupted twice and has been given up.',
 		code: 'interrupted',
-		usage: null,
-		calls: phase.calls ?? [],
+		usage: calls.length === 0 ? null : usageOf(2),
+		calls: [...calls, ...calls],
+		rounds: calls.length === 0 ? 0 : 2,
+		kept: keptTwice,
 	};
 	const [question, reply, ...more] = await until('the reply has ended', async () => {
 		const messages = await scene.messages();

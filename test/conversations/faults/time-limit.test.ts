@@ -46,6 +46,7 @@ async function play({ scripts, text, usage, calls = [], waitsFor }: Phase, mode:
 		error: 'The model took too long to answer.',
 		usage,
 		calls,
+		kept: calls.length === 0 ? '' : text,
 	};
 	const answered = await scene.send(mode, sent.content, { key: sent.key });
 	const reply = await assertTurn(scene, mode, sent.content, answered, expected);

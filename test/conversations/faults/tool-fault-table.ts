@@ -61,6 +61,24 @@ const ARGUMENTS: ToolFault[] = [
 		]),
 	},
 	{
+		what: 'a call of a name that no provider takes back',
+		scripts: [[order({}, 'call_a', 'multi_tool_use.parallel')], FINE],
+		carriedOut: 0,
+		...completed([{ name: 'multi_tool_use_parallel', status: 'failed', result: /^There is no tool of this name\./ }]),
+	},
+	{
+		what: 'a call of a name without end',
+		scripts: [[order({}, 'call_a', 'name'.repeat(100_000))], FINE],
+		carriedOut: 0,
+		...completed([{ name: 'name'.repeat(16), status: 'failed', result: /^There is no tool of this name\./ }]),
+	},
+	{
+		what: 'a call of a name that is written with a space',
+		scripts: [[order({ path: '1' }, 'call_a', ' order')], FINE],
+		carriedOut: 0,
+		...completed([{ name: '_order', status: 'failed', result: /^There is no tool of this name\./ }]),
+	},
+	{
 		what: 'a call with halves of characters and NUL in it',
 		scripts: [[order(JSON.stringify({ path: 'a\u0000b\ud83d' }), 'call_\ud83d')], FINE],
 		carriedOut: 0,
@@ -159,12 +177,13 @@ const ROUNDS: ToolFault[] = [
 			usage: usageOf(9),
 			calls: Array(8).fill(SHIPPED),
 		}),
+		rounds: 8,
 	},
 	{
 		what: 'more calls at once than are carried out',
 		scripts: [Array.from({ length: 18 }, (_, at) => call(`${at}`, `call_${at}`)), FINE],
 		carriedOut: 16,
-		...completed([...Array(16).fill(SHIPPED), ...Array(2).fill(refused(/^Too many calls at once\.$/))]),
+		...completed(Array(16).fill(SHIPPED)),
 	},
 	{
 		what: 'more calls at once than a model may ask for',
@@ -211,6 +230,7 @@ const AFTER_A_ROUND: ToolFault[] = [
 			usage: usageOf(1),
 			calls: [SHIPPED],
 		}),
+		kept: 'One moment.',
 	},
 	{
 		what: 'a model that is refused after a call',
@@ -225,22 +245,36 @@ const AFTER_A_ROUND: ToolFault[] = [
 		...completed([SHIPPED]),
 	},
 	{
-		what: 'a model that says nothing after a call',
-		scripts: [[call('1')], [{ finish: 'stop' }]],
+		what: 'a model that says nothing after a call, nor when it is asked once more',
+		scripts: [[call('1')], [{ finish: 'stop' }], [{ finish: 'stop' }]],
 		carriedOut: 1,
-		...failed('The model gave an empty answer.', { content: '', usage: usageOf(2), calls: [SHIPPED] }),
+		...failed('The model gave an empty answer.', { content: '', usage: usageOf(3), calls: [SHIPPED] }),
+	},
+	{
+		what: 'a model that says nothing after a call, and answers when it is asked once more',
+		scripts: [[call('1')], [{ finish: 'stop' }], FINE],
+		carriedOut: 1,
+		...completed([SHIPPED], 3),
 	},
 	{
 		what: 'a model that says white space before a call and nothing after it',
-		scripts: [[{ say: ' \n' }, call('1')], [{ finish: 'stop' }]],
+		scripts: [[{ say: ' \n' }, call('1')], [{ finish: 'stop' }], [{ finish: 'stop' }]],
 		carriedOut: 1,
-		...failed('The model gave an empty answer.', { content: ' \n', usage: usageOf(2), calls: [SHIPPED] }),
+		...failed('The model gave an empty answer.', { content: ' \n', usage: usageOf(3), calls: [SHIPPED] }),
+		kept: ' \n',
 	},
 	{
-		what: 'a model that has said before the call all that it says',
-		scripts: [[{ say: 'I look it up.' }, call('1')], [{ finish: 'stop' }]],
+		what: 'a model that announces a call and says nothing after it',
+		scripts: [[{ say: 'I look it up.' }, call('1')], [{ finish: 'stop' }], [{ finish: 'stop' }]],
 		carriedOut: 1,
-		...completed([SHIPPED], 2, 'I look it up.'),
+		...failed('The model gave an empty answer.', { content: 'I look it up.', usage: usageOf(3), calls: [SHIPPED] }),
+		kept: 'I look it up.',
+	},
+	{
+		what: 'a model that says nothing after a call, and calls again when it is asked once more',
+		scripts: [[call('1')], [{ finish: 'stop' }], [call('2', 'call_b')], FINE],
+		carriedOut: 2,
+		...completed([SHIPPED, SHIPPED], 4),
 	},
 ];
 

@@ -42,9 +42,17 @@ async function suffer(
 	await scene.exchangesLeft();
 }
 
+interface ToldMessage {
+	role: string;
+	tool_calls?: { id: string; function: { name: string } }[];
+	tool_call_id?: string;
+}
+
 /** What a model is told of calls follows the protocol: every call has its one result. */
-function assertTold(messages: { role: string; tool_calls?: { id: string }[]; tool_call_id?: string }[]): void {
-	const asked = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
+function assertTold(messages: ToldMessage[]): void {
+	const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls);
+	for (const { function: called } of calls) assert.match(called.name, /^[a-zA-Z0-9_-]{1,64}$/);
+	const asked = calls.map(({ id }) => id);
 	const answered = messages.filter(({ role }) => role === 'tool').map(({ tool_call_id }) => tool_call_id);
 	assert.equal(new Set(asked).size, asked.length, 'no id is there twice');
 	assert.deepEqual(answered, asked);

@@ -14,6 +14,8 @@ import {
 	knowledgeBase,
 	message,
 	NOON,
+	replyCall,
+	replyRound,
 	session,
 	tool,
 	user,
@@ -42,6 +44,8 @@ export function commitContract(opened: () => Store): void {
 			deployments: deployment(),
 			conversations: conversation(),
 			messages: message({ conversation_id: newId('conversation') }),
+			reply_rounds: replyRound(),
+			reply_calls: replyCall(),
 		};
 		const write = Object.entries(samples).map(([kind, record]) => ({ op: 'insert', kind, record }));
 		assert.deepEqual(await store.commit({ write } as Commit), { outcome: 'committed', seqs: [] });

@@ -59,10 +59,12 @@ export function deliveryContract(open: OpenStore): void {
 		}
 		for (const { id } of [other, disabled, foreign]) assert.deepEqual(await deliveriesOf(store, id), []);
 		const waiting = [asked.id, all.id, several.id].toSorted();
-		assert.deepEqual((await store.webhooksWithPending(workspace_id)).toSorted(), waiting);
+		const found = async (workspace: string | null) =>
+			(await store.waitingWebhooks(workspace)).map(({ id }) => id).toSorted();
+		assert.deepEqual(await found(workspace_id), waiting);
 		const beside = await backlog(store, 1);
-		assert.deepEqual((await store.webhooksWithPending(workspace_id)).toSorted(), waiting);
-		assert.deepEqual((await store.webhooksWithPending(null)).toSorted(), [...waiting, beside.endpoint.id].toSorted());
+		assert.deepEqual(await found(workspace_id), waiting);
+		assert.deepEqual(await found(null), [...waiting, beside.endpoint.id].toSorted());
 	});
 
 	test('a conversation’s own stream is delivered to nobody', async (t) => {
@@ -130,7 +132,22 @@ export function deliveryContract(open: OpenStore): void {
 		for (const delivery of deliveries) await change(store, delivery, { status: 'delivered', due_at: null });
 		assert.deepEqual(await due(NOON + DAY), { retries: [], fresh: [] });
 		assert.equal(await store.nextDue(endpoint.id, -1), null);
-		assert.deepEqual(await store.webhooksWithPending(null), []);
+		assert.deepEqual(await store.waitingWebhooks(null), []);
+	});
+
+	test('of an endpoint with deliveries that wait it is told when the first of them is due', async (t) => {
+		const store = await fresh(t);
+		const { endpoint, deliveries, workspace_id } = await backlog(store, 3);
+		const due = async () => {
+			const [all, own] = [await store.waitingWebhooks(null), await store.waitingWebhooks(workspace_id)];
+			assert.deepEqual(all, own);
+			return own;
+		};
+		assert.deepEqual(await due(), [{ id: endpoint.id, due_at: 0 }]);
+		for (const [at, delivery] of deliveries.entries()) await change(store, delivery, { due_at: NOON + 300 - at });
+		assert.deepEqual(await due(), [{ id: endpoint.id, due_at: NOON + 298 }]);
+		await change(store, deliveries[2], { status: 'cancelled', due_at: null });
+		assert.deepEqual(await due(), [{ id: endpoint.id, due_at: NOON + 299 }]);
 	});
 
 	test('deliveries that wait are cancelled in portions, and no others', async (t) => {
@@ -287,6 +304,20 @@ export function deliveryContract(open: OpenStore): void {
 		assert.equal((await attemptsOf(store, waiting?.id)).length, 0);
 	});
 
+	test('an event that is still to be delivered is kept for twice as long, and then goes with what waits', async (t) => {
+		const store = await fresh(t);
+		const { endpoint, workspace_id } = await backlog(store, 2);
+		const erase = (before: number) => store.commit({ write: [{ op: 'erase_events', before, limit: 9 }] });
+		await erase(NOON + 30 * DAY);
+		assert.equal((await deliveriesOf(store, endpoint.id)).length, 2);
+		assert.equal(await store.hasExpiredEvents(NOON + 30 * DAY), false);
+		assert.equal(await store.hasExpiredEvents(NOON + 30 * DAY + 1), true);
+		await erase(NOON + 30 * DAY + 1);
+		assert.deepEqual(await deliveriesOf(store, endpoint.id), []);
+		assert.deepEqual(await store.events(workspace_id, 0, 9), []);
+		assert.deepEqual(await store.waitingWebhooks(null), []);
+	});
+
 	test('the place of the last event never goes back, also where all were erased', async (t) => {
 		const store = await fresh(t);
 		assert.equal(await store.lastEvent(), 0);
@@ -317,8 +348,17 @@ export function deliveryContract(open: OpenStore): void {
 		assert.deepEqual(await between(10, 10), { first: second, last: third });
 		assert.deepEqual(await between(1, 19), { first: second, last: third });
 		assert.equal(await between(11, 19), null);
+		// The clock is set back: later places are of earlier times, and some times come twice.
+		const again = await stored(
+			store,
+			[12, 15, -3].map((after) => ({ ...event(stream), created_at: NOON + after })),
+		);
+		assert.deepEqual(await between(11, 20), { first: fourth, last: again[1] });
+		assert.deepEqual(await between(16, 20), { first: fourth, last: fourth });
+		assert.deepEqual(await between(-9, 0), { first, last: again[2] });
+		assert.deepEqual(await between(-9, -1), { first: again[2], last: again[2] });
 		assert.equal(await between(21, 30), null);
-		assert.equal(await between(-9, -1), null);
+		assert.equal(await between(-9, -4), null);
 	});
 
 	test('an erased conversation takes what was delivered of it, and the attempts, with it', async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import type { Commit, Store } from '../../../src/store/index.ts';
-import { conversation, document, event, knowledgeBase, message, session } from '../samples.ts';
+import { type Commit, REMAINS, type Store } from '../../../src/store/index.ts';
+import { conversation, document, event, knowledgeBase, message, replyCall, replyRound, session } from '../samples.ts';
 import { job } from './jobs.ts';
 
 /** What is erased is gone from everywhere, and nothing else is. */
@@ -14,6 +14,57 @@ export function erasureContract(opened: () => Store): void {
 		await store.commit({ write: [{ op: 'erase_conversation', id: doomed.id }] });
 		assert.deepEqual(await doomed.traces(), { record: false, messages: 0, stream: 0, log: 0, answered: false });
 		assert.deepEqual(await kept.traces(), { record: true, messages: 1, stream: 1, log: 1, answered: true });
+	});
+
+	test('a long conversation is gone at once and erased in portions, and a job holds what remains of it until nothing does', async () => {
+		const store = opened();
+		const doomed = await talk(store);
+		const messages = [2, 3, 4, 5].map((seq) => message({ conversation_id: doomed.id, seq }));
+		const events = [1, 2, 3].map(() => event(doomed.id));
+		await store.commit({ write: messages.map((record) => ({ op: 'insert', kind: 'messages', record })), events });
+		const portion = { write: [{ op: 'erase_conversation', id: doomed.id, limit: 2 }] } satisfies Commit;
+		const remains = async () => (await store.jobs.claim(REMAINS, 10, 0)).filter(({ ref }) => ref === doomed.id).length;
+
+		await store.commit(portion);
+		assert.deepEqual(await doomed.traces(), { record: false, messages: 3, stream: 2, log: 0, answered: false });
+		assert.deepEqual([await store.hasRemains(doomed.id), await remains()], [true, 1]);
+		await store.commit(portion);
+		assert.deepEqual([await store.hasRemains(doomed.id), await remains()], [true, 1]);
+		await store.commit(portion);
+		assert.deepEqual(await doomed.traces(), { record: false, messages: 0, stream: 0, log: 0, answered: false });
+		assert.deepEqual([await store.hasRemains(doomed.id), await remains()], [false, 0]);
+	});
+
+	test('the rounds of a reply go with their message, and before it when they are not needed any more', async () => {
+		const store = opened();
+		const doomed = await talk(store);
+		const replies = [2, 3].map((seq) => message({ conversation_id: doomed.id, seq }));
+		await store.commit({
+			write: replies.flatMap((record) => [
+				{ op: 'insert', kind: 'messages', record } as const,
+				{ op: 'insert', kind: 'reply_rounds', record: replyRound({ message_id: record.id }) } as const,
+				{ op: 'insert', kind: 'reply_calls', record: replyCall({ message_id: record.id }) } as const,
+			]),
+		});
+		const left = async () => {
+			const all = { where: {}, order: 'asc', limit: 100 } as const;
+			const found = await Promise.all([store.list('reply_rounds', all), store.list('reply_calls', all)]);
+			return found.map((records) => replies.map(({ id }) => records.filter((each) => each.message_id === id).length));
+		};
+		assert.deepEqual(await left(), [
+			[1, 1],
+			[1, 1],
+		]);
+		await store.commit({ write: [{ op: 'erase_rounds', message_id: replies[0]?.id as string }] });
+		assert.deepEqual(await left(), [
+			[0, 1],
+			[0, 1],
+		]);
+		await store.commit({ write: [{ op: 'erase_conversation', id: doomed.id }] });
+		assert.deepEqual(await left(), [
+			[0, 0],
+			[0, 0],
+		]);
 	});
 
 	test('answers and sessions whose time is over are erased in portions, the oldest first', async () => {

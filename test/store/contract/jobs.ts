@@ -78,7 +78,7 @@ export function jobContract(opened: () => Store): void {
 		assert.deepEqual(await store.jobs.claim(kind, 1, 1), []);
 	});
 
-	test('a postponed job is free again from its new time on, not before', async () => {
+	test('a postponed job is free again from its new time on, not before, and its claims are counted anew', async () => {
 		const store = opened();
 		const kind = newId('job');
 		const [soon, later] = [job({ kind }), job({ kind })];
@@ -92,8 +92,27 @@ export function jobContract(opened: () => Store): void {
 		});
 		assert.deepEqual(
 			(await store.jobs.claim(kind, 10, HOUR)).map(({ id, attempts }) => [id, attempts]),
-			[[soon.id, 2]],
+			[[soon.id, 1]],
 		);
+	});
+
+	test('what was postponed is due at once where it is hastened: of its kind, and about what was named', async () => {
+		const store = opened();
+		const [kind, other] = [newId('job'), newId('job')];
+		const [group, ref] = [newId('knowledge_base'), newId('document')];
+		const jobs = [job({ kind, group }), job({ kind, ref }), job({ kind }), job({ kind: other, group, ref })];
+		await enqueue(store, jobs);
+		const due_at = Date.now() + HOUR;
+		await store.commit({ jobs: jobs.map(({ id }) => ({ op: 'postpone', id, due_at })) });
+		const claimed = async () => (await store.jobs.claim(kind, 10, HOUR)).map(({ id }) => id);
+		assert.deepEqual(await claimed(), []);
+		await store.commit({ jobs: [{ op: 'hasten', kind, group }] });
+		assert.deepEqual(await claimed(), [jobs[0]?.id]);
+		await store.commit({ jobs: [{ op: 'hasten', kind, ref }] });
+		assert.deepEqual(await claimed(), [jobs[1]?.id]);
+		await store.commit({ jobs: [{ op: 'hasten', kind }] });
+		assert.deepEqual(await claimed(), [jobs[2]?.id], 'those in hand stay there');
+		assert.deepEqual(await store.jobs.claim(other, 10, HOUR), []);
 	});
 
 	test('a settled job is never claimed again; settling all about one thing leaves the rest', async () => {

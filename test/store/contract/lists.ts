@@ -127,6 +127,11 @@ export function listContract(opened: () => Store): void {
 			[2, 3],
 		);
 		assert.deepEqual(await store.messagesBefore(conversation_id, 1, 2), []);
+		assert.deepEqual(
+			await store.messagesBefore(conversation_id, 2, 2),
+			[{ seq: 1, role: 'assistant', content: 'It costs 5 €.\u0000\n', status: 'completed' }],
+			'what tools gave is not read',
+		);
 	});
 
 	test('two messages cannot have the same place in a conversation', async () => {

@@ -1,9 +1,13 @@
 import type { Clock } from '../../../src/base/index.ts';
 import type { Alarms } from '../../../src/webhooks/delivery/index.ts';
 
-/** Time and alarms in the test's hands: nothing rings but by `advance`. */
+/** Alarms as short as these are no schedule: they ring by themselves. */
+const SHORT_MS = 10;
+
+/** Time and alarms in the test's hands: nothing rings but by `advance`, unless it is about to ring anyway. */
 export class HandTime implements Clock, Alarms {
 	#now: number;
+	#elapsed = 0;
 	readonly #alarms = new Set<{ at: number; ring: () => void }>();
 
 	constructor(now: number) {
@@ -14,7 +18,15 @@ export class HandTime implements Clock, Alarms {
 		return this.#now;
 	}
 
+	elapsed(): number {
+		return this.#elapsed;
+	}
+
 	set(ms: number, ring: () => void): () => void {
+		if (ms <= SHORT_MS) {
+			const timer = setTimeout(ring, ms);
+			return () => clearTimeout(timer);
+		}
 		const alarm = { at: this.#now + ms, ring };
 		this.#alarms.add(alarm);
 		return () => this.#alarms.delete(alarm);
@@ -28,6 +40,7 @@ export class HandTime implements Clock, Alarms {
 	/** So much time passes; what is to ring until then rings. */
 	advance(ms: number): void {
 		this.#now += ms;
+		this.#elapsed += ms;
 		for (const alarm of this.#alarms) {
 			if (alarm.at > this.#now) continue;
 			this.#alarms.delete(alarm);

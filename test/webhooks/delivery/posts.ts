@@ -22,6 +22,8 @@ const TAKEN: PostOutcome = { status: 204, headers: {}, body: '', duration_ms: 1,
 /** What an attempt comes to that fails. */
 export const REFUSED: Partial<PostOutcome> = { status: 500, body: 'No.' };
 export const NO_ANSWER: Partial<PostOutcome> = { status: null, error: 'No answer within 5 seconds.' };
+/** The same, and it took that long. */
+export const TIMED_OUT: Partial<PostOutcome> = { ...NO_ANSWER, duration_ms: 5_000 };
 
 /** A network in the test's hands: every post waits until the test ends it, unless `answer` does at once. */
 export class Posts implements Pick<Network, 'post'> {

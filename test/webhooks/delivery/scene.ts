@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { createLog, newId, SecretBox } from '../../../src/base/index.ts';
+import { ClockWatch, createLog, newId, SecretBox } from '../../../src/base/index.ts';
 import type { Network } from '../../../src/net/index.ts';
 import { workerEntry } from '../../../src/pool/index.ts';
 import { type DeliveryRecord, openSqliteStore, type Store, type WebhookRecord } from '../../../src/store/index.ts';
@@ -14,6 +14,8 @@ import { Posts } from './posts.ts';
 
 const secrets = new SigningSecrets(new SecretBox(Buffer.alloc(32, 3)));
 const log = createLog('silent');
+/** Each delivery is a commit on a disk that others may be busy with. */
+export const SETTLED_MS = 120_000;
 /** More than any test makes. */
 const ALL = 10_000;
 
@@ -70,7 +72,7 @@ export async function deliveryScene(
 		posts,
 		workspace,
 		deliverer: engine(),
-		attempts: new Attempts(options),
+		attempts: new Attempts({ ...options, watch: new ClockWatch(time), onFenced() {} }),
 		start: () => scene.deliverer.start(),
 		async startAnew() {
 			await scene.deliverer[Symbol.asyncDispose]();
@@ -91,10 +93,14 @@ export async function deliveryScene(
 		},
 		deliveries,
 		settled: (endpoint, status, count) =>
-			until(`${count} deliveries are ${status}`, async () => {
-				const all = await deliveries(endpoint);
-				return all.filter((delivery) => delivery.status === status).length >= count && all;
-			}),
+			until(
+				`${count} deliveries are ${status}`,
+				async () => {
+					const all = await deliveries(endpoint);
+					return all.filter((delivery) => delivery.status === status).length >= count && all;
+				},
+				SETTLED_MS,
+			),
 		async change({ id }, set) {
 			await store.commit({ write: [{ op: 'patch', kind: 'deliveries', id, set }] });
 		},

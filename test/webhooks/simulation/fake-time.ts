@@ -21,6 +21,11 @@ export class FakeTime implements Clock {
 		return this.#now;
 	}
 
+	/** Nobody sets this clock. */
+	elapsed(): number {
+		return this.#now;
+	}
+
 	/** Alarms of one process: after `end` none of them rings. */
 	process(): Alarms & { end(): void } {
 		let ended = false;

@@ -1,0 +1,139 @@
+// npm run build:binary: the whole server as one executable, by Node's single-executable applications: this Node, a small main
+// and everything in .build/ as assets, which the main unpacks where it is started.
+import { createHash } from 'node:crypto';
+import {
+	chmodSync,
+	copyFileSync,
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { bundle, bundleScript, ensureBuilt } from './build.mjs';
+import { ensureInstalled } from './install.mjs';
+import { filesBelow, fingerprint, isEntry, main, Remedy, root, run, say } from './project.mjs';
+
+/** Where the executable lies. */
+export const binary = join(root, '.build/parley');
+const stampFile = join(root, '.build/binary.json');
+
+/** How Node tells an executable that carries an application from one that does not. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+/** Node runs `require` in a main of this kind for built-in modules alone; from here on it is an ordinary program. */
+const START = `// Where Node can (22.1 and later), what it has compiled is kept for the next start.
+require('node:module').enableCompileCache?.(require('node:path').join(__dirname, 'compiled'));
+import('./main.js');
+`;
+
+/** Why there is no executable on this system; null where there can be one. */
+export function whyNoBinary() {
+	if (process.platform === 'linux') return null;
+	return `One executable can be built on Linux only so far; this is ${process.platform}. "npm run build" makes what runs on an installed Node.`;
+}
+
+/** Builds the executable where it is stale. Needs the dependencies. */
+export async function ensureBinary() {
+	const why = whyNoBinary();
+	if (why !== null) throw new Remedy(why);
+	const outputs = await ensureBuilt();
+	const wanted = fingerprint(
+		[...outputs.map((path) => `.build/${path}`), ...filesBelow('src/binary'), '.scripts/binary.mjs'],
+		...[process.version, process.execPath],
+	);
+	if (isBuilt(wanted)) {
+		say('The binary is up to date.');
+		return binary;
+	}
+	const started = performance.now();
+	await seal(new Map(outputs.map((path) => [path, readFileSync(join(root, '.build', path))])), binary);
+	writeFileSync(stampFile, JSON.stringify({ sources: wanted, built: fingerprint(['.build/parley']) }));
+	const megabytes = (readFileSync(binary).length / 1_000_000).toFixed(0);
+	say(`Built .build/parley (${megabytes} MB) in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
+	return binary;
+}
+
+/** Builds everything anew, to a place of its own. Two builds of the same sources on the same Node are equal, byte for byte. */
+export async function buildAnew(place) {
+	await seal(await bundle(), place);
+}
+
+/** Writes an executable that carries these files. */
+async function seal(files, place) {
+	const folder = mkdtempSync(join(root, '.build/seal-'));
+	try {
+		const carried = new Map([...files, ['start.cjs', START]]);
+		write(join(folder, 'main.cjs'), await bundleScript('./src/binary/main.ts'));
+		write(join(folder, 'contents.json'), JSON.stringify(contentsOf(carried)));
+		// Compressed: the executable is smaller, and takes less memory, all of what it carries being mapped when it starts.
+		for (const [path, bytes] of carried) write(join(folder, 'parts', path), gzipSync(bytes, { level: 9 }));
+		write(join(folder, 'sea.json'), JSON.stringify(application(carried)));
+		// Its paths are relative: they become part of the executable.
+		const succeeded = async (...args) => {
+			const { code, output } = await run(process.execPath, args, { cwd: folder, quiet: true });
+			if (code !== 0) throw new Remedy(`The executable could not be put together:\n${output.trim()}`);
+		};
+		await succeeded('--experimental-sea-config', 'sea.json');
+
+		const partial = join(folder, 'parley');
+		copyFileSync(process.execPath, partial);
+		chmodSync(partial, 0o755);
+		const postject = join(root, 'node_modules/postject/dist/cli.js');
+		await succeeded(postject, partial, 'NODE_SEA_BLOB', 'application', '--sentinel-fuse', FUSE);
+		renameSync(partial, place);
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+function application(files) {
+	return {
+		main: 'main.cjs',
+		output: 'application',
+		disableExperimentalSEAWarning: true,
+		useSnapshot: false,
+		useCodeCache: false,
+		assets: {
+			'contents.json': 'contents.json',
+			...Object.fromEntries([...files.keys()].sort().map((path) => [path, `parts/${path}`])),
+		},
+	};
+}
+
+/** What src/binary/contents.ts describes. */
+function contentsOf(files) {
+	const parts = [...files]
+		.map(([path, bytes]) => ({ path, bytes: Buffer.byteLength(bytes), sha256: sha256(bytes) }))
+		.sort((a, b) => (a.path < b.path ? -1 : 1));
+	const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+	return { version, digest: sha256(JSON.stringify(parts)), parts };
+}
+
+function sha256(bytes) {
+	return createHash('sha256').update(bytes).digest('hex');
+}
+
+function write(path, bytes) {
+	mkdirSync(join(path, '..'), { recursive: true });
+	writeFileSync(path, bytes);
+}
+
+function isBuilt(wanted) {
+	try {
+		const { sources, built } = JSON.parse(readFileSync(stampFile, 'utf8'));
+		return sources === wanted && built === fingerprint(['.build/parley']);
+	} catch {
+		return false;
+	}
+}
+
+if (isEntry(import.meta.url)) {
+	await main(async () => {
+		await ensureInstalled();
+		await ensureBinary();
+	});
+}

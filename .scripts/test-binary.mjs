@@ -1,0 +1,22 @@
+// npm run test:binary: builds the executable where it is stale, and runs against it every test that starts a server process,
+// the README's tour among them. Words choose files, options go to node's test runner, as with npm test.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureBinary } from './binary.mjs';
+import { ensureInstalled } from './install.mjs';
+import { ensureBrowser, ensureTracer } from './programs.mjs';
+import { filesBelow, main, root } from './project.mjs';
+import { runTests } from './test.mjs';
+
+const concerns = (path) =>
+	path.startsWith('test/binary/') || readFileSync(join(root, path), 'utf8').includes('/server-process.ts');
+
+await main(async () => {
+	await ensureInstalled();
+	const all = filesBelow('test', (path) => path.endsWith('.test.ts') && concerns(path));
+	return runTests(all, process.argv.slice(2), async () => {
+		const browser = await ensureBrowser();
+		await ensureTracer();
+		return { PARLEY_BINARY: await ensureBinary(), ...(browser === null ? {} : { PARLEY_CHROMIUM: browser }) };
+	});
+});

@@ -1,0 +1,70 @@
+import type { ServerProcess } from '../../test/support/server-process.ts';
+import { percentileOf, type Spread, spreadOf } from '../load/spread.ts';
+import { atRate, call, type Receiver, register, switchTo } from './stage.ts';
+
+/** What one endpoint that never answers costs the others. Milliseconds, unless the name says otherwise. */
+export interface IsolationFigures {
+	/** That answer at once. */
+	endpoints: number;
+	eventsPerSecond: number;
+	/** Deliveries that were looked at in each round of each kind. */
+	samples: number;
+	/** From the event's time, which its commit follows, to its arrival at an endpoint that answers at once. */
+	without: { p50: Spread; p99: Spread };
+	with: { p50: Spread; p99: Spread };
+	/** With to without in one round. */
+	ratio: { p50: Spread; p99: Spread };
+}
+
+/** An attempt that hangs ends by then. */
+const HANGING_MS = 5_500;
+
+/** Events at a fixed rate, in turns with and without one more endpoint that never answers. */
+export async function measureIsolation(
+	{ server, receiver }: { server: ServerProcess; receiver: Receiver },
+	{
+		conversations,
+		endpoints,
+		perSecond,
+		seconds,
+		rounds,
+	}: { conversations: string[]; endpoints: number; perSecond: number; seconds: number; rounds: number },
+): Promise<IsolationFigures> {
+	const urls = Array.from({ length: endpoints }, (_, at) => `${receiver.origin}/fast/${at}`);
+	const paths = await register(server, urls, ['conversation.updated']);
+	const [hanging = ''] = await register(server, [`${receiver.origin}/hang/0`], ['conversation.updated']);
+	await switchTo(server, [hanging], 'disabled');
+	let serial = 0;
+	const round = async () => {
+		await receiver.forget();
+		await atRate(perSecond, seconds, () => {
+			const path = `/api/v1/conversations/${conversations[serial % conversations.length]}`;
+			return call(server, 'PATCH', path, { metadata: { serial: String(serial++) } });
+		});
+		return (await receiver.expect(perSecond * seconds * endpoints)).ages;
+	};
+	await round();
+	const ages = { without: [] as number[][], with: [] as number[][] };
+	for (let number = 0; number < rounds; number++) {
+		ages.without.push(await round());
+		await switchTo(server, [hanging], 'active');
+		ages.with.push(await round());
+		await switchTo(server, [hanging], 'disabled');
+		await new Promise((resolve) => setTimeout(resolve, HANGING_MS));
+	}
+	await switchTo(server, paths, 'disabled');
+	const at = (kind: 'with' | 'without', share: number) => ages[kind].map((all) => percentileOf(all, share));
+	const both = (kind: 'with' | 'without') => ({ p50: spreadOf(at(kind, 0.5)), p99: spreadOf(at(kind, 0.99)) });
+	const ratio = (share: number) => {
+		const without = at('without', share);
+		return spreadOf(at('with', share).map((value, index) => value / (without[index] as number)));
+	};
+	return {
+		endpoints,
+		eventsPerSecond: perSecond,
+		samples: perSecond * seconds * endpoints,
+		without: both('without'),
+		with: both('with'),
+		ratio: { p50: ratio(0.5), p99: ratio(0.99) },
+	};
+}

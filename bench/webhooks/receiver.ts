@@ -1,0 +1,88 @@
+import * as uWS from 'uWebSockets.js';
+import { takeOrders } from '../load/load-process.ts';
+
+/**
+ * The receiver of a bench's deliveries, as a process of its own and as lean as can be: below `/fast` it answers at once and
+ * notes how old the event was, below `/hang` it never answers.
+ */
+
+/** Told by the parent process. */
+export type ReceiverOrder =
+	| { listen: true }
+	/** Forgets what has arrived. */
+	| { forget: true }
+	/** Waits until so many have arrived since then, for a time (ms). */
+	| { expect: number; withinMs: number };
+
+export interface Arrived {
+	port: number;
+	count: number;
+	/** Milliseconds between the first and the last one. */
+	ms: number;
+	/** Milliseconds from each event's time to its arrival. */
+	ages: number[];
+}
+
+const BEFORE_TIME = '"created_at":"';
+const TIME_LENGTH = '2026-11-20T12:00:00.000Z'.length;
+const LOOK_MS = 2;
+
+let port = 0;
+let ages: number[] = [];
+let first = 0;
+let last = 0;
+
+/** Now, by the clock of the events' times, with fractions. */
+const now = () => performance.timeOrigin + performance.now();
+
+function note(body: string): void {
+	const at = body.indexOf(BEFORE_TIME) + BEFORE_TIME.length;
+	last = now();
+	if (ages.length === 0) first = last;
+	ages.push(last - Date.parse(body.slice(at, at + TIME_LENGTH)));
+}
+
+function receive(res: uWS.HttpResponse): void {
+	let body = '';
+	let gone = false;
+	res.onAborted(() => {
+		gone = true;
+	});
+	res.onData((chunk, isLast) => {
+		body += Buffer.from(chunk).toString('latin1');
+		if (!isLast) return;
+		note(body);
+		if (!gone) res.cork(() => res.writeStatus('204 No Content').endWithoutBody());
+	});
+}
+
+function hang(res: uWS.HttpResponse): void {
+	res.onAborted(() => {});
+	res.onData(() => {});
+}
+
+function listen(): Promise<void> {
+	return new Promise((resolve, reject) => {
+		uWS
+			.App()
+			.post('/fast/*', receive)
+			.post('/hang/*', hang)
+			.listen('127.0.0.1', 0, (socket) => {
+				if (!socket) return reject(new Error('The receiver cannot listen.'));
+				port = uWS.us_socket_local_port(socket);
+				resolve();
+			});
+	});
+}
+
+takeOrders(async (order: ReceiverOrder): Promise<Arrived> => {
+	if ('listen' in order) await listen();
+	else if ('forget' in order) ages = [];
+	else {
+		const deadline = now() + order.withinMs;
+		while (ages.length < order.expect && now() < deadline) {
+			await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+		}
+	}
+	return { port, count: ages.length, ms: last - first, ages: 'expect' in order ? ages : [] };
+});

@@ -1,0 +1,103 @@
+import { type ServerProcess, startServer } from '../../test/support/server-process.ts';
+import { type LoadProcess, startLoadProcess } from '../load/load-process.ts';
+import { inspectable } from '../load/memory.ts';
+import type { Arrived, ReceiverOrder } from './receiver.ts';
+
+const START_MS = 15_000;
+const ARRIVAL_MS = 60_000;
+
+/** Where deliveries go. */
+export interface Receiver extends Disposable {
+	readonly pid: number;
+	readonly origin: string;
+	/** Begins to count anew. */
+	forget(): Promise<void>;
+	/** Waits for so many deliveries since then. @throws Error where they do not come */
+	expect(count: number): Promise<Arrived>;
+}
+
+/** Starts it. */
+export async function startReceiver(): Promise<Receiver> {
+	const child: LoadProcess<ReceiverOrder, Arrived> = startLoadProcess(new URL('./receiver.ts', import.meta.url));
+	const { port } = await child.ask({ listen: true }, START_MS);
+	return {
+		pid: child.pid,
+		origin: `http://127.0.0.1:${port}`,
+		async forget() {
+			await child.ask({ forget: true }, START_MS);
+		},
+		async expect(count) {
+			const arrived = await child.ask({ expect: count, withinMs: ARRIVAL_MS }, ARRIVAL_MS + START_MS);
+			if (arrived.count !== count) throw new Error(`${arrived.count} deliveries came, not ${count}.`);
+			return arrived;
+		},
+		[Symbol.dispose]: () => child[Symbol.dispose](),
+	};
+}
+
+/** Starts the built server, which may deliver to this machine. */
+export function startDelivering(dataDir: string, nodeOptions: string[] = []): Promise<ServerProcess> {
+	return startServer({ dataDir, env: { PARLEY_ALLOW_PRIVATE_NETWORK: '1' }, under: inspectable(...nodeOptions) });
+}
+
+/** Calls the API and gives the answer's body. @throws Error where it is refused */
+// biome-ignore lint/suspicious/noExplicitAny: answers of every kind
+export async function call(server: ServerProcess, method: string, path: string, body?: unknown): Promise<any> {
+	const answer = await server.call(method, path, body);
+	if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
+	return answer.body;
+}
+
+/** Makes a deployment that answers by itself. */
+export async function deploy(server: ServerProcess): Promise<string> {
+	const assistant = await call(server, 'POST', '/api/v1/assistants', { name: 'Bench' });
+	const limit = { messages_per_minute: 1000 };
+	const made = await call(server, 'POST', '/api/v1/deployments', { assistant_id: assistant.id, rate_limit: limit });
+	return made.id;
+}
+
+/** Makes conversations. */
+export async function converse(server: ServerProcess, deployment_id: string, count: number): Promise<string[]> {
+	const ids: string[] = [];
+	while (ids.length < count) {
+		const body = { deployment_id, content: 'Where is my order?' };
+		ids.push((await call(server, 'POST', '/api/v1/messages', body)).conversation_id);
+	}
+	return ids;
+}
+
+/** Registers endpoints for these types; resolves with their paths in the API. */
+export async function register(server: ServerProcess, urls: string[], events: string[]): Promise<string[]> {
+	const paths: string[] = [];
+	for (const url of urls) {
+		const { id } = await call(server, 'POST', '/api/v1/webhooks', { url, events });
+		paths.push(`/api/v1/webhooks/${id}`);
+	}
+	return paths;
+}
+
+/** Disables endpoints, or revives them. */
+export async function switchTo(server: ServerProcess, paths: string[], status: 'active' | 'disabled'): Promise<void> {
+	for (const path of paths) await call(server, 'PATCH', path, { status });
+}
+
+/**
+ * Does something at a fixed rate whether or not the ones before have ended, and tells how long each took, from the moment at
+ * which it was due (ms).
+ */
+export async function atRate(
+	perSecond: number,
+	seconds: number,
+	act: (number: number) => Promise<unknown>,
+): Promise<number[]> {
+	const total = Math.round(perSecond * seconds);
+	const startedAt = performance.now();
+	const acts: Promise<number>[] = [];
+	while (acts.length < total) {
+		const due = startedAt + (acts.length * 1000) / perSecond;
+		const wait = due - performance.now();
+		if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+		acts.push(act(acts.length).then(() => performance.now() - due));
+	}
+	return Promise.all(acts);
+}

@@ -1,0 +1,72 @@
+import type { ServerProcess } from '../../test/support/server-process.ts';
+import { watchCores } from '../load/processor-time.ts';
+import { type Spread, spreadOf } from '../load/spread.ts';
+import { call, type Receiver, register, switchTo } from './stage.ts';
+
+/** How fast a backlog is delivered. */
+export interface ThroughputFigures {
+	endpoints: number;
+	/** In each round, all endpoints together. */
+	deliveries: number;
+	perSecond: Spread;
+	/** Milliseconds of the server's processor time, all threads; null where the system does not tell. */
+	processorMsEach: number | null;
+	/** Cores used by everything but server and receiver. */
+	others: number | null;
+}
+
+const EVENTS = 1_000;
+
+/** Has endpoints that answer at once be sent the events of a time again, and tells how many come in a second. */
+export async function measureThroughput(
+	{ server, receiver }: { server: ServerProcess; receiver: Receiver },
+	{ endpoints, conversations, rounds }: { endpoints: number; conversations: string[]; rounds: number },
+): Promise<ThroughputFigures> {
+	const since = new Date().toISOString();
+	for (let at = 0; at < EVENTS; at++) {
+		const path = `/api/v1/conversations/${conversations[at % conversations.length]}`;
+		await call(server, 'PATCH', path, { metadata: { at: String(at) } });
+	}
+	const until = new Date().toISOString();
+	const urls = Array.from({ length: endpoints }, (_, at) => `${receiver.origin}/fast/${at}`);
+	const paths = await register(server, urls, ['conversation.updated']);
+	const perSecond: number[] = [];
+	const each: number[] = [];
+	const others: number[] = [];
+	const deliveries = EVENTS * endpoints;
+	for (let round = 0; round < rounds; round++) {
+		await receiver.forget();
+		const tell = watchCores([server.pid, receiver.pid]);
+		const startedAt = performance.now();
+		const replays = paths.map((path) => call(server, 'POST', `${path}/replay`, { since, until }));
+		const arrived = await receiver.expect(deliveries);
+		const seconds = (performance.now() - startedAt) / 1000;
+		const used = tell();
+		await Promise.all(replays);
+		perSecond.push(deliveries / (arrived.ms / 1000));
+		const server_ = used.each[0];
+		if (server_ != null) each.push((server_ * seconds * 1000) / deliveries);
+		if (used.others !== null) others.push(used.others);
+		await settled(server, paths);
+	}
+	await switchTo(server, paths, 'disabled');
+	const middle = (values: number[]) => (values.length === 0 ? null : spreadOf(values).median);
+	return {
+		endpoints,
+		deliveries,
+		perSecond: spreadOf(perSecond),
+		processorMsEach: middle(each),
+		others: middle(others),
+	};
+}
+
+/** Waits until what came of every delivery is stored. */
+async function settled(server: ServerProcess, paths: string[]): Promise<void> {
+	for (const path of paths) {
+		for (;;) {
+			const { data } = await call(server, 'GET', `${path}/deliveries?status=pending&limit=1`);
+			if (data.length === 0) break;
+			await new Promise((resolve) => setTimeout(resolve, 20));
+		}
+	}
+}

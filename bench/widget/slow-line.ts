@@ -1,0 +1,63 @@
+import type { AddressInfo } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
+
+/** How slow. */
+export interface Slowness {
+	roundTripMs: number;
+	/** What comes down, of all connections together. */
+	bytesPerSecond: number;
+}
+
+/** A line to a server of this machine that is as slow as a phone's. */
+export interface SlowLine extends AsyncDisposable {
+	url: string;
+	/** What came down since this was asked last, headers included. */
+	bytes(): number;
+}
+
+/** Opens a line. Making a connection takes a round trip too, as it does without TLS. */
+export async function openSlowLine(port: number, { roundTripMs, bytesPerSecond }: Slowness): Promise<SlowLine> {
+	const sockets = new Set<Socket>();
+	let freeAt = 0;
+	let bytes = 0;
+	const server = createServer((near) => {
+		const far = createConnection(port, '127.0.0.1');
+		const openAt = performance.now() + roundTripMs;
+		carry(near, far, () => Math.max(openAt, performance.now()) + roundTripMs / 2);
+		carry(far, near, (chunk) => {
+			bytes += chunk.length;
+			freeAt = Math.max(freeAt, performance.now()) + (chunk.length / bytesPerSecond) * 1000;
+			return freeAt + roundTripMs / 2;
+		});
+		for (const socket of [near, far]) {
+			sockets.add(socket.setNoDelay(true));
+			socket.on('close', () => sockets.delete(socket));
+		}
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	return {
+		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+		bytes() {
+			const counted = bytes;
+			bytes = 0;
+			return counted;
+		},
+		async [Symbol.asyncDispose]() {
+			for (const socket of sockets) socket.destroy();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
+
+/** Passes on what comes, in order, each piece at its time. */
+function carry(from: Socket, to: Socket, arrival: (chunk: Buffer) => number): void {
+	let last = Promise.resolve();
+	from.on('data', (chunk) => {
+		const at = arrival(chunk as Buffer);
+		last = last
+			.then(() => new Promise<void>((resolve) => setTimeout(resolve, at - performance.now())))
+			.then(() => void to.write(chunk));
+	});
+	from.on('error', () => to.destroy());
+	from.on('close', () => void last.then(() => to.end()));
+}

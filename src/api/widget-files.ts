@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { AppError } from '../base/index.ts';
+import { etagOf, type Headers, type HttpRequest, notModified, type Reply, type Route } from '../http/index.ts';
+
+/** Kept for ten minutes, then asked about: a new version of the server reaches every page soon after. */
+const SHORT = 'public, max-age=600, stale-while-revalidate=86400';
+/** Named by its content. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+const NAMED = /-[0-9a-f]{10}\.js$/;
+
+/** Pages of any origin load these, as scripts and as modules; what is in them is everybody's. */
+const COMMON: Headers = [
+	['access-control-allow-origin', '*'],
+	['cross-origin-resource-policy', 'cross-origin'],
+	['timing-allow-origin', '*'],
+	['x-content-type-options', 'nosniff'],
+	['vary', 'Accept-Encoding'],
+];
+
+/** One form of a file: plain, or compressed. */
+interface Variant {
+	headers: Headers;
+	etag: string;
+	body: Buffer;
+}
+
+/** The forms that a file may be asked for in, the smallest first. */
+const ENCODINGS = [
+	['br', '.br'],
+	['gzip', '.gz'],
+	['', ''],
+] as const;
+
+/**
+ * What a website loads: the script of its tag, the same as a module, and what these load when the chat is opened. Made by
+ * the build, compressed there, and held in memory.
+ */
+export async function widgetFileRoutes(): Promise<Route[]> {
+	const files = await readFiles(builtFiles());
+	// Beside them may lie those of the build before.
+	const script = files.get('widget.js')?.get('')?.body.toString() ?? '';
+	const named = [...files.keys()].filter((name) => NAMED.test(name) && script.includes(name));
+	const latest = new Map(named.map((name) => [stem(name), name]));
+	const reply = (name: string, request: HttpRequest): Reply => {
+		// A page that was loaded before the server was renewed asks for what its script named then: what there is now will do.
+		const current = files.has(name) ? name : NAMED.test(name) ? latest.get(stem(name)) : undefined;
+		const variants = current === undefined ? undefined : files.get(current);
+		if (variants === undefined) {
+			throw new AppError('not_found', files.size === 0 ? 'The widget is not built: run "npm run build".' : undefined);
+		}
+		const accepted = request.header('accept-encoding') ?? '';
+		const variant = ENCODINGS.map(([coding]) => (accepts(accepted, coding) ? variants.get(coding) : undefined)).find(
+			(one) => one !== undefined,
+		) as Variant;
+		const lifetime = current !== name ? 'no-store' : NAMED.test(name) ? FOR_EVER : SHORT;
+		const headers: Headers = [...variant.headers, ['cache-control', lifetime]];
+		const fresh = notModified(request.header('if-none-match'), variant.etag, headers);
+		return fresh ?? { status: 200, headers, body: variant.body };
+	};
+	return [
+		...['widget.js', 'widget.mjs', 'widget.d.mts'].map(
+			(name): Route => ({ method: 'GET', path: `/${name}`, handle: (request) => reply(name, request) }),
+		),
+		{ method: 'GET', path: '/widget/{file}', handle: (request) => reply(request.params.file as string, request) },
+	];
+}
+
+/** Beside the bundled server, or where the build put them when Parley runs from its sources. */
+function builtFiles(): URL {
+	const bundled = new URL('./widget/', import.meta.url);
+	return existsSync(new URL('widget.js', bundled)) ? bundled : new URL('../../.build/widget/', import.meta.url);
+}
+
+async function readFiles(folder: URL): Promise<Map<string, Map<string, Variant>>> {
+	const found = existsSync(folder) ? await readdir(folder) : [];
+	const names = found.filter((name) => /\.m?[jt]s$/.test(name));
+	const read = async (name: string): Promise<[string, Map<string, Variant>]> => {
+		const variants = new Map<string, Variant>();
+		for (const [coding, ending] of ENCODINGS) {
+			if (!found.includes(name + ending)) continue;
+			const body = await readFile(new URL(name + ending, folder));
+			const etag = etagOf(body);
+			const encoded: Headers = coding === '' ? [] : [['content-encoding', coding]];
+			const type = /ts$/.test(name) ? 'text/plain' : 'text/javascript';
+			const headers: Headers = [['content-type', `${type}; charset=utf-8`], ['etag', etag], ...encoded, ...COMMON];
+			variants.set(coding, { headers, etag, body });
+		}
+		return [name, variants];
+	};
+	return new Map(await Promise.all(names.map(read)));
+}
+
+/** The name without what tells versions apart. */
+function stem(name: string): string {
+	return name.replace(NAMED, '');
+}
+
+/** Whether an Accept-Encoding header takes this coding (RFC 9110, section 12.5.3); the plain form is always taken. */
+function accepts(header: string, coding: string): boolean {
+	if (coding === '') return true;
+	return header.split(',').some((part) => {
+		const [name, ...weights] = part.split(';').map((text) => text.trim().toLowerCase());
+		return name === coding && !weights.some((weight) => /^q=0(\.0*)?$/.test(weight));
+	});
+}

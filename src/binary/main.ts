@@ -1,0 +1,38 @@
+// biome-ignore lint/style/noRestrictedImports: it loads what it has unpacked, and opens no other door.
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { getAsset, getRawAsset } from 'node:sea';
+import { gunzipSync } from 'node:zlib';
+import { CONTENTS, type Contents, keepInUse, places, settle, Unusable } from './index.ts';
+
+/**
+ * What runs first in the one file: unpacks the server, with its workers and native parts, and starts it from there. Here
+ * `require` knows the built-in modules only, and a native part can be loaded from nothing but a file.
+ */
+function main(): void {
+	const contents = JSON.parse(getAsset(CONTENTS, 'utf8')) as Contents;
+	const folder = settle(places({ env: process.env, file: 'parley.config.json', home: home() }), {
+		contents,
+		read: (path) => gunzipSync(getRawAsset(path) as ArrayBuffer),
+		loadNative: (path) => createRequire(path)(path),
+	});
+	keepInUse(folder);
+	createRequire(`${folder}/`)('./start.cjs');
+}
+
+/** Services may run as a user without one. */
+function home(): string | null {
+	try {
+		return homedir();
+	} catch {
+		return null;
+	}
+}
+
+try {
+	main();
+} catch (error) {
+	if (!(error instanceof Unusable)) throw error;
+	process.stderr.write(`parley: ${error.message}\n`);
+	process.exit(1);
+}

@@ -1,0 +1,29 @@
+import { newId } from '../base/index.ts';
+import type { ToolCall } from '../contract/index.ts';
+import type { ConversationRecord, NewEvent } from '../store/index.ts';
+
+/** An event for the workspace's log and webhooks; it is erased with the conversation. */
+export function workspaceEvent(
+	{ id, workspace_id }: ConversationRecord,
+	type: string,
+	data: unknown,
+	now: number,
+): NewEvent {
+	return { id: newId('event'), stream: workspace_id, type, data, subject: id, created_at: now };
+}
+
+/** An event for whoever follows the conversation. */
+export function streamEvent(
+	conversation: ConversationRecord,
+	type: string,
+	data: { message_id: string; text?: 'opens' | 'closes'; tool_call?: ToolCall },
+	now: number,
+): NewEvent {
+	return { id: newId('event'), stream: conversation.id, type, data, created_at: now };
+}
+
+/** What tells of a call as it begins or as it has ended. */
+export function callEvent(conversation: ConversationRecord, messageId: string, call: ToolCall, now: number): NewEvent {
+	const type = call.status === 'running' ? 'tool.started' : 'tool.completed';
+	return streamEvent(conversation, type, { message_id: messageId, tool_call: call }, now);
+}

@@ -1,0 +1,22 @@
+import { AppError } from '../base/index.ts';
+import type { Store, Write } from '../store/index.ts';
+
+/** Rows of a kind that one commit removes: others that wait for the disk do not wait for long. */
+const PORTION = 500;
+
+/** The write that removes a conversation and the beginning of what is in it. */
+export function erasing(id: string): Write {
+	return { op: 'erase_conversation', id, limit: PORTION };
+}
+
+/**
+ * Removes what remains of an erased conversation, portion by portion. Where it breaks off, a job in the store says so: whoever
+ * takes that up goes on.
+ * @throws AppError `unavailable`
+ */
+export async function eraseRemains(store: Pick<Store, 'commit' | 'hasRemains'>, id: string): Promise<void> {
+	while (await store.hasRemains(id)) {
+		const { outcome } = await store.commit({ write: [erasing(id)] });
+		if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
+	}
+}

@@ -1,0 +1,69 @@
+import type { ToolCall } from '../contract/index.ts';
+import { type Commit, type ConversationRecord, type MessageRecord, type NewEvent, versionOf } from '../store/index.ts';
+import { callEvent, streamEvent } from './conversation-events.ts';
+import { callsOf, cutOff, patchCall, type ReplyRound } from './reply-rounds.ts';
+import type { Turn } from './turn.ts';
+
+/**
+ * The commit by which a reply that failed is to be written anew, to the same stored question, from the rounds on that there
+ * are of it. When it ends, it is told to the workspace once more: whoever goes by the events must learn that it is not the
+ * failure that they were told of.
+ */
+export function rewriteTurn(
+	conversation: ConversationRecord,
+	question: MessageRecord,
+	failed: MessageRecord,
+	rounds: readonly ReplyRound[],
+	model: string,
+	now: number,
+): { commit: Commit; turn: Turn } {
+	const set = {
+		model,
+		content: '',
+		status: 'in_progress' as const,
+		citations: [],
+		tool_calls: [],
+		usage: null,
+		error: null,
+		feedback: null,
+		feedback_comment: null,
+		attempts: 1,
+		completed_at: null,
+	};
+	return begunAnew({ conversation, question, reply: failed, rounds }, set, now);
+}
+
+/** The commit by which a reply that a crash cut off is begun anew, from the rounds on that there are of it. */
+export function restartTurn(turn: Turn, now: number): { commit: Commit; turn: Turn } {
+	return begunAnew(turn, { attempts: turn.reply.attempts + 1, tool_calls: [] }, now);
+}
+
+/** For whoever follows, nothing is left of what they were told before: what the reply goes on from is told again. */
+function begunAnew(
+	{ conversation, question, reply, rounds }: Turn,
+	set: Partial<Omit<MessageRecord, 'id' | 'version' | 'created_at'>>,
+	now: number,
+): { commit: Commit; turn: Turn } {
+	const calls = callsOf(rounds);
+	const stopped = calls.flatMap((call, at) =>
+		call.status === 'running' ? [patchCall(reply.id, at + 1, cutOff(call))] : [],
+	);
+	const commit: Commit = {
+		expect: [versionOf('messages', reply)],
+		write: [{ op: 'patch', kind: 'messages', id: reply.id, set }, ...stopped],
+		events: [
+			streamEvent(conversation, 'message.reset', { message_id: reply.id, text: 'opens' }, now),
+			...calls.flatMap((call) => toldAgain(conversation, reply.id, cutOff(call), now)),
+		],
+	};
+	const goesOn = rounds.map((round) => ({ ...round, calls: round.calls.map(cutOff) }));
+	const next = { ...reply, ...set, version: reply.version + 1 };
+	return { commit, turn: { conversation, question, reply: next, rounds: goesOn } };
+}
+
+/** A call as it begins, and as it ended unless it was cut off. */
+function toldAgain(conversation: ConversationRecord, messageId: string, call: ToolCall, now: number): NewEvent[] {
+	const begun: ToolCall = { ...call, status: 'running', result: null, duration_ms: null };
+	const told = call.status === 'stopped' ? [begun] : [begun, call];
+	return told.map((each) => callEvent(conversation, messageId, each, now));
+}

@@ -1,0 +1,72 @@
+/** What services call their errors, as the HTTP status that each stands for. */
+const STATUSES: Readonly<Record<number, readonly string[]>> = {
+	400: [
+		'invalid_request_error',
+		'invalid_request',
+		'invalid_argument',
+		'invalid_prompt',
+		'bad_request',
+		'bad_request_error',
+		'validation_error',
+		'context_length_exceeded',
+		'exceed_context_size_error',
+		'string_above_max_length',
+		'content_filter',
+		'content_policy_violation',
+		'tool_use_failed',
+	],
+	401: ['authentication_error', 'invalid_api_key', 'unauthorized', 'unauthenticated'],
+	402: ['billing_error', 'payment_required'],
+	403: ['permission_error', 'permission_denied', 'permission_denied_error', 'forbidden'],
+	404: ['not_found', 'not_found_error', 'model_not_found'],
+	413: ['request_too_large'],
+	429: ['rate_limit_error', 'rate_limit_exceeded', 'insufficient_quota', 'resource_exhausted', 'too_many_requests'],
+	500: ['api_error', 'server_error', 'internal_error', 'internal_server_error'],
+	503: ['unavailable', 'unavailable_error', 'service_unavailable', 'service_unavailable_error'],
+	504: ['timeout_error'],
+	529: ['overloaded_error'],
+};
+const STATUS_OF = new Map(
+	Object.entries(STATUSES).flatMap(([status, words]) => words.map((word) => [word, Number(status)] as const)),
+);
+
+interface Reported {
+	statusCode?: unknown;
+	code?: unknown;
+	type?: unknown;
+	responseBody?: unknown;
+}
+
+/**
+ * The HTTP status that an error carries; null where it carries none. Some services answer 200 and report the error in the
+ * stream: with a status as its code, or with a code or a type that stands for one. The code says more than the type:
+ * `invalid_api_key` is an `invalid_request_error` too.
+ */
+export function reportedStatus(thrown: unknown): number | null {
+	const { statusCode, code, type, responseBody } = (thrown ?? {}) as Reported;
+	const status = asStatus(statusCode);
+	// Anthropic's library gives this status to whatever a stream begins with that is an error, and keeps the error's text.
+	if (status === 500) return reportedIn(responseBody) ?? status;
+	return status ?? asStatus(code) ?? statusOfWord(code) ?? statusOfWord(type);
+}
+
+function reportedIn(body: unknown): number | null {
+	if (typeof body !== 'string') return null;
+	try {
+		return statusOfWord((JSON.parse(body) as { type?: unknown } | null)?.type);
+	} catch {
+		return null;
+	}
+}
+
+function asStatus(value: unknown): number | null {
+	const status = Number(value);
+	return Number.isInteger(status) && status >= 400 && status <= 599 ? status : null;
+}
+
+/** However it is spelt: `BadRequestError`, `bad_request_error`, `BAD_REQUEST`. */
+function statusOfWord(word: unknown): number | null {
+	if (typeof word !== 'string') return null;
+	const snake = word.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
+	return STATUS_OF.get(snake) ?? null;
+}

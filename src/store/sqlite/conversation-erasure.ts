@@ -1,0 +1,46 @@
+import type { Statement } from 'better-sqlite3';
+import { newId } from '../../base/index.ts';
+import { REMAINS } from '../commit.ts';
+import { eraseDeliveriesOf } from './deliveries.ts';
+
+type Prepare = (sql: string) => Statement;
+
+/** What there is of a conversation beside its record. */
+const REMAINS_OF = [
+	'SELECT 1 FROM events WHERE subject = @id',
+	'SELECT 1 FROM events WHERE stream = @id',
+	'SELECT 1 FROM idempotency WHERE subject = @id',
+	'SELECT 1 FROM messages WHERE conversation_id = @id',
+];
+
+/** Removes a conversation and of all else at most so many rows of each kind; see the write of this name. */
+export function eraseConversation(prepare: Prepare, id: string, limit = -1): void {
+	prepare('DELETE FROM conversations WHERE id = ?').run(id);
+	const told = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
+	const streamed = prepare('SELECT seq FROM events WHERE stream = ? LIMIT ?').pluck().all(id, limit) as number[];
+	for (const seq of told) eraseDeliveriesOf(prepare, seq);
+	for (const seq of [...told, ...streamed]) prepare('DELETE FROM events WHERE seq = ?').run(seq);
+	prepare(
+		`DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)`,
+	).run(id, limit);
+	prepare('DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE conversation_id = ? LIMIT ?)').run(
+		id,
+		limit,
+	);
+
+	prepare('DELETE FROM jobs WHERE ref = ? AND kind = ?').run(id, REMAINS);
+	if (!hasRemains(prepare, id)) return;
+	prepare(
+		`INSERT INTO jobs (id, kind, ref, fair_group, due_at, attempts, lease_epoch, lease_until) VALUES (?, ?, ?, ?, 0, 0, 0, 0)`,
+	).run(newId('job'), REMAINS, id, id);
+}
+
+/** Whether anything remains of an erased conversation. */
+export function hasRemains(prepare: Prepare, id: string): boolean {
+	const { found } = prepare(`SELECT ${REMAINS_OF.map((sql) => `EXISTS (${sql})`).join(' OR ')} AS found`).get({
+		id,
+	}) as {
+		found: number;
+	};
+	return found === 1;
+}

@@ -1,0 +1,87 @@
+import type { Strings } from '../languages/strings.ts';
+import { type Drawing, h } from './elements.ts';
+import { Icon } from './icons.tsx';
+
+export interface ComposerProps {
+	strings: Strings;
+	/** Nothing can be sent here any more, or yet. */
+	disabled: boolean;
+	/** A reply is being written: it can be stopped. */
+	busy: boolean;
+	/** Nothing can be sent for a moment. */
+	held: boolean;
+	onSend(text: string): void;
+	onStop(): void;
+}
+
+const LONGEST = 32_000;
+
+/** Where the visitor writes. The text is the field's own: it is never drawn over. */
+export function Composer({ strings, disabled, busy, held, onSend, onStop }: ComposerProps): Drawing {
+	const send = (form: HTMLFormElement) => {
+		const field = form.elements[0] as HTMLTextAreaElement;
+		// What is written while a reply comes stays in the field until it has come.
+		if (busy || held || disabled || !field.value.trim()) return;
+		onSend(field.value);
+		field.value = '';
+		fit(field);
+	};
+	return (
+		<form
+			onSubmit={(event: Event) => {
+				event.preventDefault();
+				send(event.currentTarget as HTMLFormElement);
+			}}
+		>
+			<textarea
+				rows="1"
+				maxlength={LONGEST}
+				aria-label={strings.field}
+				placeholder={strings.placeholder}
+				enterkeyhint="send"
+				readonly={disabled}
+				aria-disabled={disabled}
+				onInput={(event: Event) => fit(event.currentTarget as HTMLTextAreaElement)}
+				onKeyDown={(event: KeyboardEvent) => {
+					// Enter also ends what an input method composes; that is not for us.
+					if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+					event.preventDefault();
+					send((event.currentTarget as HTMLTextAreaElement).form as HTMLFormElement);
+				}}
+			/>
+			{busy ? (
+				<button
+					key="stop"
+					type="button"
+					class="icon round"
+					title={strings.stop}
+					aria-label={strings.stop}
+					onClick={(event: Event) => {
+						// The button is about to be another one.
+						(event.currentTarget as HTMLButtonElement).form?.querySelector('textarea')?.focus();
+						onStop();
+					}}
+				>
+					<span class="square" />
+				</button>
+			) : (
+				<button
+					key="send"
+					type="submit"
+					class="icon round"
+					title={strings.send}
+					aria-label={strings.send}
+					disabled={disabled || held}
+				>
+					<Icon shape="send" />
+				</button>
+			)}
+		</form>
+	);
+}
+
+/** As high as its text, up to what the style sheet allows. */
+function fit(field: HTMLTextAreaElement): void {
+	field.style.height = 'auto';
+	field.style.height = `${field.scrollHeight + 2}px`;
+}

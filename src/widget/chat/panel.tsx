@@ -1,0 +1,148 @@
+import type { WidgetConfig } from '../../contract/index.ts';
+import type { Strings } from '../languages/strings.ts';
+import { Composer } from './composer.tsx';
+import { type Child, type Drawing, h } from './elements.ts';
+import { IconButton } from './icons.tsx';
+import { Message } from './message.tsx';
+import type { Notice, Session } from './session.ts';
+import type { ShownMessage } from './transcript.ts';
+
+export interface PanelProps {
+	/** Null: the configuration could not be had, and `problem` says why. */
+	session: Session | null;
+	config: WidgetConfig | null;
+	problem: Notice | null;
+	strings: Strings;
+	title: string;
+	open: boolean;
+	/** It covers the page, which is out of reach meanwhile. */
+	modal: boolean;
+	/** The source that is open, by message. */
+	sources: ReadonlyMap<string, number>;
+	copied: string | null;
+	onClose(): void;
+	onReload(): void;
+	onRestart(): void;
+	onSend(text: string): void;
+	onEarlier(): void;
+	onSource(id: string, number: number): void;
+	onCopy(text: string): void;
+	onScroll(event: Event): void;
+}
+
+/** Messages as they were drawn, with what they were drawn from: a long conversation is not drawn anew with each word. */
+const drawings = new WeakMap<ShownMessage, { from: readonly unknown[]; drawing: Drawing }>();
+
+/** The chat as it is seen. */
+export function Panel(props: PanelProps): Drawing {
+	const { session, strings, title, open, modal, problem, onClose, onRestart } = props;
+	const notice = problem ?? session?.notice() ?? null;
+	return (
+		<div class="panel" role="dialog" aria-modal={modal} aria-label={title} hidden={!open}>
+			<header>
+				<h2 dir="auto">{title}</h2>
+				{session && session.messages().length > 0 && (
+					<IconButton shape="restart" label={strings.restart} onClick={onRestart} />
+				)}
+				<IconButton shape="close" label={strings.minimise} onClick={onClose} />
+			</header>
+			<div class="log" role="log" aria-live="off" aria-label={strings.log} tabindex="0" onScroll={props.onScroll}>
+				{session && messages(session, props)}
+			</div>
+			{notice && shownNotice(notice, props)}
+			<Composer
+				strings={strings}
+				disabled={!session || session.blocked()}
+				busy={session?.busy() ?? false}
+				held={notice?.says === 'limited'}
+				onSend={props.onSend}
+				onStop={() => void session?.stop()}
+			/>
+		</div>
+	);
+}
+
+function messages(session: Session, props: PanelProps): Child {
+	const { strings, config, sources, copied, onCopy, onSource, onSend, onEarlier } = props;
+	const { appearance, features } = config as WidgetConfig;
+	const mayRetry = !session.busy() && !session.blocked() && session.notice()?.says !== 'limited';
+	const list = session.messages();
+	const one = (message: ShownMessage) => {
+		const open = sources.get(message.id);
+		const from = [strings, mayRetry, open, copied];
+		const before = drawings.get(message);
+		if (before && from.every((value, index) => value === before.from[index])) return before.drawing;
+		const drawing = (
+			<Message
+				message={message}
+				strings={strings}
+				rich={features.rich_content}
+				mayRetry={mayRetry}
+				open={open}
+				copied={copied}
+				onSource={onSource}
+				onRetry={(id: string) => session.retry(id)}
+				onRate={(id: string, rating: 'up' | 'down') => void session.rate(id, rating)}
+				onCopy={onCopy}
+			/>
+		);
+		drawings.set(message, { from, drawing });
+		return drawing;
+	};
+	if (session.loading() && list.length === 0) return <p class="aside">{strings.loading}</p>;
+	return [
+		session.hasEarlier() ? (
+			<button type="button" class="plain earlier" onClick={onEarlier}>
+				{strings.earlier}
+			</button>
+		) : (
+			appearance.greeting.trim() && one(greetingOf(appearance.greeting))
+		),
+		list.map(one),
+		list.length === 0 && !session.blocked() && (
+			<div class="suggestions">
+				{appearance.suggested_questions.map((question) => (
+					<button type="button" dir="auto" onClick={() => onSend(question)}>
+						{question}
+					</button>
+				))}
+			</div>
+		),
+	];
+}
+
+function shownNotice({ says, until }: Notice, { strings, problem, onReload, onRestart }: PanelProps): Drawing {
+	const seconds = until ? Math.max(1, Math.ceil((until - Date.now()) / 1000)) : 0;
+	const act = says === 'closed' ? onRestart : problem?.says === 'trouble' ? onReload : null;
+	return (
+		<div class="notice">
+			<p>{strings[says].replace('{n}', String(seconds))}</p>
+			{act && (
+				<button type="button" class="plain" onClick={act}>
+					{says === 'closed' ? strings.restart : strings.retry}
+				</button>
+			)}
+		</div>
+	);
+}
+
+const greetings = new Map<string, ShownMessage>();
+
+/** The greeting looks like a message, and is none. */
+function greetingOf(content: string): ShownMessage {
+	const known = greetings.get(content);
+	if (known) return known;
+	const greeting: ShownMessage = {
+		id: '',
+		role: 'assistant',
+		author: { type: 'model', name: null },
+		content,
+		status: 'completed',
+		citations: [],
+		feedback: null,
+		created_at: '',
+		looking: false,
+	};
+	greetings.set(content, greeting);
+	return greeting;
+}

@@ -1,0 +1,99 @@
+import type { Strings } from '../languages/strings.ts';
+import { type Node, parseMarkdown } from '../text/markdown.ts';
+import { type Child, type Drawing, h } from './elements.ts';
+import { IconButton } from './icons.tsx';
+
+export interface RichTextProps {
+	content: string;
+	/** False: the text as it is. */
+	rich: boolean;
+	strings: Strings;
+	/** The numbers in the text that lead to a source. */
+	sources: readonly number[];
+	/** The source that is open. */
+	open: number | undefined;
+	/** The code that was copied a moment ago. */
+	copied: string | null;
+	onSource(number: number): void;
+	onCopy(text: string): void;
+}
+
+/** A message's text. It is made of elements of ours and of text, and so are its links; nothing of it is ever HTML. */
+export function richText(props: RichTextProps): Child {
+	if (!props.rich) {
+		return (
+			<p class="raw" dir="auto">
+				{props.content}
+			</p>
+		);
+	}
+	return parseMarkdown(props.content).map((node) => show(node, props));
+}
+
+function show(node: Node, props: RichTextProps): Child {
+	if (typeof node === 'string') return node;
+	const { tag, href, number } = node;
+	const children = node.children.map((child) => show(child, props));
+	switch (tag) {
+		case 'a':
+			return <Link href={href as string}>{children}</Link>;
+		case 'pre':
+			return codeBlock(String(node.children[0]), props);
+		case 'table':
+			// Wide tables scroll by themselves, also by the keyboard.
+			return (
+				<div class="wide" tabindex="0">
+					<table>{children}</table>
+				</div>
+			);
+		case 'cite':
+			return reference(number as number, children, props);
+		case 'ol':
+			return <ol start={number}>{children}</ol>;
+		case 'th':
+			return <th scope="col">{children}</th>;
+		default:
+			return h(tag, ['p', 'li', 'h3', 'h4'].includes(tag) ? { dir: 'auto' } : {}, children);
+	}
+}
+
+/** A way out of the page, which stays open, and of which the other one learns nothing. */
+export function Link({ href, children }: { href: string; children?: Child }): Drawing {
+	return (
+		<a href={href} target="_blank" rel="noopener nofollow noreferrer">
+			{children}
+		</a>
+	);
+}
+
+function reference(number: number, written: Child, { sources, open, onSource, strings }: RichTextProps): Child {
+	if (!sources.includes(number)) return written;
+	return (
+		<button
+			type="button"
+			class="reference"
+			aria-label={strings.source.replace('{n}', String(number))}
+			aria-expanded={open === number}
+			onClick={() => onSource(number)}
+		>
+			{number}
+		</button>
+	);
+}
+
+function codeBlock(text: string, { strings, onCopy, copied }: RichTextProps): Drawing {
+	const done = copied === text;
+	return (
+		<div class="code" dir="ltr">
+			<pre tabindex="0">
+				<code>{text}</code>
+			</pre>
+			<IconButton
+				small
+				shape={done ? 'done' : 'copy'}
+				label={done ? strings.copied : strings.copy}
+				onClick={() => onCopy(text)}
+			/>
+		</div>
+	);
+}

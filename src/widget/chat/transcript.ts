@@ -1,0 +1,83 @@
+import type { WidgetMessage } from '../../contract/index.ts';
+import type { Pending } from '../transport/remembered.ts';
+
+/** A message as it is shown; a change makes a new one. */
+export interface ShownMessage
+	extends Pick<WidgetMessage, 'id' | 'role' | 'author' | 'content' | 'citations' | 'feedback' | 'created_at'> {
+	/** `sending` and `unsent` are the visitor's that the server has not stored. */
+	status: WidgetMessage['status'] | 'sending' | 'unsent';
+	/** A tool is being called for it. */
+	looking: boolean;
+}
+
+/** Behind whatever has a time. */
+const LAST = '~';
+
+/** The messages of a conversation in their order, however often and on whichever way the server tells of them. */
+export function createTranscript() {
+	let byId = new Map<string, ShownMessage>();
+	let sorted: ShownMessage[] | null = null;
+
+	const put = (message: ShownMessage) => {
+		byId.set(message.id, message);
+		sorted = null;
+	};
+	const change = (id: string, set: Partial<ShownMessage>) => {
+		const message = byId.get(id);
+		if (message) put({ ...message, ...set });
+	};
+
+	return {
+		list: (): readonly ShownMessage[] => {
+			sorted ??= [...byId.values()].sort((one, other) => (before(one, other) ? -1 : 1));
+			return sorted;
+		},
+		get: (id: string) => byId.get(id),
+		/** Whether a reply is being written. */
+		writing: () => [...byId.values()].some(({ status }) => status === 'in_progress'),
+		/** A message as the server has it now. */
+		store({ id, role, author, content, citations, feedback, created_at, status }: WidgetMessage) {
+			put({ id, role, author, content, citations, feedback, created_at, status, looking: false });
+		},
+		/** The same from a list, which may be older than what the stream has told. */
+		merge(message: WidgetMessage) {
+			const known = byId.get(message.id);
+			if (message.status !== 'in_progress' || !known) this.store(message);
+		},
+		/** The visitor's message on its way. */
+		send({ key, content }: Pending) {
+			put({
+				id: key,
+				role: 'user',
+				author: { type: 'visitor', name: null },
+				content,
+				status: 'sending',
+				citations: [],
+				feedback: null,
+				created_at: LAST,
+				looking: false,
+			});
+		},
+		/** Text at its offset in UTF-16 code units; what was told before changes nothing. */
+		grow(id: string, index: number, delta: string) {
+			const text = byId.get(id)?.content ?? '';
+			if (index <= text.length && index + delta.length > text.length)
+				change(id, { content: text.slice(0, index) + delta });
+		},
+		change,
+		remove(id: string) {
+			byId.delete(id);
+			sorted = null;
+		},
+		clear() {
+			byId = new Map();
+			sorted = null;
+		},
+	};
+}
+
+function before(one: ShownMessage, other: ShownMessage): boolean {
+	if (one.created_at !== other.created_at) return one.created_at < other.created_at;
+	// Of two on their way the one that was sent first; of two in one millisecond the ids tell.
+	return one.created_at === LAST || one.id < other.id;
+}

@@ -1,0 +1,32 @@
+/** What the button says, in each language that the widget speaks: open, close. */
+const BUTTON = {
+	en: ['Open chat', 'Close chat'],
+	de: ['Chat öffnen', 'Chat schließen'],
+	fr: ['Ouvrir le chat', 'Fermer le chat'],
+	es: ['Abrir el chat', 'Cerrar el chat'],
+	nl: ['Chat openen', 'Chat sluiten'],
+	pt: ['Abrir o chat', 'Fechar o chat'],
+	ja: ['チャットを開く', 'チャットを閉じる'],
+	ar: ['فتح الدردشة', 'إغلاق الدردشة'],
+} as const;
+
+export type Language = keyof typeof BUTTON;
+
+/** The first of these BCP 47 tags that the widget speaks, whatever its region; else English. */
+export function chooseLanguage(wanted: readonly (string | undefined)[]): Language {
+	for (const tag of wanted) {
+		const language = tag?.toLowerCase().split(/[-_]/)[0] as Language;
+		if (Object.hasOwn(BUTTON, language)) return language;
+	}
+	return 'en';
+}
+
+/** What the button says. */
+export function buttonLabel(language: Language, isOpen: boolean): string {
+	return BUTTON[language][isOpen ? 1 : 0];
+}
+
+/** The direction in which a language is written. */
+export function directionOf(language: Language): 'ltr' | 'rtl' {
+	return language === 'ar' ? 'rtl' : 'ltr';
+}

@@ -1,0 +1,35 @@
+const DRAWING = 'http://www.w3.org/2000/svg';
+const BUBBLE = 'M4 5h16v11H9l-5 4z';
+const CHEVRON = 'M6 9l6 6 6-6';
+
+/** The button that opens and closes the chat. */
+export interface Launcher {
+	button: HTMLButtonElement;
+	show(label: string, open: boolean, unread: number): void;
+}
+
+/** Made by hand: the chat, and what draws it, is not there before it is needed. */
+export function createLauncher(onClick: () => void): Launcher {
+	const button = document.createElement('button');
+	button.type = 'button';
+	button.className = 'launcher';
+	const svg = document.createElementNS(DRAWING, 'svg');
+	svg.setAttribute('viewBox', '0 0 24 24');
+	svg.setAttribute('aria-hidden', 'true');
+	const path = document.createElementNS(DRAWING, 'path');
+	svg.append(path);
+	const badge = document.createElement('span');
+	badge.className = 'badge';
+	button.append(svg, badge);
+	button.addEventListener('click', onClick);
+	return {
+		button,
+		show(label, open, unread) {
+			button.setAttribute('aria-label', label + (unread ? ` (${unread})` : ''));
+			button.setAttribute('aria-expanded', String(open));
+			button.title = label;
+			path.setAttribute('d', open ? CHEVRON : BUBBLE);
+			badge.textContent = unread ? String(unread) : '';
+		},
+	};
+}

@@ -1,0 +1,318 @@
+import { safeUrl } from './safe-url.ts';
+
+/** What a message may consist of. Whatever else stands in its text is text. */
+export type Tag =
+	| 'p'
+	| 'h3'
+	| 'h4'
+	| 'ul'
+	| 'ol'
+	| 'li'
+	| 'pre'
+	| 'blockquote'
+	| 'table'
+	| 'tr'
+	| 'th'
+	| 'td'
+	| 'hr'
+	| 'br'
+	| 'strong'
+	| 'em'
+	| 'del'
+	| 'code'
+	| 'a'
+	/** A reference to a source, by its number. */
+	| 'cite';
+
+/** Text, or an element with its children. */
+export type Node = string | Element;
+export interface Element {
+	tag: Tag;
+	children: Node[];
+	/** Of `a`: a URL that is safe to follow. */
+	href?: string;
+	/** Of `ol`: its first number. Of `cite`: its number. */
+	number?: number;
+}
+
+/** Quotes in lists in quotes: nobody means more than this. */
+const DEEPEST = 6;
+const FENCE = /^ {0,3}(```+|~~~+)/;
+const HEADING = /^ {0,3}(#{1,6})\s+/;
+const RULE = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
+const QUOTE = /^ {0,3}> ?/;
+const ITEM = /^( *)([-*+]|\d{1,9}[.)])(\s+|$)/;
+/** Of a line without the spaces around it. */
+const TABLE_RULE = /^\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?$/;
+
+const element = (tag: Tag, children: Node[], more?: Partial<Element>): Element => ({ tag, children, ...more });
+
+/**
+ * Reads the Markdown that models write into nodes of a fixed set of elements; there is no way to any other, and none to
+ * HTML. Text that is still growing reads well at every length.
+ */
+export function parseMarkdown(text: string): Node[] {
+	return blocks(text.replace(/\r\n?/g, '\n').split('\n'), 0);
+}
+
+/** What of nodes is read aloud. */
+export function plainText(nodes: readonly Node[]): string {
+	return nodes
+		.map((node) => {
+			if (typeof node === 'string') return node;
+			if (node.tag === 'cite') return '';
+			const end = ['strong', 'em', 'del', 'code', 'a'].includes(node.tag) ? '' : '\n';
+			return plainText(node.children) + end;
+		})
+		.join('');
+}
+
+function blocks(lines: string[], depth: number): Node[] {
+	const found: Node[] = [];
+	let at = 0;
+	/** Tabs are as good as spaces before a line, and in code they stay what they are. */
+	const lineAt = (index: number) => (lines[index] ?? '').replace(/^[ \t]+/, (space) => space.replace(/\t/g, '    '));
+	const line = () => lineAt(at);
+	const startsTable = () => line().includes('|') && TABLE_RULE.test(lineAt(at + 1).trim());
+	const take = (isOf: (line: string) => boolean): string[] => {
+		const from = at;
+		while (at < lines.length && isOf(line())) at++;
+		return lines.slice(from, at);
+	};
+	while (at < lines.length) {
+		const fence = FENCE.exec(line())?.[1];
+		if (line().trim() === '') {
+			at++;
+		} else if (fence) {
+			at++;
+			const end = new RegExp(`^ {0,3}${fence[0]}{${fence.length},}\\s*$`);
+			found.push(element('pre', [take((text) => !end.test(text)).join('\n')]));
+			at++;
+		} else if (HEADING.test(line())) {
+			const [begin = '', marks = ''] = HEADING.exec(line()) ?? [];
+			found.push(element(marks.length < 3 ? 'h3' : 'h4', inline(titleOf(line().slice(begin.length)), 0)));
+			at++;
+		} else if (RULE.test(line())) {
+			found.push(element('hr', []));
+			at++;
+		} else if (depth < DEEPEST && QUOTE.test(line())) {
+			const quoted = take((text) => QUOTE.test(text)).map((text) => text.replace(QUOTE, ''));
+			found.push(element('blockquote', blocks(quoted, depth + 1)));
+		} else if (depth < DEEPEST && ITEM.test(line())) {
+			found.push(list());
+		} else if (startsTable()) {
+			const head = row(line(), 'th');
+			at += 2;
+			found.push(element('table', [head, ...take((text) => text.includes('|')).map((text) => row(text, 'td'))]));
+		} else {
+			const first = at++;
+			take((text) => text.trim() !== '' && !startsBlock(text) && !startsTable());
+			found.push(element('p', inline(lines.slice(first, at).join('\n').trim(), 0)));
+		}
+	}
+	return found;
+
+	function list(): Element {
+		const [, indent = '', mark = ''] = ITEM.exec(line()) ?? [];
+		const ordered = mark.length > 1;
+		const items: Element[] = [];
+		while (at < lines.length) {
+			const begin = ITEM.exec(line());
+			if (!begin || (begin[1] as string).length !== indent.length || RULE.test(line())) break;
+			if ((begin[2] as string).length > 1 !== ordered) break;
+			const width = Math.min(begin[0].length, indent.length + (begin[2] as string).length + 4);
+			const body = [line().slice(width)];
+			at++;
+			while (at < lines.length) {
+				const text = line();
+				const space = text.length - text.trimStart().length;
+				if (text.trim() === '') {
+					// A blank line belongs to the item only where more of it follows.
+					const next = lineAt(at + 1);
+					if (next.trim() === '' || next.length - next.trimStart().length <= indent.length) break;
+				} else if (space <= indent.length && startsBlock(text)) break;
+				body.push(text.slice(Math.min(space, width)));
+				at++;
+			}
+			const inner = blocks(body, depth + 1);
+			const only = inner[0];
+			// The text of an item is no paragraph of its own.
+			const tight = typeof only === 'object' && only.tag === 'p' ? [...only.children, ...inner.slice(1)] : inner;
+			items.push(element('li', tight));
+			while (at < lines.length - 1 && line().trim() === '' && ITEM.test(lineAt(at + 1))) at++;
+		}
+		return ordered ? element('ol', items, { number: Number.parseInt(mark, 10) }) : element('ul', items);
+	}
+}
+
+function startsBlock(line: string): boolean {
+	return [FENCE, HEADING, RULE, QUOTE, ITEM].some((start) => start.test(line));
+}
+
+/** Without the marks that may end a heading; those of a word, as in C#, are its own. */
+function titleOf(text: string): string {
+	const title = text.trim();
+	let end = title.length;
+	while (title[end - 1] === '#') end--;
+	return end === 0 || isSpace(title[end - 1]) ? title.slice(0, end).trim() : title;
+}
+
+function row(line: string, tag: 'th' | 'td'): Element {
+	const cells = line
+		.trim()
+		.replace(/^\||\|$/g, '')
+		.split(/(?<!\\)\|/);
+	return element(
+		'tr',
+		cells.map((cell) => element(tag, inline(cell.trim().replace(/\\\|/g, '|'), 0))),
+	);
+}
+
+/** Each alternative begins with other characters, and none can go back far: time grows with the length. */
+const INLINE =
+	/\\([!-/:-@[-`{-~])|(`+)|!?\[|<(https?:\/\/[^\s<>]{1,2000}|mailto:[^\s<>]{1,300})>|(\*\*\*|\*\*|\*|___|__|_|~~)|https?:\/\/[^\s<>"'`|\\^{}\u3000-\u30ff\uff01-\uff65]{1,2000}|\n/g;
+const LABEL =
+	/([^[\]]{0,1000})\]\(\s{0,9}<?([^\s<>()]{0,2000}(?:\([^\s<>()]{0,500}\)[^\s<>()]{0,500})?)>?(?:\s{1,9}["'(][^"'()\n]{0,300}["')])?\s{0,9}\)/y;
+const CITE = /(\d{1,3}(?:, ?\d{1,3}){0,9})\]/y;
+const STYLES = { '*': 'em', _: 'em', '**': 'strong', __: 'strong', '~~': 'del' } as const;
+
+function inline(text: string, depth: number): Node[] {
+	const found: Node[] = [];
+	let plain = '';
+	let at = 0;
+	const push = (node: Node) => {
+		if (plain) found.push(plain);
+		plain = '';
+		found.push(node);
+	};
+	const pattern = new RegExp(INLINE);
+	/** Marks that have no end in this text are not looked for again. */
+	const hopeless = new Set<string>();
+	for (;;) {
+		pattern.lastIndex = at;
+		const match = pattern.exec(text);
+		if (!match) break;
+		const [all, escaped, ticks, auto, mark] = match;
+		plain += text.slice(at, match.index);
+		at = match.index + all.length;
+		if (escaped !== undefined) plain += escaped;
+		else if (ticks !== undefined) {
+			const end = hopeless.has(ticks) ? -1 : endOfCode(text, ticks, at);
+			if (end < 0) {
+				hopeless.add(ticks);
+				plain += ticks;
+			} else {
+				const code = text.slice(at, end).replace(/\n/g, ' ');
+				const isPadded = code.startsWith(' ') && code.endsWith(' ') && code.trim() !== '';
+				push(element('code', [isPadded ? code.slice(1, -1) : code]));
+				at = end + ticks.length;
+			}
+		} else if (all === '[' || all === '![') {
+			CITE.lastIndex = LABEL.lastIndex = at;
+			const label = LABEL.exec(text);
+			const cite = label ? null : CITE.exec(text);
+			const href = label && safeUrl(label[2] as string);
+			if (label) {
+				// An image is not fetched: its description stands for it.
+				const name = label[1] as string;
+				const inner = depth < DEEPEST ? withoutLinks(inline(name || (href ?? ''), depth + 1)) : [name];
+				if (href) push(element('a', inner, { href }));
+				else for (const node of inner) push(node);
+				at = LABEL.lastIndex;
+			} else if (cite && all === '[') {
+				// Where there is no such source, it reads as it was written.
+				const numbers = `[${cite[1]}]`.split(/(?=,)/);
+				for (const one of numbers) push(element('cite', [one], { number: Number(one.replace(/\D/g, '')) }));
+				at = CITE.lastIndex;
+			} else plain += all;
+		} else if (mark !== undefined) {
+			const style = (mark.length === 3 ? mark.slice(1) : mark) as keyof typeof STYLES;
+			const from = match.index + style.length;
+			const end = depth >= DEEPEST || hopeless.has(style) ? -1 : endOfStyle(text, style, match.index);
+			if (end < 0) {
+				if (depth < DEEPEST && canOpen(text, style, match.index)) hopeless.add(style);
+				plain += style;
+				at = from;
+			} else {
+				push(element(STYLES[style], inline(text.slice(from, end), depth + 1)));
+				at = end + style.length;
+			}
+		} else if (all === '\n') {
+			plain = plain.trimEnd();
+			push(element('br', []));
+		} else {
+			const url = auto ?? withoutEnd(all);
+			const href = safeUrl(url);
+			if (href) push(element('a', [url.replace(/^mailto:/, '')], { href }));
+			else plain += url;
+			at = auto === undefined ? match.index + url.length : at;
+		}
+	}
+	plain += text.slice(at);
+	if (plain) found.push(plain);
+	return found;
+}
+
+/** A URL without what ends its sentence: punctuation, and brackets that were opened before it. */
+function withoutEnd(url: string): string {
+	const count = (mark: string) => url.split(mark).length;
+	const surplus = { ')': count(')') - count('('), ']': count(']') - count('[') };
+	let end = url.length;
+	for (; end > 0; end--) {
+		const last = url[end - 1] as string;
+		if (last === ')' || last === ']' ? surplus[last]-- <= 0 : !'.,:;!?*_~'.includes(last)) break;
+	}
+	return url.slice(0, end);
+}
+
+function endOfCode(text: string, ticks: string, from: number): number {
+	for (let at = text.indexOf(ticks, from); at >= 0; at = text.indexOf(ticks, at)) {
+		let after = at;
+		while (text[after] === '`') after++;
+		if (after - at === ticks.length) return at;
+		at = after;
+	}
+	return -1;
+}
+
+const isWord = (character: string | undefined) => character !== undefined && /[\p{L}\p{N}]/u.test(character);
+const isSpace = (character: string | undefined) => character === undefined || /\s/.test(character);
+
+function canOpen(text: string, mark: string, at: number): boolean {
+	if (isSpace(text[at + mark.length])) return false;
+	return !mark.startsWith('_') || !isWord(text[at - 1]);
+}
+
+/** Where the text in this style ends; -1 where the mark is no beginning, or has no end. */
+function endOfStyle(text: string, mark: string, begin: number): number {
+	if (!canOpen(text, mark, begin)) return -1;
+	const first = begin + mark.length + 1;
+	for (let at = text.indexOf(mark, first); at >= 0; at = text.indexOf(mark, at)) {
+		let after = at;
+		while (text[after] === mark[0]) after++;
+		const run = after - at;
+		const closes =
+			!isSpace(text[at - 1]) &&
+			text[at - 1] !== '\\' &&
+			(mark[0] !== '_' || !isWord(text[after])) &&
+			fits(run, mark.length);
+		// Of a longer run the outer style takes its end.
+		if (closes) return after - mark.length;
+		at = after;
+	}
+	return -1;
+}
+
+/** A run of one does not end two, nor two one; three ends either. */
+function fits(run: number, wanted: number): boolean {
+	return run === wanted || run >= 3;
+}
+
+/** A link in a link is its text. */
+function withoutLinks(nodes: Node[]): Node[] {
+	return nodes.flatMap((node) => {
+		if (typeof node === 'string') return [node];
+		const children = withoutLinks(node.children);
+		return node.tag === 'a' ? children : [{ ...node, children }];
+	});
+}

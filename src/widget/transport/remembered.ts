@@ -1,0 +1,51 @@
+import type { Outgoing } from './requests.ts';
+
+/** A message that may have to be sent again: its reply has not ended well yet. */
+export interface Pending extends Outgoing {
+	/** The stored message's id; empty until the server has told it. */
+	message: string;
+	/** When it was sent first (milliseconds since the epoch). */
+	at: number;
+}
+
+/** What a widget keeps beyond the page. */
+export interface Memory {
+	conversation: string | null;
+	pending: Pending | null;
+}
+
+/**
+ * Where a visitor's conversation is kept, by deployment and by who the visitor is. Where the browser keeps nothing, it
+ * lasts as long as the page.
+ */
+export function rememberedAt(deploymentId: string, jwt: string | null) {
+	const name = `parley:${deploymentId}${subjectOf(jwt)}`;
+	let held: Memory = { conversation: null, pending: null };
+	try {
+		const found = JSON.parse(localStorage.getItem(name) ?? '{}');
+		held = { conversation: found.conversation ?? null, pending: found.pending ?? null };
+	} catch {}
+	return {
+		/** Tells two people's memories apart. */
+		name,
+		get: (): Memory => held,
+		set(change: Partial<Memory>): void {
+			held = { ...held, ...change };
+			try {
+				if (held.conversation || held.pending) localStorage.setItem(name, JSON.stringify(held));
+				else localStorage.removeItem(name);
+			} catch {}
+		},
+	};
+}
+
+/** Two people who share a browser do not share a conversation. The token is not verified here: the server does that. */
+function subjectOf(jwt: string | null): string {
+	if (!jwt) return '';
+	try {
+		const payload = (jwt.split('.')[1] as string).replace(/-/g, '+').replace(/_/g, '/');
+		return `:${JSON.parse(atob(payload)).sub}`;
+	} catch {
+		return ':?';
+	}
+}

@@ -1,0 +1,273 @@
+import type { WidgetConfig } from '../contract/index.ts';
+import type { Chat, ChatModule, Problem } from './chat/contract.ts';
+import { buttonLabel, chooseLanguage, directionOf } from './languages/choose.ts';
+import type { Strings } from './languages/strings.ts';
+import { createEmitter } from './page/emitter.ts';
+import { createLauncher } from './page/launcher.ts';
+import { openness } from './page/openness.ts';
+import { type Side, takePlace } from './page/places.ts';
+import { adopt } from './page/style-sheets.ts';
+import css from './page/widget.css';
+import type { Widget, WidgetOptions } from './public.d.ts';
+import { brandColours } from './text/colours.ts';
+
+const SURFACE = { light: '#ffffff', dark: '#1b1c22' };
+const RAISED = { light: '#f3f4f7', dark: '#282a33' };
+const DEFAULT_COLOUR = '#4f46e5';
+const COLOUR = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i;
+const CONFIG_MS = 20_000;
+/** Screens on which the chat covers the page. */
+const SMALL = '(max-width: 480px), (max-height: 440px)';
+/** The button waits so long for the configuration, and is seen without it then. */
+const PATIENCE_MS = 2_000;
+/** Told to the other widgets of the page: there is one chat at a time. */
+const OPENING = 'parley:opening';
+
+/** Puts a chat on the page: its button now, the chat itself when somebody opens it. */
+export function createWidget(options: WidgetOptions): Widget {
+	const { deploymentId } = options;
+	const base = new URL('.', options.baseUrl ?? import.meta.url).href;
+	const language = chooseLanguage([options.language, ...navigator.languages]);
+	const { on, emit } = createEmitter();
+
+	const host = document.createElement('parley-widget');
+	const root = host.attachShadow({ mode: 'open' });
+	adopt(root, css);
+	const frame = document.createElement('div');
+	frame.className = 'frame';
+	frame.lang = language;
+	frame.dir = directionOf(language);
+	const place = document.createElement('div');
+	const launcher = createLauncher(() => (isOpen ? close() : open()));
+	// The chat stands before its button, as it does for the eye: what opens it also follows it.
+	frame.append(place, launcher.button);
+	root.append(frame);
+	launcher.button.hidden = options.launcher === false;
+
+	let isOpen = false;
+	let over = false;
+	let unread = 0;
+	let config: WidgetConfig | null = null;
+	let problem: Problem | null = null;
+	let chat: Chat | null = null;
+	let jwt: string | null = null;
+	const waiting: string[] = [];
+	let spot: ReturnType<typeof takePlace> | null = null;
+	let loadingConfig: Promise<void> | null = null;
+	let loadingChat: Promise<ChatModule> | null = null;
+	let loadingStrings: Promise<Strings | null> | null = null;
+
+	const small = matchMedia(SMALL);
+	const dark = matchMedia('(prefers-color-scheme: dark)');
+	const paint = () => {
+		if (over) return;
+		const { primary_color, theme, position } = { ...config?.appearance };
+		const wanted = options.theme ?? theme ?? 'auto';
+		const shade = wanted === 'dark' || (wanted === 'auto' && dark.matches) ? 'dark' : 'light';
+		frame.dataset.theme = shade;
+		const side: Side = options.position ?? position ?? 'bottom-right';
+		if (frame.dataset.side !== side) {
+			spot?.leave();
+			spot = takePlace(side);
+			frame.dataset.side = side;
+			frame.style.setProperty('--shift', String(spot.place));
+		}
+		const colour = [options.color, primary_color].find((text) => COLOUR.test(text ?? '')) ?? DEFAULT_COLOUR;
+		for (const [name, value] of Object.entries(brandColours(colour, SURFACE[shade], RAISED[shade]))) {
+			frame.style.setProperty(`--${name}`, value);
+		}
+		frame.style.setProperty('--surface', SURFACE[shade]);
+		frame.style.setProperty('--raised', RAISED[shade]);
+		launcher.show(buttonLabel(language, isOpen), isOpen, unread);
+	};
+	dark.addEventListener('change', paint);
+
+	/** A file of the widget's. Browsers may remember under a name that it could not be had. */
+	const load = (file: string) => {
+		const url = `${base}widget/${file}`;
+		return import(/* @vite-ignore */ url).catch(() => import(/* @vite-ignore */ `${url}?${Date.now()}`));
+	};
+	/** The chat's own file; asked for again where it could not be had. */
+	const loadChat = () => {
+		loadingChat ??= load(CHAT_FILE).catch((error) => {
+			loadingChat = null;
+			throw error;
+		}) as Promise<ChatModule>;
+		return loadingChat;
+	};
+	const loadStrings = () => {
+		const file = LANGUAGE_FILES[language];
+		loadingStrings ??= file
+			? load(file).then(
+					({ strings }) => strings as Strings,
+					() => {
+						// Then it is English, and says that it is.
+						frame.lang = 'en';
+						frame.dir = 'ltr';
+						return null;
+					},
+				)
+			: Promise.resolve(null);
+		return loadingStrings;
+	};
+	/** Comes on the page, beside its body: what the page does to that, it does not do to the chat. */
+	const appear = () => {
+		paint();
+		if (!over && !host.isConnected) document.documentElement.append(host);
+	};
+	/** Two that want it at once share it. */
+	const loadConfig = () => {
+		loadingConfig ??= askForConfig().finally(() => {
+			loadingConfig = null;
+		});
+		return loadingConfig;
+	};
+	const askForConfig = async () => {
+		let status = 0;
+		let code = 'unreachable';
+		try {
+			const response = await fetch(`${base}api/v1/widget/config?deployment_id=${encodeURIComponent(deploymentId)}`, {
+				credentials: 'omit',
+				// What decides is the page's origin, whatever the page tells others of itself; its path is nobody's business.
+				referrerPolicy: 'origin',
+				signal: AbortSignal.timeout(CONFIG_MS),
+			});
+			status = response.status;
+			const answer = await response.json();
+			if (response.ok) {
+				config = answer;
+				problem = null;
+				appear();
+				if (!over) emit('ready', {});
+				return;
+			}
+			code = answer.error.code;
+		} catch {}
+		problem = { status };
+		emit('error', { status, code });
+		console.warn(`Parley: ${deploymentId} cannot be used on ${location.origin} (${status} ${code}).`);
+	};
+
+	const begin = async () => {
+		// Not where it would cover a page that nobody has seen yet.
+		const opensItself = (openness.get(deploymentId) ?? options.open) && !small.matches;
+		if (opensItself) void loadChat().catch(() => {});
+		const patience = setTimeout(appear, PATIENCE_MS);
+		await loadConfig();
+		clearTimeout(patience);
+		if (over) return;
+		appear();
+		if (frame.classList.contains('busy')) return;
+		if (opensItself || isOpen) void show(isOpen);
+		else launcher.button.addEventListener('pointerenter', () => void loadChat().catch(() => {}), { once: true });
+	};
+
+	/** Brings the chat on the page, and opens it. */
+	const show = async (takeFocus: boolean) => {
+		isOpen = true;
+		openness.set(deploymentId, true);
+		if (!host.isConnected) return;
+		paint();
+		frame.classList.add('busy');
+		try {
+			if (!config) {
+				await loadConfig();
+				// One that was made without it cannot do anything.
+				chat?.destroy();
+				chat = null;
+			}
+			const [module, strings] = await Promise.all([loadChat(), loadStrings()]);
+			if (over) return;
+			chat ??= module.createChat({
+				place,
+				root,
+				base,
+				config,
+				problem,
+				strings,
+				language,
+				title: options.title,
+				small,
+				onClose: close,
+				onReload() {
+					chat?.destroy();
+					chat = null;
+					void show(true);
+				},
+				onUnread(count) {
+					unread = count;
+					paint();
+				},
+				emit,
+			});
+			if (jwt) chat.identify(jwt);
+			if (!isOpen) return;
+			dispatchEvent(new CustomEvent(OPENING, { detail: host }));
+			const wasOpen = frame.classList.contains('open');
+			frame.classList.add('open');
+			host.toggleAttribute('data-open', true);
+			chat.show(true, takeFocus);
+			if (!wasOpen) emit('open', {});
+			for (const text of waiting.splice(0)) chat.send(text);
+		} catch {
+			// The button stays, for another try.
+			isOpen = false;
+			openness.set(deploymentId, false);
+			emit('error', { status: 0, code: 'unreachable' });
+		} finally {
+			frame.classList.remove('busy');
+			paint();
+		}
+	};
+
+	const open = () => {
+		if (!isOpen || !chat) void show(true);
+	};
+	const close = () => {
+		if (!isOpen) return;
+		isOpen = false;
+		openness.set(deploymentId, false);
+		const hadFocus = root.activeElement !== null;
+		frame.classList.remove('open');
+		host.toggleAttribute('data-open', false);
+		chat?.show(false, false);
+		paint();
+		if (hadFocus) launcher.button.focus({ preventScroll: true });
+		emit('close', {});
+	};
+
+	const onOpening = (event: Event) => {
+		if ((event as CustomEvent).detail !== host) close();
+	};
+	addEventListener(OPENING, onOpening);
+
+	if (document.body) void begin();
+	else addEventListener('DOMContentLoaded', () => void begin(), { once: true });
+
+	return {
+		deploymentId,
+		open,
+		close,
+		send(text) {
+			if (chat && isOpen) chat.send(text);
+			else {
+				waiting.push(text);
+				open();
+			}
+		},
+		identify(token) {
+			jwt = token;
+			chat?.identify(token);
+		},
+		on,
+		destroy() {
+			over = true;
+			chat?.destroy();
+			chat = null;
+			spot?.leave();
+			dark.removeEventListener('change', paint);
+			removeEventListener(OPENING, onOpening);
+			host.remove();
+		},
+	};
+}

@@ -1,0 +1,162 @@
+import type { Page } from 'playwright-core';
+import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
+import {
+	embed,
+	SHOP,
+	shopPage,
+	startBrowser,
+	startSite,
+	type TestBrowser,
+	type TestSite,
+	type Visitor,
+} from '../support/browser.ts';
+import { ModelServer } from '../support/model-server.ts';
+import { until } from '../support/until.ts';
+
+/** What the shop's assistant knows. */
+const DOCUMENTS: Array<[title: string, content: string]> = [
+	['Returns', '# Returns\n\nYou have 45 days to return an order. We refund the price within five working days.'],
+	[
+		'Warranty',
+		'# Warranty\n\nEvery kettle has a warranty of three years. The heating element is covered for ten years.',
+	],
+];
+
+/** Calls the API, in this process or another. */
+export type Call = TestApp['call'];
+
+/** A shop with Parley on its pages: a server, a model that says what tests tell it, a website and a browser. */
+export interface Shop extends AsyncDisposable {
+	app: TestApp;
+	model: ModelServer;
+	site: TestSite;
+	browser: TestBrowser;
+	/** A deployment whose assistant is the stand-in model, unless said otherwise. */
+	deploy(settings?: object, assistant?: object): Promise<string>;
+	/** A new visitor on a page of the shop with this deployment's widget. */
+	visit(deployment: string, how?: VisitOptions): Promise<Visitor & { chat: ChatOnPage }>;
+}
+
+export interface VisitOptions {
+	attributes?: string;
+	host?: string;
+	context?: Parameters<TestBrowser['visitor']>[0];
+	/** The whole of what the page loads, instead of the script tag. */
+	script?: string;
+	headers?: Record<string, string>;
+	before?: (visitor: Visitor) => Promise<unknown>;
+}
+
+export async function openShop(options: TestAppOptions = {}): Promise<Shop> {
+	const model = await ModelServer.start();
+	const [app, site, browser] = await Promise.all([
+		startTestApp({ ...options, settings: { providers: [model.provider()], ...options.settings } }),
+		startSite(),
+		startBrowser(),
+	]);
+	let pages = 0;
+	return {
+		app,
+		model,
+		site,
+		browser,
+		deploy: (settings, assistant) => deploy(app.call, settings, assistant),
+		async visit(deployment, how = {}) {
+			const visitor = await browser.visitor(how.context);
+			const path = `/${++pages}`;
+			site.serve(path, shopPage(how.script ?? embed(app.url, deployment, how.attributes)), how.headers);
+			await how.before?.(visitor);
+			await visitor.page.goto(site.url(path, how.host));
+			return Object.assign(visitor, { chat: chatOn(visitor.page) });
+		},
+		async [Symbol.asyncDispose]() {
+			await browser[Symbol.asyncDispose]();
+			await site[Symbol.asyncDispose]();
+			await app[Symbol.asyncDispose]();
+			await model[Symbol.asyncDispose]();
+		},
+	};
+}
+
+/** A deployment that the shop's pages may embed. */
+export async function deploy(call: Call, settings: object = {}, assistant: object = {}): Promise<string> {
+	const { body: made } = await call('POST', '/api/v1/assistants', {
+		name: 'Kettle help',
+		model: 'stand-in/small',
+		...assistant,
+	});
+	const { status, body } = await call('POST', '/api/v1/deployments', {
+		assistant_id: made.id,
+		allowed_domains: [`${SHOP}:*`],
+		...settings,
+	});
+	if (status !== 201) throw new Error(JSON.stringify(body));
+	return body.id;
+}
+
+/** Gives the assistant of a deployment documents to answer from. */
+export async function teach(call: Call, deployment: string, documents = DOCUMENTS): Promise<void> {
+	const { body: base } = await call('POST', '/api/v1/knowledge-bases', { name: 'Kettles' });
+	for (const [title, content] of documents) {
+		await call('POST', `/api/v1/knowledge-bases/${base.id}/documents`, { source_type: 'text', title, content });
+	}
+	await until('the documents are indexed', async () => {
+		const { body } = await call('GET', `/api/v1/knowledge-bases/${base.id}/status`);
+		return body.status === 'ready' && body.documents_indexed === documents.length;
+	});
+	const { body } = await call('GET', `/api/v1/deployments/${deployment}`);
+	await call('POST', `/api/v1/assistants/${body.assistant_id}/knowledge-bases`, { knowledge_base_id: base.id });
+}
+
+/** The widget of a page, as a visitor finds their way in it. */
+export type ChatOnPage = ReturnType<typeof chatOn>;
+
+export function chatOn(page: Page, which = 0) {
+	const host = page.locator('parley-widget').nth(which);
+	const panel = host.locator('.panel');
+	return {
+		host,
+		panel,
+		button: host.locator('.launcher'),
+		field: panel.locator('textarea'),
+		log: panel.locator('.log'),
+		messages: panel.locator('.message'),
+		/** The last reply. */
+		reply: panel.locator('.message.theirs').last(),
+		notice: panel.locator('.notice'),
+		live: host.locator('[aria-live=polite]'),
+		control: (name: string | RegExp) => panel.getByRole('button', { name, exact: typeof name === 'string' }),
+		/** What an expression is of the first `element` for a selector; the text of a program, for the browser. */
+		of: (selector: string, expression: string) =>
+			page.evaluate(
+				`((element) => (${expression}))(document.querySelectorAll('parley-widget')[${which}].shadowRoot.querySelector('${selector}'))`,
+			),
+		async open() {
+			await this.button.click();
+			await this.field.waitFor();
+		},
+		async ask(text: string) {
+			await this.field.fill(text);
+			await this.field.press('Enter');
+		},
+		/** Waits until the last reply has this text. */
+		async says(text: string | RegExp) {
+			await this.panel.locator('.message.theirs', { hasText: text }).last().waitFor();
+		},
+	};
+}
+
+/** The content of the messages of a deployment's only conversation, as the server has them. */
+export async function stored(
+	call: Call,
+	deployment: string,
+): Promise<Array<{ role: string; content: string; status: string }>> {
+	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
+	if (body.data.length !== 1) throw new Error(`There are ${body.data.length} conversations.`);
+	const { body: list } = await call('GET', `/api/v1/conversations/${body.data[0].id}/messages?limit=100`);
+	return list.data.map(({ role, content, status }: { role: string; content: string; status: string }) => ({
+		role,
+		content,
+		status,
+	}));
+}

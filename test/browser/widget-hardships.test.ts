@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { noBrowser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
+import { openShop, type Shop, stored } from './shop.ts';
+import { TOKENS, tokenFor } from './tokens.ts';
+
+const skip = noBrowser;
+let shop: Shop;
+
+before(async () => {
+	if (!skip) shop = await openShop();
+});
+after(() => shop?.[Symbol.asyncDispose]());
+
+/** What browsers do where somebody wants nothing kept. */
+const KEEPS_NOTHING =
+	'for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("no", "SecurityError") } })';
+
+test('a fresh token goes on with the conversation also where the browser keeps nothing', { skip }, async () => {
+	const deployment = await shop.deploy(TOKENS);
+	await using visitor = await shop.visit(deployment, {
+		before: ({ context }) => context.addInitScript(KEEPS_NOTHING),
+	});
+	const { chat, page } = visitor;
+	await chat.open();
+	for (const [round, question] of ['One?', 'Two?'].entries()) {
+		await page.evaluate(`Parley.identify(${JSON.stringify(tokenFor('ada', 600 + round))})`);
+		await page.waitForFunction(
+			'!document.querySelector("parley-widget").shadowRoot.querySelector("textarea").readOnly',
+		);
+		await chat.ask(question);
+		await chat.messages.nth(2 * round + 2).waitFor();
+		await chat.control('Send').waitFor();
+		assert.equal((await stored(shop.app.call, deployment)).length, 2 * round + 2);
+	}
+});
+
+test('a chat that could not begin begins when it is opened again', { skip }, async () => {
+	const deployment = await shop.deploy();
+	let isDown = true;
+	await using visitor = await shop.visit(deployment, {
+		before: ({ context }) =>
+			context.route('**/api/v1/widget/config*', (route) =>
+				isDown ? route.abort('connectionrefused') : route.continue(),
+			),
+	});
+	const { chat, page } = visitor;
+	await page.evaluate(
+		'window.seen = []; for (const event of ["ready", "open"]) Parley.on(event, () => seen.push(event))',
+	);
+	await chat.button.click();
+	await chat.notice.waitFor();
+	await chat.control('Close chat').click();
+	isDown = false;
+	await chat.button.click();
+	await chat.notice.waitFor({ state: 'detached' });
+	await chat.ask('One?');
+	await chat.says('Hello.');
+	assert.deepEqual(await page.evaluate('seen'), ['open', 'ready', 'open']);
+});
+
+test('whoever uses the keyboard keeps a place in the chat when what they used is gone', { skip }, async () => {
+	const deployment = await shop.deploy();
+	shop.model.next([{ status: 400, body: '{"error":{"message":"no"}}' }], [{ say: 'Here it is.' }]);
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	const focused = () => chat.of('.panel', 'element.getRootNode().activeElement?.localName');
+	await chat.open();
+	await chat.ask('What is it?');
+	await chat.control('Try again').focus();
+	await chat.control('Try again').press('Enter');
+	await chat.says('Here it is.');
+	assert.equal(await focused(), 'textarea');
+
+	// A token that is over while somebody writes takes neither the field nor what stands in it.
+	const closed = await shop.deploy(TOKENS);
+	let refuse = () => {};
+	const written = new Promise<void>((resolve) => {
+		refuse = resolve;
+	});
+	await using other = await shop.visit(closed, {
+		before: ({ context }) =>
+			context.route('**/api/v1/widget/messages', async (route) => {
+				await written;
+				await route.continue();
+			}),
+	});
+	await other.chat.open();
+	await other.page.evaluate(`Parley.identify(${JSON.stringify(tokenFor('ada', -600))})`);
+	await other.chat.notice.waitFor({ state: 'detached' });
+	await other.chat.ask('And now?');
+	await other.chat.field.fill('A thought');
+	refuse();
+	await other.chat.notice.getByText('Please sign in').waitFor();
+	assert.equal(await other.chat.field.inputValue(), 'A thought');
+	assert.equal(await other.chat.of('.panel', 'element.getRootNode().activeElement?.localName'), 'textarea');
+	assert.deepEqual(
+		[await other.chat.field.getAttribute('aria-disabled'), await other.chat.field.isEditable()],
+		['true', false],
+	);
+});
+
+test('Escape that ends what an input method composes leaves the chat open', { skip }, async () => {
+	await using visitor = await shop.visit(await shop.deploy());
+	const { chat } = visitor;
+	await chat.open();
+	const press = (more: string) =>
+		chat.of(
+			'textarea',
+			`element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, ${more} }))`,
+		);
+	await press('isComposing: true');
+	await press('keyCode: 229');
+	assert.equal(await chat.panel.isVisible(), true);
+	await press('');
+	await chat.panel.waitFor({ state: 'hidden' });
+});
+
+test('a screen reader hears what is to be done first, and what is said while the chat is closed', {
+	skip,
+}, async () => {
+	/** Notes what comes into a region that was there before; what a region brings along is not read. */
+	const listen = `(() => {
+		window.heard = [];
+		new MutationObserver((all) => {
+			for (const { addedNodes, target } of all) {
+				const region = target.parentElement?.closest('[aria-live=polite]') ?? target.closest?.('[aria-live=polite]');
+				if (region && region.getClientRects().length > 0) heard.push(region.textContent.trim());
+			}
+		}).observe(document.querySelector('parley-widget').shadowRoot, { childList: true, characterData: true, subtree: true });
+	})()`;
+	await using visitor = await shop.visit(await shop.deploy(TOKENS));
+	await visitor.chat.button.waitFor();
+	await visitor.page.evaluate(listen);
+	await visitor.chat.open();
+	await visitor.page.waitForFunction('heard.includes("Please sign in on this website to use the chat.")');
+
+	const { call } = shop.app;
+	const deployment = await shop.deploy();
+	let finish = () => {};
+	shop.model.next([
+		{ say: 'It is ' },
+		{
+			wait: new Promise<void>((resolve) => {
+				finish = resolve;
+			}),
+		},
+		{ say: 'ready.' },
+	]);
+	await using other = await shop.visit(deployment);
+	await other.chat.open();
+	await other.page.evaluate(listen);
+	await other.chat.ask('Is it?');
+	await other.chat.says('It is');
+	await other.chat.control('Close chat').click();
+	finish();
+	await other.page.waitForFunction('heard.includes("Assistant: It is ready.")');
+	assert.equal((await stored(call, deployment)).length, 2);
+});
+
+test('what is written while too much was sent goes out when the time is over', { skip }, async () => {
+	const deployment = await shop.deploy({ rate_limit: { messages_per_minute: 1 } });
+	await using visitor = await shop.visit(deployment);
+	const { chat, page } = visitor;
+	await page.clock.install();
+	await chat.open();
+	await chat.ask('One');
+	await chat.says('Hello.');
+	await chat.control('Send').waitFor();
+	await chat.ask('Two');
+	await chat.notice.getByText('That was a lot at once').waitFor();
+	await page.evaluate('Parley.send("Three")');
+	await shop.app.call('PATCH', `/api/v1/deployments/${deployment}`, { rate_limit: { messages_per_minute: 5 } });
+	await page.clock.fastForward(61_000);
+	await until('it is answered', async () => (await stored(shop.app.call, deployment)).length === 4);
+	assert.equal((await stored(shop.app.call, deployment))[2]?.content, 'Three');
+});
+
+test('a message of a conversation that was left is not sent into the next one', { skip }, async () => {
+	const deployment = await shop.deploy(TOKENS);
+	await using visitor = await shop.visit(deployment);
+	const { chat, page } = visitor;
+	const identify = (seconds: number) => page.evaluate(`Parley.identify(${JSON.stringify(tokenFor('ada', seconds))})`);
+	await chat.open();
+	await identify(-600);
+	await chat.notice.waitFor({ state: 'detached' });
+	await chat.ask('Leave this.');
+	await chat.notice.getByText('Please sign in').waitFor();
+	await chat.control('New conversation').click();
+	await identify(600);
+	await chat.notice.waitFor({ state: 'detached' });
+	await chat.ask('Send this.');
+	await chat.says('Hello.');
+	assert.deepEqual(
+		(await stored(shop.app.call, deployment)).map(({ content }) => content),
+		['Send this.', 'Hello.'],
+	);
+});
+
+test('a new conversation stops the reply of the one before', { skip }, async () => {
+	const deployment = await shop.deploy();
+	shop.model.next([{ say: 'It is a long story' }, { hang: true }]);
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('Tell me.');
+	await chat.says('It is a long story');
+	await chat.control('New conversation').click();
+	await until('it is stopped', async () => (await stored(shop.app.call, deployment))[1]?.status === 'stopped');
+	assert.equal(await chat.messages.count(), 1);
+});
+
+test('a message that is stopped before it gets out is not sent later, unless it is tried again', { skip }, async () => {
+	const deployment = await shop.deploy();
+	let isCut = true;
+	let tried = 0;
+	await using visitor = await shop.visit(deployment, {
+		before: ({ context }) =>
+			context.route('**/api/v1/widget/messages', (route) => {
+				tried++;
+				return isCut ? route.abort('connectionreset') : route.continue();
+			}),
+	});
+	const { chat, page } = visitor;
+	await chat.open();
+	await chat.ask('No, wait.');
+	await chat.notice.getByText('The connection was lost').waitFor();
+	await chat.control('Stop the answer').click();
+	await chat.panel.getByText('Not sent').waitFor();
+	isCut = false;
+	const before = tried;
+	await page.reload();
+	await chat.field.waitFor();
+	await chat.ask('Now.');
+	await chat.says('Hello.');
+	assert.equal(tried, before + 1);
+	assert.deepEqual(
+		(await stored(shop.app.call, deployment)).map(({ content }) => content),
+		['Now.', 'Hello.'],
+	);
+});

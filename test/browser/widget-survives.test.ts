@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { connect, createServer, type Socket } from 'node:net';
+import { after, before, test } from 'node:test';
+import { deferred } from '../../src/base/index.ts';
+import { noBrowser } from '../support/browser.ts';
+import { startServer } from '../support/server-process.ts';
+import { until } from '../support/until.ts';
+import { chatOn, deploy, openShop, type Shop, stored } from './shop.ts';
+
+const skip = noBrowser;
+let shop: Shop;
+
+before(async () => {
+	if (!skip) shop = await openShop();
+});
+after(() => shop?.[Symbol.asyncDispose]());
+
+/** A way to the server that can be cut and mended, also to another server. */
+async function wireTo(first: number) {
+	let port = first;
+	const sockets = new Set<Socket>();
+	let cut = false;
+	const server = createServer((near) => {
+		if (cut) return void near.resetAndDestroy();
+		const far = connect(port, '127.0.0.1');
+		for (const [from, to] of [
+			[near, far],
+			[far, near],
+		] as const) {
+			sockets.add(from);
+			from.on('error', () => {});
+			from.on('close', () => {
+				sockets.delete(from);
+				to.destroy();
+			});
+			from.pipe(to);
+		}
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	return {
+		url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+		cut() {
+			cut = true;
+			for (const socket of sockets) socket.resetAndDestroy();
+		},
+		mend(to = port) {
+			port = to;
+			cut = false;
+		},
+		async [Symbol.asyncDispose]() {
+			for (const socket of sockets) socket.destroy();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
+
+test('a page that is reloaded in the middle of a reply shows what was said, and the reply goes on', {
+	skip,
+}, async () => {
+	const deployment = await shop.deploy();
+	const rest = deferred<void>();
+	shop.model.next([{ say: 'First.' }], [{ say: 'The beginning, ' }, { wait: rest.promise }, { say: 'and the end.' }]);
+	await using visitor = await shop.visit(deployment);
+	const { chat, page } = visitor;
+	await chat.open();
+	await chat.ask('One?');
+	await chat.says('First.');
+	await chat.control('Send').waitFor();
+	await chat.ask('Two?');
+	await chat.says('The beginning,');
+	const asked = shop.model.calls.length;
+	await page.reload();
+	// It was open: so it is.
+	await chat.says('The beginning,');
+	assert.deepEqual(
+		(await chat.messages.locator('.text').allInnerTexts()).map((text) => text.trim()),
+		['Hi! How can I help you?', 'One?', 'First.', 'Two?', 'The beginning,'],
+	);
+	rest.resolve();
+	await chat.says('The beginning, and the end.');
+	await chat.control('Send').waitFor();
+	assert.equal(shop.model.calls.length, asked);
+	assert.equal((await stored(shop.app.call, deployment)).length, 4);
+	assert.deepEqual(visitor.problems, []);
+});
+
+test('a connection that is cut in the middle of a reply is taken up where it broke, without another model call', {
+	skip,
+}, async () => {
+	await using wire = await wireTo(Number(new URL(shop.app.url).port));
+	const deployment = await shop.deploy();
+	const rest = deferred<void>();
+	shop.model.next([{ say: 'The beginning, ' }, { wait: rest.promise }, { say: 'and the end.' }]);
+	const script = `<script src="${wire.url}/widget.js" data-deployment-id="${deployment}" async></script>`;
+	await using visitor = await shop.visit(deployment, { script });
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('Tell me.');
+	await chat.says('The beginning,');
+	const asked = shop.model.calls.length;
+	wire.cut();
+	await chat.notice.getByText('The connection was lost. Reconnecting …').waitFor();
+	rest.resolve();
+	await until('the reply is whole', async () => (await stored(shop.app.call, deployment))[1]?.status === 'completed');
+	wire.mend();
+	await chat.says('The beginning, and the end.');
+	await chat.notice.waitFor({ state: 'detached' });
+	assert.equal(shop.model.calls.length, asked);
+	assert.equal((await stored(shop.app.call, deployment)).length, 2);
+});
+
+test('a message that is sent while the connection is cut arrives once, also when the page is reloaded meanwhile', {
+	skip,
+}, async () => {
+	await using wire = await wireTo(Number(new URL(shop.app.url).port));
+	const deployment = await shop.deploy();
+	const script = `<script src="${wire.url}/widget.js" data-deployment-id="${deployment}" async></script>`;
+	await using visitor = await shop.visit(deployment, { script });
+	const { chat, page } = visitor;
+	await chat.open();
+	await chat.ask('One?');
+	await chat.says('Hello.');
+	await chat.control('Send').waitFor();
+	const asked = shop.model.calls.length;
+	wire.cut();
+	await chat.ask('Two?');
+	await chat.notice.getByText('The connection was lost').waitFor();
+	await page.goto('about:blank');
+	wire.mend();
+	await page.goBack();
+	await until('it is answered', async () => (await stored(shop.app.call, deployment)).length === 4);
+	await chat.messages.nth(4).waitFor();
+	await chat.control('Send').waitFor();
+	assert.equal(shop.model.calls.length, asked + 1);
+	assert.deepEqual(
+		(await stored(shop.app.call, deployment)).map(({ content }) => content),
+		['One?', 'Hello.', 'Two?', 'Hello.'],
+	);
+});
+
+test('the answer to a message is lost on its way, and the same message is not answered twice', { skip }, async () => {
+	const deployment = await shop.deploy();
+	const asked = shop.model.calls.length;
+	let lost = 0;
+	await using visitor = await shop.visit(deployment, {
+		before: ({ context }) =>
+			context.route('**/api/v1/widget/messages', async (route) => {
+				if (route.request().method() !== 'POST' || lost++ > 0) return route.continue();
+				await route.fetch();
+				await route.abort('connectionreset');
+			}),
+	});
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('Once?');
+	await chat.says('Hello.');
+	assert.equal(lost, 2);
+	assert.equal(shop.model.calls.length, asked + 1);
+	assert.equal((await stored(shop.app.call, deployment)).length, 2);
+});
+
+test('a browser that is offline says so, and sends what was written when it is back', { skip }, async () => {
+	const deployment = await shop.deploy();
+	await using visitor = await shop.visit(deployment);
+	const { chat, context } = visitor;
+	await chat.open();
+	await context.setOffline(true);
+	await chat.notice.getByText('You are offline.').waitFor();
+	await chat.ask('Later?');
+	await chat.messages.filter({ hasText: 'Later?' }).waitFor();
+	await context.setOffline(false);
+	await chat.says('Hello.');
+	await chat.notice.waitFor({ state: 'detached' });
+	assert.equal((await stored(shop.app.call, deployment)).length, 2);
+});
+
+test('a server that is killed in the middle of a reply, and started again, finishes it in front of the visitor', {
+	skip,
+}, async () => {
+	const { model, site, browser } = shop;
+	const provider = { ...model.provider(), api_key: undefined, api_key_env: 'STAND_IN_KEY' };
+	const { id, type, base_url, api_key_env } = provider;
+	const env = {
+		PARLEY_PROVIDERS: JSON.stringify([{ id, type, base_url, api_key_env }]),
+		STAND_IN_KEY: 'sk-stand-in-0123456789abcdef',
+	};
+	await using first = await startServer({ env });
+	await using wire = await wireTo(first.port);
+	const deployment = await deploy(first.call);
+	model.next([{ say: 'The first beginning ' }, { hang: true }], [{ say: 'The second one, ' }, { say: 'to its end.' }]);
+	site.serve(
+		'/killed',
+		`<!doctype html><script src="${wire.url}/widget.js" data-deployment-id="${deployment}" data-open></script>`,
+	);
+	await using visitor = await browser.visitor();
+	await visitor.page.goto(site.url('/killed'));
+	const chat = chatOn(visitor.page);
+	await chat.field.waitFor();
+	await chat.ask('Tell me.');
+	await chat.says('The first beginning');
+	wire.cut();
+	await first.kill();
+	await chat.notice.getByText('The connection was lost').waitFor();
+	await using second = await startServer({ env, dataDir: first.dataDir, key: first.key });
+	wire.mend(second.port);
+	await chat.says('The second one, to its end.');
+	assert.equal(await chat.messages.filter({ hasText: 'The first beginning' }).count(), 0);
+	assert.deepEqual(
+		(await stored(second.call, deployment)).map(({ role, status }) => `${role} ${status}`),
+		['user completed', 'assistant completed'],
+	);
+});
+
+test('a conversation that was closed, or erased, says so and makes way for a new one', { skip }, async () => {
+	const deployment = await shop.deploy();
+	const { call } = shop.app;
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('One?');
+	await chat.says('Hello.');
+	await chat.control('Send').waitFor();
+	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
+	await call('DELETE', `/api/v1/conversations/${body.data[0].id}`);
+	await chat.ask('Two?');
+	await chat.notice.getByText('This conversation is closed.').waitFor();
+	await chat.notice.getByRole('button', { name: 'New conversation' }).click();
+	await chat.ask('Three?');
+	await chat.says('Hello.');
+	const { body: both } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
+	assert.equal(both.data.length, 2);
+	await call('DELETE', `/api/v1/conversations/${both.data[0].id}?purge=true`);
+	await chat.notice.getByRole('button', { name: 'New conversation' }).click();
+	await chat.ask('Four?');
+	await until('there is another conversation', async () => {
+		const { body: after } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
+		return after.data.length === 2 && after.data[0].id !== both.data[0].id;
+	});
+});
+
+test('a visitor whose browser keeps nothing can talk all the same', { skip }, async () => {
+	const deployment = await shop.deploy();
+	await using visitor = await shop.visit(deployment, {
+		before: ({ context }) =>
+			context.addInitScript(
+				'for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("no", "SecurityError") } })',
+			),
+	});
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('One?');
+	await chat.says('Hello.');
+	await chat.control('Send').waitFor();
+	await chat.ask('Two?');
+	await until('both are in one conversation', async () => (await stored(shop.app.call, deployment)).length === 4);
+	assert.deepEqual(visitor.problems, []);
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { deferred } from '../../src/base/index.ts';
+import { ReportQueue } from '../../src/conversations/report-queue.ts';
+
+const asText = (text: string) => text;
+
+test('texts of one turn of the event loop travel joined, and before the report that comes after them', async () => {
+	const posted: string[] = [];
+	const queue = new ReportQueue<string>((report) => posted.push(report) > 0, nextTurn);
+	queue.addText('a', asText);
+	queue.addText('b', asText);
+	queue.add('call');
+	queue.addText('c', asText);
+	await nextTurn();
+	await nextTurn();
+	assert.deepEqual(posted, ['ab', 'call', 'c']);
+});
+
+test('while there is no room reports wait until they are told of some, and none is lost or comes out of order', async () => {
+	const posted: string[] = [];
+	let tries = 0;
+	let isFull = true;
+	let room = deferred<void>();
+	const queue = new ReportQueue<string>(
+		(report) => {
+			tries++;
+			if (!isFull) posted.push(report);
+			return !isFull;
+		},
+		() => room.promise,
+	);
+	queue.add('first');
+	queue.addText('se', asText);
+	for (let turn = 0; turn < 50; turn++) await nextTurn();
+	queue.addText('cond', asText);
+	queue.add('third');
+	for (let turn = 0; turn < 50; turn++) await nextTurn();
+	assert.equal(tries, 1, 'a full mailbox is not asked over and over');
+	const taken = room;
+	room = deferred();
+	taken.resolve();
+	for (let turn = 0; turn < 50; turn++) await nextTurn();
+	assert.deepEqual([tries, posted], [2, []], 'somebody else was faster');
+	isFull = false;
+	room.resolve();
+	await nextTurn();
+	assert.deepEqual(posted, ['first', 'second', 'third']);
+});

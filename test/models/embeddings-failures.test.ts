@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError, deferred, withDeadline } from '../../src/base/index.ts';
+import { type Embedder, isWorthWaiting } from '../../src/models/index.ts';
+import { ModelServer } from '../support/model-server.ts';
+import { until } from '../support/until.ts';
+import { NEVER, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
+
+/** Not to be waited for, and not to be tried again within the same request. */
+const GONE = { status: 503, headers: { 'retry-after': '3600' } };
+const TEXTS = Array.from({ length: 200 }, (_, at) => `Text ${at}.`);
+
+/** What a promise rejects with. */
+async function errorOf(promise: Promise<unknown>): Promise<AppError> {
+	const error = await promise.then(
+		() => assert.fail('it succeeded'),
+		(thrown: unknown) => thrown,
+	);
+	assert.ok(error instanceof AppError, String(error));
+	assert.equal(error.code, 'model_error');
+	return error;
+}
+
+/** What comes of texts before it fails, if it does. */
+async function gathered(embedder: Embedder, texts: readonly string[], signal = NEVER) {
+	const places: number[] = [];
+	try {
+		for await (const { at, vectors } of embedder.embedDocuments(texts, signal)) {
+			places.push(...vectors.map((_, row) => at + row));
+		}
+	} catch (error) {
+		return { places, error };
+	}
+	return { places, error: undefined };
+}
+
+test('a batch that fails for good begins no other, and those that are under way are given before it tells', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	const release = deferred<void>();
+	const sent: string[][] = [];
+	server.embeddings.always(({ body }) => {
+		sent.push(body.input);
+		return sent.length === 2 ? { status: 400 } : { wait: release.promise };
+	});
+	const asked = gathered(open.embedder, TEXTS);
+	await until('the refusal has come', () => /an embeddings provider failed/.test(open.logged()));
+	release.resolve();
+	const { places, error } = await asked;
+	assert.match(String(error), /did not accept the request/);
+	assert.equal(sent.length, 4, 'those that were under way, and no other');
+	const paid = sent.filter((_, call) => call !== 1).flat();
+	assert.deepEqual(places.map((place) => TEXTS[place]).toSorted(), paid.toSorted());
+});
+
+test('one that waits to try again gives up where another has failed for good', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	const both = deferred<void>();
+	let calls = 0;
+	server.embeddings.always(() => {
+		calls++;
+		if (calls === 1) return { status: 429, headers: { 'retry-after': '50' } };
+		return calls === 2 ? { wait: both.promise } : { status: 400 };
+	});
+	const asked = gathered(open.embedder, TEXTS.slice(0, 120));
+	await until('the first waits', () => /asking an embedder again/.test(open.logged()));
+	both.resolve();
+	const { error } = await withDeadline(asked, 20_000, () => new Error('It is still waiting.'));
+	assert.match(String(error), /did not accept the request/);
+	assert.equal(calls, 3);
+});
+
+test('vectors come as they are made, a slow batch holds up none, and who has enough ends what is under way', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	const first = deferred<string>();
+	server.embeddings.always(({ body }) => {
+		first.resolve(body.input[0] as string);
+		return body.input[0] === 'Text 0.' ? { hang: true } : undefined;
+	});
+	let given = 0;
+	for await (const { at, vectors } of open.embedder.embedDocuments(TEXTS, NEVER)) {
+		assert.notEqual(at, 0);
+		given += vectors.length;
+		if (given > 100) break;
+	}
+	assert.ok(given > 100 && given < 200);
+	const hung = server.embeddings.calls.find(({ body }) => body.input[0] === 'Text 0.');
+	assert.equal(await withDeadline(hung?.left ?? Promise.resolve(false), 10_000, () => new Error('Still open.')), true);
+});
+
+test('many batches print no warning of too many listeners', async () => {
+	const warnings: string[] = [];
+	const note = ({ name }: Error) => void warnings.push(name);
+	process.on('warning', note);
+	try {
+		await using server = await ModelServer.start();
+		server.embeddings.dimensions = () => 4_096;
+		await using open = openEmbedder(server.provider());
+		assert.equal((await vectorsOf(open.embedder, TEXTS)).length, 200);
+		await new Promise((resolve) => setImmediate(resolve));
+		assert.deepEqual(warnings, []);
+	} finally {
+		process.off('warning', note);
+	}
+});
+
+test('a provider that failed five times in a row is left alone for a while, then tried again', async () => {
+	let now = 1_000_000;
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider(), undefined, { clock: { now: () => now } });
+	server.embeddings.always(GONE);
+	for (let at = 0; at < 5; at++) await errorOf(vectorsOf(open.embedder, ['Tea']));
+	for (let at = 0; at < 5; at++) await errorOf(open.embedder.embedQuestion('Tea?', NEVER));
+	assert.equal(server.embeddings.calls.length, 10);
+	for (const asked of [vectorsOf(open.embedder, ['Tea']), open.embedder.embedQuestion('Tea?', NEVER)]) {
+		const error = await errorOf(asked);
+		assert.match(error.message, /left alone for a while/);
+		assert.equal(isWorthWaiting(error), true);
+	}
+	assert.equal(server.embeddings.calls.length, 10, 'nobody is asked');
+	server.embeddings.always(undefined);
+	now += 10_000;
+	assert.equal((await vectorsOf(open.embedder, TEXTS)).length, 200, 'of many batches the first one tries');
+	await open.embedder.embedQuestion('Tea?', NEVER);
+});
+
+test('a provider that fails questions is asked for documents as ever, and the other way round', async () => {
+	await using server = await ModelServer.start();
+	await using open = openEmbedder(server.provider());
+	const isQuestion = (input: readonly string[]) => input[0]?.endsWith('?');
+	server.embeddings.always(({ body }) => (isQuestion(body.input) ? GONE : undefined));
+	for (let at = 0; at < 5; at++) await errorOf(open.embedder.embedQuestion('Tea?', NEVER));
+	assert.match((await errorOf(open.embedder.embedQuestion('Tea?', NEVER))).message, /left alone/);
+	assert.equal((await vectorsOf(open.embedder, TEXTS)).length, 200);
+
+	await using other = openEmbedder(server.provider());
+	server.embeddings.always(({ body }) => (isQuestion(body.input) ? undefined : GONE));
+	for (let at = 0; at < 5; at++) await errorOf(vectorsOf(other.embedder, ['Tea']));
+	assert.match((await errorOf(vectorsOf(other.embedder, ['Tea']))).message, /status 503\. .* left alone/);
+	assert.equal((await other.embedder.embedQuestion('Tea?', NEVER)).length, 64);
+});
+
+test('a model is known again by the vector of one text, which comes with the first question', async () => {
+	await using server = await ModelServer.start();
+	await using asked = openEmbedder(server.provider());
+	await asked.embedder.embedQuestion('Tea?', NEVER);
+	const { calls } = server.embeddings;
+	assert.equal(calls.length, 1);
+	const sample = await asked.embedder.sample(NEVER);
+	assert.equal(calls.length, 1, 'it is there already');
+	await asked.embedder.embedQuestion('Ink?', NEVER);
+	assert.deepEqual(calls[1]?.body.input, ['Ink?']);
+	await using other = openEmbedder(server.provider());
+	assert.deepEqual(await other.embedder.sample(NEVER), sample);
+	assert.deepEqual([await other.embedder.sample(NEVER), calls.length], [sample, 3]);
+	await using measured = openEmbedder(server.provider());
+	await measured.embedder.floor(NEVER);
+	assert.deepEqual([await measured.embedder.sample(NEVER), calls.length], [sample, 4], 'it is one of those measured');
+});

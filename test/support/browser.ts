@@ -1,0 +1,121 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findProgram } from './programs.ts';
+
+const found = ['chromium', 'chromium-browser', 'google-chrome'].map(findProgram).find((path) => path !== null);
+
+/** The browser of this machine. */
+export const executablePath = process.env.PARLEY_CHROMIUM ?? found;
+/** What `test` takes as `skip`: a sentence where there is no browser. */
+export const noBrowser = !executablePath && 'No Chromium was found: install one, or name it in PARLEY_CHROMIUM.';
+
+/** The hosts that there are, besides 127.0.0.1: all of them this machine, and nothing else can be found. */
+export const SHOP = 'shop.parley.test';
+export const STRANGER = 'stranger.parley.test';
+export const PARLEY = 'chat.parley.test';
+
+const ARGS = [
+	`--host-resolver-rules=MAP *.parley.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost`,
+	'--no-sandbox',
+	'--disable-gpu',
+	'--disable-quic',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync',
+	'--disable-dev-shm-usage',
+];
+const DEADLINE_MS = 20_000;
+
+/** A browser. */
+export interface TestBrowser extends AsyncDisposable {
+	/** A visitor who was never here before. */
+	visitor(options?: BrowserContextOptions): Promise<Visitor>;
+}
+
+/** One visitor: what they keep, and everything that went wrong on their pages. */
+export interface Visitor extends AsyncDisposable {
+	context: BrowserContext;
+	page: Page;
+	/** Errors of scripts, refusals of a policy, and what was said as an error. */
+	problems: string[];
+	/** Requests to other hosts than those named here. */
+	foreign: string[];
+}
+
+export async function startBrowser(): Promise<TestBrowser> {
+	const browser: Browser = await chromium.launch({ executablePath, headless: true, args: ARGS });
+	return {
+		async visitor(options = {}) {
+			const context = await browser.newContext({ locale: 'en-GB', ...options });
+			context.setDefaultTimeout(DEADLINE_MS);
+			const problems: string[] = [];
+			const foreign: string[] = [];
+			context.on('request', (request) => {
+				const { protocol, hostname } = new URL(request.url());
+				if (protocol === 'data:' || protocol === 'blob:') return;
+				if (hostname !== '127.0.0.1' && !hostname.endsWith('.parley.test')) foreign.push(request.url());
+			});
+			context.on('weberror', (error) => problems.push(error.error().message));
+			context.on('console', (message) => {
+				// The browser's own word on answers that are no success, which tests bring about.
+				if (message.type() === 'error' && !/^Failed to load resource/.test(message.text()))
+					problems.push(message.text());
+			});
+			await context.addInitScript(
+				"addEventListener('securitypolicyviolation', (event) => console.error('refused by the policy: ' + event.violatedDirective + ' ' + event.blockedURI));",
+			);
+			const page = await context.newPage();
+			return { context, page, problems, foreign, [Symbol.asyncDispose]: () => context.close() };
+		},
+		[Symbol.asyncDispose]: () => browser.close(),
+	};
+}
+
+/** A website that is not Parley's: what its paths answer with. */
+export interface TestSite extends AsyncDisposable {
+	port: number;
+	/** The address of a path, by this host name. */
+	url(path?: string, host?: string): string;
+	/** Answers a path with a page from now on. */
+	serve(path: string, html: string, headers?: Record<string, string>): void;
+}
+
+export async function startSite(): Promise<TestSite> {
+	const pages = new Map<string, { html: string; headers: Record<string, string> }>();
+	const server = createServer((request, response) => {
+		const page = pages.get(new URL(request.url ?? '/', 'http://site').pathname);
+		if (!page) return void response.writeHead(404).end();
+		response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...page.headers }).end(page.html);
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	return {
+		port,
+		url: (path = '/', host = SHOP) => `http://${host}:${port}${path}`,
+		serve(path, html, headers = {}) {
+			pages.set(path, { html, headers });
+		},
+		async [Symbol.asyncDispose]() {
+			server.closeAllConnections();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
+
+/** A page with something to read, and a widget on it. */
+export function shopPage(script: string): string {
+	return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>A shop</title></head>
+<body><main><h1>Kettles</h1><p>They boil water. <a href="#more">More</a></p><input aria-label="Search"></main>
+${script}
+</body>
+</html>`;
+}
+
+/** The tag that puts a widget on a page. */
+export function embed(server: string, deployment: string, attributes = ''): string {
+	return `<script src="${server}/widget.js" data-deployment-id="${deployment}" ${attributes} async></script>`;
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { AppError } from '../../../src/base/index.ts';
+import { until } from '../../support/until.ts';
+import { deliveryScene } from './scene.ts';
+
+test('before the server stops what is under way ends and is stored, and nothing is begun any more', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts } = scene;
+	const endpoint = await scene.register();
+	const idle = await scene.register({ events: ['conversation.closed'] });
+	await scene.emit(['conv_a', 'conv_a', 'conv_b']);
+	scene.start();
+	await posts.begun(1);
+	let drained = false;
+	const draining = scene.deliverer.drain().then(() => {
+		drained = true;
+	});
+	await scene.emit(['conv_c']);
+	scene.deliverer.wake(endpoint.id);
+	posts.made[0]?.end();
+	await scene.settled(endpoint, 'delivered', 1);
+	assert.equal(drained, false, 'one is still under way');
+	posts.made[1]?.end();
+	await draining;
+	const all = await scene.deliveries(endpoint);
+	assert.deepEqual(
+		all.map(({ status, due_at }) => [status, due_at]),
+		[
+			['delivered', null],
+			['pending', 0],
+			['delivered', null],
+			['pending', 0],
+		],
+	);
+	assert.equal(posts.made.length, 2);
+	let looked = false;
+	scene.instead.failingSince = async () => {
+		looked = true;
+		return null;
+	};
+	scene.deliverer.wake(endpoint.id);
+	scene.deliverer.wake(idle.id);
+	assert.equal(looked, false, 'nobody looks for more');
+	delete scene.instead.failingSince;
+	await scene.startAnew();
+	for (const at of [2, 3]) (await posts.begun(at)).end();
+	await scene.settled(endpoint, 'delivered', 4);
+	assert.equal(posts.made.length, 4);
+});
+
+test('what the process before had in hand when it ended is due at once for the next one', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts } = scene;
+	const endpoint = await scene.register();
+	const [first] = await scene.emit(['conv_a', 'conv_a']);
+	scene.start();
+	await posts.begun(0);
+	await scene.startAnew();
+	assert.ok(posts.made[0]?.aborted, 'its attempt is broken off');
+	const again = await posts.begun(1);
+	assert.deepEqual([again.event, again.body], [first, posts.made[0]?.body]);
+	again.end();
+	(await posts.begun(2)).end();
+	const all = await scene.settled(endpoint, 'delivered', 2);
+	assert.deepEqual(
+		all.map(({ attempts }) => attempts),
+		[1, 1],
+	);
+});
+
+test('a server whose disk is full stops all the same', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts, time } = scene;
+	posts.answer = () => ({});
+	await scene.register();
+	await scene.emit(['conv_a']);
+	scene.instead.commit = async () => {
+		throw new AppError('unavailable', 'The disk is full.');
+	};
+	scene.start();
+	await until('it waits for better times', () => time.alarms.length > 0);
+	await scene.deliverer.drain();
+	assert.equal(posts.made.length, 1);
+	assert.deepEqual(time.alarms, []);
+});
+
+test('an event is sent as soon as it is stored, to each endpoint of its workspace that asked for its type', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts } = scene;
+	posts.answer = () => ({});
+	const [all, some, foreign] = [
+		await scene.register({ url: 'https://all.example/' }),
+		await scene.register({ url: 'https://some.example/', events: ['assistant.updated', 'conversation.closed'] }),
+		await scene.register({ url: 'https://foreign.example/', workspace_id: 'ws_other' }),
+	];
+	const off = await scene.register({ url: 'https://off.example/', status: 'disabled' });
+	scene.start();
+	await scene.emit(['conv_a']);
+	await scene.settled(all, 'delivered', 1);
+	await scene.emit([null], 'assistant.updated');
+	await scene.settled(all, 'delivered', 2);
+	await scene.settled(some, 'delivered', 1);
+	await scene.deliverer.drain();
+	assert.deepEqual(posts.made.map(({ url }) => url).sort(), [all.url, all.url, some.url]);
+	assert.deepEqual([await scene.deliveries(foreign), await scene.deliveries(off)], [[], []]);
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { encodeEvent } from '../../src/http/sse.ts';
+import { readEvents } from '../../src/widget/transport/event-stream.ts';
+
+function bodyOf(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
+	return new ReadableStream({
+		start(controller) {
+			for (const chunk of chunks) controller.enqueue(chunk);
+			controller.close();
+		},
+	});
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+	const found: T[] = [];
+	for await (const item of items) found.push(item);
+	return found;
+}
+
+test('events come out as they were sent, wherever the network cuts them', async () => {
+	const event = fc.record(
+		{
+			id: fc.stringMatching(/^[0-9]{1,9}\.[0-9]{1,9}$/),
+			event: fc.constantFrom('message.created', 'message.delta'),
+			data: fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify({ text })),
+		},
+		{ noNullPrototype: true },
+	);
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(event),
+			fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+			async (events, cuts) => {
+				const bytes = Buffer.from(`:\n\n${events.map(encodeEvent).join(':\n\n')}`);
+				const chunks: Uint8Array[] = [];
+				for (let at = 0, turn = 0; at < bytes.length; turn++) {
+					const size = cuts[turn % cuts.length] as number;
+					chunks.push(bytes.subarray(at, at + size));
+					at += size;
+				}
+				assert.deepEqual(await all(readEvents(bodyOf(chunks), 1000)), events);
+			},
+		),
+	);
+});
+
+test('an event that is not whole is not told, and a line of every kind of ending is read', async () => {
+	const text = 'id: 1.0\r\nevent: a\r\ndata: x\r\ndata: y\r\n\r\nid: 2.0\nevent: b\ndata:z\n\ndata: lost';
+	assert.deepEqual(await all(readEvents(bodyOf([Buffer.from(text)]), 1000)), [
+		{ id: '1.0', event: 'a', data: 'x\ny' },
+		{ id: '2.0', event: 'b', data: 'z' },
+	]);
+});
+
+test('a connection that says nothing any more is given up', async () => {
+	let left = false;
+	const silent = new ReadableStream<Uint8Array>({
+		cancel() {
+			left = true;
+		},
+	});
+	await assert.rejects(all(readEvents(silent, 20)), /silent/);
+	assert.equal(left, true);
+});
