@@ -6,8 +6,8 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  * Whether a visitor's request comes from the server's own demo page, which may show every deployment, whatever its
  * allowlist. Browsers tell the origin, and no page can change it: another website gains nothing.
  *
- * Without a public address only what runs on the reader's own machine counts. `Host` alone would not do: a website whose
- * name leads here (DNS rebinding) would be at home under any name.
+ * That is its public address, where it has one, and what runs on the reader's own machine. `Host` alone would not do: a
+ * website whose name leads here (DNS rebinding) would be at home under any name.
  */
 export class DemoOrigin {
 	readonly #publicUrl: string | undefined;
@@ -20,7 +20,7 @@ export class DemoOrigin {
 	/** @param origin of the page that asks; null where the request names none */
 	admits(origin: string | null, request: HttpRequest): boolean {
 		if (origin === null) return false;
-		if (this.#publicUrl !== undefined) return origin === this.#publicUrl;
+		if (origin === this.#publicUrl) return true;
 		const host = request.header('host');
 		if (host === undefined || !URL.canParse(origin)) return false;
 		const { protocol, hostname } = new URL(origin);

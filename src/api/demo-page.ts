@@ -4,6 +4,7 @@ import { type Route, StaticFiles } from '../http/index.ts';
 const POLICY =
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** Its addresses are relative: a proxy may have it under a path of its own. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -12,7 +13,7 @@ const PAGE = `<!doctype html>
 <meta name="robots" content="noindex">
 <title>Parley – a demo</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/demo/page.css">
+<link rel="stylesheet" href="demo/page.css">
 </head>
 <body>
 <main>
@@ -21,7 +22,7 @@ const PAGE = `<!doctype html>
 <section id="chat" hidden>
 <p>The chat is in the corner. This is what puts it on a page of yours, once its domain is among the deployment's <code>allowed_domains</code>:</p>
 <pre tabindex="0"><code id="snippet"></code></pre>
-<p><a href="/demo">Another deployment</a> · <a href="/api/docs">The API</a></p>
+<p><a href="demo">Another deployment</a> · <a href="api/docs">The API</a></p>
 </section>
 <section id="choice" hidden>
 <form id="known" novalidate>
@@ -40,7 +41,7 @@ const PAGE = `<!doctype html>
 <p id="said" role="status" aria-live="polite"></p>
 </section>
 </main>
-<script src="/demo/page.js"></script>
+<script src="demo/page.js"></script>
 </body>
 </html>
 `;
@@ -72,16 +73,16 @@ const KETTLES = [
 
 function show(id) {
 	const tag = document.createElement('script');
-	tag.src = '/widget.js';
+	tag.src = 'widget.js';
 	tag.dataset.deploymentId = id;
 	tag.dataset.open = '';
 	document.head.append(tag);
-	byId('snippet').textContent = '<script src="' + location.origin + '/widget.js" data-deployment-id="' + id + '" async></' + 'script>';
+	byId('snippet').textContent = '<script src="' + tag.src + '" data-deployment-id="' + id + '" async></' + 'script>';
 	byId('chat').hidden = false;
 }
 
 async function call(method, path, body) {
-	const response = await fetch('/api/v1' + path, {
+	const response = await fetch('api/v1' + path, {
 		method,
 		headers: { Authorization: 'Bearer ' + byId('key').value.trim(), ...(body ? { 'Content-Type': 'application/json' } : {}) },
 		...(body ? { body: JSON.stringify(body) } : {}),

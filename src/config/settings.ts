@@ -31,7 +31,7 @@ export const SettingsSchema = Type.Object(
 		}),
 		rate_limit: Type.Optional(Type.Integer({ minimum: 0 })),
 		trusted_proxies: Type.Array(Type.String({ format: 'network' }), { default: [] }),
-		demo: Type.Boolean({ default: true }),
+		demo: Type.Optional(Type.Boolean()),
 		allow_private_network: Type.Boolean({ default: false }),
 		refused_networks: Type.Array(Type.String({ format: 'network' }), { default: [] }),
 		default_model: Type.String({ minLength: 1, default: 'builtin/extractive' }),
@@ -49,7 +49,7 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' |
 /** The settings as they are written down. */
 export type GivenSettings = Static<typeof SettingsSchema>;
 /** The settings as the server works with them. */
-export type Settings = Omit<GivenSettings, 'providers'> & { providers: ProviderSettings[] };
+export type Settings = Omit<GivenSettings, 'providers' | 'demo'> & { providers: ProviderSettings[]; demo: boolean };
 
 /** The settings' documentation, in the order of the README's table. */
 export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
@@ -85,7 +85,8 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	},
 	demo: {
 		variable: 'PARLEY_DEMO',
-		description: '0 takes the page /demo away, which shows a deployment’s widget whatever its allowlist.',
+		description:
+			'1 or 0: whether there is the page /demo, which shows any deployment’s widget whatever its allowlist. Default: without a public_url.',
 	},
 	allow_private_network: {
 		variable: 'PARLEY_ALLOW_PRIVATE_NETWORK',
@@ -125,6 +126,8 @@ export function normal(settings: GivenSettings, providers: ProviderSettings[]): 
 	return {
 		...settings,
 		providers,
+		// A server for the world shows every deployment to everybody only where somebody says so.
+		demo: settings.demo ?? public_url === undefined,
 		data_dir: resolve(settings.data_dir),
 		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),
 		...(secret_key === undefined ? {} : { secret_key: bytesOf(secret_key).toString('base64') }),

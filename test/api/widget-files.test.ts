@@ -109,9 +109,9 @@ test('the demo’s own origin may use every deployment, and nobody else gains by
 	}
 });
 
-test('with a public address the demo is at home there alone, and switched off it is gone with its permission', async () => {
+test('with a public address the demo is at home there and on this machine, and switched off it is gone with its permission', async () => {
 	for (const [settings, allowed] of [
-		[{ public_url: 'https://chat.example.com' }, true],
+		[{ public_url: 'https://chat.example.com', demo: true }, true],
 		[{ public_url: 'https://chat.example.com', demo: false }, false],
 	] as const) {
 		await using other = await startTestApp({ settings });
@@ -120,10 +120,15 @@ test('with a public address the demo is at home there alone, and switched off it
 		const status = async (origin: string) =>
 			(await get(`/api/v1/widget/config?deployment_id=${body.id}`, { origin }, other.url)).status;
 		assert.equal(await status('https://chat.example.com'), allowed ? 200 : 403);
-		assert.equal(await status(other.url), 403);
+		assert.equal(await status(other.url), allowed ? 200 : 403);
+		assert.equal(await status('https://shop.example'), 403);
 		assert.equal((await get('/demo', {}, other.url)).status, allowed ? 200 : 404);
 	}
 	const page = await get('/demo');
+	// Behind a proxy it may have a path before it.
+	for (const name of ['/demo', '/demo/page.js']) {
+		assert.doesNotMatch((await get(name)).body.toString(), /(href|src) ?= ?["']\/|fetch\('\//, name);
+	}
 	assert.match(
 		String(page.headers['content-security-policy']),
 		/default-src 'none'; script-src 'self'.*frame-ancestors 'none'/,

@@ -58,7 +58,31 @@ async function settled(page: Page): Promise<void> {
 	);
 }
 
-/** What axe finds wrong with the page as it is, with a picture of it. */
+/** Texts of the chat with a contrast below 4.5 to what is painted under them: axe gives up on what may lie under others. */
+const FAINT = `(() => {
+	const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+	const over = ([r, g, b, a = 1], under) => [r, g, b].map((value, index) => value * a + under[index] * (1 - a));
+	const under = (element) => {
+		const above = element.parentElement ? under(element.parentElement) : [255, 255, 255];
+		return over(numbers(getComputedStyle(element).backgroundColor), above);
+	};
+	const light = (rgb) => rgb.map((value) => value / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+	const luminance = (rgb) => light(rgb).reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+	const faint = [];
+	let seen = 0;
+	for (const element of document.querySelector('parley-widget').shadowRoot.querySelectorAll('.panel *')) {
+		if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+		if (element.closest('.unseen, :disabled') || !element.getClientRects().length) continue;
+		seen++;
+		const ground = under(element);
+		const [one, two] = [luminance(over(numbers(getComputedStyle(element).color), ground)), luminance(ground)];
+		const contrast = (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
+		if (contrast < 4.5) faint.push(element.localName + '.' + element.className + ' ' + contrast.toFixed(2) + ' ' + element.textContent.slice(0, 40));
+	}
+	return { seen, faint };
+})()`;
+
+/** What axe finds wrong with the page as it is, and what is too faint to be read, with a picture of it. */
 async function lookAt(page: Page, name: string): Promise<void> {
 	await settled(page);
 	await page.screenshot({ path: join(PICTURES, `${name}.png`) });
@@ -67,6 +91,9 @@ async function lookAt(page: Page, name: string): Promise<void> {
 		`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary)))`,
 	)) as string[];
 	assert.deepEqual(found, [], name);
+	const { seen, faint } = (await page.evaluate(FAINT)) as { seen: number; faint: string[] };
+	assert.deepEqual(faint, [], name);
+	assert.ok(seen > 0 || name.endsWith('-closed'), 'there is text to be looked at');
 }
 
 for (const theme of ['light', 'dark'] as const) {

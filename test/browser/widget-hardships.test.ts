@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { openShop, type Shop, stored } from './shop.ts';
+import { chatOn, openShop, type Shop, stored } from './shop.ts';
 import { TOKENS, tokenFor } from './tokens.ts';
 
 const skip = noBrowser;
@@ -239,4 +239,25 @@ test('a message that is stopped before it gets out is not sent later, unless it 
 		(await stored(shop.app.call, deployment)).map(({ content }) => content),
 		['Now.', 'Hello.'],
 	);
+});
+
+test('two tabs of one visitor are in one conversation', { skip }, async () => {
+	const deployment = await shop.deploy();
+	await using visitor = await shop.visit(deployment);
+	const other = await visitor.context.newPage();
+	await other.goto(visitor.page.url());
+	const [one, two] = [visitor.chat, chatOn(other)];
+	await one.open();
+	await two.open();
+	await one.ask('From the first?');
+	await one.says('Hello.');
+	await one.control('Send').waitFor();
+	await two.messages.filter({ hasText: 'From the first?' }).waitFor();
+	await two.ask('From the second?');
+	await one.messages.filter({ hasText: 'From the second?' }).waitFor();
+	await until('both are answered', async () => (await stored(shop.app.call, deployment)).length === 4);
+	await two.control('Send').waitFor();
+	// A conversation that is begun anew is so in both.
+	await two.control('New conversation').click();
+	await until('the first one is empty too', async () => (await one.messages.count()) === 1);
 });

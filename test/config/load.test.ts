@@ -30,6 +30,13 @@ function complaint(load: () => unknown): string {
 	return assert.fail('the wrong setting was taken');
 }
 
+test('the demo, which shows every deployment, is for one’s own machine unless it is switched on', () => {
+	const demo = (env: Record<string, string>) => loadConfig({ env, file: nowhere }).demo;
+	const PARLEY_PUBLIC_URL = 'https://chat.example.com';
+	assert.deepEqual([demo({}), demo({ PARLEY_DEMO: '0' })], [true, false]);
+	assert.deepEqual([demo({ PARLEY_PUBLIC_URL }), demo({ PARLEY_PUBLIC_URL, PARLEY_DEMO: '1' })], [false, true]);
+});
+
 test('a server without any setting has its documented defaults', () => {
 	assert.deepEqual(loadConfig({ env: {}, file: nowhere }), {
 		host: '127.0.0.1',

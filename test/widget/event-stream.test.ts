@@ -19,6 +19,12 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 	return found;
 }
 
+test('a line and paragraph separator of Unicode is a character like any other', async () => {
+	const data = JSON.stringify({ delta: 'one\u2028two\u2029three\u0085four' });
+	const sent = { id: '1.0', event: 'message.delta', data };
+	assert.deepEqual(await all(readEvents(bodyOf([Buffer.from(encodeEvent(sent))]), 5_000)), [sent]);
+});
+
 test('events come out as they were sent, wherever the network cuts them', async () => {
 	const event = fc.record(
 		{

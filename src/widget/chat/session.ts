@@ -49,6 +49,8 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 	const requests = createRequests({ base, deploymentId: deployment_id, token: () => jwt });
 	const transcript = createTranscript();
 	let memory = rememberedAt(deployment_id, jwt);
+	/** The conversation that is shown: another tab may begin one. */
+	let shown = memory.get().conversation;
 	/** Messages that may be sent again, by their key and, once stored, their id. */
 	const sent = new Map<string, Pending>();
 	const queue: string[] = [];
@@ -108,6 +110,16 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 
 	const online = () => unnote('offline');
 	const offline = () => !blocked() && note({ says: 'offline' });
+	/** Tabs of one visitor are in one conversation. */
+	const elsewhere = ({ key }: StorageEvent) => {
+		if (key !== memory.name || delivering || memory.read().conversation === shown) return;
+		leave();
+		shown = memory.get().conversation;
+		loaded = shown === null;
+		unnote('closed');
+		update();
+	};
+	addEventListener('storage', elsewhere);
 	addEventListener('online', online);
 	addEventListener('offline', offline);
 	document.addEventListener('visibilitychange', update);
@@ -302,7 +314,8 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 		const isNew = pending.message === '';
 		pending.message = message.id;
 		sent.set(message.id, pending);
-		memory.set({ conversation: message.conversation_id, pending });
+		shown = message.conversation_id;
+		memory.set({ conversation: shown, pending });
 		if (isNew) emit('message', { message });
 		return true;
 	}
@@ -364,6 +377,7 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 	}
 
 	function forget(): void {
+		shown = null;
 		memory.set({ conversation: null, pending: null });
 		position = '';
 		cursor = null;
@@ -547,7 +561,8 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 				leave();
 				memory = theirs;
 				begun = false;
-				loaded = memory.get().conversation === null;
+				shown = memory.get().conversation;
+				loaded = shown === null;
 			}
 			unidentified = null;
 			if (notice?.says === 'signIn') notice = null;
@@ -563,6 +578,7 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 			over = true;
 			leave();
 			clearTimeout(limited);
+			removeEventListener('storage', elsewhere);
 			removeEventListener('online', online);
 			removeEventListener('offline', offline);
 			document.removeEventListener('visibilitychange', update);

@@ -46,7 +46,7 @@ function parseEvent(block: string): StreamEvent | null {
 	const event: StreamEvent = { id: '', event: 'message', data: '' };
 	let any = false;
 	for (const line of block.split(/\r\n|\n|\r/)) {
-		const [, field = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+		const [, field = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
 		if (field === 'id' || field === 'event') event[field] = value;
 		if (field === 'data') {
 			event.data += any ? `\n${value}` : value;

@@ -21,20 +21,29 @@ export interface Memory {
 export function rememberedAt(deploymentId: string, jwt: string | null) {
 	const name = `parley:${deploymentId}${subjectOf(jwt)}`;
 	let held: Memory = { conversation: null, pending: null };
-	try {
-		const found = JSON.parse(localStorage.getItem(name) ?? '{}');
-		held = { conversation: found.conversation ?? null, pending: found.pending ?? null };
-	} catch {}
+	let isKept = true;
+	const read = (): Memory => {
+		try {
+			const found = isKept ? JSON.parse(localStorage.getItem(name) ?? '{}') : held;
+			held = { conversation: found.conversation ?? null, pending: found.pending ?? null };
+		} catch {}
+		return held;
+	};
+	read();
 	return {
 		/** Tells two people's memories apart. */
 		name,
 		get: (): Memory => held,
+		/** As another tab may have left it. */
+		read,
 		set(change: Partial<Memory>): void {
-			held = { ...held, ...change };
+			held = { ...read(), ...change };
 			try {
 				if (held.conversation || held.pending) localStorage.setItem(name, JSON.stringify(held));
 				else localStorage.removeItem(name);
-			} catch {}
+			} catch {
+				isKept = false;
+			}
 		},
 	};
 }

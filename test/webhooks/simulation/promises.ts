@@ -25,6 +25,7 @@ export function checkPromises(outcome: Outcome): void {
 	}
 	bodiesAreTheSame(outcome);
 	disabledEndpointsAreLeftAlone(outcome);
+	whatWasEndedStaysSo(outcome, attempts);
 	conversationsAreInOrder(outcome, attempts);
 	onlyTheDeadAreDisabled(outcome);
 }
@@ -130,6 +131,16 @@ function disabledEndpointsAreLeftAlone({ endpoints, received }: Outcome): void {
 			const wrong = received.find(({ url, startedAt }) => urls.includes(url) && startedAt > from && startedAt < to);
 			assert.equal(wrong, undefined, `${id} was called while it was disabled`);
 		}
+	}
+}
+
+/** What waited when its endpoint was disabled is not sent when that is revived, unless somebody asks for it. */
+function whatWasEndedStaysSo({ ended, asked, deliveries }: Outcome, attempts: Map<string, Received[]>): void {
+	const endpointOf = new Map(deliveries.map(({ id, webhook_id }) => [id, webhook_id]));
+	for (const { of, at } of ended) {
+		const later = attempts.get(of)?.find(({ startedAt }) => startedAt > at);
+		const again = asked.some((one) => (one.of === of || one.of === endpointOf.get(of)) && one.at >= at);
+		assert.ok(!later || again, `${of} is sent although its endpoint was disabled meanwhile`);
 	}
 }
 

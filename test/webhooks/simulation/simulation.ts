@@ -38,6 +38,8 @@ export interface Outcome {
 	expected: { seq: number; webhook_id: string }[];
 	/** When a person asked for deliveries to be made again, by delivery; for replays, by endpoint. */
 	asked: { of: string; at: number }[];
+	/** What waited when a person disabled its endpoint, and when that was. */
+	ended: { of: string; at: number }[];
 	/** From a crash to the end of the start after it. */
 	down: { from: number; to: number }[];
 	received: Received[];
@@ -64,6 +66,7 @@ export class Simulation {
 	readonly #endpoints: KnownEndpoint[] = [];
 	readonly #expected: Outcome['expected'] = [];
 	readonly #asked: Outcome['asked'] = [];
+	readonly #ended: Outcome['ended'] = [];
 	readonly #down: Outcome['down'] = [];
 	#process: Process;
 
@@ -206,7 +209,12 @@ export class Simulation {
 		if (!endpoint) return;
 		const [stored] = this.#read<WebhookRecord>('SELECT * FROM webhooks WHERE id = ?', endpoint.id);
 		if (!stored || stored.status === status) return;
+		if (status === 'active') await this.#endWaiting(endpoint.id);
 		const at = this.#time.now();
+		const waiting = this.#read<{ id: string }>(
+			"SELECT id FROM deliveries WHERE webhook_id = ? AND status = 'pending'",
+			endpoint.id,
+		);
 		const write: Write[] =
 			status === 'active'
 				? [{ op: 'forget_failures', webhook_id: endpoint.id }]
@@ -222,8 +230,19 @@ export class Simulation {
 		const [now] = this.#read<WebhookRecord>('SELECT * FROM webhooks WHERE id = ?', endpoint.id);
 		if (now?.status === 'disabled' && status === 'disabled') {
 			endpoint.disabled.push({ from: this.#time.now(), to: Number.POSITIVE_INFINITY });
+			this.#ended.push(...waiting.map(({ id }) => ({ of: id, at: this.#time.now() })));
 			this.#process.deliverer.tidy();
 		} else this.#process.deliverer.wake(endpoint.id);
+	}
+
+	/** As the API does before it revives an endpoint. */
+	async #endWaiting(id: string): Promise<void> {
+		const { store, deliverer } = this.#process;
+		const stored = await store.get('webhooks', id);
+		if (!stored) return;
+		const ending = deliverer.cancelAll(stored);
+		await this.#time.runUntil(this.#time.now() + 100);
+		await ending;
 	}
 
 	#closeDisabled(endpoint: KnownEndpoint, at: number): void {
@@ -318,6 +337,7 @@ export class Simulation {
 			endpoints: this.#endpoints,
 			expected: this.#expected,
 			asked: this.#asked,
+			ended: this.#ended,
 			down: this.#down,
 			received: this.#receivers.received,
 			deliveries: this.#read<DeliveryRecord>('SELECT * FROM deliveries ORDER BY event_seq, id'),
