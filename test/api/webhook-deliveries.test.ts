@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import type { Clock } from '../../src/base/index.ts';
+import { type Clock, deferred } from '../../src/base/index.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { assertSigned, type Received, type Receiver, readLog, receiver } from '../webhooks/receiver.ts';
@@ -395,6 +395,36 @@ test('an endpoint that is revived, or moves elsewhere, has not failed yet', asyn
 	assert.equal(await failed(), true);
 	await app.call('PATCH', hook.path, { status: 'active' });
 	assert.equal(await failed(), false);
+});
+
+test('an endpoint that moves is sent as much at once as one that has never failed', async () => {
+	await using hook = await receiver(app, ['conversation.closed', 'assistant.updated']);
+	hook.answer = failing;
+	await using store = await openBeside(app);
+	const stream = await firstWorkspace(store);
+	const event = (at: number) => ({
+		id: `evt_moved_${at}`,
+		stream,
+		type: 'conversation.closed',
+		data: { at },
+		subject: `conv_moved_${at}`,
+		created_at: clock.now(),
+	});
+	await store.commit({ events: Array.from({ length: 60 }, (_, at) => event(at)) });
+	await rename();
+	// Ten at once, then two, and two more: it has failed three times in a row.
+	await hook.got(14);
+	const holding = deferred<void>();
+	let held = 0;
+	hook.answer = async () => {
+		held += 1;
+		await holding.promise;
+		return taking();
+	};
+	await app.call('PATCH', hook.path, { url: `${hook.url}/elsewhere` });
+	await until('ten are under way', () => held >= 10);
+	holding.resolve();
+	hook.answer = taking;
 });
 
 test('an erased conversation takes what was delivered of it with it', async () => {

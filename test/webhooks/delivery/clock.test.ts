@@ -127,6 +127,20 @@ test('a clock that jumps while an attempt is under way does not make it the last
 	assert.equal((await scene.store.get('webhooks', endpoint.id))?.status, 'active');
 });
 
+test('an endpoint that fails while the clock is far ahead is not disabled for it', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts, time, store } = scene;
+	posts.answer = () => REFUSED;
+	const endpoint = await scene.register();
+	scene.start();
+	await scene.emit(['conv_a']);
+	await until('it has failed', async () => (await store.failingSince(endpoint.id)) === NOON);
+	time.setClock(121 * HOUR);
+	await scene.emit(['conv_b']);
+	await until('it has failed again', async () => (await scene.deliveries(endpoint))[1]?.attempts === 1);
+	assert.equal((await store.get('webhooks', endpoint.id))?.status, 'active');
+});
+
 test('a clock that stays where it was set is believed after ten minutes', async (t) => {
 	const scene = await deliveryScene(t);
 	const { posts, time, store } = scene;

@@ -174,6 +174,24 @@ test('an endpoint that is revived or moves has all its attempts again', async (t
 	await until('ten are under way', () => posts.underWay().length === 10);
 });
 
+test('an endpoint that moves while it is only probed is sent what is new without a pause', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts, time } = scene;
+	posts.answer = () => REFUSED;
+	const endpoint = await scene.register();
+	scene.start();
+	for (const pauses of [0, 0, 1]) {
+		const [id] = await scene.emit([`conv_${posts.made.length}`]);
+		await until('it has failed', async () =>
+			(await scene.deliveries(endpoint)).some(({ event_id, attempts }) => event_id === id && attempts === 1),
+		);
+		await until('it waits', () => time.alarms.filter((ms) => ms === 1_000).length === pauses);
+	}
+	scene.deliverer.wake(endpoint.id, { anew: true });
+	await scene.emit(['conv_new']);
+	await posts.begun(3);
+});
+
 test('more than ten attempts at once are nothing to warn of', async (t) => {
 	const warned: string[] = [];
 	const note = ({ name }: Error) => warned.push(name);

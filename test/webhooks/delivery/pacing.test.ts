@@ -139,3 +139,48 @@ test('an event has nobody look at endpoints that it does not go to and that have
 	time.advance(5_000);
 	await scene.settled(waits, 'delivered', 1);
 });
+
+test('events that come during a pause have nothing read, and are sent after it', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts, time } = scene;
+	const read: string[] = [];
+	scene.instead.dueDeliveries = (id, ...given) => {
+		read.push(id);
+		return scene.store.dueDeliveries(id, ...given);
+	};
+	const reads = () => read.filter((id) => id === endpoint.id).length;
+	posts.answer = () => REFUSED;
+	const endpoint = await scene.register();
+	const beside = await scene.register({ url: 'https://beside.example/', events: ['message.created'] });
+	scene.start();
+	await scene.emit(several(20), 'conversation.closed');
+	await until('there is a pause', () => time.alarms.includes(1_000));
+	posts.answer = () => ({});
+	const before = reads();
+	for (let at = 1; at <= 5; at++) {
+		await scene.emit([`conv_later_${at}`]);
+		await scene.settled(beside, 'delivered', at);
+	}
+	assert.equal(reads(), before);
+	time.advance(1_000);
+	await scene.settled(endpoint, 'delivered', 11);
+});
+
+test('what is due first is tried again first, whatever has failed since', async (t) => {
+	const scene = await deliveryScene(t);
+	const { posts, time } = scene;
+	posts.answer = () => REFUSED;
+	const endpoint = await scene.register();
+	const [first] = await scene.emit(['conv_a']);
+	scene.start();
+	await until('it waits', () => time.alarms.includes(5_000));
+	time.advance(1_000);
+	await scene.emit(['conv_b']);
+	await until('both have failed', async () =>
+		(await scene.deliveries(endpoint)).every(({ attempts }) => attempts === 1),
+	);
+	await until('both wait', () => time.alarms.length > 0);
+	time.advance(4_000);
+	await until('the first is tried again', () => posts.made.length === 3);
+	assert.equal(posts.made[2]?.event, first);
+});

@@ -85,3 +85,23 @@ test('an endpoint at which too much waits cannot be revived yet, and says so', a
 	assert.deepEqual([refusal.code, commits], ['unavailable', 40]);
 	assert.match(refusal.message, /still being cancelled/);
 });
+
+test('a server that hears when it tidies that another one has followed sends nothing more', async (t) => {
+	const scene = await deliveryScene(t);
+	const endpoint = await scene.register();
+	await scene.emit(['conv_a']);
+	await scene.switchTo(endpoint, 'disabled');
+	let refused = 0;
+	scene.instead.commit = async () => {
+		refused += 1;
+		return { outcome: 'fenced' };
+	};
+	scene.start();
+	await until('it hears of it', () => refused === 1);
+	const other = await scene.register({ url: 'https://other.example/' });
+	await scene.emit(['conv_b']);
+	scene.deliverer.wake(other.id);
+	scene.deliverer.tidy();
+	await scene.deliverer.drain();
+	assert.deepEqual([scene.posts.made.length, refused], [0, 1]);
+});
