@@ -1,7 +1,8 @@
-// npm run bench -- NAME [arguments]: runs bench/NAME.ts; without a name every bench, one after the other.
+// npm run bench: every part, then one table of all figures; npm run bench -- NAME [arguments]: bench/NAME.ts alone.
 import { basename, dirname } from 'node:path';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
+import { ensureBrowser } from './programs.mjs';
 import { filesBelow, main, Remedy, run, say } from './project.mjs';
 
 await main(async () => {
@@ -14,11 +15,15 @@ await main(async () => {
 		throw new Remedy(`There is no bench called ${name}. There are: ${all.join(', ')}.`);
 	}
 	await ensureBuilt();
+	const browser = name === undefined || name === 'widget' ? await ensureBrowser() : null;
+	const env = browser === null ? {} : { PARLEY_CHROMIUM: browser };
+	const bench = (path, ...given) => run(process.execPath, ['--import', 'tsx', `bench/${path}.ts`, ...given], { env });
 	let worst = 0;
-	for (const bench of name === undefined ? all : [name]) {
-		say(`bench ${bench}`);
-		const { code } = await run(process.execPath, ['--import', 'tsx', `bench/${bench}.ts`, ...args]);
+	for (const part of name === undefined ? all : [name]) {
+		say(`bench ${part}`);
+		const { code } = await bench(part, ...args);
 		worst = Math.max(worst, code);
 	}
+	if (name === undefined) await bench('report/summary');
 	return worst;
 });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deferred } from '../../src/base/index.ts';
+import type { ModelEvent } from '../../src/models/index.ts';
 import { ModelServer } from '../support/model-server.ts';
-import { openProvider, outcomeOf } from './fixtures/provider.ts';
+import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
 const TYPES = ['openai-compatible', 'openai', 'anthropic'] as const;
 const WEATHER = {
@@ -16,14 +18,19 @@ for (const type of TYPES) {
 	test(`${type}: text comes piece by piece without the model's reasoning, and what it cost at the end`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
+		const heard = deferred<void>();
 		server.next([
 			{ think: 'Hm.' },
 			{ say: 'Good ' },
+			{ wait: heard.promise },
 			{ say: 'day ✓' },
 			{ finish: 'stop', usage: { input: 21, output: 5 } },
 		]);
-		const { events, error } = await outcomeOf(provider.chat);
-		assert.equal(error, undefined);
+		const events: ModelEvent[] = [];
+		for await (const event of provider.chat.stream(chatRequest(), new AbortController().signal)) {
+			events.push(event);
+			heard.resolve();
+		}
 		assert.deepEqual(events, [
 			{ type: 'delta', text: 'Good ' },
 			{ type: 'delta', text: 'day ✓' },

@@ -218,7 +218,7 @@ const FAULTS: Fault[] = [
 		what: 'writes ten megabytes',
 		script: [{ say: 'Once. ' }, ...Array<{ say: string }>(1_000).fill({ say: BIG })],
 		sentence: 'The model wrote too much.',
-		text: `Once. ${BIG.repeat(19)}`,
+		text: `Once. ${BIG.repeat(20)}`.slice(0, 200_000),
 	},
 	{
 		what: 'writes ten megabytes in one event',

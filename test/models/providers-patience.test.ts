@@ -63,7 +63,7 @@ for (const type of TYPES) {
 	test(`${type}: whoever stops reading an answer closes its connection`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
-		server.always([{ say: 'One. ' }, { say: 'Two. ' }, { hang: true }]);
+		server.always([{ say: 'One. ' }, { hang: true }]);
 		for await (const event of provider.chat.stream(chatRequest(), new AbortController().signal)) {
 			assert.deepEqual(event, { type: 'delta', text: 'One. ' });
 			break;

@@ -2,8 +2,10 @@ import { isDeeper } from '../../base/index.ts';
 import type { ModelEvent } from '../chat-model.ts';
 import type { CallEnding } from './call-ending.ts';
 import { failure } from './failure.ts';
+import { Inbox } from './inbox.ts';
 import type { StreamPart } from './language-model.ts';
 import { RoundRecorder } from './round-memory.ts';
+import { TextAhead } from './text-ahead.ts';
 
 /** Characters of an answer's text at most: a model that does not stop is stopped. */
 const MAX_TEXT_CHARS = 200_000;
@@ -39,11 +41,20 @@ export class Answer {
 	#argumentChars = 0;
 	readonly #calls: Extract<StreamPart, { type: 'tool-call' }>[] = [];
 	readonly #recorder = new RoundRecorder();
+	/** Text that came ahead of the parts in which it is, parts, and null for the end. */
+	readonly #inbox = new Inbox<string | StreamPart | null>();
+	readonly #ahead: TextAhead;
 	#begun = false;
 
-	constructor(terms: AnswerTerms, ending: CallEnding) {
+	/** @param signal that of the request which will be answered */
+	constructor(terms: AnswerTerms, ending: CallEnding, signal: AbortSignal) {
 		this.#terms = terms;
 		this.#ending = ending;
+		this.#ahead = new TextAhead(
+			signal,
+			(text) => this.#inbox.push(text),
+			() => this.#inbox.taken(),
+		);
 	}
 
 	/** Whether anything of the answer has come: it is then this answer or none. */
@@ -57,46 +68,77 @@ export class Answer {
 	 * @throws ProviderError, whatever the stream throws, or the reason of the call's end
 	 */
 	async *events(parts: ReadableStream<StreamPart>): AsyncGenerator<ModelEvent, void, undefined> {
-		const reader = parts.getReader();
+		void this.#takeIn(parts);
 		let finish: Finish | undefined;
 		while (finish === undefined) {
-			const next = await this.#ending.orEnd(reader.read());
-			if (next.done) throw failure('The connection to the model provider broke off before the answer was complete.');
-			const part = next.value;
-			this.#noticeBegin(part);
-			if (this.#terms.mayCall) this.#recorder.add(part);
-			switch (part.type) {
-				case 'text-delta':
-					if (part.delta === '') break;
-					this.#textChars += part.delta.length;
-					if (this.#textChars > MAX_TEXT_CHARS) throw failure('The model wrote too much.', { unhealthy: false });
-					this.#spoke ||= part.delta.trim() !== '';
-					yield { type: 'delta', text: part.delta };
+			const next = await this.#ending.orEnd(this.#inbox.next());
+			if (next === null)
+				throw failure('The connection to the model provider broke off before the answer was complete.');
+			if (typeof next === 'string') {
+				this.#begin();
+				yield* this.#say(next);
+				continue;
+			}
+			this.#noticeBegin(next);
+			if (this.#terms.mayCall) this.#recorder.add(next);
+			switch (next.type) {
+				case 'text-delta': {
+					const text = this.#ahead.rest(next.delta);
+					if (text !== '') yield* this.#say(text);
 					break;
+				}
 				case 'tool-input-delta':
-					this.#argumentChars += part.delta.length;
+					this.#argumentChars += next.delta.length;
 					if (this.#argumentChars > MAX_ARGUMENT_CHARS) throw tooManyCalls();
 					break;
 				case 'tool-call':
-					if (this.#calls.push(part) > MAX_CALLS) throw tooManyCalls();
+					if (this.#calls.push(next) > MAX_CALLS) throw tooManyCalls();
 					break;
 				case 'error':
-					throw part.error;
+					throw next.error;
 				case 'finish':
-					finish = part;
+					finish = next;
 			}
 		}
 		yield* this.#last(finish);
-		await this.#untilClosed(reader);
+		await this.#untilClosed();
+	}
+
+	/** Reads on whenever all that was read has been taken. */
+	async #takeIn(parts: ReadableStream<StreamPart>): Promise<void> {
+		try {
+			const reader = parts.getReader();
+			for (;;) {
+				await this.#inbox.taken();
+				const next = await reader.read();
+				this.#inbox.push(next.done ? null : next.value);
+				if (next.done) return;
+			}
+		} catch (thrown) {
+			this.#inbox.fail(thrown);
+		}
+	}
+
+	/** As much of it as an answer may have. */
+	*#say(text: string): Generator<ModelEvent, void, undefined> {
+		const room = MAX_TEXT_CHARS - this.#textChars;
+		this.#textChars += text.length;
+		this.#spoke ||= text.trim() !== '';
+		if (room > 0) yield { type: 'delta', text: text.slice(0, room) };
+		if (text.length > room) throw failure('The model wrote too much.', { unhealthy: false });
 	}
 
 	#noticeBegin({ type }: StreamPart): void {
+		// The library's own announcements come before the provider has said anything; an error is no beginning.
+		const isNothing = type === 'stream-start' || type === 'response-metadata' || type === 'raw' || type === 'error';
+		if (this.#begun || !isNothing) this.#begin();
+	}
+
+	#begin(): void {
 		if (this.#begun) {
 			this.#ending.refresh();
 			return;
 		}
-		// The library's own announcements come before the provider has said anything; an error is no beginning.
-		if (type === 'stream-start' || type === 'response-metadata' || type === 'raw' || type === 'error') return;
 		this.#begun = true;
 		const { idleMs } = this.#terms;
 		this.#ending.within(idleMs, () =>
@@ -134,10 +176,10 @@ export class Answer {
 	}
 
 	/** The answer is complete: that its stream does not end is no failure any more. */
-	async #untilClosed(reader: ReadableStreamDefaultReader<StreamPart>): Promise<void> {
+	async #untilClosed(): Promise<void> {
 		this.#ending.within(LAST_MS, () => new Error('no longer waited for'));
 		try {
-			while (!(await this.#ending.orEnd(reader.read())).done);
+			while ((await this.#ending.orEnd(this.#inbox.next())) !== null);
 		} catch {
 			// Its connection will be closed instead of kept.
 		}

@@ -1,8 +1,8 @@
 import type { OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
 import { Lru } from '../../base/index.ts';
 import type { EndpointFetch } from '../../net/index.ts';
-import { endingAtDone } from './done-line.ts';
 import type { ProviderSettings } from './settings.ts';
+import { tellingAhead } from './text-ahead.ts';
 import { thinkingNoted } from './thinking-noted.ts';
 
 /** A model as the provider libraries have it (the AI SDK's language model specification, version 3). */
@@ -34,7 +34,7 @@ export async function loadLanguageModels(settings: ProviderSettings, fetch: Endp
 		name: id,
 		baseURL,
 		includeUsage: true,
-		fetch: async (input, init) => endingAtDone(await fetch(input, init)),
+		fetch: tellingAhead(fetch),
 		metadataExtractor: thinkingNoted,
 		...(api_key === null ? {} : { apiKey: api_key }),
 		...(type === 'openai' ? { transformRequestBody: withNewerLimit } : {}),

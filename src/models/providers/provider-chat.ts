@@ -65,9 +65,9 @@ export class ProviderChat implements ChatModel {
 		ending: CallEnding,
 	): AsyncGenerator<ModelEvent, void, undefined> {
 		for (let attempt = 1; ; attempt++) {
-			const answer = new Answer(terms, ending);
+			const abortSignal = ending.nextAttempt();
+			const answer = new Answer(terms, ending, abortSignal);
 			try {
-				const abortSignal = ending.nextAttempt();
 				const { stream } = await ending.orEnd(model.doStream({ ...options, abortSignal }));
 				yield* answer.events(stream);
 				return;

@@ -1,0 +1,90 @@
+import { type Figure, type Findings, isMet, type Who } from './figure.ts';
+import { number, withUnit } from './table.ts';
+
+const WIDTH = 900;
+const LINE = 22;
+const LABEL = 380;
+const BAR = 360;
+const FILL: Record<Who, string> = { parley: '#2f6fed', ceiling: '#9aa4b2', baseline: '#d9822b' };
+const NAMES: Record<Who, string> = { parley: 'Parley', ceiling: 'ceiling', baseline: 'baseline' };
+const MISSED = '#c0392b';
+/** A bar of a goal is at most this many times as long as its bound. */
+const LONGEST = 2;
+
+/** The figures as a drawing (SVG): what several servers have done beside each other, then each goal and how far it is. */
+export function chart(parts: readonly Findings[]): string {
+	const drawing = new Drawing();
+	drawing.title('Beside each other, in one run');
+	for (const { part, figures } of parts) {
+		for (const [name, compared] of comparisons(figures)) {
+			drawing.text(`${part}: ${name}`);
+			const longest = Math.max(...compared.map(({ value }) => value.median));
+			for (const { who = 'parley', value, unit } of compared) {
+				drawing.bar(NAMES[who], value.median / longest, FILL[who], withUnit(value.median, unit));
+			}
+		}
+	}
+	drawing.title('Goals: the line is the goal');
+	for (const { part, figures } of parts) {
+		for (const figure of figures) {
+			if (figure.goal === undefined) continue;
+			const { is, bound } = figure.goal;
+			const told = `${number(figure.value.median)} of ${is} ${withUnit(bound, figure.unit)}`;
+			const length = bound === 0 ? 0 : Math.min(LONGEST, figure.value.median / bound) / LONGEST;
+			drawing.bar(`${part}: ${figure.name}`, length, isMet(figure) ? FILL.parley : MISSED, told, 1 / LONGEST);
+		}
+	}
+	return drawing.end();
+}
+
+function comparisons(figures: readonly Figure[]): [string, Figure[]][] {
+	const byName = new Map<string, Figure[]>();
+	for (const figure of figures) byName.set(figure.name, [...(byName.get(figure.name) ?? []), figure]);
+	return [...byName].filter(([, of]) => of.length > 1);
+}
+
+class Drawing {
+	readonly #parts: string[] = [];
+	#y = 10;
+
+	title(text: string): void {
+		this.#y += LINE;
+		this.#parts.push(`<text x="10" y="${this.#y + 15}" font-weight="bold">${escaped(text)}</text>`);
+		this.#y += LINE;
+	}
+
+	text(text: string): void {
+		this.#parts.push(`<text x="10" y="${this.#y + 15}">${escaped(text)}</text>`);
+		this.#y += LINE;
+	}
+
+	/** @param length from 0 to 1. @param mark where a line goes through it, if one does */
+	bar(label: string, length: number, fill: string, told: string, mark?: number): void {
+		const y = this.#y;
+		const width = Math.max(1, Math.round(length * BAR));
+		this.#parts.push(
+			`<text x="${LABEL - 8}" y="${y + 15}" text-anchor="end">${escaped(label)}</text>`,
+			`<rect x="${LABEL}" y="${y + 4}" width="${width}" height="${LINE - 8}" fill="${fill}"/>`,
+			`<text x="${LABEL + Math.max(width, mark === undefined ? 0 : mark * BAR) + 8}" y="${y + 15}">${escaped(told)}</text>`,
+		);
+		if (mark !== undefined) {
+			const x = LABEL + mark * BAR;
+			this.#parts.push(`<line x1="${x}" x2="${x}" y1="${y}" y2="${y + LINE}" stroke="#222" stroke-width="2"/>`);
+		}
+		this.#y += LINE;
+	}
+
+	end(): string {
+		const height = this.#y + 20;
+		return [
+			`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13">`,
+			`<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
+			...this.#parts,
+			'</svg>\n',
+		].join('\n');
+	}
+}
+
+function escaped(text: string): string {
+	return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}

@@ -1,0 +1,47 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Figure, type Findings, isMet } from './figure.ts';
+import { table } from './table.ts';
+
+/** Where figures lie, in no commit. */
+export const FIGURES = fileURLToPath(new URL('../../.build/bench/', import.meta.url));
+const PARTS = join(FIGURES, 'parts');
+
+/** Collects what a part of the bench finds. */
+export class Report {
+	readonly #part: string;
+	readonly #startedAt = performance.now();
+	readonly #figures: Figure[] = [];
+
+	constructor(part: string) {
+		this.#part = part;
+		const load = (loadavg()[0] as number).toFixed(2);
+		console.log(`${availableParallelism()} cores, shared by all that takes part; load average before: ${load}`);
+	}
+
+	add(...figures: Figure[]): void {
+		this.#figures.push(...figures);
+	}
+
+	/** Prints the table, and keeps it for the table of all parts. The process ends with 1 where a binding goal is missed. */
+	async close(): Promise<void> {
+		const findings: Findings = {
+			part: this.#part,
+			at: new Date().toISOString(),
+			seconds: Math.round((performance.now() - this.#startedAt) / 1000),
+			figures: this.#figures,
+		};
+		console.log(table([findings]));
+		await mkdir(PARTS, { recursive: true });
+		await writeFile(join(PARTS, `${this.#part}.json`), `${JSON.stringify(findings, null, '\t')}\n`);
+		if (this.#figures.some((figure) => figure.goal?.binding && !isMet(figure))) process.exitCode = 1;
+	}
+}
+
+/** What the parts have found, each when it was last run, in the order of their names. */
+export async function readFindings(): Promise<Findings[]> {
+	const names = (await readdir(PARTS)).filter((name) => name.endsWith('.json')).sort();
+	return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(PARTS, name), 'utf8'))));
+}
