@@ -1,11 +1,9 @@
 import { isDeeper } from '../../base/index.ts';
 import type { ModelEvent } from '../chat-model.ts';
+import type { AnswerInbox, StreamPart } from './answer-parts.ts';
 import type { CallEnding } from './call-ending.ts';
 import { failure } from './failure.ts';
-import { Inbox } from './inbox.ts';
-import type { StreamPart } from './language-model.ts';
 import { RoundRecorder } from './round-memory.ts';
-import { TextAhead } from './text-ahead.ts';
 
 /** Characters of an answer's text at most: a model that does not stop is stopped. */
 const MAX_TEXT_CHARS = 200_000;
@@ -41,20 +39,13 @@ export class Answer {
 	#argumentChars = 0;
 	readonly #calls: Extract<StreamPart, { type: 'tool-call' }>[] = [];
 	readonly #recorder = new RoundRecorder();
-	/** Text that came ahead of the parts in which it is, parts, and null for the end. */
-	readonly #inbox = new Inbox<string | StreamPart | null>();
-	readonly #ahead: TextAhead;
+	readonly #inbox: AnswerInbox;
 	#begun = false;
 
-	/** @param signal that of the request which will be answered */
-	constructor(terms: AnswerTerms, ending: CallEnding, signal: AbortSignal) {
+	constructor(terms: AnswerTerms, ending: CallEnding, inbox: AnswerInbox) {
 		this.#terms = terms;
 		this.#ending = ending;
-		this.#ahead = new TextAhead(
-			signal,
-			(text) => this.#inbox.push(text),
-			() => this.#inbox.taken(),
-		);
+		this.#inbox = inbox;
 	}
 
 	/** Whether anything of the answer has come: it is then this answer or none. */
@@ -63,12 +54,11 @@ export class Answer {
 	}
 
 	/**
-	 * What the parts of a stream mean. Text is handed on at once, calls and usage when the answer has come to its end in good
+	 * What an answer means. Text is handed on at once, calls and usage when the answer has come to its end in good
 	 * order: what a broken stream has of a call is none.
 	 * @throws ProviderError, whatever the stream throws, or the reason of the call's end
 	 */
-	async *events(parts: ReadableStream<StreamPart>): AsyncGenerator<ModelEvent, void, undefined> {
-		void this.#takeIn(parts);
+	async *events(): AsyncGenerator<ModelEvent, void, undefined> {
 		let finish: Finish | undefined;
 		while (finish === undefined) {
 			const next = await this.#ending.orEnd(this.#inbox.next());
@@ -82,11 +72,6 @@ export class Answer {
 			this.#noticeBegin(next);
 			if (this.#terms.mayCall) this.#recorder.add(next);
 			switch (next.type) {
-				case 'text-delta': {
-					const text = this.#ahead.rest(next.delta);
-					if (text !== '') yield* this.#say(text);
-					break;
-				}
 				case 'tool-input-delta':
 					this.#argumentChars += next.delta.length;
 					if (this.#argumentChars > MAX_ARGUMENT_CHARS) throw tooManyCalls();
@@ -102,21 +87,6 @@ export class Answer {
 		}
 		yield* this.#last(finish);
 		await this.#untilClosed();
-	}
-
-	/** Reads on whenever all that was read has been taken. */
-	async #takeIn(parts: ReadableStream<StreamPart>): Promise<void> {
-		try {
-			const reader = parts.getReader();
-			for (;;) {
-				await this.#inbox.taken();
-				const next = await reader.read();
-				this.#inbox.push(next.done ? null : next.value);
-				if (next.done) return;
-			}
-		} catch (thrown) {
-			this.#inbox.fail(thrown);
-		}
 	}
 
 	/** As much of it as an answer may have. */

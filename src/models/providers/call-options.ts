@@ -1,5 +1,5 @@
 import type { ChatRequest } from '../chat-model.ts';
-import type { CallOptions } from './language-model.ts';
+import type { CallOptions } from './answer-parts.ts';
 import { type ComposedPrompt, composePrompt } from './prompt.ts';
 import { limitsOf, type ProviderSettings } from './settings.ts';
 

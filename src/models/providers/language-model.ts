@@ -1,18 +1,15 @@
-import type { OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
 import { Lru } from '../../base/index.ts';
 import type { EndpointFetch } from '../../net/index.ts';
+import { AnswerAhead } from './answer-ahead.ts';
+import { type AnswerInbox, type CallOptions, type LibraryModel, passOn } from './answer-parts.ts';
+import { OpenExchanges } from './open-exchanges.ts';
 import type { ProviderSettings } from './settings.ts';
-import { tellingAhead } from './text-ahead.ts';
 import { thinkingNoted } from './thinking-noted.ts';
 
-/** A model as the provider libraries have it (the AI SDK's language model specification, version 3). */
-export type LanguageModel = ReturnType<OpenAICompatibleProvider['chatModel']>;
-/** What such a model is asked. */
-export type CallOptions = Parameters<LanguageModel['doStream']>[0];
-export type Prompt = CallOptions['prompt'];
-/** What it streams. */
-export type StreamPart =
-	Awaited<ReturnType<LanguageModel['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
+/** Asks a model; resolves when it has begun to answer, and its answer comes into the inbox from then on. */
+export type LanguageModel = (options: AskOptions, inbox: AnswerInbox) => Promise<void>;
+/** An abort of the signal ends the answer. */
+export type AskOptions = CallOptions & { abortSignal: AbortSignal };
 
 /** Makes the language model of a name. */
 export type LanguageModels = (model: string) => LanguageModel;
@@ -27,19 +24,38 @@ export async function loadLanguageModels(settings: ProviderSettings, fetch: Endp
 		const { createAnthropic } = await import('@ai-sdk/anthropic');
 		// Without a key the library would look for one in the environment.
 		const provider = createAnthropic({ baseURL, apiKey: api_key ?? '', fetch });
-		return kept((model) => provider(model));
+		return kept((name) => throughout(provider(name)));
 	}
 	const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+	const exchanges = new OpenExchanges(fetch);
 	const provider = createOpenAICompatible({
 		name: id,
 		baseURL,
 		includeUsage: true,
-		fetch: tellingAhead(fetch),
+		fetch: exchanges.fetch,
 		metadataExtractor: thinkingNoted,
 		...(api_key === null ? {} : { apiKey: api_key }),
 		...(type === 'openai' ? { transformRequestBody: withNewerLimit } : {}),
 	});
-	return kept((model) => provider.chatModel(model));
+	return kept((name) => ahead(provider.chatModel(name), exchanges));
+}
+
+/** The library reads its answers. */
+function throughout(model: LibraryModel): LanguageModel {
+	return async (options, inbox) => {
+		const { stream } = await model.doStream(options);
+		void passOn(stream, inbox);
+	};
+}
+
+/** The library reads of its answers what is not plain. */
+function ahead(model: LibraryModel, exchanges: OpenExchanges): LanguageModel {
+	return async (options, inbox) => {
+		const body = await exchanges.begin(() => model.doStream(options));
+		const library = async (rest: ReadableStream<Uint8Array>) =>
+			(await exchanges.reading(options.abortSignal, rest, () => model.doStream(options))).stream;
+		void new AnswerAhead(inbox, library).read(body);
+	};
 }
 
 function kept(make: LanguageModels): LanguageModels {

@@ -1,10 +1,10 @@
 import { AppError } from '../../base/index.ts';
 import type { ChatRequest, Passage, ReplyStep } from '../chat-model.ts';
+import type { CallOptions, Prompt } from './answer-parts.ts';
 import { fairBound } from './fair-cut.ts';
 import { defusedSchema } from './foreign-schema.ts';
 import { defused } from './foreign-text.ts';
 import { type Exchange, exchangesOf, newestThatFit } from './history.ts';
-import type { CallOptions, Prompt } from './language-model.ts';
 import { passageBlock, renderPassage } from './passage-block.ts';
 import { type RoundMemory, remembered, thinkingIn } from './round-memory.ts';
 import { systemMessage } from './rules.ts';

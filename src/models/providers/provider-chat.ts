@@ -2,10 +2,12 @@ import { AppError, type Clock, type Log } from '../../base/index.ts';
 import type { Endpoint } from '../../net/index.ts';
 import type { ChatModel, ChatRequest, ModelEvent } from '../chat-model.ts';
 import { Answer, type AnswerTerms, seconds } from './answer.ts';
+import type { AnswerInbox, CallOptions } from './answer-parts.ts';
 import { CallEnding } from './call-ending.ts';
 import { type ComposedCall, composeCall } from './call-options.ts';
 import { type Failure, failure, failureOf, ProviderError } from './failure.ts';
-import { type CallOptions, type LanguageModel, type LanguageModels, loadLanguageModels } from './language-model.ts';
+import { Inbox } from './inbox.ts';
+import { type LanguageModel, type LanguageModels, loadLanguageModels } from './language-model.ts';
 import { ModelCircuits, type ModelPermit } from './model-circuits.ts';
 import { delayBefore } from './retry.ts';
 import type { ProviderSettings } from './settings.ts';
@@ -66,10 +68,11 @@ export class ProviderChat implements ChatModel {
 	): AsyncGenerator<ModelEvent, void, undefined> {
 		for (let attempt = 1; ; attempt++) {
 			const abortSignal = ending.nextAttempt();
-			const answer = new Answer(terms, ending, abortSignal);
+			const inbox: AnswerInbox = new Inbox();
+			const answer = new Answer(terms, ending, inbox);
 			try {
-				const { stream } = await ending.orEnd(model.doStream({ ...options, abortSignal }));
-				yield* answer.events(stream);
+				await ending.orEnd(model({ ...options, abortSignal }, inbox));
+				yield* answer.events();
 				return;
 			} catch (thrown) {
 				ending.throwIfEnded();

@@ -1,4 +1,4 @@
-import type { Prompt, StreamPart } from './language-model.ts';
+import type { Prompt, StreamPart } from './answer-parts.ts';
 import { takesThinkingBack } from './thinking-noted.ts';
 
 type Metadata = NonNullable<Extract<StreamPart, { type: 'tool-call' }>['providerMetadata']>;

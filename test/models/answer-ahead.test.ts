@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import fc from 'fast-check';
 import { deferred } from '../../src/base/index.ts';
 import type { ModelEvent } from '../../src/models/index.ts';
+import type { AnswerInbox } from '../../src/models/providers/answer-parts.ts';
+import { passOn } from '../../src/models/providers/answer-parts.ts';
+import { Inbox } from '../../src/models/providers/inbox.ts';
+import { type LanguageModel, loadLanguageModels } from '../../src/models/providers/language-model.ts';
 import { ModelServer, type ModelStep } from '../support/model-server.ts';
 import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
@@ -111,3 +117,71 @@ test('an answer that breaks off keeps the text that had come', async () => {
 	assert.equal(said, 'Half an answer');
 	assert.match(String(error), /broke off/);
 });
+
+const END = `${(piece({ delta: {}, finish_reason: 'stop' }) as { raw: string }).raw}data: [DONE]\n\n`;
+const call = (index: number) => ({ index, id: `call_${index}`, function: { name: 'weather', arguments: '{}' } });
+const PIECES = fc.constantFrom<ModelStep>(
+	text('a'),
+	text('b '),
+	text('日本'),
+	text(''),
+	text(null),
+	text(7),
+	text([{ type: 'text', text: 'c' }]),
+	piece({ delta: { role: 'assistant', content: 'd' } }),
+	piece({ delta: { content: 'e', reasoning_content: 'Hm.' } }),
+	piece({ delta: { reasoning: 'Hm.' } }),
+	piece({ delta: { content: 'f', tool_calls: [call(0)] } }),
+	piece({ delta: { tool_calls: [call(1)] } }),
+	piece({ delta: {}, finish_reason: 'stop' }),
+	piece({ delta: { content: 'g' }, finish_reason: 'stop' }),
+	piece({ delta: {}, finish_reason: 'length' }),
+	piece({ delta: null }, { usage: { prompt_tokens: 3, completion_tokens: 4 } }),
+	piece({ delta: {} }, { usage: { prompt_tokens: 'many' } }),
+	{ raw: 'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}\n\n' },
+	{ raw: 'data: {"choices":[],"usage":{}}\n\n' },
+	{ raw: 'data: {"error":{"message":"no more"}}\n\n' },
+	{ raw: 'data: {"choices":null}\n\n' },
+	{ raw: 'data: [1]\n\n' },
+	{ raw: 'data: {"choi\n\n' },
+	{ raw: ': awake\n\n' },
+	{ raw: 'data: [DONE]\n\n' },
+);
+
+test('whatever an answer is made of, it says the same as where the library alone reads it', async () => {
+	await using server = await ModelServer.start();
+	const settings = server.provider({ type: 'openai-compatible' });
+	await fc.assert(
+		fc.asyncProperty(fc.array(PIECES, { maxLength: 8 }), fc.boolean(), async (pieces, isCutOff) => {
+			const raw = pieces.map((each) => (each as { raw: string }).raw).join('');
+			const answer = async () => new Response(raw + (isCutOff ? '' : END));
+			const readAhead = (await loadLanguageModels(settings, answer))('small');
+			const library = createOpenAICompatible({ name: settings.id, baseURL: settings.base_url, fetch: answer });
+			const alone: LanguageModel = async (options, inbox) => {
+				void passOn((await library.chatModel('small').doStream(options)).stream, inbox);
+			};
+			assert.deepEqual(await heard(readAhead), await heard(alone));
+		}),
+		{ numRuns: 400 },
+	);
+});
+
+/** What a reader is told up to the first error or the end. */
+async function heard(model: LanguageModel) {
+	const inbox: AnswerInbox = new Inbox();
+	const told = { text: '', calls: [] as string[], usage: [] as unknown[], end: '' };
+	await model({ prompt: [], abortSignal: new AbortController().signal }, inbox);
+	while (told.end === '') {
+		const item = await inbox.next();
+		if (item === null) told.end = 'broken off';
+		else if (typeof item === 'string') told.text += item;
+		else if (item.type === 'tool-call') told.calls.push(item.toolName);
+		else if (item.type === 'error') told.end = 'error';
+		else if (item.type === 'finish') {
+			told.end = item.finishReason.unified;
+			told.usage = [item.usage.inputTokens.total, item.usage.outputTokens.total];
+		}
+	}
+	// What comes in the same piece as a fault may be told or not: a reader is told of the fault either way.
+	return told;
+}
