@@ -1,5 +1,5 @@
 import { isWorkerThread, move, transferableSymbol, valueSymbol } from 'piscina';
-import { Lru } from '../src/base/index.ts';
+import { Lru, standBack } from '../src/base/index.ts';
 import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerAnswer } from '../src/contract/index.ts';
 import {
 	type Basis,
@@ -12,6 +12,8 @@ import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** Bases that stay in memory: documents of one knowledge base come in rows. */
 const BASES = 4;
+
+standBack();
 
 const bases = new Lru<string, Basis>(BASES);
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { AppError } from '../src/base/index.ts';
+import { AppError, standBack } from '../src/base/index.ts';
 import type { ParsedDocument, ParseJob, WorkerAnswer } from '../src/contract/index.ts';
 import { chunkDocument } from '../src/knowledge/chunking/index.ts';
 import { parseDocument } from '../src/knowledge/parsing/index.ts';
@@ -7,6 +7,8 @@ import { detectLanguage } from '../src/text/index.ts';
 
 /** How much of a document its language is told from. */
 const LANGUAGE_SAMPLE = 20_000;
+
+standBack();
 
 /**
  * Reads one stored file into chunks. A file that cannot be read is an answer; a document without text has no chunks.

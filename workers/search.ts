@@ -6,6 +6,7 @@ import {
 	Spelling,
 	searchGeneration,
 	type Trained,
+	VectorMemory,
 } from '../src/knowledge/ranking/index.ts';
 import { deserialiseBasis } from '../src/knowledge/semantic/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
@@ -25,6 +26,8 @@ type Asked = NonNullable<SearchJob['targets'][number]['question']>;
 
 /** The most recently used last. */
 const loaded = new Map<string, Loaded>();
+
+const memory = new VectorMemory();
 
 /** Searches the given generations and merges their hits by score. One that has been dropped meanwhile is empty. */
 export default async function search(job: SearchJob): Promise<WorkerAnswer<SearchResult>> {
@@ -64,11 +67,20 @@ function searchTarget(
 		semantic: target.question ? foreign(reader, generation, target.question) : trained(reader, generation),
 		chunksWith: (term: string) => reader.chunksWith(id, term),
 		keyword: (terms: readonly string[], limit: number) => reader.keyword(id, terms, limit),
-		nearest: (vector: Int8Array, limit: number) => reader.semantic(basis, vector, limit),
+		nearest: (vector: Int8Array, limit: number) => nearest(reader, generation, vector, limit),
 		vector: (chunk: number) => reader.vector(basis, chunk),
 		terms: (chunk: number) => reader.termsOf(chunk),
 	};
 	return searchGeneration(index, query, options);
+}
+
+/** By what is in memory where the generation is a large one, else by the store. */
+function nearest(reader: SearchReader, generation: Generation, vector: Int8Array, limit: number) {
+	const { id, basis, dimensions, chunk_count: chunks } = generation;
+	if (basis === null || dimensions === null) return [];
+	const wanted = { basis, chunks, dimensions, changes: reader.changes(id) };
+	const kept = memory.of(wanted, () => reader.allVectors(basis, dimensions));
+	return kept?.nearest(vector, limit) ?? reader.semantic(basis, vector, limit);
 }
 
 /** The words of the question are weighed by what was trained on the documents. */
@@ -108,6 +120,7 @@ function readerOf(database: string): SearchReader {
 		open?.reader[Symbol.dispose]();
 		open = { database, reader: new SearchReader(database) };
 		loaded.clear();
+		memory.clear();
 	}
 	return open.reader;
 }

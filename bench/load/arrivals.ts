@@ -5,24 +5,26 @@ import { takeOrders } from './load-process.ts';
 /**
  * A load generator as a process of its own: requests arrive at a fixed rate whether or not the answers before have come
  * (an open loop), and an answer's latency counts from the moment at which its request was due. So a server that stalls
- * is charged for everybody who would have waited meanwhile.
+ * is charged for everybody who would have waited meanwhile. Or, to see how much a server can do, the next request goes out as
+ * soon as a connection is free.
  */
 
 /** What to send, told by the parent process in one message. */
 export interface Order {
 	port: number;
-	path: string;
+	/** Asked for in turn. */
+	paths: string[];
 	/** Header lines of every request, without line ends. */
 	headers: string[];
-	/** Arrivals a second. */
-	rate: number;
+	/** Arrivals a second; null: as many as are answered. */
+	rate: number | null;
 	seconds: number;
 	connections: number;
 }
 
-/** What was seen. Latencies in milliseconds. */
+/** What was seen. Latencies in milliseconds; they mean nothing where no rate was given. */
 export interface Outcome {
-	rate: number;
+	/** Arrivals; of a load without a rate those that were sent. */
 	scheduled: number;
 	/** Answers with status 200. */
 	answered: number;
@@ -30,6 +32,8 @@ export interface Outcome {
 	failed: number;
 	/** Arrivals that had not been answered within a second of the last one. */
 	unanswered: number;
+	/** From the first arrival to the last answer. */
+	seconds: number;
 	p50: number;
 	p95: number;
 	p99: number;
@@ -40,19 +44,24 @@ export interface Outcome {
 const GRACE_MS = 1000;
 /** Visitors' addresses, as a proxy would pass them on: the server limits the requests of each. */
 const VISITORS = 60_000;
+/** Longer than any answer here. */
+const BUFFER_BYTES = 16 * 1024;
 
+/** One connection with one request after the other. */
 class Line {
-	socket: Socket;
+	readonly socket: Socket;
 	/** When the request that is under way was due; 0 where none is. */
 	dueAt = 0;
+	readonly #run: Run;
+	readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+	/** An answer that has come in part. */
 	#tail = '';
 
-	constructor(
-		port: number,
-		readonly run: Run,
-	) {
-		this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
-		this.socket.on('data', (bytes) => this.#read(bytes.toString('latin1')));
+	constructor(port: number, run: Run) {
+		this.#run = run;
+		// The stream's own buffers, one for each piece, would cost as much as all the rest.
+		const onread = { buffer: this.#buffer, callback: (bytes: number) => this.#read(bytes) };
+		this.socket = connect({ port, host: '127.0.0.1', noDelay: true, onread });
 		this.socket.on('error', () => {});
 		this.socket.on('close', () => run.lost(this));
 	}
@@ -62,18 +71,36 @@ class Line {
 		this.socket.write(request, 'latin1');
 	}
 
-	#read(piece: string): void {
+	/** Whole answers, each as long as the one before, are known by their length; only others are read. */
+	#read(bytes: number): boolean {
+		if (this.dueAt === 0) throw new Error('An answer came that nobody waits for.');
+		if (this.#tail === '' && bytes === this.#run.usualBytes && this.#isOk()) this.#run.answered(this, true);
+		else this.#readOn(this.#buffer.toString('latin1', 0, bytes));
+		return true;
+	}
+
+	#readOn(piece: string): void {
 		this.#tail += piece;
 		const headEnd = this.#tail.indexOf('\r\n\r\n');
 		if (headEnd < 0) return;
 		const length = /\r\ncontent-length: *(\d+)/i.exec(this.#tail.slice(0, headEnd));
 		if (length === null) throw new Error(`An answer without Content-Length: ${this.#tail.slice(0, headEnd)}`);
-		if (this.#tail.length < headEnd + 4 + Number(length[1])) return;
+		const bytes = headEnd + 4 + Number(length[1]);
+		if (this.#tail.length < bytes) return;
 		const ok = this.#tail.startsWith('HTTP/1.1 200 ');
 		this.#tail = '';
-		this.run.answered(this, ok);
+		if (ok) this.#run.usualBytes = bytes;
+		this.#run.answered(this, ok);
+	}
+
+	/** Whether what has come begins with `HTTP/1.1 200`. */
+	#isOk(): boolean {
+		return this.#buffer[9] === 50 && this.#buffer[10] === 48 && this.#buffer[11] === 48;
 	}
 }
+
+/** Requests sent in all orders: each goes on in the list of paths where the one before has stopped. */
+let turn = 0;
 
 class Run {
 	readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
@@ -84,13 +111,19 @@ class Run {
 	#failed = 0;
 	#sent = 0;
 	#over = false;
+	/** The length of the last good answer. */
+	usualBytes = 0;
 
 	constructor(order: Order) {
 		this.#order = order;
-		const lines = [`GET ${order.path} HTTP/1.1`, `Host: 127.0.0.1:${order.port}`, ...order.headers];
-		this.#requests = Array.from({ length: VISITORS }, (_, visitor) => {
+		const lines = [`Host: 127.0.0.1:${order.port}`, ...order.headers];
+		// Each request made whole before: putting strings together is not what is measured.
+		this.#requests = Array.from({ length: Math.max(VISITORS, order.paths.length) }, (_, index) => {
+			const path = order.paths[index % order.paths.length] as string;
+			const visitor = index % VISITORS;
 			const address = `198.18.${visitor >> 8}.${visitor & 255}`;
-			return `${[...lines, `X-Forwarded-For: ${address}`].join('\r\n')}\r\n\r\n`;
+			const request = [`GET ${path} HTTP/1.1`, ...lines, `X-Forwarded-For: ${address}`].join('\r\n');
+			return Buffer.from(`${request}\r\n\r\n`, 'latin1').toString('latin1');
 		});
 	}
 
@@ -100,35 +133,52 @@ class Run {
 		await Promise.all(lines.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))));
 		this.#free.push(...lines);
 
-		const scheduled = Math.round(rate * seconds);
-		const gap = 1000 / rate;
 		const startedAt = performance.now();
-		const endsAt = startedAt + seconds * 1000 + GRACE_MS;
-		// A turn of the loop per look at the clock: timers, with their millisecond, would make arrivals come in bunches.
-		while (this.#answered + this.#failed < scheduled && performance.now() < endsAt) {
-			const due = Math.min(scheduled, Math.floor((performance.now() - startedAt) / gap) + 1);
-			while (this.#sent < due && this.#free.length > 0) {
-				const line = this.#free.pop() as Line;
-				line.send(this.#requests[this.#sent % VISITORS] as string, startedAt + this.#sent * gap);
-				this.#sent++;
-			}
-			await new Promise(setImmediate);
-		}
+		await (rate === null ? this.#saturate(startedAt) : this.#arrive(rate, startedAt));
+		const took = (performance.now() - startedAt) / 1000;
 		this.#over = true;
 		for (const { socket } of lines) socket.destroy();
 
+		const scheduled = rate === null ? this.#sent : Math.round(rate * seconds);
 		const at = (percentile: number) => this.#histogram.percentile(percentile) / 1000;
 		return {
-			rate,
 			scheduled,
 			answered: this.#answered,
 			failed: this.#failed,
 			unanswered: scheduled - this.#answered - this.#failed,
+			seconds: took,
 			p50: at(50),
 			p95: at(95),
 			p99: at(99),
 			max: this.#histogram.max / 1000,
 		};
+	}
+
+	async #arrive(rate: number, startedAt: number): Promise<void> {
+		const { seconds } = this.#order;
+		const scheduled = Math.round(rate * seconds);
+		const gap = 1000 / rate;
+		const endsAt = startedAt + seconds * 1000 + GRACE_MS;
+		// A turn of the loop per look at the clock: timers, with their millisecond, would make arrivals come in bunches.
+		while (this.#answered + this.#failed < scheduled && performance.now() < endsAt) {
+			const due = Math.min(scheduled, Math.floor((performance.now() - startedAt) / gap) + 1);
+			while (this.#sent < due && this.#free.length > 0) this.#send(startedAt + this.#sent * gap);
+			await new Promise(setImmediate);
+		}
+	}
+
+	async #saturate(startedAt: number): Promise<void> {
+		const endsAt = startedAt + this.#order.seconds * 1000;
+		for (let now = startedAt; now < endsAt; now = performance.now()) {
+			while (this.#free.length > 0) this.#send(now);
+			await new Promise(setImmediate);
+		}
+	}
+
+	#send(dueAt: number): void {
+		const line = this.#free.pop() as Line;
+		line.send(this.#requests[turn++ % this.#requests.length] as string, dueAt);
+		this.#sent++;
 	}
 
 	answered(line: Line, ok: boolean): void {

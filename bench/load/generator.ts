@@ -3,14 +3,16 @@ import { startLoadProcess } from './load-process.ts';
 
 /** The load generator's process. */
 export interface Generator extends Disposable {
+	readonly pid: number;
 	/** Sends what is ordered and resolves with what was seen. One order at a time. */
 	run(order: Order): Promise<Outcome>;
 }
 
-/** Starts it. */
-export function startGenerator(): Generator {
-	const child = startLoadProcess<Order, Outcome>(new URL('./arrivals.ts', import.meta.url));
+/** Starts it. @param cpu the one that it stays on; absent: any */
+export function startGenerator(cpu?: number): Generator {
+	const child = startLoadProcess<Order, Outcome>(new URL('./arrivals.ts', import.meta.url), cpu);
 	return {
+		pid: child.pid,
 		run: (order) => child.ask(order, (order.seconds + 15) * 1000),
 		[Symbol.dispose]: () => child[Symbol.dispose](),
 	};

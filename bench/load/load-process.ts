@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { withDeadline } from '../../src/base/index.ts';
+import { pin } from './cores.ts';
 
 /** A process of a bench beside the server: it carries out orders, one at a time. */
 export interface LoadProcess<Order, Answer> extends Disposable {
@@ -10,10 +11,11 @@ export interface LoadProcess<Order, Answer> extends Disposable {
 	ask(order: Order, limitMs: number): Promise<Answer>;
 }
 
-/** Starts one. */
-export function startLoadProcess<Order extends object, Answer>(script: URL): LoadProcess<Order, Answer> {
+/** Starts one. @param cpu the one that it shall stay on, where the system knows how to */
+export function startLoadProcess<Order extends object, Answer>(script: URL, cpu?: number): LoadProcess<Order, Answer> {
 	const name = fileURLToPath(script);
 	const child = fork(name, { execArgv: ['--import', 'tsx'] });
+	if (cpu !== undefined) pin(child.pid as number, cpu);
 	const ended = once(child, 'exit').then(([code]) => {
 		throw new Error(`${name} ended (${code}).`);
 	});

@@ -18,9 +18,9 @@ export function modelNamed({ firstMs, everyMs, tokens }: ModelScript): string {
 	return `first-${firstMs}-every-${everyMs}-tokens-${tokens}`;
 }
 
-/** How the model of this name speaks. */
+/** How the model of this name speaks; its provider's name may stand before it. */
 export function scriptOf(model: string): ModelScript {
-	const found = /^first-(\d+)-every-(\d+)-tokens-(\d+)$/.exec(model);
+	const found = /^(?:scripted\/)?first-(\d+)-every-(\d+)-tokens-(\d+)$/.exec(model);
 	if (found === null) throw new Error(`There is no scripted model called ${model}.`);
 	return { firstMs: Number(found[1]), everyMs: Number(found[2]), tokens: Number(found[3]) };
 }

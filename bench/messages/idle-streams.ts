@@ -2,32 +2,24 @@ import { readFileSync } from 'node:fs';
 import type { ServerProcess } from '../../test/support/server-process.ts';
 import { settledMemory } from '../load/memory.ts';
 import type { Held } from '../load/streams.ts';
-import type { Players } from './first-token.ts';
-
-/** Memory of open streams on which nothing is said. */
-export interface IdleFigures {
-	streams: number;
-	/** Bytes of a server that has just been started, its garbage collected. */
-	rssBefore: number;
-	/** Bytes a stream, by what the system counts for the process, and by the JavaScript heap alone. */
-	rssEach: number;
-	heapEach: number;
-	/** Milliseconds to open one, with many being opened at once. */
-	openMs: number;
-}
+import { type Figure, once } from '../report/figure.ts';
+import type { Stage } from './first-token.ts';
 
 /** Files that the server has open for itself, and some to spare. */
 const OWN_FILES = 200;
 const OPEN_LIMIT_MS = 90_000;
+/** What the system counts for the process, by stream. */
+const EACH_KIB = 10;
 
 /**
  * Opens streams, each of a conversation of its own as far as there are so many, and tells what memory they take. The server
  * must be a fresh one: what it has used before would be used again, and not be seen.
  */
 export async function measureIdleStreams(
-	{ server, load }: Omit<Players, 'model'>,
+	server: ServerProcess,
+	{ load }: Pick<Stage, 'load'>,
 	wanted: number,
-): Promise<IdleFigures> {
+): Promise<Figure> {
 	const streams = Math.min(wanted, roomFor(server.pid));
 	const conversations = await conversationsOf(server, streams);
 	const paths = Array.from(
@@ -50,12 +42,15 @@ export async function measureIdleStreams(
 	}
 	const after = await settledMemory(server);
 	await load.ask({ release: true }, OPEN_LIMIT_MS);
+	const kib = (of: 'rss' | 'heapUsed') => (after[of] - before[of]) / held.open / 1024;
+	const onHeap = `${kib('heapUsed').toFixed(1)} KiB of it on the heap`;
+	const onTop = `on top of ${Math.round(before.rss / 1024 / 1024)} MiB; opened in ${openMs.toFixed(2)} ms each`;
 	return {
-		streams: held.open,
-		rssBefore: before.rss,
-		rssEach: (after.rss - before.rss) / held.open,
-		heapEach: (after.heapUsed - before.heapUsed) / held.open,
-		openMs,
+		name: `idle streams, ${held.open.toLocaleString('en')}: memory each`,
+		unit: 'KiB',
+		value: once(kib('rss')),
+		goal: { is: 'at most', bound: EACH_KIB },
+		remark: `${onHeap}, ${onTop}`,
 	};
 }
 

@@ -1,4 +1,5 @@
 import { type ServerProcess, startServer } from '../../test/support/server-process.ts';
+import { type Callable, deploy } from '../load/deploy.ts';
 import { type LoadProcess, startLoadProcess } from '../load/load-process.ts';
 import { inspectable } from '../load/memory.ts';
 import type { ModelOrder, ModelReady } from '../load/model.ts';
@@ -6,7 +7,7 @@ import { type ModelScript, modelNamed } from '../load/model-script.ts';
 import type { Held, KeepUp, StreamsOrder, StreamsSeen } from '../load/streams.ts';
 
 const QUESTION = 'Where is my order, and can I still return a part of it?';
-const START_MS = 15_000;
+const START_MS = 60_000;
 /** Beyond the time measured: connecting, the beginning that is not measured, and reading to the end. */
 const MARGIN_MS = 60_000;
 
@@ -43,25 +44,16 @@ export function startServerOf(
 }
 
 /** Makes a deployment whose assistant speaks as scripted, and resolves with its id. */
-export async function deploy(server: ServerProcess, script: ModelScript): Promise<string> {
-	const assistant = await server.call('POST', '/api/v1/assistants', {
-		name: 'Bench',
-		model: `scripted/${modelNamed(script)}`,
-		master_prompt: 'You help the customers of a shop.',
-	});
-	const made = await server.call('POST', '/api/v1/deployments', {
-		assistant_id: assistant.body.id,
-		rate_limit: { messages_per_minute: 1000 },
-	});
-	if (made.status !== 201) throw new Error(`The deployment was not made: ${JSON.stringify(made.body)}`);
-	return made.body.id;
+export function deploySpeaking(server: Callable, script: ModelScript): Promise<string> {
+	const assistant = { model: `scripted/${modelNamed(script)}`, master_prompt: 'You help the customers of a shop.' };
+	return deploy(server, assistant, { rate_limit: { messages_per_minute: 1000 } });
 }
 
 /** How many streams, how long. */
 export type Amount = Pick<KeepUp, 'streams' | 'spreadMs' | 'seconds'>;
 
 /** Messages to a deployment, each the first of its conversation, streamed. */
-export function messagesTo(server: ServerProcess, deployment: string, amount: Amount): KeepUp {
+export function messagesTo(server: Callable, deployment: string, amount: Amount): KeepUp {
 	const body = JSON.stringify({ deployment_id: deployment, content: QUESTION, stream: true });
 	return {
 		port: server.port,

@@ -97,6 +97,10 @@ class WatchedRequest implements HttpRequest {
 		return this.#request.query;
 	}
 
+	queryValue(name: string): string | null {
+		return this.#request.queryValue(name);
+	}
+
 	get clientAddress(): string {
 		return this.#request.clientAddress;
 	}

@@ -5,9 +5,9 @@ import { etagOf, type Headers, type HttpRequest, notModified, type Reply, type R
 
 /** Kept for ten minutes, then asked about: a new version of the server reaches every page soon after. */
 const SHORT = 'public, max-age=600, stale-while-revalidate=86400';
-/** Named by its content. */
+/** Named by its version. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
-const NAMED = /-[0-9a-f]{10}\.js$/;
+const NAMED = /-([0-9a-f]{10})\.js$/;
 
 /** Pages of any origin load these, as scripts and as modules; what is in them is everybody's. */
 const COMMON: Headers = [
@@ -40,7 +40,11 @@ export async function widgetFileRoutes(): Promise<Route[]> {
 	const files = await readFiles(builtFiles());
 	// Beside them may lie those of the build before.
 	const script = files.get('widget.js')?.get('')?.body.toString() ?? '';
-	const named = [...files.keys()].filter((name) => NAMED.test(name) && script.includes(name));
+	const isCurrent = (name: string) => {
+		const version = NAMED.exec(name)?.[1];
+		return version !== undefined && script.includes(version);
+	};
+	const named = [...files.keys()].filter(isCurrent);
 	const latest = new Map(named.map((name) => [stem(name), name]));
 	const reply = (name: string, request: HttpRequest): Reply => {
 		// A page that was loaded before the server was renewed asks for what its script named then: what there is now will do.

@@ -12,7 +12,15 @@ import {
 	type SentMessage,
 } from '../conversations/index.ts';
 import { type Deployments, type VisibleDeployment, visitorKey } from '../deployments/index.ts';
-import { createCors, type Headers, type HttpRequest, namesEtag, type Reply, type Route } from '../http/index.ts';
+import {
+	createCors,
+	HeaderBlock,
+	type Headers,
+	type HttpRequest,
+	namesEtag,
+	type Reply,
+	type Route,
+} from '../http/index.ts';
 import type { ConversationRecord, DeploymentRecord, MessageRecord, Store } from '../store/index.ts';
 import type { RawReply } from './call.ts';
 import { bySequence } from './conversations.ts';
@@ -48,6 +56,9 @@ const cors = createCors({
 	exposedHeaders: ['Retry-After', 'ETag', 'X-Request-Id'],
 	maxAgeSeconds: 86_400,
 });
+
+/** What the configuration's answers to pages of all origins have in common. */
+const CONFIG_BLOCK = new HeaderBlock([JSON_HEADER, CONFIG_CACHE, ...cors.common]);
 
 /** CORS headers for answers that no handler of ours made: a widget must be able to read why it was turned away. */
 export function widgetErrorHeaders(request: HttpRequest): Headers {
@@ -164,14 +175,21 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		if (namesEtag(request.header('if-none-match'), etag)) {
 			return { status: 304, headers: [['etag', etag], caching, ...cors.headers(origin)] };
 		}
-		return { status: 200, headers: [JSON_HEADER, ['etag', etag], caching, ...cors.headers(origin)], body };
+		if (origin === undefined) {
+			return { status: 200, headers: [JSON_HEADER, ['etag', etag], caching, ...cors.headers(origin)], body };
+		}
+		const headers: Headers = [
+			['etag', etag],
+			['access-control-allow-origin', origin],
+		];
+		return { status: 200, block: CONFIG_BLOCK, headers, body };
 	};
 
 	const getConfig: Route = {
 		method: 'GET',
 		path: operations.getWidgetConfig.path,
 		handle(request) {
-			const id = request.query.get('deployment_id');
+			const id = request.queryValue('deployment_id');
 			if (id === null || id === '') {
 				throw new AppError('invalid_request', '/deployment_id is required.', {
 					details: [{ path: '/deployment_id', message: 'is required' }],

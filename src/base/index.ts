@@ -16,3 +16,4 @@ export { retryAfterMs } from './retry-after.ts';
 export { Rounds, type RoundsOptions } from './rounds.ts';
 export { SecretBox } from './secret-box.ts';
 export { SlidingWindow } from './sliding-window.ts';
+export { standBack } from './thread-priority.ts';

@@ -37,6 +37,11 @@ export class Lru<K, V> {
 			this.#touch(known);
 			return;
 		}
+		this.add(key, value);
+	}
+
+	/** As `set`, of a key that is known not to be there. */
+	add(key: K, value: V): void {
 		const entry: Entry<K, V> = { key, value, older: undefined, newer: undefined };
 		this.#entries.set(key, entry);
 		this.#append(entry);

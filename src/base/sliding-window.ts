@@ -43,7 +43,7 @@ export class SlidingWindow {
 		let times = this.#keys.get(key);
 		if (!times) {
 			times = new EventTimes(this.#windowMs);
-			this.#keys.set(key, times);
+			this.#keys.add(key, times);
 		}
 		this.#room -= times.room;
 		const wait = times.take(this.#clock.now(), limit);

@@ -17,6 +17,8 @@ export interface Cors {
 	 * URL must not reach another origin.
 	 */
 	headers(origin: string | undefined): Headers;
+	/** Those of them that every origin's answers have in common: all but the one that names it. */
+	readonly common: Headers;
 	/** The 204 to a preflight, for any origin: a preflight cannot tell what it is for. */
 	preflight(request: HttpRequest): BytesReply;
 }
@@ -32,6 +34,7 @@ export function createCors(rules: CorsRules): Cors {
 		['access-control-max-age', String(rules.maxAgeSeconds)],
 	];
 	return {
+		common: [vary, exposed],
 		headers: (origin) => (origin === undefined ? noOrigin : [['access-control-allow-origin', origin], vary, exposed]),
 		preflight(request) {
 			const origin = request.header('origin');

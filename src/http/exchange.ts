@@ -5,6 +5,7 @@ import { BodyInlet } from './body-inlet.ts';
 import { formatAddress } from './client-address.ts';
 import { type Dispatcher, letGo } from './dispatch.ts';
 import { readFraming } from './framing.ts';
+import type { HeaderBlock } from './header-block.ts';
 import type { HttpLimits } from './limits.ts';
 import { IncomingRequest, type RequestOrigin } from './request.ts';
 import { EVENT_STREAM_HEADERS, EventWriter } from './sse.ts';
@@ -52,13 +53,15 @@ export class Exchange implements RequestOrigin {
 	#released = false;
 	#finished: Deferred<void> | null = null;
 
+	/** Whether the library tells when the client has gone, as it must wherever the answer is not written in its callback. */
+	#watched = false;
+
 	/** Takes a request from the HTTP library, inside its callback. */
 	static accept(res: uWS.HttpResponse, req: uWS.HttpRequest, around: Surroundings): void {
 		new Exchange(res, req, around).#run();
 	}
 
 	private constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, around: Surroundings) {
-		res.onAborted(() => this.#leave());
 		this.#res = res;
 		this.#around = around;
 		copied = [];
@@ -119,6 +122,7 @@ export class Exchange implements RequestOrigin {
 	 * behind such a request as the next one, and run it. While an answer is pending it closes the connection instead.
 	 */
 	#refuse(complaint: string): void {
+		this.#watch();
 		this.#around.pending.add(this);
 		const reply = this.#errorReply(new AppError('invalid_request', complaint));
 		setImmediate(() => {
@@ -135,7 +139,15 @@ export class Exchange implements RequestOrigin {
 		});
 	}
 
+	/** An answer that is written at once needs no watch, and most are. */
+	#watch(): void {
+		if (this.#watched) return;
+		this.#watched = true;
+		this.#res.onAborted(() => this.#leave());
+	}
+
 	#takeBody(announced: number): void {
+		this.#watch();
 		const res = this.#res;
 		const tap = {
 			pause: () => void (this.#released || res.pause()),
@@ -165,6 +177,7 @@ export class Exchange implements RequestOrigin {
 	}
 
 	#wait(reply: Reply | Promise<Reply>): void {
+		this.#watch();
 		// The library tells the address only while the connection lasts; the handler may ask later, and gets the same.
 		void this.#request.clientAddress;
 		this.#around.pending.add(this);
@@ -231,7 +244,7 @@ export class Exchange implements RequestOrigin {
 	#writeBytes(reply: BytesReply, close: boolean): void {
 		const res = this.#res;
 		const { status, body } = reply;
-		this.#writeHead(status, reply.headers);
+		this.#writeHead(status, reply.headers, reply.block);
 		if (status === 204 || status === 304) {
 			this.#endWithoutBody(close);
 		} else if (this.#request.method === 'HEAD') {
@@ -246,10 +259,13 @@ export class Exchange implements RequestOrigin {
 		this.#release();
 	}
 
-	#writeHead(status: number, headers: Headers | undefined): void {
+	#writeHead(status: number, headers: Headers | undefined, block?: HeaderBlock): void {
 		const res = this.#res;
-		res.writeStatus(statusLine(status));
-		res.writeHeader('x-request-id', this.#request.id);
+		// The library writes this status by itself.
+		if (status !== 200) res.writeStatus(statusLine(status));
+		const { id } = this.#request;
+		// The block begins with the end of this header's line.
+		res.writeHeader('x-request-id', block === undefined ? id : id + block.lines);
 		if (headers === undefined) return;
 		// By index: taking pairs apart by iteration shows in the rate of the smallest answers.
 		for (let at = 0; at < headers.length; at++) {
@@ -273,6 +289,7 @@ export class Exchange implements RequestOrigin {
 
 	/** Gives the socket as much as it takes, and more whenever it takes more. */
 	#writeLarge(bytes: Uint8Array, close: boolean): void {
+		this.#watch();
 		const res = this.#res;
 		// This form of writing has no closing of its own either.
 		if (close) res.writeHeader('connection', 'close');
@@ -379,6 +396,7 @@ export class Exchange implements RequestOrigin {
 	/** An answer that cannot be written is a defect of ours: the connection does not survive it, the process does. */
 	#breakOff(error: unknown): void {
 		this.#around.log.error({ err: error, request_id: this.#request.id }, 'an answer could not be written');
+		if (!this.#released) this.#watch();
 		this.#cut();
 	}
 }

@@ -10,7 +10,10 @@ export {
 } from './conditional.ts';
 export { type Cors, type CorsRules, createCors } from './cors.ts';
 export { errorReply } from './errors.ts';
+export { HeaderBlock } from './header-block.ts';
 export { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
+export { Router } from './router.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
+export { encodeEvent } from './sse.ts';
 export { StaticFiles, type StaticRules } from './static.ts';
 export type * from './types.ts';

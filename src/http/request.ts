@@ -4,6 +4,7 @@ import type { BodyInlet } from './body-inlet.ts';
 import { readMultipart } from './multipart.ts';
 import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions } from './types.ts';
 
+const PLAIN_VALUE = /^[a-z_]+=[A-Za-z0-9_-]*$/;
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** What a request needs of the server and of its connection, asked for only where a handler wants to know. */
@@ -56,6 +57,15 @@ export class IncomingRequest implements HttpRequest {
 	get query(): URLSearchParams {
 		this.#query ??= new URLSearchParams(this.#queryText);
 		return this.#query;
+	}
+
+	queryValue(name: string): string | null {
+		const text = this.#queryText;
+		// One parameter without anything encoded, as most are, is read without taking all of it apart.
+		if (this.#query === undefined && text !== undefined && text.startsWith(name) && PLAIN_VALUE.test(text)) {
+			if (text.charCodeAt(name.length) === 61) return text.slice(name.length + 1);
+		}
+		return this.query.get(name);
 	}
 
 	get clientAddress(): string {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { HeaderBlock } from './header-block.ts';
 
 /** Header pairs in the order in which they are sent. Names are lower-case by convention. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
@@ -15,6 +16,8 @@ export interface HttpRequest {
 	readonly params: Readonly<Record<string, string>>;
 	/** The query string, parsed on first use. */
 	readonly query: URLSearchParams;
+	/** The first value of a query parameter; null where there is none. Cheaper than `query` where that is all one wants. */
+	queryValue(name: string): string | null;
 	/** The address of the peer's socket, or of the client behind trusted proxies. IPv4-mapped addresses come as IPv4. */
 	readonly clientAddress: string;
 	/** Aborts when the client has gone, or when the request's deadline has passed. */
@@ -68,6 +71,8 @@ export type MultipartFields = Array<{ name: string; value: string }>;
 export interface BytesReply {
 	status: number;
 	headers?: Headers;
+	/** Further headers, ready to be sent. */
+	block?: HeaderBlock;
 	body?: string | Uint8Array;
 }
 

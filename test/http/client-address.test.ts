@@ -31,6 +31,28 @@ test('entries come with ports, as mapped IPv4, or not as addresses at all', () =
 	assert.equal(address('10.0.0.1', ''), '10.0.0.1');
 });
 
+test('a network is trusted from its first address to its last', () => {
+	const address = createClientAddress(['192.0.2.77/28', '203.0.113.9', '0.0.0.0/32']);
+	assert.equal(address('192.0.2.63', '1.2.3.4'), '192.0.2.63');
+	assert.equal(address('192.0.2.64', '1.2.3.4'), '1.2.3.4');
+	assert.equal(address('192.0.2.79', '1.2.3.4'), '1.2.3.4');
+	assert.equal(address('192.0.2.80', '1.2.3.4'), '192.0.2.80');
+	assert.equal(address('203.0.113.9', '255.255.255.255'), '255.255.255.255');
+	assert.equal(address('0.0.0.0', '1.2.3.4'), '1.2.3.4');
+	assert.equal(createClientAddress(['0.0.0.0/0'])('192.0.2.80', '255.0.0.1'), '255.0.0.1');
+});
+
+test('one client has one name, however its address is written', () => {
+	const address = createClientAddress(['10.0.0.1']);
+	const told = (text: string) => address('10.0.0.1', text);
+	for (const same of ['1.2.3.8', ' 1.2.3.8 ', '01.2.3.010', '0x1.2.3.8', '16909064', '::ffff:1.2.3.8']) {
+		assert.equal(told(same), '1.2.3.8', same);
+	}
+	for (const none of ['1.2.3.256', '1.2.3.4.5', '1..3.4', '1.2.3.', '.1.2.3', 'a.b.c.d']) {
+		assert.equal(told(none), '10.0.0.1', none);
+	}
+});
+
 test('a wrong entry in the settings is named', () => {
 	assert.throws(() => createClientAddress(['10.0.0.0/8', 'proxy.local']), /"proxy\.local" is neither/);
 	assert.throws(() => createClientAddress(['10.0.0.0/40']), /"10\.0\.0\.0\/40" is neither/);
@@ -39,6 +61,9 @@ test('a wrong entry in the settings is named', () => {
 test('binary addresses are written as people write them', () => {
 	const bytes = (...values: number[]) => new Uint8Array(values).buffer;
 	assert.equal(formatAddress(bytes(192, 0, 2, 1)), '192.0.2.1');
+	assert.equal(formatAddress(bytes(192, 0, 2, 2)), '192.0.2.2');
+	assert.equal(formatAddress(bytes(192, 0, 2, 1)), '192.0.2.1');
+	assert.equal(formatAddress(bytes(255, 255, 255, 255)), '255.255.255.255');
 	assert.equal(formatAddress(bytes(...Array(15).fill(0), 1)), '::1');
 	assert.equal(formatAddress(bytes(...Array(10).fill(0), 255, 255, 192, 0, 2, 1)), '192.0.2.1');
 	assert.equal(formatAddress(bytes()), '');

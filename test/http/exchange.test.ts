@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, deferred, isId } from '../../src/base/index.ts';
-import type { HttpRequest, Reply, Route } from '../../src/http/index.ts';
+import { HeaderBlock, type HttpRequest, type Reply, type Route } from '../../src/http/index.ts';
 import { codeOf, eventually, json, Peer, start } from './harness.ts';
 
 const hello: Route = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) };
@@ -332,6 +332,68 @@ test('a request is seen whole: parameters, query, repeated headers, the peer', a
 		client: '127.0.0.1',
 		hasBody: false,
 	});
+});
+
+test('one query parameter is read as all of them are', async (t) => {
+	const { url } = await start(t, [
+		{
+			method: 'GET',
+			path: '/q',
+			handle: (request) => ({ status: 200, body: JSON.stringify([request.queryValue('id'), request.query.get('id')]) }),
+		},
+	]);
+	const queries = [
+		'',
+		'?',
+		'?id',
+		'?id=',
+		'?id=a',
+		'?id=a%20b',
+		'?id=a+b',
+		'?id=a=b',
+		'?id=a&id=b',
+		'?x=1&id=2',
+		'?ids=1',
+		'?i=1',
+	];
+	for (const query of [...queries, '?%69d=1', '?id=1#x']) {
+		const [one, all] = (await (await fetch(`${url}/q${query}`)).json()) as (string | null)[];
+		assert.equal(one, all, query);
+	}
+	assert.equal(await (await fetch(`${url}/q?id=dep_1-2`)).text(), '["dep_1-2","dep_1-2"]');
+});
+
+test('headers made beforehand arrive beside the others, and none of them can break out of its line', async (t) => {
+	const block = new HeaderBlock([
+		['x-first', 'one'],
+		['x-second', 'two, three'],
+	]);
+	const reply = { status: 200, block, headers: [['x-third', 'four']] as const, body: 'x' };
+	const { url } = await start(t, [
+		{ method: 'GET', path: '/now', handle: () => reply },
+		{ method: 'GET', path: '/later', handle: async () => reply },
+		{ method: 'GET', path: '/unchanged', handle: () => ({ status: 304, block }) },
+	]);
+	for (const path of ['/now', '/later']) {
+		for (const method of ['GET', 'HEAD']) {
+			const { headers } = await fetch(url + path, { method });
+			const seen = ['x-first', 'x-second', 'x-third', 'content-length'].map((name) => headers.get(name));
+			assert.deepEqual(seen, ['one', 'two, three', 'four', '1'], `${method} ${path}`);
+			assert.match(headers.get('x-request-id') ?? '', /^req_[0-9a-z]{32}$/);
+		}
+	}
+	assert.equal((await fetch(`${url}/unchanged`)).headers.get('x-second'), 'two, three');
+	assert.throws(() => new HeaderBlock([['x-a', 'b\r\nx-c: d']]), TypeError);
+	assert.throws(() => new HeaderBlock([['x-a\n', 'b']]), TypeError);
+});
+
+test('an answer given at once that cannot be written costs its connection, and the server goes on', async (t) => {
+	const { url } = await start(t, [
+		{ method: 'GET', path: '/broken', handle: () => ({ status: 200, headers: [null as never], body: 'x' }) },
+		{ method: 'GET', path: '/fine', handle: () => ({ status: 200, body: 'fine' }) },
+	]);
+	await assert.rejects(fetch(`${url}/broken`));
+	assert.equal(await (await fetch(`${url}/fine`)).text(), 'fine');
 });
 
 test('broken percent-encoding in a path is a 400', async (t) => {

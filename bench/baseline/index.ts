@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import type { Callable } from '../load/deploy.ts';
+import { startLoadProcess } from '../load/load-process.ts';
+import type { BaselineOrder, BaselineReady } from './process.ts';
+
+/** The conventional server's process. */
+export interface Baseline extends Callable, Disposable {
+	readonly pid: number;
+}
+
+const START_MS = 60_000;
+const CALL_MS = 30_000;
+const KEY = 'the-only-key-of-the-baseline';
+
+/**
+ * Starts it on a database of its own.
+ * @param folder where the database lies
+ * @param modelPort of the scripted model; null where no message is sent
+ * @param cpu the one that it stays on; absent: any
+ */
+export async function startBaseline(folder: string, modelPort: number | null, cpu?: number): Promise<Baseline> {
+	const child = startLoadProcess<BaselineOrder, BaselineReady>(new URL('./process.ts', import.meta.url), cpu);
+	const modelUrl = modelPort === null ? null : `http://127.0.0.1:${modelPort}/v1`;
+	const { port } = await child.ask({ file: join(folder, 'baseline.db'), key: KEY, modelUrl }, START_MS);
+	return {
+		pid: child.pid,
+		port,
+		key: KEY,
+		async call(method, path, body) {
+			const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+				method,
+				headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+				body: JSON.stringify(body),
+				signal: AbortSignal.timeout(CALL_MS),
+			});
+			return { status: response.status, body: await response.json() };
+		},
+		[Symbol.dispose]: () => child[Symbol.dispose](),
+	};
+}

@@ -1,0 +1,71 @@
+/**
+ * npm run bench -- busy [--rounds N] [--rate N] [--profile FOLDER]
+ *
+ * The widget's configuration at a fixed arrival rate while nothing else happens, and while 100 documents are uploaded and
+ * indexed and webhooks are delivered, in turns: how much slower it is, and how long the server's event loop stands still. The
+ * server with all its threads has one core, together with what uploads and what takes the deliveries; the generator, whose
+ * clock it is, has another, where the system can do that. Takes about a minute.
+ *
+ * With --profile: the server's processor profile of busy rounds alone, written to the folder.
+ */
+import { setPriority } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startServer } from '../test/support/server-process.ts';
+import { busyFigures } from './busy/figures.ts';
+import { Indexing } from './busy/indexing.ts';
+import { measureRounds } from './busy/rounds.ts';
+import { LOAD_CPU, pin, SERVER_CPU } from './load/cores.ts';
+import { deploy } from './load/deploy.ts';
+import { startGenerator } from './load/generator.ts';
+import { watchingLoop } from './load/loop-delay.ts';
+import { inspectable } from './load/memory.ts';
+import { Report } from './report/report.ts';
+import { converse, startReceiver } from './webhooks/stage.ts';
+
+const ORIGIN = 'https://shop.example';
+const CONVERSATIONS = 50;
+/** Of nice(1). */
+const BEHIND = 19;
+
+const { values } = parseArgs({
+	options: {
+		rounds: { type: 'string', default: '3' },
+		rate: { type: 'string', default: '2000' },
+		profile: { type: 'string' },
+	},
+});
+const profiling =
+	values.profile === undefined
+		? []
+		: ['--cpu-prof', '--cpu-prof-interval', '500', '--cpu-prof-dir', `'${resolve(values.profile)}'`];
+
+const report = new Report('busy');
+const indexing = new Indexing();
+using receiver = await startReceiver();
+using generator = startGenerator(LOAD_CPU);
+await using server = await startServer({
+	env: { PARLEY_TRUSTED_PROXIES: '127.0.0.1', PARLEY_ALLOW_PRIVATE_NETWORK: '1' },
+	under: inspectable(...watchingLoop(), ...profiling),
+});
+// The generator, which measures, has its core for itself: what uploads and receives stands behind the server on the other.
+const apart = [server.pid, receiver.pid, process.pid].map((pid) => pin(pid, SERVER_CPU)).every((pinned) => pinned);
+for (const pid of [receiver.pid, process.pid]) setPriority(pid, BEHIND);
+const deployment = await deploy(server, {}, { allowed_domains: ['shop.example'] });
+const conversations = await converse(server, deployment, CONVERSATIONS);
+const found = await measureRounds(
+	{ server, receiver, generator, indexing },
+	{
+		config: {
+			path: `/api/v1/widget/config?deployment_id=${deployment}`,
+			origin: ORIGIN,
+			perSecond: Number(values.rate),
+		},
+		conversations,
+		rounds: Number(values.rounds),
+		quietToo: values.profile === undefined,
+	},
+);
+report.add(...busyFigures(found, { apart, rate: Number(values.rate) }));
+await server.stop();
+await report.close();

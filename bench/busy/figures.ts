@@ -1,0 +1,68 @@
+import type { LoopDelay } from '../load/loop-delay.ts';
+import { type Spread, spreadOf } from '../load/spread.ts';
+import type { Figure } from '../report/figure.ts';
+import type { Round, Rounds } from './rounds.ts';
+
+const SLOWER = 2;
+const STALL_MS = 50;
+
+/** @param apart whether server and load had a core of their own each */
+export function busyFigures({ quiet, busy }: Rounds, { apart, rate }: { apart: boolean; rate: number }): Figure[] {
+	const of = (rounds: readonly Round[], value: (round: Round) => number): Spread => spreadOf(rounds.map(value));
+	const p50 = (rounds: readonly Round[]) => `p50 ${of(rounds, ({ config }) => config.p50).median.toFixed(2)} ms`;
+	const indexed = of(busy, (round) => round.indexed as number).median;
+	const delivered = of(busy, (round) => round.delivered).median;
+	const figures: Figure[] = [
+		{
+			name: 'config while busy, p95',
+			unit: 'ms',
+			value: of(busy, ({ config }) => config.p95),
+			remark: `${p50(busy)}; ${indexed} documents indexed and ${delivered} webhooks delivered in a round; ${used(busy)}`,
+		},
+		{
+			name: 'longest stall of the event loop while busy',
+			unit: 'ms',
+			value: of(busy, ({ loop }) => loop.max),
+			goal: { is: 'at most', bound: STALL_MS },
+			remark: `p99 ${of(busy, ({ loop }) => loop.p99).median.toFixed(2)} ms${shares(busy)}`,
+		},
+		{
+			name: 'longest answer of config while busy',
+			unit: 'ms',
+			value: of(busy, ({ config }) => config.max),
+			remark: "the machine's own scheduling included",
+		},
+	];
+	if (quiet.length === 0) return figures;
+	const ratios = busy.map(({ config }, at) => config.p95 / (quiet[at] as Round).config.p95);
+	return [
+		{
+			name: 'config while quiet, p95',
+			unit: 'ms',
+			value: of(quiet, ({ config }) => config.p95),
+			remark: `${p50(quiet)}; ${rate.toLocaleString('en')}/s; ${apart ? 'the server on one core, the generator on another' : 'all cores for all'}; ${used(quiet)}${shares(quiet)}`,
+		},
+		...figures,
+		{
+			name: 'config busy to quiet, p95',
+			unit: '×',
+			value: spreadOf(ratios),
+			goal: { is: 'at most', bound: SLOWER },
+		},
+	];
+}
+
+function used(rounds: readonly Round[]): string {
+	const cores = rounds.map((round) => round.cores).filter((one) => one !== null);
+	return cores.length === 0 ? '' : `${spreadOf(cores).median.toFixed(2)} cores`;
+}
+
+/** What of the stalls is the server's own, and what the machine's. */
+function shares(rounds: readonly Round[]): string {
+	const told = (value: (loop: LoopDelay) => number | null) =>
+		rounds.map(({ loop }) => value(loop)).filter((one) => one !== null);
+	const work = told((loop) => loop.work);
+	const waited = told((loop) => loop.waited);
+	if (work.length === 0 || waited.length === 0) return '';
+	return `; longest work at one go ${spreadOf(work).median.toFixed(1)} ms; waited ${spreadOf(waited).median.toFixed(0)} ms of a round for a core`;
+}

@@ -1,0 +1,46 @@
+import { request } from 'node:http';
+import { startLoadProcess } from '../load/load-process.ts';
+import type { CeilingOrder, CeilingReady } from './process.ts';
+
+/** The process of the bare HTTP library that answers prepared bytes: what no server on top of it can pass. */
+export interface Ceiling extends Disposable {
+	readonly pid: number;
+	readonly port: number;
+}
+
+const START_MS = 60_000;
+
+/** Starts it with this answer. @param cpu the one that it stays on */
+export async function startCeiling(answer: CeilingOrder, cpu?: number): Promise<Ceiling> {
+	const child = startLoadProcess<CeilingOrder, CeilingReady>(new URL('./process.ts', import.meta.url), cpu);
+	const { port } = await child.ask(answer, START_MS);
+	return { pid: child.pid, port, [Symbol.dispose]: () => child[Symbol.dispose]() };
+}
+
+/** What a server answers to a GET, with its headers as they come, for a ceiling to answer the same. */
+export function answerOf(port: number, path: string, headers: Record<string, string>): Promise<CeilingOrder> {
+	return new Promise((resolve, reject) => {
+		const asked = request({ host: '127.0.0.1', port, path, headers, timeout: START_MS }, (response) => {
+			let body = '';
+			response.setEncoding('utf8');
+			response.on('data', (piece: string) => {
+				body += piece;
+			});
+			response.on('end', () => {
+				const names = response.rawHeaders.filter((_, index) => index % 2 === 0);
+				const pairs = names.map((name, index): [string, string] => [
+					name,
+					response.rawHeaders[index * 2 + 1] as string,
+				]);
+				resolve({
+					status: `${response.statusCode} ${response.statusMessage}`,
+					headers: pairs.filter(([name]) => name.toLowerCase() !== 'content-length'),
+					body,
+				});
+			});
+		});
+		asked.on('timeout', () => asked.destroy(new Error('The server does not answer.')));
+		asked.on('error', reject);
+		asked.end();
+	});
+}

@@ -1,0 +1,77 @@
+import type { Generator } from '../load/generator.ts';
+import { type Spread, spreadOf } from '../load/spread.ts';
+import type { Figure, Who } from '../report/figure.ts';
+import type { Contestant } from './contestant.ts';
+import { measure, type Round } from './measure.ts';
+
+/** How long is looked. */
+export interface Effort {
+	rounds: number;
+	/** Of a round. */
+	seconds: number;
+}
+
+/** Goals: what a core answers, of the bare library's (%) and of the conventional server's (times). */
+const OF_THE_CEILING = 70;
+const TIMES_THE_BASELINE = 4;
+/** A process that is busier than this has nothing left to give. */
+const BUSY_CORES = 0.9;
+
+/**
+ * The highest rate of each over so many connections, in turns. On a machine with few cores the load may be the limit before
+ * the server is; so what is compared is the processor time that a request takes, which is the same whoever waits for whom.
+ * @returns highest: our rate, a second
+ */
+export async function compareRates(
+	generator: Generator,
+	contestants: Record<Who, Contestant>,
+	connections: number,
+	{ rounds, seconds }: Effort,
+): Promise<{ figures: Figure[]; highest: number }> {
+	const load = { rate: null, connections, seconds };
+	const all = Object.values(contestants);
+	// The first one is for the compiler.
+	for (const each of all) await measure(generator, each, load);
+	const seen: Record<Who, Round[]> = { parley: [], ceiling: [], baseline: [] };
+	for (let round = 0; round < rounds; round++) {
+		for (const each of all) seen[each.who].push(await measure(generator, each, load));
+	}
+
+	const over = (who: Who, of: (round: Round) => number): Spread => spreadOf(seen[who].map(of));
+	const figures = all.flatMap(({ who }): Figure[] => [
+		{
+			name: `highest rate, ${connections} connections`,
+			unit: '/s',
+			who,
+			value: over(who, ({ perSecond }) => perSecond),
+			remark: busyText(seen[who]),
+		},
+		{ name: 'processor time a request', unit: 'µs', who, value: over(who, ({ microsecondsEach }) => microsecondsEach) },
+	]);
+	const timesOf = (other: Who) =>
+		seen.parley.map((ours, round) => (seen[other][round] as Round).microsecondsEach / ours.microsecondsEach);
+	figures.push(
+		{
+			name: "rate of a busy core, of the ceiling's",
+			unit: '%',
+			value: spreadOf(timesOf('ceiling').map((times) => times * 100)),
+			goal: { is: 'at least', bound: OF_THE_CEILING },
+			remark: 'by processor time a request',
+		},
+		{
+			name: "rate of a busy core, times the baseline's",
+			unit: '×',
+			value: spreadOf(timesOf('baseline')),
+			goal: { is: 'at least', bound: TIMES_THE_BASELINE },
+			remark: 'by processor time a request',
+		},
+	);
+	return { figures, highest: over('parley', ({ perSecond }) => perSecond).median };
+}
+
+function busyText(rounds: readonly Round[]): string {
+	const server = spreadOf(rounds.map(({ serverCores }) => serverCores)).median;
+	const load = spreadOf(rounds.map(({ loadCores }) => loadCores)).median;
+	const limit = server >= BUSY_CORES ? '' : load >= BUSY_CORES ? ': the load is the limit' : ': others take the cores';
+	return `cores: server ${server.toFixed(2)}, load ${load.toFixed(2)}${limit}`;
+}

@@ -1,0 +1,60 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { newId } from '../../src/base/index.ts';
+import { workerEntry } from '../../src/pool/index.ts';
+import { openSqliteStore } from '../../src/store/index.ts';
+import { startServer } from '../../test/support/server-process.ts';
+import { dataSet } from '../load/data-set.ts';
+import { deploy } from '../load/deploy.ts';
+
+/** The origin of the page that asks. */
+export const ORIGIN = 'https://shop.example';
+
+/** What each deployment is like. */
+export const DEPLOYMENT = {
+	allowed_domains: ['shop.example', '*.shop.example'],
+	appearance: {
+		greeting: 'Hello! How can I help you?',
+		suggested_questions: ['Where is my order?', 'Can I return it?'],
+	},
+};
+
+/** A data folder with so many deployments. */
+export interface Deployments {
+	/** Its data, to be copied before a server runs on it. */
+	dataDir: string;
+	/** An API key. */
+	key: string;
+	ids: string[];
+}
+
+/** Deployments that one commit makes. */
+const BATCH = 1000;
+
+/** Takes it from the cache of data sets, or makes it. */
+export async function folderWith(count: number): Promise<Deployments> {
+	const folder = await dataSet(`deployments-${count}`, [new URL(import.meta.url)], (empty) => make(empty, count));
+	const { key, ids } = JSON.parse(await readFile(join(folder, 'facts.json'), 'utf8'));
+	return { dataDir: join(folder, 'data'), key, ids };
+}
+
+/** One over HTTP, for a record as the server writes it; the others like it through the store. */
+async function make(folder: string, count: number): Promise<void> {
+	const dataDir = join(folder, 'data');
+	await mkdir(dataDir);
+	const server = await startServer({ dataDir });
+	const first = await deploy(server, {}, DEPLOYMENT);
+	await server.stop();
+	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	const record = await store.get('deployments', first);
+	if (record === undefined) throw new Error('The deployment is not in the store.');
+	const ids = [first];
+	while (ids.length < count) {
+		const more = Array.from({ length: Math.min(BATCH, count - ids.length) }, () => newId('deployment'));
+		const write = more.map((id) => ({ op: 'insert', kind: 'deployments', record: { ...record, id } }) as const);
+		const { outcome } = await store.commit({ write });
+		if (outcome !== 'committed') throw new Error(`The deployments were not stored (${outcome}).`);
+		ids.push(...more);
+	}
+	await writeFile(join(folder, 'facts.json'), JSON.stringify({ key: server.key, ids }));
+}

@@ -1,0 +1,72 @@
+import type { Generator } from '../load/generator.ts';
+import { settledMemory } from '../load/memory.ts';
+import { spreadOf } from '../load/spread.ts';
+import { type Figure, once } from '../report/figure.ts';
+import type { Effort } from './compare-rates.ts';
+import { type ParleyContestant, startParley } from './contestant.ts';
+import { measure, type Round } from './measure.ts';
+
+const SOME = 1000;
+const MANY = 100_000;
+/** Requests a second while each of many deployments is asked for the first time. */
+const FIRST_RATE = 10_000;
+/** Percent of the processor time with one deployment. */
+const AT_MOST = 110;
+
+/** The highest rate with more deployments in the database, all asked for in turn, beside one; in turns. */
+export async function measureDeployments(
+	generator: Generator,
+	one: ParleyContestant,
+	connections: number,
+	{ rounds, seconds }: Effort,
+): Promise<Figure[]> {
+	const load = { rate: null, seconds, connections };
+	await using some = await startParley(SOME);
+	await using many = await startParley(MANY);
+	const before = await settledMemory(many.server);
+	const first = await measure(generator, many, { ...load, rate: FIRST_RATE, seconds: MANY / FIRST_RATE });
+	const after = await settledMemory(many.server);
+	await measure(generator, some, load);
+
+	const contestants = [one, some, many];
+	const seen: Round[][] = contestants.map(() => []);
+	for (let round = 0; round < rounds; round++) {
+		for (const [index, each] of contestants.entries()) seen[index]?.push(await measure(generator, each, load));
+	}
+	const figures = contestants.map(({ paths }, index): Figure => {
+		const of = seen[index] as Round[];
+		return {
+			name: `${named(paths.length)}: processor time a request`,
+			unit: 'µs',
+			value: spreadOf(of.map(({ microsecondsEach }) => microsecondsEach)),
+			remark: `${Math.round(spreadOf(of.map(({ perSecond }) => perSecond)).median).toLocaleString('en')}/s`,
+		};
+	});
+	const [alone, , crowded] = seen as [Round[], Round[], Round[]];
+	const share = alone.map((round, at) => ((crowded[at] as Round).microsecondsEach / round.microsecondsEach) * 100);
+	figures.push(
+		{
+			name: `${named(MANY)}: processor time, of that with one`,
+			unit: '%',
+			value: spreadOf(share),
+			goal: { is: 'at most', bound: AT_MOST },
+		},
+		{
+			name: `${named(MANY)}: each asked for the first time`,
+			unit: 'µs',
+			value: once(first.microsecondsEach),
+			remark: `p95 ${first.p95.toFixed(2)} ms at ${FIRST_RATE.toLocaleString('en')}/s`,
+		},
+		{
+			name: `${named(MANY)}: memory of one`,
+			unit: 'KiB',
+			value: once((after.rss - before.rss) / MANY / 1024),
+			remark: `on top of ${Math.round(before.rss / 1024 / 1024)} MiB`,
+		},
+	);
+	return figures;
+}
+
+function named(deployments: number): string {
+	return deployments === 1 ? '1 deployment' : `${deployments.toLocaleString('en')} deployments`;
+}

@@ -1,0 +1,50 @@
+import type { Outcome } from '../load/arrivals.ts';
+import type { Generator } from '../load/generator.ts';
+import { processorTime } from '../load/processor-time.ts';
+import type { Contestant } from './contestant.ts';
+import { ORIGIN } from './deployments.ts';
+
+/** How much is asked. */
+export interface Load {
+	/** A second; null: as much as is answered. */
+	rate: number | null;
+	seconds: number;
+	connections: number;
+}
+
+/** What one round has shown. */
+export interface Round extends Outcome {
+	/** Answers a second. */
+	perSecond: number;
+	/** Of the server, all threads; NaN where /proc does not tell. */
+	microsecondsEach: number;
+	/** Cores that were busy on average. */
+	serverCores: number;
+	loadCores: number;
+}
+
+/** Headers that a browser's request has and that the servers look at. */
+const HEADERS = [`Origin: ${ORIGIN}`, 'User-Agent: bench', 'Accept: application/json', 'Accept-Encoding: gzip'];
+
+/** One round. @throws Error where something else than a configuration was answered */
+export async function measure(generator: Generator, asked: Contestant, load: Load): Promise<Round> {
+	const { pid, port, paths } = asked;
+	const time = () => [pid, generator.pid].map((of) => processorTime(of) ?? Number.NaN) as [number, number];
+	const before = time();
+	const outcome = await generator.run({ port, paths, headers: HEADERS, ...load });
+	const after = time();
+	if (outcome.failed > 0) throw new Error(`${outcome.failed} requests were not answered with a configuration.`);
+	const [server, generating] = [after[0] - before[0], after[1] - before[1]];
+	return {
+		...outcome,
+		perSecond: outcome.answered / outcome.seconds,
+		microsecondsEach: (server / outcome.answered) * 1e6,
+		serverCores: server / outcome.seconds,
+		loadCores: generating / outcome.seconds,
+	};
+}
+
+/** The 95th percentile (ms); without a bound where not all were answered. */
+export function p95Of({ p95, answered, scheduled }: Outcome): number {
+	return answered === scheduled ? p95 : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,23 @@
+/** A server whose API can be called: ours, or the conventional one. */
+export interface Callable {
+	readonly port: number;
+	/** An API key. */
+	readonly key: string;
+	/** A JSON request with the key. */
+	// biome-ignore lint/suspicious/noExplicitAny: answers of every kind
+	call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>;
+}
+
+/** Calls the API and gives the answer's body. @throws Error where it is refused */
+// biome-ignore lint/suspicious/noExplicitAny: answers of every kind
+export async function call(server: Callable, method: string, path: string, body?: unknown): Promise<any> {
+	const answer = await server.call(method, path, body);
+	if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
+	return answer.body;
+}
+
+/** Makes an assistant and a deployment of it, and resolves with the deployment's id. */
+export async function deploy(server: Callable, assistant: object = {}, deployment: object = {}): Promise<string> {
+	const { id } = await call(server, 'POST', '/api/v1/assistants', { name: 'Bench', ...assistant });
+	return (await call(server, 'POST', '/api/v1/deployments', { assistant_id: id, ...deployment })).id;
+}

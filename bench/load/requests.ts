@@ -1,0 +1,169 @@
+import { connect, type Socket } from 'node:net';
+import { takeOrders } from './load-process.ts';
+import { percentileOf } from './spread.ts';
+
+/**
+ * A load of API requests as a process of its own, over a fixed number of connections: each of them once and as fast as the
+ * answers come, over and over for a time, or at a fixed arrival rate. At a rate, an answer's latency counts from the moment
+ * at which its request was due, and else from its sending.
+ */
+
+export interface RequestsOrder {
+	port: number;
+	/** The API key. */
+	key: string;
+	requests: { method: string; path: string; body?: unknown }[];
+	connections: number;
+	/** How long; absent: each of the requests once. */
+	seconds?: number;
+	/** Arrivals a second; absent: each connection sends as soon as it has its answer. */
+	rate?: number;
+}
+
+export interface RequestsSeen {
+	/** From the first request to the last answer. */
+	seconds: number;
+	/** Answers with a status below 300. */
+	answered: number;
+	/** All others, and requests that a broken connection lost. */
+	failed: number;
+	/** What the first failure looked like. */
+	complaint: string | null;
+	/** Milliseconds. */
+	p50: number;
+	p95: number;
+}
+
+/** How long after the last arrival answers are waited for. */
+const GRACE_MS = 5_000;
+const COMPLAINT = 500;
+
+class Line {
+	readonly #socket: Socket;
+	readonly #run: Run;
+	#dueAt = 0;
+	#tail = '';
+
+	constructor(run: Run) {
+		this.#run = run;
+		this.#socket = connect({ port: run.order.port, host: '127.0.0.1', noDelay: true });
+		this.#socket.on('data', (bytes) => this.#read(bytes.toString('latin1')));
+		this.#socket.on('error', () => {});
+		this.#socket.on('close', () => run.lost(this.#dueAt !== 0));
+	}
+
+	connected(): Promise<void> {
+		return new Promise((resolve, reject) => {
+			this.#socket.once('connect', resolve);
+			this.#socket.once('error', reject);
+		});
+	}
+
+	send(request: string, dueAt: number): void {
+		this.#dueAt = dueAt;
+		this.#socket.write(request);
+	}
+
+	close(): void {
+		this.#socket.destroy();
+	}
+
+	#read(piece: string): void {
+		this.#tail += piece;
+		const headEnd = this.#tail.indexOf('\r\n\r\n');
+		if (headEnd < 0) return;
+		const length = /\r\ncontent-length: *(\d+)/i.exec(this.#tail.slice(0, headEnd));
+		if (length === null) throw new Error(`An answer without Content-Length: ${this.#tail.slice(0, headEnd)}`);
+		if (this.#tail.length < headEnd + 4 + Number(length[1])) return;
+		const answer = this.#tail;
+		this.#tail = '';
+		const dueAt = this.#dueAt;
+		this.#dueAt = 0;
+		this.#run.answered(this, answer, performance.now() - dueAt);
+	}
+}
+
+class Run {
+	readonly #free: Line[] = [];
+	readonly #texts: string[];
+	readonly #latencies: number[] = [];
+	#complaint: string | null = null;
+	#sent = 0;
+	#answered = 0;
+	#failed = 0;
+	#over = false;
+
+	constructor(readonly order: RequestsOrder) {
+		this.#texts = order.requests.map(({ method, path, body }) => {
+			const json = body === undefined ? '' : JSON.stringify(body);
+			const head = [
+				`${method} ${path} HTTP/1.1`,
+				`Host: 127.0.0.1:${order.port}`,
+				`Authorization: Bearer ${order.key}`,
+				...(body === undefined ? [] : ['Content-Type: application/json']),
+				...(method === 'GET' ? [] : [`Content-Length: ${Buffer.byteLength(json)}`]),
+			];
+			return `${head.join('\r\n')}\r\n\r\n${json}`;
+		});
+	}
+
+	async go(): Promise<RequestsSeen> {
+		const { connections, seconds, rate } = this.order;
+		const lines = Array.from({ length: connections }, () => new Line(this));
+		await Promise.all(lines.map((line) => line.connected()));
+		this.#free.push(...lines);
+		const startedAt = performance.now();
+		const until = startedAt + (seconds ?? Number.POSITIVE_INFINITY) * 1000;
+		const most =
+			seconds === undefined
+				? this.#texts.length
+				: rate === undefined
+					? Number.POSITIVE_INFINITY
+					: Math.round(rate * seconds);
+		// A turn of the loop per look at the clock: timers, with their millisecond, would make arrivals come in bunches.
+		for (;;) {
+			const now = performance.now();
+			if (this.#sent >= most || (rate === undefined && now >= until) || now >= until + GRACE_MS) break;
+			const due = rate === undefined ? most : Math.min(most, Math.floor(((now - startedAt) / 1000) * rate) + 1);
+			while (this.#sent < due && this.#free.length > 0) {
+				const line = this.#free.pop() as Line;
+				const text = this.#texts[this.#sent % this.#texts.length] as string;
+				line.send(text, rate === undefined ? performance.now() : startedAt + (this.#sent * 1000) / rate);
+				this.#sent++;
+			}
+			await new Promise(setImmediate);
+		}
+		const endsAt = performance.now() + GRACE_MS;
+		while (this.#answered + this.#failed < this.#sent && performance.now() < endsAt) await new Promise(setImmediate);
+		const tookMs = performance.now() - startedAt;
+		this.#over = true;
+		for (const line of lines) line.close();
+		return {
+			seconds: tookMs / 1000,
+			answered: this.#answered,
+			failed: (Number.isFinite(most) ? most : this.#sent) - this.#answered,
+			complaint: this.#complaint,
+			p50: percentileOf(this.#latencies, 0.5),
+			p95: percentileOf(this.#latencies, 0.95),
+		};
+	}
+
+	answered(line: Line, answer: string, ms: number): void {
+		if (/^HTTP\/1.1 2/.test(answer)) {
+			this.#answered++;
+		} else {
+			this.#failed++;
+			this.#complaint ??= answer.slice(0, COMPLAINT);
+		}
+		this.#latencies.push(ms);
+		this.#free.push(line);
+	}
+
+	lost(underWay: boolean): void {
+		if (this.#over || !underWay) return;
+		this.#failed++;
+		this.#complaint ??= 'the connection closed';
+	}
+}
+
+takeOrders((order: RequestsOrder) => new Run(order).go());

@@ -1,0 +1,58 @@
+import type { ServerProcess } from '../../test/support/server-process.ts';
+import { startServer } from '../../test/support/server-process.ts';
+import { inspectable, settledMemory } from '../load/memory.ts';
+import type { Requester } from '../load/requester.ts';
+import { type Figure, once } from '../report/figure.ts';
+import type { ManyConversations } from './many-conversations.ts';
+
+/** As many as a server keeps in memory. */
+const RESIDENT = 100_000;
+const GOAL_KIB = 3;
+const CONNECTIONS = 64;
+/** Before the first look: what comes with the first requests is not the conversations'. */
+const WARM_UP = 2_000;
+
+/**
+ * Wakes conversations, by asking each to stop what it is not saying, and tells what memory they take in a server of their own
+ * after its garbage was collected; then as many more as there are, for which as many others must go.
+ */
+export async function measureResidents(data: ManyConversations, requester: Requester): Promise<Figure[]> {
+	const { dataDir, key, conversations } = data;
+	await using server = await startServer({ dataDir, key, under: inspectable() });
+	// Those that come last make way for none of the first: the first look is at a server that has only just begun.
+	await read(server, requester, data, WARM_UP);
+	const before = await settledMemory(server);
+	await wake(server, requester, conversations.slice(0, RESIDENT));
+	const full = await settledMemory(server);
+	await wake(server, requester, conversations.slice(RESIDENT));
+	const beyond = await settledMemory(server);
+	const each = (from: number, to: number) => (to - from) / 1024 / RESIDENT;
+	const further = conversations.length - RESIDENT;
+	return [
+		{
+			name: `memory of a resident conversation, of ${RESIDENT.toLocaleString('en')}`,
+			unit: 'KiB',
+			value: once(each(before.rss, full.rss)),
+			goal: { is: 'at most', bound: GOAL_KIB },
+			remark: `of the process; of its JavaScript heap ${each(before.heapUsed, full.heapUsed).toFixed(2)} KiB; as many as are kept`,
+		},
+		{
+			name: `heap added by ${further.toLocaleString('en')} more`,
+			unit: 'MiB',
+			value: once((beyond.heapUsed - full.heapUsed) / 1024 / 1024),
+			remark: 'those not used for longest are put to sleep',
+		},
+	];
+}
+
+function wake(server: ServerProcess, requester: Requester, ids: string[]): Promise<unknown> {
+	const requests = ids.map((id) => ({ method: 'POST', path: `/api/v1/conversations/${id}/stop` }));
+	return requester.run(server, { requests, connections: CONNECTIONS });
+}
+
+function read(server: ServerProcess, requester: Requester, data: ManyConversations, count: number): Promise<unknown> {
+	const requests = data.conversations
+		.slice(0, count)
+		.map((id) => ({ method: 'GET', path: `/api/v1/conversations/${id}/messages` }));
+	return requester.run(server, { requests, connections: CONNECTIONS });
+}

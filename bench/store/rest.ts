@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServer } from '../../test/support/server-process.ts';
+import type { BaselineOrder, BaselineReady } from '../baseline/process.ts';
+import { startLoadProcess } from '../load/load-process.ts';
+import { processorTime } from '../load/processor-time.ts';
+import type { Requester, Requests } from '../load/requester.ts';
+import { spreadOf } from '../load/spread.ts';
+import type { Figure, Who } from '../report/figure.ts';
+import type { ManyConversations } from './many-conversations.ts';
+
+const CONNECTIONS = 32;
+const START_MS = 15_000;
+const READ = 1_000;
+/** More than there is time for. */
+const CHANGED = 5_000;
+
+/** One kind of request to one server. */
+interface Case {
+	name: string;
+	who: Who;
+	server: { port: number; key: string; pid: number };
+	/** Of a time; those that write are others each time. */
+	requests: () => Requests['requests'];
+}
+
+interface Round {
+	perSecond: number;
+	p50: number;
+	p95: number;
+	processorMsEach: number | null;
+}
+
+/**
+ * Creates and reads of the API over 32 connections: how many a second where each connection sends as soon as it has its
+ * answer, and their latencies at half of that at a fixed rate. Creates also of the conventional server, in turns.
+ */
+export async function measureRest(
+	data: ManyConversations,
+	requester: Requester,
+	{ seconds, rounds }: { seconds: number; rounds: number },
+): Promise<Figure[]> {
+	await using server = await startServer({ dataDir: data.dataDir, key: data.key });
+	await using baseline = await startBaseline(data.key);
+	const assistant = { name: 'Bench', model: 'builtin/extractive', master_prompt: 'You help the customers of a shop.' };
+	const create = [{ method: 'POST', path: '/api/v1/assistants', body: assistant }];
+	const conversations = data.conversations.slice(0, READ).map((id) => get(`/api/v1/conversations/${id}`));
+	const messages = conversations.map(({ path }) => get(`${path}/messages`));
+	const ours = { who: 'parley', server } as const;
+	const cases: Case[] = [
+		{ name: 'creating assistants', ...ours, requests: () => create },
+		{ name: 'creating assistants', who: 'baseline', server: baseline, requests: () => create },
+		{ name: 'changing conversations', ...ours, requests: () => changes(data.conversations.slice(0, CHANGED)) },
+		{ name: 'reading an assistant', ...ours, requests: () => [get(`/api/v1/assistants/${data.assistant}`)] },
+		{ name: 'reading conversations', ...ours, requests: () => conversations },
+		{ name: 'listing messages', ...ours, requests: () => messages },
+	];
+	const seen = new Map<Case, Round[]>(cases.map((one) => [one, []]));
+	for (const { server: of, requests } of cases) {
+		await requester.run(of, { requests: requests(), connections: CONNECTIONS, seconds });
+	}
+	for (let round = 0; round < rounds; round++) {
+		for (const [one, all] of seen) all.push(await measure(requester, one, seconds));
+	}
+	return [...seen].map(([one, all]) => figureOf(one, all));
+}
+
+async function measure(requester: Requester, { server, requests }: Case, seconds: number): Promise<Round> {
+	const before = processorTime(server.pid);
+	const most = await requester.run(server, { requests: requests(), connections: CONNECTIONS, seconds });
+	const after = processorTime(server.pid);
+	const perSecond = most.answered / most.seconds;
+	const rate = Math.max(1, Math.round(perSecond / 2));
+	const half = await requester.run(server, { requests: requests(), connections: CONNECTIONS, seconds, rate });
+	const used = before === null || after === null ? null : ((after - before) * 1000) / most.answered;
+	return { perSecond, p50: half.p50, p95: half.p95, processorMsEach: used };
+}
+
+function figureOf({ name, who }: Case, all: readonly Round[]): Figure {
+	const p50 = spreadOf(all.map((round) => round.p50)).median;
+	const p95 = spreadOf(all.map((round) => round.p95)).median;
+	const used = all.map((round) => round.processorMsEach).filter((ms) => ms !== null);
+	const processor = used.length === 0 ? '' : `, ${spreadOf(used).median.toFixed(3)} ms of processor time each`;
+	return {
+		name,
+		unit: '/s',
+		value: spreadOf(all.map((round) => round.perSecond)),
+		who,
+		remark: `at half of it p50 ${p50.toFixed(2)} ms, p95 ${p95.toFixed(2)} ms${processor}`,
+	};
+}
+
+function get(path: string): Requests['requests'][number] {
+	return { method: 'GET', path };
+}
+
+let serial = 0;
+
+/** One change of each, to what it was not before: a change to what is there already writes nothing. */
+function changes(conversations: readonly string[]): Requests['requests'] {
+	serial++;
+	return conversations.map((id) => ({
+		method: 'PATCH',
+		path: `/api/v1/conversations/${id}`,
+		body: { metadata: { serial: String(serial) } },
+	}));
+}
+
+/** Starts the conventional server. */
+async function startBaseline(key: string) {
+	const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
+	const child = startLoadProcess<BaselineOrder, BaselineReady>(new URL('../baseline/process.ts', import.meta.url));
+	const { port } = await child.ask({ file: join(folder, 'baseline.db'), key, modelUrl: null }, START_MS);
+	return {
+		port,
+		key,
+		pid: child.pid,
+		async [Symbol.asyncDispose]() {
+			child[Symbol.dispose]();
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+}
