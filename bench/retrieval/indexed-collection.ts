@@ -7,11 +7,12 @@ import { type IndexWrite, openSqliteStore, type Store } from '../../src/store/in
 import { analyse, detectLanguage } from '../../src/text/index.ts';
 import embed from '../../workers/embed.ts';
 import search from '../../workers/search.ts';
+import { commitAll, serveTrained } from '../search/serve-trained.ts';
 import type { Collection } from './collections.ts';
 
 const GENERATION = 'gen_bench';
 const BASIS = 'basis_bench';
-/** Documents and vectors in one commit. */
+/** Documents in one commit. */
 const SLICE = 500;
 
 /** The ways to search that are compared. */
@@ -38,34 +39,23 @@ export class IndexedCollection implements AsyncDisposable {
 	static async index({ documents }: Pick<Collection, 'documents'>): Promise<IndexedCollection> {
 		const folder = await mkdtemp(join(tmpdir(), 'parley-retrieval-'));
 		const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
-		await commit(store, {
+		await commitAll(store, {
 			op: 'index.open_generation',
 			generation: GENERATION,
 			knowledge_base_id: 'kb_bench',
 			embedder: 'builtin',
 		});
 		for (let at = 0; at < documents.length; at += SLICE) {
-			await commit(store, ...documents.slice(at, at + SLICE).map(addition));
+			await commitAll(store, ...documents.slice(at, at + SLICE).map(addition));
 		}
-		const started = performance.now();
-		const job: TrainJob = { kind: 'train', database: store.databaseFile, generation: GENERATION, chunks: [] };
-		const trained = resultOf((await embed(job)) as WorkerAnswer<TrainResult>);
-		const trainMs = performance.now() - started;
-		const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
-		await commit(store, {
-			op: 'index.open_basis',
-			generation: GENERATION,
-			basis: BASIS,
-			dimensions,
-			trained_on,
-			model,
-		});
-		for (let at = 0; at < stored_ids.length; at += SLICE) {
-			const chunk_ids = stored_ids.slice(at, at + SLICE);
-			const vectors = stored_vectors.slice(at * dimensions, (at + chunk_ids.length) * dimensions);
-			await commit(store, { op: 'index.add_vectors', basis: BASIS, chunk_ids, vectors });
-		}
-		await commit(store, { op: 'index.serve_basis', generation: GENERATION, basis: BASIS });
+		let trainMs = 0;
+		const train = async (job: TrainJob) => {
+			const started = performance.now();
+			const trained = resultOf((await embed(job)) as WorkerAnswer<TrainResult>);
+			trainMs = performance.now() - started;
+			return trained;
+		};
+		await serveTrained(store, train, GENERATION, BASIS);
 		return new IndexedCollection(store, folder, trainMs);
 	}
 
@@ -103,11 +93,6 @@ function addition({ id, title, text }: Collection['documents'][number]): IndexWr
 		basis: null,
 		vectors: null,
 	};
-}
-
-async function commit(store: Store, ...write: NonNullable<Parameters<Store['commit']>[0]['write']>): Promise<void> {
-	const { outcome } = await store.commit({ write });
-	if (outcome !== 'committed') throw new Error(`The index was not written: ${outcome}.`);
 }
 
 function resultOf<T>(answer: WorkerAnswer<T>): T {

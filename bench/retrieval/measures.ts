@@ -27,12 +27,6 @@ export function mean(values: readonly number[]): number {
 	return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The value below which a share of the values lies. */
-export function percentile(values: readonly number[], share: number): number {
-	const sorted = [...values].sort((a, b) => a - b);
-	return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
-}
-
 /** The area under the ROC curve: how likely a positive's value is above a negative's. Ties count half. */
 export function areaUnderCurve(positives: readonly number[], negatives: readonly number[]): number {
 	const all = [

@@ -7,3 +7,4 @@ export {
 	type Trained,
 } from './search-generation.ts';
 export { Spelling } from './spelling.ts';
+export { VectorMemory } from './vector-memory.ts';

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
 import {
+	SEARCH_INDEX_CHANGES,
 	SEARCH_INDEX_EMBEDDERS,
 	SEARCH_INDEX_REBUILD,
 	SEARCH_INDEX_SAMPLES,
@@ -196,6 +197,7 @@ export const MIGRATIONS: readonly string[] = [
 	DROP INDEX deliveries_by_status;
 	CREATE INDEX deliveries_by_status ON deliveries (webhook_id, status, event_type, created_at, id);
 	`,
+	SEARCH_INDEX_CHANGES,
 ];
 
 /**

@@ -50,6 +50,9 @@ export const SEARCH_INDEX_EMBEDDERS = `
 /** By what a provider's model is known again. */
 export const SEARCH_INDEX_SAMPLES = 'ALTER TABLE bases ADD COLUMN sample BLOB;';
 
+/** By what it is seen that the vectors of a generation are not those any more that somebody has read. */
+export const SEARCH_INDEX_CHANGES = 'ALTER TABLE generations ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;';
+
 const ID = /^[a-z0-9_]{1,100}$/;
 
 /** The full-text table of a generation. */

@@ -194,6 +194,8 @@ function addVectors(db: Database, { basis, chunk_ids, vectors }: Write<'index.ad
 	});
 	const last = Math.max(0, ...chunk_ids);
 	statement(db, 'UPDATE bases SET embedded_to = max(embedded_to, ?) WHERE id = ?').run(last, basis);
+	const changed = 'UPDATE generations SET changes = changes + 1 WHERE id = (SELECT generation FROM bases WHERE id = ?)';
+	statement(db, changed).run(basis);
 }
 
 function serveBasis(db: Database, { generation, basis }: Write<'index.serve_basis'>): void {
@@ -229,7 +231,7 @@ function basesOf(db: Database, generation: string): string[] {
 }
 
 function countChunks(db: Database, generation: string, change: number): void {
-	const sql = 'UPDATE generations SET chunk_count = chunk_count + ? WHERE id = ?';
+	const sql = 'UPDATE generations SET chunk_count = chunk_count + ?, changes = changes + 1 WHERE id = ?';
 	if (statement(db, sql).run(change, generation).changes === 0)
 		throw new Error(`There is no generation ${generation}.`);
 }

@@ -3,6 +3,7 @@ import type { Generation } from '../../search-index.ts';
 import { openReadOnly } from '../connection.ts';
 import { generationOf } from '../search-index-read.ts';
 import { fullTextTable, statement, termsTable, vectorTable } from '../search-index-tables.ts';
+import { readAllVectors, type StoredVectors } from './stored-vectors.ts';
 
 /** A chunk's row id with how well it matches; larger is better. */
 export interface Ranked {
@@ -46,6 +47,12 @@ export class SearchReader implements Disposable {
 		return generationOf(this.#db, id);
 	}
 
+	/** A number that is another one after each change of a generation's chunks and vectors. */
+	changes(generation: string): number {
+		const sql = 'SELECT changes FROM generations WHERE id = ?';
+		return (statement(this.#db, sql).pluck().get(generation) as number | undefined) ?? 0;
+	}
+
 	/** The languages of a generation's documents, the most frequent first; null stands for an unknown one. */
 	languages(generation: string): Array<string | null> {
 		return statement(
@@ -80,6 +87,11 @@ export class SearchReader implements Disposable {
 		const sql = `SELECT rowid AS id, 1 - distance AS score FROM ${vectorTable(basis)}
 			WHERE embedding MATCH vec_int8(?) AND k = ? ORDER BY distance`;
 		return statement(this.#db, sql).all(vector, limit) as Ranked[];
+	}
+
+	/** All vectors of a basis, as they lie in its table. */
+	allVectors(basis: string, dimensions: number): StoredVectors {
+		return readAllVectors(this.#db, basis, dimensions);
 	}
 
 	/** The stored vector of a chunk, undefined where it has none under this basis. */

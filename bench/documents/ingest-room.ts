@@ -1,0 +1,59 @@
+import { pino } from 'pino';
+import { systemClock } from '../../src/base/index.ts';
+import { Knowledge } from '../../src/knowledge/index.ts';
+import { createNetwork } from '../../src/net/index.ts';
+import { createPool, workerEntry } from '../../src/pool/index.ts';
+import { openSqliteStore } from '../../src/store/index.ts';
+import { until } from '../../test/support/until.ts';
+import { emptyBase } from '../search/data-set.ts';
+import { commitAll } from '../search/serve-trained.ts';
+import type { GeneratedFile } from './generated.ts';
+
+const ID = 'kb_bench';
+/** However slow the machine is. */
+const DEADLINE_MS = 120_000;
+
+/** The server's knowledge with one empty knowledge base, its jobs running, without a server around it. */
+export interface IngestRoom extends AsyncDisposable {
+	/** Resolves when every file is indexed. @throws where one is not */
+	ingest(files: readonly GeneratedFile[]): Promise<void>;
+}
+
+/** @param threads that parse, and that embed */
+export async function openIngestRoom(dataDir: string, threads: number): Promise<IngestRoom> {
+	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	const pool = createPool({ threads });
+	const network = createNetwork({ allowPrivateNetwork: false });
+	const knowledge = new Knowledge({ store, pool, network, clock: systemClock, log: pino({ level: 'warn' }) });
+	await commitAll(store, { op: 'insert', kind: 'knowledge_bases', record: emptyBase(ID) });
+	knowledge.start();
+	const base = async () => {
+		const record = await store.get('knowledge_bases', ID);
+		if (record === undefined) throw new Error('The knowledge base has gone.');
+		return record;
+	};
+	return {
+		async ingest(files) {
+			for (const { file_name, content_type, bytes } of files) {
+				const blob = await store.blobs.receive(
+					(async function* () {
+						yield Buffer.from(bytes);
+					})(),
+				);
+				await knowledge.documents.addBlob(await base(), { source_type: 'file', file_name, content_type }, blob);
+			}
+			const idle = async () => (await base()).documents_pending === 0;
+			await until('every document is indexed', idle, DEADLINE_MS);
+			const { documents_total, documents_failed } = await base();
+			if (documents_total !== files.length || documents_failed > 0) {
+				throw new Error(`Of ${files.length} documents ${documents_total} are there, ${documents_failed} have failed.`);
+			}
+		},
+		async [Symbol.asyncDispose]() {
+			await knowledge[Symbol.asyncDispose]();
+			await pool[Symbol.asyncDispose]();
+			await network[Symbol.asyncDispose]();
+			await store[Symbol.asyncDispose]();
+		},
+	};
+}

@@ -1,0 +1,169 @@
+/**
+ * npm run bench -- micro
+ *
+ * What the smallest steps of the hot paths cost, each by itself, on the server's own functions: the validation of a message, an
+ * actor's mailbox, routing, chunking, the analysis of text, the embedding of a question, an SSE frame. Takes under half a minute.
+ */
+import { Bench } from 'tinybench';
+import { ActorSystem } from '../src/actors/index.ts';
+import { bodyValidator, operations } from '../src/contract/index.ts';
+import { encodeEvent, Router } from '../src/http/index.ts';
+import { chunkDocument } from '../src/knowledge/chunking/index.ts';
+import type { Block } from '../src/knowledge/parsing/index.ts';
+import { countTerms, project, trainBasis } from '../src/knowledge/semantic/index.ts';
+import { analyse, detectLanguage, queryWords } from '../src/text/index.ts';
+import { spreadOf } from './load/spread.ts';
+import type { Figure } from './report/figure.ts';
+import { Report } from './report/report.ts';
+import { Corpus } from './search/corpus.ts';
+
+const ROUNDS = 3;
+const ROUND_MS = 400;
+const WARM_UP_MS = 150;
+/** What takes less than a clock can tell is done so often for one sample. */
+const OFTEN = 100;
+const MAILBOX_ACTORS = 64;
+
+/** One step: `work` does it `times` times. */
+interface Step {
+	name: string;
+	times: number;
+	work: () => unknown;
+	remark?: string;
+}
+
+const report = new Report('micro');
+const corpus = new Corpus(1);
+const page = corpus.document(12);
+const text = page.chunks.map((chunk) => sentences(chunk.text)).join('\n\n');
+const kilobytes = `${(text.length / 1000).toFixed(0)} kB of text`;
+await using actors = new ActorSystem<number, number>({
+	load: () => ({ handle: (message) => message + 1 }),
+	report: (_, thrown) => {
+		throw thrown;
+	},
+});
+const steps: Step[] = [validation(), mailbox(), ...routing(), chunking(), ...analysis(), embedding(), frames()];
+const times = new Map<string, number[]>(steps.map(({ name }) => [name, []]));
+for (let round = 0; round < ROUNDS; round++) {
+	const bench = new Bench({ time: ROUND_MS, warmupTime: round === 0 ? 2 * WARM_UP_MS : WARM_UP_MS, throws: true });
+	for (const { name, work } of steps) bench.add(name, work);
+	await bench.run();
+	for (const { name, times: often } of steps) {
+		const result = bench.getTask(name)?.result;
+		if (result?.state !== 'completed') throw new Error(`${name} was not measured: ${result?.state}.`);
+		// The median: on a shared machine the mean tells of the others.
+		times.get(name)?.push((result.latency.p50 * 1000) / often);
+	}
+}
+for (const { name, remark } of steps) {
+	const micros = times.get(name) ?? [];
+	const figure: Figure = { name, unit: 'µs', value: spreadOf(micros), ...(remark ? { remark } : {}) };
+	report.add(figure, { name: `${name}, a second`, unit: '/s', value: spreadOf(micros.map((each) => 1e6 / each)) });
+}
+await report.close();
+
+function validation(): Step {
+	const check = bodyValidator(operations.sendMessage.body);
+	const body = {
+		deployment_id: 'dep_00000000000000000000000000000000',
+		content: 'How long does the warranty of my bicycle last?',
+		stream: true,
+		metadata: { page: '/bicycles', cart: 3 },
+	};
+	return {
+		name: 'validate a POST of a message',
+		times: OFTEN,
+		work: () => {
+			for (let i = 0; i < OFTEN; i++) check(body);
+		},
+	};
+}
+
+/** From `ask` to the answer of the actor's turn; others wait for theirs at the same time. */
+function mailbox(): Step {
+	const ids = Array.from({ length: MAILBOX_ACTORS }, (_, n) => `actor_${n}`);
+	return {
+		name: "a mailbox's way to a turn and back",
+		times: MAILBOX_ACTORS,
+		work: () => Promise.all(ids.map((id, n) => actors.ask(id, n))),
+	};
+}
+
+function routing(): Step[] {
+	const handle = () => {
+		throw new Error('Only its place is looked for.');
+	};
+	const router = new Router(Object.values(operations).map(({ method, path }) => ({ method, path, handle })));
+	const find = (name: string, path: string): Step => ({
+		name,
+		times: OFTEN,
+		work: () => {
+			for (let i = 0; i < OFTEN; i++) router.find(path);
+		},
+		remark: `among ${Object.keys(operations).length} operations`,
+	});
+	const knowledgeBase = 'kb_00000000000000000000000000000000';
+	const document = 'doc_00000000000000000000000000000000';
+	return [
+		find('route a path', '/api/v1/widget/config'),
+		find('route a path with two ids', `/api/v1/knowledge-bases/${knowledgeBase}/documents/${document}/chunks`),
+	];
+}
+
+function chunking(): Step {
+	const blocks: Block[] = text.split('\n\n').flatMap((body, n): Block[] => [
+		{ kind: 'heading', level: 2, text: `Part ${n}`, page: null },
+		{ kind: 'paragraph', text: body, page: null },
+	]);
+	return {
+		name: 'chunk a document',
+		times: 1,
+		work: () => chunkDocument({ title: page.title, language: 'en', blocks }),
+		remark: `${kilobytes}, its terms included`,
+	};
+}
+
+function analysis(): Step[] {
+	const question = corpus.question();
+	return [
+		{ name: 'analyse a text', times: 1, work: () => analyse(text, 'en'), remark: `${kilobytes}: words and stems` },
+		{ name: 'tell the language of a text', times: 1, work: () => detectLanguage(text), remark: kilobytes },
+		{ name: 'analyse a question', times: 1, work: () => queryWords(question, ['en']) },
+	];
+}
+
+function embedding(): Step {
+	const chunks = Array.from({ length: 50 }, () => corpus.document(10)).flatMap(({ title_terms, chunks }) =>
+		chunks.map(({ body_terms }) => ({ title_terms, body_terms })),
+	);
+	const basis = trainBasis(chunks);
+	const question = { title_terms: '', body_terms: analyse(corpus.question(), 'en').join(' ') };
+	return {
+		name: 'embed a question',
+		times: 1,
+		work: () => project(basis, countTerms(question)),
+		remark: `${basis.dimensions} dimensions, trained on ${chunks.length} chunks`,
+	};
+}
+
+function frames(): Step {
+	const data = JSON.stringify({
+		type: 'message.delta',
+		message_id: 'msg_00000000000000000000000000000000',
+		index: 0,
+		delta: ' warranty',
+	});
+	return {
+		name: 'write an SSE frame',
+		times: OFTEN,
+		work: () => {
+			for (let i = 0; i < OFTEN; i++) Buffer.byteLength(encodeEvent({ id: `1234.${i}`, event: 'message.delta', data }));
+		},
+	};
+}
+
+/** Words with full stops between them, as a chunker wants to see them. */
+function sentences(words: string): string {
+	return words.replace(/((?:\S+ ){12}\S+) (\S)/g, (_, sentence: string, next: string) => `${sentence}. ${next}`);
+}

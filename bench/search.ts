@@ -1,0 +1,124 @@
+/**
+ * npm run bench -- search [--chunks N[,N…]] [--questions N] [--rounds N]
+ *
+ * How long a search takes in a knowledge base of 1,000, 10,000 and 100,000 chunks: on the way that a reply's search goes, through
+ * the search worker, one at a time and eight at once, and what the main thread has to do meanwhile. The texts are generated
+ * (made-up words with the frequencies and topics of natural ones), trained and stored as the server does it; that takes some
+ * minutes, once. The search itself takes about a minute.
+ */
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { percentileOf, spreadOf } from './load/spread.ts';
+import { type Figure, once } from './report/figure.ts';
+import { Report } from './report/report.ts';
+import { Corpus } from './search/corpus.ts';
+import { searchData } from './search/data-set.ts';
+import { openSearchRoom, type SearchRoom } from './search/search-room.ts';
+
+const AT_ONCE = 8;
+const GOAL_MS = 50;
+const GOAL_CHUNKS = 100_000;
+/** Every millisecond the loop is asked whether it is late. */
+const RESOLUTION_MS = 1;
+/** The documents' own: questions are about their topics. */
+const SEED = 1;
+
+const { values } = parseArgs({
+	options: {
+		chunks: { type: 'string', default: '1000,10000,100000' },
+		questions: { type: 'string', default: '120' },
+		rounds: { type: 'string', default: '3' },
+	},
+});
+const sizes = values.chunks.split(',').map(Number);
+const questions = questionsFor(Number(values.questions));
+const rounds = Number(values.rounds);
+
+/** What one round saw of one size. */
+interface Seen {
+	alone: number[];
+	together: number[];
+	/** Of the searches together. */
+	perSecond: number;
+	/** How late the event loop was at most, in ms. */
+	delay: number;
+	/** Milliseconds that the main thread was busy for each search. */
+	busy: number;
+}
+
+const report = new Report('search');
+const data = await searchData(sizes);
+await using room = await openSearchRoom(data.dataDir);
+const first = new Map<number, number>();
+for (const size of sizes) {
+	first.set(size, await timed(room, size, questions[0] as string));
+	for (const question of questions.slice(0, 30)) await timed(room, size, question);
+}
+const seen = new Map<number, Seen[]>(sizes.map((size) => [size, []]));
+for (let round = 0; round < rounds; round++) {
+	for (const size of sizes) seen.get(size)?.push(await measure(room, size));
+}
+for (const size of sizes) report.add(...figures(size, seen.get(size) ?? []));
+await report.close();
+
+async function measure(room: SearchRoom, size: number): Promise<Seen> {
+	const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+	delays.enable();
+	const utilisation = performance.eventLoopUtilization();
+	const alone: number[] = [];
+	for (const question of questions) alone.push(await timed(room, size, question));
+	const waiting = [...questions];
+	const together: number[] = [];
+	const started = performance.now();
+	await Promise.all(
+		Array.from({ length: AT_ONCE }, async () => {
+			for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+				together.push(await timed(room, size, next));
+			}
+		}),
+	);
+	const perSecond = (together.length / (performance.now() - started)) * 1000;
+	delays.disable();
+	const { active } = performance.eventLoopUtilization(utilisation);
+	const searches = alone.length + together.length;
+	return { alone, together, perSecond, delay: delays.max / 1e6 - RESOLUTION_MS, busy: active / searches };
+}
+
+/** How long one search took, in ms. One that finds nothing is none, and an error. */
+async function timed(room: SearchRoom, size: number, question: string): Promise<number> {
+	const started = performance.now();
+	const { hits } = await room.search(data.bases.get(size) as string, question);
+	if (hits.length === 0) throw new Error(`Nothing was found for "${question}".`);
+	return performance.now() - started;
+}
+
+function figures(size: number, of: readonly Seen[]): Figure[] {
+	const chunks = size.toLocaleString('en');
+	const over = (value: (seen: Seen) => number) => spreadOf(of.map(value));
+	const ms = (name: string, value: (seen: Seen) => number): Figure => ({
+		name: `${name}, ${chunks} chunks`,
+		unit: 'ms',
+		value: over(value),
+	});
+	const p95 = ms('search p95', ({ alone }) => percentileOf(alone, 0.95));
+	if (size === GOAL_CHUNKS) p95.goal = { is: 'at most', bound: GOAL_MS };
+	return [
+		ms('search p50', ({ alone }) => percentileOf(alone, 0.5)),
+		p95,
+		ms(`p95 of ${AT_ONCE} at once`, ({ together }) => percentileOf(together, 0.95)),
+		{ name: `searches, ${AT_ONCE} at once, ${chunks} chunks`, unit: '/s', value: over(({ perSecond }) => perSecond) },
+		{ ...ms('main thread late by at most', ({ delay }) => delay), remark: 'the event loop, while the worker searches' },
+		ms('main thread busy a search', ({ busy }) => busy),
+		{
+			name: `first search after a start, ${chunks} chunks`,
+			unit: 'ms',
+			value: once(first.get(size) as number),
+			remark: 'with the start of the worker, at the first size',
+		},
+	];
+}
+
+function questionsFor(count: number): string[] {
+	const corpus = new Corpus(SEED);
+	return Array.from({ length: count }, () => corpus.question());
+}

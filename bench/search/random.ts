@@ -1,0 +1,15 @@
+/** Numbers from 0 to 1 that are the same on every machine (mulberry32). */
+export function seeded(seed: number): () => number {
+	let state = seed >>> 0;
+	return () => {
+		state = (state + 0x6d2b79f5) >>> 0;
+		let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+		mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+}
+
+/** One of the items, all equally likely. */
+export function pick<T>(items: readonly T[], random: () => number): T {
+	return items[Math.floor(random() * items.length)] as T;
+}

@@ -1,0 +1,37 @@
+import { pino } from 'pino';
+import { systemClock } from '../../src/base/index.ts';
+import type { SearchResult } from '../../src/contract/index.ts';
+import { Knowledge } from '../../src/knowledge/index.ts';
+import { createNetwork } from '../../src/net/index.ts';
+import { createPool, workerEntry } from '../../src/pool/index.ts';
+import { openSqliteStore } from '../../src/store/index.ts';
+
+/** As many passages as a reply is given. */
+const TOP_K = 5;
+
+/** The server's knowledge over a data folder, without a server around it. */
+export interface SearchRoom extends AsyncDisposable {
+	/** As a reply searches. */
+	search(knowledgeBase: string, question: string): Promise<SearchResult>;
+}
+
+export async function openSearchRoom(dataDir: string): Promise<SearchRoom> {
+	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	const pool = createPool({ threads: 1 });
+	const network = createNetwork({ allowPrivateNetwork: false });
+	const log = pino({ level: 'silent' });
+	const knowledge = new Knowledge({ store, pool, network, clock: systemClock, log });
+	return {
+		async search(id, question) {
+			const knowledgeBase = await store.get('knowledge_bases', id);
+			if (knowledgeBase === undefined) throw new Error(`There is no knowledge base ${id}.`);
+			return knowledge.search([knowledgeBase], question, { top_k: TOP_K, min_score: 0 });
+		},
+		async [Symbol.asyncDispose]() {
+			await knowledge[Symbol.asyncDispose]();
+			await pool[Symbol.asyncDispose]();
+			await network[Symbol.asyncDispose]();
+			await store[Symbol.asyncDispose]();
+		},
+	};
+}

@@ -1,0 +1,61 @@
+import type { Database } from 'better-sqlite3';
+import { statement, vectorTable } from '../search-index-tables.ts';
+
+/** Many vectors: one row of `dimensions` values for each id, one behind the other. */
+export interface StoredVectors {
+	dimensions: number;
+	/** Row ids of chunks, in the order of the rows. */
+	ids: Float64Array;
+	values: Int8Array;
+}
+
+/** Some rows of a vector table as sqlite-vec keeps them: ids (64 bits, little-endian), and a bit for each that is in use. */
+interface Portion {
+	id: number;
+	rowids: Buffer;
+	validity: Buffer;
+}
+
+/**
+ * Reads all vectors of a basis at once from the tables in which sqlite-vec keeps them. Asked for row by row, it would look
+ * each one up, which takes twenty times as long.
+ */
+export function readAllVectors(db: Database, basis: string, dimensions: number): StoredVectors {
+	const table = vectorTable(basis);
+	const count = statement(db, `SELECT count(*) FROM ${table}_rowids`).pluck().get() as number;
+	const ids = new Float64Array(count);
+	const values = new Int8Array(count * dimensions);
+	// Not joined: SQLite would look up and sort what lies in order in both tables.
+	const portions = new Map(
+		(statement(db, `SELECT chunk_id AS id, rowids, validity FROM ${table}_chunks`).all() as Portion[]).map(
+			(portion) => [portion.id, portion],
+		),
+	);
+	const stored = statement(db, `SELECT rowid AS id, vectors FROM ${table}_vector_chunks00`).iterate();
+	let row = 0;
+	for (const { id, vectors } of stored as IterableIterator<{ id: number; vectors: Buffer }>) {
+		const { rowids, validity } = portions.get(id) ?? UNUSED;
+		const rows = rowids.length / 8;
+		for (let at = 0; at < rows; ) {
+			if (!isUsed(validity, at)) {
+				at++;
+				continue;
+			}
+			// Most portions are one run of rows in use.
+			const from = at;
+			for (; at < rows && isUsed(validity, at); at++) {
+				ids[row + at - from] = rowids.readUInt32LE(8 * at) + 2 ** 32 * rowids.readInt32LE(8 * at + 4);
+			}
+			values.set(vectors.subarray(from * dimensions, at * dimensions), row * dimensions);
+			row += at - from;
+		}
+	}
+	if (row !== count) throw new Error(`Basis ${basis} has ${row} vectors, ${count} were announced.`);
+	return { dimensions, ids, values };
+}
+
+const UNUSED = { rowids: Buffer.alloc(0), validity: Buffer.alloc(0) };
+
+function isUsed(validity: Buffer, at: number): boolean {
+	return ((validity[at >> 3] as number) & (1 << (at & 7))) !== 0;
+}
