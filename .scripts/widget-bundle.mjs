@@ -8,6 +8,22 @@ import { filesBelow, root } from './project.mjs';
 /** What the widget needs of browsers is newer than this: style sheets that are made by scripts. */
 const TARGET = ['es2022', 'safari16.4'];
 
+/**
+ * Names of properties that the bundles shorten: those that a file keeps to itself. Not what browsers, the server, storage or
+ * pages know by name, and not what the button, the chat and its languages tell each other: a browser may hold files of two
+ * versions.
+ */
+export const PRIVATE_NAMES = `
+	afterEvent awaitsPerson begun busy changeTo changed children cited connected copiedText disconnected dom drain
+	drawing drop ended fail follow forget grow hasOlder hear heard held identified isBlocked isBlocking isBusy
+	isElsewhere isForgotten isLoaded isLoading isTemporary isUnderWay isWriting judge label leave list load loadOlder
+	look mayRetry merge modal note notice notices number older onCopy onEarlier onRate onRestart onRetry onSend onSource
+	onStop openSources pressed props rateReply reached requests resume retryAfter retryMessage rich says searching
+	sendable session shape startAnew stopReply store takeOlder timeoutMs transcript until update want whole
+`
+	.trim()
+	.split(/\s+/);
+
 /** The files, as esbuild hands over its own: {path, contents}. Each comes with its compressed variants. */
 export async function bundleWidget(esbuild, folder) {
 	/** Style sheets become text, minified. */
@@ -37,6 +53,7 @@ export async function bundleWidget(esbuild, folder) {
 			charset: 'utf8',
 			legalComments: 'none',
 			tsconfig: './src/widget/tsconfig.json',
+			mangleProps: new RegExp(`^(${PRIVATE_NAMES.join('|')})$`),
 			plugins: [styleSheets],
 			write: false,
 			logLevel: 'warning',
@@ -49,27 +66,33 @@ export async function bundleWidget(esbuild, folder) {
 		const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
 		for (const [ending, bytes] of [
 			['', contents],
-			['.gz', gzipSync(contents, { level: 9 })],
+			['.gz', smallest(contents)],
 			['.br', brotliCompressSync(contents, quality)],
 		]) {
 			files.push({ path: join(folder, name + ending), contents: bytes });
 		}
-		return name;
 	};
-	/** Named by its content: it may be kept for ever. */
-	const addNamed = (name, contents) =>
-		add(`${name}-${createHash('sha256').update(contents).digest('hex').slice(0, 10)}.js`, contents);
-
-	const chat = addNamed('chat', await bundle('chat/index.tsx'));
-	const languages = {};
+	const parts = new Map([['chat', await bundle('chat/index.tsx')]]);
 	for (const path of filesBelow('src/widget/languages', (file) => /\/[a-z]{2}\.ts$/.test(file))) {
 		const language = basename(path, '.ts');
-		languages[language] = addNamed(language, await bundle(`languages/${language}.ts`));
+		parts.set(language, await bundle(`languages/${language}.ts`));
 	}
-	const define = { CHAT_FILE: JSON.stringify(chat), LANGUAGE_FILES: JSON.stringify(languages) };
+	// Named by the content of them all: they may be kept for ever.
+	const version = createHash('sha256')
+		.update(Buffer.concat([...parts.values()]))
+		.digest('hex')
+		.slice(0, 10);
+	for (const [name, contents] of parts) add(`${name}-${version}.js`, contents);
+	const define = { VERSION: JSON.stringify(version) };
 	// A classic script has no address of its own but that of its tag, which it is always told.
 	add('widget.js', await bundle('script.ts', { format: 'iife', define: { ...define, 'import.meta.url': '""' } }));
 	add('widget.mjs', await bundle('module.ts', { define }));
 	add('widget.d.mts', readFileSync(join(root, 'src/widget/public.d.ts')));
 	return files;
+}
+
+/** Compressed by gzip as well as it can: less memory makes shorter blocks, which fit some texts better. */
+function smallest(contents) {
+	const forms = [5, 6, 7, 8, 9].map((memLevel) => gzipSync(contents, { level: 9, memLevel }));
+	return forms.reduce((best, form) => (form.length < best.length ? form : best));
 }

@@ -4,7 +4,5 @@ declare module '*.css' {
 	export default text;
 }
 
-/** The file of the chat itself, named by its content. Set by the build. */
-declare const CHAT_FILE: string;
-/** The files of the languages beside English, named by their content. Set by the build. */
-declare const LANGUAGE_FILES: Readonly<Record<string, string>>;
+/** What stands behind the names of the chat's file and of those of its languages: tells versions apart. Set by the build. */
+declare const VERSION: string;

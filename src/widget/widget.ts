@@ -1,12 +1,12 @@
 import type { WidgetConfig } from '../contract/index.ts';
 import type { Chat, ChatModule, Problem } from './chat/contract.ts';
-import { buttonLabel, chooseLanguage, directionOf } from './languages/choose.ts';
+import { buttonLabel, chooseLanguage, directionOf, type Language } from './languages/choose.ts';
 import type { Strings } from './languages/strings.ts';
 import { createEmitter } from './page/emitter.ts';
 import { createLauncher } from './page/launcher.ts';
 import { openness } from './page/openness.ts';
 import { type Side, takePlace } from './page/places.ts';
-import { adopt } from './page/style-sheets.ts';
+import { styleSheet } from './page/style-sheets.ts';
 import css from './page/widget.css';
 import type { Widget, WidgetOptions } from './public.d.ts';
 import { brandColours } from './text/colours.ts';
@@ -22,45 +22,53 @@ const SMALL = '(max-width: 480px), (max-height: 440px)';
 const PATIENCE_MS = 2_000;
 /** Told to the other widgets of the page: there is one chat at a time. */
 const OPENING = 'parley:opening';
+/** Where neither the chat nor its language could be had. */
+const TROUBLE = 'That did not work. Please try again.';
+const sheet = styleSheet(css);
 
 /** Puts a chat on the page: its button now, the chat itself when somebody opens it. */
 export function createWidget(options: WidgetOptions): Widget {
 	const { deploymentId } = options;
-	const base = new URL('.', options.baseUrl ?? import.meta.url).href;
+	const base = new URL('.', new URL(options.baseUrl ?? import.meta.url, document.baseURI)).href;
 	const language = chooseLanguage([options.language, ...navigator.languages]);
 	const { on, emit } = createEmitter();
+	const life = new AbortController();
+	const { signal } = life;
 
 	const host = document.createElement('parley-widget');
 	const root = host.attachShadow({ mode: 'open' });
-	adopt(root, css);
+	root.adoptedStyleSheets.push(sheet);
 	const frame = document.createElement('div');
 	frame.className = 'frame';
-	frame.lang = language;
-	frame.dir = directionOf(language);
+	const speak = (tongue: Language) => {
+		frame.lang = tongue;
+		frame.dir = directionOf(tongue);
+	};
+	speak(language);
 	const place = document.createElement('div');
+	const sentence = document.createElement('p');
+	sentence.className = 'sentence';
+	sentence.setAttribute('role', 'alert');
 	const launcher = createLauncher(() => (isOpen ? close() : open()));
 	// The chat stands before its button, as it does for the eye: what opens it also follows it.
-	frame.append(place, launcher.button);
+	frame.append(place, sentence, launcher.button);
 	root.append(frame);
 	launcher.button.hidden = options.launcher === false;
 
 	let isOpen = false;
-	let over = false;
 	let unread = 0;
 	let config: WidgetConfig | null = null;
 	let problem: Problem | null = null;
+	let strings: Strings | null = null;
 	let chat: Chat | null = null;
 	let jwt: string | null = null;
 	const waiting: string[] = [];
 	let spot: ReturnType<typeof takePlace> | null = null;
-	let loadingConfig: Promise<void> | null = null;
-	let loadingChat: Promise<ChatModule> | null = null;
-	let loadingStrings: Promise<Strings | null> | null = null;
 
 	const small = matchMedia(SMALL);
 	const dark = matchMedia('(prefers-color-scheme: dark)');
 	const paint = () => {
-		if (over) return;
+		if (signal.aborted) return;
 		const { primary_color, theme, position } = { ...config?.appearance };
 		const wanted = options.theme ?? theme ?? 'auto';
 		const shade = wanted === 'dark' || (wanted === 'auto' && dark.matches) ? 'dark' : 'light';
@@ -80,49 +88,32 @@ export function createWidget(options: WidgetOptions): Widget {
 		frame.style.setProperty('--raised', RAISED[shade]);
 		launcher.show(buttonLabel(language, isOpen), isOpen, unread);
 	};
-	dark.addEventListener('change', paint);
+	dark.addEventListener('change', paint, { signal });
 
 	/** A file of the widget's. Browsers may remember under a name that it could not be had. */
-	const load = (file: string) => {
-		const url = `${base}widget/${file}`;
+	const load = (name: string) => {
+		const url = `${base}widget/${name}-${VERSION}.js`;
 		return import(/* @vite-ignore */ url).catch(() => import(/* @vite-ignore */ `${url}?${Date.now()}`));
 	};
-	/** The chat's own file; asked for again where it could not be had. */
-	const loadChat = () => {
-		loadingChat ??= load(CHAT_FILE).catch((error) => {
-			loadingChat = null;
-			throw error;
-		}) as Promise<ChatModule>;
-		return loadingChat;
-	};
-	const loadStrings = () => {
-		const file = LANGUAGE_FILES[language];
-		loadingStrings ??= file
-			? load(file).then(
-					({ strings }) => strings as Strings,
-					() => {
-						// Then it is English, and says that it is.
-						frame.lang = 'en';
-						frame.dir = 'ltr';
-						return null;
-					},
-				)
-			: Promise.resolve(null);
-		return loadingStrings;
-	};
+	const loadChat = once((): Promise<ChatModule> => load('chat'));
+	const loadStrings = once(async (): Promise<Strings> => {
+		speak(language);
+		const found = load(language).catch(() => {
+			// Then it is English, and says that it is.
+			speak('en');
+			return load('en');
+		});
+		strings = (await found).strings as Strings;
+		return strings;
+	});
+	/** What will be needed when the chat is opened; what cannot be had now is asked for again then. */
+	const prepare = () => void Promise.all([loadChat(), loadStrings()]).catch(() => {});
 	/** Comes on the page, beside its body: what the page does to that, it does not do to the chat. */
 	const appear = () => {
 		paint();
-		if (!over && !host.isConnected) document.documentElement.append(host);
+		if (!signal.aborted && !host.isConnected) document.documentElement.append(host);
 	};
-	/** Two that want it at once share it. */
-	const loadConfig = () => {
-		loadingConfig ??= askForConfig().finally(() => {
-			loadingConfig = null;
-		});
-		return loadingConfig;
-	};
-	const askForConfig = async () => {
+	const loadConfig = once(async (): Promise<void> => {
 		let status = 0;
 		let code = 'unreachable';
 		try {
@@ -138,7 +129,7 @@ export function createWidget(options: WidgetOptions): Widget {
 				config = answer;
 				problem = null;
 				appear();
-				if (!over) emit('ready', {});
+				if (!signal.aborted) emit('ready', {});
 				return;
 			}
 			code = answer.error.code;
@@ -146,20 +137,21 @@ export function createWidget(options: WidgetOptions): Widget {
 		problem = { status };
 		emit('error', { status, code });
 		console.warn(`Parley: ${deploymentId} cannot be used on ${location.origin} (${status} ${code}).`);
-	};
+		throw new Error(code);
+	});
 
 	const begin = async () => {
 		// Not where it would cover a page that nobody has seen yet.
 		const opensItself = (openness.get(deploymentId) ?? options.open) && !small.matches;
-		if (opensItself) void loadChat().catch(() => {});
+		if (opensItself) prepare();
 		const patience = setTimeout(appear, PATIENCE_MS);
-		await loadConfig();
+		await loadConfig().catch(() => {});
 		clearTimeout(patience);
-		if (over) return;
+		if (signal.aborted) return;
 		appear();
 		if (frame.classList.contains('busy')) return;
 		if (opensItself || isOpen) void show(isOpen);
-		else launcher.button.addEventListener('pointerenter', () => void loadChat().catch(() => {}), { once: true });
+		else launcher.button.addEventListener('pointerenter', prepare, { once: true });
 	};
 
 	/** Brings the chat on the page, and opens it. */
@@ -169,15 +161,18 @@ export function createWidget(options: WidgetOptions): Widget {
 		if (!host.isConnected) return;
 		paint();
 		frame.classList.add('busy');
+		sentence.textContent = '';
 		try {
 			if (!config) {
-				await loadConfig();
+				await loadConfig().catch(() => {});
 				// One that was made without it cannot do anything.
 				chat?.destroy();
 				chat = null;
 			}
-			const [module, strings] = await Promise.all([loadChat(), loadStrings()]);
-			if (over) return;
+			prepare();
+			const strings = await loadStrings();
+			const module = await loadChat();
+			if (signal.aborted) return;
 			chat ??= module.createChat({
 				place,
 				root,
@@ -213,6 +208,7 @@ export function createWidget(options: WidgetOptions): Widget {
 			// The button stays, for another try.
 			isOpen = false;
 			openness.set(deploymentId, false);
+			if (takeFocus) sentence.textContent = strings?.trouble ?? TROUBLE;
 			emit('error', { status: 0, code: 'unreachable' });
 		} finally {
 			frame.classList.remove('busy');
@@ -239,10 +235,10 @@ export function createWidget(options: WidgetOptions): Widget {
 	const onOpening = (event: Event) => {
 		if ((event as CustomEvent).detail !== host) close();
 	};
-	addEventListener(OPENING, onOpening);
+	addEventListener(OPENING, onOpening, { signal });
 
 	if (document.body) void begin();
-	else addEventListener('DOMContentLoaded', () => void begin(), { once: true });
+	else addEventListener('DOMContentLoaded', () => void begin(), { once: true, signal });
 
 	return {
 		deploymentId,
@@ -261,13 +257,23 @@ export function createWidget(options: WidgetOptions): Widget {
 		},
 		on,
 		destroy() {
-			over = true;
+			life.abort();
 			chat?.destroy();
 			chat = null;
 			spot?.leave();
-			dark.removeEventListener('change', paint);
-			removeEventListener(OPENING, onOpening);
 			host.remove();
 		},
+	};
+}
+
+/** Asks for something once, for all who want it; again where it could not be had. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+	let asked: Promise<T> | null = null;
+	return () => {
+		asked ??= ask().catch((error) => {
+			asked = null;
+			throw error;
+		});
+		return asked;
 	};
 }

@@ -33,7 +33,7 @@ function get(path: string, headers: Record<string, string> = {}, url = app.url):
 
 async function chatFile(): Promise<string> {
 	const { body } = await get('/widget.js');
-	return /chat-[0-9a-f]{10}\.js/.exec(body.toString())?.[0] as string;
+	return `chat${/-[0-9a-f]{10}\.js/.exec(body.toString())?.[0]}`;
 }
 
 test('the script may be loaded by any website, is compressed as the browser likes, and is asked about again', async () => {

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import {
 	embed,
+	type PasserBy,
 	SHOP,
 	shopPage,
 	startBrowser,
@@ -33,17 +34,22 @@ export interface Shop extends AsyncDisposable {
 	browser: TestBrowser;
 	/** A deployment whose assistant is the stand-in model, unless said otherwise. */
 	deploy(settings?: object, assistant?: object): Promise<string>;
-	/** A new visitor on a page of the shop with this deployment's widget. */
-	visit(deployment: string, how?: VisitOptions): Promise<Visitor & { chat: ChatOnPage }>;
+	/** Somebody who was never here before, on a page of the shop with this deployment's widget. */
+	visit(deployment: string, how?: VisitOptions): Promise<PasserBy & { chat: ChatOnPage }>;
+	/** The same with a browser profile of their own, whose clock, network, routes and scripts may be changed. */
+	stay(deployment: string, how?: StayOptions): Promise<Visitor & { chat: ChatOnPage }>;
 }
 
 export interface VisitOptions {
 	attributes?: string;
 	host?: string;
-	context?: Parameters<TestBrowser['visitor']>[0];
 	/** The whole of what the page loads, instead of the script tag. */
 	script?: string;
 	headers?: Record<string, string>;
+}
+
+export interface StayOptions extends VisitOptions {
+	context?: Parameters<TestBrowser['visitor']>[0];
 	before?: (visitor: Visitor) => Promise<unknown>;
 }
 
@@ -55,6 +61,11 @@ export async function openShop(options: TestAppOptions = {}): Promise<Shop> {
 		startBrowser(),
 	]);
 	let pages = 0;
+	const pageWith = (deployment: string, { script, attributes, headers, host }: VisitOptions) => {
+		const path = `/${++pages}`;
+		site.serve(path, shopPage(script ?? embed(app.url, deployment, attributes)), headers);
+		return site.url(path, host);
+	};
 	return {
 		app,
 		model,
@@ -62,11 +73,14 @@ export async function openShop(options: TestAppOptions = {}): Promise<Shop> {
 		browser,
 		deploy: (settings, assistant) => deploy(app.call, settings, assistant),
 		async visit(deployment, how = {}) {
+			const visitor = await browser.passerBy();
+			await visitor.page.goto(pageWith(deployment, how));
+			return Object.assign(visitor, { chat: chatOn(visitor.page) });
+		},
+		async stay(deployment, how = {}) {
 			const visitor = await browser.visitor(how.context);
-			const path = `/${++pages}`;
-			site.serve(path, shopPage(how.script ?? embed(app.url, deployment, how.attributes)), how.headers);
 			await how.before?.(visitor);
-			await visitor.page.goto(site.url(path, how.host));
+			await visitor.page.goto(pageWith(deployment, how));
 			return Object.assign(visitor, { chat: chatOn(visitor.page) });
 		},
 		async [Symbol.asyncDispose]() {
@@ -136,6 +150,8 @@ export function chatOn(page: Page, which = 0) {
 			await this.field.waitFor();
 		},
 		async ask(text: string) {
+			// Until a reply is whole nothing is sent, and what is written stays in the field.
+			await panel.locator('button[type=submit]').waitFor();
 			await this.field.fill(text);
 			await this.field.press('Enter');
 		},

@@ -1,62 +1,42 @@
 import assert from 'node:assert/strict';
 import { openAsBlob } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { findProgram } from '../support/programs.ts';
+import {
+	noBrowser,
+	SHOP,
+	STRANGER,
+	startBrowser,
+	startSite,
+	type TestBrowser,
+	type TestSite,
+} from '../support/browser.ts';
 import { until } from '../support/until.ts';
 
 const SAMPLES = fileURLToPath(new URL('../../data/samples/', import.meta.url));
-const BROWSER = ['chromium', 'chromium-browser', 'google-chrome'].map(findProgram).find((path) => path !== null);
-const chosen = process.env.PARLEY_CHROMIUM ?? BROWSER;
-const ARGS = [
-	'--no-sandbox',
-	'--disable-gpu',
-	'--disable-quic',
-	'--no-first-run',
-	'--disable-background-networking',
-	'--disable-component-update',
-	'--disable-sync',
-];
+const skip = noBrowser;
 
 let app: TestApp;
-let site: Server;
-let browser: BrowserContext;
-let profile: string;
+let site: TestSite;
+let browser: TestBrowser;
 let deployment: string;
 
 before(async () => {
-	if (!chosen) return;
-	app = await startTestApp();
-	site = createServer((_request, response) => {
-		response.setHeader('content-type', 'text/html; charset=utf-8').end('<!doctype html><title>A shop</title>');
-	});
-	await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-	profile = await mkdtemp(join(tmpdir(), 'parley-browser-'));
-	browser = await chromium.launchPersistentContext(profile, { executablePath: chosen, headless: true, args: ARGS });
+	if (skip) return;
+	[app, site, browser] = await Promise.all([startTestApp(), startSite(), startBrowser()]);
+	site.serve('/', '<!doctype html><title>A shop</title>');
 	deployment = await deploy();
 });
 
 after(async () => {
-	await browser?.close();
-	await new Promise((resolve) => (site ? site.close(resolve) : resolve(null)));
+	await browser?.[Symbol.asyncDispose]();
+	await site?.[Symbol.asyncDispose]();
 	await app?.[Symbol.asyncDispose]();
-	if (profile) await rm(profile, { recursive: true, force: true });
 });
 
-function needsBrowser(context: TestContext): boolean {
-	if (chosen) return true;
-	context.skip('No Chromium was found: install one, or name it in PARLEY_CHROMIUM.');
-	return false;
-}
-
-/** The five sample documents behind a deployment that 127.0.0.1 may embed. */
+/** The five sample documents behind a deployment that the shop may embed. */
 async function deploy(): Promise<string> {
 	const { body: base } = await app.call('POST', '/api/v1/knowledge-bases', { name: 'Kettles' });
 	const files = ['brook-kettle-manual.pdf', 'shipping-and-returns.docx', 'visit-and-contact.html'];
@@ -73,20 +53,17 @@ async function deploy(): Promise<string> {
 	const { body: assistant } = await app.call('POST', '/api/v1/assistants', { name: 'Kettle help' });
 	const attach = { knowledge_base_id: base.id };
 	await app.call('POST', `/api/v1/assistants/${assistant.id}/knowledge-bases`, attach);
-	const settings = { assistant_id: assistant.id, allowed_domains: ['http://127.0.0.1'] };
+	const settings = { assistant_id: assistant.id, allowed_domains: [`${SHOP}:*`] };
 	const { body } = await app.call('POST', '/api/v1/deployments', settings);
 	return body.id;
 }
 
-async function visit(host: string): Promise<Page> {
-	const page = await browser.newPage();
-	await page.goto(`http://${host}:${(site.address() as AddressInfo).port}/`);
-	return page;
-}
-
-test("a page on an allowed domain reads the configuration and streams a cited answer into a visitor's browser", async (context) => {
-	if (!needsBrowser(context)) return;
-	const page = await visit('127.0.0.1');
+test("a page on an allowed domain reads the configuration and streams a cited answer into a visitor's browser", {
+	skip,
+}, async () => {
+	await using visitor = await browser.passerBy();
+	const { page } = visitor;
+	await page.goto(site.url());
 	const seen = await page.evaluate(
 		async ({ url, id }) => {
 			const config = await (await fetch(`${url}/api/v1/widget/config?deployment_id=${id}`)).text();
@@ -111,12 +88,12 @@ test("a page on an allowed domain reads the configuration and streams a cited an
 	assert.equal(last.message.citations[0].title, 'Visit and contact');
 	const deltas = events.filter(({ type }) => type === 'message.delta');
 	assert.equal(deltas.map(({ delta }) => delta).join(''), last.message.content);
-	await page.close();
 });
 
-test('a page on another domain can neither read the configuration nor ask', async (context) => {
-	if (!needsBrowser(context)) return;
-	const page = await visit('localhost');
+test('a page on another domain can neither read the configuration nor ask', { skip }, async () => {
+	await using visitor = await browser.passerBy();
+	const { page } = visitor;
+	await page.goto(site.url('/', STRANGER));
 	const { statuses, body } = await page.evaluate(
 		async ({ url, id }) => {
 			const config = await fetch(`${url}/api/v1/widget/config?deployment_id=${id}`);
@@ -131,5 +108,4 @@ test('a page on another domain can neither read the configuration nor ask', asyn
 	);
 	assert.deepEqual(statuses, [403, 403]);
 	assert.equal(JSON.parse(body).error.code, 'domain_not_allowed');
-	await page.close();
 });

@@ -25,7 +25,9 @@ test('a visitor opens the chat, asks, and sees the answer with its source', { sk
 	await chat.control('Source 1').first().click();
 	const source = chat.panel.getByRole('group', { name: 'Source 1' });
 	await source.waitFor();
-	assert.match((await source.textContent()) ?? '', /Returns.*You have 45 days to return an order/s);
+	// The passage as one reads it, not as it is marked up.
+	assert.equal(await source.getByRole('heading', { name: 'Returns' }).count(), 1);
+	assert.match((await source.textContent()) ?? '', /^Returns [^#]*You have 45 days to return an order/s);
 	await chat.control('Source 1').first().click();
 	await source.waitFor({ state: 'detached' });
 	assert.deepEqual({ problems: visitor.problems, foreign: visitor.foreign }, { problems: [], foreign: [] });
@@ -104,6 +106,7 @@ test('a reply that failed is written anew for the same message', { skip }, async
 	await chat.reply.getByText('The answer could not be written.').waitFor();
 	await chat.control('Try again').click();
 	await chat.says('Here it is.');
+	await chat.control('Send').waitFor();
 	assert.deepEqual(
 		(await stored(shop.app.call, deployment)).map(({ role, status }) => `${role} ${status}`),
 		['user completed', 'assistant completed'],
@@ -112,7 +115,7 @@ test('a reply that failed is written anew for the same message', { skip }, async
 
 test('whoever sends too much is told for how long to wait, and the message is not lost', { skip }, async () => {
 	const deployment = await shop.deploy({ rate_limit: { messages_per_minute: 1 } });
-	await using visitor = await shop.visit(deployment);
+	await using visitor = await shop.stay(deployment);
 	const { chat, page } = visitor;
 	await page.clock.install();
 	await chat.open();
@@ -189,7 +192,7 @@ test('a person takes over: what they say appears by itself, under their name', {
 	const deployment = await shop.deploy();
 	const { call } = shop.app;
 	await using visitor = await shop.visit(deployment);
-	const { chat } = visitor;
+	const { chat, page } = visitor;
 	await chat.open();
 	await chat.ask('Is anybody there?');
 	await chat.says('Hello.');
@@ -205,31 +208,45 @@ test('a person takes over: what they say appears by itself, under their name', {
 	await call('POST', `${conversation}/messages`, { content: 'Bring it along.', name: 'Maria' });
 	await chat.says('Bring it along.');
 	assert.equal(shop.model.calls.length, asked);
-	// Closed, the chat counts what is said meanwhile when it is looked at again, and misses nothing.
+	// Closed, the chat counts what is said meanwhile.
 	await chat.control('Close chat').click();
 	await call('POST', `${conversation}/messages`, { content: 'We close at six.', name: 'Maria' });
+	await chat.button.and(page.getByLabel('Open chat (1)')).waitFor();
+	assert.equal(await chat.host.locator('.badge').textContent(), '1');
 	await chat.button.click();
 	await chat.says('We close at six.');
+	await chat.button.and(page.getByLabel('Close chat', { exact: true })).waitFor();
 });
 
 test('without streaming a reply comes whole, and a person’s words come too', { skip }, async () => {
 	const deployment = await shop.deploy({ features: { streaming: false } });
 	const { call } = shop.app;
 	shop.model.next([{ status: 400, body: '{}' }], [{ say: 'In one piece.' }]);
-	await using visitor = await shop.visit(deployment);
+	await using visitor = await shop.stay(deployment);
 	const { chat, page } = visitor;
 	await page.clock.install();
 	await chat.open();
 	await chat.ask('How?');
-	await chat.notice.getByText('The answer could not be written.').waitFor();
+	await chat.reply.getByText('The answer could not be written.').waitFor();
+	assert.equal(await chat.panel.getByText('Not sent').count(), 0, 'the message is stored');
 	await chat.control('Try again').click();
 	await chat.says('In one piece.');
+	assert.equal(await chat.messages.count(), 3);
+	// In a conversation that is known what failed is shown as it is stored.
+	shop.model.next([{ status: 400, body: '{}' }], [{ say: 'Again in one piece.' }]);
+	await chat.ask('And now?');
+	await chat.reply.getByText('The answer could not be written.').waitFor();
+	assert.equal(await chat.panel.getByText('Not sent').count(), 0);
+	await chat.control('Try again').click();
+	await chat.says('Again in one piece.');
+	assert.equal(await chat.messages.count(), 5);
 	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
 	await call('POST', `/api/v1/conversations/${body.data[0].id}/takeover`);
 	await call('POST', `/api/v1/conversations/${body.data[0].id}/messages`, { content: 'It is me.', name: 'Maria' });
 	await page.clock.fastForward(10_000);
 	await chat.says('It is me.');
-	assert.equal((await stored(call, deployment)).length, 3);
+	await chat.control('Send').waitFor();
+	assert.equal((await stored(call, deployment)).length, 5);
 });
 
 test('without rich content a message is the text that it is', { skip }, async () => {
@@ -247,7 +264,7 @@ test('without rich content a message is the text that it is', { skip }, async ()
 test('code is copied by its button', { skip }, async () => {
 	const deployment = await shop.deploy();
 	shop.model.next([{ say: 'Run this:\n\n```sh\nkettle --descale\n```\n' }]);
-	await using visitor = await shop.visit(deployment, {
+	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) =>
 			context.addInitScript(
 				'navigator.clipboard ??= {}; Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text } } })',
@@ -271,6 +288,7 @@ test('the page opens, closes, sends, listens and takes the widget away', { skip 
 	);
 	await page.evaluate('Parley.send("From the page")');
 	await chat.says('Hello.');
+	await chat.control('Send').waitFor();
 	assert.equal(await chat.button.isVisible(), false);
 	assert.equal(await chat.panel.getAttribute('aria-label'), 'Ask us');
 	await page.evaluate('Parley.close()');

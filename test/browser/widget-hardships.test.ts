@@ -19,7 +19,7 @@ const KEEPS_NOTHING =
 
 test('a fresh token goes on with the conversation also where the browser keeps nothing', { skip }, async () => {
 	const deployment = await shop.deploy(TOKENS);
-	await using visitor = await shop.visit(deployment, {
+	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) => context.addInitScript(KEEPS_NOTHING),
 	});
 	const { chat, page } = visitor;
@@ -39,7 +39,7 @@ test('a fresh token goes on with the conversation also where the browser keeps n
 test('a chat that could not begin begins when it is opened again', { skip }, async () => {
 	const deployment = await shop.deploy();
 	let isDown = true;
-	await using visitor = await shop.visit(deployment, {
+	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) =>
 			context.route('**/api/v1/widget/config*', (route) =>
 				isDown ? route.abort('connectionrefused') : route.continue(),
@@ -58,6 +58,38 @@ test('a chat that could not begin begins when it is opened again', { skip }, asy
 	await chat.ask('One?');
 	await chat.says('Hello.');
 	assert.deepEqual(await page.evaluate('seen'), ['open', 'ready', 'open']);
+	// Made twice, it is dressed once: the button's style sheet and the chat's.
+	assert.equal(await chat.of('.panel', 'element.getRootNode().adoptedStyleSheets.length'), 2);
+});
+
+test('where the chat itself cannot be loaded a sentence says so, in the visitor’s language where that is there', {
+	skip,
+}, async () => {
+	for (const [missing, locale, sentence] of [
+		['**/widget/chat-*', 'de-DE', 'Das hat nicht geklappt. Bitte versuchen Sie es noch einmal.'],
+		['**/widget/*-*', 'de-DE', 'That did not work. Please try again.'],
+	] as const) {
+		let isDown = true;
+		await using visitor = await shop.stay(await shop.deploy(), {
+			context: { locale },
+			before: ({ context }) =>
+				context.route(missing, (route) => (isDown ? route.abort('connectionreset') : route.continue())),
+		});
+		const { chat, page } = visitor;
+		await chat.button.click();
+		await chat.host.getByRole('alert').getByText(sentence).waitFor();
+		assert.equal(await chat.button.getAttribute('aria-expanded'), 'false');
+		// It does not open by itself on the next page.
+		await page.reload();
+		await chat.button.click();
+		await chat.host.getByRole('alert').getByText(sentence).waitFor();
+		isDown = false;
+		await chat.button.click();
+		await chat.field.waitFor();
+		assert.equal(await chat.host.getByRole('alert').count(), 0);
+		assert.equal(await chat.field.getAttribute('placeholder'), 'Nachricht schreiben …');
+		assert.equal(await chat.host.locator('.frame').getAttribute('lang'), 'de');
+	}
 });
 
 test('whoever uses the keyboard keeps a place in the chat when what they used is gone', { skip }, async () => {
@@ -79,7 +111,7 @@ test('whoever uses the keyboard keeps a place in the chat when what they used is
 	const written = new Promise<void>((resolve) => {
 		refuse = resolve;
 	});
-	await using other = await shop.visit(closed, {
+	await using other = await shop.stay(closed, {
 		before: ({ context }) =>
 			context.route('**/api/v1/widget/messages', async (route) => {
 				await written;
@@ -161,7 +193,7 @@ test('a screen reader hears what is to be done first, and what is said while the
 
 test('what is written while too much was sent goes out when the time is over', { skip }, async () => {
 	const deployment = await shop.deploy({ rate_limit: { messages_per_minute: 1 } });
-	await using visitor = await shop.visit(deployment);
+	await using visitor = await shop.stay(deployment);
 	const { chat, page } = visitor;
 	await page.clock.install();
 	await chat.open();
@@ -192,6 +224,7 @@ test('a message of a conversation that was left is not sent into the next one', 
 	await chat.notice.waitFor({ state: 'detached' });
 	await chat.ask('Send this.');
 	await chat.says('Hello.');
+	await chat.control('Send').waitFor();
 	assert.deepEqual(
 		(await stored(shop.app.call, deployment)).map(({ content }) => content),
 		['Send this.', 'Hello.'],
@@ -215,7 +248,7 @@ test('a message that is stopped before it gets out is not sent later, unless it 
 	const deployment = await shop.deploy();
 	let isCut = true;
 	let tried = 0;
-	await using visitor = await shop.visit(deployment, {
+	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) =>
 			context.route('**/api/v1/widget/messages', (route) => {
 				tried++;
@@ -234,6 +267,7 @@ test('a message that is stopped before it gets out is not sent later, unless it 
 	await chat.field.waitFor();
 	await chat.ask('Now.');
 	await chat.says('Hello.');
+	await chat.control('Send').waitFor();
 	assert.equal(tried, before + 1);
 	assert.deepEqual(
 		(await stored(shop.app.call, deployment)).map(({ content }) => content),
@@ -243,7 +277,7 @@ test('a message that is stopped before it gets out is not sent later, unless it 
 
 test('two tabs of one visitor are in one conversation', { skip }, async () => {
 	const deployment = await shop.deploy();
-	await using visitor = await shop.visit(deployment);
+	await using visitor = await shop.stay(deployment);
 	const other = await visitor.context.newPage();
 	await other.goto(visitor.page.url());
 	const [one, two] = [visitor.chat, chatOn(other)];

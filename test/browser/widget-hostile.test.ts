@@ -143,3 +143,36 @@ test('two widgets live on a page with a strict policy and hostile styles, each w
 	}
 	assert.deepEqual({ foreign: visitor.foreign, problems: visitor.problems }, { foreign: [], problems: [] });
 });
+
+test('an element of the page that is called Parley is not taken for the widget, and a relative address is the page’s', {
+	skip,
+}, async () => {
+	const deployment = await shop.deploy();
+	const { port } = new URL(shop.app.url);
+	await using visitor = await shop.visit(deployment, {
+		script: `<form id="Parley"><input name="widgets"></form>${embed(shop.app.url, deployment, `data-base-url="//127.0.0.1:${port}/"`)}`,
+	});
+	const { chat, page } = visitor;
+	await page.waitForFunction('window.Parley.widgets?.length === 1');
+	assert.equal(await page.evaluate('Parley.get().deploymentId'), deployment);
+	await page.evaluate('Parley.send("Is that you?")');
+	await chat.says('Hello.');
+	assert.deepEqual(visitor.problems, []);
+});
+
+test('what a visitor types is no shortcut of the page’s, and the page does not learn it from its keys', {
+	skip,
+}, async () => {
+	await using visitor = await shop.visit(await shop.deploy());
+	const { chat, page } = visitor;
+	await chat.open();
+	await page.evaluate(
+		`window.told = []; for (const type of ['keydown', 'keypress', 'keyup', 'beforeinput', 'input']) addEventListener(type, (event) => told.push(type + ' ' + (event.key ?? event.data)))`,
+	);
+	await chat.field.pressSequentially('secret');
+	await chat.field.press('Enter');
+	await chat.says('Hello.');
+	assert.deepEqual(await page.evaluate('told'), []);
+	await page.getByLabel('Search').press('k');
+	assert.ok(((await page.evaluate('told')) as string[]).includes('keydown k'), 'it listens');
+});

@@ -142,7 +142,7 @@ test('the answer to a message is lost on its way, and the same message is not an
 	const deployment = await shop.deploy();
 	const asked = shop.model.calls.length;
 	let lost = 0;
-	await using visitor = await shop.visit(deployment, {
+	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) =>
 			context.route('**/api/v1/widget/messages', async (route) => {
 				if (route.request().method() !== 'POST' || lost++ > 0) return route.continue();
@@ -161,7 +161,7 @@ test('the answer to a message is lost on its way, and the same message is not an
 
 test('a browser that is offline says so, and sends what was written when it is back', { skip }, async () => {
 	const deployment = await shop.deploy();
-	await using visitor = await shop.visit(deployment);
+	await using visitor = await shop.stay(deployment);
 	const { chat, context } = visitor;
 	await chat.open();
 	await context.setOffline(true);
@@ -204,6 +204,7 @@ test('a server that is killed in the middle of a reply, and started again, finis
 	await using second = await startServer({ env, dataDir: first.dataDir, key: first.key });
 	wire.mend(second.port);
 	await chat.says('The second one, to its end.');
+	await chat.control('Send').waitFor();
 	assert.equal(await chat.messages.filter({ hasText: 'The first beginning' }).count(), 0);
 	assert.deepEqual(
 		(await stored(second.call, deployment)).map(({ role, status }) => `${role} ${status}`),
@@ -240,7 +241,7 @@ test('a conversation that was closed, or erased, says so and makes way for a new
 
 test('a visitor whose browser keeps nothing can talk all the same', { skip }, async () => {
 	const deployment = await shop.deploy();
-	await using visitor = await shop.visit(deployment, {
+	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) =>
 			context.addInitScript(
 				'for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("no", "SecurityError") } })',

@@ -16,7 +16,7 @@ after(() => shop?.[Symbol.asyncDispose]());
 async function visitTwo(context?: object) {
 	const [one, other] = [await shop.deploy(), await shop.deploy()];
 	const script = embed(shop.app.url, one) + embed(shop.app.url, other);
-	const visitor = await shop.visit(one, { script, ...(context ? { context } : {}) });
+	const visitor = await shop.stay(one, { script, ...(context ? { context } : {}) });
 	const { page } = visitor;
 	await page.waitForFunction('document.querySelectorAll("parley-widget").length === 2');
 	return { visitor, page, first: chatOn(page, 0), second: chatOn(page, 1) };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { chooseLanguage, directionOf } from '../../src/widget/languages/choose.ts';
-import { english } from '../../src/widget/languages/strings.ts';
+import { strings as english } from '../../src/widget/languages/en.ts';
 import { brandColours, contrastOf } from '../../src/widget/text/colours.ts';
 import { backoff } from '../../src/widget/transport/backoff.ts';
 

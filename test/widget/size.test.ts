@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Feedback, SendMessage, WidgetConfig, WidgetMessageReply } from '../../src/contract/index.ts';
+import { strings as english } from '../../src/widget/languages/en.ts';
 
 const BUILT = fileURLToPath(new URL('../../.build/widget/', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../src/widget/', import.meta.url));
 /** 20 kB, for whoever has the largest of the languages. */
 const LARGEST = 20_000;
 
 /** The files that the script of this build names; those of the build before may lie beside them. */
 function current(): string[] {
 	const script = readFileSync(`${BUILT}widget.js`, 'utf8');
-	return readdirSync(BUILT).filter((name) => /-[0-9a-f]{10}\.js$/.test(name) && script.includes(name));
+	return readdirSync(BUILT).filter((name) => script.includes(/-([0-9a-f]{10})\.js$/.exec(name)?.[1] ?? ' none '));
 }
 
 test('the widget is at most 20 kB, gzipped, with the button, the chat and any language', () => {
@@ -18,7 +21,7 @@ test('the widget is at most 20 kB, gzipped, with the button, the chat and any la
 	const chat = current().filter((name) => name.startsWith('chat-'));
 	const languages = current().filter((name) => !name.startsWith('chat-'));
 	assert.equal(chat.length, 1);
-	assert.equal(languages.length, 7);
+	assert.equal(languages.length, 8);
 	const total = size('widget.js') + size(chat[0] as string) + Math.max(...languages.map(size));
 	assert.ok(total <= LARGEST, `${total} bytes`);
 	assert.ok(size('widget.js') <= 5_000, `${size('widget.js')} bytes before anybody opens the chat`);
@@ -32,5 +35,26 @@ test('nothing of it can write HTML, make code of text, or set a style attribute'
 			/innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|document\.write|srcdoc|\beval\(|new Function|setAttribute\("style"|DOMParser/,
 			name,
 		);
+	}
+});
+
+test('what the bundles shorten is no name of the API’s or of a language’s, and is nowhere asked for by its text', async () => {
+	const { PRIVATE_NAMES } = await import(new URL('../../.scripts/widget-bundle.mjs', import.meta.url).href);
+	const names = new Set(Object.keys(english));
+	const collect = (schema: unknown): void => {
+		if (typeof schema !== 'object' || schema === null) return;
+		for (const name of Object.keys((schema as { properties?: object }).properties ?? {})) names.add(name);
+		for (const part of Object.values(schema)) collect(part);
+	};
+	for (const schema of [WidgetConfig, WidgetMessageReply, SendMessage, Feedback]) collect(schema);
+	assert.ok(['suggested_questions', 'citations', 'rating', 'openSource'].every((name) => names.has(name)));
+	const source = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+		.filter((name) => /\.tsx?$/.test(name))
+		.map((name) => readFileSync(SOURCE + name, 'utf8'))
+		.join('\n');
+	for (const name of PRIVATE_NAMES as string[]) {
+		assert.ok(!names.has(name), name);
+		assert.doesNotMatch(source, new RegExp(`\\['${name}'\\]|'${name}' in `), name);
+		assert.match(source, new RegExp(`\\b${name}\\b`), `${name} is nowhere`);
 	}
 });

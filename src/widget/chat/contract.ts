@@ -17,8 +17,7 @@ export interface ChatOptions {
 	base: string;
 	config: WidgetConfig | null;
 	problem: Problem | null;
-	/** Null: English. */
-	strings: Strings | null;
+	strings: Strings;
 	language: Language;
 	title: string | undefined;
 	/** Whether the screen is so small that the chat covers the page. */

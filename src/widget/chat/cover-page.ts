@@ -4,11 +4,21 @@
  */
 export function coverPage(place: HTMLElement): () => void {
 	const { host } = place.getRootNode() as ShadowRoot;
+	const life = new AbortController();
+	const { signal } = life;
+	const behind = new Set<HTMLElement>();
 	// The other widgets of the page too.
-	const behind = [...document.querySelectorAll<HTMLElement>('body, parley-widget')].filter(
-		(element) => element !== host && !element.inert,
-	);
-	for (const element of behind) element.inert = true;
+	const cover = () => {
+		for (const element of document.querySelectorAll<HTMLElement>('body, parley-widget')) {
+			if (element === host || element.inert) continue;
+			element.inert = true;
+			behind.add(element);
+		}
+	};
+	cover();
+	// A page that changes by itself may bring another body.
+	const observer = new MutationObserver(cover);
+	observer.observe(document.documentElement, { childList: true });
 	const viewport = visualViewport;
 	const fit = () => {
 		// Who looks closer wants it larger, not the chat smaller.
@@ -17,12 +27,12 @@ export function coverPage(place: HTMLElement): () => void {
 		place.style.setProperty('--top', `${viewport.offsetTop}px`);
 	};
 	fit();
-	viewport?.addEventListener('resize', fit);
-	viewport?.addEventListener('scroll', fit);
+	viewport?.addEventListener('resize', fit, { signal });
+	viewport?.addEventListener('scroll', fit, { signal });
 	return () => {
+		life.abort();
+		observer.disconnect();
 		for (const element of behind) element.inert = false;
-		viewport?.removeEventListener('resize', fit);
-		viewport?.removeEventListener('scroll', fit);
 	};
 }
 

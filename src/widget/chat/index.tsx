@@ -1,25 +1,31 @@
-import { english, type Strings } from '../languages/strings.ts';
-import { adopt } from '../page/style-sheets.ts';
+import type { Strings } from '../languages/strings.ts';
+import { styleSheet } from '../page/style-sheets.ts';
 import { parseMarkdown, plainText } from '../text/markdown.ts';
 import css from './chat.css';
 import type { Chat, ChatOptions } from './contract.ts';
 import { coverPage, keepInside } from './cover-page.ts';
 import { draw, h } from './elements.ts';
+import type { Notice } from './notices.ts';
 import { Panel } from './panel.tsx';
-import { createSession, type Notice } from './session.ts';
+import { createSession } from './session.ts';
 
 /** Pixels from the end at which somebody still reads the end. */
 const NEAR = 48;
 const COPIED_MS = 2_000;
 const TELL_MS = 150;
+const sheet = styleSheet(css);
+/** What is typed here is no shortcut of the page's, and none of its business. */
+const KEPT = ['keydown', 'keypress', 'keyup', 'beforeinput', 'input'];
 
 /** Makes the chat behind a button: what it knows is the session's, what is seen of it the panel's. */
 export function createChat(options: ChatOptions): Chat {
-	const { place, root, base, config, small, onClose, onUnread, emit } = options;
-	const strings = options.strings ?? english;
-	adopt(root, css);
-	const sources = new Map<string, number>();
-	let copied: string | null = null;
+	const { place, root, base, config, strings, small, onClose, onUnread, emit } = options;
+	const life = new AbortController();
+	const { signal } = life;
+	// The chat before this one may have brought it.
+	if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+	const openSources = new Map<string, number>();
+	let copiedText: string | null = null;
 	let open = false;
 	let said = '';
 	let unread = 0;
@@ -36,9 +42,10 @@ export function createChat(options: ChatOptions): Chat {
 			base,
 			config,
 			changed: () => soon(),
-			heard(what) {
-				if ('says' in what) return tell(what.says);
-				const { content, author } = what.reply;
+			heard({ says, reply }) {
+				if (says) tell(says);
+				if (!reply) return;
+				const { content, author } = reply;
 				say(`${author.name ?? strings.assistant}: ${plainText(parseMarkdown(content))}`);
 				if (!open) onUnread(++unread);
 			},
@@ -81,12 +88,12 @@ export function createChat(options: ChatOptions): Chat {
 				title={options.title ?? strings.title}
 				open={open}
 				modal={modal}
-				sources={sources}
-				copied={copied}
+				openSources={openSources}
+				copiedText={copiedText}
 				onClose={onClose}
 				onReload={options.onReload}
 				onRestart={() => {
-					session?.restart();
+					session?.startAnew();
 					show();
 					focus();
 				}}
@@ -97,8 +104,8 @@ export function createChat(options: ChatOptions): Chat {
 				}}
 				onEarlier={() => void earlier()}
 				onSource={(id: string, number: number) => {
-					if (sources.get(id) === number) sources.delete(id);
-					else sources.set(id, number);
+					if (openSources.get(id) === number) openSources.delete(id);
+					else openSources.set(id, number);
 					atEnd = false;
 					show();
 					place.querySelector('.source')?.scrollIntoView({ block: 'nearest' });
@@ -116,7 +123,8 @@ export function createChat(options: ChatOptions): Chat {
 		]);
 		// What was focused may be gone, or of no use any more; whoever uses the keyboard is not.
 		if (open && hadFocus && !root.activeElement?.matches(':enabled, a, [tabindex]')) focus();
-		if (atEnd) log().scrollTop = log().scrollHeight;
+		// One that is empty is seen from its beginning.
+		if (atEnd && session?.messages().length) log().scrollTop = log().scrollHeight;
 		// A countdown counts.
 		if (open && session?.notice()?.until) timer = setTimeout(show, 1000) as unknown as number;
 	};
@@ -129,7 +137,7 @@ export function createChat(options: ChatOptions): Chat {
 	const earlier = async () => {
 		const fromEnd = log().scrollHeight - log().scrollTop;
 		atEnd = false;
-		await session?.earlier();
+		await session?.loadOlder();
 		show();
 		log().scrollTop = log().scrollHeight - fromEnd;
 		log().focus({ preventScroll: true });
@@ -141,10 +149,10 @@ export function createChat(options: ChatOptions): Chat {
 		} catch {
 			return say(strings.trouble);
 		}
-		copied = text;
+		copiedText = text;
 		say(strings.copied);
 		setTimeout(() => {
-			copied = null;
+			copiedText = null;
 			soon();
 		}, COPIED_MS);
 	};
@@ -153,11 +161,10 @@ export function createChat(options: ChatOptions): Chat {
 		// Escape also ends what an input method composes; that is not for us.
 		if (event.key === 'Escape' && !event.isComposing && event.keyCode !== 229) onClose();
 		else if (event.key === 'Tab' && uncover) keepInside(event, place);
-		// What is typed here is no shortcut of the page's.
-		event.stopPropagation();
 	};
-	place.addEventListener('keydown', onKey);
-	small.addEventListener('change', soon);
+	place.addEventListener('keydown', onKey, { signal });
+	for (const type of KEPT) place.addEventListener(type, (event) => event.stopPropagation(), { signal });
+	small.addEventListener('change', soon, { signal });
 
 	return {
 		show(wanted, takeFocus) {
@@ -177,17 +184,16 @@ export function createChat(options: ChatOptions): Chat {
 		send,
 		identify: (jwt) => session?.identify(jwt),
 		destroy() {
+			life.abort();
 			clearTimeout(timer);
 			clearTimeout(telling);
 			session?.destroy();
 			uncover?.();
-			place.removeEventListener('keydown', onKey);
-			small.removeEventListener('change', soon);
 			draw(place, []);
 		},
 	};
 }
 
-function sentenceFor(status: number): Notice['says'] {
+function sentenceFor(status: number): keyof Strings {
 	return status === 403 ? 'forbidden' : status === 404 ? 'gone' : 'trouble';
 }

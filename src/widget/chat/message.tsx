@@ -15,7 +15,7 @@ export interface MessageProps {
 	/** The source that is open. */
 	open: number | undefined;
 	/** The code that was copied a moment ago. */
-	copied: string | null;
+	copiedText: string | null;
 	onSource(id: string, number: number): void;
 	onRetry(id: string): void;
 	onRate(id: string, rating: 'up' | 'down'): void;
@@ -24,8 +24,8 @@ export interface MessageProps {
 
 /** One message, with what can be done about it. */
 export function Message(props: MessageProps): Drawing {
-	const { message, strings, open, onSource } = props;
-	const { id, role, author, status, content, citations, looking } = message;
+	const { message, strings, onSource } = props;
+	const { id, role, author, status, content, citations, searching } = message;
 	const mine = role === 'user';
 	const writing = status === 'in_progress';
 	const toggle = (number: number) => onSource(id, number);
@@ -39,18 +39,18 @@ export function Message(props: MessageProps): Drawing {
 					{mine ? (
 						<p dir="auto">{content}</p>
 					) : (
-						richText({ ...props, content, sources: citations.map(({ index }) => index), onSource: toggle })
+						richText({ ...props, content, cited: citations.map(({ index }) => index), onSource: toggle })
 					)}
-					{writing && (looking || !content) && waiting(strings, looking)}
+					{writing && (searching || !content) && waiting(strings, searching)}
 				</div>
 			)}
-			{citations.length > 0 && sources(citations, open, strings, toggle)}
+			{citations.length > 0 && sources(props, toggle)}
 			{footer(props)}
 		</div>
 	);
 }
 
-function waiting(strings: Strings, looking: boolean): Drawing {
+function waiting(strings: Strings, searching: boolean): Drawing {
 	return (
 		<p class="waiting">
 			<span class="dots" aria-hidden="true">
@@ -58,17 +58,14 @@ function waiting(strings: Strings, looking: boolean): Drawing {
 				<i />
 				<i />
 			</span>
-			<span class={looking ? '' : 'unseen'}>{looking ? strings.looking : strings.writing}</span>
+			<span class={searching ? '' : 'unseen'}>{searching ? strings.looking : strings.writing}</span>
 		</p>
 	);
 }
 
-function sources(
-	citations: readonly Citation[],
-	shown: number | undefined,
-	strings: Strings,
-	onToggle: (number: number) => void,
-): Drawing {
+function sources(props: MessageProps, onToggle: (number: number) => void): Drawing {
+	const { message, strings, open: shown } = props;
+	const { citations } = message;
 	const open = citations.find(({ index }) => index === shown);
 	return (
 		<div class="sources">
@@ -79,13 +76,14 @@ function sources(
 					</button>
 				))}
 			</div>
-			{open && source(open, strings)}
+			{open && source(open, props)}
 		</div>
 	);
 }
 
-/** What a reference leads to: where it is from, and the words themselves. */
-function source({ title, page, text, url, index }: Citation, strings: Strings): Drawing {
+/** What a reference leads to: where it is from, and the words themselves, which refer to nothing here. */
+function source({ title, page, text, url, index }: Citation, props: MessageProps): Drawing {
+	const { strings } = props;
 	const href = url && safeUrl(url);
 	return (
 		<div class="source" role="group" aria-label={strings.source.replace('{n}', String(index))}>
@@ -93,7 +91,7 @@ function source({ title, page, text, url, index }: Citation, strings: Strings): 
 				<b dir="auto">{title}</b> {page !== null && <span>{strings.page.replace('{n}', String(page))}</span>}
 			</p>
 			<blockquote dir="auto" tabindex="0">
-				{text}
+				{richText({ ...props, content: text, cited: [], onSource() {} })}
 			</blockquote>
 			{href && (
 				<Link href={href}>

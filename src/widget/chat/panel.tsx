@@ -4,8 +4,9 @@ import { Composer } from './composer.tsx';
 import { type Child, type Drawing, h } from './elements.ts';
 import { IconButton } from './icons.tsx';
 import { Message } from './message.tsx';
-import type { Notice, Session } from './session.ts';
-import type { ShownMessage } from './transcript.ts';
+import type { Notice } from './notices.ts';
+import type { Session } from './session.ts';
+import { type ShownMessage, unstored } from './transcript.ts';
 
 export interface PanelProps {
 	/** Null: the configuration could not be had, and `problem` says why. */
@@ -18,8 +19,8 @@ export interface PanelProps {
 	/** It covers the page, which is out of reach meanwhile. */
 	modal: boolean;
 	/** The source that is open, by message. */
-	sources: ReadonlyMap<string, number>;
-	copied: string | null;
+	openSources: ReadonlyMap<string, number>;
+	copiedText: string | null;
 	onClose(): void;
 	onReload(): void;
 	onRestart(): void;
@@ -47,29 +48,29 @@ export function Panel(props: PanelProps): Drawing {
 				<IconButton shape="close" label={strings.minimise} onClick={onClose} />
 			</header>
 			<div class="log" role="log" aria-live="off" aria-label={strings.log} tabindex="0" onScroll={props.onScroll}>
-				{session && messages(session, props)}
+				{session ? messages(session, props) : notice && shownNotice(notice, props)}
 			</div>
-			{notice && shownNotice(notice, props)}
+			{session && notice && shownNotice(notice, props)}
 			<Composer
 				strings={strings}
-				disabled={!session || session.blocked()}
-				busy={session?.busy() ?? false}
+				disabled={!session || session.isBlocked()}
+				busy={session?.isBusy() ?? false}
 				held={notice?.says === 'limited'}
 				onSend={props.onSend}
-				onStop={() => void session?.stop()}
+				onStop={() => void session?.stopReply()}
 			/>
 		</div>
 	);
 }
 
 function messages(session: Session, props: PanelProps): Child {
-	const { strings, config, sources, copied, onCopy, onSource, onSend, onEarlier } = props;
+	const { strings, config, openSources, copiedText, onCopy, onSource, onSend, onEarlier } = props;
 	const { appearance, features } = config as WidgetConfig;
-	const mayRetry = !session.busy() && !session.blocked() && session.notice()?.says !== 'limited';
+	const mayRetry = !session.isBusy() && !session.isBlocked() && session.notice()?.says !== 'limited';
 	const list = session.messages();
 	const one = (message: ShownMessage) => {
-		const open = sources.get(message.id);
-		const from = [strings, mayRetry, open, copied];
+		const open = openSources.get(message.id);
+		const from = [strings, mayRetry, open, copiedText];
 		const before = drawings.get(message);
 		if (before && from.every((value, index) => value === before.from[index])) return before.drawing;
 		const drawing = (
@@ -79,27 +80,28 @@ function messages(session: Session, props: PanelProps): Child {
 				rich={features.rich_content}
 				mayRetry={mayRetry}
 				open={open}
-				copied={copied}
+				copiedText={copiedText}
 				onSource={onSource}
-				onRetry={(id: string) => session.retry(id)}
-				onRate={(id: string, rating: 'up' | 'down') => void session.rate(id, rating)}
+				onRetry={(id: string) => session.retryMessage(id)}
+				onRate={(id: string, rating: 'up' | 'down') => void session.rateReply(id, rating)}
 				onCopy={onCopy}
 			/>
 		);
 		drawings.set(message, { from, drawing });
 		return drawing;
 	};
-	if (session.loading() && list.length === 0) return <p class="aside">{strings.loading}</p>;
+	if (session.isLoading() && list.length === 0) return <p class="aside">{strings.loading}</p>;
 	return [
-		session.hasEarlier() ? (
+		session.hasOlder() ? (
 			<button type="button" class="plain earlier" onClick={onEarlier}>
 				{strings.earlier}
 			</button>
 		) : (
-			appearance.greeting.trim() && one(greetingOf(appearance.greeting))
+			// It looks like a message, and is none.
+			appearance.greeting.trim() && one(unstored('', 'assistant', appearance.greeting, 'completed'))
 		),
 		list.map(one),
-		list.length === 0 && !session.blocked() && (
+		list.length === 0 && !session.isBlocked() && (
 			<div class="suggestions">
 				{appearance.suggested_questions.map((question) => (
 					<button type="button" dir="auto" onClick={() => onSend(question)}>
@@ -124,25 +126,4 @@ function shownNotice({ says, until }: Notice, { strings, problem, onReload, onRe
 			)}
 		</div>
 	);
-}
-
-const greetings = new Map<string, ShownMessage>();
-
-/** The greeting looks like a message, and is none. */
-function greetingOf(content: string): ShownMessage {
-	const known = greetings.get(content);
-	if (known) return known;
-	const greeting: ShownMessage = {
-		id: '',
-		role: 'assistant',
-		author: { type: 'model', name: null },
-		content,
-		status: 'completed',
-		citations: [],
-		feedback: null,
-		created_at: '',
-		looking: false,
-	};
-	greetings.set(content, greeting);
-	return greeting;
 }

@@ -9,11 +9,11 @@ export interface RichTextProps {
 	rich: boolean;
 	strings: Strings;
 	/** The numbers in the text that lead to a source. */
-	sources: readonly number[];
+	cited: readonly number[];
 	/** The source that is open. */
 	open: number | undefined;
 	/** The code that was copied a moment ago. */
-	copied: string | null;
+	copiedText: string | null;
 	onSource(number: number): void;
 	onCopy(text: string): void;
 }
@@ -66,8 +66,8 @@ export function Link({ href, children }: { href: string; children?: Child }): Dr
 	);
 }
 
-function reference(number: number, written: Child, { sources, open, onSource, strings }: RichTextProps): Child {
-	if (!sources.includes(number)) return written;
+function reference(number: number, written: Child, { cited, open, onSource, strings }: RichTextProps): Child {
+	if (!cited.includes(number)) return written;
 	return (
 		<button
 			type="button"
@@ -81,8 +81,8 @@ function reference(number: number, written: Child, { sources, open, onSource, st
 	);
 }
 
-function codeBlock(text: string, { strings, onCopy, copied }: RichTextProps): Drawing {
-	const done = copied === text;
+function codeBlock(text: string, { strings, onCopy, copiedText }: RichTextProps): Drawing {
+	const done = copiedText === text;
 	return (
 		<div class="code" dir="ltr">
 			<pre tabindex="0">

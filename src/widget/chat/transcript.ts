@@ -1,5 +1,4 @@
 import type { WidgetMessage } from '../../contract/index.ts';
-import type { Pending } from '../transport/remembered.ts';
 
 /** A message as it is shown; a change makes a new one. */
 export interface ShownMessage
@@ -7,7 +6,7 @@ export interface ShownMessage
 	/** `sending` and `unsent` are the visitor's that the server has not stored. */
 	status: WidgetMessage['status'] | 'sending' | 'unsent';
 	/** A tool is being called for it. */
-	looking: boolean;
+	searching: boolean;
 }
 
 /** Behind whatever has a time. */
@@ -15,7 +14,7 @@ const LAST = '~';
 
 /** The messages of a conversation in their order, however often and on whichever way the server tells of them. */
 export function createTranscript() {
-	let byId = new Map<string, ShownMessage>();
+	const byId = new Map<string, ShownMessage>();
 	let sorted: ShownMessage[] | null = null;
 
 	const put = (message: ShownMessage) => {
@@ -29,15 +28,15 @@ export function createTranscript() {
 
 	return {
 		list: (): readonly ShownMessage[] => {
-			sorted ??= [...byId.values()].sort((one, other) => (before(one, other) ? -1 : 1));
+			sorted ??= [...byId.values()].sort((one, other) => order(one, other));
 			return sorted;
 		},
 		get: (id: string) => byId.get(id),
 		/** Whether a reply is being written. */
-		writing: () => [...byId.values()].some(({ status }) => status === 'in_progress'),
+		isWriting: () => [...byId.values()].some(({ status }) => status === 'in_progress'),
 		/** A message as the server has it now. */
 		store({ id, role, author, content, citations, feedback, created_at, status }: WidgetMessage) {
-			put({ id, role, author, content, citations, feedback, created_at, status, looking: false });
+			put({ id, role, author, content, citations, feedback, created_at, status, searching: false });
 		},
 		/** The same from a list, which may be older than what the stream has told. */
 		merge(message: WidgetMessage) {
@@ -45,18 +44,13 @@ export function createTranscript() {
 			if (message.status !== 'in_progress' || !known) this.store(message);
 		},
 		/** The visitor's message on its way. */
-		send({ key, content }: Pending) {
-			put({
-				id: key,
-				role: 'user',
-				author: { type: 'visitor', name: null },
-				content,
-				status: 'sending',
-				citations: [],
-				feedback: null,
-				created_at: LAST,
-				looking: false,
-			});
+		send({ key, content }: { key: string; content: string }) {
+			put(unstored(key, 'user', content, 'sending'));
+		},
+		/** It is stored, and the reply to it has failed, though the server has told of neither. */
+		fail(key: string, reply: string) {
+			change(key, { status: 'completed' });
+			put(unstored(reply, 'assistant', '', 'failed'));
 		},
 		/** Text at its offset in UTF-16 code units; what was told before changes nothing. */
 		grow(id: string, index: number, delta: string) {
@@ -70,14 +64,34 @@ export function createTranscript() {
 			sorted = null;
 		},
 		clear() {
-			byId = new Map();
+			byId.clear();
 			sorted = null;
 		},
 	};
 }
 
-function before(one: ShownMessage, other: ShownMessage): boolean {
-	if (one.created_at !== other.created_at) return one.created_at < other.created_at;
-	// Of two on their way the one that was sent first; of two in one millisecond the ids tell.
-	return one.created_at === LAST || one.id < other.id;
+function order(one: ShownMessage, other: ShownMessage): number {
+	if (one.created_at !== other.created_at) return one.created_at < other.created_at ? -1 : 1;
+	// Of those on their way the one that was sent first is the first; of two in one millisecond the ids tell.
+	return one.created_at === LAST ? 0 : one.id < other.id ? -1 : 1;
+}
+
+/** A message that the server has not told of. */
+export function unstored(
+	id: string,
+	role: ShownMessage['role'],
+	content: string,
+	status: ShownMessage['status'],
+): ShownMessage {
+	return {
+		id,
+		role,
+		author: { type: role === 'user' ? 'visitor' : 'model', name: null },
+		content,
+		status,
+		citations: [],
+		feedback: null,
+		created_at: LAST,
+		searching: false,
+	};
 }

@@ -1,9 +1,18 @@
 import type { Parley, Widget } from '../public.d.ts';
 
+interface Registry extends Parley {
+	add(widget: Widget): void;
+}
+
 declare global {
 	interface Window {
-		Parley?: Parley & { add(widget: Widget): void };
+		Parley?: Registry;
 	}
+}
+
+/** The widget of a deployment, where the page has it. */
+export function registered(deploymentId: string): Widget | undefined {
+	return registry()?.get(deploymentId);
 }
 
 /**
@@ -11,12 +20,18 @@ declare global {
  * two servers.
  */
 export function register(widget: Widget): void {
-	window.Parley ??= createRegistry();
-	window.Parley.add(widget);
+	const found = registry() ?? createRegistry();
+	window.Parley = found;
+	found.add(widget);
 	dispatchEvent(new CustomEvent('parley:loaded', { detail: widget }));
 }
 
-function createRegistry(): NonNullable<Window['Parley']> {
+/** What is called so on the page by itself, such as an element with this id, is not it. */
+function registry(): Registry | undefined {
+	return Object.hasOwn(window, 'Parley') && Array.isArray(window.Parley?.widgets) ? window.Parley : undefined;
+}
+
+function createRegistry(): Registry {
 	const widgets: Widget[] = [];
 	const first = (): Widget => {
 		const [widget] = widgets;

@@ -1,0 +1,301 @@
+import { backoff } from '../transport/backoff.ts';
+import type { StreamEvent } from '../transport/event-stream.ts';
+import { pause } from '../transport/pause.ts';
+import type { Pending } from '../transport/remembered.ts';
+import { Refusal, type Requests } from '../transport/requests.ts';
+import type { Conversation } from './conversation.ts';
+import type { Heard } from './heard.ts';
+import type { Judge, JudgeOptions } from './judge.ts';
+import type { Notices } from './notices.ts';
+import type { ShownMessage } from './transcript.ts';
+
+/** Tries of a message that the server is too busy for, or that finds no server; then it waits for the visitor. */
+const TRIES = 8;
+/** A message that was on its way when its page went is sent by the next page, if that comes soon. */
+const FRESH_MS = 10 * 60_000;
+/** Where the server does not say (s). */
+const LIMITED_S = 5;
+/** Behind the key of a message that is stored, for the reply to it that failed: neither has an id that we were told. */
+const REPLY = '!';
+
+export interface DeliveryOptions {
+	requests: Requests;
+	conversation: Conversation;
+	notices: Notices;
+	judge: Judge;
+	emit: JudgeOptions['emit'];
+	streaming: boolean;
+	hear(event: StreamEvent): void;
+	/** Something happened that those who cannot see it must hear. */
+	heard(what: Heard): void;
+	load(conversation: string, signal?: AbortSignal): Promise<void>;
+	/** Whether a message is on its way has changed, or what is shown. */
+	update(): void;
+}
+
+/** Sends what the visitor writes, one message after the other: each until it is answered, and never twice. */
+export type Delivery = ReturnType<typeof createDelivery>;
+
+export function createDelivery(options: DeliveryOptions) {
+	const { requests, conversation, notices, judge, emit, streaming, hear, heard, load, update } = options;
+	const { transcript, sendable } = conversation;
+	const queue: string[] = [];
+	let current: AbortController | null = null;
+	/** A message cannot get out, and waits for its next try. */
+	let isStuck = false;
+	let stopWanted = false;
+	/** What a fresh token will send. */
+	let unidentified: Pending | null = null;
+
+	const busy = () => current !== null || transcript.isWriting();
+
+	/** Sends a message until it is answered, or must not be. Always under the same key: the server makes one of it. */
+	async function deliver(pending: Pending): Promise<void> {
+		const controller = new AbortController();
+		current?.abort();
+		current = controller;
+		isStuck = false;
+		sendable.set(pending.key, pending);
+		if (!pending.message) transcript.send(pending);
+		notices.drop('trouble', 'limited');
+		update();
+		let isSent = true;
+		try {
+			isSent = await tryUntilSent(pending, controller.signal);
+		} finally {
+			if (current === controller) {
+				current = null;
+				if (!isSent) {
+					transcript.change(pending.key, { status: 'unsent' });
+					transcript.remove(pending.key + REPLY);
+					// Written anew for a message that is stored: it stands as it stood.
+					const reply = pending.message && replyTo(pending.message);
+					if (reply) transcript.change(reply.id, { status: 'failed' });
+				}
+				update();
+				drain();
+			}
+		}
+	}
+
+	async function tryUntilSent(pending: Pending, signal: AbortSignal): Promise<boolean> {
+		/** The server has told of it, on this delivery. */
+		let isKnown = false;
+		for (let attempt = 0; ; ) {
+			let wait = 0;
+			try {
+				if (!conversation.isLoaded() && pending.conversation) await load(pending.conversation, signal).catch(() => {});
+				const answer = await (streaming ? requests.stream : requests.whole)(pending, signal);
+				notices.connected();
+				for await (const event of answer) {
+					isKnown ||= acknowledge(pending, event);
+					hear(event);
+				}
+				// Whatever a stream that ended early did not tell, the conversation's own stream will.
+				return true;
+			} catch (error) {
+				if (signal.aborted) return true;
+				if (error instanceof Refusal) {
+					if (error.status === 404 && pending.conversation && (await judge.isForgotten())) {
+						conversation.forget();
+						pending.conversation = null;
+						continue;
+					}
+					if (error.code === 'model_error') {
+						await failed(pending, signal);
+						return true;
+					}
+					if (error.status === 401) unidentified = pending;
+					if (error.status === 429 || !(await judge.isTemporary(error))) {
+						refused(error);
+						return false;
+					}
+					wait = error.retryAfter * 1000;
+				} else if (isKnown) {
+					// The message is stored, and its reply is being written: nothing need be sent again to see it.
+					return true;
+				}
+			}
+			// Without a network it was not even tried.
+			if (navigator.onLine) attempt++;
+			if (attempt >= TRIES) {
+				notices.note('trouble');
+				return false;
+			}
+			notices.disconnected();
+			if (stopWanted) {
+				keepBack();
+				return false;
+			}
+			isStuck = true;
+			await pause(Math.max(wait, backoff(attempt)), signal);
+			if (signal.aborted) return true;
+			isStuck = false;
+		}
+	}
+
+	/** Whether the server tells of the message that was sent: it is stored. */
+	function acknowledge(pending: Pending, { event, data }: StreamEvent): boolean {
+		if (event !== 'message.created') return false;
+		const { message } = JSON.parse(data);
+		if (message.role !== 'user') return false;
+		transcript.remove(pending.key + REPLY);
+		if (conversation.store(pending, message.id, message.conversation_id)) emit('message', { message });
+		return true;
+	}
+
+	/** The model failed to answer in one piece; the message is stored, though we are not told under which id. */
+	async function failed(pending: Pending, signal: AbortSignal): Promise<void> {
+		const { key, content, message } = pending;
+		const before = transcript.list().map(({ id }) => id);
+		const wasTold =
+			pending.conversation !== null &&
+			(await load(pending.conversation, signal).then(
+				() => true,
+				() => false,
+			));
+		if (signal.aborted) return;
+		const isOurs = (one: ShownMessage) => one.role === 'user' && one.content === content && !before.includes(one.id);
+		const stored = transcript.list().find(isOurs);
+		const reply = message ? replyTo(message) : undefined;
+		if (stored) conversation.store(pending, stored.id, pending.conversation as string);
+		else if (!message) transcript.fail(key, key + REPLY);
+		else if (reply) transcript.change(reply.id, { status: 'failed' });
+		if (!wasTold) heard({ says: 'failed' });
+	}
+
+	function refused({ status, code, retryAfter }: Refusal): void {
+		emit('error', { status, code });
+		if (status === 429) notices.limit((retryAfter || LIMITED_S) * 1000, drain);
+		else if (!notices.isBlocking()) notices.note('trouble');
+	}
+
+	/** Sends what waits, as soon as what is being written is finished. */
+	function drain(): void {
+		if (busy() || notices.isBlocking() || notices.is('limited')) return;
+		const text = queue.shift();
+		if (text !== undefined) begin(text);
+	}
+
+	function begin(content: string): void {
+		const pending: Pending = {
+			key: newKey(),
+			content,
+			conversation: conversation.id(),
+			message: '',
+			at: Date.now(),
+		};
+		// Kept before it is sent: a page that is reloaded now sends it again, under the same key.
+		conversation.keep(pending);
+		void deliver(pending);
+	}
+
+	function replyTo(id: string): ShownMessage | undefined {
+		const list = transcript.list();
+		const next = list[list.findIndex((message) => message.id === id) + 1];
+		return next?.role === 'assistant' ? next : undefined;
+	}
+
+	/** What was stopped on its way is not sent later: not by the next page either. */
+	function keepBack(): void {
+		stopWanted = false;
+		conversation.keep(null);
+	}
+
+	async function stop(): Promise<void> {
+		const id = conversation.id();
+		const pending = conversation.pending();
+		if (current && isStuck && pending) {
+			current.abort();
+			current = null;
+			keepBack();
+			transcript.change(pending.key, { status: 'unsent' });
+			notices.drop('reconnecting');
+			update();
+			return drain();
+		}
+		if (id === null || (current && pending?.message === '')) {
+			stopWanted = true;
+			return;
+		}
+		stopWanted = false;
+		await requests.stop(id).catch(() => notices.note('trouble'));
+	}
+
+	return {
+		busy,
+		drain,
+		stop,
+		/** Whether a message is on its way, or its reply is told in answer to it. */
+		isUnderWay: () => current !== null,
+
+		/** Sends what the visitor wrote, when its turn comes. */
+		send(text: string): void {
+			const content = text.trim();
+			if (content) queue.push(content);
+			drain();
+		},
+
+		/** Takes up the message that was on its way when the page before this one went. */
+		resume(): void {
+			const pending = conversation.pending();
+			if (!pending) return;
+			sendable.set(pending.message || pending.key, pending);
+			if (pending.message) return;
+			if (Date.now() - pending.at < FRESH_MS) void deliver(pending);
+			else {
+				// Whether it is still meant, the visitor knows.
+				transcript.send(pending);
+				transcript.change(pending.key, { status: 'unsent' });
+			}
+		},
+
+		/** Sends a message again that was not sent, or has a reply written anew that failed. */
+		retry(id: string): void {
+			const list = transcript.list();
+			const at = list.findIndex((message) => message.id === id);
+			const question = list
+				.slice(0, at + 1)
+				.reverse()
+				.find(({ role }) => role === 'user');
+			if (!question || busy() || notices.isBlocking()) return;
+			const pending = sendable.get(question.id);
+			if (question.id === id) {
+				void deliver(pending ?? { key: id, content: question.content, conversation: null, message: '', at: 0 });
+			} else if (pending) {
+				conversation.keep(pending);
+				transcript.change(id, { content: '', status: 'in_progress' });
+				void deliver(pending);
+			} else begin(question.content);
+		},
+
+		/** A reply has ended, or has something to be stopped: what was wanted of it meanwhile is done now. */
+		afterEvent(hasEnded: boolean): void {
+			if (hasEnded) {
+				stopWanted = false;
+				drain();
+			} else if (stopWanted && transcript.isWriting()) void stop();
+		},
+
+		/** Ends what goes on, and forgets what waits. */
+		leave(): void {
+			current?.abort();
+			current = unidentified = null;
+			stopWanted = false;
+			queue.length = 0;
+		},
+
+		/** There is a fresh token: sends what was turned away without one. Whether there was any. */
+		identified(): boolean {
+			const again = unidentified;
+			unidentified = null;
+			if (again) void deliver(again);
+			return again !== null;
+		},
+	};
+}
+
+/** Made for one message; also where the page is not served over HTTPS, and `randomUUID` is not there. */
+function newKey(): string {
+	return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
