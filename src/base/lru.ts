@@ -55,6 +55,12 @@ export class Lru<K, V> {
 		this.#unlink(entry);
 	}
 
+	clear(): void {
+		this.#entries.clear();
+		this.#oldest = undefined;
+		this.#newest = undefined;
+	}
+
 	/** Forgets what was not used for longest, and gives it back. */
 	forgetOldest(): V | undefined {
 		const oldest = this.#oldest;

@@ -22,7 +22,8 @@ export function titleOf(content: string): string | null {
 		.split(/[\r\n]+/)
 		.map((part) => part.replace(/[\s\p{Cc}]+/gu, ' ').trim())
 		.find((part) => /[\p{L}\p{N}]/u.test(part));
-	if (line === undefined) return null;
+	// Of what is short by itself the characters need not be counted: that takes longer than all else here.
+	if (line === undefined || line.length <= MAX_CHARS) return line ?? null;
 	const shown = [...characters.segment(line.slice(0, 4 * MAX_CHARS))].map(({ segment }) => segment);
 	if (shown.length <= MAX_CHARS && line.length <= 4 * MAX_CHARS) return line;
 	const cut = shown.slice(0, MAX_CHARS - 1).join('');

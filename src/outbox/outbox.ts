@@ -12,6 +12,8 @@ export interface FollowOptions {
 
 /** Events of the log read at once while catching up. */
 const PAGE = 200;
+/** Events of a growing stream that are remembered: who joins it at its beginning need not read the log. */
+const REMEMBERED = 32;
 
 /**
  * Streams of events, each readable from any position: what was missed comes from the log, then the follower cuts over to
@@ -68,12 +70,13 @@ export class Outbox implements Disposable {
 		signal.addEventListener('abort', onAbort, { once: true });
 		try {
 			// A position that no event of this stream reaches was not given out by this database: then nothing was missed.
-			const from = after && (await this.#reaches(stream, after)) ? after : null;
+			const recent = after && recentSince(topic, after, snapshot?.seq ?? after.seq);
+			const from = recent || (after && (await this.#reaches(stream, after))) ? after : null;
 			const place = new Place(from ?? { seq: 0, offset: 0 });
 			if (from) {
 				// Not only from the position: whether the text in the snapshot is still open there is told by the log.
 				const start = Math.min(from.seq, snapshot?.seq ?? from.seq);
-				for await (const event of this.#missed(stream, start)) {
+				for await (const event of recent ?? this.#missed(stream, start)) {
 					if (signal.aborted || this.#closed) return;
 					const told = place.tell({ kind: 'event', event, replayed: true });
 					if (told) yield told;
@@ -133,6 +136,7 @@ export class Outbox implements Disposable {
 			const opens = data?.text === 'opens';
 			const topic = opens ? this.#topic(event.stream) : this.#topics.get(event.stream);
 			if (!topic) continue;
+			remember(topic, event, events as StreamEvent[]);
 			if (opens) topic.growing = { seq: event.seq, at: event.seq, message_id: data.message_id, text: '' };
 			else if (data?.text === 'closes') topic.growing = null;
 			else if (topic.growing) topic.growing.at = event.seq;
@@ -144,7 +148,7 @@ export class Outbox implements Disposable {
 	#topic(stream: string): Topic {
 		let topic = this.#topics.get(stream);
 		if (!topic) {
-			topic = { followers: new Set(), growing: null, closed: false };
+			topic = { recent: null, followers: new Set(), growing: null, closed: false };
 			this.#topics.set(stream, topic);
 		}
 		return topic;
@@ -153,4 +157,26 @@ export class Outbox implements Disposable {
 	#release(stream: string, topic: Topic): void {
 		if (topic.followers.size === 0 && !topic.growing && this.#topics.get(stream) === topic) this.#topics.delete(stream);
 	}
+}
+
+/** Remembers an event of a stream that grows, together with what came with the event that opened it. */
+function remember(topic: Topic, event: StreamEvent, committed: readonly StreamEvent[]): void {
+	if (topic.recent) {
+		topic.recent.events.push(event);
+		if (topic.recent.events.length > REMEMBERED) topic.recent = null;
+	} else if (event.data?.text === 'opens') {
+		const before = committed.filter(({ stream, seq }) => stream === event.stream && seq <= event.seq);
+		topic.recent = { after: (before[0] as StreamEvent).seq - 1, events: before };
+	}
+}
+
+/**
+ * The events of a stream after the earlier of two places, where they are remembered. What is known of a later place than the
+ * last of them is on disk and was not heard of yet.
+ */
+function recentSince({ recent }: Topic, { seq }: StreamPosition, opened: number): StreamEvent[] | null {
+	const start = Math.min(seq, opened);
+	const last = recent?.events.at(-1)?.seq ?? 0;
+	if (recent === null || start < recent.after || seq > last) return null;
+	return recent.events.filter((event) => event.seq > start);
 }

@@ -105,8 +105,16 @@ export class Backlog {
 	}
 }
 
+/** The last events of a stream: all that came after an event number. */
+export interface Recent {
+	after: number;
+	events: StreamEvent[];
+}
+
 /** One stream that somebody follows or that grows right now. */
 export interface Topic {
+	/** Null where they are not known, or are too many: then the log tells. */
+	recent: Recent | null;
 	followers: Set<Backlog>;
 	growing: GrowingText | null;
 	/** What the stream tells of is gone. */

@@ -4,9 +4,11 @@ import type { Database } from 'better-sqlite3';
 import { AppError, type Deferred, deferred, messageOf, newId } from '../../base/index.ts';
 import { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
+import type { Kind, Records } from '../records.ts';
 import type { Jobs, Store } from '../store.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
 import { SqliteReaders } from './readers.ts';
+import { RecentMessages } from './recent-messages.ts';
 import type { Fence, WriterOutcome, WriterTask } from './writer.ts';
 import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
 
@@ -61,6 +63,7 @@ class SqliteStore extends SqliteReaders implements Store {
 	readonly fence: Fence;
 	readonly #thread: Worker;
 	readonly #readOnly: Database;
+	readonly #recent = new RecentMessages();
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
 	/** Tasks of this turn of the event loop; they leave together when it ends. */
 	#turn: WriterTask[] = [];
@@ -91,6 +94,11 @@ class SqliteStore extends SqliteReaders implements Store {
 		thread.on('message', (message: FromWriter) => this.#receive(message));
 		thread.on('error', (error) => this.#fail(error));
 		thread.on('exit', () => this.#fail(new Error('The writer thread has ended.')));
+	}
+
+	override async get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+		const recent = kind === 'messages' ? (this.#recent.get(id) as Records[K] | undefined) : undefined;
+		return recent ?? super.get(kind, id);
 	}
 
 	async commit(commit: Commit): Promise<CommitOutcome> {
@@ -179,9 +187,11 @@ class SqliteStore extends SqliteReaders implements Store {
 
 	/** Listeners hear of events in commit order, before whoever committed goes on. */
 	#publish(task: WriterTask, outcome: WriterOutcome): void {
-		if (task.task !== 'commit' || !task.commit.events?.length || !outcome.ok || this.#listeners.size === 0) return;
+		if (task.task !== 'commit' || !outcome.ok) return;
 		const committed = outcome.value as CommitOutcome;
 		if (committed.outcome !== 'committed') return;
+		this.#recent.note(task.commit);
+		if (!task.commit.events?.length || this.#listeners.size === 0) return;
 		const events = task.commit.events.map((event, index) => ({ ...event, seq: committed.seqs[index] as number }));
 		for (const listener of this.#listeners) {
 			try {

@@ -1,0 +1,53 @@
+import { Lru } from '../../base/index.ts';
+import type { Commit, Write } from '../commit.ts';
+import type { MessageRecord } from '../records.ts';
+
+const KEPT = 1_000;
+/** Characters of a message and of what it cites: longer ones are read from disk. */
+const MAX_CHARS = 32 * 1024;
+
+/**
+ * Messages as they were committed last. Each is read again at once, by everybody who follows its conversation; and only the
+ * server itself writes messages, so what it has committed is what is on disk.
+ */
+export class RecentMessages {
+	readonly #messages = new Lru<string, MessageRecord>(KEPT);
+
+	get(id: string): MessageRecord | undefined {
+		return this.#messages.get(id);
+	}
+
+	/** Takes in what is on disk now. */
+	note({ write = [] }: Commit): void {
+		for (const each of write) this.#take(each);
+	}
+
+	#take(write: Write): void {
+		switch (write.op) {
+			case 'insert':
+				if (write.kind === 'messages') this.#keep({ ...write.record, version: 1 });
+				return;
+			case 'patch': {
+				if (write.kind !== 'messages') return;
+				const before = this.#messages.get(write.id);
+				if (before === undefined) return;
+				const set = Object.fromEntries(Object.entries(write.set).filter(([, value]) => value !== undefined));
+				this.#keep({ ...before, ...set, version: before.version + 1 });
+				return;
+			}
+			case 'remove':
+				if (write.kind === 'messages') this.#messages.delete(write.id);
+				return;
+			case 'erase_conversation':
+				// Whose messages they are is not looked up: it is rare.
+				this.#messages.clear();
+		}
+	}
+
+	#keep(message: MessageRecord): void {
+		const cited = message.citations.reduce((sum, { text }) => sum + text.length, 0);
+		const isShort = message.content.length + cited <= MAX_CHARS && message.tool_calls.length === 0;
+		if (isShort) this.#messages.set(message.id, message);
+		else this.#messages.delete(message.id);
+	}
+}
