@@ -167,9 +167,13 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (conversation.status === 'archived') throw new AppError('conversation_archived');
 		if (conversation.handled_by === 'human') return this.#note(conversation, message);
 		const { commit, turn } = beginTurn(conversation, this.#record === null, message, model, this.#deps.clock.now());
-		const { seqs } = committed(await this.#deps.store.commit(commit));
+		const storing = this.#deps.store.commit(commit).then(committed);
+		this.#write(turn, storing);
+		const { seqs } = await storing.catch((error: unknown) => {
+			this.#drop();
+			throw error;
+		});
 		this.#record = turn.conversation;
-		this.#write(turn);
 		// The stream events of this turn are the last two: whoever follows from just before sees the turn from its start.
 		this.#position = (seqs.at(-2) as number) - 1;
 		this.#restarted = false;
@@ -207,10 +211,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		committed(await this.#deps.store.commit(handed.commit));
 		this.#record = handed.conversation;
 		if (change.to === 'human') {
-			// What it still says comes too late, and is passed over.
-			this.#abort?.abort(STOPPED);
-			this.#turn = null;
-			this.#abort = null;
+			this.#drop();
 		}
 		return { changed: this.#record };
 	}
@@ -325,8 +326,11 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		return DONE;
 	}
 
-	/** Lets the reply be written beside the mailbox; its text comes back as messages, joined per turn of the event loop. */
-	#write(turn: Turn): void {
+	/**
+	 * Lets the reply be written beside the mailbox; its text comes back as messages, joined per turn of the event loop.
+	 * @param stored the commit of the turn, where that is still under way: what the reply needs is gathered meanwhile
+	 */
+	#write(turn: Turn, stored?: Promise<unknown>): void {
 		const abort = new AbortController();
 		const replyId = turn.reply.id;
 		this.#turn = turn;
@@ -350,10 +354,17 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 			toolCall: (call) => reports.add({ type: 'tool_call', replyId, call }),
 		};
 		if (progress.text !== '') listener.text(progress.text);
-		void writeReply(this.#deps, turn, progress, listener, abort.signal).then((outcome) => {
+		void writeReply(this.#deps, turn, progress, listener, abort.signal, stored).then((outcome) => {
 			clearTimeout(deadline);
 			reports.add({ type: 'ended', replyId, outcome });
 		});
+	}
+
+	/** Ends the writing of a reply; what it still says comes too late, and is passed over. */
+	#drop(): void {
+		this.#abort?.abort(STOPPED);
+		this.#turn = null;
+		this.#abort = null;
 	}
 
 	#sent({ question, reply }: Turn): SentMessage {

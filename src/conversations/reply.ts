@@ -45,6 +45,7 @@ export const STOPPED = Symbol('stopped');
  * piece by piece.
  * @param progress is kept up to date
  * @param signal its reason tells why the reply ends early: STOPPED, or an error
+ * @param stored where the turn is being stored: its model is asked when it is on disk
  * @returns how the reply ended, whatever happened; never throws
  */
 export async function writeReply(
@@ -53,9 +54,10 @@ export async function writeReply(
 	progress: ReplyProgress,
 	listener: ReplyListener,
 	signal: AbortSignal,
+	stored: Promise<unknown> = Promise.resolve(),
 ): Promise<ReplyOutcome> {
 	try {
-		await converse(deps, turn, progress, listener, signal);
+		await converse(deps, turn, progress, listener, signal, stored);
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
@@ -81,6 +83,7 @@ async function converse(
 	progress: ReplyProgress,
 	listener: ReplyListener,
 	signal: AbortSignal,
+	stored: Promise<unknown>,
 ): Promise<void> {
 	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
 	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
@@ -90,6 +93,7 @@ async function converse(
 		turn.rounds[0]?.grounding ?? groundingOf(deps, assistant, turn.question, signal),
 		earlierTurns(deps.store, turn.question),
 		functionsOf(deps, assistant, signal),
+		stored,
 	]);
 	progress.passages = grounding.passages;
 	const request: ChatRequest = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { AppError, createLog, systemClock } from '../../src/base/index.ts';
+import { AppError, createLog, type Deferred, deferred, systemClock } from '../../src/base/index.ts';
 import { Conversations } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
@@ -160,4 +160,62 @@ test('a reply whose end cannot be written to the disk at first is written again,
 	);
 	const reply = await conversations.reply(sent, leaving.signal);
 	assert.deepEqual([reply.status, reply.content], ['completed', 'Written 2.']);
+});
+
+test('a model is asked once its question is on disk, and not at all where that fails', async () => {
+	await using store = await openBeside(app);
+	const record = await store.get('deployments', deployment);
+	assert.ok(record);
+	const writing: Deferred<'written' | 'refused'>[] = [];
+	const searched: Deferred<void>[] = [deferred(), deferred()];
+	const slow = new Proxy(store, {
+		get(target, name) {
+			const value: unknown = Reflect.get(target, name);
+			if (name !== 'commit') return typeof value === 'function' ? value.bind(target) : value;
+			return async (change: Commit) => {
+				if (!change.write?.some(({ op }) => op === 'insert')) return store.commit(change);
+				const disk = deferred<'written' | 'refused'>();
+				writing.push(disk);
+				if ((await disk.promise) === 'refused') throw new AppError('unavailable', 'The disk is full.');
+				return store.commit(change);
+			};
+		},
+	});
+	const model = new HeldModel({ answer: () => ['Yes.'] });
+	using outbox = new Outbox(store);
+	await using conversations = new Conversations({
+		store: slow,
+		outbox,
+		knowledge: {
+			search: async () => {
+				searched[writing.length - 1]?.resolve();
+				return { hits: [], confidence: 0 };
+			},
+		},
+		tools: { functionsOf: async () => [] },
+		models: createModels({ providers: [model.provider] }),
+		clock: systemClock,
+		log: createLog('silent'),
+		replyMs: 5_000,
+	});
+	const send = () =>
+		conversations.send({
+			deployment: record,
+			conversation_id: undefined,
+			content: 'Stored?',
+			metadata: undefined,
+			channel: 'api',
+			end_user: null,
+		});
+	const lost = send();
+	await searched[0]?.promise;
+	writing[0]?.resolve('refused');
+	await assert.rejects(lost, { code: 'unavailable' });
+	const kept = send();
+	await searched[1]?.promise;
+	assert.equal(model.replies.length, 0, 'nothing is on disk yet');
+	writing[1]?.resolve('written');
+	const sent = toModel(await kept);
+	const { status, content } = await conversations.reply(sent, new AbortController().signal);
+	assert.deepEqual([status, content, model.replies.length], ['completed', 'Yes.', 1]);
 });
