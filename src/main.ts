@@ -1,5 +1,5 @@
 import { FIRST_OWNER, startApp, version } from './app.ts';
-import { AppError, messageOf } from './base/index.ts';
+import { AppError, goBeforeCommonThreads, messageOf } from './base/index.ts';
 import { commands, findCommand, runCommand, UsageError, usageOf } from './commands/index.ts';
 import { ConfigError, loadConfig, processSources, type Settings } from './config/index.ts';
 
@@ -51,6 +51,7 @@ async function main(args: string[]): Promise<number | null> {
 }
 
 async function serve(settings: Settings): Promise<void> {
+	goBeforeCommonThreads();
 	const signal = signalToStop();
 	const given = settings.api_key !== undefined;
 	const shown = { key: '$KEY', passwordToken: '' };

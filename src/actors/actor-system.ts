@@ -40,6 +40,8 @@ const MAX_LEAVING = 256;
 /** At most so many actors are looked at when one is too many; those in use are passed over. */
 const MAX_LOOKED_AT = 64;
 const DRAIN_LOOK_MS = 20;
+/** Of the time until an idle actor is put to sleep: two peeks within one of so many parts are one use. */
+const USES_TOLD_APART = 20;
 
 /**
  * The actors of one kind, at most one per id: made on first use, put to sleep when idle, thrown away and loaded anew
@@ -51,9 +53,12 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	readonly #host: CellHost<M, R>;
 	readonly #maxResident: number;
 	readonly #idleMs: number;
+	/** For so long (ms) after a use, a peek is none. */
+	readonly #justNowMs: number;
 	readonly #full: () => AppError;
 	readonly #drainMs: number;
 	readonly #clock: Clock;
+	readonly #startedAt: number;
 	readonly #sweeper: NodeJS.Timeout;
 	#leaving = 0;
 	#goingDown = false;
@@ -63,9 +68,11 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	constructor(options: ActorSystemOptions<M, R>) {
 		this.#maxResident = options.maxResident ?? 100_000;
 		this.#idleMs = options.idleMs ?? 10 * 60_000;
+		this.#justNowMs = this.#idleMs / USES_TOLD_APART;
 		this.#full = options.full ?? (() => new MailboxFull());
 		this.#drainMs = options.drainMs ?? 30_000;
 		this.#clock = options.clock ?? systemClock;
+		this.#startedAt = this.#clock.now();
 		this.#host = {
 			load: options.load,
 			limits: { user: options.mailboxLimit ?? 16, control: options.controlLimit ?? 1_024 },
@@ -120,17 +127,21 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		return true;
 	}
 
-	/** The actor where it is awake, for reading what it has ready; counts as a use. */
+	/**
+	 * The actor where it is awake, for reading what it has ready; counts as a use, unless the last one was just now: then
+	 * nothing is written, which among very many actors costs more than all else here.
+	 */
 	peek(id: string): Actor<M, R> | undefined {
 		const cell = this.#cells.get(id);
 		if (!cell || cell.leaving) return undefined;
-		this.#recency.touch(cell, this.#clock.now());
+		const now = this.#now();
+		if (now - cell.usedAt >= this.#justNowMs) this.#recency.touch(cell, now);
 		return cell.actor;
 	}
 
 	/** Puts to sleep what was not used for `idleMs`. A timer calls it; so may whoever wants memory back now. */
 	sweep(): void {
-		const now = this.#clock.now();
+		const now = this.#now();
 		for (let left = this.#cells.size; left > 0 && this.#leaving < MAX_LEAVING; left--) {
 			const cell = this.#recency.oldest;
 			if (!cell || now - cell.usedAt < this.#idleMs) return;
@@ -153,6 +164,11 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		return this.drain();
 	}
 
+	/** Milliseconds since the start: for weeks a small number, which lies in the cell itself and not beside it. */
+	#now(): number {
+		return this.#clock.now() - this.#startedAt;
+	}
+
 	#unanswered(id: string, message: M, lane: Lane): Letter<M, R> {
 		return new Letter<M, R>(
 			message,
@@ -166,7 +182,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	#post(id: string, letter: Letter<M, R>): Cell<M, R> {
 		let cell = this.#cells.get(id);
 		if (this.#goingDown && (!cell || letter.lane === 'user')) throw shuttingDown();
-		const now = this.#clock.now();
+		const now = this.#now();
 		if (cell) {
 			if (!cell.hasRoom(letter.lane)) throw this.#full();
 			this.#recency.touch(cell, now);
@@ -205,7 +221,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		} else if (this.#goingDown || cell.over) {
 			this.#passivate(cell);
 		} else {
-			this.#makeRoom(this.#clock.now());
+			this.#makeRoom(this.#now());
 		}
 	}
 

@@ -2,7 +2,7 @@
 export interface Recent<T> {
 	newer: T | undefined;
 	older: T | undefined;
-	/** Milliseconds since the epoch. */
+	/** Milliseconds since a moment that is the same for all. */
 	usedAt: number;
 }
 

@@ -166,10 +166,10 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		return record;
 	};
 
-	const config = (deployment: VisibleDeployment, request: HttpRequest): Reply => {
+	const config = (id: string, deployment: VisibleDeployment, request: HttpRequest): Reply => {
 		const { etag, body } = deployment.config;
 		admit(deployment, request);
-		deployments.limits.countConfig(deployment.record.id, request.clientAddress);
+		deployments.limits.countConfig(id, request.clientAddress);
 		const origin = request.header('origin');
 		const caching = origin === undefined ? NO_STORE : CONFIG_CACHE;
 		if (namesEtag(request.header('if-none-match'), etag)) {
@@ -197,7 +197,9 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 			}
 			// The hot path: an awake deployment is answered in this turn, from bytes that are ready.
 			const awake = deployments.awake(id);
-			return awake ? config(awake, request) : deployments.visible(id).then((visible) => config(visible, request));
+			return awake
+				? config(id, awake, request)
+				: deployments.visible(id).then((visible) => config(id, visible, request));
 		},
 	};
 

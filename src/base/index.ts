@@ -4,6 +4,7 @@ export { type Clock, measuredFrom, systemClock, timestamp, timestampOrNull } fro
 export { ClockWatch } from './clock-watch.ts';
 export { isDeeper } from './depth.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, type ErrorExtras, messageOf } from './errors.ts';
+export { EventTimes } from './event-times.ts';
 export { Gate } from './gate.ts';
 export { httpAddress, localAddress } from './http-address.ts';
 export { ID_PREFIXES, type IdKind, isId, newId } from './ids.ts';
@@ -16,4 +17,4 @@ export { retryAfterMs } from './retry-after.ts';
 export { Rounds, type RoundsOptions } from './rounds.ts';
 export { SecretBox } from './secret-box.ts';
 export { SlidingWindow } from './sliding-window.ts';
-export { standBack } from './thread-priority.ts';
+export { goBeforeCommonThreads, standBack } from './thread-priority.ts';

@@ -55,19 +55,40 @@ function invalidEntry(at: number, message: string): AppError {
 
 /** @throws AppError `invalid_request` for an entry that cannot be read */
 export function createAllowlist(entries: readonly string[]): Allowlist {
-	const sources = entries.map(parseEntry);
-	const any = sources.includes('*');
-	const named = sources.filter((source) => source !== '*');
-	// Few origins embed a deployment, each with many requests: those let in are kept, within bounds.
-	const admitted = new Set<string>();
-	return {
-		allows(origin) {
-			if (admitted.has(origin)) return true;
-			const verdict = matches(origin, any, named);
-			if (verdict && admitted.size < 100) admitted.add(origin);
-			return verdict;
-		},
-	};
+	return new Sources(entries.map(parseEntry));
+}
+
+/** Origins let in that are kept. */
+const ADMITTED = 100;
+
+class Sources implements Allowlist {
+	readonly #any: boolean;
+	readonly #named: readonly Source[];
+	/** Few origins embed a deployment, most often one, each with many requests. */
+	#last: string | undefined = undefined;
+	#admitted: Set<string> | undefined = undefined;
+
+	constructor(sources: readonly (Source | '*')[]) {
+		this.#any = sources.includes('*');
+		this.#named = sources.filter((source) => source !== '*');
+	}
+
+	allows(origin: string): boolean {
+		if (origin === this.#last) return true;
+		if (!this.#admitted?.has(origin)) {
+			if (!matches(origin, this.#any, this.#named)) return false;
+			this.#keep(origin);
+		}
+		this.#last = origin;
+		return true;
+	}
+
+	#keep(origin: string): void {
+		// A set only for those that need one: a deployment awake should be small.
+		if (this.#last === undefined) return;
+		this.#admitted ??= new Set([this.#last]);
+		if (this.#admitted.size < ADMITTED) this.#admitted.add(origin);
+	}
 }
 
 function matches(origin: string, any: boolean, sources: readonly Source[]): boolean {

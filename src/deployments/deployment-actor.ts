@@ -22,6 +22,8 @@ export interface DeploymentDependencies {
 
 /** One deployment awake: its settings as they are on disk, and what the hot routes need of them, made once. */
 export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecord>, VisibleDeployment {
+	/** Whether visitors see it. Beside the record, which the configuration's requests need not look into. */
+	active: boolean;
 	#record: DeploymentRecord;
 	#allowlist: Allowlist;
 	#config: RenderedConfig;
@@ -29,6 +31,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 
 	constructor(record: DeploymentRecord, deps: DeploymentDependencies) {
 		this.#record = record;
+		this.active = record.status === 'active';
 		this.#deps = deps;
 		this.#allowlist = createAllowlist(record.allowed_domains);
 		this.#config = renderConfig(record);
@@ -74,6 +77,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 		// Not an answer: the memory is out of date, and is thrown away with this actor.
 		if (outcome !== 'committed') throw new Error(`The deployment's change was refused (${outcome}).`);
 		this.#record = { ...this.#record, ...set, version: this.#record.version + 1 };
+		this.active = this.#record.status === 'active';
 		this.#allowlist = allowlist;
 		this.#config = renderConfig(this.#record);
 		this.#deps.changed(this);

@@ -67,7 +67,7 @@ export class Deployments implements AsyncDisposable {
 	/** The deployment when it is awake and active; undefined says nothing: then ask `visible`. */
 	awake(id: string): VisibleDeployment | undefined {
 		const actor = this.#peek(id);
-		return actor?.record.status === 'active' ? actor : undefined;
+		return actor?.active ? actor : undefined;
 	}
 
 	/**
@@ -165,10 +165,12 @@ export class Deployments implements AsyncDisposable {
 	#wake(id: string): Promise<unknown> {
 		let waking = this.#waking.get(id);
 		if (!waking) {
+			// Of an id that is part of a request's text, all of that text would be kept.
+			const own = Buffer.from(id, 'latin1').toString('latin1');
 			waking = this.#actors
-				.ask(id, { type: 'read' }, { deadlineMs: DEADLINE_MS })
-				.finally(() => this.#waking.delete(id));
-			this.#waking.set(id, waking);
+				.ask(own, { type: 'read' }, { deadlineMs: DEADLINE_MS })
+				.finally(() => this.#waking.delete(own));
+			this.#waking.set(own, waking);
 		}
 		return waking;
 	}

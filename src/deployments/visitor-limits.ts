@@ -1,4 +1,5 @@
 import { AppError, type Clock, lineOf, SlidingWindow } from '../base/index.ts';
+import { PassingVisitors } from './passing-visitors.ts';
 
 const MINUTE = 60_000;
 /** Requests of the widget configuration a minute, per client address and deployment. */
@@ -9,20 +10,17 @@ const REQUESTS_PER_MINUTE = 300;
 const VISITORS = 100_000;
 /** Times of messages, and of requests, that are remembered, of all visitors together: 16 MB each. */
 const TIMES = 8_000_000;
-/** Fewer for the configuration: each may have 600 times in memory. 24 MB when all of them have. */
+/** Fewer for the configuration, and up to twice as many: each may have 600 times in memory. 48 MB when all of them have. */
 const CONFIG_VISITORS = 20_000;
 
 /** How often one visitor may call the public routes of one deployment. Its memory is bounded, however many come. */
 export class VisitorLimits {
-	readonly #configs: SlidingWindow;
+	readonly #configs: PassingVisitors;
 	readonly #messages: SlidingWindow;
 	readonly #requests: SlidingWindow;
 
 	constructor(clock: Clock) {
-		this.#configs = new SlidingWindow(clock, MINUTE, {
-			keys: CONFIG_VISITORS,
-			times: CONFIG_VISITORS * CONFIGS_PER_MINUTE,
-		});
+		this.#configs = new PassingVisitors(clock, MINUTE, CONFIG_VISITORS);
 		this.#messages = new SlidingWindow(clock, MINUTE, { keys: VISITORS, times: TIMES });
 		this.#requests = new SlidingWindow(clock, MINUTE, { keys: VISITORS, times: TIMES });
 	}
@@ -37,7 +35,7 @@ export class VisitorLimits {
 	 * @throws AppError `rate_limit_exceeded`
 	 */
 	countConfig(deploymentId: string, address: string): void {
-		this.#count(this.#configs, `${deploymentId} ${lineOf(address)}`, CONFIGS_PER_MINUTE);
+		refuseFor(this.#configs.take(deploymentId, lineOf(address), CONFIGS_PER_MINUTE));
 	}
 
 	/**
@@ -45,7 +43,7 @@ export class VisitorLimits {
 	 * @throws AppError `rate_limit_exceeded`
 	 */
 	countMessage(deploymentId: string, visitor: string, perMinute: number): void {
-		this.#count(this.#messages, `${deploymentId} ${visitor}`, perMinute);
+		refuseFor(this.#messages.take(`${deploymentId} ${visitor}`, perMinute));
 	}
 
 	/**
@@ -54,14 +52,13 @@ export class VisitorLimits {
 	 * @throws AppError `rate_limit_exceeded`
 	 */
 	countRequest(deploymentId: string, visitor: string): void {
-		this.#count(this.#requests, `${deploymentId} ${visitor}`, REQUESTS_PER_MINUTE);
+		refuseFor(this.#requests.take(`${deploymentId} ${visitor}`, REQUESTS_PER_MINUTE));
 	}
+}
 
-	#count(window: SlidingWindow, key: string, limit: number): void {
-		const retry_after = window.take(key, limit);
-		if (retry_after === 0) return;
-		throw new AppError('rate_limit_exceeded', `Too many requests. Try again in ${retry_after} seconds.`, {
-			retry_after,
-		});
-	}
+/** @param retry_after seconds; 0 where the request is within its limit */
+function refuseFor(retry_after: number): void {
+	if (retry_after === 0) return;
+	const sentence = `Too many requests. Try again in ${retry_after} seconds.`;
+	throw new AppError('rate_limit_exceeded', sentence, { retry_after });
 }

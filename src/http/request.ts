@@ -10,9 +10,7 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 /** What a request needs of the server and of its connection, asked for only where a handler wants to know. */
 export interface RequestOrigin {
 	readonly jsonBytes: number;
-	/** The socket's other end; empty once the connection is gone. */
-	peerAddress(): string;
-	clientAddress(peer: string, forwardedFor: string | undefined): string;
+	clientAddress(forwardedFor: string | undefined): string;
 }
 
 /** A request, copied off the HTTP library, so that it outlives the library's callback. */
@@ -69,7 +67,7 @@ export class IncomingRequest implements HttpRequest {
 	}
 
 	get clientAddress(): string {
-		this.#address ??= this.#origin.clientAddress(this.#origin.peerAddress(), this.header('x-forwarded-for'));
+		this.#address ??= this.#origin.clientAddress(this.header('x-forwarded-for'));
 		return this.#address;
 	}
 

@@ -71,7 +71,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		dispatcher,
 		limits: { ...DEFAULT_LIMITS, ...options.limits },
 		log: options.log,
-		clientAddress: createClientAddress(options.trustedProxies ?? []),
+		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
 		pending,
 	};
 	let app: uWS.TemplatedApp | null = null;

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { getPriority } from 'node:os';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { workerEntry } from '../../src/pool/index.ts';
 
 const source = new URL('../../src/base/index.ts', import.meta.url).href;
+const readTypeScript = `import { register } from ${JSON.stringify(import.meta.resolve('tsx/esm/api'))}; register();`;
 
 /** The priority of a new thread, which may stand back before. */
 async function priorityOfThread(standsBack: boolean): Promise<number> {
@@ -18,7 +20,9 @@ async function priorityOfThread(standsBack: boolean): Promise<number> {
 		parentPort.postMessage(getPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1))));
 	`;
 	const url = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
-	const worker = new Worker(url, { execArgv: workerEntry('parse').execArgv });
+	const worker = new Worker(url, {
+		execArgv: ['--import', `data:text/javascript,${encodeURIComponent(readTypeScript)}`],
+	});
 	const [priority] = await once(worker, 'message');
 	await worker.terminate();
 	return priority;
@@ -39,4 +43,41 @@ test('the main thread never stands back, whatever calls it there', async () => {
 	const before = getPriority();
 	standBack();
 	assert.equal(getPriority(), before);
+});
+
+/** The priorities of a new process's threads after it has gone before its common ones: its main thread's, and all others'. */
+async function prioritiesOfProcess(): Promise<{ main: number; others: number[]; started: number }> {
+	const script = `
+		import { once } from 'node:events';
+		import { readdirSync } from 'node:fs';
+		import { getPriority } from 'node:os';
+		import { Worker } from 'node:worker_threads';
+		const { goBeforeCommonThreads } = await import(${JSON.stringify(source)});
+		goBeforeCommonThreads();
+		goBeforeCommonThreads();
+		const before = readdirSync('/proc/self/task').map(Number);
+		const others = before.filter((thread) => thread !== process.pid).map((thread) => getPriority(thread));
+		const worker = new Worker(\`
+			const { readlinkSync } = require('node:fs');
+			const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+			require('node:worker_threads').parentPort.postMessage(require('node:os').getPriority(thread));
+		\`, { eval: true, execArgv: [] });
+		const [started] = await once(worker, 'message');
+		console.log(JSON.stringify({ main: getPriority(), others, started }));
+	`;
+	const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+	const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+	return JSON.parse(stdout);
+}
+
+test('the main thread goes before those that Node keeps for all, and threads that it starts later go with it', {
+	skip: process.platform !== 'linux' && 'threads have no priority of their own here',
+}, async () => {
+	const before = getPriority();
+	const { main, others, started } = await prioritiesOfProcess();
+	assert.equal(main, before);
+	assert.equal(started, before);
+	assert.ok(others.length > 0);
+	// Once, however often it is called.
+	for (const priority of others) assert.equal(priority, Math.min(19, before + 4));
 });

@@ -5,46 +5,113 @@ import { createClientAddress } from '../../src/http/index.ts';
 
 test('nobody is believed who is not a trusted proxy', () => {
 	const nobody = createClientAddress([]);
-	assert.equal(nobody('10.0.0.1', '1.2.3.4'), '10.0.0.1');
+	assert.equal(
+		nobody(() => '10.0.0.1', '1.2.3.4'),
+		'10.0.0.1',
+	);
 	const some = createClientAddress(['10.0.0.0/8']);
-	assert.equal(some('192.0.2.1', '1.2.3.4'), '192.0.2.1');
-	assert.equal(some('', '1.2.3.4'), '');
+	assert.equal(
+		some(() => '192.0.2.1', '1.2.3.4'),
+		'192.0.2.1',
+	);
+	assert.equal(
+		some(() => '', '1.2.3.4'),
+		'',
+	);
 });
 
 test('the client is the last address that a trusted proxy saw; what stands further left may be made up', () => {
 	const address = createClientAddress(['10.0.0.0/8', '2001:db8::/32', '192.0.2.7']);
-	assert.equal(address('10.0.0.1', undefined), '10.0.0.1');
-	assert.equal(address('10.0.0.1', '1.2.3.4'), '1.2.3.4');
-	assert.equal(address('10.0.0.1', '6.6.6.6, 1.2.3.4'), '1.2.3.4');
-	assert.equal(address('10.0.0.1', '6.6.6.6,1.2.3.4 , 10.9.9.9,192.0.2.7'), '1.2.3.4');
-	assert.equal(address('2001:db8::1', '2a00::0:1'), '2a00::1');
-	assert.equal(address('10.0.0.1', '10.0.0.2'), '10.0.0.2', 'a client inside the trusted network');
+	assert.equal(
+		address(() => '10.0.0.1', undefined),
+		'10.0.0.1',
+	);
+	assert.equal(
+		address(() => '10.0.0.1', '1.2.3.4'),
+		'1.2.3.4',
+	);
+	assert.equal(
+		address(() => '10.0.0.1', '6.6.6.6, 1.2.3.4'),
+		'1.2.3.4',
+	);
+	assert.equal(
+		address(() => '10.0.0.1', '6.6.6.6,1.2.3.4 , 10.9.9.9,192.0.2.7'),
+		'1.2.3.4',
+	);
+	assert.equal(
+		address(() => '2001:db8::1', '2a00::0:1'),
+		'2a00::1',
+	);
+	assert.equal(
+		address(() => '10.0.0.1', '10.0.0.2'),
+		'10.0.0.2',
+		'a client inside the trusted network',
+	);
 });
 
 test('entries come with ports, as mapped IPv4, or not as addresses at all', () => {
 	const address = createClientAddress(['::ffff:10.0.0.0/104']);
-	assert.equal(address('10.0.0.1', '1.2.3.4:5678'), '1.2.3.4');
-	assert.equal(address('10.0.0.1', '[2a00::1]:443'), '2a00::1');
-	assert.equal(address('10.0.0.1', '::ffff:1.2.3.4'), '1.2.3.4');
-	assert.equal(address('10.0.0.1', '1.2.3.4, unknown'), '10.0.0.1');
-	assert.equal(address('10.0.0.1', '1.2.3.4, unknown, 10.0.0.5'), '10.0.0.5');
-	assert.equal(address('10.0.0.1', ''), '10.0.0.1');
+	assert.equal(
+		address(() => '10.0.0.1', '1.2.3.4:5678'),
+		'1.2.3.4',
+	);
+	assert.equal(
+		address(() => '10.0.0.1', '[2a00::1]:443'),
+		'2a00::1',
+	);
+	assert.equal(
+		address(() => '10.0.0.1', '::ffff:1.2.3.4'),
+		'1.2.3.4',
+	);
+	assert.equal(
+		address(() => '10.0.0.1', '1.2.3.4, unknown'),
+		'10.0.0.1',
+	);
+	assert.equal(
+		address(() => '10.0.0.1', '1.2.3.4, unknown, 10.0.0.5'),
+		'10.0.0.5',
+	);
+	assert.equal(
+		address(() => '10.0.0.1', ''),
+		'10.0.0.1',
+	);
 });
 
 test('a network is trusted from its first address to its last', () => {
 	const address = createClientAddress(['192.0.2.77/28', '203.0.113.9', '0.0.0.0/32']);
-	assert.equal(address('192.0.2.63', '1.2.3.4'), '192.0.2.63');
-	assert.equal(address('192.0.2.64', '1.2.3.4'), '1.2.3.4');
-	assert.equal(address('192.0.2.79', '1.2.3.4'), '1.2.3.4');
-	assert.equal(address('192.0.2.80', '1.2.3.4'), '192.0.2.80');
-	assert.equal(address('203.0.113.9', '255.255.255.255'), '255.255.255.255');
-	assert.equal(address('0.0.0.0', '1.2.3.4'), '1.2.3.4');
-	assert.equal(createClientAddress(['0.0.0.0/0'])('192.0.2.80', '255.0.0.1'), '255.0.0.1');
+	assert.equal(
+		address(() => '192.0.2.63', '1.2.3.4'),
+		'192.0.2.63',
+	);
+	assert.equal(
+		address(() => '192.0.2.64', '1.2.3.4'),
+		'1.2.3.4',
+	);
+	assert.equal(
+		address(() => '192.0.2.79', '1.2.3.4'),
+		'1.2.3.4',
+	);
+	assert.equal(
+		address(() => '192.0.2.80', '1.2.3.4'),
+		'192.0.2.80',
+	);
+	assert.equal(
+		address(() => '203.0.113.9', '255.255.255.255'),
+		'255.255.255.255',
+	);
+	assert.equal(
+		address(() => '0.0.0.0', '1.2.3.4'),
+		'1.2.3.4',
+	);
+	assert.equal(
+		createClientAddress(['0.0.0.0/0'])(() => '192.0.2.80', '255.0.0.1'),
+		'255.0.0.1',
+	);
 });
 
 test('one client has one name, however its address is written', () => {
 	const address = createClientAddress(['10.0.0.1']);
-	const told = (text: string) => address('10.0.0.1', text);
+	const told = (text: string) => address(() => '10.0.0.1', text);
 	for (const same of ['1.2.3.8', ' 1.2.3.8 ', '01.2.3.010', '0x1.2.3.8', '16909064', '::ffff:1.2.3.8']) {
 		assert.equal(told(same), '1.2.3.8', same);
 	}
@@ -67,4 +134,53 @@ test('binary addresses are written as people write them', () => {
 	assert.equal(formatAddress(bytes(...Array(15).fill(0), 1)), '::1');
 	assert.equal(formatAddress(bytes(...Array(10).fill(0), 255, 255, 192, 0, 2, 1)), '192.0.2.1');
 	assert.equal(formatAddress(bytes()), '');
+});
+
+test('on an address of this machine alone, a proxy on the machine speaks for whichever of its addresses it comes from', () => {
+	const forwarded = '6.6.6.6, 1.2.3.4';
+	const unasked = () => assert.fail('the peer was asked for');
+	assert.equal(createClientAddress(['127.0.0.1'], '127.0.0.1')(unasked, forwarded), '1.2.3.4');
+	assert.equal(createClientAddress(['::1'], '::1')(unasked, '2a00::1'), '2a00::1');
+	const local = createClientAddress(['127.0.0.1', '10.0.0.0/8'], '127.0.0.1');
+	assert.equal(local(unasked, '1.2.3.4, 10.0.0.7'), '1.2.3.4');
+	assert.equal(
+		local(() => '127.0.0.1', undefined),
+		'127.0.0.1',
+	);
+	assert.equal(
+		local(() => '127.0.0.1', 'unknown'),
+		'127.0.0.1',
+	);
+	assert.equal(
+		local(() => '127.0.0.1', '1.2.3.4, unknown'),
+		'127.0.0.1',
+	);
+	assert.equal(
+		local(() => '127.0.0.1', ''),
+		'127.0.0.1',
+	);
+});
+
+test('whoever is not trusted is not believed either where only programs of this machine can connect, or others as well', () => {
+	assert.equal(
+		createClientAddress(['10.0.0.1'], '127.0.0.1')(() => '127.0.0.1', '1.2.3.4'),
+		'127.0.0.1',
+	);
+	assert.equal(
+		createClientAddress(['127.0.0.1'], '::1')(() => '::1', '1.2.3.4'),
+		'::1',
+	);
+	for (const listensOn of ['0.0.0.0', '::', '192.0.2.1', 'localhost', undefined]) {
+		const address = createClientAddress(['127.0.0.1'], listensOn);
+		assert.equal(
+			address(() => '192.0.2.9', '1.2.3.4'),
+			'192.0.2.9',
+			listensOn,
+		);
+		assert.equal(
+			address(() => '127.0.0.1', '1.2.3.4'),
+			'1.2.3.4',
+			listensOn,
+		);
+	}
 });

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { PassingVisitors } from '../../src/deployments/passing-visitors.ts';
+
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 10, 20);
+/** As many as the tests with few visitors need. */
+const ENOUGH = 100;
+
+function windowOf(keys = ENOUGH) {
+	const clock = { at: START, now: () => clock.at };
+	return { clock, visitors: new PassingVisitors(clock, MINUTE, keys) };
+}
+
+test('it counts like a list of all times, whoever asks meanwhile, under a clock that leaps', () => {
+	const gap = fc.oneof(
+		fc.constant(0),
+		fc.integer({ min: -5_000, max: 5_000 }),
+		fc.integer({ min: 0, max: 90_000 }),
+		fc.integer({ min: -10_000_000_000, max: 10_000_000_000 }),
+	);
+	const step = fc.record({ gap, who: fc.integer({ min: 0, max: 3 }) });
+	fc.assert(
+		fc.property(fc.integer({ min: 1, max: 12 }), fc.array(step, { maxLength: 150 }), (limit, steps) => {
+			const { clock, visitors } = windowOf();
+			const model = new Map<number, number[]>();
+			for (const { gap, who } of steps) {
+				clock.at += gap;
+				const now = clock.at;
+				const times = (model.get(who) ?? []).map((time) => Math.min(time, now)).filter((time) => time > now - MINUTE);
+				const at = times[times.length - limit];
+				if (at === undefined) times.push(now);
+				model.set(who, times);
+				const wait = at === undefined ? 0 : Math.ceil((at + MINUTE - now) / 1000);
+				assert.equal(visitors.take('dep_a', `198.51.100.${who}`, limit), wait);
+			}
+		}),
+		{ numRuns: 500 },
+	);
+});
+
+test('whoever comes again before as many others as are remembered is still counted, however many come in all', () => {
+	const { visitors } = windowOf(50);
+	let stranger = 0;
+	for (let visit = 0; visit < 30; visit++) {
+		assert.equal(visitors.take('dep_a', 'regular', 30), 0, `visit ${visit}`);
+		for (let others = 0; others < 49; others++) assert.equal(visitors.take('dep_a', `stranger ${stranger++}`, 30), 0);
+	}
+	assert.equal(visitors.take('dep_a', 'regular', 30), 60);
+});
+
+test('never more than twice as many are remembered as are asked for, and those gone for long are forgotten', () => {
+	const { visitors } = windowOf(50);
+	assert.equal(visitors.take('dep_a', 'long ago', 1), 0);
+	assert.equal(visitors.take('dep_a', 'long ago', 1), 60);
+	for (let at = 0; at < 1_000; at++) {
+		visitors.take('dep_a', `visitor ${at}`, 2);
+		if (at % 3 === 0) visitors.take('dep_a', `visitor ${at}`, 2);
+		assert.ok(visitors.size <= 100, `${visitors.size} are remembered`);
+		assert.ok(visitors.size >= Math.min(at, 50), `${visitors.size} are remembered after ${at}`);
+	}
+	assert.equal(visitors.take('dep_a', 'long ago', 1), 0);
+});
+
+test('a hundred thousand visitors of neighbouring addresses and deployments are a hundred thousand visitors', () => {
+	const { visitors } = windowOf(100_000);
+	for (let at = 0; at < 100_000; at++) {
+		const wait = visitors.take(`dep_${at % 10}`, `10.0.${(at / 10) >> 8}.${Math.floor(at / 10) & 255}`, 1);
+		assert.equal(wait, 0, `visitor ${at} was taken for another one`);
+	}
+	assert.equal(visitors.size, 100_000);
+	for (const [group, member] of [
+		['ab', 'c'],
+		['a', 'bc'],
+		['', 'abc'],
+		['abc', ''],
+	] as const) {
+		assert.equal(visitors.take(group, member, 1), 0, `${group} ${member}`);
+	}
+});
