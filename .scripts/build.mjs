@@ -18,10 +18,10 @@ const STATIC_FILES = {
 };
 
 /** Additions to packages that are not installed, and that the packages do without. */
-const OPTIONAL = ['@napi-rs/nice', 'canvas', 'pino-pretty'];
+export const OPTIONAL = ['@napi-rs/nice', 'canvas', 'pino-pretty'];
 
 /** Packages that write what CommonJS gives them find it in every file of the bundle. */
-const COMMON_JS = [
+export const COMMON_JS = [
 	"import { createRequire as createRequireHere } from 'node:module';",
 	"import { fileURLToPath as pathHere } from 'node:url';",
 	'const require = createRequireHere(import.meta.url);',
@@ -71,13 +71,12 @@ export async function ensureBuilt() {
  * any package installed. Equal sources give equal bytes. Names and lines stay as they were written, for stack traces.
  */
 export async function bundle() {
-	const workers = filesBelow('workers', (path) => path.endsWith('.ts') && dirname(path) === 'workers');
 	const built = await withEsbuild(async (esbuild) => {
 		const server = await esbuild.build({
 			...FOR_NODE,
 			entryPoints: [
 				{ in: './src/main.ts', out: 'main' },
-				...workers.map((path) => ({ in: `./${path}`, out: `workers/${basename(path, '.ts')}` })),
+				...workers().map((path) => ({ in: `./${path}`, out: `workers/${basename(path, '.ts')}` })),
 				// What runs in each thread of a pool; the pool looks for it by this name, beside itself.
 				{ in: './node_modules/piscina/dist/worker.js', out: 'worker' },
 			],
@@ -118,7 +117,8 @@ export async function bundleScript(path) {
 	return outputFiles[0].contents;
 }
 
-const FOR_NODE = {
+/** How everything is bundled that runs on this Node. */
+export const FOR_NODE = {
 	absWorkingDir: root,
 	bundle: true,
 	platform: 'node',
@@ -129,7 +129,7 @@ const FOR_NODE = {
 };
 
 /** What it complains about is shown as it says it. */
-async function withEsbuild(use) {
+export async function withEsbuild(use) {
 	const esbuild = await import('esbuild');
 	try {
 		return await use(esbuild);
@@ -139,6 +139,11 @@ async function withEsbuild(use) {
 	} finally {
 		await esbuild.stop();
 	}
+}
+
+/** The scripts of worker threads. */
+export function workers() {
+	return filesBelow('workers', (path) => path.endsWith('.ts') && dirname(path) === 'workers');
 }
 
 /** The scripts that decide what a build is. */

@@ -8,6 +8,7 @@ import { ensureInstalled } from './install.mjs';
 import { ensureDescribed } from './openapi.mjs';
 import { ensureBrowser, ensureTracer } from './programs.mjs';
 import { filesBelow, isEntry, main, Remedy, run, say } from './project.mjs';
+import { bundleTests } from './test-bundle.mjs';
 
 /**
  * Runs those of the test files whose path contains one of the words among the arguments; the result is the exit code.
@@ -22,13 +23,18 @@ export async function runTests(all, args, prepare) {
 		throw new Remedy(`No test file matches ${words.join(', ')}. There are tests in: ${rooms.join(', ')}.`);
 	}
 	const env = await prepare(files);
-	say(`Running ${files.length} test files …`);
-	const { code } = await run(
-		process.execPath,
-		['--import', 'tsx', '--test', '--test-concurrency=2', '--test-reporter=spec', ...options, ...files],
-		{ env },
-	);
-	return code;
+	const { bundled, remove } = await bundleTests(files);
+	try {
+		say(`Running ${files.length} test files …`);
+		const { code } = await run(
+			process.execPath,
+			['--enable-source-maps', '--test', '--test-concurrency=2', '--test-reporter=spec', ...options, ...bundled],
+			{ env },
+		);
+		return code;
+	} finally {
+		remove();
+	}
 }
 
 if (isEntry(import.meta.url)) {

@@ -74,6 +74,8 @@ test('a message that is withdrawn makes room', async () => {
 	await room;
 	self().tell('third');
 	letOne();
+	await nextTurn();
+	letOne();
 });
 
 test('nobody waits for room in what is gone', async () => {

@@ -8,7 +8,8 @@ import { pause } from '../../src/base/index.ts';
 export async function until<T>(
 	what: string,
 	look: () => Promise<T | undefined | false> | T | undefined | false,
-	deadlineMs = 30_000,
+	// Only what fails takes so long: much more than any of it takes on a machine that does ten other things.
+	deadlineMs = 120_000,
 ): Promise<T> {
 	const deadline = performance.now() + deadlineMs;
 	for (;;) {

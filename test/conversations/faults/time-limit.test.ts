@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
-import test, { after } from 'node:test';
-import { Bench, MODES, type Mode } from './bench.ts';
+import test, { after, mock } from 'node:test';
+import { type Answered, Bench, type FaultScene, MODES, type Mode } from './bench.ts';
 import { assertGoesOn, assertTurn, type ExpectedReply } from './expected.ts';
 import { PHASES, type Phase } from './phases.ts';
 import { ToolServer } from './tool-server.ts';
 
-/** Long enough for every reply to come where it is held, however busy the machine is: all rows wait at the same time. */
-const REPLY_MS = 8_000;
+/** Of no other timer; over as soon as every reply has come where it is held. */
+const REPLY_MS = 54_321_000;
+
+/** Ends the time of each reply that has begun. */
+const ends: (() => void)[] = [];
+const { setTimeout: setTimer } = globalThis;
+mock.method(globalThis, 'setTimeout', (ring: () => void, ms?: number, ...values: []) => {
+	if (ms === REPLY_MS) ends.push(ring);
+	return setTimer(ring, ms, ...values);
+});
 
 const tools = await ToolServer.start();
 // What a provider is waited for before it is asked again would end by itself.
@@ -25,21 +33,38 @@ after(async () => {
 test('a reply that takes longer than a reply may take has failed with what there is of it', {
 	concurrency: ROWS.length,
 }, async (t) => {
+	const held = await Promise.all(ROWS.map(({ phase, mode }) => hold(phase, mode)));
+	assert.equal(ends.length, ROWS.length);
+	for (const end of ends.splice(0)) end();
 	await Promise.all(
-		ROWS.map(({ phase, mode }) =>
-			t.test(`its time is over while it ${phase.what}, the reply ${mode}`, () => play(phase, mode)),
-		),
+		held.map((row) => t.test(`its time is over while it ${row.phase.what}, the reply ${row.mode}`, () => judge(row))),
 	);
 	await bench.assertNothingUnfinished();
 });
 
-async function play({ scripts, text, usage, calls = [], waitsFor }: Phase, mode: Mode): Promise<void> {
+interface HeldReply {
+	phase: Phase;
+	mode: Mode;
+	scene: FaultScene;
+	sent: { content: string; key: string };
+	answering: Promise<Answered>;
+}
+
+/** Begins a reply and waits until it has come where it is held. */
+async function hold(phase: Phase, mode: Mode): Promise<HeldReply> {
 	const scene = await bench.scene();
 	await tools.attach(bench.app, scene.assistant, scene.deployment, 30_000);
 	const never = new Promise<void>(() => {});
-	const left = [...scripts(never)];
+	const left = [...phase.scripts(never)];
 	scene.model.always(() => left.shift() ?? [{ say: 'Not asked for.' }]);
 	const sent = { content: 'Where is my order?', key: `key of ${scene.deployment}` };
+	const answering = scene.send(mode, sent.content, { key: sent.key });
+	await phase.reached(scene, tools);
+	return { phase, mode, scene, sent, answering };
+}
+
+async function judge({ phase, mode, scene, sent, answering }: HeldReply): Promise<void> {
+	const { text, usage, calls = [], waitsFor } = phase;
 	const expected: ExpectedReply = {
 		status: 'failed',
 		content: text,
@@ -48,8 +73,7 @@ async function play({ scripts, text, usage, calls = [], waitsFor }: Phase, mode:
 		calls,
 		kept: calls.length === 0 ? '' : text,
 	};
-	const answered = await scene.send(mode, sent.content, { key: sent.key });
-	const reply = await assertTurn(scene, mode, sent.content, answered, expected);
+	const reply = await assertTurn(scene, mode, sent.content, await answering, expected);
 	const exchanges = await scene.exchangesLeft();
 	if (waitsFor === 'model') assert.equal(exchanges.at(-1), true, 'the provider is left');
 	await assertGoesOn(scene, mode, sent, reply, expected);

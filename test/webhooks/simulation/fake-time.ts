@@ -1,4 +1,3 @@
-import { setImmediate as immediately } from 'node:timers/promises';
 import type { Clock } from '../../../src/base/index.ts';
 import type { Alarms } from '../../../src/webhooks/delivery/index.ts';
 
@@ -66,6 +65,6 @@ export class FakeTime implements Clock {
 }
 
 /** What follows without waiting for time has been done. */
-async function settled(): Promise<void> {
-	for (let turn = 0; turn < 2; turn++) await immediately();
+function settled(): Promise<void> {
+	return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

@@ -7,12 +7,24 @@ import { takeFence, Writer } from '../../../src/store/sqlite/writer.ts';
 import type { FakeTime } from './fake-time.ts';
 import type { Random } from './random.ts';
 
+let empty: Buffer | undefined;
+
 /** The disk of the simulated server: the real schema and the real statements, in memory. */
 export function openDisk(): Database.Database {
+	empty ??= migrated();
+	const db = new Database(empty);
+	sqliteVec.load(db);
+	return db;
+}
+
+/** A new database as bytes: every world begins with the same. */
+function migrated(): Buffer {
 	const db = new Database(':memory:');
 	sqliteVec.load(db);
 	migrate(db);
-	return db;
+	const bytes = db.serialize();
+	db.close();
+	return bytes;
 }
 
 /** The store of one process of the simulated server: commits take time, and a crash may come before, between and after. */
