@@ -65,7 +65,7 @@ class SqliteStore extends SqliteReaders implements Store {
 	readonly #readOnly: Database;
 	readonly #recent = new RecentMessages();
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
-	/** Tasks of this turn of the event loop; they leave together when it ends. */
+	/** Tasks of this turn of the event loop that have not left yet. */
 	#turn: WriterTask[] = [];
 	readonly #waiting = new Map<number, { task: WriterTask; done: Deferred<WriterOutcome> }>();
 	#next = 0;
@@ -136,7 +136,11 @@ class SqliteStore extends SqliteReaders implements Store {
 		}
 		const done = deferred<WriterOutcome>();
 		this.#waiting.set(this.#next++, { task, done });
-		if (this.#turn.push(task) === 1) setImmediate(() => this.#flush());
+		// Where nobody waits for the writer this one goes at once; otherwise those of this turn go together.
+		if (this.#turn.push(task) === 1) {
+			if (this.#waiting.size === 1) process.nextTick(() => this.#flush());
+			else setImmediate(() => this.#flush());
+		}
 		const outcome = await done.promise;
 		if (!outcome.ok) {
 			throw new AppError('unavailable', 'The change could not be written to disk.', {
