@@ -1,9 +1,10 @@
 // npm run bench: every part, then one table of all figures; npm run bench -- NAME [arguments]: bench/NAME.ts alone.
-import { basename, dirname } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { ensureBrowser } from './programs.mjs';
-import { filesBelow, main, Remedy, run, say } from './project.mjs';
+import { filesBelow, main, Remedy, root, run, say } from './project.mjs';
 
 await main(async () => {
 	await ensureInstalled();
@@ -16,14 +17,21 @@ await main(async () => {
 	}
 	await ensureBuilt();
 	const browser = name === undefined || name === 'widget' ? await ensureBrowser() : null;
-	const env = browser === null ? {} : { PARLEY_CHROMIUM: browser };
+	// On the project's own disk: elsewhere temporary files may lie in memory, where nothing takes time to become durable.
+	const folder = join(root, '.build', 'bench');
+	const temporary = join(folder, 'tmp');
+	await rm(temporary, { recursive: true, force: true });
+	await mkdir(temporary, { recursive: true });
+	const env = { TMPDIR: temporary, ...(browser === null ? {} : { PARLEY_CHROMIUM: browser }) };
 	const bench = (path, ...given) => run(process.execPath, ['--import', 'tsx', `bench/${path}.ts`, ...given], { env });
+	// The table is of one run.
+	if (name === undefined) await rm(join(folder, 'parts'), { recursive: true, force: true });
 	let worst = 0;
 	for (const part of name === undefined ? all : [name]) {
 		say(`bench ${part}`);
 		const { code } = await bench(part, ...args);
 		worst = Math.max(worst, code);
 	}
-	if (name === undefined) await bench('report/summary');
+	if (name === undefined) await bench('report/summary', ...all);
 	return worst;
 });

@@ -47,7 +47,7 @@ interface Seen {
 }
 
 const report = new Report('search');
-const data = await searchData(sizes);
+await using data = await searchData(sizes);
 await using room = await openSearchRoom(data.dataDir);
 const first = new Map<number, number>();
 for (const size of sizes) {

@@ -22,6 +22,7 @@ export async function measureIdleStreams(
 ): Promise<Figure> {
 	const streams = Math.min(wanted, roomFor(server.pid));
 	const conversations = await conversationsOf(server, streams);
+	const isWhole = streams === wanted && conversations.length === streams;
 	const paths = Array.from(
 		{ length: streams },
 		(_, index) => `/api/v1/conversations/${conversations[index % conversations.length]}/events`,
@@ -49,8 +50,9 @@ export async function measureIdleStreams(
 		name: `idle streams, ${held.open.toLocaleString('en')}: memory each`,
 		unit: 'KiB',
 		value: once(kib('rss')),
-		goal: { is: 'at most', bound: EACH_KIB },
-		remark: `${onHeap}, ${onTop}`,
+		// Of fewer files than that, or conversations that are shared, it would say too little.
+		...(isWhole ? { goal: { is: 'at most', bound: EACH_KIB } as const } : {}),
+		remark: `${onHeap}, ${onTop}${isWhole ? '' : `; of ${conversations.length} conversations`}`,
 	};
 }
 

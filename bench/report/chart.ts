@@ -1,9 +1,9 @@
 import { type Figure, type Findings, isMet, type Who } from './figure.ts';
 import { number, withUnit } from './table.ts';
 
-const WIDTH = 900;
+const WIDTH = 1100;
 const LINE = 22;
-const LABEL = 380;
+const LABEL = 520;
 const BAR = 360;
 const FILL: Record<Who, string> = { parley: '#2f6fed', ceiling: '#9aa4b2', baseline: '#d9822b' };
 const NAMES: Record<Who, string> = { parley: 'Parley', ceiling: 'ceiling', baseline: 'baseline' };

@@ -39,8 +39,10 @@ export function once(value: number): Spread {
 	return { median: value, lowest: value, highest: value };
 }
 
-/** Whether the middle of the rounds is as good as it should be; true without a goal. */
+/** Whether the middle of the rounds is as good as it should be; true without a goal. What could not be measured is not. */
 export function isMet({ value, goal }: Figure): boolean {
 	if (goal === undefined) return true;
+	// Of what has no number a file has null.
+	if (!Number.isFinite(value.median)) return false;
 	return goal.is === 'at least' ? value.median >= goal.bound : value.median <= goal.bound;
 }

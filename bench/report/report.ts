@@ -40,7 +40,7 @@ export class Report {
 	}
 }
 
-/** What the parts have found, each when it was last run, in the order of their names. */
+/** What the parts have found, in the order of their names. */
 export async function readFindings(): Promise<Findings[]> {
 	const names = (await readdir(PARTS)).filter((name) => name.endsWith('.json')).sort();
 	return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(PARTS, name), 'utf8'))));

@@ -1,72 +1,35 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createPool, workerEntry } from '../../src/pool/index.ts';
 import { type KnowledgeBaseRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
+import { copyOf, dataSet } from '../load/data-set.ts';
 import { Corpus } from './corpus.ts';
 import { commitAll, serveTrained } from './serve-trained.ts';
 
-/** Where data sets lie that take long to build, in no commit. */
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const DATA = join(ROOT, '.build/bench/data');
 const CHUNKS_A_DOCUMENT = 20;
 const SEED = 1;
 /** Documents that are being written at once, as when many are uploaded. */
 const AT_ONCE = 8;
 
-/** What the content of a data set comes from: where one of them changes, it is built anew. */
-const SOURCES = [
-	'bench/search/corpus.ts',
-	'bench/search/random.ts',
-	'bench/search/data-set.ts',
-	'src/knowledge/semantic/train.ts',
-	'src/knowledge/semantic/embed.ts',
-	'src/knowledge/semantic/model-format.ts',
-	'src/store/sqlite/search-index-write.ts',
-	'src/store/sqlite/search-index-tables.ts',
-];
+/** What the content of a data set comes from, besides how it is stored. */
+const MADE_BY = ['./', '../../src/text/', '../../src/knowledge/semantic/'].map(
+	(path) => new URL(path, import.meta.url),
+);
 
 /** A folder with a database of one knowledge base for each size, each with a serving, trained generation. */
-export interface SearchData {
+export interface SearchData extends AsyncDisposable {
 	dataDir: string;
 	/** By the number of chunks. */
 	bases: Map<number, KnowledgeBaseRecord['id']>;
 }
 
-/** The data set, built where it is not there yet. */
+/** A copy of the data set, which is built where it is not there yet: some minutes. */
 export async function searchData(sizes: readonly number[]): Promise<SearchData> {
-	const name = `search-${await fingerprint(sizes)}`;
-	const dataDir = join(DATA, name);
-	if (!existsSync(dataDir)) {
-		const started = performance.now();
-		console.log(`Building ${sizes.map((size) => size.toLocaleString('en')).join(', ')} chunks, once: a few minutes.`);
-		await removeStale();
-		const unfinished = join(DATA, `${name}-${process.pid}`);
-		try {
-			await build(unfinished, sizes);
-			// Only a whole one gets the name by which it is found.
-			await rename(unfinished, dataDir);
-		} finally {
-			await rm(unfinished, { recursive: true, force: true });
-		}
-		console.log(`Built in ${Math.round((performance.now() - started) / 1000)} s.`);
-	}
-	return { dataDir, bases: new Map(sizes.map((size) => [size, `kb_${size}`])) };
-}
-
-async function fingerprint(sizes: readonly number[]): Promise<string> {
-	const hash = createHash('sha256').update(JSON.stringify(sizes));
-	for (const path of SOURCES) hash.update(await readFile(join(ROOT, path)));
-	return hash.digest('hex').slice(0, 12);
-}
-
-async function removeStale(): Promise<void> {
-	await mkdir(DATA, { recursive: true });
-	for (const name of await readdir(DATA)) {
-		if (name.startsWith('search-')) await rm(join(DATA, name), { recursive: true, force: true });
-	}
+	const folder = await dataSet(`search-${sizes.join('-')}`, MADE_BY, (empty) => build(empty, sizes));
+	const copy = await copyOf(folder);
+	return {
+		dataDir: copy.folder,
+		bases: new Map(sizes.map((size) => [size, `kb_${size}`])),
+		[Symbol.asyncDispose]: () => copy[Symbol.asyncDispose](),
+	};
 }
 
 async function build(dataDir: string, sizes: readonly number[]): Promise<void> {

@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { constants, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Write } from '../../src/store/index.ts';
 import { startServer } from '../../test/support/server-process.ts';
-import { FIGURES } from '../report/report.ts';
+import { copyOf, dataSet } from '../load/data-set.ts';
 import { conversationRecord, messageRecord } from './records.ts';
 
 /** A data folder with many conversations. */
@@ -20,43 +17,21 @@ export interface ManyConversations extends AsyncDisposable {
 /** Somewhat more than may be in memory at once. */
 const COUNT = 110_000;
 const IN_A_COMMIT = 500;
-const DATA = join(FIGURES, 'data');
-const NAME = 'conversations-';
-/** What decides how the data are made: made by other code, they are made anew. */
-const MADE_BY = ['./many-conversations.ts', './records.ts', '../../src/store/sqlite/migrations.ts'];
+/** What decides how the data are made, besides how they are stored. */
+const MADE_BY = ['./many-conversations.ts', './records.ts'].map((file) => new URL(file, import.meta.url));
 
 /** A copy of the data set, which is made with the first call: an assistant with 110,000 conversations of two messages each. */
 export async function manyConversations(): Promise<ManyConversations> {
-	const original = await made();
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-bench-'));
-	await cp(original, dataDir, { recursive: true, mode: constants.COPYFILE_FICLONE });
-	const facts = JSON.parse(await readFile(join(dataDir, 'facts.json'), 'utf8'));
-	return { dataDir, ...facts, [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true, force: true }) };
+	const copy = await copyOf(await dataSet('conversations', MADE_BY, make));
+	const facts = JSON.parse(await readFile(join(copy.folder, 'facts.json'), 'utf8'));
+	return { dataDir: copy.folder, ...facts, [Symbol.asyncDispose]: () => copy[Symbol.asyncDispose]() };
 }
 
-async function made(): Promise<string> {
-	const hash = createHash('sha256');
-	for (const file of MADE_BY) hash.update(await readFile(new URL(file, import.meta.url)));
-	const folder = join(DATA, `${NAME}${hash.digest('hex').slice(0, 12)}`);
-	if (existsSync(folder)) return folder;
-	await removeStale();
-	console.log(`Making ${COUNT.toLocaleString('en')} conversations, once …`);
-	const unfinished = `${folder}.${process.pid}.tmp`;
-	await mkdir(unfinished, { mode: 0o700 });
-	const { key, ...owner } = await prepare(unfinished);
-	const conversations = await fill(unfinished, owner);
+async function make(folder: string): Promise<void> {
+	const { key, ...owner } = await prepare(folder);
+	const conversations = await fill(folder, owner);
 	const facts = { key, assistant: owner.assistant_id, conversations };
-	await writeFile(join(unfinished, 'facts.json'), JSON.stringify(facts));
-	await rename(unfinished, folder);
-	return folder;
-}
-
-/** Those that other code made, or that were not finished. */
-async function removeStale(): Promise<void> {
-	await mkdir(DATA, { recursive: true });
-	for (const name of await readdir(DATA)) {
-		if (name.startsWith(NAME)) await rm(join(DATA, name), { recursive: true, force: true });
-	}
+	await writeFile(join(folder, 'facts.json'), JSON.stringify(facts));
 }
 
 /** Has the server itself make what conversations belong to. */

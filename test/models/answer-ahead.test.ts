@@ -112,6 +112,13 @@ test('the first word is told before anything follows it', async () => {
 	);
 });
 
+test('a field that is nested as deep as can be does not end an answer', async () => {
+	const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+	const raw = `data: {"choices":[{"index":0,"delta":{"content":"a"}}],"extra":${deep}}\n\n`;
+	const { text: said, error } = await answered([{ raw }, { raw: END }, { end: true }]);
+	assert.deepEqual([said, error], ['a', undefined]);
+});
+
 test('an answer that breaks off keeps the text that had come', async () => {
 	const { text: said, error } = await answered([text('Half an '), text('answer'), { die: true }]);
 	assert.equal(said, 'Half an answer');
@@ -140,6 +147,8 @@ const PIECES = fc.constantFrom<ModelStep>(
 	piece({ delta: {} }, { usage: { prompt_tokens: 'many' } }),
 	{ raw: 'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}\n\n' },
 	{ raw: 'data: {"choices":[],"usage":{}}\n\n' },
+	piece({ delta: { content: 'i' } }, { id: 5 }),
+	piece({ delta: {} }, { created: 'now', usage: null }),
 	{ raw: 'data: {"error":{"message":"no more"}}\n\n' },
 	{ raw: 'data: {"choices":null}\n\n' },
 	{ raw: 'data: [1]\n\n' },

@@ -4,6 +4,8 @@ import { KeptVectors, stepOf, type VectorRows } from './kept-vectors.ts';
 /** What is in memory of all vectors together: 450,000 of 256 dimensions. */
 const MOST_BYTES = 128 * 1024 * 1024;
 
+const MOST_ENTRIES = 1000;
+
 /** Generations of fewer chunks are not kept: the store finds their nearest vectors in about a millisecond. */
 const LEAST_CHUNKS = 2000;
 
@@ -20,7 +22,8 @@ export interface WantedVectors {
 interface Entry {
 	changes: number;
 	bytes: number;
-	vectors: KeptVectors;
+	/** Null since the generation has changed. */
+	vectors: KeptVectors | null;
 }
 
 /** The vectors of large generations, as long as there is room; those that were not searched for longest go first. */
@@ -38,20 +41,26 @@ export class VectorMemory {
 	}
 
 	/**
-	 * The vectors of a basis, read where they are not here or have changed since. Null where they are too few to be worth it,
-	 * too many, or the processor cannot do it: then the store must look for the nearest.
+	 * The vectors of a basis, read where they are not here. Null where they are too few to be worth it, too many, or the
+	 * processor cannot do it; and where they have just changed, as they do again and again while documents are indexed: they
+	 * are read when two searches have found them the same. Then the store must look for the nearest.
 	 */
 	of(wanted: WantedVectors, read: () => VectorRows): KeptVectors | null {
 		const { basis, chunks, dimensions, changes } = wanted;
 		if (this.#products === null || !this.#products.fits(stepOf(dimensions))) return null;
 		if (chunks < this.#leastChunks) return null;
 		const entry = this.#entries.get(basis);
-		if (entry?.changes === changes) {
+		if (entry?.changes === changes && entry.vectors !== null) {
 			this.#entries.delete(basis);
 			this.#entries.set(basis, entry);
 			return entry.vectors;
 		}
 		this.#forget(basis);
+		if (entry !== undefined && entry.changes !== changes) {
+			this.#entries.set(basis, { changes, bytes: 0, vectors: null });
+			if (this.#entries.size > MOST_ENTRIES) this.#forget(this.#entries.keys().next().value as string);
+			return null;
+		}
 		const bytes = KeptVectors.bytesOf(chunks, dimensions);
 		if (bytes > this.#mostBytes) return null;
 		for (const oldest of this.#entries.keys()) {

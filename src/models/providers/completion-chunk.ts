@@ -5,6 +5,9 @@ import type { StreamPart } from './answer-parts.ts';
  * services send is whatever they like: nothing is taken for granted.
  */
 export interface Chunk {
+	id?: unknown;
+	created?: unknown;
+	model?: unknown;
 	choices?: unknown;
 	usage?: unknown;
 	error?: unknown;
@@ -23,26 +26,24 @@ export function chunkOf(data: string): Chunk | undefined {
 
 /** The text of a piece that holds nothing else; undefined for any other piece. */
 export function plainText(chunk: Chunk): string | undefined {
-	if (chunk.usage != null || 'error' in chunk) return undefined;
+	if (chunk.usage != null || !isWell(chunk)) return undefined;
 	const choice = onlyChoice(chunk);
 	const delta = choice && record(choice.delta);
 	if (!delta || choice.finish_reason != null) return undefined;
 	for (const name in delta) if (name !== 'content' && name !== 'role' && delta[name] !== null) return undefined;
 	const { content, role } = delta;
-	const isWell = typeof content === 'string' && content !== '' && (role === undefined || role === 'assistant');
-	return isWell ? content : undefined;
+	if (typeof content !== 'string' || content === '') return undefined;
+	return role === undefined || role === 'assistant' ? content : undefined;
 }
 
-/** The piece with another text. */
-export function textChunk(chunk: Chunk, text: string): string {
-	const choice = onlyChoice(chunk);
-	const delta = { ...record(choice?.delta), content: text };
-	return JSON.stringify({ ...chunk, choices: [{ ...choice, delta }] });
+/** A piece with the name, time and model of another and nothing but this text. */
+export function textChunk({ id, created, model }: Chunk, text: string): string {
+	return JSON.stringify({ id, created, model, choices: [{ index: 0, delta: { role: 'assistant', content: text } }] });
 }
 
 /** Whether a piece holds thinking and nothing else. */
 export function isThinking(chunk: Chunk): boolean {
-	if (chunk.usage != null || 'error' in chunk) return false;
+	if (chunk.usage != null || !isWell(chunk)) return false;
 	const choice = onlyChoice(chunk);
 	const { reasoning_content, reasoning, ...others } = record(choice?.delta) ?? {};
 	if (![reasoning_content, reasoning].every((text) => text == null || typeof text === 'string')) return false;
@@ -51,7 +52,7 @@ export function isThinking(chunk: Chunk): boolean {
 
 /** What a piece says of how an answer ends, where it says nothing else; undefined where it does. */
 export function endOf(chunk: Chunk): { isFinish: boolean; usage: Finish['usage'] | null } | undefined {
-	if ('error' in chunk || !Array.isArray(chunk.choices) || chunk.choices.length > 1) return undefined;
+	if (!isWell(chunk) || !Array.isArray(chunk.choices) || chunk.choices.length > 1) return undefined;
 	const usage = chunk.usage == null ? null : usageOf(chunk.usage);
 	if (usage === undefined) return undefined;
 	if (chunk.choices.length === 0) return { isFinish: false, usage };
@@ -65,8 +66,7 @@ export function endOf(chunk: Chunk): { isFinish: boolean; usage: Finish['usage']
 /** What an answer has cost; undefined for what does not say it in numbers. */
 function usageOf(usage: unknown): Finish['usage'] | undefined {
 	const { prompt_tokens: input = 0, completion_tokens: output = 0 } = record(usage) ?? { prompt_tokens: null };
-	if (typeof input !== 'number' || typeof output !== 'number') return undefined;
-	return costOf(input, output);
+	return isCount(input) && isCount(output) ? costOf(input, output) : undefined;
 }
 
 /** The numbers of an answer's cost as the library has them. */
@@ -79,6 +79,17 @@ export function costOf(input: number | undefined, output: number | undefined): F
 
 function onlyChoice({ choices }: Chunk): Record<string, unknown> | undefined {
 	return Array.isArray(choices) && choices.length === 1 ? record(choices[0]) : undefined;
+}
+
+/** Whether what every piece has is as the protocol says. */
+function isWell(chunk: Chunk): boolean {
+	const { id, created, model } = chunk;
+	const isText = (value: unknown) => value == null || typeof value === 'string';
+	return isText(id) && isText(model) && (created == null || typeof created === 'number') && !('error' in chunk);
+}
+
+function isCount(value: unknown): value is number {
+	return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 function isNothing(delta: unknown): boolean {

@@ -3,8 +3,8 @@ import type { Commit, Write } from '../commit.ts';
 import type { MessageRecord } from '../records.ts';
 
 const KEPT = 1_000;
-/** Characters of a message and of what it cites: longer ones are read from disk. */
-const MAX_CHARS = 32 * 1024;
+/** Characters of a message and of what it cites: longer ones are read from disk, so that all together are some megabytes. */
+const MAX_CHARS = 4 * 1024;
 
 /**
  * Messages as they were committed last. Each is read again at once, by everybody who follows its conversation; and only the
@@ -45,7 +45,10 @@ export class RecentMessages {
 	}
 
 	#keep(message: MessageRecord): void {
-		const cited = message.citations.reduce((sum, { text }) => sum + text.length, 0);
+		const cited = message.citations.reduce(
+			(sum, { title, url, text }) => sum + title.length + (url?.length ?? 0) + text.length,
+			0,
+		);
 		const isShort = message.content.length + cited <= MAX_CHARS && message.tool_calls.length === 0;
 		if (isShort) this.#messages.set(message.id, message);
 		else this.#messages.delete(message.id);
