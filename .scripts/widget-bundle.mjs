@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { filesBelow, root } from './project.mjs';
+import { smallGzip } from './small-gzip.mjs';
 
 /** What the widget needs of browsers is newer than this: style sheets that are made by scripts. */
 const TARGET = ['es2022', 'safari16.4'];
@@ -18,8 +19,8 @@ export const PRIVATE_NAMES = `
 	drawing drop ended fail follow forget grow hasOlder hear heard held identified isBlocked isBlocking isBusy
 	isElsewhere isForgotten isLoaded isLoading isTemporary isUnderWay isWriting judge label leave list load loadOlder
 	look mayRetry merge modal note notice notices number older onCopy onEarlier onRate onRestart onRetry onSend onSource
-	onStop openSources pressed props rateReply reached requests resume retryAfter retryMessage rich says searching
-	sendable session shape startAnew stopReply store takeOlder timeoutMs transcript until update want whole
+	onStop openSources pressed props rateReply reached refusedTokens refused requests resume retryAfter retryMessage rich says searching
+	sendable session shape startAnew stopReply store takeOlder tellWhy timeoutMs transcript unsentTexts until update want
 `
 	.trim()
 	.split(/\s+/);
@@ -66,7 +67,7 @@ export async function bundleWidget(esbuild, folder) {
 		const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
 		for (const [ending, bytes] of [
 			['', contents],
-			['.gz', smallest(contents)],
+			['.gz', smallGzip(contents)],
 			['.br', brotliCompressSync(contents, quality)],
 		]) {
 			files.push({ path: join(folder, name + ending), contents: bytes });
@@ -86,13 +87,12 @@ export async function bundleWidget(esbuild, folder) {
 	const define = { VERSION: JSON.stringify(version) };
 	// A classic script has no address of its own but that of its tag, which it is always told.
 	add('widget.js', await bundle('script.ts', { format: 'iife', define: { ...define, 'import.meta.url': '""' } }));
-	add('widget.mjs', await bundle('module.ts', { define }));
+	add('widget.mjs', leftToBrowsers(await bundle('module.ts', { define })));
 	add('widget.d.mts', readFileSync(join(root, 'src/widget/public.d.ts')));
 	return files;
 }
 
-/** Compressed by gzip as well as it can: less memory makes shorter blocks, which fit some texts better. */
-function smallest(contents) {
-	const forms = [5, 6, 7, 8, 9].map((memLevel) => gzipSync(contents, { level: 9, memLevel }));
-	return forms.reduce((best, form) => (form.length < best.length ? form : best));
+/** Says to the bundlers of websites that what a module imports when it runs is not theirs to find; minifying takes that out. */
+function leftToBrowsers(contents) {
+	return Buffer.from(contents.toString().replaceAll('import(', 'import(/* webpackIgnore: true */ /* @vite-ignore */'));
 }

@@ -110,6 +110,18 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		return { endUser: end_user, until };
 	};
 
+	/** Counts whoever is turned away, by the address: they have no other name. */
+	const identifyOrCount = async (deployment: DeploymentRecord, request: HttpRequest) => {
+		try {
+			return await identify(deployment, request);
+		} catch (error) {
+			if (error instanceof AppError && error.code === 'invalid_jwt') {
+				deployments.limits.countRequest(deployment.id, visitorKey(null, request.clientAddress));
+			}
+			throw error;
+		}
+	};
+
 	/** A route whose deployment is checked before its handler runs. */
 	const route = (operation: Operation, handle: (visit: Visit) => Promise<Reply>): Route => {
 		const read = inputReader(operation);
@@ -123,7 +135,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 				const visible = await deployments.visible((body.deployment_id ?? query.deployment_id) as string);
 				admit(visible, request);
 				const deployment = visible.record;
-				const { endUser, until } = await identify(deployment, request);
+				const { endUser, until } = await identifyOrCount(deployment, request);
 				const visitor = visitorKey(endUser?.id ?? null, request.clientAddress);
 				const reply = await handle({ deployment, endUser, until, visitor, query, body, request });
 				return { ...reply, headers: [...(reply.headers ?? []), ...cors.headers(request.header('origin'))] };

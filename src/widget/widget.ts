@@ -24,7 +24,6 @@ const PATIENCE_MS = 2_000;
 const OPENING = 'parley:opening';
 /** Where neither the chat nor its language could be had. */
 const TROUBLE = 'That did not work. Please try again.';
-const sheet = styleSheet(css);
 
 /** Puts a chat on the page: its button now, the chat itself when somebody opens it. */
 export function createWidget(options: WidgetOptions): Widget {
@@ -37,7 +36,8 @@ export function createWidget(options: WidgetOptions): Widget {
 
 	const host = document.createElement('parley-widget');
 	const root = host.attachShadow({ mode: 'open' });
-	root.adoptedStyleSheets.push(sheet);
+	// Made only now: servers that draw pages load this module too, and have no style sheets.
+	root.adoptedStyleSheets.push(styleSheet(css));
 	const frame = document.createElement('div');
 	frame.className = 'frame';
 	const speak = (tongue: Language) => {
@@ -63,6 +63,9 @@ export function createWidget(options: WidgetOptions): Widget {
 	let chat: Chat | null = null;
 	let jwt: string | null = null;
 	const waiting: string[] = [];
+	let hasAppeared = false;
+	/** What had the focus when the page opened the chat. */
+	let opener: Element | null = null;
 	let spot: ReturnType<typeof takePlace> | null = null;
 
 	const small = matchMedia(SMALL);
@@ -111,7 +114,9 @@ export function createWidget(options: WidgetOptions): Widget {
 	/** Comes on the page, beside its body: what the page does to that, it does not do to the chat. */
 	const appear = () => {
 		paint();
-		if (!signal.aborted && !host.isConnected) document.documentElement.append(host);
+		if (signal.aborted) return;
+		hasAppeared = true;
+		if (!host.isConnected) document.documentElement.append(host);
 	};
 	const loadConfig = once(async (): Promise<void> => {
 		let status = 0;
@@ -142,7 +147,7 @@ export function createWidget(options: WidgetOptions): Widget {
 
 	const begin = async () => {
 		// Not where it would cover a page that nobody has seen yet.
-		const opensItself = (openness.get(deploymentId) ?? options.open) && !small.matches;
+		const opensItself = (openness.get(deploymentId, 'open') ?? options.open) && !small.matches;
 		if (opensItself) prepare();
 		const patience = setTimeout(appear, PATIENCE_MS);
 		await loadConfig().catch(() => {});
@@ -151,29 +156,26 @@ export function createWidget(options: WidgetOptions): Widget {
 		appear();
 		if (frame.classList.contains('busy')) return;
 		if (opensItself || isOpen) void show(isOpen);
+		// Whoever waits for a person hears of them on every page; and what the page sent, and closed again, is sent.
+		else if (expected() || waiting.length) void make().then(flush, () => {});
 		else launcher.button.addEventListener('pointerenter', prepare, { once: true });
 	};
 
-	/** Brings the chat on the page, and opens it. */
-	const show = async (takeFocus: boolean) => {
-		isOpen = true;
-		openness.set(deploymentId, true);
-		if (!host.isConnected) return;
-		paint();
-		frame.classList.add('busy');
-		sentence.textContent = '';
-		try {
-			if (!config) {
-				await loadConfig().catch(() => {});
-				// One that was made without it cannot do anything.
-				chat?.destroy();
-				chat = null;
-			}
-			prepare();
-			const strings = await loadStrings();
-			const module = await loadChat();
-			if (signal.aborted) return;
-			chat ??= module.createChat({
+	const expected = () => openness.get(deploymentId, 'person') === true;
+	/** Makes the chat, closed. */
+	const make = async () => {
+		if (!config) {
+			await loadConfig().catch(() => {});
+			// One that was made without it cannot do anything.
+			chat?.destroy();
+			chat = null;
+		}
+		prepare();
+		const strings = await loadStrings();
+		const module = await loadChat();
+		if (signal.aborted) return;
+		if (!chat) {
+			chat = module.createChat({
 				place,
 				root,
 				base,
@@ -183,6 +185,7 @@ export function createWidget(options: WidgetOptions): Widget {
 				language,
 				title: options.title,
 				small,
+				expected: expected(),
 				onClose: close,
 				onReload() {
 					chat?.destroy();
@@ -193,21 +196,39 @@ export function createWidget(options: WidgetOptions): Widget {
 					unread = count;
 					paint();
 				},
+				onExpected: (is) => openness.set(deploymentId, 'person', is),
 				emit,
 			});
 			if (jwt) chat.identify(jwt);
-			if (!isOpen) return;
-			dispatchEvent(new CustomEvent(OPENING, { detail: host }));
-			const wasOpen = frame.classList.contains('open');
-			frame.classList.add('open');
-			host.toggleAttribute('data-open', true);
-			chat.show(true, takeFocus);
-			if (!wasOpen) emit('open', {});
-			for (const text of waiting.splice(0)) chat.send(text);
+			chat.show(false, false);
+		}
+	};
+	/** Brings the chat on the page, and opens it. */
+	const show = async (takeFocus: boolean) => {
+		isOpen = true;
+		openness.set(deploymentId, 'open', true);
+		if (!hasAppeared) return;
+		// The page may have taken it off, or become another document.
+		appear();
+		frame.classList.add('busy');
+		sentence.textContent = '';
+		try {
+			await make();
+			if (signal.aborted) return;
+			if (isOpen) {
+				dispatchEvent(new CustomEvent(OPENING, { detail: host }));
+				const wasOpen = frame.classList.contains('open');
+				frame.classList.add('open');
+				host.toggleAttribute('data-open', true);
+				chat?.show(true, takeFocus);
+				if (!wasOpen) emit('open', {});
+			}
+			// Also where it was closed meanwhile: what was sent is sent.
+			flush();
 		} catch {
 			// The button stays, for another try.
 			isOpen = false;
-			openness.set(deploymentId, false);
+			openness.set(deploymentId, 'open', false);
 			if (takeFocus) sentence.textContent = strings?.trouble ?? TROUBLE;
 			emit('error', { status: 0, code: 'unreachable' });
 		} finally {
@@ -216,19 +237,27 @@ export function createWidget(options: WidgetOptions): Widget {
 		}
 	};
 
+	/** A chat without a configuration cannot send anything: that waits for the next one. */
+	const flush = () => {
+		if (config) for (const text of waiting.splice(0)) chat?.send(text);
+	};
+	const isThere = () => isOpen && chat !== null && host.isConnected;
 	const open = () => {
-		if (!isOpen || !chat) void show(true);
+		if (isThere()) return;
+		if (document.activeElement !== host) opener = document.activeElement;
+		void show(true);
 	};
 	const close = () => {
 		if (!isOpen) return;
 		isOpen = false;
-		openness.set(deploymentId, false);
+		openness.set(deploymentId, 'open', false);
 		const hadFocus = root.activeElement !== null;
 		frame.classList.remove('open');
 		host.toggleAttribute('data-open', false);
 		chat?.show(false, false);
 		paint();
-		if (hadFocus) launcher.button.focus({ preventScroll: true });
+		const back = launcher.button.hidden ? (opener as HTMLElement | null) : launcher.button;
+		if (hadFocus) back?.focus({ preventScroll: true });
 		emit('close', {});
 	};
 
@@ -245,11 +274,9 @@ export function createWidget(options: WidgetOptions): Widget {
 		open,
 		close,
 		send(text) {
-			if (chat && isOpen) chat.send(text);
-			else {
-				waiting.push(text);
-				open();
-			}
+			waiting.push(text);
+			if (isThere()) flush();
+			else open();
 		},
 		identify(token) {
 			jwt = token;

@@ -117,6 +117,20 @@ test('a visitor is let in by a token of each kind, and kept by name with the con
 	}
 });
 
+test('whoever sends bad tokens over and over is made to wait, and nobody else is', async () => {
+	const deployment = await deploy();
+	const from = (address: string, token: string) => visitor(deployment, token, { 'x-forwarded-for': address });
+	const over = tokenOf('ann', { exp: now / 1000 - 60 });
+	for (let tried = 0; tried < 300; tried++) assert.equal((await from('192.0.2.7', over).send('Hello')).status, 401);
+	const refused = await from('192.0.2.7', over).send('Hello');
+	assert.deepEqual([refused.status, refused.body.error.code], [429, 'rate_limit_exceeded']);
+	assert.equal(refused.headers.get('retry-after'), '60');
+	assertCors(refused);
+	assert.equal((await from('192.0.2.8', over).send('Hello')).status, 401);
+	// A good token is counted by its subject, wherever it comes from.
+	assert.equal((await from('192.0.2.7', tokenOf('ann')).send('Hello')).status, 201);
+});
+
 test('a bad token is a 401 on every route but the configuration, with a reason that the page can read', async () => {
 	const deployment = await deploy({ algorithm: 'RS256', public_key: rsa.publicPem, audience: 'chat', issuer: 'shop' });
 	const right = { aud: 'chat', iss: 'shop' };

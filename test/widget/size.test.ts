@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { Feedback, SendMessage, WidgetConfig, WidgetMessageReply } from '../../src/contract/index.ts';
 import { strings as english } from '../../src/widget/languages/en.ts';
 
@@ -25,6 +26,22 @@ test('the widget is at most 20 kB, gzipped, with the button, the chat and any la
 	const total = size('widget.js') + size(chat[0] as string) + Math.max(...languages.map(size));
 	assert.ok(total <= LARGEST, `${total} bytes`);
 	assert.ok(size('widget.js') <= 5_000, `${size('widget.js')} bytes before anybody opens the chat`);
+});
+
+test('what is compressed for gzip is read by everybody, and no larger than zlib makes it', async () => {
+	const { smallGzip } = await import(new URL('../../.scripts/small-gzip.mjs', import.meta.url).href);
+	const noise = Buffer.from(Array.from({ length: 3_000 }, (_, index) => (index * index * 31 + (index >> 3)) & 255));
+	const texts = ['', 'a', 'ab', 'a'.repeat(70_000), 'abc'.repeat(20_000), 'é€😀 '.repeat(99)].map((text) =>
+		Buffer.from(text),
+	);
+	for (const bytes of [...texts, noise, Buffer.concat([noise, noise]), readFileSync(`${SOURCE}widget.ts`)]) {
+		const packed = smallGzip(bytes) as Buffer;
+		assert.ok(gunzipSync(packed).equals(bytes));
+		assert.ok(packed.length <= gzipSync(bytes, { level: 9 }).length);
+	}
+	for (const name of ['widget.js', 'widget.mjs', ...current()]) {
+		assert.ok(gunzipSync(readFileSync(`${BUILT}${name}.gz`)).equals(readFileSync(BUILT + name)), name);
+	}
 });
 
 test('nothing of it can write HTML, make code of text, or set a style attribute', () => {

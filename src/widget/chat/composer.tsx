@@ -81,7 +81,7 @@ export function Composer({ strings, disabled, busy, held, onSend, onStop }: Comp
 }
 
 /** As high as its text, up to what the style sheet allows. */
-function fit(field: HTMLTextAreaElement): void {
+export function fit(field: HTMLTextAreaElement): void {
 	field.style.height = 'auto';
 	field.style.height = `${field.scrollHeight + 2}px`;
 }

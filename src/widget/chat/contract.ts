@@ -22,12 +22,16 @@ export interface ChatOptions {
 	title: string | undefined;
 	/** Whether the screen is so small that the chat covers the page. */
 	small: MediaQueryList;
+	/** Whether a person was to answer, on the page before this one. */
+	expected: boolean;
 	/** The visitor has seen enough of it. */
 	onClose(): void;
 	/** The configuration is wanted again. */
 	onReload(): void;
 	/** Replies that came while the chat was closed. */
 	onUnread(count: number): void;
+	/** Whether a person is to answer has changed. */
+	onExpected(is: boolean): void;
 	emit<E extends keyof WidgetEvents>(event: E, detail: WidgetEvents[E]): void;
 }
 

@@ -84,10 +84,10 @@ export function createConversation(deploymentId: string) {
 			show();
 		},
 
-		/** Takes in the newest messages. */
+		/** Takes in the newest messages; what they tell in the order in which it happened. */
 		take({ data, next_cursor }: HistoryPage): Told[] {
 			const told: Told[] = [];
-			for (const message of data) {
+			for (const message of [...data].reverse()) {
 				const known = transcript.get(message.id);
 				transcript.merge(message);
 				if (isLoaded && known?.status !== message.status && message.role === 'assistant') told.push({ ended: message });

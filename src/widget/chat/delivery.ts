@@ -2,7 +2,7 @@ import { backoff } from '../transport/backoff.ts';
 import type { StreamEvent } from '../transport/event-stream.ts';
 import { pause } from '../transport/pause.ts';
 import type { Pending } from '../transport/remembered.ts';
-import { Refusal, type Requests } from '../transport/requests.ts';
+import { type Outgoing, Refusal, type Requests } from '../transport/requests.ts';
 import type { Conversation } from './conversation.ts';
 import type { Heard } from './heard.ts';
 import type { Judge, JudgeOptions } from './judge.ts';
@@ -13,8 +13,6 @@ import type { ShownMessage } from './transcript.ts';
 const TRIES = 8;
 /** A message that was on its way when its page went is sent by the next page, if that comes soon. */
 const FRESH_MS = 10 * 60_000;
-/** Where the server does not say (s). */
-const LIMITED_S = 5;
 /** Behind the key of a message that is stored, for the reply to it that failed: neither has an id that we were told. */
 const REPLY = '!';
 
@@ -39,7 +37,8 @@ export type Delivery = ReturnType<typeof createDelivery>;
 export function createDelivery(options: DeliveryOptions) {
 	const { requests, conversation, notices, judge, emit, streaming, hear, heard, load, update } = options;
 	const { transcript, sendable } = conversation;
-	const queue: string[] = [];
+	/** What waits for its turn: seen, but not sent. */
+	const queue: Outgoing[] = [];
 	let current: AbortController | null = null;
 	/** A message cannot get out, and waits for its next try. */
 	let isStuck = false;
@@ -54,7 +53,7 @@ export function createDelivery(options: DeliveryOptions) {
 		const controller = new AbortController();
 		current?.abort();
 		current = controller;
-		isStuck = false;
+		isStuck = stopWanted = false;
 		sendable.set(pending.key, pending);
 		if (!pending.message) transcript.send(pending);
 		notices.drop('trouble', 'limited');
@@ -65,6 +64,7 @@ export function createDelivery(options: DeliveryOptions) {
 		} finally {
 			if (current === controller) {
 				current = null;
+				stopWanted = false;
 				if (!isSent) {
 					transcript.change(pending.key, { status: 'unsent' });
 					transcript.remove(pending.key + REPLY);
@@ -85,7 +85,7 @@ export function createDelivery(options: DeliveryOptions) {
 			let wait = 0;
 			try {
 				if (!conversation.isLoaded() && pending.conversation) await load(pending.conversation, signal).catch(() => {});
-				const answer = await (streaming ? requests.stream : requests.whole)(pending, signal);
+				const answer = await requests.send(pending, streaming, signal);
 				notices.connected();
 				for await (const event of answer) {
 					isKnown ||= acknowledge(pending, event);
@@ -106,8 +106,11 @@ export function createDelivery(options: DeliveryOptions) {
 						return true;
 					}
 					if (error.status === 401) unidentified = pending;
-					if (error.status === 429 || !(await judge.isTemporary(error))) {
-						refused(error);
+					const isOver = error.status === 429 || !(await judge.isTemporary(error));
+					// The page may have brought a fresh token at once.
+					if (signal.aborted) return true;
+					if (isOver) {
+						judge.refused(error);
 						return false;
 					}
 					wait = error.retryAfter * 1000;
@@ -164,27 +167,12 @@ export function createDelivery(options: DeliveryOptions) {
 		if (!wasTold) heard({ says: 'failed' });
 	}
 
-	function refused({ status, code, retryAfter }: Refusal): void {
-		emit('error', { status, code });
-		if (status === 429) notices.limit((retryAfter || LIMITED_S) * 1000, drain);
-		else if (!notices.isBlocking()) notices.note('trouble');
-	}
-
 	/** Sends what waits, as soon as what is being written is finished. */
 	function drain(): void {
 		if (busy() || notices.isBlocking() || notices.is('limited')) return;
-		const text = queue.shift();
-		if (text !== undefined) begin(text);
-	}
-
-	function begin(content: string): void {
-		const pending: Pending = {
-			key: newKey(),
-			content,
-			conversation: conversation.id(),
-			message: '',
-			at: Date.now(),
-		};
+		const next = queue.shift();
+		if (!next) return;
+		const pending: Pending = { ...next, conversation: conversation.id(), message: '', at: Date.now() };
 		// Kept before it is sent: a page that is reloaded now sends it again, under the same key.
 		conversation.keep(pending);
 		void deliver(pending);
@@ -214,12 +202,24 @@ export function createDelivery(options: DeliveryOptions) {
 			update();
 			return drain();
 		}
-		if (id === null || (current && pending?.message === '')) {
+		// Told as it is written, it can be stopped once there is something of it: before, there would be nothing to stop.
+		if (id === null || (streaming && current && pending?.message === '')) {
 			stopWanted = true;
 			return;
 		}
 		stopWanted = false;
-		await requests.stop(id).catch(() => notices.note('trouble'));
+		await requests.stop(id).catch(judge.tellWhy);
+	}
+
+	function send(text: string): void {
+		const content = text.trim();
+		if (content) {
+			const next = { key: newKey(), content, conversation: null };
+			queue.push(next);
+			transcript.send(next);
+			update();
+		}
+		drain();
 	}
 
 	return {
@@ -230,11 +230,7 @@ export function createDelivery(options: DeliveryOptions) {
 		isUnderWay: () => current !== null,
 
 		/** Sends what the visitor wrote, when its turn comes. */
-		send(text: string): void {
-			const content = text.trim();
-			if (content) queue.push(content);
-			drain();
-		},
+		send,
 
 		/** Takes up the message that was on its way when the page before this one went. */
 		resume(): void {
@@ -266,7 +262,7 @@ export function createDelivery(options: DeliveryOptions) {
 				conversation.keep(pending);
 				transcript.change(id, { content: '', status: 'in_progress' });
 				void deliver(pending);
-			} else begin(question.content);
+			} else send(question.content);
 		},
 
 		/** A reply has ended, or has something to be stopped: what was wanted of it meanwhile is done now. */
@@ -276,6 +272,13 @@ export function createDelivery(options: DeliveryOptions) {
 				drain();
 			} else if (stopWanted && transcript.isWriting()) void stop();
 		},
+
+		/** What the visitor wrote that is nowhere but here, and is on no way to the server. */
+		unsentTexts: (): string[] =>
+			transcript
+				.list()
+				.filter(({ id, status }) => status === 'unsent' || queue.some(({ key }) => key === id))
+				.map(({ content }) => content),
 
 		/** Ends what goes on, and forgets what waits. */
 		leave(): void {
@@ -297,5 +300,5 @@ export function createDelivery(options: DeliveryOptions) {
 
 /** Made for one message; also where the page is not served over HTTPS, and `randomUUID` is not there. */
 function newKey(): string {
-	return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+	return crypto.getRandomValues(new BigUint64Array(2)).join('');
 }

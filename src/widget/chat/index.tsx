@@ -2,11 +2,12 @@ import type { Strings } from '../languages/strings.ts';
 import { styleSheet } from '../page/style-sheets.ts';
 import { parseMarkdown, plainText } from '../text/markdown.ts';
 import css from './chat.css';
+import { fit } from './composer.tsx';
 import type { Chat, ChatOptions } from './contract.ts';
 import { coverPage, keepInside } from './cover-page.ts';
 import { draw, h } from './elements.ts';
 import type { Notice } from './notices.ts';
-import { Panel } from './panel.tsx';
+import { Panel, wording } from './panel.tsx';
 import { createSession } from './session.ts';
 
 /** Pixels from the end at which somebody still reads the end. */
@@ -28,6 +29,8 @@ export function createChat(options: ChatOptions): Chat {
 	let copiedText: string | null = null;
 	let open = false;
 	let said = '';
+	/** Of what is said, and not drawn yet, there is a reply: it is not to be lost. */
+	let isKept = false;
 	let unread = 0;
 	let timer = 0;
 	let telling = 0;
@@ -41,12 +44,15 @@ export function createChat(options: ChatOptions): Chat {
 		createSession({
 			base,
 			config,
+			expected: options.expected,
+			onExpected: options.onExpected,
 			changed: () => soon(),
 			heard({ says, reply }) {
 				if (says) tell(says);
 				if (!reply) return;
 				const { content, author } = reply;
 				say(`${author.name ?? strings.assistant}: ${plainText(parseMarkdown(content))}`);
+				isKept = true;
 				if (!open) onUnread(++unread);
 			},
 			emit,
@@ -54,15 +60,21 @@ export function createChat(options: ChatOptions): Chat {
 
 	const say = (text: string) => {
 		// The same twice is only heard twice where something has changed.
-		said = text === said ? `${text}\u00a0` : text;
+		said = isKept ? `${said}\n${text}` : text === said ? `${text}\u00a0` : text;
 		soon();
 	};
-	const tell = (says: keyof Strings) => say(strings[says].replace(/ ?\{n\} ?/, ' '));
+	const tell = (says: keyof Strings) => say(wording(strings, { ...session?.notice(), says }));
 	const log = () => place.querySelector('.log') as HTMLElement;
 	/** Where one writes, or what else there is. */
 	const focus = () => {
 		const field = place.querySelector<HTMLTextAreaElement>('textarea:not([readonly])');
 		(field ?? log()).focus({ preventScroll: true });
+	};
+	/** Puts into the field what it should have instead. */
+	const write = (text: string) => {
+		const field = place.querySelector('textarea') as HTMLTextAreaElement;
+		field.value = text;
+		fit(field);
 	};
 	const send = (text: string) => {
 		atEnd = true;
@@ -93,8 +105,9 @@ export function createChat(options: ChatOptions): Chat {
 				onClose={onClose}
 				onReload={options.onReload}
 				onRestart={() => {
-					session?.startAnew();
+					const unsent = session?.startAnew() ?? [];
 					show();
+					if (unsent.length) write([...unsent, place.querySelector('textarea')?.value].join('\n').trim());
 					focus();
 				}}
 				onSend={(text: string) => {
@@ -108,7 +121,7 @@ export function createChat(options: ChatOptions): Chat {
 					else openSources.set(id, number);
 					atEnd = false;
 					show();
-					place.querySelector('.source')?.scrollIntoView({ block: 'nearest' });
+					root.getElementById(id)?.querySelector('.source')?.scrollIntoView({ block: 'nearest' });
 				}}
 				onCopy={copy}
 				onScroll={() => {
@@ -121,6 +134,7 @@ export function createChat(options: ChatOptions): Chat {
 				{said}
 			</div>,
 		]);
+		isKept = false;
 		// What was focused may be gone, or of no use any more; whoever uses the keyboard is not.
 		if (open && hadFocus && !root.activeElement?.matches(':enabled, a, [tabindex]')) focus();
 		// One that is empty is seen from its beginning.
@@ -131,7 +145,7 @@ export function createChat(options: ChatOptions): Chat {
 	/** Many changes of one moment are drawn once; a page that is not seen is drawn too, for those who listen. */
 	const soon = () => {
 		clearTimeout(timer);
-		timer = setTimeout(show, 16) as unknown as number;
+		if (!signal.aborted) timer = setTimeout(show, 16) as unknown as number;
 	};
 
 	const earlier = async () => {
@@ -182,7 +196,15 @@ export function createChat(options: ChatOptions): Chat {
 			if (open && takeFocus) focus();
 		},
 		send,
-		identify: (jwt) => session?.identify(jwt),
+		identify(jwt) {
+			if (!session?.identify(jwt)) return;
+			// What one person wrote and was told is not for the next one.
+			isKept = false;
+			said = '';
+			copiedText = null;
+			show();
+			write('');
+		},
 		destroy() {
 			life.abort();
 			clearTimeout(timer);

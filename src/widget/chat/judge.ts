@@ -1,19 +1,28 @@
 import type { WidgetEvents } from '../public.d.ts';
+import { backoff } from '../transport/backoff.ts';
+import { pause } from '../transport/pause.ts';
 import { Refusal, type Requests } from '../transport/requests.ts';
 import type { Conversation } from './conversation.ts';
 import type { Notices } from './notices.ts';
+
+/** Where the server does not say (s). */
+const LIMITED_S = 5;
 
 export interface JudgeOptions {
 	requests: Requests;
 	conversation: Conversation;
 	notices: Notices;
+	/** Ends with the chat. */
+	signal: AbortSignal;
+	/** What waits may go now. */
+	drain(): void;
 	emit<E extends keyof WidgetEvents>(event: E, detail: WidgetEvents[E]): void;
 }
 
 /** What a no of the server means: whether asking again later may help, and what the visitor is told. */
 export type Judge = ReturnType<typeof createJudge>;
 
-export function createJudge({ requests, conversation, notices, emit }: JudgeOptions) {
+export function createJudge({ requests, conversation, notices, signal, drain, emit }: JudgeOptions) {
 	/** Whether it is the conversation that is gone; false where it is the deployment, which may come back; null: not known. */
 	const isForgotten = async (): Promise<boolean | null> => {
 		try {
@@ -26,27 +35,48 @@ export function createJudge({ requests, conversation, notices, emit }: JudgeOpti
 		}
 	};
 
+	/** A page that has nothing but tokens that are refused is not asked as fast as it answers. */
+	const askForToken = async () => {
+		const refused = requests.refusedTokens();
+		if (refused > 1) await pause(backoff(refused), signal);
+		if (!signal.aborted && notices.is('signIn')) emit('unauthorized', {});
+	};
+	/** Whether asking again later may help; where not, the visitor is told why. */
+	const isTemporary = async ({ status, code }: Refusal): Promise<boolean> => {
+		if (status === 429 || status >= 500) return true;
+		if (status === 401) {
+			const isAsked = notices.is('signIn');
+			notices.note('signIn');
+			if (!isAsked) void askForToken();
+		} else if (status === 403) notices.note('forbidden');
+		else if (code === 'conversation_archived') notices.note('closed');
+		else if (code === 'assistant_archived') notices.note('gone');
+		else if (status === 404 && conversation.id()) {
+			const isGone = await isForgotten();
+			if (isGone === null) return true;
+			if (isGone) {
+				const wasShown = conversation.transcript.list().length > 0;
+				conversation.forget();
+				if (wasShown) notices.note('closed');
+			}
+		} else if (status === 404) notices.note('gone');
+		return false;
+	};
+	/** What is not tried again by itself was refused. */
+	const refused = ({ status, code, retryAfter }: Refusal) => {
+		emit('error', { status, code });
+		if (status === 429) notices.limit((retryAfter || LIMITED_S) * 1000, drain);
+		else if (!notices.isBlocking()) notices.note('trouble');
+	};
+
 	return {
 		isForgotten,
-		/** Whether asking again later may help; where not, the visitor is told why. */
-		async isTemporary({ status, code }: Refusal): Promise<boolean> {
-			if (status === 429 || status >= 500) return true;
-			if (status === 401) {
-				notices.note('signIn');
-				emit('unauthorized', {});
-			} else if (status === 403) notices.note('forbidden');
-			else if (code === 'conversation_archived') notices.note('closed');
-			else if (code === 'assistant_archived') notices.note('gone');
-			else if (status === 404 && conversation.id()) {
-				const isGone = await isForgotten();
-				if (isGone === null) return true;
-				if (isGone) {
-					const wasShown = conversation.transcript.list().length > 0;
-					conversation.forget();
-					if (wasShown) notices.note('closed');
-				}
-			} else if (status === 404) notices.note('gone');
-			return false;
+		isTemporary,
+		refused,
+		/** What was asked for in passing did not work: the visitor is told why. */
+		async tellWhy(error: unknown): Promise<void> {
+			if (error instanceof Refusal && (error.status === 429 || !(await isTemporary(error)))) refused(error);
+			else if (!notices.isBlocking()) notices.note('trouble');
 		},
 	};
 }

@@ -30,7 +30,7 @@ export function Message(props: MessageProps): Drawing {
 	const writing = status === 'in_progress';
 	const toggle = (number: number) => onSource(id, number);
 	return (
-		<div key={id} class={`message ${mine ? 'mine' : 'theirs'} ${status}`}>
+		<div key={id} id={id || null} class={`message ${mine ? 'mine' : 'theirs'} ${status}`}>
 			<span class={author.type === 'human' ? 'name' : 'unseen'}>
 				{mine ? strings.you : (author.name ?? strings.assistant)}
 			</span>

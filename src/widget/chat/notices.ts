@@ -57,6 +57,10 @@ export function createNotices(first: Notice | null, changed: (says?: keyof Strin
 				over();
 			}, ms) as unknown as number;
 		},
-		end: () => clearTimeout(timer),
+		/** Nothing that was said holds any more, whatever it was. */
+		end(): void {
+			clearTimeout(timer);
+			if (notice) drop(notice.says);
+		},
 	};
 }

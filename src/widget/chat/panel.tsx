@@ -66,7 +66,8 @@ export function Panel(props: PanelProps): Drawing {
 function messages(session: Session, props: PanelProps): Child {
 	const { strings, config, openSources, copiedText, onCopy, onSource, onSend, onEarlier } = props;
 	const { appearance, features } = config as WidgetConfig;
-	const mayRetry = !session.isBusy() && !session.isBlocked() && session.notice()?.says !== 'limited';
+	const isHeld = session.notice()?.says === 'limited';
+	const mayRetry = !session.isBusy() && !session.isBlocked() && !isHeld;
 	const list = session.messages();
 	const one = (message: ShownMessage) => {
 		const open = openSources.get(message.id);
@@ -104,7 +105,7 @@ function messages(session: Session, props: PanelProps): Child {
 		list.length === 0 && !session.isBlocked() && (
 			<div class="suggestions">
 				{appearance.suggested_questions.map((question) => (
-					<button type="button" dir="auto" onClick={() => onSend(question)}>
+					<button type="button" dir="auto" disabled={isHeld} onClick={() => onSend(question)}>
 						{question}
 					</button>
 				))}
@@ -113,12 +114,17 @@ function messages(session: Session, props: PanelProps): Child {
 	];
 }
 
-function shownNotice({ says, until }: Notice, { strings, problem, onReload, onRestart }: PanelProps): Drawing {
-	const seconds = until ? Math.max(1, Math.ceil((until - Date.now()) / 1000)) : 0;
+/** A notice in words, with the seconds that it still holds. */
+export function wording(strings: Strings, { says, until = 0 }: Notice): string {
+	return strings[says].replace('{n}', String(Math.max(1, Math.ceil((until - Date.now()) / 1000))));
+}
+
+function shownNotice(notice: Notice, { strings, problem, onReload, onRestart }: PanelProps): Drawing {
+	const { says } = notice;
 	const act = says === 'closed' ? onRestart : problem?.says === 'trouble' ? onReload : null;
 	return (
 		<div class="notice">
-			<p>{strings[says].replace('{n}', String(seconds))}</p>
+			<p>{wording(strings, notice)}</p>
 			{act && (
 				<button type="button" class="plain" onClick={act}>
 					{says === 'closed' ? strings.restart : strings.retry}

@@ -43,17 +43,22 @@ function show(node: Node, props: RichTextProps): Child {
 			// Wide tables scroll by themselves, also by the keyboard.
 			return (
 				<div class="wide" tabindex="0">
-					<table>{children}</table>
+					<table dir="auto">{children}</table>
 				</div>
 			);
 		case 'cite':
 			return reference(number as number, children, props);
 		case 'ol':
-			return <ol start={number}>{children}</ol>;
+			return (
+				<ol dir="auto" start={number} class={`n${String((number as number) + children.length - 1).length}`}>
+					{children}
+				</ol>
+			);
 		case 'th':
 			return <th scope="col">{children}</th>;
 		default:
-			return h(tag, ['p', 'li', 'h3', 'h4'].includes(tag) ? { dir: 'auto' } : {}, children);
+			// Of a list all of it: its marks stand where its text begins.
+			return h(tag, ['p', 'ul', 'h3', 'h4'].includes(tag) ? { dir: 'auto' } : {}, children);
 	}
 }
 

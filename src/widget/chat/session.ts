@@ -12,6 +12,10 @@ import { createNotices } from './notices.ts';
 export interface SessionOptions {
 	base: string;
 	config: WidgetConfig;
+	/** Whether a person was to answer, on the page before this one. */
+	expected: boolean;
+	/** Whether a person is to answer has changed. */
+	onExpected(is: boolean): void;
 	/** Something that is shown has changed. */
 	changed(): void;
 	/** Something happened that those who cannot see it must hear. */
@@ -23,7 +27,7 @@ export interface SessionOptions {
 export type Session = ReturnType<typeof createSession>;
 
 /** One visitor's conversation: sends what they write, and follows what the server tells. */
-export function createSession({ base, config, changed, heard, emit }: SessionOptions) {
+export function createSession({ base, config, expected, onExpected, changed, heard, emit }: SessionOptions) {
 	const { deployment_id, features } = config;
 	const { streaming, jwt_required } = features;
 	const life = new AbortController();
@@ -31,6 +35,8 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 	let jwt: string | null = null;
 	let isLookedAt = false;
 	let hasBegun = false;
+	/** In this conversation. */
+	let stay = new AbortController();
 
 	const requests = createRequests({ base, deploymentId: deployment_id, token: () => jwt });
 	const conversation = createConversation(deployment_id);
@@ -39,11 +45,15 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 		if (says) heard({ says });
 		changed();
 	});
-	const judge = createJudge({ requests, conversation, notices, emit });
+	const judge = createJudge({ requests, conversation, notices, signal, drain: () => delivery.drain(), emit });
 
 	/** Follows the conversation while somebody looks at it, or is to hear of it, and no message is on its way. */
 	const update = () => {
-		const isSeen = (isLookedAt || conversation.awaitsPerson()) && !document.hidden;
+		// Until it is known who is here, and what was said, it is as it was on the page before.
+		const awaits = notices.is('signIn') || !conversation.isLoaded() ? expected : conversation.awaitsPerson();
+		if (awaits !== expected) onExpected(awaits);
+		expected = awaits;
+		const isSeen = (isLookedAt || awaits) && !document.hidden;
 		following.want(
 			!signal.aborted &&
 				!delivery.isUnderWay() &&
@@ -81,8 +91,27 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 
 	/** Ends what goes on; the conversation stays where it is. */
 	const leave = () => {
+		stay.abort();
+		stay = new AbortController();
 		delivery.leave();
 		following.stop();
+	};
+	/** Takes up what the page before this one left. */
+	const begin = () => {
+		if (hasBegun || notices.isBlocking()) return;
+		hasBegun = true;
+		delivery.resume();
+	};
+	/** Asks for something that is of no use any more once the conversation is left; the visitor is told where it fails. */
+	const inPassing = async (ask: (stay: AbortSignal) => Promise<unknown>): Promise<boolean> => {
+		const { signal } = stay;
+		try {
+			await ask(signal);
+			return true;
+		} catch (error) {
+			if (!signal.aborted) await judge.tellWhy(error);
+			return false;
+		}
 	};
 
 	addEventListener('online', () => notices.drop('offline'), { signal });
@@ -106,16 +135,19 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 		/** Whether the messages of before are still to come. */
 		isLoading: () => !conversation.isLoaded(),
 		hasOlder: () => conversation.older() !== null,
-		send: delivery.send,
+		send(text: string): void {
+			begin();
+			delivery.send(text);
+		},
 		retryMessage: delivery.retry,
 		stopReply: delivery.stop,
 
 		/** Somebody looks at the chat, or does not any more. */
 		look(isLooking: boolean): void {
 			isLookedAt = isLooking;
-			if (isLooking && !hasBegun && !notices.isBlocking()) {
-				hasBegun = true;
-				delivery.resume();
+			if (isLooking) {
+				if (notices.is('signIn')) emit('unauthorized', {});
+				begin();
 			}
 			update();
 		},
@@ -126,29 +158,30 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 			const next = message.feedback === rating ? null : rating;
 			transcript.change(id, { feedback: next });
 			changed();
-			try {
-				await requests.rate(id, next);
-				if (next) heard({ says: 'thanks' });
-			} catch {
+			if (!(await inPassing((stay) => requests.rate(id, next, stay)))) {
 				transcript.change(id, { feedback: message.feedback });
-				notices.note('trouble');
-			}
+				changed();
+			} else if (next) heard({ says: 'thanks' });
 		},
 
 		async loadOlder(): Promise<void> {
 			const id = conversation.id();
 			const cursor = conversation.older();
 			if (id === null || cursor === null) return;
-			try {
-				conversation.takeOlder(await requests.history(id, cursor));
-				changed();
-			} catch {
-				notices.note('trouble');
-			}
+			await inPassing(async (stay) => {
+				const page = await requests.history(id, cursor, stay);
+				// Somebody else may have come, who has another one.
+				if (!stay.aborted) conversation.takeOlder(page);
+			});
+			changed();
 		},
 
-		/** Begins a new conversation. */
-		startAnew(): void {
+		/**
+		 * Begins a new conversation.
+		 * @returns what the visitor wrote for the one before that was not sent
+		 */
+		startAnew(): string[] {
+			const unsent = delivery.unsentTexts();
 			const id = conversation.id();
 			// Nobody waits for its reply any more.
 			if (id && delivery.busy()) requests.stop(id).catch(() => {});
@@ -157,21 +190,38 @@ export function createSession({ base, config, changed, heard, emit }: SessionOpt
 			conversation.forget();
 			notices.clear();
 			update();
+			return unsent;
 		},
 
-		/** Tells who the visitor is, from now on. */
-		identify(token: string): void {
-			// Elsewhere nobody is known by a token, and conversations are kept without one.
-			if (!jwt_required) return;
+		/**
+		 * Tells who the visitor is, from now on.
+		 * @returns whether somebody was here before who is another one
+		 */
+		identify(token: string): boolean {
+			// Elsewhere nobody is known by a token, and conversations are kept without one. One that was refused stays so.
+			if ((!jwt_required && jwt === null && !notices.is('signIn')) || token === jwt) return false;
+			const wasNobody = jwt === null;
 			jwt = token;
-			if (conversation.changeTo(token)) {
+			const unsent = wasNobody ? delivery.unsentTexts() : [];
+			// What nobody known could not send goes into the conversation of whoever they are, and not also by the next page.
+			if (unsent.length) conversation.keep(null);
+			const isAnother = conversation.changeTo(token);
+			if (isAnother) {
 				leave();
+				notices.end();
 				hasBegun = false;
+				// Whoever waited was another one.
+				if (!wasNobody) {
+					expected = false;
+					onExpected(expected);
+				}
 			}
 			notices.drop('signIn');
-			if (!delivery.identified() && isLookedAt) this.look(true);
+			if (!delivery.identified()) begin();
+			unsent.forEach(delivery.send);
 			update();
 			delivery.drain();
+			return isAnother && !wasNobody;
 		},
 
 		destroy(): void {

@@ -35,8 +35,8 @@ export function createTranscript() {
 		/** Whether a reply is being written. */
 		isWriting: () => [...byId.values()].some(({ status }) => status === 'in_progress'),
 		/** A message as the server has it now. */
-		store({ id, role, author, content, citations, feedback, created_at, status }: WidgetMessage) {
-			put({ id, role, author, content, citations, feedback, created_at, status, searching: false });
+		store(message: WidgetMessage) {
+			put({ ...message, searching: false });
 		},
 		/** The same from a list, which may be older than what the stream has told. */
 		merge(message: WidgetMessage) {

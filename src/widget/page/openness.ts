@@ -1,16 +1,19 @@
-/** Whether the chat was open on the page before this one, in this tab; null where nobody opened or closed it yet. */
+/** What is remembered of a widget from page to page: whether its chat is open, and whether a person is to answer in it. */
+export type State = 'open' | 'person';
+
+/** Kept for this tab alone; null where nothing is known yet. */
 export const openness = {
-	get(deploymentId: string): boolean | null {
+	get(deploymentId: string, state: State): boolean | null {
 		try {
-			const kept = sessionStorage.getItem(`parley:${deploymentId}:open`);
+			const kept = sessionStorage.getItem(`parley:${deploymentId}:${state}`);
 			return kept === null ? null : kept === '1';
 		} catch {
 			return null;
 		}
 	},
-	set(deploymentId: string, open: boolean): void {
+	set(deploymentId: string, state: State, is: boolean): void {
 		try {
-			sessionStorage.setItem(`parley:${deploymentId}:open`, open ? '1' : '0');
+			sessionStorage.setItem(`parley:${deploymentId}:${state}`, is ? '1' : '0');
 		} catch {}
 	},
 };

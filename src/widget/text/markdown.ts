@@ -41,7 +41,8 @@ const FENCE = /^ {0,3}(```+|~~~+)/;
 const HEADING = /^ {0,3}(#{1,6})\s+/;
 const RULE = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
 const QUOTE = /^ {0,3}> ?/;
-const ITEM = /^( *)([-*+]|\d{1,9}[.)])(\s+|$)/;
+/** Larger numbers count nothing. */
+const ITEM = /^( *)([-*+]|\d{1,4}[.)])(\s+|$)/;
 /** Of a line without the spaces around it. */
 const TABLE_RULE = /^\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?$/;
 

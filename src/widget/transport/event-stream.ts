@@ -26,7 +26,7 @@ export async function* readEvents(
 			const { done, value } = await soon(reader.read(), silenceMs);
 			if (done) return;
 			text += decoder.decode(value, { stream: true });
-			if (text.length > LONGEST) throw new Error('An event is too long.');
+			if (text.length > LONGEST) throw new Error('too long');
 			let end = text.search(BLANK);
 			while (end >= 0) {
 				const event = parseEvent(text.slice(0, end));
@@ -59,7 +59,7 @@ function parseEvent(block: string): StreamEvent | null {
 /** What a promise gives, if it gives it in time. */
 function soon<T>(promise: Promise<T>, ms: number): Promise<T> {
 	return new Promise((resolve, reject) => {
-		const timer = setTimeout(() => reject(new Error('The connection is silent.')), ms);
+		const timer = setTimeout(() => reject(new Error('silent')), ms);
 		promise.then(resolve, reject).finally(() => clearTimeout(timer));
 	});
 }

@@ -55,6 +55,8 @@ const PAGE = 50;
 export type Requests = ReturnType<typeof createRequests>;
 
 export function createRequests({ base, deploymentId, token }: Sender) {
+	/** How many tokens were refused since one was not. */
+	let refused = 0;
 	/** @throws Refusal for an error of the server; another Error where no answer came */
 	const ask = async (path: string, { body, key, signal, timeoutMs = TIMEOUT_MS }: Ask): Promise<Response> => {
 		const controller = new AbortController();
@@ -77,10 +79,17 @@ export function createRequests({ base, deploymentId, token }: Sender) {
 				referrerPolicy: 'origin',
 				signal: controller.signal,
 			});
-			if (response.ok) return response;
+			const { ok, status } = response;
+			if (ok) {
+				refused = 0;
+				return response;
+			}
 			const { error } = await response.json().catch(() => ({ error: {} }));
+			// What was said of a token that has made way for another one since says nothing of that.
+			const isOfBefore = status === 401 && jwt !== token();
+			if (status === 401 && !isOfBefore) refused++;
 			throw new Refusal(
-				response.status,
+				isOfBefore ? 503 : status,
 				error?.code ?? '',
 				Number(error?.retry_after ?? response.headers.get('Retry-After')) || 0,
 			);
@@ -102,20 +111,16 @@ export function createRequests({ base, deploymentId, token }: Sender) {
 		readEvents(response.body as ReadableStream<Uint8Array>, SILENCE_MS);
 
 	return {
+		refusedTokens: () => refused,
 		async config(): Promise<WidgetConfig> {
 			return (await ask(`config?${query()}`, {})).json();
 		},
-		/** Sends a message, or joins the one that was sent with this key before; its reply as it is written. */
-		async stream(message: Outgoing, signal: AbortSignal): Promise<AsyncGenerator<StreamEvent>> {
-			const body = messageOf(message, true);
-			const response = await ask('messages', { body, key: message.key, signal });
-			// A deployment whose streaming was switched off since answers in one piece.
-			return response.status === 201 ? asEvents(await response.json()) : eventsOf(response);
-		},
-		/** The same for its reply in one piece. */
-		async whole(message: Outgoing, signal: AbortSignal): Promise<AsyncGenerator<StreamEvent>> {
-			const ask_ = { body: messageOf(message, false), key: message.key, signal, timeoutMs: WHOLE_REPLY_MS };
-			return asEvents(await (await ask('messages', ask_)).json());
+		/** Sends a message, or joins the one that was sent with this key before; its reply as it is written, or in one piece. */
+		async send(message: Outgoing, stream: boolean, signal: AbortSignal): Promise<AsyncGenerator<StreamEvent>> {
+			const timeoutMs = stream ? TIMEOUT_MS : WHOLE_REPLY_MS;
+			const response = await ask('messages', { body: messageOf(message, stream), key: message.key, signal, timeoutMs });
+			// A deployment whose streaming was switched off since answers in one piece too.
+			return stream && response.status !== 201 ? eventsOf(response) : asEvents(await response.json());
 		},
 		/** Everything after a position, then what happens; without a position, from now on. */
 		async follow(id: string, after: string, signal: AbortSignal): Promise<AsyncGenerator<StreamEvent>> {
@@ -131,9 +136,9 @@ export function createRequests({ base, deploymentId, token }: Sender) {
 		async stop(id: string): Promise<void> {
 			await ask(`${conversation(id)}/stop`, { body: { deployment_id: deploymentId } });
 		},
-		async rate(messageId: string, rating: 'up' | 'down' | null): Promise<void> {
+		async rate(messageId: string, rating: 'up' | 'down' | null, signal: AbortSignal): Promise<void> {
 			const body = { deployment_id: deploymentId, rating };
-			await ask(`messages/${encodeURIComponent(messageId)}/feedback`, { body });
+			await ask(`messages/${encodeURIComponent(messageId)}/feedback`, { body, signal });
 		},
 	};
 }
