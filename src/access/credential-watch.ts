@@ -75,13 +75,7 @@ export class CredentialWatch implements Disposable {
 		if (request.aborted) leave();
 		// It may have ended between its check and now.
 		else void this.#lookAt(watched);
-		return {
-			signal: controller.signal,
-			get revoked() {
-				return revoked;
-			},
-			end,
-		};
+		return new WatchedUse(controller.signal, () => revoked, end);
 	}
 
 	/** Looks which credentials in use are good still, and ends what was begun with the others. Never rejects. */
@@ -102,5 +96,22 @@ export class CredentialWatch implements Disposable {
 			return;
 		}
 		for (const revoke of [...uses]) revoke();
+	}
+}
+
+/** One for each open stream. An object literal with a getter would be of a shape of its own each time, which takes half a kilobyte. */
+class WatchedUse implements Use {
+	readonly signal: AbortSignal;
+	readonly end: () => void;
+	readonly #isRevoked: () => boolean;
+
+	constructor(signal: AbortSignal, isRevoked: () => boolean, end: () => void) {
+		this.signal = signal;
+		this.#isRevoked = isRevoked;
+		this.end = end;
+	}
+
+	get revoked(): boolean {
+		return this.#isRevoked();
 	}
 }

@@ -28,7 +28,7 @@ export async function whileInUse(
 ): Promise<Reply> {
 	try {
 		const reply = await answer(new WatchedRequest(request, use.signal));
-		if ('events' in reply) return { ...reply, events: untilOver(reply.events, use) };
+		if ('events' in reply) return { ...reply, events: new EventsInUse(reply.events, use) };
 		use.end();
 		return reply;
 	} catch (error) {
@@ -37,34 +37,43 @@ export async function whileInUse(
 	}
 }
 
-/** The same events; their use of the credential is over after the last, after a failure, or when nobody wants more. */
-function untilOver(events: AsyncIterable<SseEvent>, use: Pick<Use, 'end'>): AsyncIterable<SseEvent> {
-	return {
-		[Symbol.asyncIterator]() {
-			const inner = events[Symbol.asyncIterator]();
-			return {
-				async next() {
-					try {
-						const step = await inner.next();
-						if (step.done) use.end();
-						return step;
-					} catch (error) {
-						use.end();
-						throw error;
-					}
-				},
-				async return() {
-					// Not before: the source may be waiting for the signal, and would wait for ever.
-					try {
-						await inner.return?.();
-					} finally {
-						use.end();
-					}
-					return { done: true, value: undefined };
-				},
-			};
-		},
-	};
+/**
+ * The same events, to be read once; their use of the credential is over after the last, after a failure, or when nobody wants
+ * more. A class, because objects made of closures take twice the memory, for each open stream.
+ */
+class EventsInUse implements AsyncIterableIterator<SseEvent, undefined, undefined> {
+	readonly #inner: AsyncIterator<SseEvent>;
+	readonly #use: Pick<Use, 'end'>;
+
+	constructor(events: AsyncIterable<SseEvent>, use: Pick<Use, 'end'>) {
+		this.#inner = events[Symbol.asyncIterator]();
+		this.#use = use;
+	}
+
+	[Symbol.asyncIterator](): this {
+		return this;
+	}
+
+	async next(): Promise<IteratorResult<SseEvent, undefined>> {
+		try {
+			const step = await this.#inner.next();
+			if (step.done) this.#use.end();
+			return step;
+		} catch (error) {
+			this.#use.end();
+			throw error;
+		}
+	}
+
+	async return(): Promise<IteratorResult<SseEvent, undefined>> {
+		// Not before: the source may be waiting for the signal, and would wait for ever.
+		try {
+			await this.#inner.return?.();
+		} finally {
+			this.#use.end();
+		}
+		return { done: true, value: undefined };
+	}
 }
 
 /** A request with another signal; all else is its own. */
