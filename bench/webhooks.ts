@@ -11,11 +11,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { deploy } from './load/deploy.ts';
 import { Report } from './report/report.ts';
 import { isolationFigures, overheadFigures, throughputFigures } from './webhooks/figures.ts';
 import { measureIsolation } from './webhooks/isolation.ts';
 import { measureOverhead } from './webhooks/overhead.ts';
-import { converse, deploy, startDelivering, startReceiver } from './webhooks/stage.ts';
+import { converse, startDelivering, startReceiver } from './webhooks/stage.ts';
 import { measureThroughput } from './webhooks/throughput.ts';
 
 const CONVERSATIONS = 100;
@@ -35,7 +36,7 @@ async function measureAll(): Promise<void> {
 	using receiver = await startReceiver();
 	await using server = await startDelivering(dataDir);
 	const players = { server, receiver };
-	const deployment = await deploy(server);
+	const deployment = await deploy(server, {}, { rate_limit: { messages_per_minute: 1000 } });
 	const conversations = await converse(server, deployment, CONVERSATIONS);
 	const one = { endpoints: 1, events: 1_000, conversations, rounds: 3 };
 	report.add(...throughputFigures(await measureThroughput(players, one)));
@@ -52,7 +53,11 @@ async function profile(folder: string): Promise<void> {
 	using receiver = await startReceiver();
 	const options = ['--cpu-prof', '--cpu-prof-interval', '500', '--cpu-prof-dir', `'${folder}'`];
 	await using server = await startDelivering(dataDir, options);
-	const conversations = await converse(server, await deploy(server), CONVERSATIONS);
+	const conversations = await converse(
+		server,
+		await deploy(server, {}, { rate_limit: { messages_per_minute: 1000 } }),
+		CONVERSATIONS,
+	);
 	const order = { endpoints: 1, events: 1_000, conversations, rounds: 5 };
 	report.add(...throughputFigures(await measureThroughput({ server, receiver }, order)));
 	await server.stop();

@@ -1,9 +1,10 @@
 import type { ServerProcess } from '../../test/support/server-process.ts';
 import type { Outcome } from '../load/arrivals.ts';
+import { call } from '../load/deploy.ts';
 import type { Generator } from '../load/generator.ts';
 import { type LoopDelay, loopDelay } from '../load/loop-delay.ts';
 import { processorTime } from '../load/processor-time.ts';
-import { atRate, call, type Receiver, register, switchTo } from '../webhooks/stage.ts';
+import { atRate, type Receiver, register, switchTo } from '../webhooks/stage.ts';
 import type { Indexing } from './indexing.ts';
 
 /** What a round saw. */

@@ -1,6 +1,7 @@
 import type { ServerProcess } from '../../test/support/server-process.ts';
+import { call } from '../load/deploy.ts';
 import { percentileOf, type Spread, spreadOf } from '../load/spread.ts';
-import { atRate, call, type Receiver, register, switchTo } from './stage.ts';
+import { atRate, type Receiver, register, switchTo } from './stage.ts';
 
 /** What endpoints that listen to all cost those who send messages. Milliseconds, unless the name says otherwise. */
 export interface OverheadFigures {

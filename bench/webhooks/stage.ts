@@ -1,4 +1,5 @@
 import { type ServerProcess, startServer } from '../../test/support/server-process.ts';
+import { call } from '../load/deploy.ts';
 import { type LoadProcess, startLoadProcess } from '../load/load-process.ts';
 import { inspectable } from '../load/memory.ts';
 import type { Arrived, ReceiverOrder } from './receiver.ts';
@@ -38,22 +39,6 @@ export async function startReceiver(): Promise<Receiver> {
 /** Starts the built server, which may deliver to this machine. */
 export function startDelivering(dataDir: string, nodeOptions: string[] = []): Promise<ServerProcess> {
 	return startServer({ dataDir, env: { PARLEY_ALLOW_PRIVATE_NETWORK: '1' }, under: inspectable(...nodeOptions) });
-}
-
-/** Calls the API and gives the answer's body. @throws Error where it is refused */
-// biome-ignore lint/suspicious/noExplicitAny: answers of every kind
-export async function call(server: ServerProcess, method: string, path: string, body?: unknown): Promise<any> {
-	const answer = await server.call(method, path, body);
-	if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
-	return answer.body;
-}
-
-/** Makes a deployment that answers by itself. */
-export async function deploy(server: ServerProcess): Promise<string> {
-	const assistant = await call(server, 'POST', '/api/v1/assistants', { name: 'Bench' });
-	const limit = { messages_per_minute: 1000 };
-	const made = await call(server, 'POST', '/api/v1/deployments', { assistant_id: assistant.id, rate_limit: limit });
-	return made.id;
 }
 
 /** Makes conversations. */

@@ -1,7 +1,8 @@
 import type { ServerProcess } from '../../test/support/server-process.ts';
+import { call } from '../load/deploy.ts';
 import { watchCores } from '../load/processor-time.ts';
 import { type Spread, spreadOf } from '../load/spread.ts';
-import { call, type Receiver, register, switchTo } from './stage.ts';
+import { type Receiver, register, switchTo } from './stage.ts';
 
 /** How fast a backlog is delivered. */
 export interface ThroughputFigures {
