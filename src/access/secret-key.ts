@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '../base/index.ts';
+import { AppError, makeFolder, syncFolder } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
 
 const BYTES = 32;
@@ -13,9 +13,11 @@ const BYTES = 32;
  * @throws AppError `unavailable` where the folder's secrets were sealed with another key
  */
 export async function loadSecretKey(dataDir: string, given?: string): Promise<Buffer> {
-	await mkdir(dataDir, { recursive: true, mode: 0o700 });
+	makeFolder(dataDir, 0o700);
 	const key = given === undefined ? await ownKey(dataDir) : await givenKey(dataDir, Buffer.from(given, 'base64'));
 	await place(printFile(dataDir), fingerprint(key));
+	// Before anything is sealed with it, also where the process that made the file did not come this far.
+	await syncFolder(dataDir);
 	return key;
 }
 

@@ -3,6 +3,7 @@ export { type Deferred, deferred, pause, withDeadline } from './async.ts';
 export { type Clock, measuredFrom, systemClock, timestamp, timestampOrNull } from './clock.ts';
 export { ClockWatch } from './clock-watch.ts';
 export { isDeeper } from './depth.ts';
+export { makeFolder, syncFolder } from './durable-folder.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, type ErrorExtras, messageOf } from './errors.ts';
 export { EventTimes } from './event-times.ts';
 export { Gate } from './gate.ts';

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { AppError, KeyedLock } from '../base/index.ts';
+import { AppError, KeyedLock, syncFolder } from '../base/index.ts';
 
 /** Bytes that were taken in but belong to nothing yet. Keep or discard them. */
 export interface IncomingBlob {
@@ -119,14 +119,4 @@ function diskError(error: unknown): unknown {
 	const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
 	if (!ours && !full) return error;
 	return new AppError('unavailable', 'The file could not be written to disk.', { retry_after: 5, cause: error });
-}
-
-/** A rename is durable only once its folder is. */
-async function syncFolder(folder: string): Promise<void> {
-	const handle = await open(folder, 'r');
-	try {
-		await handle.sync();
-	} finally {
-		await handle.close();
-	}
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
@@ -42,14 +42,8 @@ test('every create is synced to the write-ahead log before its answer leaves', {
 		}
 		assert.deepEqual(await server.stop(), { code: 0, signal: null });
 	}
-	const trace = await until('the trace is complete', async () => {
-		const text = await readFile(traceFile, 'utf8');
-		return /\+\+\+ (exited|killed)[^\n]*\n$/.test(text) && text;
-	});
-
-	const calls = parseTrace(trace);
+	const calls = parseTrace(await completeTrace(traceFile));
 	const isWal = (call: Call) => /^\d+<[^>]*-wal>/.test(call.text);
-	const isSync = (call: Call) => call.name === 'fsync' || call.name === 'fdatasync';
 	for (const name of names) {
 		const written = calls.find((call) => !isSync(call) && isWal(call) && call.text.includes(name));
 		assert.ok(written, `"${name}" was written to the write-ahead log`);
@@ -62,6 +56,63 @@ test('every create is synced to the write-ahead log before its answer leaves', {
 		assert.ok(synced.end < answered.start, `the sync of "${name}" had returned before its answer was sent`);
 	}
 });
+
+test('the folders of new files are synced before anything relies on the files', { skip: unavailable }, async (t) => {
+	const folder = await realpath(await mkdtemp(join(tmpdir(), 'parley-trace-')));
+	t.after(() => rm(folder, { recursive: true, force: true }));
+	const traceFile = join(folder, 'trace');
+	const parent = join(folder, 'made');
+	const dataDir = join(parent, 'data');
+	// Systems have one or the other of these.
+	const syscalls = 'fsync,listen,linkat,mkdirat,renameat,renameat2,sendto,sendmsg,writev,write,?link,?mkdir,?rename';
+	const under = ['strace', '-D', '-f', '-yy', '-ttt', '-s', '400', '-e', `trace=${syscalls}`, '-o', traceFile];
+	const title = 'A traced upload';
+	{
+		await using server = await startServer({ dataDir: folder, under, env: { PARLEY_DATA_DIR: dataDir } });
+		const base = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Traced' });
+		const form = new FormData();
+		form.set('title', title);
+		form.set('file', new Blob(['Some text to keep.']), 'traced.txt');
+		const { status } = await server.call('POST', `/api/v1/knowledge-bases/${base.body.id}/documents`, form);
+		assert.equal(status, 201);
+		await server.stop();
+	}
+	const calls = parseTrace(await completeTrace(traceFile));
+	const first = (what: string, matches: (call: Call) => boolean, after?: Call): Call => {
+		const found = calls.find((call) => matches(call) && call.start > (after?.end ?? -1));
+		return found ?? assert.fail(`no call that ${what}`);
+	};
+	const syncOf = (path: string, after: Call) =>
+		first(`syncs ${path}`, (call) => isSync(call) && call.text.includes(`<${path}>`) && / = 0$/.test(call.text), after);
+
+	const listens = first('listens', ({ name }) => name === 'listen');
+	for (const made of [parent, dataDir]) {
+		const making = first(`makes ${made}`, ({ name, text }) => name.startsWith('mkdir') && text.includes(`"${made}"`));
+		assert.ok(syncOf(dirname(made), making).end < listens.start, `${made} is durable before the server listens`);
+	}
+	for (const name of ['secret.key', 'secret.check']) {
+		const path = join(dataDir, name);
+		const linked = first(`links ${name}`, (call) => call.name.startsWith('link') && call.text.includes(`"${path}"`));
+		assert.ok(syncOf(dataDir, linked).end < listens.start, `${name} is durable before the server listens`);
+	}
+	const blobs = join(dataDir, 'blobs');
+	const kept = first('keeps the upload', ({ name, text }) => name.startsWith('rename') && text.includes(`"${blobs}/`));
+	const shard = dirname(/, "([^"]+)"/.exec(kept.text.replace(/AT_FDCWD<[^>]*>, /g, ''))?.[1] ?? assert.fail(kept.text));
+	const answered = first('answers', ({ text }) => /^\d+<TCP/.test(text) && text.includes(title));
+	for (const synced of [shard, blobs]) {
+		assert.ok(syncOf(synced, kept).end < answered.start, `${synced} is synced before the upload is answered`);
+	}
+});
+
+const isSync = (call: Call) => call.name === 'fsync' || call.name === 'fdatasync';
+
+/** What strace has written, once the traced process has ended. */
+function completeTrace(file: string): Promise<string> {
+	return until('the trace is complete', async () => {
+		const text = await readFile(file, 'utf8');
+		return /\+\+\+ (exited|killed)[^\n]*\n$/.test(text) && text;
+	});
+}
 
 /** Reads `strace -f` output, joining calls that another thread's call interrupted in the listing. */
 function parseTrace(trace: string): Call[] {

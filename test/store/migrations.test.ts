@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,36 @@ import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { databaseFile } from '../../src/store/sqlite/connection.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
+
+/**
+ * The SHA-256 of each step of the schema, in order. A new step needs a new line at the end. A line never changes:
+ * existing databases went through the step as it was.
+ */
+const CHECKSUMS = [
+	'a3842ee5903b8a9e88daf0fdb2c7344188bfcb3433d5432064c8550a4f5a6250',
+	'cec03a42b8f32cad815ab84e3ac82b860a055d32450d356498f05b17672053bf',
+	'f98f89d16b2c8d72524f3641fdfd43ee6e8382c10376f4bd716af36b50f625fb',
+	'78d58fc5fe58e27d78cd880a5c71268114b8516ce61fcae681d63ab4e1a022e3',
+	'9bb2aa1dafb173029e807f84dbb7779484f698c636aab4e6a9bd621187e32688',
+	'73c725d13a2154b2ac9f40474528c199e972e26ff60cfca1644bd7397cbed8b7',
+	'65fa723804f806bcb22bce4ab07d579e63328d417b6b262092cff0826f129170',
+	'e0937a5a5f3f9cbd70d959123259d80b0101f4ce5da1f0e8d088698ef9a0c1db',
+	'215ccfdc71f0c844fa9dfd5a8a61c3f7647bef938861229c4351be28b694cbab',
+	'9eb827f0b0cb1acd63c8fc2dd7afba8b1a1688613bba52b3dfc177ffb418e075',
+	'e51220b243f2f60cc1bbbd2f65095b4dbb66a34d11c869fa740d2906c7320af8',
+	'21142eb98aaad4a1ac25c6358ab71cecc6e87c9c7028e49ca147d8b8d06395e9',
+];
+
+test('no step of the schema has changed since it was written', () => {
+	for (const [index, sql] of MIGRATIONS.entries()) {
+		const checksum = createHash('sha256').update(sql).digest('hex');
+		const known = CHECKSUMS[index];
+		assert.ok(known, `Step ${index + 1} is new. Add its checksum at the end of CHECKSUMS: '${checksum}',`);
+		const edited = `Step ${index + 1} was edited. Databases that went through it would lack the change: undo it, and add a step at the end of MIGRATIONS instead.`;
+		assert.equal(checksum, known, edited);
+	}
+	assert.equal(CHECKSUMS.length, MIGRATIONS.length, 'A step was removed. Databases count the steps: bring it back.');
+});
 
 /** The steps before the one in which this was said first. */
 const stepsBefore = (text: string) =>

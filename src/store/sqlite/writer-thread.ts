@@ -1,7 +1,8 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { makeFolder } from '../../base/index.ts';
 import { databaseFile, openWritable } from './connection.ts';
 import { migrate, requireSchema } from './migrations.ts';
 import { currentFence, type Fence, takeFence, Writer, type WriterOutcome, type WriterTask } from './writer.ts';
@@ -45,7 +46,7 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 	let writer: Writer;
 	let fence: Fence;
 	try {
-		mkdirSync(data.dataDir, { recursive: true, mode: 0o700 });
+		makeFolder(data.dataDir, 0o700);
 		if (data.role === 'server') lock = lockDirectory(data.dataDir);
 		db = openWritable(databaseFile(data.dataDir));
 		if (data.role === 'server') migrate(db);
