@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Message, MessageListQuery } from './messages.ts';
 import { type OperationTable, withKey } from './operation.ts';
 import {
+	AnyObject,
 	Deleted,
 	Id,
 	NullableObject,
@@ -31,7 +32,7 @@ export const Conversation = Type.Object({
 	channel: OneOf(['api', 'widget']),
 	status,
 	title: NullableText(),
-	metadata: Type.Record(Type.String(), Type.Unknown()),
+	metadata: AnyObject(),
 	end_user: NullableObject(EndUser, { description: 'Who the visitor is, where a token said so.' }),
 	handled_by: OneOf(['model', 'human']),
 	message_count: Type.Integer(),
@@ -44,7 +45,7 @@ export type Conversation = Static<typeof Conversation>;
 
 export const ConversationPatch = Patch({
 	title: NullableText({ minLength: 1, maxLength: 200 }),
-	metadata: Type.Record(Type.String(), Type.Unknown(), {
+	metadata: AnyObject({
 		description: 'Merged member by member; null removes one. At most 16 KiB in all.',
 	}),
 	status,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
-import { OneOf, PageQuery, Strict, Timestamp } from './shapes.ts';
+import { AnyObject, OneOf, PageQuery, Strict, Timestamp } from './shapes.ts';
 
 /** The types of events that webhooks and the event log carry (section 6 of the specification). */
 export const EVENT_TYPES = [
@@ -20,7 +20,7 @@ export const Event = Type.Object({
 	id: Type.String(),
 	type: OneOf(EVENT_TYPES),
 	created_at: Timestamp,
-	data: Type.Record(Type.String(), Type.Unknown(), { description: 'The resource concerned, as it was then.' }),
+	data: AnyObject({ description: 'The resource concerned, as it was then.' }),
 });
 export type Event = Static<typeof Event>;
 

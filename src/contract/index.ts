@@ -12,6 +12,7 @@ export { openApiDocument } from './openapi/index.ts';
 export * from './operation.ts';
 export { type OperationId, type Operations, operations } from './operations.ts';
 export { outgoingEvents } from './outgoing-events.ts';
+export { serverStateOperations } from './server-state.ts';
 export { HIDDEN, Nothing, type Page, PageOf } from './shapes.ts';
 export * from './tools.ts';
 export { bodyValidator, pointerTo, queryValidator, type Validator } from './validate.ts';

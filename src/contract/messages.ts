@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { messageExample, replyExample, widgetMessageExample, widgetReplyExample } from './message-examples.ts';
 import { type OperationTable, withKey } from './operation.ts';
 import {
+	AnyObject,
 	Id,
 	NullableInteger,
 	NullableObject,
@@ -104,7 +105,7 @@ const send = {
 	content: Type.String({ minLength: 1, maxLength: 32_000, examples: ['How long is the warranty?'] }),
 	stream: Type.Optional(Type.Boolean({ description: 'An SSE stream of the reply.' })),
 	metadata: Type.Optional(
-		Type.Record(Type.String(), Type.Unknown(), {
+		AnyObject({
 			description: "The conversation's, at its start only. At most 16 KiB.",
 		}),
 	),

@@ -11,6 +11,11 @@ export function Strict<P extends TProperties>(
 	return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
+/** An object with members of any name and kind. The document says so outright: code generators take silence for "none". */
+export function AnyObject(options: { description?: string; examples?: unknown[] } = {}) {
+	return Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, ...options });
+}
+
 /** What operations take that take nothing. */
 export const Nothing = Strict({});
 

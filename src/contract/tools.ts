@@ -1,6 +1,7 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
 import {
+	AnyObject,
 	Deleted,
 	NullableInteger,
 	NullableObject,
@@ -68,8 +69,7 @@ const body = Type.Unknown({
 		'Sent as JSON; not with GET; null: none. In its texts `{placeholders}` that are parameters are filled in; others stay as they are. A text that is one placeholder and nothing else becomes the argument itself, be it a number or an object, and is left out where that is not given.',
 	examples: [null],
 });
-const parameters = Type.Unsafe<Record<string, unknown>>({
-	type: 'object',
+const parameters = AnyObject({
 	description:
 		'What models fill in: a JSON Schema (2020-12, or draft-07 by `$schema`) with `"type": "object"`. `$ref` leads to a place in it by a JSON Pointer (`#/$defs/city`), and never back to where it stands. At most 1,000 schemas and keywords, and 64 KiB, each reference counted as what it leads to.',
 	examples: [{ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }],
@@ -185,8 +185,7 @@ export const ToolPatch = Patch({
 	name,
 	description,
 	type: OneOf(['api', 'mcp'], { description: 'Another type needs the whole of its `config`.' }),
-	config: Type.Unsafe<Record<string, unknown>>({
-		type: 'object',
+	config: AnyObject({
 		description:
 			'A JSON merge patch (RFC 7396) of the configuration: what it names is merged, null removes; the whole must be right.',
 		examples: [{ timeout_ms: 5000 }],
@@ -206,8 +205,7 @@ export const ToolTest = Strict({
 		}),
 	),
 	arguments: Type.Optional(
-		Type.Unsafe<Record<string, unknown>>({
-			type: 'object',
+		AnyObject({
 			description: 'As a model would give them. Default: none.',
 			examples: [{ city: 'Ulm' }],
 		}),
@@ -242,8 +240,7 @@ export type ToolTestResult = Static<typeof ToolTestResult>;
 export const ToolFunctionDescription = Type.Object({
 	name: Type.String({ description: "The tool's own name for it.", examples: ['stock_level'] }),
 	description: NullableText({ examples: ['How many of an article are in stock.'] }),
-	parameters: Type.Unsafe<Record<string, unknown>>({
-		type: 'object',
+	parameters: AnyObject({
 		description: 'The JSON Schema of its arguments.',
 		examples: [{ type: 'object', properties: { article: { type: 'string' } }, required: ['article'] }],
 	}),

@@ -41,6 +41,8 @@ export const widgetOperations = {
 		method: 'POST',
 		path: '/api/v1/widget/messages',
 		summary: 'Send a message as a visitor and get the reply',
+		description:
+			'Without `conversation_id` it starts a conversation, which the visitor continues by naming its id. The reply comes whole, or as a stream where `stream` or `Accept` ask for one and the deployment allows it.',
 		tag: 'Widget',
 		access: asVisitor,
 		body: SendMessage,
@@ -55,6 +57,8 @@ export const widgetOperations = {
 		method: 'GET',
 		path: '/api/v1/widget/conversations/{id}/messages',
 		summary: "A visitor's history, oldest first",
+		description:
+			'For a visitor who comes back: the messages of a conversation, without tool arguments, usage and model.',
 		tag: 'Widget',
 		access: asVisitor,
 		query: WidgetHistoryQuery,
@@ -76,6 +80,7 @@ export const widgetOperations = {
 		method: 'POST',
 		path: '/api/v1/widget/conversations/{id}/stop',
 		summary: 'Stop the reply that is being written, as a visitor',
+		description: 'The text so far is kept, with status `stopped`. `stopped` is false where no reply was being written.',
 		tag: 'Widget',
 		access: asVisitor,
 		body: WidgetStop,
@@ -86,6 +91,7 @@ export const widgetOperations = {
 		method: 'POST',
 		path: '/api/v1/widget/messages/{id}/feedback',
 		summary: "Rate an assistant's message, as a visitor",
+		description: 'A later rating replaces the earlier one.',
 		tag: 'Widget',
 		access: asVisitor,
 		body: WidgetFeedback,

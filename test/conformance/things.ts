@@ -93,7 +93,7 @@ export const UNIQUE: Record<string, () => string> = {
 };
 
 /** Operations that pass over query parameters that they do not know: what a cache-buster adds must not break a page. */
-export const TOLERANT: readonly string[] = ['getWidgetConfig'];
+export const TOLERANT: readonly string[] = ['getWidgetConfig', 'getLiveness', 'getReadiness'];
 
 /** Operations whose examples hold a secret that nobody was given. */
 export const SECRETIVE: readonly string[] = ['setPassword'];

@@ -62,6 +62,8 @@ export class Components {
 
 	#copy(schema: object, place: string): JsonSchema {
 		if ('discriminator' in schema) return this.#variants(schema as Variants, place);
+		const types = (schema as { type?: unknown }).type;
+		if (Array.isArray(types) && types.filter((type) => type !== 'null').length > 1) return oneTypeEach(schema, types);
 		return Object.fromEntries(
 			Object.entries(schema).map(([key, member]) => [key, VALUES.has(key) ? member : this.#member(key, member, place)]),
 		);
@@ -89,6 +91,18 @@ export class Components {
 			discriminator: { propertyName, mapping },
 		};
 	}
+}
+
+/** Keywords that say something about texts alone. */
+const OF_TEXTS = new Set(['format', 'maxLength', 'minLength', 'pattern']);
+
+/** A schema of several types as a choice of schemas of one type each: some generators read the last type only. */
+function oneTypeEach(schema: object, types: readonly string[]): JsonSchema {
+	const { type: _types, ...keywords } = schema as JsonSchema;
+	const entries = Object.entries(keywords);
+	const ofTexts = Object.fromEntries(entries.filter(([keyword]) => OF_TEXTS.has(keyword)));
+	const ofAll = Object.fromEntries(entries.filter(([keyword]) => !OF_TEXTS.has(keyword)));
+	return { ...ofAll, anyOf: types.map((type) => ({ type, ...(type === 'string' ? ofTexts : {}) })) };
 }
 
 function sorted(known: Map<string, object>): Record<string, object> {

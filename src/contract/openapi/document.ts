@@ -1,11 +1,12 @@
 import type { Operation, OperationTable } from '../operation.ts';
 import { operations } from '../operations.ts';
+import { serverStateOperations, Unreadiness } from '../server-state.ts';
 import { Components, type JsonSchema } from './components.ts';
 import { exampleOf } from './examples.ts';
 import { introduction } from './introduction.ts';
 import { outgoingWebhooks } from './outgoing.ts';
 import { parametersOf } from './parameters.ts';
-import { responsesOf } from './responses.ts';
+import { responsesOf, stateResponse } from './responses.ts';
 import { securityOf, securitySchemes } from './security.ts';
 import { TAGS } from './tags.ts';
 
@@ -16,10 +17,14 @@ const FILE_TYPES =
 /** The OpenAPI 3.1 document of the API, made from the operation table. Everything in it survives JSON. */
 export function openApiDocument(version: string): object {
 	const components = new Components();
-	const table = Object.entries<OperationTable[string]>(operations);
+	const table = Object.entries<OperationTable[string]>({ ...operations, ...serverStateOperations });
 	const paths: Record<string, Record<string, object>> = {};
 	for (const [operationId, operation] of table) {
 		const described = describe(operationId, operation, components);
+		// The one refusal without the envelope of errors: it is a state like the other.
+		if (operationId === 'getReadiness') {
+			described.responses[503] = stateResponse('Not ready.', Unreadiness, components);
+		}
 		paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: described };
 	}
 	const webhooks = outgoingWebhooks(components);
@@ -31,6 +36,8 @@ export function openApiDocument(version: string): object {
 			version,
 			summary: 'Assistants that answer from your own documents, in your own pages.',
 			description: introduction,
+			// Each server has its own operator, whose address the server does not know.
+			contact: { name: 'The operator of this server' },
 			license: { name: 'MIT', identifier: 'MIT' },
 		},
 		servers: [{ url: '/', description: 'This server.' }],
@@ -41,7 +48,7 @@ export function openApiDocument(version: string): object {
 	};
 }
 
-function describe(operationId: string, operation: Operation, components: Components): object {
+function describe(operationId: string, operation: Operation, components: Components) {
 	const { summary, tag, access, body, multipart } = operation;
 	const scope = access.kind === 'key' && access.scope !== null ? `Scope: \`${access.scope}\`.` : undefined;
 	const description = [operation.description, scope].filter((text) => text !== undefined).join('\n\n');

@@ -10,6 +10,7 @@ import * as knowledgeBases from '../knowledge-bases.ts';
 import * as messages from '../messages.ts';
 import * as models from '../models.ts';
 import * as outgoingEvents from '../outgoing-events.ts';
+import * as serverState from '../server-state.ts';
 import { Deleted, ErrorEnvelope } from '../shapes.ts';
 import * as tools from '../tools.ts';
 import * as webhooks from '../webhooks.ts';
@@ -28,6 +29,7 @@ const FILES: readonly object[] = [
 	messages,
 	models,
 	outgoingEvents,
+	serverState,
 	tools,
 	webhooks,
 	widget,

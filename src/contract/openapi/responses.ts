@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import { ERROR_CODES, type ErrorCode } from '../../base/index.ts';
 import type { Operation } from '../operation.ts';
 import { ErrorEnvelope } from '../shapes.ts';
@@ -35,6 +36,12 @@ function successes(operation: Operation, components: Components): Record<string,
 function wholeResult({ path, result }: Operation, components: Components): object {
 	const collection = path.split('/').findLast((segment) => !segment.startsWith('{')) ?? '';
 	return { schema: components.schema(result), example: exampleOf(result, kindOf(collection)) };
+}
+
+/** An answer of the server about itself. */
+export function stateResponse(description: string, schema: TSchema, components: Components): object {
+	const content = { 'application/json': { schema: components.schema(schema), example: exampleOf(schema) } };
+	return { description, headers: headersOf(['X-Request-Id'], components), content };
 }
 
 /** In the document a stream is what each of its events holds in `data`, told apart by `type`. */

@@ -15,4 +15,5 @@ export const TAGS: Readonly<Record<string, string>> = {
 	Users: 'The people who may sign in.',
 	Session: 'Signing in and out.',
 	Workspace: 'What all of this belongs to.',
+	Server: 'Whether the server runs and takes requests, for supervisors and load balancers.',
 };

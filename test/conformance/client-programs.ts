@@ -1,0 +1,120 @@
+import type { ApiDescription, DescribedOperation, JsonSchema } from '../support/openapi.ts';
+
+/** What an operation is called with: every parameter that it has, and one body. */
+interface Call {
+	path: Record<string, unknown>;
+	query: Record<string, unknown>;
+	headers: Record<string, unknown>;
+	/** TypeScript source; undefined where the operation takes no body. */
+	body: string | undefined;
+}
+
+/** A TypeScript program that calls every operation through openapi-fetch, and reads every example of an answer as its type. */
+export function programOfOpenApiFetch(api: ApiDescription): string {
+	const calls = api.operations.flatMap(({ id, method, path, responses, ...operation }) => [
+		...callsOf(api, operation).map((call) => {
+			const params = source(present({ path: call.path, query: call.query, header: call.headers }));
+			const body = call.body === undefined ? '' : `, body: ${call.body}`;
+			return `\t(await client.${method}('${path}', { params: ${params}${body} })).data;`;
+		}),
+		...answersOf(api, responses).map(
+			([status, type, value]) =>
+				`\tanswer<operations['${id}']['responses'][${status}]['content']['${type}']>(${value});`,
+		),
+	]);
+	return `import createClient from 'openapi-fetch';
+import type { operations, paths } from './paths.d.ts';
+
+const client = createClient<paths>({ baseUrl: 'http://127.0.0.1' });
+const answer = <T>(_value: T): void => {};
+
+export async function callAll(): Promise<void> {
+${calls.join('\n')}
+}
+`;
+}
+
+/** The same through the functions that @hey-api/openapi-ts generates. These send the first content type of a body alone. */
+export function programOfHeyApi(api: ApiDescription): string {
+	const calls = api.operations.flatMap(({ id, responses, parameters, body: bodies }) => [
+		...callsOf(api, { parameters, body: Object.fromEntries(Object.entries(bodies).slice(0, 1)) }).map((call) => {
+			const options = source(present({ path: call.path, query: call.query, headers: call.headers }));
+			const body = call.body === undefined ? '' : `, body: ${call.body}`;
+			return `\t(await sdk.${id}({ ...${options}${body} })).data;`;
+		}),
+		...answersOf(api, responses).map(
+			([status, , value]) => `\tanswer<types.${capital(id)}Responses[${status}]>(${value});`,
+		),
+	]);
+	return `import * as sdk from './sdk';
+import type * as types from './sdk/types.gen';
+
+const answer = <T>(_value: T): void => {};
+
+export async function callAll(): Promise<void> {
+${calls.join('\n')}
+}
+`;
+}
+
+/** One call for each example of a body. */
+function callsOf(api: ApiDescription, { parameters, body }: Pick<DescribedOperation, 'parameters' | 'body'>): Call[] {
+	const ofPlace = (place: string) =>
+		Object.fromEntries(
+			parameters.filter((each) => each.in === place).map(({ name, schema }) => [name, sample(schema)]),
+		);
+	const given = { path: ofPlace('path'), query: ofPlace('query'), headers: ofPlace('header') };
+	const bodies = Object.values(body).flatMap((media) => api.examples(media).map(([, value]) => source(value)));
+	return (bodies.length === 0 ? [undefined] : bodies).map((text) => ({ ...given, body: text }));
+}
+
+/** The examples of what succeeds, as TypeScript source. */
+function answersOf(
+	api: ApiDescription,
+	responses: DescribedOperation['responses'],
+): Array<[status: number, type: string, value: string]> {
+	return [...responses].flatMap(([status, { content }]) =>
+		status >= 400
+			? []
+			: Object.entries(content).flatMap(([type, media]) =>
+					api.examples(media).map(([, value]) => [status, type, source(value)] as [number, string, string]),
+				),
+	);
+}
+
+/** A value that a parameter takes. */
+function sample({
+	examples,
+	enum: values,
+	default: preset,
+	type,
+	format,
+	minimum,
+}: JsonSchema & SampleKeywords): unknown {
+	if (examples) return examples[0];
+	if (values) return values[0];
+	if (preset !== undefined) return preset;
+	if (format === 'date-time') return '2026-11-20T12:00:00.000Z';
+	const first = [type].flat()[0];
+	if (first === 'integer' || first === 'number') return minimum ?? 1;
+	return first === 'boolean' ? true : 'text';
+}
+
+interface SampleKeywords {
+	default?: unknown;
+	type?: string | string[];
+	format?: string;
+	minimum?: number;
+}
+
+function present(groups: Record<string, object>): Record<string, object> {
+	return Object.fromEntries(Object.entries(groups).filter(([, members]) => Object.keys(members).length > 0));
+}
+
+function source(value: unknown): string {
+	return JSON.stringify(value);
+}
+
+function capital(id: string): string {
+	return id[0]?.toUpperCase() + id.slice(1);
+}
