@@ -1,6 +1,14 @@
 import type { Caller, CredentialWatch, Use } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
-import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions, Reply, SseEvent } from '../http/index.ts';
+import type {
+	HttpRequest,
+	JsonOptions,
+	MultipartFields,
+	MultipartOptions,
+	Reply,
+	RequestNotes,
+	SseEvent,
+} from '../http/index.ts';
 
 /**
  * Answers a request that may take long, for as long as its credential is good: when that ends, so does the request's signal,
@@ -120,6 +128,10 @@ class WatchedRequest implements HttpRequest {
 
 	header(name: string): string | undefined {
 		return this.#request.header(name);
+	}
+
+	note(notes: RequestNotes): void {
+		this.#request.note(notes);
 	}
 
 	json(options?: JsonOptions): Promise<unknown> {

@@ -35,6 +35,8 @@ export class BodyInlet {
 	#discarding = false;
 	#failure: Error | null = null;
 	#onEnd: (() => void) | null = null;
+	/** Bytes of body that have arrived. */
+	received = 0;
 	/** Whether the body's last byte has arrived. */
 	complete = false;
 	/** Whether the body stopped arriving half-way. */
@@ -50,6 +52,7 @@ export class BodyInlet {
 	/** The socket delivers. */
 	arrive(bytes: Uint8Array, last: boolean): void {
 		this.#lastByteAt = performance.now();
+		this.received += bytes.length;
 		this.complete = last;
 		if (last) this.stop();
 		if (this.#discarding) {

@@ -10,6 +10,8 @@ const SECONDS_TO_RETRY = 5;
 /** What a dispatcher works with. */
 export interface DispatchRules {
 	router: Router;
+	/** Whether these are not all routes yet: other paths are answered 503 until `serve`. */
+	starting: boolean;
 	log: Log;
 	/** Paths of routes that answer also while the server drains. */
 	servedWhileDraining: ReadonlySet<string>;
@@ -20,11 +22,22 @@ export interface DispatchRules {
 /** Brings requests to their handlers and makes an answer of whatever comes back. Nothing it calls can throw past it. */
 export class Dispatcher {
 	readonly #rules: DispatchRules;
+	#router: Router;
+	/** Whether the routes are not all there yet: what is not found may be there soon. */
+	#starting: boolean;
 	/** Whether new requests are turned away. */
 	draining = false;
 
 	constructor(rules: DispatchRules) {
 		this.#rules = rules;
+		this.#router = rules.router;
+		this.#starting = rules.starting;
+	}
+
+	/** Goes on with the whole table. */
+	serve(router: Router): void {
+		this.#router = router;
+		this.#starting = false;
 	}
 
 	/** The answer, at once or later. A promise rejects with what the handler threw: `errorReply` makes an answer of it. */
@@ -62,14 +75,18 @@ export class Dispatcher {
 
 	/** @throws AppError `not_found`, `method_not_allowed`, `unavailable`, `invalid_request` */
 	#findRoute(request: IncomingRequest): Route {
-		const found = this.#rules.router.find(request.path);
+		const found = this.#router.find(request.path);
+		if (found === null && this.#starting)
+			throw new AppError('unavailable', 'The server is starting.', { retry_after: 1 });
 		if (found === null) throw new AppError('not_found', 'There is nothing at this path.');
+		request.route = found.place.path;
 		const route = found.place.take(request.method);
 		if (route === undefined) throw new MethodNotAllowed(request.method, found.place.allow);
 		if (this.draining && !this.#rules.servedWhileDraining.has(route.path)) {
 			throw new AppError('unavailable', 'The server is shutting down.', { retry_after: SECONDS_TO_RETRY });
 		}
 		request.params = found.params;
+		request.sampled = route.sampled === true;
 		return route;
 	}
 }

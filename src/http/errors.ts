@@ -1,4 +1,4 @@
-import { AppError, type Log } from '../base/index.ts';
+import { AppError, type Log, messageOf } from '../base/index.ts';
 import type { BytesReply, Headers } from './types.ts';
 
 /** The headers that every error has; an error is true now, and nobody may keep it. */
@@ -7,15 +7,46 @@ const PLAIN: Headers = [
 	['cache-control', 'no-store'],
 ];
 
+/** Causes of causes that a line names, and the characters of each. */
+const MOST_CAUSES = 5;
+const LONGEST_CAUSE = 500;
+
 /**
  * The answer to anything thrown: an AppError as the API's error envelope, with its code's status; everything else is a
- * defect, logged here and answered as `internal_error` without its message.
+ * defect, answered as `internal_error` without its message. What the server is to blame for is logged here, with its cause.
  */
 export function errorReply(error: unknown, requestId: string, log: Log): BytesReply {
 	if (!(error instanceof AppError)) {
 		log.error({ err: error, request_id: requestId }, 'a request failed');
-		return errorReply(new AppError('internal_error'), requestId, log);
+		return envelopeReply(new AppError('internal_error'), requestId);
 	}
+	if (isFailure(error)) {
+		log.warn(
+			{ request_id: requestId, code: error.code, error: error.message, causes: causesOf(error) },
+			'a request failed',
+		);
+	}
+	return envelopeReply(error, requestId);
+}
+
+/** Whether an answer tells of a failure of the server. A 503 without a cause tells of its state: it starts, stops, or is busy. */
+function isFailure(error: AppError): boolean {
+	return error.status >= 500 && (error.status !== 503 || error.cause !== undefined);
+}
+
+/** What led to an error, the nearest cause first. */
+function causesOf(error: Error): string[] {
+	const causes: string[] = [];
+	for (let { cause } = error; cause !== undefined && causes.length < MOST_CAUSES; ) {
+		const code = (cause as { code?: unknown } | null)?.code;
+		const text = typeof code === 'string' && !messageOf(cause).includes(code) ? `${code}: ` : '';
+		causes.push(`${text}${messageOf(cause)}`.slice(0, LONGEST_CAUSE));
+		cause = cause instanceof Error ? cause.cause : undefined;
+	}
+	return causes;
+}
+
+function envelopeReply(error: AppError, requestId: string): BytesReply {
 	const headers = [...PLAIN];
 	if (error.retry_after !== undefined) headers.push(['retry-after', String(error.retry_after)]);
 	if (error.status === 401) headers.push(['www-authenticate', 'Bearer']);
@@ -28,5 +59,5 @@ export function errorReply(error: unknown, requestId: string, log: Log): BytesRe
 			request_id: requestId,
 		},
 	};
-	return { status: error.status, headers, body: JSON.stringify(envelope) };
+	return { status: error.status, headers, body: JSON.stringify(envelope), error: error.code };
 }

@@ -8,6 +8,7 @@ import { readFraming } from './framing.ts';
 import type { HeaderBlock } from './header-block.ts';
 import type { HttpLimits } from './limits.ts';
 import { IncomingRequest, type RequestOrigin } from './request.ts';
+import type { Ending, RequestObserver } from './request-log.ts';
 import { EVENT_STREAM_HEADERS, EventWriter } from './sse.ts';
 import type { BytesReply, EventsReply, Headers, Reply } from './types.ts';
 
@@ -17,6 +18,8 @@ export interface Surroundings {
 	readonly limits: HttpLimits;
 	readonly log: Log;
 	readonly clientAddress: ClientAddress;
+	/** Is told of each request when its exchange is over. */
+	readonly observer: RequestObserver | null;
 	/** Exchanges whose answer is not written yet, event streams included. */
 	readonly pending: Set<Exchange>;
 }
@@ -47,6 +50,12 @@ export class Exchange implements RequestOrigin {
 	#writer: EventWriter | null = null;
 	/** The answer, while it waits for the rest of an unwanted body. */
 	#held: Reply | null = null;
+	/** The answer that was begun to be written. */
+	#sent: Reply | null = null;
+	/** Bytes of events handed to the socket. */
+	#streamedBytes = 0;
+	/** The server closes the connection before the answer's end. */
+	#cutOff = false;
 	/** The answer is decided. */
 	#answered = false;
 	/** The library's response is no longer ours to touch: the answer is written, or the client has gone. */
@@ -68,6 +77,7 @@ export class Exchange implements RequestOrigin {
 		req.forEach(copyHeader);
 		// The case-sensitive method only: asking for the other one changes it in place.
 		this.#request = new IncomingRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery(), copied, this);
+		if (around.observer !== null) this.#request.startedAt = performance.now();
 	}
 
 	get jsonBytes(): number {
@@ -126,6 +136,8 @@ export class Exchange implements RequestOrigin {
 		this.#watch();
 		this.#around.pending.add(this);
 		const reply = this.#errorReply(new AppError('invalid_request', complaint));
+		this.#noteAddress();
+		this.#sent = reply;
 		setImmediate(() => {
 			if (this.#released) return;
 			try {
@@ -138,6 +150,11 @@ export class Exchange implements RequestOrigin {
 				this.#breakOff(error);
 			}
 		});
+	}
+
+	/** The library tells the address only before the answer is written; the line about the request comes after that. */
+	#noteAddress(): void {
+		if (this.#around.observer !== null) void this.#request.clientAddress;
 	}
 
 	/** An answer that is written at once needs no watch, and most are. */
@@ -170,6 +187,7 @@ export class Exchange implements RequestOrigin {
 	/** The answer is there, and so is all of the request: the way that most requests take, written for what it costs. */
 	#writeNow(reply: BytesReply): void {
 		this.#answered = true;
+		this.#noteAddress();
 		try {
 			this.#writeBytes(reply, this.#around.dispatcher.draining);
 		} catch (error) {
@@ -245,6 +263,7 @@ export class Exchange implements RequestOrigin {
 	#writeBytes(reply: BytesReply, close: boolean): void {
 		const res = this.#res;
 		const { status, body } = reply;
+		this.#sent = reply;
 		this.#writeHead(status, reply.headers, reply.block);
 		if (status === 204 || status === 304) {
 			this.#endWithoutBody(close);
@@ -312,6 +331,7 @@ export class Exchange implements RequestOrigin {
 	#stream(reply: EventsReply): void {
 		const res = this.#res;
 		const headers = [...EVENT_STREAM_HEADERS, ...(reply.headers ?? NO_HEADERS)];
+		this.#sent = reply;
 		if (this.#request.method === 'HEAD') {
 			letGo(reply);
 			res.cork(() => {
@@ -334,6 +354,7 @@ export class Exchange implements RequestOrigin {
 				this.#breakOff(error);
 				return false;
 			}
+			if (this.#around.observer !== null) this.#streamedBytes += Buffer.byteLength(text);
 			if (!ok) this.#waitForRoom();
 			return ok;
 		};
@@ -367,14 +388,15 @@ export class Exchange implements RequestOrigin {
 
 	/** The client has gone; the library has taken its response back. */
 	#leave(): void {
-		this.#release();
+		this.#release(this.#cutOff ? 'cut_off' : 'client_left');
 		this.#request.abort();
 		this.#request.inlet?.fail(new AppError('invalid_request', 'The client left before its request was complete.'));
 		this.#writer?.leave();
 		if (this.#held !== null) letGo(this.#held);
 	}
 
-	#release(): void {
+	#release(ending: Ending = 'completed'): void {
+		if (!this.#released) this.#around.observer?.ended(this.#request, this.#sent, this.#streamedBytes, ending);
 		this.#released = true;
 		this.#around.pending.delete(this);
 		if (this.#deadline !== null) clearTimeout(this.#deadline);
@@ -384,7 +406,9 @@ export class Exchange implements RequestOrigin {
 	}
 
 	#cut(): void {
-		if (!this.#released) this.#res.close();
+		if (this.#released) return;
+		this.#cutOff = true;
+		this.#res.close();
 	}
 
 	#errorReply(error: unknown): BytesReply {

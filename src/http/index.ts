@@ -12,6 +12,7 @@ export { type Cors, type CorsRules, createCors } from './cors.ts';
 export { errorReply } from './errors.ts';
 export { HeaderBlock } from './header-block.ts';
 export { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
+export { RequestLog, type RequestLogOptions } from './request-log.ts';
 export { Router } from './router.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 export { encodeEvent } from './sse.ts';

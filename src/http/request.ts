@@ -2,9 +2,10 @@ import { AppError, newId } from '../base/index.ts';
 import { readJson } from './bodies.ts';
 import type { BodyInlet } from './body-inlet.ts';
 import { readMultipart } from './multipart.ts';
-import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions } from './types.ts';
+import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions, RequestNotes } from './types.ts';
 
 const PLAIN_VALUE = /^[a-z_]+=[A-Za-z0-9_-]*$/;
+const NO_NOTES: RequestNotes = Object.freeze({});
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** What a request needs of the server and of its connection, asked for only where a handler wants to know. */
@@ -19,6 +20,14 @@ export class IncomingRequest implements HttpRequest {
 	readonly method: string;
 	readonly path: string;
 	params = NO_PARAMS;
+	/** The path of the route as in the table; null where there is none. */
+	route: string | null = null;
+	/** Whether successful answers of the route are logged as a sample only. */
+	sampled = false;
+	/** When the request's head had arrived (`performance.now()`); 0 where nobody asks. */
+	startedAt = 0;
+	/** See `note`. */
+	notes: RequestNotes = NO_NOTES;
 	/** The route's own time for an answer. */
 	deadlineMs: number | undefined;
 	/** Bytes of body announced; `UNKNOWN_LENGTH` where it is chunked. */
@@ -90,6 +99,10 @@ export class IncomingRequest implements HttpRequest {
 			else value += (name === 'cookie' ? '; ' : ', ') + next;
 		}
 		return value;
+	}
+
+	note(notes: RequestNotes): void {
+		this.notes = this.notes === NO_NOTES ? notes : { ...this.notes, ...notes };
 	}
 
 	async json({ maxBytes = Number.POSITIVE_INFINITY }: JsonOptions = {}): Promise<unknown> {

@@ -10,8 +10,14 @@ export interface Found {
 /** One path of the table with a route for each of its methods. */
 export class Place {
 	readonly #routes = new Map<string, Route>();
+	/** As in the table. */
+	readonly path: string;
 	/** The value of the header `Allow`. */
 	allow = '';
+
+	constructor(path: string) {
+		this.path = path;
+	}
 
 	add(route: Route): void {
 		if (this.#routes.has(route.method)) throw new Error(`Two routes for ${route.method} ${route.path}.`);
@@ -96,7 +102,7 @@ export class Router {
 			node.any ??= { statics: new Map() };
 			node = node.any;
 		}
-		const place = (rest ? node.rest : node.place) ?? new Place();
+		const place = (rest ? node.rest : node.place) ?? new Place(route.path);
 		if (rest) node.rest = place;
 		else node.place = place;
 		place.add(route);

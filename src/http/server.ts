@@ -4,6 +4,7 @@ import { createClientAddress } from './client-address.ts';
 import { Dispatcher } from './dispatch.ts';
 import { Exchange, type Surroundings } from './exchange.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
+import type { RequestObserver } from './request-log.ts';
 import { Router } from './router.ts';
 import type { Headers, HttpRequest, Route } from './types.ts';
 
@@ -21,6 +22,10 @@ export interface HttpServerOptions {
 	/** Headers for the answers that no handler made: 404, 405, 503 and whatever a handler throws. */
 	errorHeaders?: (request: HttpRequest) => Headers;
 	limits?: Partial<HttpLimits>;
+	/** Is told of each request when its exchange is over. */
+	observer?: RequestObserver | null;
+	/** Whether `routes` are not all: other paths are answered 503 until `serve` brings the rest. */
+	starting?: boolean;
 }
 
 /** A listening HTTP server. */
@@ -30,6 +35,8 @@ export interface HttpServer extends AsyncDisposable {
 	 * @throws Error where the address cannot be listened on
 	 */
 	listen(): Promise<{ host: string; port: number }>;
+	/** Goes on with these routes instead of those that it was made with. Errors in the table show here. */
+	serve(routes: readonly Route[]): void;
 	/**
 	 * From now on new requests are answered 503 `unavailable` and their connections close; what runs goes on. A connection
 	 * whose stream has ended stays until its client or the disposal closes it.
@@ -63,6 +70,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 	const pending = new Set<Exchange>();
 	const dispatcher = new Dispatcher({
 		router: new Router(options.routes),
+		starting: options.starting ?? false,
 		log: options.log,
 		servedWhileDraining: new Set(options.servedWhileDraining),
 		errorHeaders: options.errorHeaders ?? (() => []),
@@ -72,6 +80,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		limits: { ...DEFAULT_LIMITS, ...options.limits },
 		log: options.log,
 		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
+		observer: options.observer ?? null,
 		pending,
 	};
 	let app: uWS.TemplatedApp | null = null;
@@ -81,6 +90,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 			const library = await loadLibrary();
 			app = library.App().any('/*', accept).any('/', accept);
 			return bind(library, app, options.host, options.port);
+		},
+		serve(routes) {
+			dispatcher.serve(new Router(routes));
 		},
 		drain() {
 			dispatcher.draining = true;

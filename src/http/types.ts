@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { ErrorCode } from '../base/index.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 /** Header pairs in the order in which they are sent. Names are lower-case by convention. */
@@ -24,6 +25,8 @@ export interface HttpRequest {
 	readonly signal: AbortSignal;
 	/** A header's value by its lower-case name. */
 	header(name: string): string | undefined;
+	/** Says more about the request in the line that is logged of it. Ids only: no secret, and nothing that people wrote. */
+	note(notes: RequestNotes): void;
 	/** Whether the request announced a body (Content-Length over 0, or chunked). */
 	readonly hasBody: boolean;
 	/**
@@ -37,6 +40,16 @@ export interface HttpRequest {
 	 * @throws AppError `unsupported_content_type`, `invalid_request`, `payload_too_large`
 	 */
 	multipart(options: MultipartOptions): Promise<MultipartFields>;
+}
+
+/** What a handler knows of a request that helps to find its line. */
+export interface RequestNotes {
+	readonly workspace?: string;
+	/** The id of the API key or of the session. */
+	readonly credential?: string;
+	readonly deployment?: string;
+	/** The id of the reply that the request waits for: other lines about it name that. */
+	readonly message?: string;
 }
 
 export interface JsonOptions {
@@ -74,6 +87,8 @@ export interface BytesReply {
 	/** Further headers, ready to be sent. */
 	block?: HeaderBlock;
 	body?: string | Uint8Array;
+	/** The code of an error. */
+	error?: ErrorCode;
 }
 
 /** One server-sent event. `data` is one line. */
@@ -100,4 +115,6 @@ export interface Route {
 	deadlineMs?: number;
 	/** May answer at once: a reply that is not a promise is written without waiting for the next turn. */
 	handle(request: HttpRequest): Reply | Promise<Reply>;
+	/** Successful answers are so many, and tell so little, that only a sample of them is logged. */
+	sampled?: boolean;
 }
