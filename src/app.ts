@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
 	Access,
 	CredentialWatch,
+	DeviceCookies,
 	type FirstStart,
 	firstStart,
 	Idempotency,
@@ -142,7 +143,8 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	const passwords = overrides.passwords ?? new Passwords();
 	const secure = settings.public_url?.startsWith('https:') ?? false;
 	const users = new Users({ store, passwords, clock });
-	const sessions = new Sessions({ store, users, passwords, clock, secure });
+	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
+	const sessions = new Sessions({ store, users, passwords, devices, clock, secure });
 	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
 	const watch = parts.use(new CredentialWatch({ access, log }));
 	const sweeper = parts.use(new Sweeper({ store, clock, log }));

@@ -8,16 +8,18 @@ import {
 	versionOf,
 	type Write,
 } from '../store/index.ts';
+import type { DeviceCookies, KnownDevice } from './device-cookies.ts';
 import type { Passwords } from './passwords.ts';
 import { createToken, hashToken } from './secret-token.ts';
 import { sessionCookie, sessionTokenIn } from './session-cookie.ts';
-import { SignInLimits } from './sign-in-limits.ts';
+import { type GiveBack, SignInLimits } from './sign-in-limits.ts';
 import { normalEmail, type Users } from './users.ts';
 
 export interface SessionsOptions {
 	store: Pick<Store, 'commit' | 'get' | 'list' | 'sessionByHash'>;
 	users: Pick<Users, 'withEmail'>;
 	passwords: Passwords;
+	devices: DeviceCookies;
 	clock: Clock;
 	/** Whether browsers reach this server over https: then the cookie goes over nothing else. */
 	secure: boolean;
@@ -31,12 +33,28 @@ export interface SignedIn {
 	setCookie: string | null;
 }
 
+/** A session that has just begun. */
+export interface BegunSession extends SignedIn {
+	/** The Set-Cookie header that makes the browser a known device of the account. */
+	deviceCookie: string;
+}
+
 /** Where a sign-in comes from. */
 export interface SignInOrigin {
 	/** The client's address. */
 	address: string;
-	/** The request's Cookie header: a session that the browser has already ends with the new one. */
+	/**
+	 * The request's Cookie header: a session that the browser has already ends with the new one, and a device cookie says where
+	 * somebody has signed in before.
+	 */
 	cookies: string | undefined;
+}
+
+/** A sign-in that the limits allow, counted as failed until it is taken back. */
+interface Attempt {
+	/** The account that alone may be tried; null: all that the email names. */
+	only: string | null;
+	giveBack: GiveBack;
 }
 
 const HOUR = 3_600_000;
@@ -53,26 +71,28 @@ export class Sessions {
 	readonly #store: SessionsOptions['store'];
 	readonly #users: SessionsOptions['users'];
 	readonly #passwords: Passwords;
+	readonly #devices: DeviceCookies;
 	readonly #clock: Clock;
 	readonly #secure: boolean;
 	readonly #limits: SignInLimits;
 
-	constructor({ store, users, passwords, clock, secure }: SessionsOptions) {
+	constructor({ store, users, passwords, devices, clock, secure }: SessionsOptions) {
 		this.#store = store;
 		this.#users = users;
 		this.#passwords = passwords;
+		this.#devices = devices;
 		this.#clock = clock;
 		this.#secure = secure;
 		this.#limits = new SignInLimits(clock);
 	}
 
 	/** @throws AppError `unauthorized`, `rate_limit_exceeded`, `unavailable` */
-	async signIn(given: SignIn, { address, cookies }: SignInOrigin): Promise<SignedIn> {
-		const giveBack = this.#limits.take(normalEmail(given.email), address);
+	async signIn(given: SignIn, origin: SignInOrigin): Promise<BegunSession> {
+		const { only, giveBack } = await this.#attempt(given, origin);
 		let signedIn: SignedIn | null;
 		try {
-			const user = await this.#accountOf(given);
-			signedIn = user && (await this.#begin(user, cookies));
+			const user = await this.#accountOf(given, only);
+			signedIn = user && (await this.#begin(user, origin.cookies));
 		} catch (error) {
 			// Not the person's failure.
 			giveBack();
@@ -80,7 +100,15 @@ export class Sessions {
 		}
 		if (!signedIn) throw new AppError('unauthorized', 'The email or the password is wrong.');
 		giveBack();
-		return signedIn;
+		return { ...signedIn, deviceCookie: this.deviceCookie(signedIn.user, origin.cookies) };
+	}
+
+	/**
+	 * The Set-Cookie header that makes the browser a known device of an account whose owner it has proved to be.
+	 * @param cookies the request's Cookie header
+	 */
+	deviceCookie(user: UserRecord, cookies: string | undefined): string {
+		return this.#devices.issue(user, cookies);
 	}
 
 	/** The session whose cookie a request brings, prolonged where it is time to; null where there is none that is good. */
@@ -105,6 +133,37 @@ export class Sessions {
 	}
 
 	/**
+	 * Counts a sign-in against the limit that it falls under. A known device of an account may always try that account, within
+	 * its own limit. Of a server with several workspaces, a sign-in that names none also tries accounts elsewhere; those stay
+	 * under the limit for clients that are not known, or an account of one's own would be a way to guess the others' passwords.
+	 * @throws AppError `rate_limit_exceeded`
+	 */
+	async #attempt(given: SignIn, { address, cookies }: SignInOrigin): Promise<Attempt> {
+		const email = normalEmail(given.email);
+		const known = await this.#knownDevice(given, cookies);
+		if (known === null) return { only: null, giveBack: this.#limits.take(email, address) };
+		const ofDevice = this.#limits.takeOfDevice(known.nonce);
+		const others = known.sole ? null : this.#limits.tryTake(email, address);
+		const giveBack = () => {
+			ofDevice();
+			others?.();
+		};
+		return { only: others === null ? known.userId : null, giveBack };
+	}
+
+	/** The device that a sign-in comes from, where it is known to one of the accounts; `sole`: only one is tried. */
+	async #knownDevice(given: SignIn, cookies: string | undefined): Promise<(KnownDevice & { sole: boolean }) | null> {
+		// Accounts are read for those alone who bring what may be a token.
+		if (!this.#devices.areIn(cookies)) return null;
+		const tried = await this.#triedAccounts(given);
+		const known = this.#devices.find(
+			cookies,
+			tried.filter((user) => user !== undefined),
+		);
+		return known && { ...known, sole: tried.length === 1 };
+	}
+
+	/**
 	 * The account that email and password fit: in the workspace that is named, else the oldest that does.
 	 *
 	 * Workspaces of one server do not know of each other's people, and an owner of one can give any email an account there: so
@@ -113,15 +172,23 @@ export class Sessions {
 	 * way. Hence, whatever accounts there are and whichever fits, as many hashes are computed as the server has workspaces,
 	 * but no more than three: one on most servers, and one where the workspace is named. Accounts of an email past its three
 	 * oldest with a password are found by their workspace alone.
+	 * @param only the account that alone may be tried; it costs as many hashes
 	 */
-	async #accountOf({ email, password, workspace_id }: SignIn): Promise<UserRecord | null> {
-		const tries = workspace_id === undefined ? await this.#workspaces(MAX_TRIES) : 1;
-		const accounts = await this.#users.withEmail(email, workspace_id);
-		const withPassword = accounts.filter(({ password_hash }) => password_hash !== null);
-		const tried = Array.from({ length: tries }, (_, at) => withPassword[at]);
+	async #accountOf(given: SignIn, only: string | null): Promise<UserRecord | null> {
+		const { password } = given;
+		const accounts = await this.#triedAccounts(given);
+		const tried = accounts.map((user) => (only === null || user?.id === only ? user : undefined));
 		// All of them, also past the one that fits: whose password it is shall not see how many are before it.
 		const fits = await Promise.all(tried.map((user) => this.#passwords.verify(password, user?.password_hash ?? null)));
 		return tried[fits.indexOf(true)] ?? null;
+	}
+
+	/** The accounts that a sign-in is tried on, one for each hash that it costs; undefined: a hash for no account. */
+	async #triedAccounts({ email, workspace_id }: SignIn): Promise<(UserRecord | undefined)[]> {
+		const tries = workspace_id === undefined ? await this.#workspaces(MAX_TRIES) : 1;
+		const accounts = await this.#users.withEmail(email, workspace_id);
+		const withPassword = accounts.filter(({ password_hash }) => password_hash !== null);
+		return Array.from({ length: tries }, (_, at) => withPassword[at]);
 	}
 
 	/** How many workspaces the server has, counted up to a number. */

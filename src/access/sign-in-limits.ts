@@ -1,45 +1,89 @@
+import { createHash } from 'node:crypto';
 import { AppError, type Clock, lineOf, SlidingWindow } from '../base/index.ts';
 
 const MINUTE = 60_000;
-const FAILURES_PER_MINUTE = 5;
+const HOUR = 60 * MINUTE;
+const ADDRESS_FAILURES_PER_MINUTE = 5;
+const DEVICE_FAILURES_PER_MINUTE = 5;
+const ACCOUNT_FAILURES_PER_HOUR = 20;
 /**
- * Accounts, and addresses, that are remembered: those alone that have failed or are being judged. A failure has cost a hash,
- * and a minute has time for some hundreds of those, so that nobody's failures are pushed out before they are a minute old.
+ * How many are remembered of each: only those that have failed or are being judged. A failure costs a hash, of which there is
+ * time for some hundreds a minute and some ten thousand an hour, so no failure is pushed out before its time is over.
  */
-const KEYS = 50_000;
+const ADDRESSES = 50_000;
+const ACCOUNTS = 100_000;
+const DEVICES = 50_000;
 
-/** How often signing in may fail, for one account and from one address. */
+/** Takes an attempt back: it did not fail. */
+export type GiveBack = () => void;
+
+/**
+ * How often signing in may fail: from one address; for one account, over all addresses; and on one device that has signed in
+ * to the account before. Attempts on a known device count for the device alone, so guesses from elsewhere do not lock it out.
+ *
+ * Each method counts an attempt as failed before it is judged, so of many at once no more are judged than may fail.
+ */
 export class SignInLimits {
-	readonly #accounts: SlidingWindow;
 	readonly #addresses: SlidingWindow;
+	readonly #accounts: SlidingWindow;
+	readonly #devices: SlidingWindow;
 
 	constructor(clock: Clock) {
-		this.#accounts = new SlidingWindow(clock, MINUTE, KEYS);
-		this.#addresses = new SlidingWindow(clock, MINUTE, KEYS);
+		this.#addresses = new SlidingWindow(clock, MINUTE, ADDRESSES);
+		this.#accounts = new SlidingWindow(clock, HOUR, ACCOUNTS);
+		this.#devices = new SlidingWindow(clock, MINUTE, DEVICES);
 	}
 
 	/**
-	 * Counts an attempt as failed before it is judged, so that of many at once no more are judged than may fail.
+	 * Counts an attempt of a client that is no known device of the account.
 	 * @param email of the account, whether there is one or not
 	 * @param address the client's
-	 * @returns takes it back: the attempt did not fail
 	 * @throws AppError `rate_limit_exceeded`
 	 */
-	take(email: string, address: string): () => void {
-		const line = lineOf(address);
-		// The address first: one that is refused names accounts without end, and each that is counted takes up room.
-		const fromAddress = this.#addresses.take(line, FAILURES_PER_MINUTE);
-		if (fromAddress > 0) throw tooMany(fromAddress);
-		const ofAccount = this.#accounts.take(email, FAILURES_PER_MINUTE);
+	take(email: string, address: string): GiveBack {
+		const taken = this.#take(email, address);
+		if (typeof taken === 'number') throw tooMany(taken);
+		return taken;
+	}
+
+	/** As `take`, but null where the limit is reached. */
+	tryTake(email: string, address: string): GiveBack | null {
+		const taken = this.#take(email, address);
+		return typeof taken === 'number' ? null : taken;
+	}
+
+	/**
+	 * Counts an attempt of a known device.
+	 * @param nonce the device's
+	 * @throws AppError `rate_limit_exceeded`
+	 */
+	takeOfDevice(nonce: string): GiveBack {
+		const wait = this.#devices.take(nonce, DEVICE_FAILURES_PER_MINUTE);
+		if (wait > 0) throw tooMany(wait);
+		return () => this.#devices.giveBack(nonce);
+	}
+
+	#take(email: string, address: string): GiveBack | number {
+		const network = lineOf(address);
+		const account = accountKey(email);
+		// The address first: one that is refused may name any number of accounts, and each that is counted takes memory.
+		const fromAddress = this.#addresses.take(network, ADDRESS_FAILURES_PER_MINUTE);
+		if (fromAddress > 0) return fromAddress;
+		const ofAccount = this.#accounts.take(account, ACCOUNT_FAILURES_PER_HOUR);
 		if (ofAccount > 0) {
-			this.#addresses.giveBack(line);
-			throw tooMany(ofAccount);
+			this.#addresses.giveBack(network);
+			return ofAccount;
 		}
 		return () => {
-			this.#addresses.giveBack(line);
-			this.#accounts.giveBack(email);
+			this.#addresses.giveBack(network);
+			this.#accounts.giveBack(account);
 		};
 	}
+}
+
+/** Short, whatever the email's length. */
+function accountKey(email: string): string {
+	return createHash('sha256').update(email).digest('base64url').slice(0, 22);
 }
 
 function tooMany(retry_after: number): AppError {

@@ -31,10 +31,11 @@ interface UserCall<O extends Operation> extends OpenCall<O> {
 	caller: Caller & { signedIn: SignedIn };
 }
 
-/** A result, with the cookie that the browser gets along with it. */
+/** A result, with the cookies that the browser gets along with it. */
 interface Answered<O extends Operation> {
 	result: OperationResult<O>;
-	setCookie?: string | null;
+	/** Set-Cookie headers. */
+	cookies?: readonly (string | null)[];
 }
 
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
@@ -93,28 +94,29 @@ export function sessionRoutes(options: SessionRoutesOptions): Route[] {
 			const origin = { address: request.clientAddress, cookies: request.header('cookie') };
 			const begun = await sessions.signIn(body, origin);
 			await watch.look();
-			return { result: await present(begun), setCookie: begun.setCookie };
+			return { result: await present(begun), cookies: [begun.setCookie, begun.deviceCookie] };
 		}),
 
 		signedIn(operations.getSession, async ({ caller }) => ({ result: await present(caller.signedIn) })),
 
 		signedIn(operations.deleteSession, async ({ caller }) => {
 			const { id } = caller.signedIn.session;
-			const setCookie = await sessions.signOut(id);
+			const cookie = await sessions.signOut(id);
 			await watch.look();
-			return { result: { id, deleted: true as const }, setCookie };
+			return { result: { id, deleted: true as const }, cookies: [cookie] };
 		}),
 
-		open(operations.setPassword, async ({ body }) => {
+		open(operations.setPassword, async ({ body, request }) => {
 			const user = await users.setPassword(body.token, body.password);
 			await watch.look();
 			const workspace = presentWorkspace(await workspaceOf(store, user.workspace_id));
-			return { result: { user: presentUser(user), workspace } };
+			const cookie = sessions.deviceCookie(user, request.header('cookie'));
+			return { result: { user: presentUser(user), workspace }, cookies: [cookie] };
 		}),
 	];
 }
 
-function replyOf<O extends Operation>({ status = 200 }: O, { result, setCookie }: Answered<O>): Reply {
-	const cookie = setCookie ? [['set-cookie', setCookie] as const] : [];
-	return { status, headers: [JSON_HEADER, NO_STORE, ...cookie], body: JSON.stringify(result) };
+function replyOf<O extends Operation>({ status = 200 }: O, { result, cookies = [] }: Answered<O>): Reply {
+	const headers = cookies.flatMap((cookie) => (cookie === null ? [] : [['set-cookie', cookie] as const]));
+	return { status, headers: [JSON_HEADER, NO_STORE, ...headers], body: JSON.stringify(result) };
 }

@@ -288,7 +288,7 @@ export const accessOperations = {
 		path: '/api/v1/session',
 		summary: 'Sign in',
 		description:
-			'Sets the cookie `parley_session`. Of several accounts that the email and the password fit, `workspace_id` picks one; without it, it is the oldest. An account that has three older namesakes elsewhere is found by its `workspace_id` alone.',
+			'Sets the cookie `parley_session`. Of several accounts that the email and the password fit, `workspace_id` picks one; without it, it is the oldest. An account that has three older namesakes elsewhere is found by its `workspace_id` alone.\n\nFive sign-ins a minute may fail from one client address (of IPv6: from one /64), and twenty an hour for one account from all addresses together; then the answer is a 429. A browser that has signed in to the account before has the cookie `parley_device`: it may fail five times a minute of its own, whatever others have used up. A new password ends the account’s earlier device cookies.',
 		tag: 'Session',
 		access: asAnyone,
 		body: SignIn,
@@ -318,10 +318,12 @@ export const accessOperations = {
 		result: Deleted,
 	},
 	setPassword: {
+		setsCookie: true,
 		method: 'POST',
 		path: '/api/v1/session/password',
 		summary: 'Set a password by its link',
-		description: 'Signs the person out everywhere; the link is good no more.',
+		description:
+			'Signs the person out everywhere; the link is good no more. Sets the cookie `parley_device`, by which sign-ins from this browser are counted by themselves.',
 		tag: 'Session',
 		access: asAnyone,
 		body: PasswordSet,

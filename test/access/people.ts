@@ -27,8 +27,8 @@ export function openBrowser({ url }: { url: string }): Browser {
 				browser.cookie === null ? {} : { cookie: `theme=dark; parley_session=${browser.cookie}` };
 			const answer = await request(url, method, path, body, { origin: url, ...cookie, ...headers });
 			for (const set of answer.headers.getSetCookie()) {
-				const [, value = ''] = /^parley_session=([^;]*)/.exec(set) ?? [];
-				browser.cookie = value === '' ? null : value;
+				const [, value] = /^parley_session=([^;]*)/.exec(set) ?? [];
+				if (value !== undefined) browser.cookie = value === '' ? null : value;
 			}
 			return answer;
 		},

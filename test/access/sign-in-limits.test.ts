@@ -10,15 +10,43 @@ function limitsAt() {
 
 const tooMany = (seconds: number) => ({ code: 'rate_limit_exceeded', retry_after: seconds });
 
-test('five failures a minute are allowed for one account, from wherever they come', () => {
+const HOUR = 3_600_000;
+const email = 'ada@example.com';
+
+/** Uses up an account's failures, each from another address. */
+function lock(limits: SignInLimits, account = email): void {
+	for (let at = 1; at <= 20; at++) limits.take(account, `10.0.0.${at}`);
+}
+
+test('twenty failures an hour are allowed for one account, over all addresses', () => {
 	const { clock, limits } = limitsAt();
-	for (let at = 1; at <= 5; at++) limits.take('ada@example.com', `10.0.0.${at}`);
-	assert.throws(() => limits.take('ada@example.com', '10.0.0.6'), tooMany(60));
-	limits.take('bob@example.com', '10.0.0.6');
-	clock.advance(59_000);
-	assert.throws(() => limits.take('ada@example.com', '10.0.0.6'), tooMany(1));
+	lock(limits);
+	assert.throws(() => limits.take(email, '10.0.1.1'), tooMany(3600));
+	limits.take('bob@example.com', '10.0.1.1');
+	clock.advance(HOUR - 1_000);
+	assert.throws(() => limits.take(email, '10.0.1.1'), tooMany(1));
 	clock.advance(1_000);
-	limits.take('ada@example.com', '10.0.0.6');
+	limits.take(email, '10.0.1.1');
+});
+
+test('five failures a minute are allowed on a known device, and count for neither the account nor the address', () => {
+	const { clock, limits } = limitsAt();
+	lock(limits);
+	for (let at = 1; at <= 5; at++) limits.takeOfDevice('one');
+	assert.throws(() => limits.takeOfDevice('one'), tooMany(60));
+	limits.takeOfDevice('two');
+	clock.advance(59_000);
+	assert.throws(() => limits.takeOfDevice('one'), tooMany(1));
+	clock.advance(1_000);
+	for (let at = 0; at < 100; at++) limits.takeOfDevice('one')();
+	limits.takeOfDevice('one');
+});
+
+test('where the limit is reached, an attempt can also be turned down without an error', () => {
+	const { limits } = limitsAt();
+	lock(limits);
+	assert.equal(limits.tryTake(email, '10.0.1.1'), null);
+	assert.ok(limits.tryTake('bob@example.com', '10.0.1.1'));
 });
 
 test('five failures a minute are allowed from one address, whatever the account', () => {
@@ -44,24 +72,24 @@ test('who gets in has used nothing up', () => {
 
 test('an attempt that was not judged, because its account is locked, is no failure of its address', () => {
 	const { limits } = limitsAt();
-	for (let at = 1; at <= 5; at++) limits.take('ada@example.com', `10.0.0.${at}`);
-	for (let at = 0; at < 50; at++) assert.throws(() => limits.take('ada@example.com', '10.0.0.9'), tooMany(60));
-	limits.take('bob@example.com', '10.0.0.9');
+	lock(limits);
+	for (let at = 0; at < 50; at++) assert.throws(() => limits.take(email, '10.0.0.99'), tooMany(3600));
+	limits.take('bob@example.com', '10.0.0.99');
 });
 
 test('attempts that did not fail leave nothing behind that pushes out those that did', () => {
 	const { limits } = limitsAt();
-	for (let at = 1; at <= 5; at++) limits.take('ada@example.com', `10.0.0.${at}`);
-	for (let at = 0; at < 60_000; at++) limits.take(`made-up-${at}@example.com`, '10.0.0.9')();
+	lock(limits);
+	for (let at = 0; at < 60_000; at++) limits.take(`made-up-${at}@example.com`, '10.0.0.90')();
 	for (let at = 0; at < 60_000; at++) limits.take('bob@example.com', `10.1.${at >> 8}.${at & 255}`)();
-	assert.throws(() => limits.take('ada@example.com', '10.0.0.6'), tooMany(60));
+	assert.throws(() => limits.take(email, '10.0.0.99'), tooMany(3600));
 	for (let at = 1; at <= 4; at++) limits.take(`eve${at}@example.com`, '10.0.0.1');
 	assert.throws(() => limits.take('eve5@example.com', '10.0.0.1'), tooMany(60), 'nor of an address');
 });
 
 test('an address that is refused makes nobody’s failures forgotten, however many accounts it names', () => {
 	const { limits } = limitsAt();
-	for (let at = 1; at <= 5; at++) limits.take('ada@example.com', `10.0.0.${at}`);
+	lock(limits);
 	let refused = 0;
 	for (let at = 0; at < 200_000; at++) {
 		try {
@@ -71,15 +99,15 @@ test('an address that is refused makes nobody’s failures forgotten, however ma
 		}
 	}
 	assert.equal(refused, 199_000);
-	assert.throws(() => limits.take('ada@example.com', '10.0.0.6'), tooMany(60));
+	assert.throws(() => limits.take(email, '10.0.0.99'), tooMany(3600));
 });
 
 test('attempts on an account that is locked leave nothing behind of where they come from', () => {
 	const { limits } = limitsAt();
 	for (let at = 1; at <= 5; at++) limits.take(`user${at}@example.com`, '10.0.0.1');
-	for (let at = 1; at <= 5; at++) limits.take('ada@example.com', `10.0.0.${at + 1}`);
+	for (let at = 1; at <= 20; at++) limits.take(email, `10.0.0.${at + 1}`);
 	for (let at = 0; at < 60_000; at++) {
-		assert.throws(() => limits.take('ada@example.com', `10.1.${at >> 8}.${at & 255}`), tooMany(60));
+		assert.throws(() => limits.take(email, `10.1.${at >> 8}.${at & 255}`), tooMany(3600));
 	}
 	assert.throws(() => limits.take('user6@example.com', '10.0.0.1'), tooMany(60));
 });

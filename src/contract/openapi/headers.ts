@@ -22,7 +22,10 @@ const HEADERS = {
 		description: '`true` where the answer repeats that of an earlier request with the same `Idempotency-Key`.',
 		schema: { type: 'string', enum: ['true'] },
 	},
-	'Set-Cookie': text('The session’s cookie, or its end.', 'parley_session=…; HttpOnly; SameSite=Lax; Path=/'),
+	'Set-Cookie': text(
+		'The session’s cookie, or its end; and the device’s, which only sign-in reads.',
+		'parley_session=…; HttpOnly; SameSite=Lax; Path=/',
+	),
 	'x-ratelimit-limit': count('Requests a minute that this credential may make.', 6000),
 	'x-ratelimit-remaining': count('Requests that it may make at once.', 999),
 	'x-ratelimit-reset': count('Seconds until it may make as many as ever.', 1),

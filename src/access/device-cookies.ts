@@ -1,0 +1,87 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { UserRecord } from '../store/index.ts';
+import { cookieValues, setCookie } from './cookies.ts';
+
+const NAME = 'parley_device';
+/** Sign-in and setting a password are below it; no other request carries the cookie. */
+const PATH = '/api/v1/session';
+const LIFETIME_SECONDS = 365 * 24 * 3_600;
+const NONCE_BYTES = 16;
+const NONCE_LENGTH = 22;
+/** A nonce and an HMAC-SHA-256, both in base64url. */
+const TOKEN_FORM = /^[\w-]{65}$/;
+/** Accounts for which one browser is a known device. The oldest entry is dropped for one more. */
+const MAX_TOKENS = 4;
+
+/** A browser in which somebody has signed in to an account before. */
+export interface KnownDevice {
+	userId: string;
+	/** Tells this device from the account's other ones. */
+	nonce: string;
+}
+
+type Account = Pick<UserRecord, 'id' | 'password_hash'>;
+
+/**
+ * Device cookies (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"): a browser that has signed in to an account
+ * keeps a signed token for it. Its failed sign-ins are counted by themselves, so guesses from elsewhere cannot lock it out.
+ *
+ * A token is no credential. Its signature covers the account's id, a nonce, and the stored password hash: a new password ends
+ * all tokens of the account without a list of them.
+ */
+export class DeviceCookies {
+	readonly #key: Buffer;
+	readonly #secure: boolean;
+
+	/**
+	 * @param key signs the tokens
+	 * @param secure whether the cookie goes over https only
+	 */
+	constructor(key: Buffer, secure: boolean) {
+		this.#key = key;
+		this.#secure = secure;
+	}
+
+	/** Whether a Cookie header has anything of a token's form; whether it is valid depends on the account. */
+	areIn(cookies: string | undefined): boolean {
+		return tokensIn(cookies).length > 0;
+	}
+
+	/** The known device of the first of these accounts for which a Cookie header has a valid token. */
+	find(cookies: string | undefined, accounts: readonly Account[]): KnownDevice | null {
+		for (const token of tokensIn(cookies)) {
+			const account = accounts.find((each) => this.#isFor(each, token));
+			if (account) return { userId: account.id, nonce: nonceOf(token) };
+		}
+		return null;
+	}
+
+	/** The Set-Cookie header that makes the browser a known device of an account; other accounts' tokens stay. */
+	issue(account: Account, cookies: string | undefined): string {
+		const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+		const others = tokensIn(cookies).filter((token) => !this.#isFor(account, token));
+		const tokens = [nonce + this.#sign(account, nonce), ...others].slice(0, MAX_TOKENS);
+		return setCookie(NAME, tokens.join('.'), { path: PATH, seconds: LIFETIME_SECONDS, secure: this.#secure });
+	}
+
+	#isFor(account: Account, token: string): boolean {
+		if (account.password_hash === null) return false;
+		const expected = this.#sign(account, nonceOf(token));
+		return timingSafeEqual(Buffer.from(token.slice(NONCE_LENGTH)), Buffer.from(expected));
+	}
+
+	#sign({ id, password_hash }: Account, nonce: string): string {
+		return createHmac('sha256', this.#key).update(`${id}\n${nonce}\n${password_hash}`).digest('base64url');
+	}
+}
+
+function tokensIn(cookies: string | undefined): string[] {
+	const values = cookieValues(cookies, NAME);
+	return values
+		.flatMap((value) => value.split('.', MAX_TOKENS).filter((token) => TOKEN_FORM.test(token)))
+		.slice(0, MAX_TOKENS);
+}
+
+function nonceOf(token: string): string {
+	return token.slice(0, NONCE_LENGTH);
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import {
+	addUser,
+	assertRefused,
+	OWNER,
+	PASSWORD,
+	request,
+	setPassword,
+	standingClock,
+	startPeopledApp,
+	tokenOf,
+} from '../access/people.ts';
+import type { ApiAnswer } from '../support/app.ts';
+import { addWorkspace, openBeside } from './side-door.ts';
+
+const clock = standingClock();
+const people = await startPeopledApp({ settings: { trusted_proxies: ['127.0.0.1'] }, overrides: { clock } });
+const { app } = people;
+after(() => people[Symbol.asyncDispose]());
+
+const SESSION = '/api/v1/session';
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+let clients = 0;
+/** An address that nobody has used. */
+const freshAddress = () => `198.18.${Math.floor(++clients / 250)}.${(clients % 250) + 1}`;
+
+interface Attempt {
+	password?: string;
+	address?: string;
+	/** The value of the device cookie. */
+	device?: string | undefined;
+	workspace_id?: string;
+}
+
+/** Signs in, or fails to, through the proxy. */
+function attempt(email: string, { password = 'wrong', address = freshAddress(), device, workspace_id }: Attempt) {
+	const headers = { origin: app.url, 'x-forwarded-for': address };
+	const cookie: Record<string, string> = device === undefined ? {} : { cookie: `parley_device=${device}` };
+	return request(app.url, 'POST', SESSION, { email, password, workspace_id }, { ...headers, ...cookie });
+}
+
+/** The value of the device cookie that an answer sets. */
+function deviceIn({ headers }: ApiAnswer): string | undefined {
+	return headers
+		.getSetCookie()
+		.map((cookie) => /^parley_device=([^;]*)/.exec(cookie)?.[1])
+		.find((value) => value !== undefined);
+}
+
+async function deviceOf(email: string, password = PASSWORD): Promise<string> {
+	const answer = await attempt(email, { password });
+	assert.equal(answer.status, 201, JSON.stringify(answer.body));
+	return deviceIn(answer) ?? assert.fail('no device cookie');
+}
+
+/** Uses up what the clients without a device cookie may fail on an account. */
+async function guessFromEverywhere(email: string): Promise<void> {
+	for (let at = 0; at < 20; at++) assertRefused(await attempt(email, {}), 401, 'unauthorized', `guess ${at}`);
+}
+
+let made = 0;
+/** A new account. */
+async function account(): Promise<string> {
+	const email = `guessed${++made}@example.com`;
+	await addUser(app, email, 'member');
+	return email;
+}
+
+test('guesses from many addresses end at twenty an hour, and the owner signs in meanwhile on a device of theirs', async () => {
+	const device = await deviceOf(OWNER);
+	await guessFromEverywhere(OWNER);
+	for (let at = 0; at < 5; at++) {
+		const refused = await attempt(OWNER, {});
+		assertRefused(refused, 429, 'rate_limit_exceeded');
+		assert.deepEqual([refused.body.error.retry_after, refused.headers.get('retry-after')], [3600, '3600']);
+	}
+	const right = await attempt(OWNER, { password: PASSWORD });
+	assertRefused(right, 429, 'rate_limit_exceeded', 'without the cookie the right password is not looked at');
+	assert.equal((await attempt(OWNER, { password: PASSWORD, device })).status, 201);
+	clock.advance(HOUR);
+	assert.equal((await attempt(OWNER, { password: PASSWORD })).status, 201);
+});
+
+test('an email without an account is answered as one with an account', async () => {
+	const answers = async (email: string) => {
+		const seen: unknown[] = [];
+		for (let at = 0; at < 22; at++) {
+			const { status, headers, body } = await attempt(email, {});
+			seen.push([status, headers.get('retry-after'), headers.getSetCookie(), body.error.code, body.error.message]);
+		}
+		return seen;
+	};
+	assert.deepEqual(await answers('nobody@example.com'), await answers(await account()));
+});
+
+test('an address has five failures a minute, and they do not lock out a device that signed in before', async () => {
+	const email = await account();
+	const device = await deviceOf(email);
+	const address = freshAddress();
+	for (let at = 0; at < 5; at++)
+		assertRefused(await attempt(`nobody${at}@example.com`, { address }), 401, 'unauthorized');
+	assertRefused(await attempt(email, { address, password: PASSWORD }), 429, 'rate_limit_exceeded');
+	assert.equal((await attempt(email, { address, password: PASSWORD, device })).status, 201);
+});
+
+test('a device has five failures a minute of its own, which count for nobody else', async () => {
+	const email = await account();
+	const [one, two] = [await deviceOf(email), await deviceOf(email)];
+	for (let at = 0; at < 5; at++) assertRefused(await attempt(email, { device: one }), 401, 'unauthorized');
+	const refused = await attempt(email, { device: one, password: PASSWORD });
+	assertRefused(refused, 429, 'rate_limit_exceeded', 'from whatever address');
+	assert.equal(refused.headers.get('retry-after'), '60');
+	assert.equal((await attempt(email, { device: two, password: PASSWORD })).status, 201);
+	await guessFromEverywhere(email);
+	clock.advance(MINUTE);
+	assert.equal((await attempt(email, { device: one, password: PASSWORD })).status, 201);
+});
+
+test('each sign-in renews the device cookie, and keeps those of others who use the browser', async () => {
+	const [ada, bob] = [await account(), await account()];
+	const first = await deviceOf(ada);
+	const both = deviceIn(await attempt(bob, { password: PASSWORD, device: first })) ?? assert.fail();
+	const renewed = deviceIn(await attempt(ada, { password: PASSWORD, device: both })) ?? assert.fail();
+	assert.equal(renewed.length, both.length, 'one entry for each account');
+	assert.ok(!renewed.includes(first));
+	await guessFromEverywhere(ada);
+	await guessFromEverywhere(bob);
+	for (const email of [ada, bob]) {
+		assert.equal((await attempt(email, { password: PASSWORD, device: renewed })).status, 201);
+	}
+});
+
+test('a device cookie that is forged, altered, or of another account is worth nothing', async () => {
+	const [ada, eve] = [await account(), await account()];
+	const [adas, eves] = [await deviceOf(ada), await deviceOf(eve)];
+	await guessFromEverywhere(ada);
+	const altered = `${adas.startsWith('A') ? 'B' : 'A'}${adas.slice(1)}`;
+	const mixed = `${adas.slice(0, 22)}${eves.slice(22)}`;
+	for (const device of [eves, altered, mixed, 'A'.repeat(65), '', 'x', `${adas}x`, adas.slice(1), '.'.repeat(5000)]) {
+		const answer = await attempt(ada, { password: PASSWORD, device });
+		assertRefused(answer, 429, 'rate_limit_exceeded', device.slice(0, 80));
+	}
+	assert.equal((await attempt(ada, { password: PASSWORD, device: `${eves}.${adas}` })).status, 201);
+});
+
+test('a new password ends the device cookies of the former one, and the link gives the browser a new one', async () => {
+	const email = await account();
+	const former = await deviceOf(email);
+	const { body } = await app.call('GET', '/api/v1/users?limit=100');
+	const { id } = body.data.find((user: { email: string }) => user.email === email);
+	const link = await app.call('POST', `/api/v1/users/${id}/password-link`);
+	await guessFromEverywhere(email);
+	assert.equal(
+		(await attempt(email, { password: PASSWORD, device: former })).status,
+		201,
+		'a link alone changes nothing',
+	);
+	const set = await setPassword(app, tokenOf(link.body.password_link), PASSWORD);
+	assertRefused(await attempt(email, { password: PASSWORD, device: former }), 429, 'rate_limit_exceeded');
+	assert.equal((await attempt(email, { password: PASSWORD, device: deviceIn(set) })).status, 201);
+});
+
+test('an account of the same email elsewhere is no way to guess this one’s password without limit', async () => {
+	const email = await account();
+	const mine = (await app.call('GET', '/api/v1/workspace')).body.id;
+	await using store = await openBeside(app);
+	const { id, key } = await addWorkspace(store);
+	const there = { authorization: `Bearer ${key}` };
+	const { body } = await app.call('POST', '/api/v1/users', { email, role: 'owner' }, there);
+	const elsewhere = deviceIn(await setPassword(app, tokenOf(body.password_link), 'a password elsewhere'));
+	await guessFromEverywhere(email);
+	for (const workspace_id of [undefined, mine]) {
+		const named = workspace_id === undefined ? {} : { workspace_id };
+		const answer = await attempt(email, { password: PASSWORD, device: elsewhere, ...named });
+		assert.ok(answer.status === 401 || answer.status === 429, `${answer.status}`);
+	}
+	const own = await attempt(email, { password: 'a password elsewhere', device: elsewhere });
+	assert.deepEqual([own.status, own.body.workspace?.id], [201, id], 'but it is one for the account that it is of');
+});
+
+test('the device cookie goes to sign-in alone, for a year, and scripts cannot read it', async () => {
+	const answer = await attempt(await account(), { password: PASSWORD });
+	const [cookie] = answer.headers.getSetCookie().filter((each) => each.startsWith('parley_device='));
+	assert.match(
+		cookie ?? '',
+		/^parley_device=[\w-]{65}; Path=\/api\/v1\/session; HttpOnly; SameSite=Lax; Max-Age=31536000$/,
+	);
+});
