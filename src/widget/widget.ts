@@ -5,7 +5,9 @@ import type { Strings } from './languages/strings.ts';
 import { createEmitter } from './page/emitter.ts';
 import { createLauncher } from './page/launcher.ts';
 import { openness } from './page/openness.ts';
+import { tie } from './page/owners.ts';
 import { type Side, takePlace } from './page/places.ts';
+import { whenRemoved } from './page/presence.ts';
 import { styleSheet } from './page/style-sheets.ts';
 import css from './page/widget.css';
 import type { Widget, WidgetOptions } from './public.d.ts';
@@ -64,14 +66,25 @@ export function createWidget(options: WidgetOptions): Widget {
 	let jwt: string | null = null;
 	const waiting: string[] = [];
 	let hasAppeared = false;
+	/** The page has removed the element: nothing goes on until the chat is opened, or the tag is added, again. */
+	let isRemoved = false;
 	/** What had the focus when the page opened the chat. */
 	let opener: Element | null = null;
 	let spot: ReturnType<typeof takePlace> | null = null;
 
 	const small = matchMedia(SMALL);
 	const dark = matchMedia('(prefers-color-scheme: dark)');
+	const leavePlace = () => {
+		spot?.leave();
+		spot = null;
+		delete frame.dataset.side;
+	};
+	const dropChat = () => {
+		chat?.destroy();
+		chat = null;
+	};
 	const paint = () => {
-		if (signal.aborted) return;
+		if (signal.aborted || isRemoved) return;
 		const { primary_color, theme, position } = { ...config?.appearance };
 		const wanted = options.theme ?? theme ?? 'auto';
 		const shade = wanted === 'dark' || (wanted === 'auto' && dark.matches) ? 'dark' : 'light';
@@ -113,10 +126,22 @@ export function createWidget(options: WidgetOptions): Widget {
 	const prepare = () => void Promise.all([loadChat(), loadStrings()]).catch(() => {});
 	/** Comes on the page, beside its body: what the page does to that, it does not do to the chat. */
 	const appear = () => {
+		if (signal.aborted || isRemoved) return;
 		paint();
-		if (signal.aborted) return;
 		hasAppeared = true;
-		if (!host.isConnected) document.documentElement.append(host);
+		if (host.isConnected) return;
+		document.documentElement.append(host);
+		whenRemoved(host, onRemoved, signal);
+	};
+	/** The page has removed the element: the chat ends, with its connections and listeners. */
+	const onRemoved = () => {
+		isRemoved = true;
+		const wasOpen = isOpen;
+		isOpen = false;
+		frame.classList.remove('open');
+		dropChat();
+		leavePlace();
+		if (wasOpen) emit('close', {});
 	};
 	const loadConfig = once(async (): Promise<void> => {
 		let status = 0;
@@ -152,7 +177,7 @@ export function createWidget(options: WidgetOptions): Widget {
 		const patience = setTimeout(appear, PATIENCE_MS);
 		await loadConfig().catch(() => {});
 		clearTimeout(patience);
-		if (signal.aborted) return;
+		if (signal.aborted || isRemoved) return;
 		appear();
 		if (frame.classList.contains('busy')) return;
 		if (opensItself || isOpen) void show(isOpen);
@@ -167,13 +192,12 @@ export function createWidget(options: WidgetOptions): Widget {
 		if (!config) {
 			await loadConfig().catch(() => {});
 			// One that was made without it cannot do anything.
-			chat?.destroy();
-			chat = null;
+			dropChat();
 		}
 		prepare();
 		const strings = await loadStrings();
 		const module = await loadChat();
-		if (signal.aborted) return;
+		if (signal.aborted || isRemoved) return;
 		if (!chat) {
 			chat = module.createChat({
 				place,
@@ -188,8 +212,7 @@ export function createWidget(options: WidgetOptions): Widget {
 				expected: expected(),
 				onClose: close,
 				onReload() {
-					chat?.destroy();
-					chat = null;
+					dropChat();
 					void show(true);
 				},
 				onUnread(count) {
@@ -208,13 +231,14 @@ export function createWidget(options: WidgetOptions): Widget {
 		isOpen = true;
 		openness.set(deploymentId, 'open', true);
 		if (!hasAppeared) return;
-		// The page may have taken it off, or become another document.
+		// The page may have removed it, or become another document.
+		isRemoved = false;
 		appear();
 		frame.classList.add('busy');
 		sentence.textContent = '';
 		try {
 			await make();
-			if (signal.aborted) return;
+			if (signal.aborted || isRemoved) return;
 			if (isOpen) {
 				dispatchEvent(new CustomEvent(OPENING, { detail: host }));
 				const wasOpen = frame.classList.contains('open');
@@ -269,7 +293,7 @@ export function createWidget(options: WidgetOptions): Widget {
 	if (document.body) void begin();
 	else addEventListener('DOMContentLoaded', () => void begin(), { once: true, signal });
 
-	return {
+	const widget: Widget = {
 		deploymentId,
 		open,
 		close,
@@ -285,12 +309,13 @@ export function createWidget(options: WidgetOptions): Widget {
 		on,
 		destroy() {
 			life.abort();
-			chat?.destroy();
-			chat = null;
+			dropChat();
 			spot?.leave();
 			host.remove();
 		},
 	};
+	tie(widget, () => isRemoved, signal);
+	return widget;
 }
 
 /** Asks for something once, for all who want it; again where it could not be had. */
