@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { brotliCompressSync, constants } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { filesBelow, root } from './project.mjs';
-import { smallGzip } from './small-gzip.mjs';
 
 /** What the widget needs of browsers is newer than this: style sheets that are made by scripts. */
 const TARGET = ['es2022', 'safari16.4'];
@@ -15,7 +14,7 @@ const TARGET = ['es2022', 'safari16.4'];
  * versions.
  */
 export const PRIVATE_NAMES = `
-	afterEvent awaitsPerson begun busy changeTo changed children cited connected copiedText disconnected dom drain
+	afterEvent awaitsPerson beginQueued begun busy changeTo changed children cited connected copiedText disconnected dom drain
 	drawing drop ended fail follow forget grow hasOlder hear heard held identified isBlocked isBlocking isBusy
 	isElsewhere isForgotten isLoaded isLoading isTemporary isUnderWay isWriting judge label leave list load loadOlder
 	look mayRetry merge modal note notice notices number older onCopy onEarlier onRate onRestart onRetry onSend onSource
@@ -67,7 +66,7 @@ export async function bundleWidget(esbuild, folder) {
 		const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
 		for (const [ending, bytes] of [
 			['', contents],
-			['.gz', smallGzip(contents)],
+			['.gz', gzipSync(contents, { level: constants.Z_BEST_COMPRESSION })],
 			['.br', brotliCompressSync(contents, quality)],
 		]) {
 			files.push({ path: join(folder, name + ending), contents: bytes });

@@ -6,11 +6,11 @@ export interface ComposerProps {
 	strings: Strings;
 	/** Nothing can be sent here any more, or yet. */
 	disabled: boolean;
-	/** A reply is being written: it can be stopped. */
+	/** A reply is being written: it can be stopped, and what is sent meanwhile waits for its end. */
 	busy: boolean;
 	/** Nothing can be sent for a moment. */
 	held: boolean;
-	onSend(text: string): void;
+	onSend(text: string): boolean;
 	onStop(): void;
 }
 
@@ -20,9 +20,7 @@ const LONGEST = 32_000;
 export function Composer({ strings, disabled, busy, held, onSend, onStop }: ComposerProps): Drawing {
 	const send = (form: HTMLFormElement) => {
 		const field = form.elements[0] as HTMLTextAreaElement;
-		// What is written while a reply comes stays in the field until it has come.
-		if (busy || held || disabled || !field.value.trim()) return;
-		onSend(field.value);
+		if (held || disabled || !field.value.trim() || !onSend(field.value)) return;
 		field.value = '';
 		fit(field);
 	};
@@ -49,7 +47,7 @@ export function Composer({ strings, disabled, busy, held, onSend, onStop }: Comp
 					send((event.currentTarget as HTMLTextAreaElement).form as HTMLFormElement);
 				}}
 			/>
-			{busy ? (
+			{busy && (
 				<button
 					key="stop"
 					type="button"
@@ -64,18 +62,17 @@ export function Composer({ strings, disabled, busy, held, onSend, onStop }: Comp
 				>
 					<span class="square" />
 				</button>
-			) : (
-				<button
-					key="send"
-					type="submit"
-					class="icon round"
-					title={strings.send}
-					aria-label={strings.send}
-					disabled={disabled || held}
-				>
-					<Icon shape="send" />
-				</button>
 			)}
+			<button
+				key="send"
+				type="submit"
+				class={busy ? 'icon round later' : 'icon round'}
+				title={strings.send}
+				aria-label={strings.send}
+				disabled={disabled || held}
+			>
+				<Icon shape="send" />
+			</button>
 		</form>
 	);
 }

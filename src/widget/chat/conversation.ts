@@ -1,6 +1,6 @@
 import type { WidgetMessage } from '../../contract/index.ts';
 import type { StreamEvent } from '../transport/event-stream.ts';
-import { type Pending, rememberedAt } from '../transport/remembered.ts';
+import { type Pending, type Queued, rememberedAt } from '../transport/remembered.ts';
 import type { HistoryPage } from '../transport/requests.ts';
 import { createTranscript } from './transcript.ts';
 
@@ -50,6 +50,23 @@ export function createConversation(deploymentId: string) {
 		isLoaded: () => isLoaded,
 		older: () => older,
 		keep: (pending: Pending | null) => memory.set({ pending }),
+		/** What waits for its turn, as this tab or another one has left it. */
+		queued: (): Queued[] => memory.read().queue,
+		keepQueued: (message: Queued) => memory.set({ queue: [...memory.read().queue, message] }),
+		dropQueued: (key: string) => memory.set({ queue: memory.read().queue.filter((message) => message.key !== key) }),
+		dropQueue: () => memory.set({ queue: [] }),
+		/** What is not sent yet, by this page or the one before. */
+		hasUnsent: () => memory.get().pending?.message === '' || memory.get().queue.length > 0,
+		/**
+		 * Takes a message out of the queue, to be sent now.
+		 * @returns false where another tab has sent or cancelled it
+		 */
+		beginQueued(pending: Pending): boolean {
+			const { queue } = memory.read();
+			const rest = queue.filter(({ key }) => key !== pending.key);
+			if (rest.length < queue.length) memory.set({ queue: rest, pending });
+			return rest.length < queue.length;
+		},
 
 		/** Somebody is to speak who is not asked: a person has it in hand, or nobody has answered yet. */
 		awaitsPerson(): boolean {

@@ -1,8 +1,8 @@
 import { backoff } from '../transport/backoff.ts';
 import type { StreamEvent } from '../transport/event-stream.ts';
 import { pause } from '../transport/pause.ts';
-import type { Pending } from '../transport/remembered.ts';
-import { type Outgoing, Refusal, type Requests } from '../transport/requests.ts';
+import type { Pending, Queued } from '../transport/remembered.ts';
+import { Refusal, type Requests } from '../transport/requests.ts';
 import type { Conversation } from './conversation.ts';
 import type { Heard } from './heard.ts';
 import type { Judge, JudgeOptions } from './judge.ts';
@@ -13,6 +13,8 @@ import type { ShownMessage } from './transcript.ts';
 const TRIES = 8;
 /** A message that was on its way when its page went is sent by the next page, if that comes soon. */
 const FRESH_MS = 10 * 60_000;
+/** Messages that may wait for their turn. */
+const LONGEST_QUEUE = 20;
 /** Behind the key of a message that is stored, for the reply to it that failed: neither has an id that we were told. */
 const REPLY = '!';
 
@@ -37,14 +39,17 @@ export type Delivery = ReturnType<typeof createDelivery>;
 export function createDelivery(options: DeliveryOptions) {
 	const { requests, conversation, notices, judge, emit, streaming, hear, heard, load, update } = options;
 	const { transcript, sendable } = conversation;
-	/** What waits for its turn: seen, but not sent. */
-	const queue: Outgoing[] = [];
+	/** What waits for its turn: seen, but not sent. The browser keeps a copy, for the next page. */
+	const queue: Queued[] = [];
 	let current: AbortController | null = null;
 	/** A message cannot get out, and waits for its next try. */
 	let isStuck = false;
 	let stopWanted = false;
 	/** What a fresh token will send. */
 	let unidentified: Pending | null = null;
+	/** The messages of before are asked for, before anything is sent after them. */
+	let isLoadingFirst = false;
+	let leaving = new AbortController();
 
 	const busy = () => current !== null || transcript.isWriting();
 
@@ -123,6 +128,7 @@ export function createDelivery(options: DeliveryOptions) {
 			if (navigator.onLine) attempt++;
 			if (attempt >= TRIES) {
 				notices.note('trouble');
+				holdBack();
 				return false;
 			}
 			notices.disconnected();
@@ -131,9 +137,13 @@ export function createDelivery(options: DeliveryOptions) {
 				return false;
 			}
 			isStuck = true;
+			transcript.change(pending.key, { status: 'waiting' });
+			update();
 			await pause(Math.max(wait, backoff(attempt)), signal);
 			if (signal.aborted) return true;
 			isStuck = false;
+			transcript.change(pending.key, { status: 'sending' });
+			update();
 		}
 	}
 
@@ -169,13 +179,34 @@ export function createDelivery(options: DeliveryOptions) {
 
 	/** Sends what waits, as soon as what is being written is finished. */
 	function drain(): void {
-		if (busy() || notices.isBlocking() || notices.is('limited')) return;
-		const next = queue.shift();
-		if (!next) return;
-		const pending: Pending = { ...next, conversation: conversation.id(), message: '', at: Date.now() };
-		// Kept before it is sent: a page that is reloaded now sends it again, under the same key.
-		conversation.keep(pending);
-		void deliver(pending);
+		if (busy() || isLoadingFirst || notices.isBlocking() || notices.is('limited')) return;
+		const id = conversation.id();
+		if (queue.length && id !== null && !conversation.isLoaded()) {
+			// A reply may be under way that this page does not know of yet.
+			isLoadingFirst = true;
+			void load(id, leaving.signal)
+				.catch(() => {})
+				.then(() => {
+					isLoadingFirst = false;
+					if (!busy()) sendNext();
+				});
+		} else sendNext();
+	}
+
+	function sendNext(): void {
+		for (let next = queue.shift(); next; next = queue.shift()) {
+			const { key, content } = next;
+			const pending: Pending = { key, content, conversation: conversation.id(), message: '', at: Date.now() };
+			// Kept before it is sent: a page that is reloaded now sends it again, under the same key.
+			if (conversation.beginQueued(pending)) return void deliver(pending);
+			transcript.remove(key);
+			update();
+		}
+	}
+
+	/** What waits behind a message that could not be sent is not sent before it: the visitor decides. */
+	function holdBack(): void {
+		for (const { key } of queue.splice(0)) transcript.change(key, { status: 'unsent' });
 	}
 
 	function replyTo(id: string): ShownMessage | undefined {
@@ -214,12 +245,18 @@ export function createDelivery(options: DeliveryOptions) {
 	function send(text: string): void {
 		const content = text.trim();
 		if (content) {
-			const next = { key: newKey(), content, conversation: null };
-			queue.push(next);
-			transcript.send(next);
-			update();
+			const next = { key: newKey(), content, at: Date.now() };
+			enqueue(next);
+			conversation.keepQueued(next);
 		}
 		drain();
+		update();
+	}
+
+	function enqueue(next: Queued): void {
+		queue.push(next);
+		transcript.send(next);
+		transcript.change(next.key, { status: 'waiting' });
 	}
 
 	return {
@@ -228,22 +265,51 @@ export function createDelivery(options: DeliveryOptions) {
 		stop,
 		/** Whether a message is on its way, or its reply is told in answer to it. */
 		isUnderWay: () => current !== null,
+		/** Whether something is to be sent, or a reply to come. */
+		isExpecting: () => busy() || queue.length > 0,
+		/** Whether nothing more may wait. */
+		isFull: () => queue.length >= LONGEST_QUEUE,
 
 		/** Sends what the visitor wrote, when its turn comes. */
 		send,
 
-		/** Takes up the message that was on its way when the page before this one went. */
-		resume(): void {
-			const pending = conversation.pending();
-			if (!pending) return;
-			sendable.set(pending.message || pending.key, pending);
-			if (pending.message) return;
-			if (Date.now() - pending.at < FRESH_MS) void deliver(pending);
-			else {
-				// Whether it is still meant, the visitor knows.
-				transcript.send(pending);
-				transcript.change(pending.key, { status: 'unsent' });
+		/**
+		 * Takes back a message that waits.
+		 * @returns what it said, if it is sure not to have been sent
+		 */
+		cancel(id: string): string {
+			const at = queue.findIndex(({ key }) => key === id);
+			if (at < 0) {
+				if (conversation.pending()?.key === id) void stop();
+				return '';
 			}
+			const [{ content }] = queue.splice(at, 1) as [Queued];
+			conversation.dropQueued(id);
+			transcript.remove(id);
+			update();
+			return content;
+		},
+
+		/** Takes up the messages that were on their way, or waited, when the page before this one went. */
+		resume(): void {
+			const isFresh = ({ at }: { at: number }) => Date.now() - at < FRESH_MS;
+			// Whether it is still meant, the visitor knows.
+			const ask = (message: Queued) => {
+				transcript.send(message);
+				transcript.change(message.key, { status: 'unsent' });
+			};
+			const pending = conversation.pending();
+			if (pending) sendable.set(pending.message || pending.key, pending);
+			if (pending && !pending.message) {
+				if (isFresh(pending)) void deliver(pending);
+				else ask(pending);
+			}
+			for (const next of conversation.queued()) {
+				if (isFresh(next)) enqueue(next);
+				else ask(next);
+			}
+			drain();
+			update();
 		},
 
 		/** Sends a message again that was not sent, or has a reply written anew that failed. */
@@ -257,7 +323,10 @@ export function createDelivery(options: DeliveryOptions) {
 			if (!question || busy() || notices.isBlocking()) return;
 			const pending = sendable.get(question.id);
 			if (question.id === id) {
-				void deliver(pending ?? { key: id, content: question.content, conversation: null, message: '', at: 0 });
+				const { content } = question;
+				const again = pending ?? { key: id, content, conversation: conversation.id(), message: '', at: Date.now() };
+				if (!conversation.beginQueued(again)) conversation.keep(again);
+				void deliver(again);
 			} else if (pending) {
 				conversation.keep(pending);
 				transcript.change(id, { content: '', status: 'in_progress' });
@@ -286,6 +355,9 @@ export function createDelivery(options: DeliveryOptions) {
 			current = unidentified = null;
 			stopWanted = false;
 			queue.length = 0;
+			isLoadingFirst = false;
+			leaving.abort();
+			leaving = new AbortController();
 		},
 
 		/** There is a fresh token: sends what was turned away without one. Whether there was any. */

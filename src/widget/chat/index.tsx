@@ -78,7 +78,7 @@ export function createChat(options: ChatOptions): Chat {
 	};
 	const send = (text: string) => {
 		atEnd = true;
-		session?.send(text);
+		return session?.send(text) ?? false;
 	};
 
 	const show = () => {
@@ -111,8 +111,14 @@ export function createChat(options: ChatOptions): Chat {
 					focus();
 				}}
 				onSend={(text: string) => {
-					send(text);
+					const isTaken = send(text);
 					// A suggestion is gone once it is taken; whoever uses the keyboard is not.
+					focus();
+					return isTaken;
+				}}
+				onCancel={(id: string) => {
+					const text = session?.cancelMessage(id);
+					if (text && !place.querySelector('textarea')?.value) write(text);
 					focus();
 				}}
 				onEarlier={() => void earlier()}
@@ -195,7 +201,9 @@ export function createChat(options: ChatOptions): Chat {
 			if (notice && open) telling = setTimeout(() => tell(notice.says), TELL_MS) as unknown as number;
 			if (open && takeFocus) focus();
 		},
-		send,
+		send(text) {
+			if (!send(text)) emit('error', { status: 0, code: 'queue_full' });
+		},
 		identify(jwt) {
 			if (!session?.identify(jwt)) return;
 			// What one person wrote and was told is not for the next one.

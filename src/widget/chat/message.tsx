@@ -18,6 +18,7 @@ export interface MessageProps {
 	copiedText: string | null;
 	onSource(id: string, number: number): void;
 	onRetry(id: string): void;
+	onCancel(id: string): void;
 	onRate(id: string, rating: 'up' | 'down'): void;
 	onCopy(text: string): void;
 }
@@ -102,8 +103,18 @@ function source({ title, page, text, url, index }: Citation, props: MessageProps
 	);
 }
 
-function footer({ message, strings, mayRetry, onRetry, onRate }: MessageProps): Child {
+function footer({ message, strings, mayRetry, onRetry, onCancel, onRate }: MessageProps): Child {
 	const { status, role, id, feedback, author } = message;
+	if (status === 'waiting') {
+		return (
+			<p class="trouble">
+				<span>{strings.waiting}</span>{' '}
+				<button type="button" class="plain" onClick={() => onCancel(id)}>
+					{strings.cancel}
+				</button>
+			</p>
+		);
+	}
 	if (status === 'unsent' || status === 'failed') {
 		return (
 			<p class="trouble">

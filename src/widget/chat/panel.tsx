@@ -24,7 +24,9 @@ export interface PanelProps {
 	onClose(): void;
 	onReload(): void;
 	onRestart(): void;
-	onSend(text: string): void;
+	/** @returns false where it cannot be sent: then it stays in the field */
+	onSend(text: string): boolean;
+	onCancel(id: string): void;
 	onEarlier(): void;
 	onSource(id: string, number: number): void;
 	onCopy(text: string): void;
@@ -40,13 +42,13 @@ export function Panel(props: PanelProps): Drawing {
 	const notice = problem ?? session?.notice() ?? null;
 	return (
 		<div class="panel" role="dialog" aria-modal={modal} aria-label={title} hidden={!open}>
-			<header>
+			<div class="header">
 				<h2 dir="auto">{title}</h2>
 				{session && session.messages().length > 0 && (
 					<IconButton shape="restart" label={strings.restart} onClick={onRestart} />
 				)}
 				<IconButton shape="close" label={strings.minimise} onClick={onClose} />
-			</header>
+			</div>
 			<div class="log" role="log" aria-live="off" aria-label={strings.log} tabindex="0" onScroll={props.onScroll}>
 				{session ? messages(session, props) : notice && shownNotice(notice, props)}
 			</div>
@@ -55,7 +57,7 @@ export function Panel(props: PanelProps): Drawing {
 				strings={strings}
 				disabled={!session || session.isBlocked()}
 				busy={session?.isBusy() ?? false}
-				held={notice?.says === 'limited'}
+				held={notice?.says === 'limited' || notice?.says === 'full'}
 				onSend={props.onSend}
 				onStop={() => void session?.stopReply()}
 			/>
@@ -83,6 +85,7 @@ function messages(session: Session, props: PanelProps): Child {
 				open={open}
 				copiedText={copiedText}
 				onSource={onSource}
+				onCancel={props.onCancel}
 				onRetry={(id: string) => session.retryMessage(id)}
 				onRate={(id: string, rating: 'up' | 'down') => void session.rateReply(id, rating)}
 				onCopy={onCopy}

@@ -7,7 +7,7 @@ import { createDelivery } from './delivery.ts';
 import { createFollowing } from './following.ts';
 import type { Heard } from './heard.ts';
 import { createJudge } from './judge.ts';
-import { createNotices } from './notices.ts';
+import { createNotices, type Notice } from './notices.ts';
 
 export interface SessionOptions {
 	base: string;
@@ -47,10 +47,11 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 	});
 	const judge = createJudge({ requests, conversation, notices, signal, drain: () => delivery.drain(), emit });
 
-	/** Follows the conversation while somebody looks at it, or is to hear of it, and no message is on its way. */
+	/** Follows the conversation while somebody looks at it, or is to hear of it, and no message is being sent. */
 	const update = () => {
 		// Until it is known who is here, and what was said, it is as it was on the page before.
-		const awaits = notices.is('signIn') || !conversation.isLoaded() ? expected : conversation.awaitsPerson();
+		const isKnown = !notices.is('signIn') && conversation.isLoaded();
+		const awaits = delivery.isExpecting() || (isKnown ? conversation.awaitsPerson() : expected);
 		if (awaits !== expected) onExpected(awaits);
 		expected = awaits;
 		const isSeen = (isLookedAt || awaits) && !document.hidden;
@@ -129,26 +130,29 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 
 	return {
 		messages: transcript.list,
-		notice: notices.current,
+		notice: (): Notice | null => (delivery.isFull() && !notices.isBlocking() ? { says: 'full' } : notices.current()),
 		isBlocked: notices.isBlocking,
 		isBusy: delivery.busy,
 		/** Whether the messages of before are still to come. */
 		isLoading: () => !conversation.isLoaded(),
 		hasOlder: () => conversation.older() !== null,
-		send(text: string): void {
+		/** @returns false where too much waits already: then it is not sent */
+		send(text: string): boolean {
 			begin();
+			if (delivery.isFull()) return false;
 			delivery.send(text);
+			return true;
 		},
 		retryMessage: delivery.retry,
+		cancelMessage: delivery.cancel,
 		stopReply: delivery.stop,
 
 		/** Somebody looks at the chat, or does not any more. */
 		look(isLooking: boolean): void {
 			isLookedAt = isLooking;
-			if (isLooking) {
-				if (notices.is('signIn')) emit('unauthorized', {});
-				begin();
-			}
+			if (isLooking && notices.is('signIn')) emit('unauthorized', {});
+			// What the page before did not send is sent also where the chat stays closed.
+			if (isLooking || conversation.hasUnsent()) begin();
 			update();
 		},
 
@@ -181,13 +185,16 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 		 * @returns what the visitor wrote for the one before that was not sent
 		 */
 		startAnew(): string[] {
-			const unsent = delivery.unsentTexts();
+			const shown = new Set(transcript.list().map((message) => message.id));
+			const elsewhere = conversation.queued().filter(({ key }) => !shown.has(key));
+			const unsent = [...delivery.unsentTexts(), ...elsewhere.map(({ content }) => content)];
 			const id = conversation.id();
 			// Nobody waits for its reply any more.
 			if (id && delivery.busy()) requests.stop(id).catch(() => {});
 			leave();
 			conversation.clear();
 			conversation.forget();
+			conversation.dropQueue();
 			notices.clear();
 			update();
 			return unsent;
@@ -204,7 +211,10 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 			jwt = token;
 			const unsent = wasNobody ? delivery.unsentTexts() : [];
 			// What nobody known could not send goes into the conversation of whoever they are, and not also by the next page.
-			if (unsent.length) conversation.keep(null);
+			if (unsent.length) {
+				conversation.keep(null);
+				conversation.dropQueue();
+			}
 			const isAnother = conversation.changeTo(token);
 			if (isAnother) {
 				leave();

@@ -3,8 +3,8 @@ import type { WidgetMessage } from '../../contract/index.ts';
 /** A message as it is shown; a change makes a new one. */
 export interface ShownMessage
 	extends Pick<WidgetMessage, 'id' | 'role' | 'author' | 'content' | 'citations' | 'feedback' | 'created_at'> {
-	/** `sending` and `unsent` are the visitor's that the server has not stored. */
-	status: WidgetMessage['status'] | 'sending' | 'unsent';
+	/** `sending`, `waiting` and `unsent` are the visitor's that the server has not stored. */
+	status: WidgetMessage['status'] | 'sending' | 'waiting' | 'unsent';
 	/** A tool is being called for it. */
 	searching: boolean;
 }

@@ -15,6 +15,9 @@ export interface Strings {
 	stopped: string;
 	failed: string;
 	unsent: string;
+	waiting: string;
+	cancel: string;
+	full: string;
 	retry: string;
 	copy: string;
 	copied: string;

@@ -8,10 +8,20 @@ export interface Pending extends Outgoing {
 	at: number;
 }
 
+/** A message that waits for its turn. */
+export interface Queued {
+	key: string;
+	content: string;
+	/** When it was written (milliseconds since the epoch). */
+	at: number;
+}
+
 /** What a widget keeps beyond the page. */
 export interface Memory {
 	conversation: string | null;
 	pending: Pending | null;
+	/** In the order in which they were written. */
+	queue: Queued[];
 }
 
 /**
@@ -20,12 +30,13 @@ export interface Memory {
  */
 export function rememberedAt(deploymentId: string, jwt: string | null) {
 	const name = `parley:${deploymentId}${subjectOf(jwt)}`;
-	let held: Memory = { conversation: null, pending: null };
+	let held: Memory = { conversation: null, pending: null, queue: [] };
 	let isKept = true;
 	const read = (): Memory => {
 		try {
 			const found = isKept ? JSON.parse(localStorage.getItem(name) ?? '{}') : held;
-			held = { conversation: found.conversation ?? null, pending: found.pending ?? null };
+			const { conversation = null, pending = null, queue } = found;
+			held = { conversation, pending, queue: Array.isArray(queue) ? queue : [] };
 		} catch {}
 		return held;
 	};
@@ -39,7 +50,7 @@ export function rememberedAt(deploymentId: string, jwt: string | null) {
 		set(change: Partial<Memory>): void {
 			held = { ...read(), ...change };
 			try {
-				if (held.conversation || held.pending) localStorage.setItem(name, JSON.stringify(held));
+				if (held.conversation || held.pending || held.queue.length) localStorage.setItem(name, JSON.stringify(held));
 				else localStorage.removeItem(name);
 			} catch {
 				isKept = false;
