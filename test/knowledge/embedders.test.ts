@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deferred } from '../../src/base/index.ts';
 import type { Settings } from '../../src/config/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
 import { created, settled, upload } from '../api/scene.ts';
@@ -437,3 +438,40 @@ test('a document that failed with the old embedder is indexed by the reindex to 
 	const { chunks, embedded } = indexTables(app.dataDir);
 	assert.deepEqual([chunks, embedded], [2, 2]);
 });
+
+/** A knowledge base of an embedder that has one document and refuses another one, in a server with a new embedder. */
+async function withRefusedDocument(models: ModelServer, embedder: string) {
+	const settings = settingsOf(models);
+	const first = await startTestApp({ settings });
+	const base = await baseOf(first, TEA);
+	models.embeddings.always(({ body }) => (body.model === 'first' ? { status: 400 } : undefined));
+	await add(first, base, INK);
+	assert.equal((await settled(first, base)).status, 'error');
+	settings.embedder = embedder;
+	return { app: await first.restart(), base };
+}
+
+for (const [failure, fault] of [
+	['refusal', { status: 400 }],
+	['outage', GONE],
+] as const) {
+	test(`the old embedder’s ${failure}, when it comes after the reindex to a new one, counts for nothing`, async () => {
+		await using models = await ModelServer.start();
+		const { app: server, base } = await withRefusedDocument(models, 'stand-in/second');
+		await using app = server;
+		const [isAsked, mayAnswer] = [deferred<void>(), deferred<void>()];
+		models.embeddings.always(({ body }) => {
+			if (body.model === 'second') return { wait: isAsked.promise };
+			isAsked.resolve();
+			return { wait: mayAnswer.promise, fault };
+		});
+		await reindex(app, base);
+		await until('the new embedder serves', async () => (await statusOf(app, base)).embedder === 'stand-in/second');
+		mayAnswer.resolve();
+		const done = await settled(app, base);
+		assert.deepEqual([done.status, done.documents_indexed, done.reindex_required], ['ready', 2, false]);
+		assert.equal((await search(app, base, 'ink dries', { hybrid: false }))[0]?.text, INK);
+		const { chunks, embedded } = indexTables(app.dataDir);
+		assert.deepEqual([chunks, embedded], [2, 2]);
+	});
+}

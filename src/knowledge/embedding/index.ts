@@ -1,5 +1,11 @@
 export { type EmbeddingDependencies, embedGeneration } from './embed-generation.ts';
 export { KnownModels } from './known-models.ts';
 export { PaidVectors } from './paid-vectors.ts';
-export { embedderFor, type PreparedVectors, prepareVectors } from './prepare-vectors.ts';
+export {
+	EmbeddingFailure,
+	embedderFor,
+	isSuperseded,
+	type PreparedVectors,
+	prepareVectors,
+} from './prepare-vectors.ts';
 export { QuestionVectors } from './question-vectors.ts';

@@ -1,6 +1,7 @@
+import { AppError } from '../../base/index.ts';
 import type { ParsedDocument } from '../../contract/index.ts';
 import { BUILTIN_EMBEDDER, type Embedders } from '../../models/index.ts';
-import type { Generation } from '../../store/index.ts';
+import type { Generation, KnowledgeBaseRecord } from '../../store/index.ts';
 import type { EmbeddingDependencies } from './embed-generation.ts';
 import { embedTexts, int8Of, rowsOf } from './embed-texts.ts';
 
@@ -8,6 +9,8 @@ import { embedTexts, int8Of, rowsOf } from './embed-texts.ts';
 export interface PreparedVectors {
 	/** Whose they are, or would be. */
 	embedder: string;
+	/** The generation that served when they were made; null where none did. */
+	generation: string | null;
 	/** Null for the built-in embedder, which needs the index for them, and where they are not to be had. */
 	vectors: {
 		/** One row of `dimensions` values a chunk. */
@@ -26,10 +29,34 @@ export function embedderFor(generation: Generation | undefined, configured: stri
 	return generation && generation.chunk_count > 0 ? generation.embedder : configured;
 }
 
+/** An embedder has failed with a document. What follows from it depends on whether that embedder is still the index's. */
+export class EmbeddingFailure extends AppError {
+	readonly embedder: string;
+
+	constructor(embedder: string, { code, message, cause, retry_after }: AppError) {
+		super(code, message, { cause, retry_after });
+		this.embedder = embedder;
+	}
+}
+
+/**
+ * Whether an embedder's failure says nothing about a document any more: the index takes vectors of another embedder by now,
+ * or is being built for another one.
+ * @param serving the generation that serves the knowledge base, read no earlier than the record
+ */
+export function isSuperseded(
+	embedder: string,
+	{ rebuilding }: Pick<KnowledgeBaseRecord, 'rebuilding'>,
+	serving: Generation | undefined,
+	configured: string,
+): boolean {
+	return embedderFor(serving, configured) !== embedder || (rebuilding !== null && embedder !== configured);
+}
+
 /**
  * Asks a provider's embedder for a document's vectors, before the document's turn in the index: that may take minutes, and
  * nothing else shall wait for it. Whether they still fit is for the turn to see.
- * @throws AppError `model_error`; the signal's reason
+ * @throws EmbeddingFailure `model_error`; the signal's reason
  */
 export async function prepareVectors(
 	{ store, embedders, models, paid, signal }: EmbeddingDependencies & { embedders: Embedders },
@@ -39,25 +66,28 @@ export async function prepareVectors(
 ): Promise<PreparedVectors> {
 	const generation = await store.servingGeneration(knowledgeBaseId);
 	const id = embedderFor(generation, embedders.configured);
+	const without: PreparedVectors = { embedder: id, generation: generation?.id ?? null, vectors: null };
 	const embedder = id === BUILTIN_EMBEDDER || chunks.length === 0 ? null : embedders.resolve(id);
-	if (embedder === null) return { embedder: id, vectors: null };
+	if (embedder === null) return without;
 	const texts = chunks.map(({ heading_path, text }) => ({ title, heading_path, text }));
 	try {
 		const basis = generation?.embedder === id ? generation.basis : null;
 		// Found by its words, until the index is built anew: beside vectors of another model its own would mean nothing.
 		if (generation && basis && !(await models.serves(embedder, { ...generation, basis }, signal))) {
-			return { embedder: id, vectors: null };
+			return without;
 		}
 		const { vectors, dimensions } = await embedTexts({ embedder, paid, signal }, texts);
 		const opening = basis
 			? null
 			: { floor: await embedder.floor(signal), sample: int8Of(await embedder.sample(signal)) };
-		return { embedder: id, vectors: { values: rowsOf(vectors, dimensions), dimensions, opening } };
+		return { ...without, vectors: { values: rowsOf(vectors, dimensions), dimensions, opening } };
 	} catch (error) {
-		// The index that is being built for another embedder is the way out of this one's failures: they must not keep the
-		// document from it.
-		const rebuilding = (await store.get('knowledge_bases', knowledgeBaseId))?.rebuilding ?? null;
-		if (signal.aborted || id === embedders.configured || rebuilding === null) throw error;
-		return { embedder: id, vectors: null };
+		if (signal.aborted || !(error instanceof AppError)) throw error;
+		// The answer may have taken minutes: what is there now decides. An index for another embedder is the way out of this
+		// one's failures, and they must not keep the document from it.
+		const record = await store.get('knowledge_bases', knowledgeBaseId);
+		const serving = await store.servingGeneration(knowledgeBaseId);
+		if (record && isSuperseded(id, record, serving, embedders.configured)) return without;
+		throw new EmbeddingFailure(id, error);
 	}
 }

@@ -45,6 +45,9 @@ export async function indexDocument(
 		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: true };
 		const generation = knowledgeBase.generation ? await store.generation(knowledgeBase.generation) : undefined;
 		if (embedderFor(generation, embedders.configured) !== prepared.embedder) return { commit: null, result: false };
+		// Made for an index that was replaced by one of the same embedder: another model may answer to its name since.
+		const isReplaced = prepared.generation !== null && prepared.generation !== generation?.id;
+		if (isReplaced && prepared.embedder !== BUILTIN_EMBEDDER) return { commit: null, result: false };
 		const titled = { ...document, title: titleOf(document, parsed) };
 		if (
 			indexed?.basedOn.generation !== (generation?.id ?? null) ||

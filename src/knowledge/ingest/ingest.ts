@@ -9,7 +9,7 @@ import {
 	versionOf,
 } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
-import { type EmbeddingDependencies, prepareVectors } from '../embedding/index.ts';
+import { type EmbeddingDependencies, EmbeddingFailure, isSuperseded, prepareVectors } from '../embedding/index.ts';
 import { retryDelay, type Work } from '../job-loop.ts';
 import { isPending, problemOf } from '../status.ts';
 import { titleOf } from './built-document.ts';
@@ -29,6 +29,8 @@ export interface IngestDependencies
 
 /** A document whose processing was cut off this often may be what ends our process: give it up. */
 const CLAIMS = 30;
+/** Not the present time: a clock that is set back must not make a document wait. */
+const AT_ONCE = 0;
 /** Turns of one document whose knowledge base has got another index each time that its vectors were made. */
 const TURNS = 5;
 
@@ -71,12 +73,18 @@ export class Ingest implements Work {
 	 * fails in not included.
 	 */
 	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
-		const { store, clock, retryMs } = this.#deps;
+		const { store, clock, embedders, retryMs } = this.#deps;
 		await decideAndCommit(store, async () => {
 			const document = await store.get('documents', job.ref);
 			const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
 			const settle = { op: 'settle', id: job.id } as const;
 			if (!document || !knowledgeBase || !isPending(document)) return { commit: { jobs: [settle] }, result: undefined };
+			if (error instanceof EmbeddingFailure) {
+				const serving = await store.servingGeneration(knowledgeBase.id);
+				if (isSuperseded(error.embedder, knowledgeBase, serving, embedders.configured)) {
+					return { commit: { jobs: [{ op: 'postpone', id: job.id, due_at: AT_ONCE }] }, result: undefined };
+				}
+			}
 			const now = clock.now();
 			const attempts = document.attempts + 1;
 			const reason = verdict(error, attempts);
@@ -144,7 +152,8 @@ function keepWaiting(
 	const set = { status: 'queued', error: reason, updated_at: now } as const;
 	const told = problemOf(knowledgeBase, reason);
 	return {
-		expect: [versionOf('documents', document), ...told.expect],
+		// A reindex that begins in between makes the wait pointless: the decision is made again.
+		expect: [versionOf('documents', document), versionOf('knowledge_bases', knowledgeBase)],
 		write: [{ op: 'patch', kind: 'documents', id: document.id, set }, ...told.write],
 	};
 }

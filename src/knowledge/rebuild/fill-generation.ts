@@ -41,6 +41,7 @@ export function coverage(store: Store, knowledgeBaseId: string, generation: stri
 export class Filling {
 	/** By document. They are marked only when the new generation takes over: a rebuild that comes to nothing touches no document. */
 	readonly unreadable = new Map<string, Unreadable>();
+	/** By document and version. */
 	readonly #failures = new Map<string, number>();
 	readonly #deps: FillDependencies;
 	readonly #knowledgeBaseId: string;
@@ -90,9 +91,11 @@ export class Filling {
 			parsed = await pool.parse({ path, file_name, content_type, title: title || null, url }, signal);
 		} catch (error) {
 			if (signal.aborted) throw error;
-			const failures = (this.#failures.get(document.id) ?? 0) + 1;
+			// What the document was before it changed has failed on its own account.
+			const key = `${document.id} ${version}`;
+			const failures = (this.#failures.get(key) ?? 0) + 1;
 			const reason = verdict(error, failures);
-			this.#failures.set(document.id, failures);
+			this.#failures.set(key, failures);
 			if (!reason) return 'failed';
 			this.unreadable.set(document.id, { version, reason });
 			return 'unreadable';

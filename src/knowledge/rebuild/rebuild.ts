@@ -66,6 +66,8 @@ export class Rebuild implements Work {
 	readonly #deps: RebuildDependencies;
 	/** By the job. */
 	readonly #setbacks = new Lru<string, Setbacks>(REMEMBERED);
+	/** The generation that a job has worked on last, by the job. */
+	readonly #generations = new Lru<string, string>(REMEMBERED);
 
 	constructor(deps: RebuildDependencies) {
 		this.#deps = deps;
@@ -107,6 +109,7 @@ export class Rebuild implements Work {
 		const { store } = this.#deps;
 		if (job.attempts > CLAIMS) throw new AppError('internal_error', 'The rebuild was interrupted several times.');
 		const generation = await this.#generationOf(job.ref);
+		if (generation !== null) this.#generations.set(job.id, generation);
 		try {
 			if (generation) await this.#rebuild(job, generation, signal);
 		} catch (error) {
@@ -176,11 +179,17 @@ export class Rebuild implements Work {
 		const { store, clock } = this.#deps;
 		await decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', job.ref);
-			if (!record?.rebuilding) return { commit: { jobs: [{ op: 'settle', id: job.id }] }, result: undefined };
+			if (!this.#isOf(job, record)) return { commit: { jobs: [{ op: 'settle', id: job.id }] }, result: undefined };
 			const told = problemOf(record, reasonOf(error, NOT_BUILT));
 			const due_at = clock.now() + ms;
 			return { commit: { ...told, jobs: [{ op: 'postpone', id: job.id, due_at }] }, result: undefined };
 		});
+	}
+
+	/** Whether a job's rebuild is the one that runs. It may have been stopped, and another one asked for, since the job failed. */
+	#isOf({ id }: Job, record: KnowledgeBaseRecord | undefined): record is KnowledgeBaseRecord {
+		if (!record?.rebuilding) return false;
+		return (this.#generations.get(id) ?? record.rebuilding) === record.rebuilding;
 	}
 
 	/** What the knowledge base has told of a failure is over as soon as vectors come again. */
@@ -262,7 +271,7 @@ export class Rebuild implements Work {
 		const givenUp = await decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', job.ref);
 			const jobs = [{ op: 'settle', id: job.id } as const];
-			if (!record?.rebuilding) return { commit: { jobs }, result: false };
+			if (!this.#isOf(job, record)) return { commit: { jobs }, result: false };
 			const { commit } = ended(record, reasonOf(error, NOT_BUILT), clock.now());
 			return { commit: { ...commit, jobs }, result: true };
 		});

@@ -27,8 +27,8 @@ export type EmbeddingsFault =
 	| { hang: true }
 	/** Sends a body of so many bytes, all of one line. */
 	| { huge: number }
-	/** Answers in good order when this has resolved. */
-	| { wait: Promise<unknown> };
+	/** Answers when this has resolved: in good order, or with this fault. */
+	| { wait: Promise<unknown>; fault?: EmbeddingsFault };
 
 /** What is done to a call: a fault, or nothing where it is undefined. */
 export type EmbeddingsAnswer = EmbeddingsFault | undefined | ((call: EmbeddingsCall) => EmbeddingsFault | undefined);
@@ -108,7 +108,10 @@ export class StandInEmbeddings {
 		this.#arrived = deferred();
 		const answer = this.#next.length > 0 ? this.#next.shift() : this.#always;
 		const fault = typeof answer === 'function' ? answer(call) : answer;
-		if (fault && 'wait' in fault) await Promise.race([fault.wait, left]);
+		if (fault && 'wait' in fault) {
+			await Promise.race([fault.wait, left]);
+			return this.#send(call, fault.fault, response);
+		}
 		await this.#send(call, fault, response);
 	}
 
