@@ -162,6 +162,15 @@ export function chatOn(page: Page, which = 0) {
 	};
 }
 
+/** Waits until a deployment's only conversation has so many messages, and no reply is being written any more. */
+export function answered(call: Call, deployment: string, count: number): Promise<boolean> {
+	return until(`${count} messages are stored and answered`, async () => {
+		const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
+		const messages = body.data.length === 0 ? [] : await stored(call, deployment);
+		return messages.length === count && messages.every(({ status }) => status !== 'in_progress');
+	});
+}
+
 /** The content of the messages of a deployment's only conversation, as the server has them. */
 export async function stored(
 	call: Call,

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import { noBrowser, STRANGER } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { openShop, type Shop, stored, teach } from './shop.ts';
+import { answered, openShop, type Shop, stored, teach } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -128,7 +128,7 @@ test('whoever sends too much is told for how long to wait, and the message is no
 	await page.clock.fastForward(61_000);
 	await chat.notice.waitFor({ state: 'detached' });
 	await chat.control('Try again').click();
-	await until('it was sent', async () => (await stored(shop.app.call, deployment)).length === 4);
+	await answered(shop.app.call, deployment, 4);
 });
 
 test('on a domain that the deployment does not allow, and for a deployment that is not there, a sentence says so', {
@@ -177,7 +177,7 @@ test('where tokens are required the chat waits for one, asks again for a fresh o
 	assert.equal(await page.evaluate('window.asked'), true);
 	// The message that was turned away goes with the next token, by itself.
 	await identify(token('ada'));
-	await until('both are answered', async () => (await stored(shop.app.call, deployment)).length === 4);
+	await answered(shop.app.call, deployment, 4);
 	await chat.messages.nth(4).waitFor();
 
 	await identify(token('grace'));

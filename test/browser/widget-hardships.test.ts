@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { chatOn, openShop, type Shop, stored } from './shop.ts';
+import { answered, chatOn, openShop, type Shop, stored } from './shop.ts';
 import { TOKENS, tokenFor } from './tokens.ts';
 
 const skip = noBrowser;
@@ -205,7 +205,7 @@ test('what is written while too much was sent goes out when the time is over', {
 	await page.evaluate('Parley.send("Three")');
 	await shop.app.call('PATCH', `/api/v1/deployments/${deployment}`, { rate_limit: { messages_per_minute: 5 } });
 	await page.clock.fastForward(61_000);
-	await until('it is answered', async () => (await stored(shop.app.call, deployment)).length === 4);
+	await answered(shop.app.call, deployment, 4);
 	assert.equal((await stored(shop.app.call, deployment))[2]?.content, 'Three');
 });
 
@@ -289,7 +289,7 @@ test('two tabs of one visitor are in one conversation', { skip }, async () => {
 	await two.messages.filter({ hasText: 'From the first?' }).waitFor();
 	await two.ask('From the second?');
 	await one.messages.filter({ hasText: 'From the second?' }).waitFor();
-	await until('both are answered', async () => (await stored(shop.app.call, deployment)).length === 4);
+	await answered(shop.app.call, deployment, 4);
 	await two.control('Send').waitFor();
 	// A conversation that is begun anew is so in both.
 	await two.control('New conversation').click();

@@ -5,7 +5,7 @@ import { deferred } from '../../src/base/index.ts';
 import { noBrowser } from '../support/browser.ts';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
-import { chatOn, deploy, openShop, type Shop, stored } from './shop.ts';
+import { answered, chatOn, deploy, openShop, type Shop, stored } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -128,7 +128,7 @@ test('a message that is sent while the connection is cut arrives once, also when
 	await page.goto('about:blank');
 	wire.mend();
 	await page.goBack();
-	await until('it is answered', async () => (await stored(shop.app.call, deployment)).length === 4);
+	await answered(shop.app.call, deployment, 4);
 	await chat.messages.nth(4).waitFor();
 	await chat.control('Send').waitFor();
 	assert.equal(shop.model.calls.length, asked + 1);
@@ -253,6 +253,6 @@ test('a visitor whose browser keeps nothing can talk all the same', { skip }, as
 	await chat.says('Hello.');
 	await chat.control('Send').waitFor();
 	await chat.ask('Two?');
-	await until('both are in one conversation', async () => (await stored(shop.app.call, deployment)).length === 4);
+	await answered(shop.app.call, deployment, 4);
 	assert.deepEqual(visitor.problems, []);
 });

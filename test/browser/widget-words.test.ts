@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { embed, noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { openShop, type Shop, stored, teach } from './shop.ts';
+import { answered, openShop, type Shop, stored, teach } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -19,12 +19,6 @@ after(() => shop?.[Symbol.asyncDispose]());
 const conversationOf = async (deployment: string): Promise<string> => {
 	const { body } = await shop.app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
 	return `/api/v1/conversations/${body.data[0].id}`;
-};
-
-/** Of the messages of a deployment, which may have no conversation yet. */
-const contents = async (deployment: string) => {
-	const { body } = await shop.app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
-	return body.data.length === 0 ? [] : stored(shop.app.call, deployment);
 };
 
 test('without streaming a reply is stopped while it is being written', { skip }, async () => {
@@ -95,7 +89,7 @@ test('what a page sends where nothing can be had is sent when the visitor tries 
 	await page.evaluate('Parley.send("And this")');
 	isDown = false;
 	await chat.control('Try again').click();
-	await until('both are answered', async () => (await contents(deployment)).length === 4);
+	await answered(shop.app.call, deployment, 4);
 	assert.equal(await chat.messages.filter({ hasText: 'From the page' }).count(), 1);
 });
 
@@ -106,7 +100,7 @@ test('what a page sends is sent also where the chat is closed before it has come
 		const tag = embed(shop.app.url, deployment).replace(' async', '');
 		const script = `${tag}<script type="module">${moment} Parley.send("From the page"); Parley.close();</script>`;
 		await using visitor = await shop.visit(deployment, { script });
-		await until('it is answered', async () => (await contents(deployment)).length === 2);
+		await answered(shop.app.call, deployment, 2);
 		assert.equal(await visitor.chat.panel.isVisible(), false);
 	}
 });

@@ -16,6 +16,31 @@ export interface IndexTables {
 	embedded: number;
 }
 
+/** How many documents the generations have that are being built. */
+export function builtDocuments(dataDir: string): number {
+	return countIn(
+		dataDir,
+		'SELECT count(*) FROM indexed_documents WHERE generation IN (SELECT rebuilding FROM knowledge_bases)',
+	);
+}
+
+/** How many jobs of a kind wait or are in hand. */
+export function jobsOf(dataDir: string, kind: string): number {
+	return countIn(dataDir, 'SELECT count(*) FROM jobs WHERE kind = ?', kind);
+}
+
+function countIn(dataDir: string, sql: string, ...values: string[]): number {
+	const db = openReadOnly(join(dataDir, 'parley.db'));
+	try {
+		return db
+			.prepare(sql)
+			.pluck()
+			.get(...values) as number;
+	} finally {
+		db.close();
+	}
+}
+
 /** Reads the tables of the search index, beside a running server. */
 export function indexTables(dataDir: string): IndexTables {
 	const db = openReadOnly(join(dataDir, 'parley.db'));

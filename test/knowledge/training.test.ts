@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { until } from '../support/until.ts';
-import { indexTables } from './index-tables.ts';
+import { indexTables, jobsOf } from './index-tables.ts';
 import { manyChunks, openRoom } from './room.ts';
 
 test('documents are indexed and found while a large knowledge base is trained anew, and the new basis has them too', async () => {
@@ -45,7 +45,7 @@ test('a knowledge base that doubles while it is trained is trained again, withou
 	await room.processed(await room.add(base, 'c.md', manyChunks(1200, 'cedar')));
 	pool.training.open();
 	await until('it is trained on all of it', async () => (await store.servingGeneration(base))?.trained_on === 2400);
-	await until('nothing is left to do', async () => (await store.jobs.claim('train', 1, 0)).length === 0);
+	await until('nothing is left to do', () => jobsOf(room.dataDir, 'train') === 0);
 	const { embedded, bases } = indexTables(room.dataDir);
 	assert.deepEqual([embedded, bases.length], [2400, 1]);
 });
