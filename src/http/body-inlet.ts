@@ -66,6 +66,16 @@ export class BodyInlet {
 		}
 	}
 
+	/** Whether the rest will not come. */
+	get failed(): boolean {
+		return this.#failure !== null;
+	}
+
+	/** Whether the client has to wait. */
+	get paused(): boolean {
+		return this.#paused;
+	}
+
 	/** Takes the one reader. */
 	read(sink: BodySink): void {
 		if (this.#sink !== null) throw new Error('A request body can be read once.');
@@ -120,6 +130,12 @@ export class BodyInlet {
 		if (!this.#discarding) this.#sink?.fail(error);
 	}
 
+	/** The body stopped arriving half-way. */
+	stall(error: Error): void {
+		this.stalled = true;
+		this.fail(error);
+	}
+
 	/** Nobody watches the body's arrival any more. */
 	stop(): void {
 		clearInterval(this.#timer);
@@ -127,8 +143,7 @@ export class BodyInlet {
 
 	#watch(): void {
 		if (!this.#paused && performance.now() - this.#lastByteAt >= this.#idleMs) {
-			this.stalled = true;
-			this.fail(new AppError('invalid_request', 'The request body stopped arriving.'));
+			this.stall(new AppError('invalid_request', 'The request body stopped arriving.'));
 			return;
 		}
 		// Each resume grants the connection another 10 seconds; a tap that is closed stays closed.

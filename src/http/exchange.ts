@@ -1,15 +1,18 @@
 import type * as uWS from 'uWebSockets.js';
-import { STATUS_CODES } from 'node:http';
 import { AppError, type Deferred, deferred, type Log } from '../base/index.ts';
+import type { Answering } from './answering.ts';
 import { BodyInlet } from './body-inlet.ts';
+import { ChunkedBody } from './chunked-body.ts';
 import { type ClientAddress, formatAddress } from './client-address.ts';
 import { type Dispatcher, letGo } from './dispatch.ts';
-import { readFraming } from './framing.ts';
-import type { HeaderBlock } from './header-block.ts';
+import { writeEvents } from './event-answer.ts';
+import { readFraming, UNKNOWN_LENGTH } from './framing.ts';
+import { writeLarge } from './large-answer.ts';
 import type { HttpLimits } from './limits.ts';
 import { IncomingRequest, type RequestOrigin } from './request.ts';
 import type { Ending, RequestObserver } from './request-log.ts';
-import { EVENT_STREAM_HEADERS, EventWriter } from './sse.ts';
+import { type ResponseHead, writeHead } from './response-head.ts';
+import { EVENT_STREAM_HEADERS, type EventWriter } from './sse.ts';
 import type { BytesReply, EventsReply, Headers, Reply } from './types.ts';
 
 /** What an exchange needs to know of the server around it. */
@@ -26,8 +29,8 @@ export interface Surroundings {
 
 /** Bodies up to this size are handed over whole; the socket's buffer holds them. Larger ones wait for the client. */
 const WHOLE_BYTES = 16 * 1024;
-const BROKEN_HEADER = /[\r\n\0]/;
 const NO_HEADERS: Headers = [];
+const CLOSE: Headers = [['connection', 'close']];
 
 /** Where the library's headers are copied to: it lends them only during its call, which is synchronous. */
 let copied: string[] = [];
@@ -36,11 +39,12 @@ const copyHeader = (name: string, value: string): void => {
 };
 
 /**
- * One request and its answer. The only place that touches the HTTP library's request and response: their rules (what may
- * be called when, and in which turn) are kept here together, hence the length of this file.
+ * One request and its answer. Together with what writes answers in several steps (large ones, event streams) the only place
+ * that touches the HTTP library's request and response: their rules (what may be called when, and in which turn) are kept
+ * here together, hence the length of this file.
  */
-export class Exchange implements RequestOrigin {
-	readonly #res: uWS.HttpResponse;
+export class Exchange implements RequestOrigin, Answering {
+	readonly res: uWS.HttpResponse;
 	readonly #around: Surroundings;
 	readonly #request: IncomingRequest;
 	/** Until the answer must have begun; after that, until the rest of an unwanted body must have come. */
@@ -61,6 +65,9 @@ export class Exchange implements RequestOrigin {
 	/** The library's response is no longer ours to touch: the answer is written, or the client has gone. */
 	#released = false;
 	#finished: Deferred<void> | null = null;
+	/** The connection must close behind the answer: the library reads the framing of this request laxly. */
+	closing = false;
+	#chunked: ChunkedBody | null = null;
 
 	/** Whether the library tells when the client has gone, as it must wherever the answer is not written in its callback. */
 	#watched = false;
@@ -71,7 +78,7 @@ export class Exchange implements RequestOrigin {
 	}
 
 	private constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, around: Surroundings) {
-		this.#res = res;
+		this.res = res;
 		this.#around = around;
 		copied = [];
 		req.forEach(copyHeader);
@@ -90,7 +97,7 @@ export class Exchange implements RequestOrigin {
 
 	/** The socket's other end; empty once the connection is gone. */
 	#peerAddress(): string {
-		return this.#released ? '' : formatAddress(this.#res.getRemoteAddress());
+		return this.#released ? '' : formatAddress(this.res.getRemoteAddress());
 	}
 
 	/** Whether the answer is an event stream. */
@@ -122,6 +129,10 @@ export class Exchange implements RequestOrigin {
 			this.#refuse(framing);
 			return;
 		}
+		if (framing === UNKNOWN_LENGTH) {
+			this.#runChunked();
+			return;
+		}
 		if (framing > 0) this.#takeBody(framing);
 		const reply = this.#around.dispatcher.dispatch(request);
 		if (request.inlet === null && 'status' in reply) this.#writeNow(reply);
@@ -141,14 +152,29 @@ export class Exchange implements RequestOrigin {
 		setImmediate(() => {
 			if (this.#released) return;
 			try {
-				this.#res.cork(() => {
-					this.#writeHead(reply.status, reply.headers);
-					this.#res.end(this.#request.method === 'HEAD' ? '' : reply.body, true);
+				this.res.cork(() => {
+					this.#writeHead(reply);
+					this.res.end(this.#request.method === 'HEAD' ? '' : reply.body, true);
 				});
-				this.#release();
+				this.release();
 			} catch (error) {
-				this.#breakOff(error);
+				this.breakOff(error);
 			}
+		});
+	}
+
+	/**
+	 * A chunked request runs in the next turn, where the library has not closed its connection by then because of what it
+	 * found behind the body. Its answer is the last one of the connection. While it is pending the library refuses to run what
+	 * it reads; the connection closes together with the answer, or reading stops before the answer is complete.
+	 */
+	#runChunked(): void {
+		this.closing = true;
+		this.#takeBody(UNKNOWN_LENGTH);
+		this.#noteAddress();
+		this.#around.pending.add(this);
+		setImmediate(() => {
+			if (!this.#released) this.#wait(this.#around.dispatcher.dispatch(this.#request));
 		});
 	}
 
@@ -161,22 +187,25 @@ export class Exchange implements RequestOrigin {
 	#watch(): void {
 		if (this.#watched) return;
 		this.#watched = true;
-		this.#res.onAborted(() => this.#leave());
+		this.res.onAborted(() => this.#leave());
 	}
 
 	#takeBody(announced: number): void {
 		this.#watch();
-		const res = this.#res;
+		const res = this.res;
 		const tap = {
 			pause: () => void (this.#released || res.pause()),
 			resume: () => void (this.#released || res.resume()),
 		};
-		const inlet = new BodyInlet(tap, this.#around.limits.bodyIdleMs);
+		const { bodyIdleMs, swallowedEndMs } = this.#around.limits;
+		const inlet = new BodyInlet(tap, bodyIdleMs);
+		if (this.closing) this.#chunked = new ChunkedBody(inlet, swallowedEndMs);
+		const body = this.#chunked ?? inlet;
 		this.#request.announced = announced;
 		this.#request.inlet = inlet;
 		res.onData((chunk, last) => {
 			try {
-				inlet.arrive(new Uint8Array(chunk), last);
+				body.arrive(new Uint8Array(chunk), last);
 			} catch (error) {
 				inlet.fail(error instanceof Error ? error : new Error(String(error)));
 				this.#fail(error);
@@ -191,7 +220,7 @@ export class Exchange implements RequestOrigin {
 		try {
 			this.#writeBytes(reply, this.#around.dispatcher.draining);
 		} catch (error) {
-			this.#breakOff(error);
+			this.breakOff(error);
 		}
 	}
 
@@ -236,7 +265,7 @@ export class Exchange implements RequestOrigin {
 		this.#answered = true;
 		if (this.#deadline !== null) clearTimeout(this.#deadline);
 		const { inlet } = this.#request;
-		const last = this.#around.dispatcher.draining;
+		const last = this.closing || this.#around.dispatcher.draining;
 		if (inlet === null || inlet.complete) this.#write(reply, last);
 		else if (inlet.stalled) this.#write(reply, true);
 		else {
@@ -250,21 +279,21 @@ export class Exchange implements RequestOrigin {
 	#write(reply: Reply, close: boolean): void {
 		this.#held = null;
 		if (this.#deadline !== null) clearTimeout(this.#deadline);
-		this.#request.inlet?.stop();
+		this.#stopBody();
 		try {
 			if (this.#released) letGo(reply);
 			else if ('events' in reply) this.#stream(reply);
-			else this.#res.cork(() => this.#writeBytes(reply, close));
+			else this.res.cork(() => this.#writeBytes(reply, close));
 		} catch (error) {
-			this.#breakOff(error);
+			this.breakOff(error);
 		}
 	}
 
 	#writeBytes(reply: BytesReply, close: boolean): void {
-		const res = this.#res;
+		const { res } = this;
 		const { status, body } = reply;
 		this.#sent = reply;
-		this.#writeHead(status, reply.headers, reply.block);
+		this.#writeHead(reply);
 		if (status === 204 || status === 304) {
 			this.#endWithoutBody(close);
 		} else if (this.#request.method === 'HEAD') {
@@ -273,26 +302,18 @@ export class Exchange implements RequestOrigin {
 		} else if (body === undefined || body.length <= WHOLE_BYTES) {
 			res.end(body, close);
 		} else {
-			this.#writeLarge(typeof body === 'string' ? Buffer.from(body) : body, close);
+			this.#watch();
+			// This form of writing has no closing of its own either.
+			if (close) res.writeHeader('connection', 'close');
+			this.#around.pending.add(this);
+			writeLarge(this, typeof body === 'string' ? Buffer.from(body) : body);
 			return;
 		}
-		this.#release();
+		this.release();
 	}
 
-	#writeHead(status: number, headers: Headers | undefined, block?: HeaderBlock): void {
-		const res = this.#res;
-		// The library writes this status by itself.
-		if (status !== 200) res.writeStatus(statusLine(status));
-		// All headers in one call, which costs as much as all its bytes: each line begins with the end of the one before.
-		let lines = this.#request.id;
-		if (block !== undefined) lines += block.lines;
-		// By index: taking pairs apart by iteration shows in the rate of the smallest answers.
-		for (let at = 0; headers !== undefined && at < headers.length; at++) {
-			const pair = headers[at] as (typeof headers)[number];
-			const line = `${pair[0]}: ${pair[1]}`;
-			lines += `\r\n${BROKEN_HEADER.test(line) ? mended(pair) : line}`;
-		}
-		res.writeHeader('x-request-id', lines);
+	#writeHead(head: ResponseHead): void {
+		writeHead(this.res, this.#request.id, head);
 	}
 
 	/**
@@ -300,115 +321,87 @@ export class Exchange implements RequestOrigin {
 	 * has no closing: the header asks the client to, and idle connections end anyway.
 	 */
 	#endWithoutBody(close: boolean): void {
-		if (close) this.#res.writeHeader('connection', 'close');
-		this.#res.endWithoutBody();
-	}
-
-	/** Gives the socket as much as it takes, and more whenever it takes more. */
-	#writeLarge(bytes: Uint8Array, close: boolean): void {
-		this.#watch();
-		const res = this.#res;
-		// This form of writing has no closing of its own either.
-		if (close) res.writeHeader('connection', 'close');
-		this.#around.pending.add(this);
-		const give = (offset: number): boolean => {
-			const [ok, done] = res.tryEnd(offset === 0 ? bytes : bytes.subarray(offset), bytes.length);
-			if (done) this.#release();
-			else if (!ok) this.#waitForRoom();
-			return ok;
-		};
-		res.onWritable((offset) => {
-			this.#roomAgain();
-			let ok = true;
-			res.cork(() => {
-				ok = give(offset);
-			});
-			return ok;
-		});
-		give(0);
+		if (close) this.res.writeHeader('connection', 'close');
+		this.stopReading();
+		this.res.endWithoutBody();
 	}
 
 	#stream(reply: EventsReply): void {
-		const res = this.#res;
-		const headers = [...EVENT_STREAM_HEADERS, ...(reply.headers ?? NO_HEADERS)];
+		const headers: Headers = [
+			...EVENT_STREAM_HEADERS,
+			...(reply.headers ?? NO_HEADERS),
+			...(this.closing ? CLOSE : NO_HEADERS),
+		];
+		const head = { status: 200, headers };
 		this.#sent = reply;
 		if (this.#request.method === 'HEAD') {
 			letGo(reply);
-			res.cork(() => {
-				this.#writeHead(200, headers);
-				res.endWithoutBody();
+			this.res.cork(() => {
+				this.#writeHead(head);
+				this.#endWithoutBody(false);
 			});
-			this.#release();
+			this.release();
 			return;
 		}
-		let begun = false;
-		const write = (text: string): boolean => {
-			let ok = true;
-			try {
-				res.cork(() => {
-					if (!begun) this.#writeHead(200, headers);
-					begun = true;
-					ok = res.write(text);
-				});
-			} catch (error) {
-				this.#breakOff(error);
-				return false;
-			}
-			if (this.#around.observer !== null) this.#streamedBytes += Buffer.byteLength(text);
-			if (!ok) this.#waitForRoom();
-			return ok;
-		};
-		const end = (): void => {
-			// Not with the library's order to close: in a begun chunked answer it would write that header into the body.
-			res.cork(() => res.end());
-			this.#release();
-		};
-		const fail = (error: unknown): void => {
-			this.#around.log.error({ err: error, request_id: this.#request.id }, 'an event stream failed');
-			// Without its proper end: the client shall not take what it has for all there is. In a later turn, because closing
-			// throws away what the library has gathered in this one.
-			setImmediate(() => this.#cut());
-		};
-		res.onWritable(() => {
-			this.#roomAgain();
-			this.#writer?.writable();
-			return true;
+		this.#writer = writeEvents(this, {
+			events: reply.events,
+			heartbeatMs: this.#around.limits.heartbeatMs,
+			writeHead: () => this.#writeHead(head),
+			report: (err) => this.#around.log.error({ err, request_id: this.#request.id }, 'an event stream failed'),
 		});
-		this.#writer = new EventWriter(reply.events, { write, end, fail }, this.#around.limits.heartbeatMs);
 	}
 
-	#waitForRoom(): void {
-		this.#stall ??= setTimeout(() => this.#cut(), this.#around.limits.stallMs);
+	// What answers that are written in several steps ask for.
+
+	countStreamed(bytes: string | Uint8Array): void {
+		if (this.#around.observer !== null) this.#streamedBytes += Buffer.byteLength(bytes);
 	}
 
-	#roomAgain(): void {
+	get stalled(): boolean {
+		return this.#stall !== null;
+	}
+
+	stopReading(): void {
+		if (this.closing) this.res.pause();
+	}
+
+	waitForRoom(): void {
+		this.#stall ??= setTimeout(() => this.cut(), this.#around.limits.stallMs);
+	}
+
+	roomAgain(): void {
 		if (this.#stall !== null) clearTimeout(this.#stall);
 		this.#stall = null;
 	}
 
+	#stopBody(): void {
+		this.#request.inlet?.stop();
+		this.#chunked?.stop();
+	}
+
 	/** The client has gone; the library has taken its response back. */
 	#leave(): void {
-		this.#release(this.#cutOff ? 'cut_off' : 'client_left');
+		this.release(this.#cutOff ? 'cut_off' : 'client_left');
 		this.#request.abort();
 		this.#request.inlet?.fail(new AppError('invalid_request', 'The client left before its request was complete.'));
 		this.#writer?.leave();
 		if (this.#held !== null) letGo(this.#held);
 	}
 
-	#release(ending: Ending = 'completed'): void {
+	release(ending: Ending = 'completed'): void {
 		if (!this.#released) this.#around.observer?.ended(this.#request, this.#sent, this.#streamedBytes, ending);
 		this.#released = true;
 		this.#around.pending.delete(this);
 		if (this.#deadline !== null) clearTimeout(this.#deadline);
-		this.#request.inlet?.stop();
-		this.#roomAgain();
+		this.#stopBody();
+		this.roomAgain();
 		this.#finished?.resolve();
 	}
 
-	#cut(): void {
+	cut(): void {
 		if (this.#released) return;
 		this.#cutOff = true;
-		this.#res.close();
+		this.res.close();
 	}
 
 	#errorReply(error: unknown): BytesReply {
@@ -416,25 +409,9 @@ export class Exchange implements RequestOrigin {
 	}
 
 	/** An answer that cannot be written is a defect of ours: the connection does not survive it, the process does. */
-	#breakOff(error: unknown): void {
+	breakOff(error: unknown): void {
 		this.#around.log.error({ err: error, request_id: this.#request.id }, 'an answer could not be written');
 		if (!this.#released) this.#watch();
-		this.#cut();
+		this.cut();
 	}
-}
-
-/** The line of a header that would break out of it. */
-function mended([name, value]: Headers[number]): string {
-	return `${name.replace(/[\r\n\0]+/g, '')}: ${value.replace(/[\r\n\0]+/g, ' ')}`;
-}
-
-const statusLines = new Map<number, string>();
-
-function statusLine(status: number): string {
-	let line = statusLines.get(status);
-	if (line === undefined) {
-		line = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
-		statusLines.set(status, line);
-	}
-	return line;
 }

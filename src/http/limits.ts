@@ -6,6 +6,8 @@ export interface HttpLimits {
 	deadlineMs: number;
 	/** For which a body may bring no byte. */
 	bodyIdleMs: number;
+	/** For which a chunked body may bring nothing after data that looks like its end. */
+	swallowedEndMs: number;
 	/** For which an answer that is ready waits for the rest of a body that nobody wants, before it closes the connection. */
 	lingerMs: number;
 	/**
@@ -22,6 +24,7 @@ export const DEFAULT_LIMITS: HttpLimits = {
 	jsonBytes: 1024 * 1024,
 	deadlineMs: 60_000,
 	bodyIdleMs: 30_000,
+	swallowedEndMs: 2_000,
 	lingerMs: 5_000,
 	stallMs: 10_000,
 	heartbeatMs: 15_000,

@@ -10,7 +10,7 @@ export const EVENT_STREAM_HEADERS: Headers = [
 ];
 
 /** A comment, which clients skip: it opens a stream that has nothing to say yet, and keeps one awake. */
-const COMMENT = ':\n\n';
+export const COMMENT = ':\n\n';
 /** Characters of ready events after which a turn ends: they are sent before more are pulled. */
 const BATCH = 32 * 1024;
 

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Reply, Route, SseEvent } from '../../src/http/index.ts';
+import { eventually, json, Peer, start } from './harness.ts';
+
+const HEAD = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+const BODY = '6\r\n"body"\r\n0\r\n\r\n';
+const NEXT = 'GET /next HTTP/1.1\r\nHost: a\r\n\r\n';
+const LARGE = 'x'.repeat(300_000);
+
+/** Routes that count how often each ran. */
+function counting(): { ran: Record<string, number>; routes: Route[] } {
+	const ran: Record<string, number> = { echo: 0, next: 0, stop: 0 };
+	const count = (name: string, reply: Reply): Reply => {
+		ran[name] = (ran[name] ?? 0) + 1;
+		return reply;
+	};
+	async function* two(): AsyncGenerator<SseEvent> {
+		yield { event: 'one', data: '1' };
+		yield { event: 'two', data: '2' };
+	}
+	const routes: Route[] = [
+		{
+			method: 'POST',
+			path: '/echo',
+			async handle(request) {
+				const body = await request.json();
+				return count('echo', json(200, { body }));
+			},
+		},
+		{ method: 'POST', path: '/stop', handle: () => count('stop', { status: 200, body: 'stopped' }) },
+		{ method: 'POST', path: '/none', handle: () => count('none', { status: 204 }) },
+		{ method: 'POST', path: '/large', handle: () => count('large', { status: 200, body: LARGE }) },
+		{ method: 'POST', path: '/events', handle: () => ({ events: two() }) },
+		{ method: 'GET', path: '/next', handle: () => count('next', { status: 200, body: 'next' }) },
+	];
+	return { ran, routes };
+}
+
+const to = (path: string, body = '0\r\n\r\n') =>
+	`POST ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
+
+test('a chunked request is answered, and its connection is closed', async (t) => {
+	const { ran, routes } = counting();
+	const { port } = await start(t, routes);
+	for (const parts of [[HEAD + BODY], [HEAD, BODY], [HEAD, '6\r\n"bo', 'dy"\r\n', '0\r\n', '\r\n']]) {
+		const peer = new Peer(t, port);
+		for (const part of parts) {
+			peer.send(part);
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		const text = await peer.untilClosed();
+		assert.match(text, /^HTTP\/1\.1 200 OK\r\n(.*\r\n)*connection: close\r\n/i);
+		assert.ok(text.endsWith('{"body":"body"}'), text);
+	}
+	assert.equal(ran.echo, 3);
+});
+
+test('a handler that does not read its chunked body is answered too, and the connection is closed', async (t) => {
+	const { routes } = counting();
+	const { port } = await start(t, routes);
+	const peer = new Peer(t, port);
+	peer.send(to('/stop', BODY));
+	assert.match(await peer.untilClosed(), /connection: close\r\n(.*\r\n)*\r\nstopped$/i);
+});
+
+/** Everything here is read as the end of a chunked body by the HTTP library. */
+const ENDINGS: Record<string, string> = {
+	'a well-formed end': BODY,
+	'two bytes in the place of the last line break': '6\r\n"body"\r\n0\r\nXX',
+	'a bare line feed behind a size': '6\n"body"\r\n0\r\n\r\n',
+	'wrong bytes behind the data of a chunk': '6\r\n"body"XX0\r\n\r\n',
+	'blanks behind a size': '6  \r\n"body"\r\n0\r\n\r\n',
+};
+
+for (const [what, body] of Object.entries(ENDINGS)) {
+	test(`nothing behind a chunked body with ${what} runs as a request`, async (t) => {
+		const { ran, routes } = counting();
+		const { port } = await start(t, routes);
+		const together = new Peer(t, port);
+		together.send(HEAD + body + NEXT);
+		assert.doesNotMatch(await together.untilClosed(), /next/);
+		const head = new Peer(t, port);
+		head.send(HEAD);
+		head.send(body + NEXT);
+		assert.doesNotMatch(await head.untilClosed(), /next/);
+		const later = new Peer(t, port);
+		later.send(HEAD + body);
+		await later.untilText('{"body":"body"}');
+		later.send(NEXT);
+		assert.doesNotMatch(await later.untilClosed(), /next$/);
+		assert.equal(ran.next, 0);
+	});
+}
+
+test('nothing behind a chunked request runs, also where its answer is large, empty, or a stream', async (t) => {
+	const { ran, routes } = counting();
+	const { port } = await start(t, routes);
+	const ends: Record<string, (text: string) => boolean> = {
+		'/large': (text) => text.endsWith(LARGE),
+		'/none': (text) => text.endsWith('\r\n\r\n'),
+		'/events': (text) => text.endsWith('\r\n0\r\n\r\n'),
+	};
+	const peers = Object.entries(ends).map(([path, isWhole]) => {
+		const peer = new Peer(t, port);
+		peer.send(to(path));
+		return { peer, isWhole };
+	});
+	for (const { peer, isWhole } of peers) {
+		await peer.until(() => isWhole(peer.text));
+		assert.match(peer.text, /^HTTP\/1\.1 20\d .*\r\n(.*\r\n)*connection: close\r\n/i);
+		peer.send(NEXT);
+	}
+	// What the server reads, it has read before it answers those that come later.
+	const honest = new Peer(t, port);
+	for (let count = 1; count <= 5; count++) {
+		honest.send(NEXT);
+		await honest.until(() => honest.text.split('\r\n\r\nnext').length === count + 1);
+	}
+	assert.equal(ran.next, 5);
+	for (const { peer } of peers) assert.doesNotMatch(peer.text, /next/);
+});
+
+test('a chunked request that is followed by trailers in the same packet does not run', async (t) => {
+	const { ran, routes } = counting();
+	const { port } = await start(t, routes);
+	for (const request of [`${HEAD}6\r\n"body"\r\n0\r\nX-Sum: 1\r\n\r\n`, to('/stop', '0\r\nX-Sum: 1\r\n\r\n')]) {
+		const peer = new Peer(t, port);
+		peer.send(request);
+		assert.match(await peer.untilClosed(), /^HTTP\/1\.1 505 /);
+	}
+	assert.deepEqual([ran.echo, ran.stop], [0, 0]);
+});
+
+test('a chunked body whose end is taken for data, because of a chunk extension, is refused soon', async (t) => {
+	const { ran, routes } = counting();
+	const { port } = await start(t, routes, { limits: { swallowedEndMs: 50 } });
+	const peer = new Peer(t, port);
+	peer.send(`${HEAD}6;a=b\r\n"body"\r\n0\r\n\r\n`);
+	const text = await peer.untilClosed();
+	assert.match(text, /^HTTP\/1\.1 400 /);
+	assert.match(text, /chunk extensions/);
+	assert.equal(ran.echo, 0);
+});
+
+test('data that only looks like the end of a body is data where more follows', async (t) => {
+	const { routes } = counting();
+	const { port } = await start(t, routes, { limits: { swallowedEndMs: 5_000 } });
+	const peer = new Peer(t, port);
+	const text = '[\r\n0\r\n\r\n';
+	peer.send(`${HEAD}${text.length.toString(16)}\r\n${text}\r\n`);
+	await new Promise((resolve) => setImmediate(resolve));
+	peer.send('4\r\n,1 ]\r\n0\r\n\r\n');
+	assert.ok((await peer.untilClosed()).endsWith('{"body":[0,1]}'));
+});
+
+test('a client that leaves behind a chunked request keeps it from running', async (t) => {
+	const { ran, routes } = counting();
+	const { port, server } = await start(t, routes);
+	const peer = new Peer(t, port);
+	peer.send(HEAD);
+	peer.socket.destroySoon();
+	await eventually(() => peer.closed, 'the client has left');
+	await server.settled();
+	assert.equal(ran.echo, 0);
+});
+
+test('requests with a length keep their connection', async (t) => {
+	const { ran, routes } = counting();
+	const { port } = await start(t, routes);
+	const peer = new Peer(t, port);
+	for (let count = 1; count <= 3; count++) {
+		peer.send('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n"body"');
+		await peer.until(() => peer.text.split('{"body":"body"}').length === count + 1);
+	}
+	assert.equal(peer.closed, false);
+	assert.equal(ran.echo, 3);
+});
