@@ -1,5 +1,6 @@
 // Programs of the system that some tests use. Where one cannot be had, its tests skip themselves and say so.
 import { existsSync, readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import { findProgram, run, say } from './project.mjs';
 
 /** The path of a Chromium, installed where that can be done without asking; null where there is none. */
@@ -28,6 +29,21 @@ export async function ensureTracer() {
 		(await install('strace', find)) ??
 		missing('strace', 'the system-call test', 'install it (Debian: apt-get install strace)')
 	);
+}
+
+/** Installs nginx and HAProxy, which stand in front of the server in some tests. */
+export async function ensureProxies() {
+	// Debian keeps servers in a folder that is not on every user's PATH.
+	process.env.PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin`;
+	for (const [name, program, packageName] of [
+		['nginx', 'nginx', 'nginx-light'],
+		['HAProxy', 'haproxy', 'haproxy'],
+	]) {
+		const find = () => findProgram(program);
+		if (find() === null && (await install(packageName, find)) === null) {
+			missing(name, `the tests behind ${name}`, `install it (Debian: apt-get install ${packageName})`);
+		}
+	}
 }
 
 function missing(program, tests, remedy) {

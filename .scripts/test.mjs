@@ -6,7 +6,7 @@ import { ensureBinary, whyNoBinary } from './binary.mjs';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { ensureDescribed } from './openapi.mjs';
-import { ensureBrowser, ensureTracer } from './programs.mjs';
+import { ensureBrowser, ensureProxies, ensureTracer } from './programs.mjs';
 import { filesBelow, isEntry, main, Remedy, run, say } from './project.mjs';
 import { bundleTests } from './test-bundle.mjs';
 
@@ -44,6 +44,7 @@ if (isEntry(import.meta.url)) {
 		return runTests(all, process.argv.slice(2), async (files) => {
 			const browser = await ensureBrowser();
 			await ensureTracer();
+			if (files.some((path) => path.includes('behind-proxies'))) await ensureProxies();
 			await ensureBuilt();
 			await ensureDescribed();
 			if (files.some((path) => path.startsWith('test/binary/')) && whyNoBinary() === null) await ensureBinary();
