@@ -1,6 +1,8 @@
 import type * as uWS from 'uWebSockets.js';
 import type { Log } from '../base/index.ts';
 import { createClientAddress } from './client-address.ts';
+import { ConnectionLimit } from './connection-limit.ts';
+import { connectionsOf, descriptorLimit } from './descriptor-limit.ts';
 import { Dispatcher } from './dispatch.ts';
 import { Exchange, type Surroundings } from './exchange.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
@@ -26,6 +28,8 @@ export interface HttpServerOptions {
 	observer?: RequestObserver | null;
 	/** Whether `routes` are not all: other paths are answered 503 until `serve` brings the rest. */
 	starting?: boolean;
+	/** Connections that may be open at once. Default: what the process's limit on file descriptors leaves for them. */
+	maxConnections?: number;
 }
 
 /** A listening HTTP server. */
@@ -83,12 +87,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		observer: options.observer ?? null,
 		pending,
 	};
+	const connections = new ConnectionLimit(options.maxConnections ?? connectionsOf(descriptorLimit()), options.log);
 	let app: uWS.TemplatedApp | null = null;
 	const accept = (res: uWS.HttpResponse, req: uWS.HttpRequest): void => Exchange.accept(res, req, around);
 	return {
 		async listen() {
 			const library = await loadLibrary();
-			app = library.App().any('/*', accept).any('/', accept);
+			app = library
+				.App()
+				.filter((res, change) => connections.count(res, change))
+				.any('/*', accept)
+				.any('/', accept);
 			return bind(library, app, options.host, options.port);
 		},
 		serve(routes) {

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import type { Log } from '../../src/base/index.ts';
+import { connectionsOf, readLimit } from '../../src/http/descriptor-limit.ts';
+import { codeOf, eventually, Peer, start } from './harness.ts';
+
+const GET = 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\n';
+const hello = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) } as const;
+const LIMIT = 20;
+
+test('a connection beyond the limit is answered 503 and closed, and one that ends makes room', async (t) => {
+	const lines: Array<{ level: number; msg: string }> = [];
+	const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }) as Log;
+	const { port } = await start(t, [hello], { log, maxConnections: LIMIT });
+	const held: Peer[] = [];
+	for (let count = 0; count < LIMIT; count++) {
+		const peer = new Peer(t, port);
+		peer.send(GET);
+		await peer.untilText('hello');
+		held.push(peer);
+	}
+	for (let count = 0; count < 5; count++) {
+		const text = await new Peer(t, port).untilClosed();
+		assert.match(text, /^HTTP\/1\.1 503 /);
+		assert.match(text, /\r\nretry-after: \d+\r\n/);
+		assert.match(text, /\r\nconnection: close\r\n/i);
+		assert.equal(codeOf(JSON.parse(text.split('\r\n\r\n')[1] as string)), 'unavailable');
+	}
+	held[0]?.send(GET);
+	await held[0]?.until(() => held[0]?.text.split('hello').length === 3);
+	assert.deepEqual(
+		lines.map(({ level }) => level),
+		[40],
+		'said once',
+	);
+	for (const peer of held.splice(0, 5)) peer.socket.destroy();
+	await eventually(() => lines.length === 2, 'the log says that connections are accepted again');
+	const later = new Peer(t, port);
+	later.send(GET);
+	await later.untilText('hello');
+});
+
+test('clients get what files, database and workers do not need of the descriptors', () => {
+	assert.equal(connectionsOf(1024), 768);
+	assert.equal(connectionsOf(200), 100);
+	assert.equal(connectionsOf(1_048_576), 1_048_576 - 4096);
+	assert.equal(connectionsOf(Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY);
+	const limits = [
+		'Limit                     Soft Limit           Hard Limit           Units     ',
+		'Max processes             7873                 7873                 processes ',
+		'Max open files            1024                 4096                 files     ',
+	];
+	assert.equal(readLimit(limits.join('\n')), 1024);
+	assert.equal(readLimit(limits.join('\n').replace('1024', 'unlimited')), Number.POSITIVE_INFINITY);
+});
