@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -20,14 +20,19 @@ export interface IncomingBlob {
 }
 
 const HEAD_BYTES = 64 * 1024;
+/** Room that must be there before a disk that was full counts as well again: small uploads and commits fit. */
+const PROBE_BYTES = 1024 * 1024;
 
 /** Files by the SHA-256 of their content, in a folder of the data directory. */
 export class BlobStore {
 	readonly #folder: string;
 	readonly #incoming: string;
 	readonly #locks = new KeyedLock();
+	readonly #onFailure: (error: unknown) => void;
 
-	constructor(folder: string) {
+	/** @param onFailure is told of what the disk did not take */
+	constructor(folder: string, onFailure: (error: unknown) => void = () => {}) {
+		this.#onFailure = onFailure;
 		this.#folder = folder;
 		this.#incoming = join(folder, 'incoming');
 	}
@@ -71,7 +76,7 @@ export class BlobStore {
 			await pipeline(source, tap, createWriteStream(temporary, { flags: 'wx', flush: true, mode: 0o600 }));
 		} catch (error) {
 			await rm(temporary, { force: true });
-			throw diskError(error);
+			throw this.#diskError(error);
 		}
 		const name = hash.digest('hex');
 		const target = this.path(name);
@@ -79,7 +84,7 @@ export class BlobStore {
 			hash: name,
 			size,
 			head: Buffer.concat(head),
-			keep: () => moveDurably(temporary, target).catch((error: unknown) => Promise.reject(diskError(error))),
+			keep: () => moveDurably(temporary, target).catch((error: unknown) => Promise.reject(this.#diskError(error))),
 			discard: () => rm(temporary, { force: true }),
 		};
 	}
@@ -90,6 +95,25 @@ export class BlobStore {
 	 */
 	exclusive<T>(hash: string, task: () => Promise<T>): Promise<T> {
 		return this.#locks.run(hash, task);
+	}
+
+	/** Writes a file durably and removes it: rejects where that fails. */
+	async probe(): Promise<void> {
+		const path = join(this.#incoming, `probe-${randomUUID()}`);
+		try {
+			await writeFile(path, Buffer.alloc(PROBE_BYTES), { flag: 'wx', flush: true, mode: 0o600 });
+		} finally {
+			await rm(path, { force: true });
+		}
+	}
+
+	/** What a file of ours could not do, as an answer; errors of the source go through as they are. */
+	#diskError(error: unknown): unknown {
+		const ours = error instanceof Error && typeof (error as NodeJS.ErrnoException).path === 'string';
+		const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
+		if (!ours && !full) return error;
+		this.#onFailure(error);
+		return new AppError('unavailable', 'The file could not be written to disk.', { retry_after: 5, cause: error });
 	}
 
 	/** The hashes of all kept blobs. */
@@ -111,12 +135,4 @@ async function moveDurably(from: string, to: string): Promise<void> {
 	await syncFolder(shard);
 	// Also where the folder was there: who made it may not have come this far yet.
 	await syncFolder(dirname(shard));
-}
-
-/** What a file of ours could not do, as an answer; errors of the source go through as they are. */
-function diskError(error: unknown): unknown {
-	const ours = error instanceof Error && typeof (error as NodeJS.ErrnoException).path === 'string';
-	const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
-	if (!ours && !full) return error;
-	return new AppError('unavailable', 'The file could not be written to disk.', { retry_after: 5, cause: error });
 }

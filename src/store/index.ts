@@ -13,6 +13,7 @@ export type {
 	Write,
 } from './commit.ts';
 export { PENDING, REMAINS } from './commit.ts';
+export { folderProblem } from './folder-problem.ts';
 export type {
 	ApiKeyRecord,
 	AssistantRecord,
@@ -66,3 +67,4 @@ export {
 	versionOf,
 	type WaitingWebhook,
 } from './store.ts';
+export type { WriteProblem } from './write-health.ts';

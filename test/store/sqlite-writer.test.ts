@@ -65,7 +65,7 @@ test('on a full disk commits are refused without a trace, and go on once there i
 	});
 	const ends = writer.run([insertion(), huge, insertion()]);
 	const stored = ends.filter(({ ok }) => ok).length;
-	assert.deepEqual(ends[1], { ok: false, message: 'database or disk is full' });
+	assert.deepEqual(ends[1], { ok: false, message: 'database or disk is full', code: 'SQLITE_FULL' });
 	assert.equal(count('assistants'), stored, 'what was answered well is there, and nothing else');
 	assert.equal(count('messages'), 0);
 
@@ -86,7 +86,7 @@ test('while another process holds the database a batch is refused as a whole, an
 	other.exec('BEGIN IMMEDIATE');
 	assert.deepEqual(
 		writer.run([insertion(), insertion()]),
-		Array.from({ length: 2 }, () => ({ ok: false, message: 'database is locked' })),
+		Array.from({ length: 2 }, () => ({ ok: false, message: 'database is locked', code: 'SQLITE_BUSY' })),
 	);
 	other.exec('ROLLBACK');
 	assert.equal(writer.run([insertion()])[0]?.ok, true);

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { AppError, type Deferred, deferred, messageOf, newId } from '../../base/index.ts';
+import { AppError, createLog, type Deferred, deferred, type Log, messageOf, newId } from '../../base/index.ts';
 import { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
 import type { Jobs, Store } from '../store.ts';
+import { ENDED_CODE, STALLED_CODE, WriteHealth } from '../write-health.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
 import { SqliteReaders } from './readers.ts';
 import { RecentMessages } from './recent-messages.ts';
@@ -21,13 +22,36 @@ export interface SqliteStoreOptions {
 	onFailure?: (error: Error) => void;
 	/** `server` (the default) owns the data directory alone; `tool` writes beside a running server. */
 	role?: 'server' | 'tool';
+	/** Where failures of the disk are told. */
+	log?: Log;
 }
 
 /** Tasks that wait for the writer at most; over it a commit is refused, so that a dead disk cannot fill the memory. */
 const BACKLOG = 20_000;
 
+const LOOK_MS = 1_000;
+/** Looks without any answer after which the disk counts as stuck. The longest waits for a lock are five seconds. */
+const STALLED_LOOKS = 20;
+const STALLED = `The writer has not answered for ${(LOOK_MS * STALLED_LOOKS) / 1_000} seconds.`;
+
+const PROBE_ID = 'write_probe';
+/** Changes a page of the database, and nothing that it holds. */
+const PROBE: Commit = {
+	write: [
+		{ op: 'insert', kind: 'server_facts', record: { id: PROBE_ID, value: '', created_at: 0 } },
+		{ op: 'remove', kind: 'server_facts', id: PROBE_ID },
+	],
+};
+
+/** The store, and what only its owner asks. */
+export interface OpenedStore extends Store {
+	readonly databaseFile: string;
+	/** Whether writes succeed. */
+	readonly health: Pick<WriteHealth, 'problem'>;
+}
+
 /** Opens the embedded store: starts the writer thread, waits until the schema is today's, and opens the reading side. */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store & { databaseFile: string }> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
 	const workerData: WriterThreadData = {
 		dataDir: options.dataDir,
 		role: options.role ?? 'server',
@@ -36,9 +60,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 	const thread = new Worker(options.writer.file, { workerData, execArgv: options.writer.execArgv ?? [] });
 	try {
 		const fence = await started(thread);
-		const blobs = new BlobStore(join(options.dataDir, 'blobs'));
+		const folder = join(options.dataDir, 'blobs');
+		let health: WriteHealth | undefined;
+		const blobs = new BlobStore(folder, (error) => health?.fileFailed(error));
 		await blobs.prepare({ alone: workerData.role === 'server' });
-		return new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence, options.onFailure);
+		const store = new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence, options);
+		health = store.health;
+		return store;
 	} catch (error) {
 		await thread.terminate();
 		throw error;
@@ -56,11 +84,12 @@ function started(thread: Worker): Promise<Fence> {
 	});
 }
 
-class SqliteStore extends SqliteReaders implements Store {
+class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly blobs: BlobStore;
 	readonly jobs: Jobs;
 	readonly databaseFile: string;
 	readonly fence: Fence;
+	readonly health: WriteHealth;
 	readonly #thread: Worker;
 	readonly #readOnly: Database;
 	readonly #recent = new RecentMessages();
@@ -72,6 +101,11 @@ class SqliteStore extends SqliteReaders implements Store {
 	#failure: Error | undefined;
 	#closing = false;
 	readonly #closed = deferred<void>();
+	/** Looks whether the writer still answers. */
+	readonly #watch: NodeJS.Timeout;
+	/** Looks in a row at which tasks waited and none had been answered since the look before. */
+	#stillLooks = 0;
+	#answeredSince = false;
 
 	readonly #onFailure: (error: Error) => void;
 
@@ -80,7 +114,7 @@ class SqliteStore extends SqliteReaders implements Store {
 		file: string,
 		blobs: BlobStore,
 		fence: Fence,
-		onFailure: (error: Error) => void = () => {},
+		{ onFailure = () => {}, log }: Pick<SqliteStoreOptions, 'onFailure' | 'log'>,
 	) {
 		const db = openReadOnly(file);
 		super(db);
@@ -90,6 +124,9 @@ class SqliteStore extends SqliteReaders implements Store {
 		this.blobs = blobs;
 		this.fence = fence;
 		this.#onFailure = onFailure;
+		this.health = new WriteHealth({ log: log ?? createLog('silent'), probe: () => this.#probe() });
+		this.#watch = setInterval(() => this.#lookForStall(), LOOK_MS);
+		this.#watch.unref();
 		this.jobs = { claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs) };
 		thread.on('message', (message: FromWriter) => this.#receive(message));
 		thread.on('error', (error) => this.#fail(error));
@@ -119,20 +156,42 @@ class SqliteStore extends SqliteReaders implements Store {
 			}
 			await this.#closed.promise;
 		}
+		clearInterval(this.#watch);
+		this.health[Symbol.dispose]();
 		this.#readOnly.close();
 		await this.#thread.terminate();
+	}
+
+	/** Writes a file and a commit, each durably, and leaves nothing of them. */
+	async #probe(): Promise<void> {
+		await this.blobs.probe();
+		await this.#submit<CommitOutcome>({ task: 'commit', commit: PROBE }, { isProbe: true });
+	}
+
+	/** Counts looks instead of time: after this thread was held up itself, the answers are there and only not read yet. */
+	#lookForStall(): void {
+		this.#stillLooks = this.#waiting.size === 0 || this.#answeredSince ? 0 : this.#stillLooks + 1;
+		this.#answeredSince = false;
+		if (this.#stillLooks === STALLED_LOOKS) this.health.failed(STALLED_CODE, STALLED);
 	}
 
 	#claim(kind: string, limit: number, leaseMs: number): Promise<Job[]> {
 		return this.#submit<Job[]>({ task: 'claim', kind, limit, now: Date.now(), leaseMs });
 	}
 
-	async #submit<T extends CommitOutcome | Job[]>(task: WriterTask): Promise<T> {
+	async #submit<T extends CommitOutcome | Job[]>(task: WriterTask, { isProbe = false } = {}): Promise<T> {
 		if (this.#closing || this.#failure) {
 			throw new AppError('unavailable', 'The database is closed.', { cause: this.#failure });
 		}
 		if (this.#waiting.size >= BACKLOG) {
 			throw new AppError('unavailable', 'The disk does not keep up with the writes.', { retry_after: 1 });
+		}
+		if (!isProbe && this.health.problem?.reason === 'disk_stalled') {
+			this.health.failed(STALLED_CODE, STALLED);
+			throw new AppError('unavailable', 'The change could not be written to disk.', {
+				retry_after: 5,
+				cause: Object.assign(new Error(STALLED), { code: STALLED_CODE }),
+			});
 		}
 		const done = deferred<WriterOutcome>();
 		this.#waiting.set(this.#next++, { task, done });
@@ -143,9 +202,10 @@ class SqliteStore extends SqliteReaders implements Store {
 		}
 		const outcome = await done.promise;
 		if (!outcome.ok) {
+			this.health.failed(outcome.code, outcome.message);
 			throw new AppError('unavailable', 'The change could not be written to disk.', {
 				retry_after: 5,
-				cause: new Error(outcome.message),
+				cause: Object.assign(new Error(outcome.message), { code: outcome.code }),
 			});
 		}
 		return outcome.value as T;
@@ -178,6 +238,8 @@ class SqliteStore extends SqliteReaders implements Store {
 			return;
 		}
 		if (!('outcomes' in message)) return;
+		this.#answeredSince = true;
+		this.health.moved();
 		for (const [offset, outcome] of message.outcomes.entries()) this.#settle(message.first + offset, outcome);
 	}
 
@@ -212,6 +274,7 @@ class SqliteStore extends SqliteReaders implements Store {
 	#fail(error: Error): void {
 		if (this.#failure) return;
 		this.#failure = error;
+		if (!this.#closing) this.health.failed(ENDED_CODE, error.message);
 		for (const { done } of this.#waiting.values()) done.resolve({ ok: false, message: error.message });
 		this.#waiting.clear();
 		this.#closed.resolve();

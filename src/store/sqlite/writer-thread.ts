@@ -2,7 +2,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { makeFolder } from '../../base/index.ts';
+import { makeFolder, messageOf } from '../../base/index.ts';
+import { folderProblem } from '../folder-problem.ts';
+import { GONE_CODE } from '../write-health.ts';
 import { databaseFile, openWritable } from './connection.ts';
 import { migrate, requireSchema } from './migrations.ts';
 import { currentFence, type Fence, takeFence, Writer, type WriterOutcome, type WriterTask } from './writer.ts';
@@ -54,7 +56,7 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 		fence = data.role === 'server' ? takeFence(db, 'main', data.owner) : currentFence(db, 'main');
 		writer = new Writer(db, fence);
 	} catch (error) {
-		const message = error instanceof Error ? error.message : String(error);
+		const message = folderProblem(error, data.dataDir)?.message ?? messageOf(error);
 		post({
 			refused: message.includes(data.dataDir)
 				? message
@@ -105,7 +107,9 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 			messages.push(following);
 			tasks.push(...following.tasks);
 		}
-		const outcomes = present() ? writer.run(tasks) : tasks.map((): WriterOutcome => ({ ok: false, message: GONE }));
+		const outcomes = present()
+			? writer.run(tasks)
+			: tasks.map((): WriterOutcome => ({ ok: false, message: GONE, code: GONE_CODE }));
 		let at = 0;
 		for (const message of messages) {
 			post({ first: message.first, outcomes: outcomes.slice(at, at + message.tasks.length) });

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { messageOf } from '../../base/index.ts';
 import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
 import { eraseConversation } from './conversation-erasure.ts';
@@ -65,7 +66,19 @@ export type WriterTask =
 	| { task: 'claim'; kind: string; limit: number; now: number; leaseMs: number };
 
 /** How a task ended: its value, or the message of the error that undid it. */
-export type WriterOutcome = { ok: true; value: CommitOutcome | Job[] } | { ok: false; message: string };
+export type WriterOutcome = { ok: true; value: CommitOutcome | Job[] } | WriterFailure;
+
+/** What undid a task: SQLite's code, where it is one of SQLite's errors. */
+export interface WriterFailure {
+	ok: false;
+	message: string;
+	code?: string;
+}
+
+function failureOf(error: unknown): WriterFailure {
+	const code = (error as { code?: unknown } | null)?.code;
+	return { ok: false, message: messageOf(error), ...(typeof code === 'string' ? { code } : {}) };
+}
 
 /**
  * Carries out tasks on the writing connection: many in one transaction, each in a savepoint of its own, so that one that
@@ -92,8 +105,7 @@ export class Writer {
 			return outcomes;
 		} catch (error) {
 			if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
-			const message = error instanceof Error ? error.message : String(error);
-			return tasks.map(() => ({ ok: false, message }));
+			return tasks.map(() => failureOf(error));
 		}
 	}
 
@@ -115,7 +127,7 @@ export class Writer {
 			if (error instanceof ConflictError) {
 				return { ok: true, value: { outcome: 'conflict', kind: error.kind, id: error.id } };
 			}
-			return { ok: false, message: error instanceof Error ? error.message : String(error) };
+			return failureOf(error);
 		}
 	}
 

@@ -1,0 +1,34 @@
+import { AppError } from '../base/index.ts';
+
+/** What to do about a folder, by the code of what could not be done in it. */
+const REMEDIES: Readonly<Record<string, string>> = {
+	EACCES: 'this user may not write there. Give the folder to the user that runs Parley',
+	EPERM: 'this user may not write there. Give the folder to the user that runs Parley',
+	EEXIST: 'there is a file in its place. Move that away',
+	ENOTDIR: 'there is a file in its place, or in the place of a folder above it. Move that away',
+	EROFS: 'the disk is mounted read-only. Mount it for writing',
+	ENOSPC: 'the disk is full. Make room',
+	EDQUOT: 'the quota of the disk is used up. Make room',
+	EIO: 'the disk reports errors. Look at its health',
+	EMFILE: 'this process may not open more files. Raise the limit (ulimit -n)',
+	SQLITE_FULL: 'the disk is full. Make room',
+	SQLITE_READONLY: 'the database may not be written to. Give the files to the user that runs Parley',
+	SQLITE_CANTOPEN: 'the database cannot be opened. Give the files to the user that runs Parley',
+	SQLITE_PERM: 'the database may not be opened. Give the files to the user that runs Parley',
+	SQLITE_IOERR: 'the disk reports errors. Look at its health, and whether it is full',
+};
+
+/**
+ * The sentence about what could not be done in the data folder, with what the operator can do about it; null for an error
+ * of another kind.
+ */
+export function folderProblem(error: unknown, dataDir: string): AppError | null {
+	const code = (error as { code?: unknown } | null)?.code;
+	if (error instanceof AppError || typeof code !== 'string') return null;
+	const known = Object.keys(REMEDIES).find((begin) => code.startsWith(begin));
+	if (known === undefined) return null;
+	const { path } = error as NodeJS.ErrnoException;
+	const where = path === undefined || path === dataDir ? '' : ` (${path})`;
+	const sentence = `The data folder ${dataDir} cannot be used${where}: ${REMEDIES[known]}, or set PARLEY_DATA_DIR to another folder. (${code})`;
+	return new AppError('unavailable', sentence, { cause: error });
+}

@@ -1,0 +1,174 @@
+import { type Log, messageOf } from '../base/index.ts';
+
+/** Why nothing can be stored. */
+export type WriteProblemReason = keyof typeof SENTENCES;
+
+/** Nothing can be stored, and why. */
+export interface WriteProblem {
+	reason: WriteProblemReason;
+	/** For people; names no path. */
+	message: string;
+}
+
+export interface WriteHealthOptions {
+	log: Log;
+	/** Writes something and syncs it; rejects where that fails. Called while writes fail, one call at a time. */
+	probe(): Promise<void>;
+	/** Milliseconds from one probe to the next. */
+	probeMs?: number;
+	/** Milliseconds from one line about a lasting problem to the next. */
+	repeatMs?: number;
+}
+
+const SENTENCES = {
+	disk_full: 'The disk is full: nothing can be stored.',
+	disk_error: 'The disk reports errors: nothing can be stored.',
+	disk_stalled: 'The disk does not answer: nothing can be stored.',
+	database_damaged: 'The database is damaged: nothing can be stored.',
+	database_read_only: 'The database may not be written to: nothing can be stored.',
+	database_busy: 'Another program holds the database: nothing can be stored.',
+	database_gone: 'The database file was moved, deleted or replaced: nothing can be stored.',
+	writer_ended: 'The thread that writes has ended: nothing can be stored.',
+} as const;
+
+/** Codes of this store beside those of SQLite and of the operating system. */
+export const GONE_CODE = 'DATABASE_GONE';
+export const STALLED_CODE = 'WRITES_STALLED';
+export const ENDED_CODE = 'WRITER_ENDED';
+
+/** By the beginning of a code; the first that fits. What fits none belongs to the one write that failed, not to the disk. */
+const REASONS: ReadonlyArray<readonly [RegExp, WriteProblemReason]> = [
+	[/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'disk_full'],
+	[/^(SQLITE_CORRUPT|SQLITE_NOTADB)/, 'database_damaged'],
+	[/^(SQLITE_READONLY|SQLITE_PERM|EROFS|EACCES|EPERM)/, 'database_read_only'],
+	[/^(SQLITE_BUSY|SQLITE_LOCKED)/, 'database_busy'],
+	[/^(SQLITE_IOERR|SQLITE_CANTOPEN|SQLITE_PROTOCOL|SQLITE_NOMEM|EIO|EMFILE|ENFILE|ENODEV|ESTALE)/, 'disk_error'],
+	[/^DATABASE_GONE$/, 'database_gone'],
+	[/^WRITES_STALLED$/, 'disk_stalled'],
+	[/^WRITER_ENDED$/, 'writer_ended'],
+];
+
+const PROBE_MS = 3_000;
+/** A disk that fails again soon after it recovered is believed again later and later. */
+const LONGEST_PROBE_MS = 30_000;
+const REPEAT_MS = 60_000;
+
+/**
+ * Whether writes succeed. While they fail it tries a write of its own every few seconds, because a server that is not ready
+ * gets no requests that would show that writes succeed again. Each change is logged, and a lasting problem once a minute.
+ */
+export class WriteHealth implements Disposable {
+	readonly #options: WriteHealthOptions;
+	readonly #repeatMs: number;
+	#problem: { reason: WriteProblemReason; code: string; cause: string; since: number } | null = null;
+	#timer: NodeJS.Timeout | undefined;
+	#probing = false;
+	#probeMs: number;
+	#recoveredAt = Number.NEGATIVE_INFINITY;
+	#toldAt = Number.NEGATIVE_INFINITY;
+	/** When a file that could not be written was last told of. */
+	#fileToldAt = Number.NEGATIVE_INFINITY;
+	/** Writes that have failed since the last line. */
+	#failures = 0;
+	#disposed = false;
+
+	constructor(options: WriteHealthOptions) {
+		this.#options = options;
+		this.#probeMs = options.probeMs ?? PROBE_MS;
+		this.#repeatMs = options.repeatMs ?? REPEAT_MS;
+	}
+
+	/** Null while writes succeed. */
+	get problem(): WriteProblem | null {
+		if (this.#problem === null) return null;
+		const { reason } = this.#problem;
+		return { reason, message: SENTENCES[reason] };
+	}
+
+	/** A write has failed. Nothing follows from a code that belongs to that write alone, such as a constraint's. */
+	failed(code: string | undefined, cause: string): void {
+		const reason = reasonOf(code);
+		if (reason === null || code === undefined || this.#disposed) return;
+		this.#failures++;
+		const isChange = this.#problem?.reason !== reason;
+		if (this.#problem === null) this.#begin();
+		if (isChange) this.#problem = { reason, code, cause, since: this.#problem?.since ?? performance.now() };
+		if (isChange || performance.now() - this.#toldAt >= this.#repeatMs) this.#tell(isChange);
+	}
+
+	/** A file could not be written. It may have been too large for what room there is: a probe tells whether anything fits. */
+	fileFailed(error: unknown): void {
+		const code = (error as NodeJS.ErrnoException | null)?.code;
+		if (reasonOf(code) === null || this.#disposed) return;
+		if (performance.now() - this.#fileToldAt >= this.#repeatMs) {
+			this.#fileToldAt = performance.now();
+			this.#options.log.error({ code, cause: messageOf(error) }, 'an uploaded file could not be written');
+		}
+		if (this.#problem === null) void this.#probe();
+	}
+
+	/** Writes that had not been answered for long are answered again. */
+	moved(): void {
+		if (this.#problem?.reason === 'disk_stalled') this.#recover();
+	}
+
+	[Symbol.dispose](): void {
+		this.#disposed = true;
+		clearInterval(this.#timer);
+	}
+
+	#begin(): void {
+		// Doubled where the last recovery did not last; back to the beginning where it did.
+		const relapsed = performance.now() - this.#recoveredAt < this.#repeatMs;
+		this.#probeMs = relapsed ? Math.min(this.#probeMs * 2, LONGEST_PROBE_MS) : (this.#options.probeMs ?? PROBE_MS);
+		this.#timer = setInterval(() => {
+			// A probe that hangs as well gives no other sign.
+			if (this.#probing && performance.now() - this.#toldAt >= this.#repeatMs) this.#tell(false);
+			void this.#probe();
+		}, this.#probeMs);
+		this.#timer.unref();
+	}
+
+	async #probe(): Promise<void> {
+		if (this.#probing || this.#disposed) return;
+		this.#probing = true;
+		try {
+			await this.#options.probe();
+			if (this.#problem !== null && !this.#disposed) this.#recover();
+		} catch (error) {
+			const { cause } = error as Error;
+			const origin = cause instanceof Error ? cause : error;
+			this.failed((origin as NodeJS.ErrnoException).code, messageOf(origin));
+		} finally {
+			this.#probing = false;
+		}
+	}
+
+	#recover(): void {
+		if (this.#problem === null) return;
+		const { reason, since } = this.#problem;
+		clearInterval(this.#timer);
+		this.#problem = null;
+		this.#failures = 0;
+		this.#recoveredAt = performance.now();
+		this.#options.log.warn({ reason, seconds: secondsSince(since) }, 'writes succeed again');
+	}
+
+	#tell(isChange: boolean): void {
+		if (this.#problem === null) return;
+		const { reason, code, cause, since } = this.#problem;
+		const facts = { reason, code, cause, failures: this.#failures, seconds: secondsSince(since) };
+		this.#options.log.error(facts, isChange ? `writes fail: ${SENTENCES[reason]}` : 'writes still fail');
+		this.#failures = 0;
+		this.#toldAt = performance.now();
+	}
+}
+
+function reasonOf(code: string | undefined): WriteProblemReason | null {
+	if (code === undefined) return null;
+	return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? null;
+}
+
+function secondsSince(moment: number): number {
+	return Math.round((performance.now() - moment) / 1_000);
+}
