@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import {
 	Access,
+	ClientNames,
+	type Console,
 	CredentialWatch,
 	DeviceCookies,
 	type FirstStart,
+	FirstStartNotice,
 	firstStart,
 	Idempotency,
 	Passwords,
-	passwordLink,
 	Sessions,
 	Sweeper,
 	secretKeyOf,
@@ -25,6 +27,7 @@ import {
 	passwordPageRoutes,
 	SERVED_WHILE_DRAINING,
 	serverRoutes,
+	type Unready,
 	widgetErrorHeaders,
 	widgetFileRoutes,
 } from './api/index.ts';
@@ -43,17 +46,17 @@ import {
 import type { Settings } from './config/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
-import { createHttpServer } from './http/index.ts';
+import { createHttpServer, RequestLog } from './http/index.ts';
 import { Knowledge } from './knowledge/index.ts';
 import { type ChatProvider, createEmbedders, createModels, createProviders } from './models/index.ts';
 import { createNetwork, type Network } from './net/index.ts';
 import { Outbox } from './outbox/index.ts';
 import { createPool, type Pool, workerEntry } from './pool/index.ts';
-import { openSqliteStore } from './store/index.ts';
+import { folderProblem, openSqliteStore, type Store } from './store/index.ts';
 import { Tools } from './tools/index.ts';
 import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
 
-export { FIRST_OWNER } from './access/index.ts';
+export type { Console } from './access/index.ts';
 
 /** What tests put in the place of the real thing. */
 export interface AppOverrides {
@@ -63,8 +66,10 @@ export interface AppOverrides {
 	pool?: Pool;
 	/** Model providers beside the built-in one. */
 	providers?: ChatProvider[];
-	/** Is told what the first start made as soon as it is stored, before anything else can fail: it cannot be had again. */
+	/** Is told what the first start made, once it is stored. */
 	onFirstStart?: (first: FirstStart) => void;
+	/** Where the operator is told of it; without, nothing is written or printed. */
+	console?: Console;
 	/** How passwords are hashed. */
 	passwords?: Passwords;
 	/** Milliseconds that a model may take for a reply. */
@@ -77,25 +82,65 @@ export interface AppOverrides {
 export interface App extends AsyncDisposable {
 	/** Where it listens, for example `http://127.0.0.1:8080`. */
 	url: string;
-	/** The link by which a password is set, with the server's address as browsers see it. */
-	passwordLink(token: string): string;
 	/** Whether there is no owner with a password: then the dashboard is closed to everybody. */
 	nobodyCanSignIn: boolean;
+	/** Whether this was the first start on the data folder. */
+	isFirstStart: boolean;
 	/** Takes no new work and lets running replies end, for `ms` at most. Dispose afterwards. */
 	drain(ms: number): Promise<void>;
 }
 
 const REPLY_MS = 5 * 60_000;
+const NOT_READY = {
+	starting: { reason: 'starting', message: 'The server is starting.' },
+	stopping: { reason: 'stopping', message: 'The server is stopping.' },
+} as const;
 /** Event streams that have nothing to wait for any more are given so long to send what they have. */
 const STREAMS_MS = 2_000;
 /** Owners that are looked at for one with a password. */
 const OWNERS = 100;
 
-/** Builds every part in the order of its dependencies, and listens. On failure what was built is closed again. */
+/**
+ * Listens, then builds every part in the order of its dependencies. On failure what was built is closed again.
+ * @throws AppError `unavailable` with a sentence for what the operator can mend
+ */
 export async function startApp(settings: Settings, overrides: AppOverrides = {}): Promise<App> {
+	try {
+		return await buildApp(settings, overrides);
+	} catch (error) {
+		throw folderProblem(error, settings.data_dir) ?? error;
+	}
+}
+
+async function buildApp(settings: Settings, overrides: AppOverrides): Promise<App> {
 	await using parts = new Owned();
 	const clock = overrides.clock ?? systemClock;
 	const log = overrides.log ?? createLog(settings.log_level);
+	const clientNames = new ClientNames(settings.request_log_address);
+
+	let state: 'starting' | 'ready' | 'stopping' = 'starting';
+	let writes: { readonly problem: Unready | null } = { problem: null };
+	const whyUnready = () => (state === 'ready' ? writes.problem : NOT_READY[state]);
+	const stateRoutes = serverRoutes({ whyUnready, version: version() });
+	// First of all: where the port is taken, nothing has been made that would be shown only once.
+	const server = parts.use(
+		createHttpServer({
+			host: settings.host,
+			port: settings.port,
+			routes: stateRoutes,
+			starting: true,
+			log,
+			observer: requestLog(settings, log, clientNames),
+			trustedProxies: settings.trusted_proxies,
+			servedWhileDraining: SERVED_WHILE_DRAINING,
+			errorHeaders: widgetErrorHeaders,
+		}),
+	);
+	const { host, port } = await server.listen().catch((cause: unknown) => {
+		const remedy = 'Set PARLEY_PORT to another port, or PARLEY_HOST to an address of this machine.';
+		throw new AppError('unavailable', `${messageOf(cause)} ${remedy}`, { cause });
+	});
+	const address = () => settings.public_url ?? localAddress(host, port);
 
 	const network = parts.use(
 		overrides.network ??
@@ -111,6 +156,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 		await openSqliteStore({
 			dataDir: settings.data_dir,
 			writer: workerEntry('store'),
+			log,
 			onFailure(error) {
 				// Nothing can be written any more. Whoever watches over the process starts it anew.
 				log.fatal({ error: messageOf(error) }, 'the database writer has ended');
@@ -119,8 +165,9 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 		}),
 	);
 	const secretKey = await secretKeyOf(store, settings.data_dir, settings.secret_key, clock.now());
-	const first = await firstStart(store, clock, settings.api_key);
-	if (first !== null) overrides.onFirstStart?.(first);
+	writes = store.health;
+	clientNames.useKey(new SecretBox(secretKey).key('client addresses'));
+	const first = await toldFirstStart(store, clock, settings, overrides, address());
 	const owners = await store.list('users', { where: { role: 'owner' }, order: 'asc', limit: OWNERS });
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
@@ -150,70 +197,55 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	const sweeper = parts.use(new Sweeper({ store, clock, log }));
 	const visitorTokens = new VisitorTokens({ secrets, network, clock, log });
 
-	let ready = false;
-	/** Known once it listens: nobody asks before. */
-	let ownAddress = '';
-	const address = () => settings.public_url ?? ownAddress;
-	const server = parts.use(
-		createHttpServer({
-			host: settings.host,
-			port: settings.port,
-			routes: [
-				...apiRoutes({
-					access,
-					address,
-					clock,
-					conversations,
-					cursors,
-					demo: settings.demo ? new DemoOrigin(settings.public_url) : null,
-					deliverer,
-					deployments,
-					documents: knowledge.documents,
-					idempotency,
-					knowledge,
-					log,
-					maxUploadBytes: settings.max_upload_bytes,
-					models,
-					network,
-					ownOrigin: new OwnOrigin(settings.public_url),
-					secrets,
-					sessions,
-					store,
-					tools,
-					users,
-					visitorTokens,
-					watch,
-				}),
-				...passwordPageRoutes(),
-				...(await widgetFileRoutes()),
-				...(settings.demo ? demoPageRoutes() : []),
-				...serverRoutes({ isReady: () => ready, version: version() }),
-			],
+	const routes = [
+		...apiRoutes({
+			access,
+			address,
+			clock,
+			conversations,
+			cursors,
+			demo: settings.demo ? new DemoOrigin(settings.public_url) : null,
+			deliverer,
+			deployments,
+			documents: knowledge.documents,
+			idempotency,
+			knowledge,
 			log,
-			trustedProxies: settings.trusted_proxies,
-			servedWhileDraining: SERVED_WHILE_DRAINING,
-			errorHeaders: widgetErrorHeaders,
+			maxUploadBytes: settings.max_upload_bytes,
+			models,
+			network,
+			ownOrigin: new OwnOrigin(settings.public_url),
+			secrets,
+			sessions,
+			store,
+			tools,
+			users,
+			visitorTokens,
+			watch,
 		}),
-	);
+		...passwordPageRoutes(),
+		...(await widgetFileRoutes()),
+		...(settings.demo ? demoPageRoutes() : []),
+		...stateRoutes,
+	];
 	await conversations.start();
 	await knowledge.markForReindex();
 	knowledge.start();
 	sweeper.start();
 	deliverer.start();
 	retention.start();
-	const { host, port } = await server.listen().catch((cause: unknown) => {
-		throw new AppError('unavailable', messageOf(cause), { cause });
-	});
-	ownAddress = localAddress(host, port);
-	ready = true;
+	server.serve(routes);
+	state = 'ready';
+	// Closed before the parts that its requests need.
+	parts.use(server);
 
 	const owned = parts.move();
 	return {
 		url: httpAddress(host, port),
-		passwordLink: (token) => passwordLink(address(), token),
+		isFirstStart: first !== null,
 		nobodyCanSignIn: owners.every(({ password_hash }) => password_hash === null),
 		async drain(ms) {
-			ready = false;
+			state = 'stopping';
 			server.drain();
 			drainMs = ms;
 			await placement.drain();
@@ -223,6 +255,32 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 		},
 		[Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
 	};
+}
+
+/** The observer that logs requests; null where no line would be written. */
+function requestLog(settings: Settings, log: Log, names: ClientNames): RequestLog | null {
+	if (!settings.request_log || !log.isLevelEnabled('info')) return null;
+	return new RequestLog({ log, sample: settings.request_log_sample, nameOf: (address) => names.nameOf(address) });
+}
+
+/** Makes the first workspace, owner and key where there are none, and tells the operator. */
+async function toldFirstStart(
+	store: Store,
+	clock: Clock,
+	settings: Settings,
+	{ console, onFirstStart }: AppOverrides,
+	address: string,
+): Promise<FirstStart | null> {
+	const { data_dir: dataDir, api_key } = settings;
+	const notice = console && new FirstStartNotice({ dataDir, console, keyIsGiven: api_key !== undefined, address });
+	const first = await firstStart(store, clock, api_key, (made) => notice?.keep(made) ?? Promise.resolve());
+	if (first === null) {
+		await notice?.remind();
+		return null;
+	}
+	await notice?.tell();
+	onFirstStart?.(first);
+	return first;
 }
 
 /** The version of this Parley, from its package. */

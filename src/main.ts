@@ -1,4 +1,4 @@
-import { FIRST_OWNER, startApp, version } from './app.ts';
+import { startApp, version } from './app.ts';
 import { AppError, goBeforeCommonThreads, messageOf } from './base/index.ts';
 import { commands, findCommand, runCommand, UsageError, usageOf } from './commands/index.ts';
 import { ConfigError, loadConfig, processSources, type Settings } from './config/index.ts';
@@ -53,20 +53,18 @@ async function main(args: string[]): Promise<number | null> {
 async function serve(settings: Settings): Promise<void> {
 	goBeforeCommonThreads();
 	const signal = signalToStop();
-	const given = settings.api_key !== undefined;
-	const shown = { key: '$KEY', passwordToken: '' };
 	const app = await startApp(settings, {
-		onFirstStart(first) {
-			Object.assign(shown, first);
-			if (!given) process.stdout.write(`API key:   ${first.key}\n           This key is shown only now. Keep it.\n`);
+		console: {
+			isTerminal: process.stdout.isTTY === true,
+			printsKey: settings.print_key,
+			print: (line) => void process.stdout.write(`${line}\n`),
 		},
 	});
-	const key = given ? '$PARLEY_API_KEY' : shown.key;
+	const key = settings.api_key === undefined ? '$KEY' : '$PARLEY_API_KEY';
 	const base = settings.public_url ?? app.url;
 	const lines = [
 		`Parley listens on ${app.url}`,
-		...(shown.passwordToken !== '' ? passwordLines(app.passwordLink(shown.passwordToken)) : []),
-		...(shown.passwordToken === '' && app.nobodyCanSignIn ? NO_PASSWORD : []),
+		...(!app.isFirstStart && app.nobodyCanSignIn ? NO_PASSWORD : []),
 		...(settings.demo ? [`Demo:      ${base}/demo`] : []),
 		`API docs:  ${base}/api/docs`,
 		`Try it:    curl -H "Authorization: Bearer ${key}" ${base}/api/v1/assistants`,
@@ -106,13 +104,6 @@ const NO_PASSWORD = [
 	'Password:  nobody has one yet. "parley users list" shows who there is, "parley users reset-password EMAIL" makes a link;',
 	'           "parley users create EMAIL --role owner" makes a person.',
 ];
-
-function passwordLines(link: string): string[] {
-	return [
-		`Password:  ${link}`,
-		`           sets the password of ${FIRST_OWNER}, once, within a day. "parley users reset-password" makes another link.`,
-	];
-}
 
 // Nobody reads what is printed any more, as behind `| head`: no reason to end, least of all while stopping in order.
 for (const stream of [process.stdout, process.stderr]) {

@@ -28,12 +28,14 @@ export function requireKeyForm(key: string): void {
 /**
  * Makes the first workspace with its owner and a key, where there is no workspace.
  * @param given the key to use; otherwise one is generated
+ * @param keep is given it before it is stored: from then on nothing may be lost
  * @returns null where there was a workspace already
  */
 export async function firstStart(
 	store: Pick<Store, 'commit' | 'list'>,
 	clock: Clock,
 	given: string | undefined,
+	keep: (first: FirstStart) => Promise<void> = async () => {},
 ): Promise<FirstStart | null> {
 	if (given !== undefined) requireKeyForm(given);
 	const existing = await store.list('workspaces', { where: {}, order: 'asc', limit: 1 });
@@ -43,6 +45,8 @@ export async function firstStart(
 	const passwordToken = createToken();
 	const workspaceId = newId('workspace');
 	const owner = newUser(workspaceId, { email: FIRST_OWNER, name: 'Owner', role: 'owner' }, passwordToken, now);
+	const first: FirstStart = { key, passwordToken };
+	await keep(first);
 	return decideAndCommit(store, async () => ({
 		commit: {
 			write: [
@@ -51,7 +55,7 @@ export async function firstStart(
 				insertKey(workspaceId, key, { name: 'First key', scopes: ['*'], now }),
 			],
 		},
-		result: { key, passwordToken },
+		result: first,
 	}));
 }
 

@@ -1,8 +1,10 @@
 export { Access, type AccessOptions, type Caller, type Credentials } from './access.ts';
 export { createApiKey, isApiKey } from './api-keys.ts';
+export { ClientNames, type ClientNaming } from './client-names.ts';
 export { CredentialWatch, type CredentialWatchOptions, type Use } from './credential-watch.ts';
 export { DeviceCookies } from './device-cookies.ts';
 export { FIRST_OWNER, type FirstStart, firstStart, insertWorkspace, passwordLink } from './first-start.ts';
+export { type Console, FirstStartNotice, firstStartFile } from './first-start-notice.ts';
 export { type Claim, Idempotency, type RepeatKey } from './idempotency.ts';
 export { insertKey, keyRecord } from './key-record.ts';
 export { type Derive, Passwords } from './passwords.ts';

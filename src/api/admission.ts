@@ -22,6 +22,7 @@ export async function admitted<C extends Caller>(
 	let headers: Headers = [];
 	try {
 		const caller = await identify(credentialsOf(request));
+		request.note({ workspace: caller.workspaceId, credential: caller.credentialId });
 		const bucket = await access.count(caller);
 		headers = [...rateHeaders(bucket), ...cookieHeaders(caller)];
 		if (bucket && !bucket.allowed) throw tooMany(bucket);

@@ -158,6 +158,7 @@ export function demoPageRoutes(): Route[] {
 	const route = (path: string, name: string): Route => ({
 		method: 'GET',
 		path,
+		sampled: true,
 		handle: (request) => files.reply(name, request),
 	});
 	return [route('/demo', 'index.html'), route('/demo/page.css', 'page.css'), route('/demo/page.js', 'page.js')];

@@ -24,7 +24,7 @@ export { DemoOrigin } from './demo-origin.ts';
 export { demoPageRoutes } from './demo-page.ts';
 export { OwnOrigin } from './own-origin.ts';
 export { passwordPageRoutes } from './password-page.ts';
-export { SERVED_WHILE_DRAINING, serverRoutes } from './server-routes.ts';
+export { SERVED_WHILE_DRAINING, serverRoutes, type Unready } from './server-routes.ts';
 export { widgetErrorHeaders } from './widget.ts';
 export { widgetFileRoutes } from './widget-files.ts';
 

@@ -91,6 +91,7 @@ export async function turnAnswer(
 	stream: boolean | undefined,
 	audience: Audience,
 ): Promise<RawReply | MessageReply | WidgetMessageReply> {
+	if (!('noted' in turn)) request.note({ message: 'ended' in turn ? turn.ended.id : turn.reply.id });
 	if (wantsStream(request, stream)) {
 		if ('noted' in turn) return new RawReply({ events: notedEvents(turn, audience) });
 		const events =

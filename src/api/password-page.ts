@@ -119,6 +119,7 @@ export function passwordPageRoutes(): Route[] {
 	const route = (path: string, name: string): Route => ({
 		method: 'GET',
 		path,
+		sampled: true,
 		handle: (request) => files.reply(name, request),
 	});
 	return [

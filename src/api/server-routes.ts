@@ -39,23 +39,52 @@ const DOCS_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
+/** Why a server takes no traffic now. */
+export interface Unready {
+	/** For programs. */
+	reason: string;
+	/** For people. */
+	message: string;
+}
+
+export interface ServerRoutesOptions {
+	/** Null while the server takes traffic. */
+	whyUnready(): Unready | null;
+	version: string;
+}
+
 /** Routes about the server itself: whether it lives, whether it takes traffic, and its documentation. */
-export function serverRoutes({ isReady, version }: { isReady: () => boolean; version: string }): Route[] {
+export function serverRoutes({ whyUnready, version }: ServerRoutesOptions): Route[] {
 	const documentation = new Documentation(version);
-	const state = (status: number, text: string) => ({
+	const state = (status: number, body: object) => ({
 		status,
 		headers: [JSON_HEADER, NO_STORE],
-		body: JSON.stringify({ status: text }),
+		body: JSON.stringify(body),
 	});
+	const readiness = () => {
+		const unready = whyUnready();
+		return unready === null ? state(200, { status: 'ready' }) : state(503, { status: 'not ready', ...unready });
+	};
 	return [
-		{ method: 'GET', path: '/healthz', handle: () => state(200, 'alive') },
-		{ method: 'GET', path: '/readyz', handle: () => (isReady() ? state(200, 'ready') : state(503, 'not ready')) },
-		{ method: 'GET', path: '/api/openapi.json', handle: (request) => documentation.own('openapi.json', request) },
-		{ method: 'GET', path: '/api/docs', handle: (request) => documentation.own('index.html', request) },
-		{ method: 'GET', path: '/api/docs/start.js', handle: (request) => documentation.own('start.js', request) },
+		{ method: 'GET', path: '/healthz', sampled: true, handle: () => state(200, { status: 'alive' }) },
+		{ method: 'GET', path: '/readyz', sampled: true, handle: readiness },
+		{
+			method: 'GET',
+			path: '/api/openapi.json',
+			sampled: true,
+			handle: (request) => documentation.own('openapi.json', request),
+		},
+		{ method: 'GET', path: '/api/docs', sampled: true, handle: (request) => documentation.own('index.html', request) },
+		{
+			method: 'GET',
+			path: '/api/docs/start.js',
+			sampled: true,
+			handle: (request) => documentation.own('start.js', request),
+		},
 		{
 			method: 'GET',
 			path: '/api/docs/{file}',
+			sampled: true,
 			handle: (request) => documentation.foreign(request.params.file as string, request),
 		},
 	];

@@ -64,9 +64,14 @@ export async function widgetFileRoutes(): Promise<Route[]> {
 	};
 	return [
 		...['widget.js', 'widget.mjs', 'widget.d.mts'].map(
-			(name): Route => ({ method: 'GET', path: `/${name}`, handle: (request) => reply(name, request) }),
+			(name): Route => ({ method: 'GET', path: `/${name}`, sampled: true, handle: (request) => reply(name, request) }),
 		),
-		{ method: 'GET', path: '/widget/{file}', handle: (request) => reply(request.params.file as string, request) },
+		{
+			method: 'GET',
+			path: '/widget/{file}',
+			sampled: true,
+			handle: (request) => reply(request.params.file as string, request),
+		},
 	];
 }
 

@@ -135,6 +135,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 				const visible = await deployments.visible((body.deployment_id ?? query.deployment_id) as string);
 				admit(visible, request);
 				const deployment = visible.record;
+				request.note({ workspace: deployment.workspace_id, deployment: deployment.id });
 				const { endUser, until } = await identifyOrCount(deployment, request);
 				const visitor = visitorKey(endUser?.id ?? null, request.clientAddress);
 				const reply = await handle({ deployment, endUser, until, visitor, query, body, request });
@@ -200,6 +201,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 	const getConfig: Route = {
 		method: 'GET',
 		path: operations.getWidgetConfig.path,
+		sampled: true,
 		handle(request) {
 			const id = request.queryValue('deployment_id');
 			if (id === null || id === '') {
@@ -298,7 +300,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 
 	const routes = [getConfig, send, history, follow, stop, rate];
 	const preflights = routes.map(
-		({ path }): Route => ({ method: 'OPTIONS', path, handle: (request) => cors.preflight(request) }),
+		({ path }): Route => ({ method: 'OPTIONS', path, sampled: true, handle: (request) => cors.preflight(request) }),
 	);
 	return [...routes, ...preflights];
 }

@@ -41,6 +41,14 @@ export const SettingsSchema = Type.Object(
 		embedder: Type.String({ minLength: 1, maxLength: 300, default: 'builtin' }),
 		max_upload_bytes: Type.Integer({ minimum: 1, maximum: 1_073_741_824, default: 26_214_400 }),
 		workers: Type.Integer({ minimum: 1, maximum: 64, default: 2 }),
+		request_log: Type.Boolean({ default: true }),
+		request_log_sample: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 100 }),
+		request_log_address: Type.Unsafe<'plain' | 'hashed' | 'off'>({
+			type: 'string',
+			enum: ['plain', 'hashed', 'off'],
+			default: 'hashed',
+		}),
+		print_key: Type.Boolean({ default: false }),
 	},
 	{ additionalProperties: false },
 );
@@ -118,6 +126,24 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	},
 	max_upload_bytes: { variable: 'PARLEY_MAX_UPLOAD_BYTES', description: 'Largest file that may be uploaded.' },
 	workers: { variable: 'PARLEY_WORKERS', description: 'Threads for parsing and embedding (searching has one more).' },
+	request_log: {
+		variable: 'PARLEY_REQUEST_LOG',
+		description: '1 or 0: whether each request has a line in the log, at the level info.',
+	},
+	request_log_sample: {
+		variable: 'PARLEY_REQUEST_LOG_SAMPLE',
+		description:
+			'Of successful requests for widget configurations, static files and health checks, one in so many has a line; 0: none.',
+	},
+	request_log_address: {
+		variable: 'PARLEY_REQUEST_LOG_ADDRESS',
+		description: 'How these lines name a client’s address: plain, hashed (with the secret key) or off.',
+	},
+	print_key: {
+		variable: 'PARLEY_PRINT_KEY',
+		description:
+			'1 prints what the first start makes (the API key and the password link) also where the output is no terminal.',
+	},
 };
 
 /** Paths made absolute from where the server was started; the public address as browsers write an origin; keys in base64. */

@@ -11,9 +11,15 @@ export const Readiness = Type.Object({ status: OneOf(['ready']) });
 /** That the server takes no requests. */
 export const Unreadiness = Type.Object({
 	status: OneOf(['not ready']),
-	reason: Type.Optional(
-		Type.String({ description: 'Why, for people.', examples: ['The disk of the data folder is full.'] }),
-	),
+	reason: Type.String({
+		description:
+			'Why, for programs: `starting`, `stopping`, or what keeps writes from the disk: `disk_full`, `disk_error`, `disk_stalled`, `database_damaged`, `database_read_only`, `database_busy`, `database_gone`, `writer_ended`.',
+		examples: ['disk_full'],
+	}),
+	message: Type.String({
+		description: 'Why, for people.',
+		examples: ['The disk is full: nothing can be stored.'],
+	}),
 });
 
 /**

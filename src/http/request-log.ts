@@ -18,8 +18,8 @@ export interface RequestLogOptions {
 	log: Log;
 	/** Of successful answers of routes that are `sampled`, one in so many has a line; 0: none has. */
 	sample: number;
-	/** How a line names a client's address; null: not at all. */
-	nameOfAddress: ((address: string) => string) | null;
+	/** How a line names a client by its address; undefined: not at all. */
+	nameOf(address: string): string | undefined;
 }
 
 /** Methods that a line names as they are; a client may send any word. */
@@ -36,7 +36,7 @@ export class RequestLog implements RequestObserver {
 	}
 
 	ended(request: IncomingRequest, sent: Reply | null, streamedBytes: number, ending: Ending): void {
-		const { log, sample, nameOfAddress } = this.#options;
+		const { log, sample } = this.#options;
 		const status = statusOf(sent);
 		let one: { sample: number } | undefined;
 		if (request.sampled && ending === 'completed' && status !== null && status < 400) {
@@ -57,7 +57,7 @@ export class RequestLog implements RequestObserver {
 				...(sent !== null && 'events' in sent ? { stream: true } : {}),
 				...(sent !== null && 'error' in sent ? { error: sent.error } : {}),
 				...request.notes,
-				...(nameOfAddress === null ? {} : { client: nameOfAddress(request.clientAddress) }),
+				client: this.#options.nameOf(request.clientAddress),
 				...one,
 			},
 			'request',

@@ -9,7 +9,7 @@ function written(level: string, line: string): { stdout: string; lines: Array<Re
 	const { stdout, stderr, status } = spawnSync(
 		process.execPath,
 		['--import', 'tsx', '--input-type=module', '--eval', script],
-		{ encoding: 'utf8', cwd: new URL('../..', import.meta.url) },
+		{ encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, cwd: new URL('../..', import.meta.url) },
 	);
 	assert.equal(status, 0, stderr);
 	const lines = stderr.split('\n').filter((text) => text !== '');
@@ -30,4 +30,10 @@ test('a log hides credentials in what is logged and in the objects within it, an
 	const line = lines[0] as { msg: string; user: string; headers: Record<string, string> };
 	assert.deepEqual([line.msg, line.user, line.headers.accept], ['hello', 'ann', 'text/html']);
 	assert.doesNotMatch(JSON.stringify(line), /LEAK/);
+});
+
+test('what was logged before the process exits is written, all of it', () => {
+	const { lines } = written('info', `for (let at = 0; at < 20_000; at++) log.info({ at }, 'line'); process.exit(0);`);
+	assert.equal(lines.length, 20_000);
+	assert.equal(lines.at(-1)?.at, 19_999);
 });

@@ -52,6 +52,10 @@ test('a server without any setting has its documented defaults', () => {
 		embedder: 'builtin',
 		max_upload_bytes: 25 * 1024 * 1024,
 		workers: 2,
+		request_log: true,
+		request_log_sample: 100,
+		request_log_address: 'hashed',
+		print_key: false,
 	});
 });
 
@@ -79,6 +83,10 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 	embedder: ['builtin', 'builtin'],
 	max_upload_bytes: ['1000', 1000],
 	workers: ['64', 64],
+	request_log: ['0', false],
+	request_log_sample: ['10', 10],
+	request_log_address: ['plain', 'plain'],
+	print_key: ['1', true],
 };
 
 test('every setting can be set in the environment and in the file, with the same effect', () => {

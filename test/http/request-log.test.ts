@@ -18,7 +18,7 @@ interface Logged extends Running {
 async function startLogged(t: TestContext, routes: Route[], { sample = 0, starting = false } = {}): Promise<Logged> {
 	const lines: Line[] = [];
 	const log = pino<never>({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
-	const observer = new RequestLog({ log, sample, nameOfAddress: (address) => `<${address}>` });
+	const observer = new RequestLog({ log, sample, nameOf: (address) => `<${address}>` });
 	const running = await start(t, routes, { log, observer, starting, limits: { heartbeatMs: 20, stallMs: 5_000 } });
 	const requests = async (count: number) => {
 		const found = () => lines.filter(({ msg }) => msg === 'request');

@@ -297,7 +297,7 @@ test('help tells every command, and each tells how it is written', async (t) => 
 test('the first start prints a link with which the owner sets a password, and the next start does not', async (t) => {
 	const dataDir = await folderOf(t);
 	{
-		await using server = await startServer({ dataDir });
+		await using server = await startServer({ dataDir, env: { PARLEY_PRINT_KEY: '1' } });
 		const token = new RegExp(`^Password: +${server.url}/set-password#([\\w-]{43})$`, 'm').exec(server.output())?.[1];
 		assert.ok(token, server.output());
 		const set = await server.call('POST', '/api/v1/session/password', { token, password: PASSWORD });

@@ -1,0 +1,40 @@
+import { createHmac } from 'node:crypto';
+import { Lru } from '../base/index.ts';
+
+/** How log lines name clients: by their address, by a keyed hash of it, or not at all. */
+export type ClientNaming = 'plain' | 'hashed' | 'off';
+
+const HASH_CHARACTERS = 16;
+/** Addresses whose hash is at hand. */
+const REMEMBERED = 10_000;
+
+/**
+ * Names clients in log lines. A hash tells requests of one address from those of others, and cannot be turned back without
+ * the server's secret key; another key gives other names.
+ */
+export class ClientNames {
+	readonly #naming: ClientNaming;
+	readonly #known = new Lru<string, string>(REMEMBERED);
+	#key: Buffer | null = null;
+
+	constructor(naming: ClientNaming) {
+		this.#naming = naming;
+	}
+
+	/** Hashes with this key from now on. Before, hashed names are left out. */
+	useKey(key: Buffer): void {
+		this.#key = key;
+	}
+
+	/** Undefined where the client is not to be named. */
+	nameOf(address: string): string | undefined {
+		if (this.#naming === 'plain') return address;
+		if (this.#naming === 'off' || this.#key === null) return undefined;
+		let name = this.#known.get(address);
+		if (name === undefined) {
+			name = createHmac('sha256', this.#key).update(address).digest('hex').slice(0, HASH_CHARACTERS);
+			this.#known.set(address, name);
+		}
+		return name;
+	}
+}

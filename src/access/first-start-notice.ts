@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder } from '../base/index.ts';
+import { FIRST_OWNER, type FirstStart, passwordLink } from './first-start.ts';
+
+/** Where the server talks to the person who started it. */
+export interface Console {
+	/** Whether a person reads it, rather than a log that is kept. */
+	isTerminal: boolean;
+	/** Whether secrets are printed although it is no terminal. */
+	printsKey: boolean;
+	print(line: string): void;
+}
+
+export interface FirstStartNoticeOptions {
+	dataDir: string;
+	console: Console;
+	/** Whether the operator has chosen the key, and so knows it. */
+	keyIsGiven: boolean;
+	/** The server's own address, as browsers see it. */
+	address: string;
+}
+
+/** Where the first key and the link for the first password are kept for the operator. */
+export function firstStartFile(dataDir: string): string {
+	return join(dataDir, 'first-start.txt');
+}
+
+/**
+ * Tells the operator once what the first start has made. It is written to a file before it is stored, so that a crash in
+ * between loses nothing. Where a person reads along, it is printed and the file goes.
+ */
+export class FirstStartNotice {
+	readonly #options: FirstStartNoticeOptions;
+	#lines: string[] = [];
+
+	constructor(options: FirstStartNoticeOptions) {
+		this.#options = options;
+	}
+
+	/** Writes the file durably, for its owner alone. */
+	async keep({ key, passwordToken }: FirstStart): Promise<void> {
+		const { dataDir, keyIsGiven, address } = this.#options;
+		this.#lines = [
+			...(keyIsGiven ? [] : [`API key:   ${key}`, '           This key is shown only now. Keep it.']),
+			`Password:  ${passwordLink(address, passwordToken)}`,
+			`           sets the password of ${FIRST_OWNER}, once, within a day. "parley users reset-password ${FIRST_OWNER}" makes another link.`,
+		];
+		const path = firstStartFile(dataDir);
+		const temporary = `${path}.${randomUUID()}.tmp`;
+		try {
+			const file = await open(temporary, 'wx', 0o600);
+			try {
+				await file.writeFile(`${[...this.#lines, '', 'Delete this file when you have read it.'].join('\n')}\n`);
+				await file.sync();
+			} finally {
+				await file.close();
+			}
+			// Replaces what a start has left that was cut off before it stored anything.
+			await rename(temporary, path);
+		} finally {
+			await rm(temporary, { force: true });
+		}
+		await syncFolder(dataDir);
+	}
+
+	/** Says it, once it is stored. */
+	async tell(): Promise<void> {
+		const { dataDir, console } = this.#options;
+		const path = firstStartFile(dataDir);
+		if (console.isTerminal || console.printsKey) for (const line of this.#lines) console.print(line);
+		if (console.isTerminal) await rm(path, { force: true });
+		else console.print(`First start: ${path} holds what you need to sign in. Delete it when you have read it.`);
+	}
+
+	/** Reminds of a file that an earlier start has left. */
+	async remind(): Promise<void> {
+		const path = firstStartFile(this.#options.dataDir);
+		const isThere = await stat(path).then(
+			() => true,
+			() => false,
+		);
+		if (isThere)
+			this.#options.console.print(`Delete ${path} when you have read it: it holds secrets of the first start.`);
+	}
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { findProgram } from '../support/programs.ts';
+import { startServer } from '../support/server-process.ts';
+import { until } from '../support/until.ts';
+
+const SIZE_MB = 24;
+
+/** Mounts a small disk on a folder; null where this user may not. */
+async function smallDisk() {
+	if (findProgram('mount') === null) return null;
+	const folder = await mkdtemp(join(tmpdir(), 'parley-small-disk-'));
+	const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m`, 'tmpfs', folder]);
+	if (status !== 0) {
+		await rm(folder, { recursive: true });
+		return null;
+	}
+	return {
+		folder,
+		async [Symbol.asyncDispose]() {
+			spawnSync('umount', ['-l', folder]);
+			await rm(folder, { recursive: true, force: true });
+		},
+	};
+}
+
+const probe = await smallDisk();
+await probe?.[Symbol.asyncDispose]();
+const skip = probe === null && 'skipped: this user may not mount a small disk (tmpfs)';
+
+test('a full disk is logged and makes the server not ready, without traffic too, until there is room again', {
+	skip,
+}, async () => {
+	await using disk = await smallDisk();
+	assert.ok(disk);
+	await using server = await startServer({ dataDir: disk.folder });
+	const { body: base } = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Manuals' });
+	const ready = async () => (await server.call('GET', '/readyz')).status === 200;
+	assert.ok(await ready());
+	const logged = (text: string) =>
+		server
+			.output()
+			.split('\n')
+			.filter((line) => line.startsWith('{') && line.endsWith('}') && line.includes(text))
+			.map((line) => JSON.parse(line));
+
+	const filler = join(disk.folder, 'filler');
+	const { bavail, bsize } = await statfs(disk.folder);
+	await writeFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {});
+	const long = 'x'.repeat(30_000);
+	const refused = await until('a write was refused', async () => {
+		const answer = await server.call('POST', '/api/v1/assistants', { name: 'Full', master_prompt: long });
+		return answer.status !== 201 && answer;
+	});
+	assert.deepEqual([refused.status, refused.body.error.code], [503, 'unavailable']);
+	const failed = await until('the failure is logged', () =>
+		logged('a request failed').find(({ request_id }) => request_id === refused.body.error.request_id),
+	);
+	assert.match(failed.causes.join(), /disk is full|disk I\/O error/);
+
+	const unready = await until('the server is not ready', async () => {
+		const answer = await server.call('GET', '/readyz');
+		return answer.status === 503 && answer;
+	});
+	assert.equal(unready.body.status, 'not ready');
+	assert.match(unready.body.reason, /^disk_(full|error)$/);
+	assert.match(unready.body.message, /nothing can be stored\.$/);
+	const form = new FormData();
+	form.set('file', new Blob([long.repeat(100)]), 'long.txt');
+	const upload = await server.call('POST', `/api/v1/knowledge-bases/${base.id}/documents`, form);
+	assert.equal(upload.status, 503);
+	for (let at = 0; at < 20; at++)
+		await server.call('POST', '/api/v1/assistants', { name: 'Full', master_prompt: long });
+	assert.equal((await server.call('GET', '/api/v1/assistants')).status, 200, 'what is stored can be read');
+	const told = logged('"msg":"writes fail');
+	assert.equal(told.length, new Set(told.map(({ reason }) => reason)).size, 'each reason is told once');
+	assert.match(told[0]?.code, /^SQLITE_(FULL|IOERR)/);
+
+	await rm(filler);
+	await until('the server is ready without any write of ours', ready);
+	await until('the recovery is logged', () => logged('writes succeed again').length === 1);
+	assert.equal((await server.call('POST', '/api/v1/assistants', { name: 'Room again' })).status, 201);
+	assert.deepEqual(await server.stop(), { code: 0, signal: null }, server.output());
+});
