@@ -8,6 +8,8 @@ export const ERROR_CODES = {
 	invalid_cursor: [400, 'The cursor does not belong to this list.'],
 	unsupported_file_type: [400, 'This file type is not supported. Send a PDF, DOCX, HTML, MD or TXT file.'],
 	unreadable_file: [400, 'The file cannot be read.'],
+	resource_limit: [400, 'Reading the file takes more memory or time than one document may take.'],
+	no_text: [400, 'The document has no text that can be searched.'],
 	idempotency_key_reused: [400, 'This Idempotency-Key was used before with another request body.'],
 	assistant_archived: [400, 'The assistant is archived and starts no new conversations.'],
 	conversation_archived: [400, 'The conversation is archived and takes no more messages.'],

@@ -71,7 +71,7 @@ test('an empty text file is read as empty', async () => {
 });
 
 test('a file of more than 10 MB of text is refused', async () => {
-	await assert.rejects(parsed('word '.repeat(2_200_000), 'a.txt'), { code: 'unreadable_file', message: /10 MB/ });
+	await assert.rejects(parsed('word '.repeat(2_200_000), 'a.txt'), { code: 'resource_limit', message: /10 MB/ });
 });
 
 test('Markdown gives headings, lists, tables, code and quotes without its marks', async () => {

@@ -28,6 +28,9 @@ const BLOCKS = new Set(
 /** A table with one of these in a cell lays out a page; it does not tabulate. */
 const LAYOUT = new Set('TABLE H1 H2 H3 H4 H5 H6 UL OL DL PRE FORM SECTION ARTICLE BLOCKQUOTE'.split(' '));
 
+/** Elements whose own structure is lost where they stand in a line. */
+const LINE_PARTS = /^(?:H[1-6]|PRE|TABLE)$/;
+
 /** Deeper than this, structure is dropped and text is kept. */
 const DEEPEST = 400;
 
@@ -38,23 +41,26 @@ type Kind = BodyBlock['kind'];
  * @param content true leaves out what surrounds the content of a whole page: navigation, footer, asides
  */
 export function htmlBlocks(root: DomNode, content: boolean): Block[] {
-	const writer = new BlockWriter(content);
+	const writer = new BlockWriter(content ? 'content' : 'part');
 	writer.walk(root, 'paragraph', 0);
 	writer.flush('paragraph');
 	return writer.blocks;
 }
 
+/** A whole page, a part of one, or what becomes a single line (a heading, a cell), in which structure means nothing. */
+type Scope = 'content' | 'part' | 'line';
+
 class BlockWriter {
 	readonly blocks: Block[] = [];
-	readonly #content: boolean;
+	readonly #scope: Scope;
 	#text = '';
 	/** The bullet or number of a list item, until its first text is written. */
 	#mark = '';
 	/** The number of each ordered list's next item. */
 	readonly #numbers = new Map<DomNode, number>();
 
-	constructor(content: boolean) {
-		this.#content = content;
+	constructor(scope: Scope) {
+		this.#scope = scope;
 	}
 
 	walk(node: DomNode, kind: Kind, depth: number): void {
@@ -69,6 +75,7 @@ class BlockWriter {
 		}
 		const name = node.nodeName;
 		if (name === 'BR') this.#text += '\n';
+		else if (this.#scope === 'line' && LINE_PARTS.test(name)) this.#within(node, kind, depth, kind);
 		else if (/^H[1-6]$/.test(name)) this.#heading(node, Number(name.charAt(1)), kind);
 		else if (name === 'PRE') this.#code(node, kind);
 		else if (name === 'TABLE' && isDataTable(node)) this.#table(node, kind);
@@ -91,7 +98,7 @@ class BlockWriter {
 		if (UNREAD.has(element.nodeName.toUpperCase()) || element.hasAttribute('hidden')) return true;
 		if (element.getAttribute('aria-hidden') === 'true') return true;
 		if (/display\s*:\s*none|visibility\s*:\s*hidden/i.test(element.getAttribute('style') ?? '')) return true;
-		return this.#content && isAround(element);
+		return this.#scope === 'content' && isAround(element);
 	}
 
 	#within(element: DomElement, kind: Kind, depth: number, outer: Kind): void {
@@ -108,7 +115,9 @@ class BlockWriter {
 
 	#code(element: DomElement, outer: Kind): void {
 		this.flush(outer);
-		const text = visible(element.textContent ?? '').replace(/^\n+|\s+$/g, '');
+		const text = visible(element.textContent ?? '')
+			.trimEnd()
+			.replace(/^\n+/, '');
 		if (text !== '') this.blocks.push({ kind: 'code', text, page: null });
 	}
 
@@ -131,10 +140,10 @@ class BlockWriter {
 
 	#table(table: DomElement, outer: Kind): void {
 		this.flush(outer);
-		const caption = oneLine(table.querySelector('caption')?.textContent ?? '');
+		const caption = oneLine([...table.children].find(isCaption)?.textContent ?? '');
 		if (caption !== '') this.blocks.push({ kind: 'paragraph', text: caption, page: null });
 		let first = true;
-		for (const row of table.querySelectorAll('tr')) {
+		for (const row of rowsOf(table)) {
 			const cells = cellsOf(row);
 			const text = cells.map((cell) => cellText(cell)).join(' | ');
 			if (!/[^\s|]/.test(text)) continue;
@@ -156,15 +165,29 @@ function isIn(node: DomNode, parent: string): boolean {
 	return node.parentNode?.nodeName === parent;
 }
 
+/** The rows of a table, and tables that stand in it outside of a row. Nothing within either is looked at, so that nested tables take linear time. */
+function* rowsOf(table: DomElement): Generator<DomElement> {
+	const open: DomElement[] = [...table.children].reverse();
+	for (let element = open.pop(); element !== undefined; element = open.pop()) {
+		if (element.nodeName === 'TR' || element.nodeName === 'TABLE') yield element;
+		else for (const child of [...element.children].reverse()) open.push(child);
+	}
+}
+
 function cellsOf(row: DomElement): DomElement[] {
 	return [...row.children].filter((cell) => cell.nodeName === 'TD' || cell.nodeName === 'TH');
+}
+
+function isCaption(element: DomElement): boolean {
+	return element.nodeName === 'CAPTION';
 }
 
 /** Tables were long used to lay out pages; those are read as the blocks in them. */
 function isDataTable(table: DomElement): boolean {
 	if (table.getAttribute('role') === 'presentation') return false;
 	let columns = 0;
-	for (const row of table.querySelectorAll('tr')) {
+	for (const row of rowsOf(table)) {
+		if (row.nodeName === 'TABLE') return false;
 		const cells = cellsOf(row);
 		columns = Math.max(columns, cells.length);
 		if (cells.some(laysOut)) return false;
@@ -185,7 +208,7 @@ function laysOut(cell: DomElement): boolean {
 
 /** All text of an element on one line; blocks in it stay apart. */
 function cellText(element: DomElement): string {
-	const writer = new BlockWriter(false);
+	const writer = new BlockWriter('line');
 	for (const child of element.childNodes) writer.walk(child, 'paragraph', 0);
 	writer.flush('paragraph');
 	return oneLine(writer.blocks.map((block) => block.text).join(' '));

@@ -1,4 +1,5 @@
 import { parseHTML } from 'linkedom';
+import { checkHtml } from './html-limits.ts';
 
 /** As much of the DOM as reading takes; the project compiles without the browser's types. */
 export interface DomNode {
@@ -31,9 +32,11 @@ const HEAD_ELEMENTS = new Set(['TITLE', 'META', 'LINK', 'SCRIPT', 'STYLE', 'BASE
 /**
  * Parses a page and mends what the parser does not: HTML lets an author leave out the tags of html, head and body, and
  * then what is to be read must still be found in the body.
+ * @throws AppError `resource_limit` before any node is made, where there would be too many
  */
 export function parsePage(html: string): DomDocument {
 	const whole = /<html[\s>]/i.test(html) ? html : `<!doctype html><html><body>${html}</body></html>`;
+	checkHtml(whole);
 	const document = parseHTML(whole).document as DomDocument;
 	const { head, body } = document;
 	let stray = false;

@@ -1,12 +1,14 @@
 import { Readability } from '@mozilla/readability';
 import { type Block, type DocumentSource, type ExtractedDocument, languageOf, oneLine } from './blocks.ts';
 import { htmlBlocks } from './html-blocks.ts';
-import { type DomDocument, type DomElement, type DomNode, parsePage } from './html-dom.ts';
+import { type DomDocument, type DomElement, type DomNode, isElement, parsePage } from './html-dom.ts';
 import { TextBudget } from './limits.ts';
 
 /** Readability's time grows faster than the page, and with the cube of its depth; larger pages are read as a whole. */
 const MAX_ELEMENTS = 50_000;
 const MAX_DEPTH = 150;
+/** It takes the text of each element again for the elements around it: characters times depth. A page of 1 MB of text has 20 million. */
+const MAX_TEXT_STEPS = 40_000_000;
 
 /** Below this share of what the page itself marks as its main content, Readability has found a part for the whole. */
 const LEAST_SHARE = 0.5;
@@ -42,11 +44,19 @@ function markedContent(document: DomDocument): DomElement | null {
 
 function isOrdinary(document: DomDocument): boolean {
 	let elements = 0;
+	let steps = 0;
 	let level: DomElement[] = [document.documentElement];
 	for (let depth = 0; level.length > 0; depth++) {
 		elements += level.length;
-		if (depth > MAX_DEPTH || elements > MAX_ELEMENTS) return false;
-		level = level.flatMap((element) => [...element.children]);
+		const next: DomElement[] = [];
+		for (const element of level) {
+			for (const child of element.childNodes) {
+				if (isElement(child)) next.push(child);
+				else steps += (child.textContent?.length ?? 0) * depth;
+			}
+		}
+		if (depth > MAX_DEPTH || elements > MAX_ELEMENTS || steps > MAX_TEXT_STEPS) return false;
+		level = next;
 	}
 	return true;
 }

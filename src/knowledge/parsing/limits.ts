@@ -7,15 +7,33 @@ export const MAX_PAGES = 2000;
 /** More text than this, in bytes of UTF-8, is refused. */
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 
-/** Counts a document's text while it is read, so that one that is too large is given up early. */
+/** Paragraphs, list items, table rows and lines of a PDF page. 10 MB of ordinary text have 50,000 to 200,000. */
+export const MAX_BLOCKS = 500_000;
+
+/** Longer titles are cut: the words of the title are kept with every chunk. */
+export const MAX_TITLE = 500;
+
+/** The refusal of a document that takes too much. The sentence names what is too much. */
+export function overLimit(sentence: string): AppError {
+	return new AppError('resource_limit', sentence);
+}
+
+/** Counts a document's text and blocks while it is read, so that a document that is too large is refused early. */
 export class TextBudget {
 	#bytes = 0;
+	#blocks = 0;
 
-	/** @throws AppError `unreadable_file` once there is too much */
+	/** @throws AppError `resource_limit` once there is too much */
 	take(text: string): void {
 		this.#bytes += Buffer.byteLength(text);
+		this.#blocks++;
 		if (this.#bytes > MAX_TEXT_BYTES) {
-			throw new AppError('unreadable_file', 'The file holds more than 10 MB of text. Split it into smaller files.');
+			throw overLimit('The file holds more than 10 MB of text. Split it into smaller files.');
+		}
+		if (this.#blocks > MAX_BLOCKS) {
+			throw overLimit(
+				`The file has more than ${MAX_BLOCKS.toLocaleString('en')} paragraphs, list items and table rows. Split it into smaller files.`,
+			);
 		}
 	}
 

@@ -1,0 +1,85 @@
+import { Parser } from 'htmlparser2';
+import { overLimit } from './limits.ts';
+
+/** What the DOM of one page may consist of. A node takes about 400 bytes of memory, so all of them take 240 MB. */
+export interface HtmlLimits {
+	/** Elements, pieces of text (a character reference is one), comments and attributes together. 1 MB of an ordinary page has 20,000 to 50,000. */
+	nodes: number;
+	/** Attributes of one tag. Time grows with their square. */
+	attributes: number;
+	/** Elements within each other. Ordinary pages have 10 to 50, generated ones a few hundred. */
+	depth: number;
+	/** Steps along the stack of open elements: tags times depth. Ordinary pages need a few million. */
+	steps: number;
+}
+
+export const HTML_LIMITS: HtmlLimits = { nodes: 600_000, attributes: 256, depth: 12_000, steps: 1_000_000_000 };
+
+/** Input between two looks at the number of steps. */
+const SLICE = 64 * 1024;
+
+/**
+ * Counts what the DOM of a page would consist of, with the tokeniser that the DOM is made with, and keeps nothing.
+ * Memory is constant. Time is linear, up to the limit of steps.
+ * @throws AppError `resource_limit`
+ */
+export function checkHtml(html: string, limits: HtmlLimits = HTML_LIMITS): void {
+	const counter = new NodeCounter(limits);
+	const parser = new Parser(counter, { lowerCaseAttributeNames: false, decodeEntities: true });
+	let steps = 0;
+	for (let at = 0; at < html.length; at += SLICE) {
+		const slice = html.slice(at, at + SLICE);
+		counter.deepest = counter.depth;
+		parser.write(slice);
+		// A closing tag is looked for in the whole stack, also where it closes nothing.
+		steps += (slice.split('<').length - 1) * counter.deepest;
+		if (steps > limits.steps) throw overLimit(TOO_DEEP);
+	}
+	parser.end();
+}
+
+const TOO_DEEP = 'The page is nested too deeply to be read: too many elements stand within each other.';
+
+class NodeCounter {
+	depth = 0;
+	deepest = 0;
+	readonly #limits: HtmlLimits;
+	#nodes = 0;
+	#attributes = 0;
+
+	constructor(limits: HtmlLimits) {
+		this.#limits = limits;
+	}
+
+	onopentagname(): void {
+		this.#attributes = 0;
+		this.#count();
+		this.depth++;
+		if (this.depth > this.deepest) this.deepest = this.depth;
+		if (this.depth > this.#limits.depth) throw overLimit(TOO_DEEP);
+	}
+
+	onclosetag(): void {
+		this.depth--;
+	}
+
+	onattribute(): void {
+		this.#count();
+		if (++this.#attributes <= this.#limits.attributes) return;
+		throw overLimit(`One tag of the page has more than ${this.#limits.attributes} attributes.`);
+	}
+
+	ontext(): void {
+		this.#count();
+	}
+
+	oncomment(): void {
+		this.#count();
+	}
+
+	#count(): void {
+		if (++this.#nodes <= this.#limits.nodes) return;
+		const most = this.#limits.nodes.toLocaleString('en');
+		throw overLimit(`The page consists of more than ${most} elements, attributes and pieces of text. Split it.`);
+	}
+}
