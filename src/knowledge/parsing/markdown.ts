@@ -1,24 +1,35 @@
+import { Parser } from 'htmlparser2';
 import { lexer, type Token, type Tokens } from 'marked';
 import { Lru } from '../../base/index.ts';
 import { type Block, type BodyBlock, type ExtractedDocument, oneLine, visible } from './blocks.ts';
 import { htmlBlocks } from './html-blocks.ts';
 import { parsePage } from './html-dom.ts';
+import { isTooCostly } from './markdown-cost.ts';
 import { parsePlainText } from './plain-text.ts';
 
 /** Reads Markdown (CommonMark with tables): its structure without its marks. The title is the front matter's or the first heading. */
 export function parseMarkdown(text: string): ExtractedDocument {
 	const { title, body } = frontMatterOf(text);
+	const blocks = isTooCostly(body) ? null : structured(body);
 	// Without its structure the text is still text.
-	if (TOO_DEEP.test(body)) return { ...parsePlainText(body), format: 'md', title };
-	const blocks: Block[] = [];
-	for (const token of lexer(body)) addBlocks(blocks, token, 'paragraph');
+	if (blocks === null) return { ...parsePlainText(body), format: 'md', title };
 	const first = blocks.find((block) => block.kind === 'heading');
 	const heading = first?.kind === 'heading' && first.level === 1 ? first.text : null;
 	return { format: 'md', title: title ?? heading, declared_language: null, page_count: null, blocks };
 }
 
-/** Nesting that nobody writes: the lexer's memory grows with the square of the depth of lists and quotes. */
-const TOO_DEEP = /^[ \t>]{100,}(?:[-*+]|\d{1,9}[.)])[ \t]|^(?:>[ \t]?){100,}|^(?:[-*+][ \t]+){50,}/m;
+/** The blocks of a text; null where they are nested deeper than the lexer can follow. */
+function structured(text: string): Block[] | null {
+	try {
+		const blocks: Block[] = [];
+		for (const token of lexer(text)) addBlocks(blocks, token, 'paragraph');
+		return blocks;
+	} catch (error) {
+		// The lexer calls itself for each level of emphasis, links, lists and quotes.
+		if (error instanceof RangeError) return null;
+		throw error;
+	}
+}
 
 /** How far front matter may reach, in lines. */
 const FRONT_MATTER_LINES = 200;
@@ -62,7 +73,7 @@ function addBlocks(blocks: Block[], token: Token, kind: 'paragraph' | 'quote'): 
 			addTable(blocks, token as Tokens.Table);
 			break;
 		case 'html':
-			blocks.push(...htmlBlocks(parsePage((token as Tokens.HTML).text).body, false));
+			for (const block of htmlBlocks(parsePage((token as Tokens.HTML).text).body, false)) blocks.push(block);
 			break;
 		case 'paragraph':
 		case 'text':
@@ -123,9 +134,16 @@ function withoutEntities(text: string): string {
 	return text.replace(ENTITY, (entity) => {
 		let character = entities.get(entity);
 		if (character === undefined) {
-			character = parsePage(entity).body.textContent ?? entity;
+			character = decoded(entity);
 			entities.set(entity, character);
 		}
 		return character;
 	});
+}
+
+function decoded(entity: string): string {
+	let text = '';
+	const parser = new Parser({ ontext: (piece) => (text += piece) }, { decodeEntities: true });
+	parser.end(entity);
+	return text;
 }

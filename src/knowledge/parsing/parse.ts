@@ -5,26 +5,35 @@ import { charsetOf, decodeText } from './charset.ts';
 import { parseDocx } from './docx.ts';
 import { sniffFormat } from './format.ts';
 import { parseHtml } from './html.ts';
-import { TextBudget } from './limits.ts';
+import { MAX_TITLE, TextBudget } from './limits.ts';
 import { parseMarkdown } from './markdown.ts';
 import { parsePdf } from './pdf.ts';
 import { parsePlainText } from './plain-text.ts';
 
 /**
  * Reads a document of any supported format. One without text (a scan, an empty file) gives no blocks.
- * @throws AppError `unsupported_file_type` or `unreadable_file`, with a sentence for the person who uploaded it
+ * @throws AppError `unsupported_file_type`, `unreadable_file` or `resource_limit`, with a sentence for the person who
+ * uploaded it
  */
 export async function parseDocument(bytes: Uint8Array, source: DocumentSource): Promise<ExtractedDocument> {
 	const format = sniffFormat(bytes, source.file_name, source.content_type);
 	if (format === null) throw new AppError('unsupported_file_type');
 	try {
-		if (format === 'pdf') return await parsePdf(bytes);
-		if (format === 'docx') return parseDocx(bytes);
-		return parseText(format, bytes, source);
+		const document = await parseFormat(format, bytes, source);
+		return { ...document, title: document.title?.slice(0, MAX_TITLE).trim() || null };
 	} catch (error) {
 		if (error instanceof AppError) throw error;
 		throw new AppError('unreadable_file', 'The file is damaged or too unusual to be read.', { cause: error });
 	}
+}
+
+function parseFormat(
+	format: DocumentFormat,
+	bytes: Uint8Array,
+	source: DocumentSource,
+): ExtractedDocument | Promise<ExtractedDocument> {
+	if (format === 'pdf') return parsePdf(bytes);
+	return format === 'docx' ? parseDocx(bytes) : parseText(format, bytes, source);
 }
 
 function parseText(format: Exclude<DocumentFormat, 'pdf' | 'docx'>, bytes: Uint8Array, source: DocumentSource) {

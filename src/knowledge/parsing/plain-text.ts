@@ -1,17 +1,50 @@
 import { type BodyBlock, type ExtractedDocument, visible } from './blocks.ts';
+import { overLimit, TextBudget } from './limits.ts';
 
 /** A line that begins a list item: a bullet, or a number or letter with a dot or bracket. */
 const ITEM = /^\s*(?:[-*+•▪◦‣·●○■–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+\S/u;
 /** Shorter lines were broken on purpose: verse, addresses, columns. */
 const WRAPPED_LINE = 45;
 
-/** Reads plain text: paragraphs are separated by blank lines, lists keep their lines, wrapped lines are joined. */
+/** 10 MB of prose have 50,000 to 200,000 lines, a list of single words a million. */
+const MAX_LINES = 1_200_000;
+
+/**
+ * Reads plain text: paragraphs are separated by blank lines, lists keep their lines, wrapped lines are joined.
+ * @throws AppError `resource_limit`
+ */
 export function parsePlainText(text: string): ExtractedDocument {
 	const blocks: BodyBlock[] = [];
-	for (const paragraph of visible(text).split(/\n[^\S\n]*\n/)) {
-		for (const block of blocksOf(paragraph.split('\n').filter((line) => line.trim() !== ''))) blocks.push(block);
+	const budget = new TextBudget();
+	for (const lines of paragraphsOf(visible(text))) {
+		for (const block of blocksOf(lines)) {
+			budget.take(block.text);
+			blocks.push(block);
+		}
 	}
 	return { format: 'txt', title: null, declared_language: null, page_count: null, blocks };
+}
+
+/** The lines of each paragraph, one paragraph at a time. */
+function* paragraphsOf(text: string): Generator<string[]> {
+	let lines: string[] = [];
+	let count = 0;
+	for (let at = 0; at < text.length; ) {
+		const newline = text.indexOf('\n', at);
+		const end = newline === -1 ? text.length : newline;
+		const line = text.slice(at, end);
+		at = end + 1;
+		if (++count > MAX_LINES) {
+			const most = MAX_LINES.toLocaleString('en');
+			throw overLimit(`The file has more than ${most} lines. Split it into smaller files.`);
+		}
+		if (line.trim() !== '') lines.push(line);
+		else if (lines.length > 0) {
+			yield lines;
+			lines = [];
+		}
+	}
+	if (lines.length > 0) yield lines;
 }
 
 function* blocksOf(lines: string[]): Generator<BodyBlock> {
