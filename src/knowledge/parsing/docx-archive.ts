@@ -1,5 +1,6 @@
 import { type UnzipFileInfo, unzipSync } from 'fflate';
 import { AppError, messageOf } from '../../base/index.ts';
+import { overLimit } from './limits.ts';
 
 /** No part of a document of 10 MB of text needs more, and together they must fit a worker. */
 const MAX_PART_BYTES = 160 * 1024 * 1024;
@@ -8,6 +9,8 @@ const MAX_TOTAL_BYTES = 200 * 1024 * 1024;
 /** XML of real documents shrinks to a fiftieth at best; a bomb to a thousandth. */
 const MAX_RATIO = 400;
 const HARMLESS_BYTES = 4 * 1024 * 1024;
+/** A document with a thousand pictures has a thousand. */
+const MAX_ENTRIES = 20_000;
 
 /** The parts of an Office Open XML package (ISO/IEC 29500-2) that hold text, by their names in lower case. */
 export type Parts = ReadonlyMap<string, Uint8Array>;
@@ -15,16 +18,19 @@ export type Parts = ReadonlyMap<string, Uint8Array>;
 /**
  * Inflates the XML parts of a package; pictures and embedded files stay packed. Every size is judged before a byte is
  * inflated, and no part is given more memory than the archive says that it needs.
- * @throws AppError `unreadable_file` for a broken archive and for one that would inflate beyond the caps
+ * @throws AppError `unreadable_file` for a broken archive, `resource_limit` for one that would inflate beyond the caps
  */
 export function openPackage(bytes: Uint8Array): Parts {
 	let total = 0;
+	let entries = 0;
 	const wanted = (file: UnzipFileInfo): boolean => {
+		if (++entries > MAX_ENTRIES)
+			throw overLimit(`The Word document holds more than ${MAX_ENTRIES.toLocaleString('en')} files.`);
 		if (!/(?:\.xml|\.rels)$/i.test(file.name)) return false;
 		total += file.originalSize;
 		const bomb = file.originalSize > HARMLESS_BYTES && file.originalSize > file.size * MAX_RATIO;
 		if (bomb || file.originalSize > MAX_PART_BYTES || total > MAX_TOTAL_BYTES) {
-			throw new AppError('unreadable_file', 'The Word document unpacks to far more data than a document holds.');
+			throw overLimit('The Word document unpacks to far more data than a document holds.');
 		}
 		return true;
 	};

@@ -2,9 +2,13 @@ import type { Block } from './blocks.ts';
 import { visible } from './blocks.ts';
 import { outlineOf, type Styles } from './docx-styles.ts';
 import { type Element, readXml } from './docx-xml.ts';
+import { MAX_TEXT_BYTES, overLimit, TextBudget } from './limits.ts';
 
 /** Subtrees whose text is no part of the document as it reads: deleted or moved away, and form field names. */
 const SKIPPED = new Set(['w:del', 'w:moveFrom', 'w:rPrChange', 'w:pPrChange', 'w:instrText', 'w:delText', 'w:ffData']);
+
+/** Characters that cells of tables within tables may hand to the cells around them. */
+const MAX_NESTED = 5 * MAX_TEXT_BYTES;
 
 interface Paragraph {
 	text: string;
@@ -82,6 +86,9 @@ class BodyReader {
 	readonly #tables: Table[] = [];
 	/** Blocks of the text boxes that are open. */
 	readonly #boxes: Block[][] = [];
+	readonly #budget = new TextBudget();
+	#written = 0;
+	#nested = 0;
 	#skipping = 0;
 	#inText = 0;
 	#hidden = false;
@@ -187,7 +194,10 @@ class BodyReader {
 
 	#write(text: string): void {
 		const paragraph = this.#paragraphs.at(-1);
-		if (paragraph !== undefined && !this.#hidden) paragraph.text += text;
+		if (paragraph === undefined || this.#hidden) return;
+		paragraph.text += text;
+		this.#written += text.length;
+		if (this.#written > MAX_TEXT_BYTES) throw overLimit('The Word document holds more than 10 MB of text. Split it.');
 	}
 
 	#refer(note: string): void {
@@ -203,8 +213,8 @@ class BodyReader {
 		const table = this.#tables.at(-1);
 		if (table !== undefined && this.#boxes.length === 0) {
 			if (text !== '') table.cell.push(text);
-			table.cell.push(...paragraph.boxed.map((block) => block.text));
-			table.notes.push(...paragraph.notes);
+			for (const block of paragraph.boxed) table.cell.push(block.text);
+			for (const note of paragraph.notes) table.notes.push(note);
 			return;
 		}
 		if (text !== '' && !role.contents) {
@@ -222,7 +232,10 @@ class BodyReader {
 	#endCell(): void {
 		const table = this.#tables.at(-1);
 		if (table === undefined) return;
-		table.cells.push(table.cell.join(' ').replace(/\s+/gu, ' '));
+		const text = table.cell.join(' ');
+		this.#nested += text.length;
+		if (this.#nested > MAX_NESTED) throw overLimit('The tables of the Word document are nested too deeply.');
+		table.cells.push(text.replace(/\s+/gu, ' '));
 		table.cell = [];
 	}
 
@@ -252,12 +265,16 @@ class BodyReader {
 	#endBox(): void {
 		const box = this.#boxes.pop() ?? [];
 		const host = this.#paragraphs.at(-1);
-		if (host !== undefined) host.boxed.push(...box);
-		else for (const block of box) this.#emit(block);
+		for (const block of box) {
+			if (host !== undefined) host.boxed.push(block);
+			else this.#emit(block);
+		}
 	}
 
 	#emit(block: Block): void {
-		(this.#boxes.at(-1) ?? this.blocks).push(block);
+		const box = this.#boxes.at(-1);
+		if (box === undefined) this.#budget.take(block.text);
+		(box ?? this.blocks).push(block);
 	}
 }
 

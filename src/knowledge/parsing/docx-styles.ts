@@ -12,6 +12,9 @@ export interface ParagraphRole {
 	list: boolean;
 }
 
+/** Word itself takes eleven levels. */
+const MOST_INHERITED = 50;
+
 interface Style {
 	id: string;
 	name: string;
@@ -74,6 +77,7 @@ export class Styles {
 		const seen = new Set<string>();
 		let list = false;
 		for (let at: string | null = id; at !== null && !seen.has(at); ) {
+			if (seen.size === MOST_INHERITED) break;
 			seen.add(at);
 			const style: Style | undefined = this.#styles.get(at);
 			const name: string = style?.name || spaced(at);

@@ -1,5 +1,6 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { AppError } from '../../base/index.ts';
+import { overLimit } from './limits.ts';
 
 /** One element as the readers see it: `w:p`, whatever prefix and edition of the standard the file uses. */
 export interface Element {
@@ -29,24 +30,50 @@ const PREFIXES: Record<string, string> = {
 /** Parts are decoded and read in slices, so that a large one is never in memory twice. */
 const SLICE = 1024 * 1024;
 const DEEPEST = 2000;
+/** 10 MB of text in short runs have two million elements. */
+const MAX_ELEMENTS = 5_000_000;
+/** Word gives its outermost element 40. */
+const MAX_ATTRIBUTES = 256;
+/** Slices that one text, comment or tag may take: the parser keeps the whole of it. */
+const MAX_SLICES = 12;
 
 /**
  * Reads a part from beginning to end.
- * @throws AppError `unreadable_file` where it is not well-formed
+ * @throws AppError `unreadable_file` where it is not well-formed, `resource_limit` where it holds too much
  */
 export function readXml(bytes: Uint8Array, handlers: Handlers): void {
 	const parser = new SaxesParser<{ xmlns: true }>({ xmlns: true });
 	let depth = 0;
+	let elements = 0;
+	let attributes = 0;
+	/** Slices since the parser came to an end of anything. */
+	let slices = 0;
+	const ended = () => {
+		slices = 0;
+	};
 	parser.on('error', (error) => {
 		throw new AppError('unreadable_file', 'The Word document is damaged: one of its parts is not valid XML.', {
 			cause: error,
 		});
 	});
+	parser.on('opentagstart', () => {
+		slices = attributes = 0;
+		if (++elements > MAX_ELEMENTS) throw overLimit('The Word document consists of too many elements. Split it.');
+	});
+	parser.on('attribute', () => {
+		slices = 0;
+		if (++attributes > MAX_ATTRIBUTES) {
+			throw overLimit(`One element of the Word document has more than ${MAX_ATTRIBUTES} attributes.`);
+		}
+	});
+	parser.on('comment', ended);
+	parser.on('processinginstruction', ended);
 	parser.on('opentag', (tag) => {
-		if (++depth > DEEPEST) throw new AppError('unreadable_file', 'The Word document is nested too deeply to be read.');
+		if (++depth > DEEPEST) throw overLimit('The Word document is nested too deeply to be read.');
 		handlers.open(new TagElement(tag));
 	});
 	parser.on('closetag', (tag) => {
+		ended();
 		depth--;
 		handlers.close(nameOf(tag));
 	});
@@ -54,6 +81,7 @@ export function readXml(bytes: Uint8Array, handlers: Handlers): void {
 	parser.on('cdata', (text) => handlers.text(text));
 	const decoder = new TextDecoder(encodingOf(bytes));
 	for (let at = 0; at < bytes.length; at += SLICE) {
+		if (++slices > MAX_SLICES) throw overLimit('One piece of text in the Word document is larger than 10 MB.');
 		parser.write(decoder.decode(bytes.subarray(at, at + SLICE), { stream: true }));
 	}
 	parser.close();

@@ -4,11 +4,10 @@ import { openPackage, type Parts } from './docx-archive.ts';
 import { readBody, readNotes } from './docx-body.ts';
 import { Styles } from './docx-styles.ts';
 import { readXml } from './docx-xml.ts';
-import { TextBudget } from './limits.ts';
 
 /**
  * Reads a Word document (Office Open XML, both editions).
- * @throws AppError `unreadable_file` with a sentence that says what is wrong with it
+ * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
 export function parseDocx(bytes: Uint8Array): ExtractedDocument {
 	refuseOtherFormats(bytes);
@@ -24,7 +23,6 @@ export function parseDocx(bytes: Uint8Array): ExtractedDocument {
 	readNotes(parts.get(`${folder}endnotes.xml`), 'endnote', notes);
 	const styles = parts.get(`${folder}styles.xml`);
 	const { blocks, title } = readBody(body, new Styles(styles), notes);
-	new TextBudget().takeBlocks(blocks);
 	const core = coreOf(parts.get('docprops/core.xml'));
 	return {
 		format: 'docx',
