@@ -109,15 +109,15 @@ test('a PDF that is cut off or is none is refused as damaged', async () => {
 
 test('a PDF of more than 2,000 pages is refused', async () => {
 	const pages = Array.from({ length: 2001 }, () => []);
-	await assert.rejects(parsed(makePdf({ pages }), 'a.pdf'), { code: 'unreadable_file', message: /2001 pages/ });
+	await assert.rejects(parsed(makePdf({ pages }), 'a.pdf'), { code: 'resource_limit', message: /2001 pages/ });
 });
 
 test('a PDF that unpacks to gigabytes is refused, also when packed twice', async () => {
 	const once = deflateSync(Buffer.alloc(260 * 1024 * 1024, 32), { level: 1 });
 	const bomb = makePdf({ pages: [], streams: { filter: '/FlateDecode', bytes: [once] } });
 	const twice = makePdf({ pages: [], streams: { filter: '[/FlateDecode /FlateDecode]', bytes: [deflateSync(once)] } });
-	await assert.rejects(parsed(bomb, 'a.pdf'), { code: 'unreadable_file', message: /unpacks/ });
-	await assert.rejects(parsed(twice, 'a.pdf'), { code: 'unreadable_file', message: /unpacks/ });
+	await assert.rejects(parsed(bomb, 'a.pdf'), { code: 'resource_limit', message: /unpacks/ });
+	await assert.rejects(parsed(twice, 'a.pdf'), { code: 'resource_limit', message: /unpacks/ });
 });
 
 test('a stream whose compressed data is broken does not stop the other pages from being read', async () => {

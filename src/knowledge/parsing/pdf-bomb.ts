@@ -2,10 +2,16 @@ import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflate } from 'node:zlib';
 import { AppError } from '../../base/index.ts';
+import { overLimit } from './limits.ts';
 
 /** What one compressed stream, and all large ones together, may inflate to. PDF.js itself has no bound. */
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
+
+/** The list of a file's objects takes 4 bytes or more for each, and becomes 100 bytes in memory. */
+const MAX_INDEX_BYTES = 8 * 1024 * 1024;
+/** Objects that stand in the file itself; a page needs about ten. */
+const MAX_OBJECTS = 500_000;
 
 /** Deflate shrinks to a thousandth at best: a smaller stream inflates to less than 100 MB. */
 const HARMLESS_BYTES = 96 * 1024;
@@ -15,11 +21,12 @@ const DICTIONARY_BYTES = 1024;
 const MAX_LAYERS = 4;
 
 /**
- * Measures what the compressed streams of a PDF inflate to, without keeping it.
- * @throws AppError `unreadable_file` where it is more than any document needs
+ * Counts the objects of a PDF and measures what its compressed streams inflate to, without keeping it.
+ * @throws AppError `resource_limit` where it is more than any document needs
  */
 export async function refusePdfBomb(bytes: Uint8Array): Promise<void> {
 	const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	refuseManyObjects(view);
 	let total = 0;
 	let end = 0;
 	for (let at = view.indexOf('stream'); at !== -1; at = view.indexOf('stream', at + 6)) {
@@ -31,25 +38,37 @@ export async function refusePdfBomb(bytes: Uint8Array): Promise<void> {
 			end = view.indexOf('endstream', start);
 			if (end === -1) end = view.length;
 		}
-		const layers = layersOf(view.toString('latin1', Math.max(0, at - DICTIONARY_BYTES), at));
-		if (layers === 0 || (layers === 1 && end - start <= HARMLESS_BYTES)) continue;
-		total += await inflatedSize(view.subarray(start, end), layers);
+		const dictionary = dictionaryOf(view.toString('latin1', Math.max(0, at - DICTIONARY_BYTES), at));
+		const layers = dictionary.match(/\/Fl(?:ateDecode)?\b/g)?.length ?? 0;
+		const isIndex = /\/XRef\b/.test(dictionary);
+		if (layers === 0 || (layers === 1 && end - start <= HARMLESS_BYTES && !isIndex)) continue;
+		total += await inflatedSize(view.subarray(start, end), layers, isIndex ? MAX_INDEX_BYTES : MAX_STREAM_BYTES);
 		if (total > MAX_TOTAL_BYTES) throw tooLarge();
 	}
 }
 
-/** How many times the stream after this dictionary is compressed. */
-function layersOf(before: string): number {
-	const dictionary = before.slice(before.lastIndexOf(' obj') + 1);
-	return dictionary.match(/\/Fl(?:ateDecode)?\b/g)?.length ?? 0;
+function refuseManyObjects(view: Buffer): void {
+	let objects = 0;
+	for (let at = view.indexOf(' obj'); at !== -1; at = view.indexOf(' obj', at + 4)) {
+		if (++objects > MAX_OBJECTS) {
+			throw overLimit(
+				`The PDF has more than ${MAX_OBJECTS.toLocaleString('en')} objects. Split it into smaller files.`,
+			);
+		}
+	}
 }
 
-async function inflatedSize(compressed: Uint8Array, layers: number): Promise<number> {
+/** The dictionary that stands before a stream, which tells how often the stream is compressed and what it is. */
+function dictionaryOf(before: string): string {
+	return before.slice(before.lastIndexOf(' obj') + 1);
+}
+
+async function inflatedSize(compressed: Uint8Array, layers: number, most: number): Promise<number> {
 	let size = 0;
 	const counter = new Writable({
 		write(chunk: Buffer, _encoding, done) {
 			size += chunk.length;
-			done(size > MAX_STREAM_BYTES ? tooLarge() : null);
+			done(size > most ? tooLarge() : null);
 		},
 	});
 	const stages = Array.from({ length: Math.min(layers, MAX_LAYERS) }, () => createInflate());
@@ -63,5 +82,5 @@ async function inflatedSize(compressed: Uint8Array, layers: number): Promise<num
 }
 
 function tooLarge(): AppError {
-	return new AppError('unreadable_file', 'The PDF unpacks to far more data than a document holds.');
+	return overLimit('The PDF unpacks to far more data than a document holds.');
 }

@@ -31,15 +31,15 @@ export function dropFurniture(pages: Page[]): void {
 			at.add(index);
 		}
 	}
-	const repeated = (line: Line): boolean => {
-		const at = seen.get(keys.get(line) ?? '');
-		if (at === undefined || at.size < FEWEST_PAGES) return false;
+	const isRepeated = (at: Set<number>): boolean => {
+		if (at.size < FEWEST_PAGES) return false;
 		if (at.size >= LEAST_SHARE * pages.length) return true;
 		const odd = [...at].filter((index) => index % 2 === 1).length;
 		const side = Math.max(odd, at.size - odd);
 		return side === at.size && side >= LEAST_SHARE * (pages.length / 2);
 	};
-	for (const page of pages) page.lines = page.lines.filter((line) => !repeated(line));
+	const repeated = new Set([...seen].filter(([, at]) => isRepeated(at)).map(([key]) => key));
+	for (const page of pages) page.lines = page.lines.filter((line) => !repeated.has(keys.get(line) ?? ''));
 }
 
 function keyOf(line: Line, height: number): string | null {

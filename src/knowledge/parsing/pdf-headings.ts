@@ -37,7 +37,7 @@ function byOutline(lines: Line[], outline: OutlineEntry[]): HeadingLevel | null 
 function plain(title: string): string {
 	return title
 		.toLowerCase()
-		.replace(/^[\s§]*(?:(?:chapter|section|part|kapitel|teil|chapitre)\s+)?(?:[\divx]+[.):]?)+(?=\s)/u, '')
+		.replace(/^[\s§]*(?:(?:chapter|section|part|kapitel|teil|chapitre)\s+)?[\divx][\divx.):]*(?=\s)/u, '')
 		.replace(/[^\p{L}\p{N}]+/gu, ' ')
 		.trim();
 }
@@ -53,12 +53,12 @@ function bySize(lines: Line[]): HeadingLevel {
 	const [body] = [...characters].sort((a, b) => b[1] - a[1]);
 	// Scans that were read by a machine have every size there is.
 	if (body === undefined || body[1] < LEAST_BODY * total) return none;
-	const sizes = [...characters.keys()].filter((size) => size >= body[0] * LARGER).sort((a, b) => b - a);
-	const isHeading = (line: Line) => sizes.includes(rounded(line.size)) && readsAsHeading(line.text);
+	const isHeading = (line: Line) => rounded(line.size) >= body[0] * LARGER && readsAsHeading(line.text);
 	const headings = lines.reduce((sum, line) => sum + (isHeading(line) ? line.text.length : 0), 0);
 	if (headings > MOST_HEADINGS * total) return none;
-	const used = sizes.filter((size) => lines.some((line) => rounded(line.size) === size && isHeading(line)));
-	return (line) => (isHeading(line) ? Math.min(LEVELS, used.indexOf(rounded(line.size)) + 1) : null);
+	const used = [...new Set(lines.filter(isHeading).map((line) => rounded(line.size)))].sort((a, b) => b - a);
+	const levels = new Map(used.map((size, index) => [size, Math.min(LEVELS, index + 1)]));
+	return (line) => (isHeading(line) ? (levels.get(rounded(line.size)) ?? null) : null);
 }
 
 function readsAsHeading(text: string): boolean {

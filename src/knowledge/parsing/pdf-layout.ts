@@ -7,11 +7,21 @@ const PARAGRAPH_GAP = 1.75;
 const BULLET = /^[•▪◦‣●○■–—*·-]\s+\S/u;
 const NUMBER = /^\(?(?:\d{1,3}|[a-z])[.)]\s+\S/i;
 
-/** The block that is being written. */
+/** The end of a text in which a divided word is looked for. */
+const TAIL = 60;
+
+/** The block that is being written. Its text is kept in parts: a long one is put together once, not with every line. */
 interface Open {
 	block: Block;
+	parts: string[];
+	/** The end of the text so far. */
+	tail: string;
 	last: Line;
 	level: number | null;
+}
+
+function close({ block, parts }: Open): void {
+	block.text = parts.join('');
 }
 
 /** Joins lines into headings, paragraphs and list items, in reading order. */
@@ -24,16 +34,18 @@ export function layOut(lines: Line[], levelOf: HeadingLevel): Block[] {
 		const level = levelOf(line);
 		const item: boolean = level === null && beginsItem(line, open?.last, columns);
 		if (open !== null && open.level === level && !item && continues(open.last, line, columns)) {
-			open.block.text = words.join(open.block.text, line.text, level !== null || wraps(open.last, line, columns));
+			words.join(open, line.text, level !== null || wraps(open.last, line, columns));
 			open.last = line;
 			continue;
 		}
+		if (open !== null) close(open);
 		const { text, page } = line;
 		const block: Block =
 			level === null ? { kind: item ? 'item' : 'paragraph', text, page } : { kind: 'heading', level, text, page };
 		blocks.push(block);
-		open = { block, last: line, level };
+		open = { block, parts: [text], tail: text.slice(-TAIL), last: line, level };
 	}
+	if (open !== null) close(open);
 	return blocks;
 }
 
@@ -82,12 +94,21 @@ class Hyphens {
 		this.#lines = lines;
 	}
 
-	join(before: string, after: string, wrapped: boolean): string {
-		if (!wrapped) return `${before}\n${after}`;
-		const first = /(\p{L}+)[-\u2010]$/u.exec(before.slice(-60))?.[1];
+	join(open: Pick<Open, 'parts' | 'tail'>, after: string, wrapped: boolean): void {
+		const separator = wrapped ? this.#between(open, after) : '\n';
+		open.parts.push(separator, after);
+		open.tail = (open.tail + separator + after.slice(-TAIL)).slice(-TAIL);
+	}
+
+	/** What stands between a line and the next one that it wraps to. Takes away the hyphen of a divided word. */
+	#between(open: Pick<Open, 'parts' | 'tail'>, after: string): '' | ' ' {
+		const first = /(\p{L}+)[-\u2010]$/u.exec(open.tail)?.[1];
 		const second = /^\p{Ll}\p{L}*/u.exec(after)?.[0];
-		if (first === undefined || second === undefined) return `${before} ${after}`;
-		return this.#isHyphenated(first, second) ? before + after : before.slice(0, -1) + after;
+		if (first === undefined || second === undefined) return ' ';
+		if (this.#isHyphenated(first, second)) return '';
+		open.parts.push((open.parts.pop() ?? '').slice(0, -1));
+		open.tail = open.tail.slice(0, -1);
+		return '';
 	}
 
 	#isHyphenated(first: string, second: string): boolean {

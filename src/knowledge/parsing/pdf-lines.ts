@@ -26,36 +26,47 @@ export interface TextRun {
 }
 
 /** Joins the runs of a page into lines, in the order in which the file draws them. */
-export function linesOf(runs: Iterable<TextRun>, page: number): Line[] {
-	const lines: Line[] = [];
-	let line: Line | null = null;
-	let last: Place | null = null;
-	const end = () => {
-		if (line !== null) {
-			line.text = visible(line.text.normalize('NFKC')).replace(/\s+/gu, ' ').trim();
-			if (line.text !== '') lines.push(line);
-		}
-		line = null;
-	};
-	for (const run of runs) {
-		if (run.str.trim() !== '') {
-			const at = placeOf(run);
-			if (line !== null && !isBeside(line, at)) end();
-			if (line === null) line = { text: run.str, page, ...at };
-			else {
-				if (last !== null && isApart(last, at)) line.text += ' ';
-				line.text += run.str;
-				line.left = Math.min(line.left, at.left);
-				line.right = Math.max(line.right, at.right);
-				// The larger font of a line is the line's: a small one is a superscript or a note's number.
-				line.size = Math.max(line.size, at.size);
-			}
-			last = at;
-		} else if (line !== null) line.text += run.str;
-		if (run.hasEOL) end();
+export class LineWriter {
+	readonly #page: number;
+	readonly #onLine: (line: Line) => void;
+	#line: Line | null = null;
+	#last: Place | null = null;
+
+	/** @param page from 1 */
+	constructor(page: number, onLine: (line: Line) => void) {
+		this.#page = page;
+		this.#onLine = onLine;
 	}
-	end();
-	return lines;
+
+	add(run: TextRun): void {
+		if (run.str.trim() !== '') this.#draw(run.str, placeOf(run));
+		else if (this.#line !== null) this.#line.text += run.str;
+		if (run.hasEOL) this.end();
+	}
+
+	/** Ends the line that is open. */
+	end(): void {
+		const line = this.#line;
+		this.#line = null;
+		if (line === null) return;
+		line.text = visible(line.text.normalize('NFKC')).replace(/\s+/gu, ' ').trim();
+		if (line.text !== '') this.#onLine(line);
+	}
+
+	#draw(text: string, at: Place): void {
+		if (this.#line !== null && !isBeside(this.#line, at)) this.end();
+		const line = this.#line;
+		if (line === null) this.#line = { text, page: this.#page, ...at };
+		else {
+			if (this.#last !== null && isApart(this.#last, at)) line.text += ' ';
+			line.text += text;
+			line.left = Math.min(line.left, at.left);
+			line.right = Math.max(line.right, at.right);
+			// The larger font of a line is the line's: a small one is a superscript or a note's number.
+			line.size = Math.max(line.size, at.size);
+		}
+		this.#last = at;
+	}
 }
 
 type Place = Pick<Line, 'left' | 'right' | 'level' | 'size' | 'upright'>;

@@ -1,20 +1,24 @@
 import { getResolvedPDFJS } from 'unpdf';
 import { AppError, messageOf } from '../../base/index.ts';
 import { type Block, type ExtractedDocument, languageOf, oneLine } from './blocks.ts';
-import { MAX_PAGES, TextBudget } from './limits.ts';
+import { MAX_PAGES, overLimit, TextBudget } from './limits.ts';
 import { refusePdfBomb } from './pdf-bomb.ts';
 import { dropFurniture, type Page } from './pdf-furniture.ts';
 import { headingLevels, type OutlineEntry } from './pdf-headings.ts';
 import { layOut } from './pdf-layout.ts';
-import { linesOf, type TextRun } from './pdf-lines.ts';
+import { type Line, LineWriter, type TextRun } from './pdf-lines.ts';
 
 type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
 
 const OUTLINE_ENTRIES = 5000;
+/** Each chunk keeps the headings above it, one for each level. */
+const OUTLINE_LEVELS = 9;
+/** Pieces of drawn text. A page of prose has 50 to 1,000. */
+const MAX_RUNS = 5_000_000;
 
 /**
  * Reads the text of a PDF, page by page. A scan has none and gives no blocks.
- * @throws AppError `unreadable_file` with a sentence that says what is wrong with it
+ * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
 export async function parsePdf(bytes: Uint8Array): Promise<ExtractedDocument> {
 	await refusePdfBomb(bytes);
@@ -22,7 +26,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<ExtractedDocument> {
 	try {
 		if (pdf.numPages > MAX_PAGES) {
 			const pages = `${pdf.numPages} pages`;
-			throw new AppError('unreadable_file', `The PDF has ${pages}; at most ${MAX_PAGES} are read. Split it.`);
+			throw overLimit(`The PDF has ${pages}; at most ${MAX_PAGES} are read. Split it.`);
 		}
 		const pages = await readPages(pdf);
 		dropFurniture(pages);
@@ -79,28 +83,56 @@ function refusal(error: unknown): AppError {
 /** One bad page does not lose the others; only where none can be read the file is at fault. */
 async function readPages(pdf: PdfDocument): Promise<Page[]> {
 	const pages: Page[] = [];
-	const budget = new TextBudget();
+	const budget = new PageBudget();
 	let failure: unknown;
 	for (let number = 1; number <= pdf.numPages; number++) {
 		try {
-			pages.push(await readPage(pdf, number));
+			pages.push(await readPage(pdf, number, budget));
 		} catch (error) {
+			if (error instanceof AppError) throw error;
 			failure = error;
-			continue;
 		}
-		for (const line of pages.at(-1)?.lines ?? []) budget.take(line.text);
 	}
 	if (pages.length === 0) throw refusal(failure);
 	return pages;
 }
 
-async function readPage(pdf: PdfDocument, number: number): Promise<Page> {
+/** What all pages together may hold. */
+class PageBudget extends TextBudget {
+	#runs = 0;
+
+	/** @throws AppError `resource_limit` */
+	takeRun(): void {
+		if (++this.#runs > MAX_RUNS)
+			throw overLimit('The PDF draws its text in too many pieces. Split it into smaller files.');
+	}
+}
+
+/** Reads a page's text as PDF.js finds it, so that a page without an end is given up early. */
+async function readPage(pdf: PdfDocument, number: number, budget: PageBudget): Promise<Page> {
 	const page = await pdf.getPage(number);
-	const { items } = await page.getTextContent();
-	const runs = items.filter((item): item is typeof item & TextRun => 'str' in item);
+	const lines: Line[] = [];
+	const writer = new LineWriter(number, (line) => {
+		budget.take(line.text);
+		lines.push(line);
+	});
+	const reader = page.streamTextContent().getReader();
+	try {
+		for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+			for (const item of value.items as Array<TextRun | { type: string }>) {
+				if (!('str' in item)) continue;
+				budget.takeRun();
+				writer.add(item);
+			}
+		}
+		writer.end();
+	} catch (error) {
+		await reader.cancel(error).catch(() => {});
+		throw error;
+	} finally {
+		page.cleanup();
+	}
 	const [, bottom = 0, , top = 0] = page.view;
-	page.cleanup();
-	const lines = linesOf(runs, number);
 	// Pages may be cut out of a larger sheet: count from their own lower edge.
 	for (const line of lines) if (line.upright) line.level -= bottom;
 	return { lines, height: top - bottom };
@@ -114,7 +146,7 @@ async function outlineOf(pdf: PdfDocument): Promise<OutlineEntry[]> {
 		for (const node of nodes) {
 			if (entries.length === OUTLINE_ENTRIES) return;
 			entries.push({ title: node.title, level });
-			add(node.items, level + 1);
+			add(node.items, Math.min(level + 1, OUTLINE_LEVELS));
 		}
 	};
 	add(((await pdf.getOutline().catch(() => null)) ?? []) as Node[], 1);
