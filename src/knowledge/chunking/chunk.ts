@@ -1,9 +1,15 @@
+import { AppError } from '../../base/index.ts';
 import type { ParsedChunk } from '../../contract/index.ts';
 import { analyse } from '../../text/index.ts';
 import type { Block } from '../parsing/index.ts';
 import { pack, textOf } from './pack.ts';
 import { piecesOf } from './pieces.ts';
 import { sectionsOf } from './sections.ts';
+
+/** Characters of all chunks with the headings and words kept beside them. 10 MB of text give 20 to 40 million. */
+const MAX_CHARACTERS = 80_000_000;
+/** What a chunk takes beside its characters. */
+const OVERHEAD = 500;
 
 /** What the chunker needs to know of a document. */
 export interface ChunkSource {
@@ -18,9 +24,11 @@ export interface ChunkSource {
  * Cuts a document along its headings and sentences into chunks of about 200–300 words. Within a section each repeats
  * the last sentence or two of the one before it; none reaches over a heading, except that tiny neighbouring sections
  * are joined under the heading that they share.
+ * @throws AppError `resource_limit` where headings are repeated so often that the chunks outgrow the document many times
  */
 export function chunkDocument({ title, language, blocks }: ChunkSource): ParsedChunk[] {
 	const chunks: ParsedChunk[] = [];
+	let characters = 0;
 	for (const { path, blocks: body } of sectionsOf(blocks)) {
 		const names = title === null || path[0] === title ? path : [title, ...path];
 		const title_terms = analyse(names.join('\n'), language).join(' ');
@@ -28,14 +36,14 @@ export function chunkDocument({ title, language, blocks }: ChunkSource): ParsedC
 			const text = textOf(pieces);
 			// A heading that only repeats the title, with nothing under it, answers nothing.
 			if (path.length === 0 && text === title && chunks.length === 0 && blocks.length > 1) continue;
-			chunks.push({
-				text,
-				heading_path: path,
-				page: pieces[0]?.page ?? null,
-				title_terms,
-				body_terms: analyse(text, language).join(' '),
-			});
+			const body_terms = analyse(text, language).join(' ');
+			chunks.push({ text, heading_path: path, page: pieces[0]?.page ?? null, title_terms, body_terms });
+			characters += text.length + path.join('').length + title_terms.length + body_terms.length + OVERHEAD;
+			if (characters > MAX_CHARACTERS) throw new AppError('resource_limit', TOO_MANY_HEADINGS);
 		}
 	}
 	return chunks;
 }
+
+const TOO_MANY_HEADINGS =
+	'The document has too many long headings within each other: they are kept with each passage. Split it into smaller files.';

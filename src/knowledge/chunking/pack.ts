@@ -9,27 +9,68 @@ const OVERLAP_SENTENCES = 2;
 /** From this share of its goal on, a chunk ends where a paragraph does. */
 const NEARLY_FULL = 0.8;
 
-/** Packs the pieces of one section into chunks of about the same size, ending at paragraphs where that is near. */
-export function pack(pieces: Piece[]): Piece[][] {
-	const chunks: Piece[][] = [];
-	let left = pieces.reduce((sum, piece) => sum + piece.words, 0);
+/** Words that are read ahead, to divide what is left into equal parts. Longer sections are divided as if they had this many. */
+const AHEAD = 100 * TARGET;
+
+/**
+ * Packs the pieces of one section into chunks of about the same size, ending at paragraphs where that is near. Holds no more
+ * than one chunk and what is read ahead.
+ */
+export function* pack(pieces: Iterable<Piece>): Generator<Piece[]> {
+	const ahead = new ReadAhead(pieces);
 	let chunk: Piece[] = [];
 	let words = 0;
-	let goal = goalOf(left);
-	for (const piece of pieces) {
+	let goal = goalOf(ahead.fill());
+	for (let piece = ahead.next(); piece !== undefined; piece = ahead.next()) {
+		const left = ahead.words + piece.words;
 		const full = words >= goal || (words >= NEARLY_FULL * goal && piece.before === '\n\n');
 		if (chunk.length > 0 && (words + piece.words > MOST || (full && left > goal * 0.2))) {
-			chunks.push(chunk);
+			yield chunk;
 			chunk = opening(chunk, piece);
 			words = 0;
-			goal = goalOf(left);
+			goal = goalOf(ahead.fill() + piece.words);
 		}
 		chunk.push(piece);
 		words += piece.words;
-		left -= piece.words;
 	}
-	if (chunk.length > 0) chunks.push(chunk);
-	return chunks;
+	if (chunk.length > 0) yield chunk;
+}
+
+/** The next pieces, and how many words they have. */
+class ReadAhead {
+	words = 0;
+	readonly #source: Iterator<Piece>;
+	readonly #pieces: Piece[] = [];
+	#at = 0;
+	#done = false;
+
+	constructor(pieces: Iterable<Piece>) {
+		this.#source = pieces[Symbol.iterator]();
+	}
+
+	/** Reads until there are words enough; returns how many there are. */
+	fill(): number {
+		if (this.#at > this.#pieces.length / 2) {
+			this.#pieces.splice(0, this.#at);
+			this.#at = 0;
+		}
+		while (!this.#done && this.words < AHEAD) {
+			const { done, value } = this.#source.next();
+			if (done) this.#done = true;
+			else {
+				this.#pieces.push(value);
+				this.words += value.words;
+			}
+		}
+		return this.words;
+	}
+
+	next(): Piece | undefined {
+		if (this.#at === this.#pieces.length) this.fill();
+		const piece = this.#pieces[this.#at++];
+		if (piece !== undefined) this.words -= piece.words;
+		return piece;
+	}
 }
 
 /** The text of a chunk. */

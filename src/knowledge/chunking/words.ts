@@ -4,6 +4,9 @@ const UNSPACED =
 /** No language's words are this long on average: longer runs of characters count as several. */
 const LONG_WORD = 12;
 
+/** Longer segments are cut. */
+const LONGEST_SEGMENT = LONG_WORD * 4;
+
 /** The segmenter's cost grows with the square of what it is given. */
 const WINDOW = 2000;
 
@@ -14,40 +17,53 @@ export function countWords(text: string): number {
 	if (UNSPACED.test(text)) {
 		let count = 0;
 		for (const [, isWord] of segments(text)) if (isWord) count++;
-		return count;
+		return Math.max(count, Math.ceil(text.length / LONGEST_SEGMENT));
 	}
-	const runs = text.match(/\S+/g)?.length ?? 0;
+	const runs = runsIn(text);
 	return Math.max(runs, Math.ceil(text.length / LONG_WORD));
 }
 
-/** Cuts a text into parts of at most `most` words, between words, or within a run of characters that has no end. */
-export function splitWords(text: string, most: number): string[] {
-	const parts: string[] = [];
+/** Runs of characters other than white space. A long text is counted without keeping them. */
+function runsIn(text: string): number {
+	let runs = 0;
+	for (const _ of text.matchAll(/\S+/g)) runs++;
+	return runs;
+}
+
+/** A text in parts of at most `most` words, cut between words, or within a run of characters that has no end. */
+export function* splitWords(text: string, most: number): Generator<string> {
 	let part = '';
 	let words = 0;
-	const end = () => {
-		if (part.trim() !== '') parts.push(part.trim());
-		part = '';
-		words = 0;
-	};
 	for (const [segment, isWord] of segments(text)) {
 		const weight = isWord ? Math.max(1, Math.ceil(segment.length / LONG_WORD)) : segment.length / LONG_WORD;
-		if (words + weight > most && part !== '') end();
+		if (words + weight > most && part !== '') {
+			if (part.trim() !== '') yield part.trim();
+			part = '';
+			words = 0;
+		}
 		part += segment;
 		words += weight;
 	}
-	end();
-	return parts;
+	if (part.trim() !== '') yield part.trim();
 }
 
+/** Words, runs of signs and runs of white space, as a segmenter sees them where words are separated by spaces. */
+const SPACED_SEGMENT = /([\p{L}\p{N}\p{M}_'’]{1,48})|[^\p{L}\p{N}\p{M}_'’\s]{1,48}|\s{1,48}/gu;
+
 function* segments(text: string): Generator<[segment: string, isWord: boolean]> {
+	if (UNSPACED.test(text)) yield* dictionarySegments(text);
+	// The segmenter takes microseconds for each segment, and text without spaces may have millions of them.
+	else for (const [segment, word] of text.matchAll(SPACED_SEGMENT)) yield [segment, word !== undefined];
+}
+
+function* dictionarySegments(text: string): Generator<[segment: string, isWord: boolean]> {
 	for (let at = 0; at < text.length; ) {
 		let cut = Math.min(text.length, at + WINDOW);
 		const space = cut < text.length ? text.slice(at, cut).lastIndexOf(' ') : -1;
 		if (space > 0) cut = at + space + 1;
 		else if (cut < text.length && /[\ud800-\udbff]/.test(text.charAt(cut - 1))) cut--;
 		for (const { segment, isWordLike } of segmenter.segment(text.slice(at, cut))) {
-			if (segment.length <= LONG_WORD * 4) yield [segment, isWordLike === true];
+			if (segment.length <= LONGEST_SEGMENT) yield [segment, isWordLike === true];
 			else for (const piece of segment.match(/.{1,48}/gsu) ?? []) yield [piece, isWordLike === true];
 		}
 		at = cut;
