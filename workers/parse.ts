@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { AppError, standBack } from '../src/base/index.ts';
-import type { ParsedDocument, ParseJob, WorkerAnswer } from '../src/contract/index.ts';
+import type { ParsedChunk, ParsedDocument, ParseJob, WorkerAnswer } from '../src/contract/index.ts';
 import { chunkDocument } from '../src/knowledge/chunking/index.ts';
-import { parseDocument } from '../src/knowledge/parsing/index.ts';
+import { type ExtractedDocument, parseDocument } from '../src/knowledge/parsing/index.ts';
 import { detectLanguage } from '../src/text/index.ts';
 
 /** How much of a document its language is told from. */
@@ -11,7 +11,7 @@ const LANGUAGE_SAMPLE = 20_000;
 standBack();
 
 /**
- * Reads one stored file into chunks. A file that cannot be read is an answer; a document without text has no chunks.
+ * Reads one stored file into chunks, at least one. A file that cannot be read, or has no text, is an answer.
  * Only a failure of the server itself (the stored file is gone) rejects.
  */
 export default async function parse(job: ParseJob): Promise<WorkerAnswer<ParsedDocument>> {
@@ -22,11 +22,27 @@ export default async function parse(job: ParseJob): Promise<WorkerAnswer<ParsedD
 		const language = languageOf(document.blocks) ?? document.declared_language;
 		const chunks = chunkDocument({ title: title ?? stemOf(job.file_name), language, blocks: document.blocks });
 		const { format, page_count } = document;
+		if (!chunks.some(hasWords)) throw new AppError('no_text', withoutText(bytes.length, document));
 		return { ok: true, value: { title, format, language, page_count, chunks } };
 	} catch (error) {
 		if (!(error instanceof AppError)) throw error;
 		return { ok: false, error: { code: error.code, message: error.message } };
 	}
+}
+
+/** Nothing else than a letter or digit can be searched for. */
+function hasWords({ text, heading_path }: ParsedChunk): boolean {
+	return [text, ...heading_path].some((part) => /[\p{L}\p{N}]/u.test(part));
+}
+
+/** Why a document has no text, and what to do about it. */
+function withoutText(size: number, { format, page_count }: ExtractedDocument): string {
+	if (size === 0) return 'The file is empty. Upload a file with text in it.';
+	if (format === 'pdf') {
+		const pages = page_count === 1 ? 'Its page is' : 'Its pages are';
+		return `The PDF has no text. ${pages} probably scanned: run text recognition (OCR) on the file and upload the result.`;
+	}
+	return 'The document has no letters or digits, so nothing in it can be found. Upload a document with text in it.';
 }
 
 function languageOf(blocks: Array<{ text: string }>): string | null {

@@ -67,7 +67,7 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			const [file] = files;
 			if (!file) throw invalid('/file', 'is required');
 			const title = titleOf(fields);
-			if (file.blob.size === 0) throw new AppError('unreadable_file', 'The file is empty.');
+			if (file.blob.size === 0) throw new AppError('no_text', 'The file is empty. Upload a file with text in it.');
 			const { blob, ...source } = file;
 			if (!sniffFormat(blob.head, file.file_name, file.content_type)) throw new AppError('unsupported_file_type');
 			const document = { source_type: 'file' as const, title, ...source };

@@ -23,7 +23,8 @@ export const Document = Type.Object({
 	size_bytes: NullableInteger(),
 	status: OneOf(['queued', 'processing', 'indexed', 'error']),
 	error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
-		description: 'Why it could not be indexed; while it is `queued`, what it waits for.',
+		description:
+			'Why it could not be indexed; while it is `queued`, what it waits for. `no_text`: there is nothing in it that can be searched, as in a scan. `resource_limit`: reading it takes more than one document may take.',
 		examples: [null],
 	}),
 	chunk_count: Type.Integer(),
@@ -105,7 +106,7 @@ export const documentOperations = {
 			'A web page': { source_type: 'url', url: 'https://shop.example/returns', title: 'Returns' },
 			'A text': { source_type: 'text', title: 'Opening hours', content: 'The shop is open from 10:00 to 16:00.' },
 		},
-		errors: ['unsupported_file_type', 'unreadable_file', 'url_not_allowed'],
+		errors: ['unsupported_file_type', 'unreadable_file', 'no_text', 'url_not_allowed'],
 		status: 201,
 		result: Document,
 	},

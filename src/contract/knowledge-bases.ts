@@ -24,6 +24,16 @@ const semantic_weight = Type.Number({
 	description: 'Share of the semantic half. Default 0.5.',
 });
 const status = OneOf(['ready', 'indexing', 'error']);
+const documents_failed = Type.Integer({
+	minimum: 0,
+	description: 'Documents in `error`. While there is one, and none is being processed, the status is `error`.',
+	examples: [0],
+});
+const searchable = Type.Boolean({
+	description:
+		'Whether searches and replies find documents of it. True also while the status is `indexing` or `error`: the documents that are indexed are found.',
+	examples: [true],
+});
 
 export const SearchSettings = Type.Object({ hybrid, semantic_weight });
 export type SearchSettings = Static<typeof SearchSettings>;
@@ -35,6 +45,8 @@ export const KnowledgeBase = Type.Object({
 	search_settings: SearchSettings,
 	status,
 	document_count: Type.Integer(),
+	documents_failed,
+	searchable,
 	created_at: Timestamp,
 	updated_at: Timestamp,
 });
@@ -58,6 +70,8 @@ export const IndexingStatus = Type.Object({
 	status,
 	documents_total: Type.Integer(),
 	documents_indexed: Type.Integer(),
+	documents_failed,
+	searchable,
 	last_indexed_at: NullableTimestamp,
 	embedder: NullableText({
 		description:

@@ -40,6 +40,7 @@ export interface ParsedDocument {
 	/** ISO 639-1, null where it could not be told. */
 	language: string | null;
 	page_count: number | null;
+	/** At least one: a document without text is refused with `no_text`. */
 	chunks: ParsedChunk[];
 }
 

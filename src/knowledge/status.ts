@@ -22,6 +22,11 @@ export function statusOf(record: KnowledgeBaseRecord): KnowledgeBase['status'] {
 	return record.documents_failed > 0 ? 'error' : 'ready';
 }
 
+/** Whether an index serves that has a document: one that was indexed, or one that is processed again and found as it was. */
+function isSearchable(record: KnowledgeBaseRecord): boolean {
+	return record.generation !== null && record.documents_total > record.documents_failed;
+}
+
 /** A knowledge base as the API shows it. */
 export function presentKnowledgeBase(record: KnowledgeBaseRecord): KnowledgeBase {
 	return {
@@ -31,6 +36,8 @@ export function presentKnowledgeBase(record: KnowledgeBaseRecord): KnowledgeBase
 		search_settings: record.search_settings,
 		status: statusOf(record),
 		document_count: record.documents_total,
+		documents_failed: record.documents_failed,
+		searchable: isSearchable(record),
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 	};
@@ -42,6 +49,8 @@ export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
 		status: statusOf(record),
 		documents_total: record.documents_total,
 		documents_indexed: record.documents_total - record.documents_pending - record.documents_failed,
+		documents_failed: record.documents_failed,
+		searchable: isSearchable(record),
 		last_indexed_at: timestampOrNull(record.last_indexed_at),
 		embedder: record.embedder,
 		// Asked for already while one runs, and pointless where there is nothing to index.

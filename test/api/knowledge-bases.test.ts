@@ -36,12 +36,16 @@ test('a new knowledge base is answered whole, with its defaults, and is ready', 
 		search_settings: { hybrid: true, semantic_weight: 0.5 },
 		status: 'ready',
 		document_count: 0,
+		documents_failed: 0,
+		searchable: false,
 	});
 	assert.deepEqual((await app.call('GET', `${BASES}/${id}`)).body, body);
 	assert.deepEqual((await app.call('GET', `${BASES}/${id}/status`)).body, {
 		status: 'ready',
 		documents_total: 0,
 		documents_indexed: 0,
+		documents_failed: 0,
+		searchable: false,
 		last_indexed_at: null,
 		embedder: null,
 		reindex_required: false,

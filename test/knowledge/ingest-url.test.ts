@@ -109,7 +109,7 @@ test('what cannot be had ends in status error with a sentence that says why, and
 		['/logo.png', 'unsupported_file_type', /does not lead to a PDF, DOCX, HTML, MD or TXT/],
 		['/large.txt', 'unreadable_file', /larger than 10 MB/],
 		['/bomb.txt', 'unreadable_file', /larger than 20 MB/],
-		['/empty.txt', 'unreadable_file', /empty/],
+		['/empty.txt', 'no_text', /empty/],
 		['/cut.txt', 'unreadable_file', /broke off/],
 	];
 	for (const [path, code, sentence] of failures) {

@@ -78,17 +78,22 @@ test('a bad file is an answer with a sentence, and the worker goes on', async ()
 	assert.ok(next.ok);
 });
 
-test('a document without text has no chunks and is no error', async () => {
-	for (const [name, bytes] of [
-		['a.pdf', makePdf({ pages: [[]] })],
-		['a.docx', makeDocx({ body: '' })],
-		['a.html', '<html><body></body></html>'],
-		['a.txt', ''],
+test('a document without a letter or digit is refused with a sentence that says what to do', async () => {
+	for (const [name, bytes, sentence] of [
+		['a.pdf', makePdf({ pages: [[]] }), /no text.*scanned.*\(OCR\)/],
+		['a.docx', makeDocx({ body: '' }), /no letters or digits/],
+		['a.html', '<html><body></body></html>', /no letters or digits/],
+		['a.md', '# !\n\n* * *\n\n- ?', /no letters or digits/],
+		['a.txt', '', /empty/],
+		['a.txt', ' \t\r\n \n', /no letters or digits/],
+		['a.txt', '… – !', /no letters or digits/],
 	] as const) {
 		const answer = await parse(name, bytes);
-		assert.ok(answer.ok, name);
-		assert.deepEqual(answer.value.chunks, []);
+		assert.ok(!answer.ok, name);
+		assert.equal(answer.error.code, 'no_text', name);
+		assert.match(answer.error.message, sentence, name);
 	}
+	assert.ok((await parse('a.txt', '7')).ok);
 });
 
 test('a stored file that is gone rejects, because that is no fault of the document', async () => {

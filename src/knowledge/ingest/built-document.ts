@@ -8,7 +8,7 @@ export function titleOf(document: DocumentRecord, parsed: ParsedDocument): strin
 
 /**
  * The write that puts a document into a generation that is being built, without vectors: its basis is trained when all
- * documents are there. One without any text is written down as well, so that it counts as built.
+ * documents are there.
  * @param version of the document's record that this stands for
  */
 export function addToGeneration(

@@ -31,15 +31,6 @@ function basisOf(generation: Generation | undefined): Indexed['basedOn'] {
 	return { generation: generation?.id ?? null, basis: generation?.basis ?? null };
 }
 
-/** A document without any text leaves the index as it is. */
-export function withoutText({ id }: DocumentRecord, generation: Generation | undefined): Indexed {
-	const writes: Write[] = generation
-		? [{ op: 'index.remove_document', generation: generation.id, document_id: id }]
-		: [];
-	const basedOn = basisOf(generation);
-	return { writes, facts: { generation: basedOn.generation }, trainSoon: false, basedOn };
-}
-
 /** The generation that is added to: an empty one of another embedder gives way to a new one. */
 function opened(
 	knowledgeBase: KnowledgeBaseRecord,

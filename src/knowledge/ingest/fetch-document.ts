@@ -50,7 +50,11 @@ export async function fetchDocument(
 
 /** Why what was downloaded is no document; null where it may be one. */
 function refusalOf(blob: IncomingBlob, fileName: string | null, contentType: string | null): AppError | null {
-	if (blob.size === 0) return new AppError('unreadable_file', 'The file at the URL is empty.');
+	if (blob.size === 0)
+		return new AppError(
+			'no_text',
+			'The file at the URL is empty. Import a URL that leads to a document with text in it.',
+		);
 	if (sniffFormat(blob.head, fileName, contentType)) return null;
 	return new AppError('unsupported_file_type', 'The URL does not lead to a PDF, DOCX, HTML, MD or TXT document.');
 }

@@ -15,7 +15,7 @@ import { embedderFor, type PreparedVectors } from '../embedding/index.ts';
 import { recount } from '../status.ts';
 import { TRAIN } from '../training/growth.ts';
 import { addToGeneration, titleOf } from './built-document.ts';
-import { embed, type Indexed, type IndexFacts, place, withoutText } from './document-writes.ts';
+import { embed, type Indexed, type IndexFacts, place } from './document-writes.ts';
 
 export interface IndexDependencies {
 	store: Store & { databaseFile: string };
@@ -54,11 +54,9 @@ export async function indexDocument(
 			indexed.basedOn.basis !== (generation?.basis ?? null)
 		) {
 			indexed =
-				parsed.chunks.length === 0
-					? withoutText(titled, generation)
-					: prepared.embedder === BUILTIN_EMBEDDER
-						? await embed({ store, pool, signal }, knowledgeBase, generation, titled, parsed)
-						: await place(store, knowledgeBase, generation, titled, parsed, prepared);
+				prepared.embedder === BUILTIN_EMBEDDER
+					? await embed({ store, pool, signal }, knowledgeBase, generation, titled, parsed)
+					: await place(store, knowledgeBase, generation, titled, parsed, prepared);
 		}
 		if (indexed === null) return { commit: null, result: false };
 		const { page_count, language, chunks } = parsed;
@@ -103,19 +101,18 @@ export function copyIndexed(
 		if (!twin) return { commit: null, result: false };
 		const { title, chunk_count, page_count, language } = twin;
 		const copied = { title: document.title || title, chunk_count, page_count, language };
-		const write: Write[] =
-			knowledgeBase.generation && chunk_count > 0
-				? [
-						{
-							op: 'index.copy_document',
-							generation: knowledgeBase.generation,
-							from_document_id: twin.id,
-							document_id: document.id,
-							title: copied.title,
-							url: document.url,
-						},
-					]
-				: [];
+		const write: Write[] = knowledgeBase.generation
+			? [
+					{
+						op: 'index.copy_document',
+						generation: knowledgeBase.generation,
+						from_document_id: twin.id,
+						document_id: document.id,
+						title: copied.title,
+						url: document.url,
+					},
+				]
+			: [];
 		const commit = finish(knowledgeBase, document, jobId, copied, write, {}, clock.now());
 		commit.expect?.push(versionOf('documents', twin));
 		return { commit, result: true };

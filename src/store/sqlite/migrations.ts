@@ -198,6 +198,19 @@ export const MIGRATIONS: readonly string[] = [
 	CREATE INDEX deliveries_by_status ON deliveries (webhook_id, status, event_type, created_at, id);
 	`,
 	SEARCH_INDEX_CHANGES,
+	// A document without text was "indexed with 0 chunks".
+	`
+	UPDATE knowledge_bases SET version = version + 1, documents_failed = documents_failed + (
+		SELECT count(*) FROM documents
+		WHERE knowledge_base_id = knowledge_bases.id AND status = 'indexed' AND chunk_count = 0
+	)
+	WHERE id IN (SELECT knowledge_base_id FROM documents WHERE status = 'indexed' AND chunk_count = 0);
+	UPDATE documents SET version = version + 1, status = 'error', error = json_object(
+		'code', 'no_text',
+		'message', 'The document has no text that can be searched. Upload one with text in it, or recognise the text of a scan (OCR) first.'
+	)
+	WHERE status = 'indexed' AND chunk_count = 0;
+	`,
 ];
 
 /**
