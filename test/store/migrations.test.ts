@@ -27,6 +27,7 @@ const CHECKSUMS = [
 	'9eb827f0b0cb1acd63c8fc2dd7afba8b1a1688613bba52b3dfc177ffb418e075',
 	'e51220b243f2f60cc1bbbd2f65095b4dbb66a34d11c869fa740d2906c7320af8',
 	'21142eb98aaad4a1ac25c6358ab71cecc6e87c9c7028e49ca147d8b8d06395e9',
+	'de74a89692416531ae0658b5addc2727b9ce5cc4ad96d748945731b7925576f7',
 ];
 
 test('no step of the schema has changed since it was written', () => {
@@ -113,4 +114,43 @@ test('a secret that still signs when the server is brought up to date signs for 
 	};
 	assert.deepEqual(await secretsOf('hook_1'), { secret: 'new', former_secrets: [{ secret: 'old', until: 99 }] });
 	assert.deepEqual(await secretsOf('hook_2'), { secret: 'only', former_secrets: [] });
+});
+
+test('a document that was indexed with no chunks ends in error with no_text, and its knowledge base counts it', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
+	t.after(() => rm(dataDir, { recursive: true }));
+	const old = new Database(databaseFile(dataDir));
+	const before = stepsBefore("'no_text'");
+	for (const step of before) old.exec(step);
+	old.pragma(`user_version = ${before.length}`);
+	old.exec(`
+		INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, documents_total, documents_pending, documents_failed, created_at, updated_at)
+			VALUES ('kb_1', 3, 'ws_1', 'Manuals', '{}', 3, 0, 1, 1, 2), ('kb_2', 3, 'ws_1', 'Whole', '{}', 1, 0, 0, 1, 2);
+		INSERT INTO documents (id, version, workspace_id, knowledge_base_id, title, source_type, status, error, attempts, chunk_count, created_at, updated_at)
+			VALUES ('doc_scan', 2, 'ws_1', 'kb_1', 'Scan', 'file', 'indexed', NULL, 0, 0, 1, 2),
+			('doc_text', 2, 'ws_1', 'kb_1', 'Text', 'file', 'indexed', NULL, 0, 4, 1, 2),
+			('doc_bad', 2, 'ws_1', 'kb_1', 'Bad', 'file', 'error', '{"code":"unreadable_file","message":"Bad."}', 0, 0, 1, 2),
+			('doc_whole', 2, 'ws_1', 'kb_2', 'Whole', 'file', 'indexed', NULL, 0, 1, 1, 2);
+	`);
+	old.close();
+
+	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	const documents = ['doc_scan', 'doc_text', 'doc_bad', 'doc_whole'].map(async (id) => {
+		const document = await store.get('documents', id);
+		return [document?.status, document?.error?.code, document?.version];
+	});
+	assert.deepEqual(await Promise.all(documents), [
+		['error', 'no_text', 3],
+		['indexed', undefined, 2],
+		['error', 'unreadable_file', 2],
+		['indexed', undefined, 2],
+	]);
+	const bases = ['kb_1', 'kb_2'].map(async (id) => {
+		const base = await store.get('knowledge_bases', id);
+		return [base?.documents_failed, base?.version];
+	});
+	assert.deepEqual(await Promise.all(bases), [
+		[2, 4],
+		[0, 3],
+	]);
 });
