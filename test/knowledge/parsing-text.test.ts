@@ -57,6 +57,23 @@ test('UTF-16 is read in both byte orders, with and without a mark, and so is UTF
 	}
 });
 
+test('stray zero bytes change no charset and are left out', async () => {
+	const russian = CHARSETS.find(([label]) => label === 'koi8-r')?.[1] ?? '';
+	for (const [bytes, text] of [
+		[Buffer.from('abc\0def text'), 'abcdef text'],
+		[Buffer.from('\0The kettle is blue.'), 'The kettle is blue.'],
+		[Buffer.from('schöne Grüße\0 aus Köln'), 'schöne Grüße aus Köln'],
+		[Buffer.from('日本語の文\0章です。'), '日本語の文章です。'],
+		[
+			Buffer.from('Die Größe der Räume ändert sich\0 für die Gäste nicht.', 'latin1'),
+			'Die Größe der Räume ändert sich für die Gäste nicht.',
+		],
+		[Buffer.concat([encode(russian, 'koi8-r'), Buffer.from([0, 0])]), russian],
+	] as const) {
+		assert.deepEqual(outlined((await parsed(bytes, 'a.txt')).blocks), [`paragraph ${text}`]);
+	}
+});
+
 test('a declared charset is honoured, unless the bytes are plainly UTF-8', async () => {
 	const greek = encode('Ένα κείμενο', 'iso-8859-7');
 	const declared = await parsed(greek, 'a.txt', 'text/plain; charset=iso-8859-7');

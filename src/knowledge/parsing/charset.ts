@@ -3,14 +3,22 @@ import chardet from 'chardet';
 /** How much is looked at to find out a charset; a charset shows itself early. */
 const SAMPLE = 64 * 1024;
 
+/** From this share of characters on, zeros on one side are the high bytes of Latin text in UTF-16. */
+const ZEROS_OF_UTF16 = 0.2;
+/** Where more bytes are zero and it is not UTF-16, it is no text. */
+const STRAY_ZEROS = 0.1;
+/** How much the even bytes of UTF-16 differ from the odd ones, at least; 0.6 to 1 in writing, about 0.1 in other charsets. */
+const LEAST_DISTANCE = 0.45;
+
 /**
  * The text in some bytes, or null where they are no text. What the bytes themselves say goes first (a byte order mark,
- * valid UTF-8, the zeros of UTF-16), because declarations are often wrong; then the declared charsets in the order
- * given; then a guess by letter frequencies. A character cut off at the very end is left out.
+ * the zeros of UTF-16, valid UTF-8), because declarations are often wrong; then the declared charsets in the order
+ * given; then a guess by letter frequencies. A character cut off at the very end is left out, and so are stray zero bytes.
  * @param declared labels as in a Content-Type or a meta element
  */
 export function decodeText(bytes: Uint8Array, declared: Array<string | null> = []): string | null {
-	const text = fromMark(bytes) ?? (bytes.includes(0) ? fromUtf16(bytes) : fromBytes(bytes, declared));
+	const decoded = fromMark(bytes) ?? (bytes.includes(0) ? fromZeros(bytes, declared) : fromBytes(bytes, declared));
+	const text = decoded?.includes('\0') ? decoded.replaceAll('\0', '') : decoded;
 	return text === null || isBinary(text) ? null : text.replace(/\r\n?/g, '\n');
 }
 
@@ -35,7 +43,54 @@ function fromMark(bytes: Uint8Array): string | null {
 	return null;
 }
 
-/** No other charset of text has zero bytes; which of the two it is shows in which reading looks like writing. */
+/**
+ * Zeros are half of the bytes of Latin text in UTF-16, and few of those of other scripts in it. In every other charset they
+ * are damage. So one zero proves nothing: valid UTF-8 goes before a guess, and a guess needs even and odd bytes that differ.
+ */
+function fromZeros(bytes: Uint8Array, declared: Array<string | null>): string | null {
+	const sample = bytes.subarray(0, SAMPLE);
+	const even = histogramOf(sample, 0);
+	const odd = histogramOf(sample, 1);
+	const [more, less] = even.zeros > odd.zeros ? [even, odd] : [odd, even];
+	const isLatin = more.zeros >= ZEROS_OF_UTF16 * more.count && less.zeros <= STRAY_ZEROS * less.count;
+	if (isLatin) return decode(bytes, more === even ? 'utf-16be' : 'utf-16le');
+	const rest = bytes.filter((byte) => byte !== 0);
+	const isStray = even.zeros + odd.zeros <= STRAY_ZEROS * sample.length;
+	const utf8 = isStray ? decode(rest, 'utf-8') : null;
+	if (utf8 !== null && !isBinary(utf8)) return utf8;
+	const wide = distance(even, odd) >= LEAST_DISTANCE ? fromUtf16(bytes) : null;
+	return wide ?? (isStray ? fromBytes(rest, declared) : null);
+}
+
+/** How often each range of 32 values occurs in every second byte. */
+interface Histogram {
+	count: number;
+	zeros: number;
+	ranges: number[];
+}
+
+function histogramOf(bytes: Uint8Array, from: 0 | 1): Histogram {
+	const ranges = new Array<number>(8).fill(0);
+	let count = 0;
+	let zeros = 0;
+	for (let at = from; at < bytes.length; at += 2) {
+		const byte = bytes[at] as number;
+		const range = byte >> 5;
+		ranges[range] = (ranges[range] ?? 0) + 1;
+		if (byte === 0) zeros++;
+		count++;
+	}
+	return { count, zeros, ranges };
+}
+
+/** The total variation distance of two histograms: 0 where they are alike, 1 where they have nothing in common. */
+function distance(a: Histogram, b: Histogram): number {
+	const difference = (at: number) =>
+		Math.abs((a.ranges[at] ?? 0) / Math.max(1, a.count) - (b.ranges[at] ?? 0) / Math.max(1, b.count));
+	return a.ranges.reduce((sum, _, at) => sum + difference(at), 0) / 2;
+}
+
+/** Text in UTF-16 without a mark: which of the two orders it has shows in which reading looks like writing. */
 function fromUtf16(bytes: Uint8Array): string | null {
 	let best: string | null = null;
 	let bestScore = 0.7;
