@@ -1,6 +1,14 @@
 import { startApp, version } from './app.ts';
 import { AppError, goBeforeCommonThreads, messageOf } from './base/index.ts';
-import { commands, findCommand, runCommand, UsageError, usageOf } from './commands/index.ts';
+import {
+	commands,
+	findCommand,
+	runCommand,
+	terminalLines,
+	terminalText,
+	UsageError,
+	usageOf,
+} from './commands/index.ts';
 import { ConfigError, loadConfig, processSources, type Settings } from './config/index.ts';
 
 const USAGE = `parley: a self-hosted assistant platform
@@ -26,8 +34,9 @@ const DRAIN_MS = 30_000;
 async function main(args: string[]): Promise<number | null> {
 	// What is written is for its owner alone, also in a data folder that was there before and is open to others.
 	process.umask(0o077);
-	const print = (line: string) => void process.stdout.write(`${line}\n`);
-	const note = (line: string) => void process.stderr.write(`${line}\n`);
+	// Names come from elsewhere; a terminal must show them and not act on them.
+	const print = (line: string) => void process.stdout.write(`${terminalText(line)}\n`);
+	const note = (line: string) => void process.stderr.write(`${terminalText(line)}\n`);
 	const settings = () => loadConfig(processSources());
 	const command = findCommand(commands, args);
 	if (args.includes('--help')) {
@@ -46,7 +55,7 @@ async function main(args: string[]): Promise<number | null> {
 		print(version());
 		return 0;
 	}
-	process.stderr.write(`parley: there is no command "${args.join(' ')}".\n\n${USAGE}`);
+	process.stderr.write(`parley: there is no command "${terminalText(args.join(' '))}".\n\n${USAGE}`);
 	return 2;
 }
 
@@ -79,7 +88,7 @@ async function serve(settings: Settings): Promise<void> {
 			process.exit(0);
 		})
 		.catch((error: unknown) => {
-			process.stderr.write(`parley: stopping failed: ${messageOf(error)}\n`);
+			process.stderr.write(`parley: stopping failed: ${terminalLines(messageOf(error))}\n`);
 			process.exit(1);
 		});
 }
@@ -120,7 +129,8 @@ main(process.argv.slice(2)).then(
 		// What a person can mend gets its sentence alone; a defect shows where it is.
 		const isWrongUse = error instanceof ConfigError || error instanceof UsageError;
 		const isSentence = isWrongUse || error instanceof AppError;
-		process.stderr.write(`parley: ${isSentence || !(error instanceof Error) ? messageOf(error) : error.stack}\n`);
+		const said = isSentence || !(error instanceof Error) ? messageOf(error) : (error.stack ?? error.message);
+		process.stderr.write(`parley: ${terminalLines(said)}\n`);
 		process.exit(isWrongUse ? 2 : 1);
 	},
 );

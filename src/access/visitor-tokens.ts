@@ -1,6 +1,6 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { AppError, type Clock, type Log, Lru, type SecretBox } from '../base/index.ts';
-import type { DeploymentJwt, EndUser } from '../contract/index.ts';
+import { asSingleLine, type DeploymentJwt, type EndUser } from '../contract/index.ts';
 import { KeySet } from './key-set.ts';
 import type { KeySetSource } from './key-set-download.ts';
 import { VisitorKeys } from './visitor-keys.ts';
@@ -93,10 +93,13 @@ function tokenOf(authorization: string | undefined): string {
 	return token;
 }
 
-/** Who a verified token speaks of. Names that are no text, or too long to be one, are left out. */
+/**
+ * Who a verified token speaks of. Names that are no text, or too long to be one, are left out; of others the control characters
+ * are. `sub` stays as it is: two people must not become one.
+ */
 function endUserOf({ sub, name, email }: JWTPayload): EndUser {
 	if (!isText(sub)) throw invalid(`The claim sub of the JWT must be text of 1 to ${MAX_CLAIM_LENGTH} characters.`);
-	return { id: sub, name: isText(name) ? name : null, email: isText(email) ? email : null };
+	return { id: sub, name: isText(name) ? asSingleLine(name) : null, email: isText(email) ? asSingleLine(email) : null };
 }
 
 /** The first whole second at which a token has expired (RFC 7519, 4.1.4), as the verifier counts. */

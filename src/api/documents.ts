@@ -1,5 +1,5 @@
 import { AppError } from '../base/index.ts';
-import { bodyValidator, type DocumentCreate, DocumentTitle, type Operations } from '../contract/index.ts';
+import { bodyValidator, type DocumentCreate, DocumentFormTitle, type Operations } from '../contract/index.ts';
 import { type Documents, presentDocument, sniffFormat } from '../knowledge/index.ts';
 import type { Network } from '../net/index.ts';
 import type { DocumentRecord, IdempotencyRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
@@ -27,7 +27,7 @@ export interface DocumentsOptions {
 type Answered = Answer<Operations['addDocument']> | RawReply;
 
 const MAX_FIELD_BYTES = 10_000;
-const checkTitle = bodyValidator(DocumentTitle);
+const checkTitle = bodyValidator(DocumentFormTitle);
 
 /** Documents of a knowledge base: upload, import, read, remove, try again. */
 export function documentHandlers({ store, documents, network, cursors, maxUploadBytes }: DocumentsOptions): {
@@ -92,7 +92,7 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 	) => {
 		const blob = await store.blobs.receive(
 			(async function* () {
-				yield Buffer.from(content);
+				yield Buffer.from(withoutControls(content));
 			})(),
 		);
 		try {
@@ -110,7 +110,6 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 	): Promise<DocumentRecord> => {
 		if (source_type === 'text') {
 			if (content === undefined) throw invalid('/content', 'is required with source_type text');
-			if (content.includes('\0')) throw invalid('/content', 'must not hold NUL characters');
 			if (url !== undefined) throw invalid('/url', 'does not go with source_type text');
 			return addText(knowledgeBase, content, title, receipt);
 		}
@@ -194,13 +193,19 @@ function titleOf(fields: Array<{ name: string; value: string }>): string | undef
 		if (title !== undefined) throw invalid('/title', 'must be given once');
 		title = value;
 	}
-	if (title === undefined || title === '') return undefined;
+	if (title === undefined) return undefined;
 	try {
-		return checkTitle(title);
+		checkTitle(title);
+		return title.trim() === '' ? undefined : title;
 	} catch (error) {
 		if (error instanceof AppError) throw invalid('/title', error.details?.[0]?.message ?? 'is not valid');
 		throw error;
 	}
+}
+
+/** Parsers drop these characters from files. A text is known to be text: a stray NUL must not make it look like anything else. */
+function withoutControls(text: string): string {
+	return text.replace(/(?![\t\n\r])\p{Cc}/gu, '');
 }
 
 function invalid(path: string, message: string): AppError {

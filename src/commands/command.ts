@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
+import { terminalText } from './terminal-text.ts';
 
 /** What a command is given, and where it answers. */
 export interface Invocation {
@@ -77,8 +78,10 @@ function parse(command: Command, args: string[]) {
 
 /** Rows with their columns one below the other. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
-	const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-	return rows.map((row) =>
+	// Before widths are measured: an escaped character is wider.
+	const shown = rows.map((row) => row.map(terminalText));
+	const widths = (shown[0] ?? []).map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
+	return shown.map((row) =>
 		row
 			.map((cell, column) => cell.padEnd(widths[column] ?? 0))
 			.join('  ')

@@ -5,6 +5,7 @@ import { userCommands } from './users.ts';
 import { workspaceCommands } from './workspaces.ts';
 
 export { type Command, findCommand, runCommand, UsageError, usageOf } from './command.ts';
+export { terminalLines, terminalText } from './terminal-text.ts';
 
 /** Every command but `serve`, in the order in which they are explained. */
 export const commands: readonly Command[] = [...keyCommands, ...userCommands, ...workspaceCommands, ...doctorCommands];

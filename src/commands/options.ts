@@ -1,3 +1,4 @@
+import { isSingleLine } from '../contract/index.ts';
 import { type Invocation, UsageError } from './command.ts';
 
 const MAX_NAME = 200;
@@ -11,5 +12,6 @@ export function nameOption(given: Invocation): string | undefined {
 
 /** @throws UsageError */
 export function requireName(name: string): void {
-	if (name.length < 1 || name.length > MAX_NAME) throw new UsageError(`A name has 1 to ${MAX_NAME} characters.`);
+	if ([...name].length <= MAX_NAME && isSingleLine(name)) return;
+	throw new UsageError(`A name is one line of 1 to ${MAX_NAME} characters: not blank, and without control characters.`);
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { asAnyone, asUser, type OperationTable, SCOPES, SMALL_BODY, withKey } from './operation.ts';
+import { EMAIL_PATTERN } from './patterns.ts';
 import {
 	Deleted,
 	NullableInteger,
@@ -13,8 +14,9 @@ import {
 	Strict,
 	Timestamp,
 } from './shapes.ts';
+import { SingleLineText } from './text-shapes.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 200, examples: ['Ada'] });
+const name = SingleLineText({ maxLength: 200, examples: ['Ada'] });
 const scopes = Type.Array(OneOf(SCOPES), {
 	minItems: 1,
 	maxItems: SCOPES.length,
@@ -22,8 +24,6 @@ const scopes = Type.Array(OneOf(SCOPES), {
 	description: '`*` is every scope, those of later versions included.',
 	examples: [['assistants:read', 'conversations:read']],
 });
-/** White space, control characters and a second @ are what an address cannot have; the rest is for its mail server to judge. */
-export const EMAIL_PATTERN = '^[^\\s\\u0000-\\u001f\\u007f@]+@[^\\s\\u0000-\\u001f\\u007f@]+$';
 const email = Type.String({
 	maxLength: 254,
 	pattern: EMAIL_PATTERN,

@@ -1,26 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
-import {
-	Id,
-	NullableText,
-	NullableTimestamp,
-	OneOf,
-	PageOf,
-	PageQueryWith,
-	Patch,
-	Strict,
-	Timestamp,
-} from './shapes.ts';
+import { Id, NullableTimestamp, OneOf, PageOf, PageQueryWith, Patch, Strict, Timestamp } from './shapes.ts';
+import { NullableMultilineText, OptionalMultilineText, SingleLineText } from './text-shapes.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 200, examples: ['Kettle help'] });
-const description = NullableText({ maxLength: 2000 });
-const master_prompt = Type.String({
+const name = SingleLineText({ maxLength: 200, examples: ['Kettle help'] });
+const description = NullableMultilineText({ maxLength: 2000 });
+const master_prompt = OptionalMultilineText({
 	maxLength: 32_000,
 	description: 'Instructions for the assistant.',
 	examples: ['Answer in two sentences at most. Be friendly.'],
 });
-const model = Type.String({
-	minLength: 1,
+const model = SingleLineText({
 	maxLength: 200,
 	description: '`provider/name`; the server has a default.',
 	examples: ['builtin/extractive'],

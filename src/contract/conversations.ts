@@ -15,6 +15,7 @@ import {
 	Strict,
 	Timestamp,
 } from './shapes.ts';
+import { NullableSingleLineText, SingleLineText, SpokenText } from './text-shapes.ts';
 
 const status = OneOf(['active', 'archived']);
 
@@ -44,7 +45,7 @@ export const Conversation = Type.Object({
 export type Conversation = Static<typeof Conversation>;
 
 export const ConversationPatch = Patch({
-	title: NullableText({ minLength: 1, maxLength: 200 }),
+	title: NullableSingleLineText({ maxLength: 200 }),
 	metadata: AnyObject({
 		description: 'Merged member by member; null removes one. At most 16 KiB in all.',
 	}),
@@ -53,14 +54,12 @@ export const ConversationPatch = Patch({
 export type ConversationPatch = Static<typeof ConversationPatch>;
 
 export const AgentSaying = Strict({
-	content: Type.String({
-		minLength: 1,
+	content: SpokenText({
 		maxLength: 32_000,
 		examples: ['This is Kim. How can I help?'],
 	}),
 	name: Type.Optional(
-		Type.String({
-			minLength: 1,
+		SingleLineText({
 			maxLength: 200,
 			examples: ['Kim'],
 			description: "As the visitor sees it. Default: the user's, else the key's.",

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
+import { COLOUR } from './patterns.ts';
 import {
 	Id,
 	NullableObject,
@@ -12,9 +13,10 @@ import {
 	Strict,
 	Timestamp,
 } from './shapes.ts';
+import { NullableSingleLineText, OptionalMultilineText, SingleLineText } from './text-shapes.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 200, examples: ['The shop'] });
-const allowed_domains = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+const name = SingleLineText({ maxLength: 200, examples: ['The shop'] });
+const allowed_domains = Type.Array(SingleLineText({ maxLength: 300 }), {
 	maxItems: 200,
 	description: 'Host sources as in a Content-Security-Policy. Empty: nobody.',
 	examples: [['example.com', '*.example.com']],
@@ -23,14 +25,14 @@ const status = OneOf(['active', 'archived']);
 
 const appearance = {
 	primary_color: Type.String({
-		pattern: '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$',
+		pattern: COLOUR,
 		description: 'Hex. Default #4f46e5.',
 		examples: ['#4f46e5'],
 	}),
 	theme: OneOf(['light', 'dark', 'auto'], { description: 'Default light.' }),
 	position: OneOf(['bottom-right', 'bottom-left'], { description: 'Default bottom-right.' }),
-	greeting: Type.String({ maxLength: 1000, examples: ['Hello! What would you like to know?'] }),
-	suggested_questions: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+	greeting: OptionalMultilineText({ maxLength: 1000, examples: ['Hello! What would you like to know?'] }),
+	suggested_questions: Type.Array(SingleLineText({ maxLength: 200 }), {
 		maxItems: 10,
 		examples: [['How long is the warranty?']],
 	}),
@@ -57,8 +59,8 @@ const jwt = {
 		maxLength: 2000,
 		description: 'RS256 and ES256, instead of public_key: where the JSON Web Key Set (RFC 7517) is. https.',
 	}),
-	audience: NullableText({ minLength: 1, maxLength: 500, description: 'The claim aud must be or hold this.' }),
-	issuer: NullableText({ minLength: 1, maxLength: 500, description: 'The claim iss must be this.' }),
+	audience: NullableSingleLineText({ maxLength: 500, description: 'The claim aud must be or hold this.' }),
+	issuer: NullableSingleLineText({ maxLength: 500, description: 'The claim iss must be this.' }),
 };
 /** How tokens of visitors are verified, as clients send it: members that are left out are as if null, or stay as they are. */
 const jwtCreate = ObjectOrNull(Strict({ ...Patch(jwt).properties, algorithm: jwt.algorithm }));

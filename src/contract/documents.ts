@@ -11,6 +11,7 @@ import {
 	Strict,
 	Timestamp,
 } from './shapes.ts';
+import { OptionalSingleLineText, SingleLineText } from './text-shapes.ts';
 
 export const Document = Type.Object({
 	id: Type.String(),
@@ -36,7 +37,7 @@ export const Document = Type.Object({
 });
 export type Document = Static<typeof Document>;
 
-const title = Type.String({ minLength: 1, maxLength: 500, examples: ['Warranty and repair'] });
+const title = SingleLineText({ maxLength: 500, examples: ['Warranty and repair'] });
 
 /** A document by JSON: imported from a URL, or given as text. `source_type` tells which. */
 export const DocumentCreate = Strict(
@@ -47,26 +48,30 @@ export const DocumentCreate = Strict(
 			Type.String({ minLength: 1, maxLength: 2000, description: 'Absolute URL; with source_type `url`.' }),
 		),
 		content: Type.Optional(
-			Type.String({ minLength: 1, maxLength: 900_000, description: 'The text; with source_type `text`.' }),
+			Type.String({
+				minLength: 1,
+				maxLength: 900_000,
+				description:
+					'The text; with source_type `text`. Control characters except tabs and line breaks are dropped, as in files.',
+			}),
 		),
 	},
 	{ description: 'URL import or inline text.' },
 );
 export type DocumentCreate = Static<typeof DocumentCreate>;
 
+/** The title of a document that comes by a form, where a field that was not filled in is there but empty. */
+export const DocumentFormTitle = OptionalSingleLineText({
+	maxLength: 500,
+	description: 'Blank or absent: as the file says.',
+	examples: ['Warranty and repair'],
+});
+
 /** A document by multipart form: the parts `file` and `title`. */
 export const DocumentUpload = Strict({
 	file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'PDF, DOCX, HTML, MD or TXT.' }),
-	title: Type.Optional(
-		Type.String({
-			maxLength: 500,
-			description: 'Empty or absent: as the file says.',
-			examples: ['Warranty and repair'],
-		}),
-	),
+	title: Type.Optional(DocumentFormTitle),
 });
-
-export const DocumentTitle = title;
 
 export const Chunk = Type.Object({
 	id: Type.String({ examples: ['doc_06gzhmza00001mjww6bbdevcx5ss2c8f.4'] }),

@@ -12,9 +12,10 @@ import {
 	Strict,
 	Timestamp,
 } from './shapes.ts';
+import { NullableMultilineText, SingleLineText } from './text-shapes.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 200, examples: ['Hollowbrook Kettles'] });
-const description = NullableText({ maxLength: 2000 });
+const name = SingleLineText({ maxLength: 200, examples: ['Hollowbrook Kettles'] });
+const description = NullableMultilineText({ maxLength: 2000 });
 const hybrid = Type.Boolean({
 	description: 'Keyword and semantic search together; false: the semantic half alone. Default true.',
 });

@@ -14,6 +14,7 @@ import {
 	Strict,
 	Timestamp,
 } from './shapes.ts';
+import { SpokenText } from './text-shapes.ts';
 
 export const Citation = Type.Object({
 	index: Type.Integer({ description: 'The number in the text: [1].' }),
@@ -102,7 +103,7 @@ export const MessageListQuery = PageQueryWith({});
 const send = {
 	deployment_id: Id('The deployment whose assistant answers.'),
 	conversation_id: Type.Optional(Id('Continue this conversation; absent: start one.')),
-	content: Type.String({ minLength: 1, maxLength: 32_000, examples: ['How long is the warranty?'] }),
+	content: SpokenText({ maxLength: 32_000, examples: ['How long is the warranty?'] }),
 	stream: Type.Optional(Type.Boolean({ description: 'An SSE stream of the reply.' })),
 	metadata: Type.Optional(
 		AnyObject({

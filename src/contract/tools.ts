@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
+import { FUNCTION_NAME, URL_PATTERN } from './patterns.ts';
 import {
 	AnyObject,
 	Deleted,
@@ -14,15 +15,16 @@ import {
 	Timestamp,
 	Variants,
 } from './shapes.ts';
+import { NullableMultilineText, SingleLineText } from './text-shapes.ts';
 
 const WRITE_ONLY = 'Write-only: reads back as "***", which sent back leaves it as it is.';
 
 const name = Type.String({
-	pattern: '^[a-zA-Z0-9_-]{1,64}$',
+	pattern: FUNCTION_NAME,
 	description: 'The name by which models call it.',
 	examples: ['get_weather'],
 });
-const description = NullableText({
+const description = NullableMultilineText({
 	maxLength: 4000,
 	description: 'Tells models what it does and when to call it.',
 	examples: ['The weather of a city, now and for the next days.'],
@@ -37,7 +39,7 @@ const url = (text: string) =>
 	Type.String({
 		minLength: 1,
 		maxLength: 4000,
-		pattern: '^\\S+$',
+		pattern: URL_PATTERN,
 		description: `${text} https, unless the server may reach private networks.`,
 	});
 const timeout_ms = Type.Integer({
@@ -85,7 +87,7 @@ const mcpUrl = {
 } as ReturnType<typeof url>;
 const allowed_tools = Type.Unsafe<string[] | null>({
 	type: ['array', 'null'],
-	items: Type.String({ minLength: 1, maxLength: 128 }),
+	items: SingleLineText({ maxLength: 128 }),
 	maxItems: 200,
 	uniqueItems: true,
 	description: "Which of the server's tools models are offered; null: all.",
@@ -197,8 +199,7 @@ export type ToolPatch = Static<typeof ToolPatch>;
 /** What a tool is called with when it is tried out. */
 export const ToolTest = Strict({
 	function: Type.Optional(
-		Type.String({
-			minLength: 1,
+		SingleLineText({
 			maxLength: 128,
 			description: 'Which function, under the name that `/functions` lists. Needed for MCP tools: they have many.',
 			examples: ['stock_level'],

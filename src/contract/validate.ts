@@ -1,10 +1,10 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
-import { AppError, type ErrorDetail } from '../base/index.ts';
+import { AppError } from '../base/index.ts';
+import { detailsOf, type Source, sentenceOf } from './complaints.ts';
 
 const options = {
-	allErrors: false,
 	strict: true,
 	useDefaults: false,
 	allowUnionTypes: true,
@@ -14,18 +14,37 @@ const options = {
 	validateSchema: false,
 } as const;
 
+/** Complaints that one answer lists. */
+const MOST_DETAILS = 20;
+/** A value with more members and items than this is told its first fault alone: each may have several, and all would be kept. */
+const MOST_NODES = 2_000;
+
 const FIRST_SHOWN = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_SHOWN = Date.parse('9999-12-31T23:59:59.999Z');
-
-/** Bodies come as JSON: nothing is coerced. */
-const bodies = new Ajv(options);
-/** Query strings hold only text: numbers and booleans are read from it. */
-const queries = new Ajv({ ...options, coerceTypes: true });
 const dateTime = addFormats.default.get('date-time') as { validate(text: string): boolean };
-for (const ajv of [bodies, queries]) {
-	// RFC 3339 has leap seconds, which no Date can hold.
-	ajv.addFormat('date-time', (text) => dateTime.validate(text) && isShown(Date.parse(text)));
-	ajv.addFormat('binary', true);
+
+/** Compilers of one kind of values: one whose validators stop at the first fault, and one whose validators look for all. */
+interface Compilers {
+	first: Ajv;
+	all: Ajv;
+}
+
+const COMPILERS: Record<Source, Compilers> = {
+	/** Bodies come as JSON: nothing is coerced. */
+	body: compilers(false),
+	/** Query strings hold only text: numbers and booleans are read from it. */
+	query: compilers(true),
+};
+
+function compilers(coerceTypes: boolean): Compilers {
+	const [first, all] = [false, true].map((allErrors) => {
+		const ajv = new Ajv({ ...options, coerceTypes, allErrors });
+		// RFC 3339 has leap seconds, which no Date can hold.
+		ajv.addFormat('date-time', (text) => dateTime.validate(text) && isShown(Date.parse(text)));
+		ajv.addFormat('binary', true);
+		return ajv;
+	}) as [Ajv, Ajv];
+	return { first, all };
 }
 
 /** Whether a moment can be shown with a year of four digits; NaN is none. */
@@ -33,7 +52,7 @@ function isShown(at: number): boolean {
 	return at >= FIRST_SHOWN && at <= LAST_SHOWN;
 }
 
-/** Checks a value and gives it its type, or throws `invalid_request` with the place and the reason. */
+/** Checks a value and gives it its type, or throws `invalid_request` with the places and the reasons. */
 export type Validator<T> = (value: unknown) => T;
 
 /**
@@ -41,45 +60,47 @@ export type Validator<T> = (value: unknown) => T;
  * @param at where the value stands in the body, as a JSON Pointer, where it is a part of one
  */
 export function bodyValidator<T extends TSchema>(schema: T, at = ''): Validator<Static<T>> {
-	return validator(() => bodies.compile(schema), at);
+	return validator(schema, 'body', at);
 }
 
 /** A validator of query strings; the values are coerced from text in place. */
 export function queryValidator<T extends TSchema>(schema: T): Validator<Static<T>> {
-	return validator(() => queries.compile(schema), '');
+	return validator(schema, 'query', '');
 }
 
-/** Compiles with the first value: all schemas together would take most of the time that the server takes to start. */
-function validator<T>(compile: () => ValidateFunction, at: string): Validator<T> {
+/**
+ * Compiles with the first value, and what finds all faults with the first value that has one: all schemas together would take
+ * most of the time that the server takes to start. A sound value costs the fast validator alone.
+ */
+function validator<T>(schema: TSchema, source: Source, at: string): Validator<T> {
+	const { first, all } = COMPILERS[source];
 	let check: ValidateFunction | undefined;
+	let checkAll: ValidateFunction | undefined;
 	return (value) => {
-		check ??= compile();
+		check ??= first.compile(schema);
 		if (check(value)) return value as T;
-		const details = (check.errors ?? []).map((error) => detailOf(error, at));
-		const first = details[0];
-		throw new AppError('invalid_request', first ? sentence(first) : undefined, { details });
+		let { errors } = check;
+		if (!isLarge(value)) {
+			checkAll ??= all.compile(schema);
+			if (!checkAll(value)) errors = checkAll.errors;
+		}
+		const details = detailsOf(errors ?? [], source, at, MOST_DETAILS);
+		const [told] = details;
+		throw new AppError('invalid_request', told && sentenceOf(told, source), { details });
 	};
 }
 
-function detailOf(error: ErrorObject, at: string): ErrorDetail {
-	const path = at + error.instancePath;
-	switch (error.keyword) {
-		case 'additionalProperties':
-			return { path: path + pointerTo(error.params.additionalProperty), message: 'is not a known field' };
-		case 'required':
-			return { path: path + pointerTo(error.params.missingProperty), message: 'is required' };
-		case 'enum':
-			return { path, message: `must be one of ${error.params.allowedValues.map(String).join(', ')}` };
-		default:
-			return { path, message: error.message ?? 'is not valid' };
+/** Whether a value has more members and items than are looked through for all their faults. */
+function isLarge(value: unknown): boolean {
+	let nodes = 0;
+	const waiting: unknown[] = [value];
+	while (waiting.length > 0) {
+		const next = waiting.pop();
+		if (typeof next !== 'object' || next === null) continue;
+		const members = Array.isArray(next) ? next : Object.values(next);
+		nodes += members.length;
+		if (nodes > MOST_NODES) return true;
+		for (const member of members) waiting.push(member);
 	}
-}
-
-/** The JSON Pointer (RFC 6901) to a member at the top. */
-export function pointerTo(name: string): string {
-	return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-function sentence({ path, message }: ErrorDetail): string {
-	return path === '' ? `The request ${message}.` : `${path} ${message}.`;
+	return false;
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES } from './events.ts';
 import { type OperationTable, withKey } from './operation.ts';
+import { URL_PATTERN } from './patterns.ts';
 import {
 	Deleted,
 	NullableInteger,
@@ -12,11 +13,12 @@ import {
 	Strict,
 	Timestamp,
 } from './shapes.ts';
+import { NullableMultilineText } from './text-shapes.ts';
 
 const url = Type.String({
 	minLength: 1,
 	maxLength: 4000,
-	pattern: '^\\S+$',
+	pattern: URL_PATTERN,
 	description: 'Receives the deliveries. https, unless the server may reach private networks.',
 	examples: ['https://example.com/hooks/parley'],
 });
@@ -26,7 +28,7 @@ const events = Type.Array(OneOf([...EVENT_TYPES, '*']), {
 	description: 'The types of events that it receives, or `["*"]`: all, those of later versions included.',
 	examples: [['message.created']],
 });
-const description = NullableText({ maxLength: 2000 });
+const description = NullableMultilineText({ maxLength: 2000 });
 const status = OneOf(['active', 'disabled'], {
 	description:
 		'A disabled endpoint receives nothing. One that has only failed for 120 hours is disabled by the server.',

@@ -197,6 +197,12 @@ test('a name or an email that is no text, or far too long, is left out', async (
 	}
 });
 
+test('a name is kept as one line that can be read; one that shows nothing is left out', async () => {
+	const named = async (name: string) => (await verify(shared, signWithSecret(SECRET, { ...GOOD, name }))).name;
+	assert.equal(await named(' Ann\u0000\n Bee\u009b '), 'Ann Bee');
+	for (const blank of [' ', '\u0000', '\r\n']) assert.equal(await named(blank), null, JSON.stringify(blank));
+});
+
 test('audience and issuer are asked for where the deployment names them, and only there', async () => {
 	const strict = settingsOf({ algorithm: 'HS256', secret: SECRET, audience: 'chat', issuer: 'https://id.example' });
 	const signed = (claims: object) => signWithSecret(SECRET, { ...GOOD, ...claims });

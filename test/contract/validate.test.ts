@@ -14,25 +14,35 @@ import {
 	operations,
 	queryValidator,
 	SendMessage,
+	ToolCreate,
 } from '../../src/contract/index.ts';
 
 const assistant = bodyValidator(AssistantCreate);
 const deployment = bodyValidator(DeploymentCreate);
 const conversations = queryValidator(ConversationListQuery);
 
-/** What a refused value is told: place and reason, and the sentence made of them. */
-function complaint(check: (value: unknown) => unknown, value: unknown): [path: string, message: string] {
+type Complaint = [path: string, message: string];
+
+/** What a refused value is told: each place with its reason. The sentence is about the first. */
+function complaints(check: (value: unknown) => unknown, value: unknown): Complaint[] {
 	try {
 		check(value);
 	} catch (error) {
 		assert.ok(error instanceof AppError, String(error));
-		const { code, status, details } = error;
-		assert.deepEqual([code, status, details?.length], ['invalid_request', 400, 1]);
+		const { code, status, details = [] } = error;
+		assert.deepEqual([code, status], ['invalid_request', 400]);
 		const [{ path, message }] = details as [{ path: string; message: string }];
-		assert.equal(error.message, path === '' ? `The request ${message}.` : `${path} ${message}.`);
-		return [path, message];
+		assert.equal(error.message, `${path === '' ? 'The request body' : path} ${message}.`);
+		return details.map((detail) => [detail.path, detail.message]);
 	}
 	return assert.fail(`${JSON.stringify(value)} was taken`);
+}
+
+/** The same of a value with one fault. */
+function complaint(check: (value: unknown) => unknown, value: unknown): Complaint {
+	const all = complaints(check, value);
+	assert.equal(all.length, 1, JSON.stringify(all));
+	return all[0] as Complaint;
 }
 
 test('what is valid comes back as it was: nothing is added, coerced or taken away', () => {
@@ -49,22 +59,22 @@ test('an unknown field is named, wherever it stands: a typo must not be lost sil
 		'is not a known field',
 	]);
 	assert.deepEqual(complaint(assistant, { name: 'a', id: 'asst_1' }), ['/id', 'is not a known field']);
-	assert.deepEqual(complaint(conversations, { stauts: 'active' }), ['/stauts', 'is not a known field']);
+	assert.deepEqual(complaint(conversations, { stauts: 'active' }), ['/stauts', 'is not a known query parameter']);
 });
 
 test('the place of a fault is a JSON Pointer, with its escapes', () => {
 	assert.deepEqual(complaint(assistant, { name: 'a', 'x/y~z': 1 }), ['/x~1y~0z', 'is not a known field']);
 	assert.deepEqual(complaint(assistant, { name: 'a', rag_settings: { top_k: 51 } }), [
 		'/rag_settings/top_k',
-		'must be <= 50',
+		'must be 50 or less',
 	]);
 	assert.deepEqual(complaint(deployment, { assistant_id: 'asst_1', allowed_domains: ['a.example', 7] }), [
 		'/allowed_domains/1',
-		'must be string',
+		'must be a string',
 	]);
 	assert.deepEqual(complaint(deployment, { assistant_id: 'a', appearance: { suggested_questions: ['', 'b'] } }), [
 		'/appearance/suggested_questions/0',
-		'must NOT have fewer than 1 characters',
+		'must not be empty',
 	]);
 });
 
@@ -75,8 +85,48 @@ test('what is missing and what may be chosen is said', () => {
 		'must be one of light, dark, auto',
 	]);
 	for (const value of [null, [], 'x', 7, true]) {
-		assert.deepEqual(complaint(assistant, value), ['', 'must be object']);
+		assert.deepEqual(complaint(assistant, value), ['', 'must be an object']);
 	}
+});
+
+test('all faults of a value are listed, twenty at most', () => {
+	const value = { nmae: 'a', description: 7, rag_settings: { top_k: 0, min_score: '1' }, 'x/y': 1 };
+	assert.deepEqual(complaints(assistant, value).sort(), [
+		['/description', 'must be a string or null'],
+		['/name', 'is required'],
+		['/nmae', 'is not a known field'],
+		['/rag_settings/min_score', 'must be a number'],
+		['/rag_settings/top_k', 'must be 1 or more'],
+		['/x~1y', 'is not a known field'],
+	]);
+	assert.deepEqual(complaints(conversations, { limit: '0', order: 'up' }).sort(), [
+		['/limit', 'must be 1 or more'],
+		['/order', 'must be one of asc, desc'],
+	]);
+	const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`field${at}`, at]));
+	assert.equal(complaints(assistant, { name: 'a', ...many }).length, 20);
+});
+
+test('a value that is refused for its size is not looked through for every other fault', () => {
+	const allowed_domains = Array.from({ length: 100_000 }, () => 7);
+	const [first, ...others] = complaints(deployment, { assistant_id: 'asst_1', allowed_domains });
+	assert.deepEqual([first?.[0], others], ['/allowed_domains', []]);
+});
+
+test('a value of one variant is told the faults of that variant, and one of none which there are', () => {
+	const tool = bodyValidator(ToolCreate);
+	assert.deepEqual(complaint(tool, { name: 'a' }), ['/type', 'is required']);
+	for (const type of ['ftp', 7, null]) {
+		assert.deepEqual(complaint(tool, { name: 'a', type, config: {} }), ['/type', 'must be one of api, mcp']);
+	}
+	assert.deepEqual(
+		complaints(tool, { name: 'a b', type: 'mcp', config: { url: 'https://a b', headers: { a: 1 } } }).sort(),
+		[
+			['/config/headers/a', 'must be a string'],
+			['/config/url', 'must be a URL without spaces and control characters'],
+			['/name', 'must be 1 to 64 characters: letters from a to z, digits, "_" and "-"'],
+		],
+	);
 });
 
 test('a body is JSON with types: text is not read as a number, null not as absent', () => {

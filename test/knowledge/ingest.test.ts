@@ -238,6 +238,28 @@ test('what cannot be taken in is refused with a reason, and nothing of it stays 
 	assert.deepEqual(await filesOf(app), files);
 });
 
+test('a text with stray control characters is indexed without them', async () => {
+	const base = await newBase();
+	const added = await addText(base, 'The kettle\u0000 boils\u0007 at\u009b noon.\n');
+	assert.equal(added.status, 201, JSON.stringify(added.body));
+	assert.equal((await processed(app, base, added.body.id)).status, 'indexed');
+	const { body } = await app.call('GET', `${BASES}/${base}/documents/${added.body.id}/chunks`);
+	assert.deepEqual(
+		body.data.map(({ text }: { text: string }) => text),
+		['The kettle boils at noon.'],
+	);
+});
+
+test('a title in a form may be blank, which is none, but has no control characters', async () => {
+	const base = await newBase();
+	const blank = await upload(app, base, 'boiling.txt', { bytes: 'The kettle boils at noon.', title: '  ' });
+	assert.deepEqual([blank.status, blank.body.title], [201, 'boiling.txt']);
+	for (const title of ['One\u0007', 'One\ntwo']) {
+		const { status, body } = await upload(app, base, 'b.txt', { bytes: 'A text.', title });
+		assert.deepEqual([status, body.error?.details?.[0]?.path], [400, '/title'], JSON.stringify(title));
+	}
+});
+
 test('JSON that names no source, or more than one, is refused', async () => {
 	const base = await newBase();
 	const refused: Array<[body: unknown, path: string]> = [
@@ -249,6 +271,8 @@ test('JSON that names no source, or more than one, is refused', async () => {
 		[{ source_type: 'url' }, '/url'],
 		[{ source_type: 'url', url: 'https://a.example/', content: 'x' }, '/content'],
 		[{ source_type: 'text', content: 'x', title: '' }, '/title'],
+		[{ source_type: 'text', content: 'x', title: ' \u00a0' }, '/title'],
+		[{ source_type: 'text', content: 'x', title: 'a\u0000' }, '/title'],
 	];
 	for (const [body, path] of refused) {
 		const answer = await app.call('POST', `${BASES}/${base}/documents`, body);

@@ -204,6 +204,7 @@ test('what is mistyped is answered with one sentence and exit code 2, what is no
 	for (const [args, code, sentence] of [
 		['key list', 2, /there is no command "key list"/],
 		['serve now', 2, /there is no command "serve now"/],
+		['serve \u001b[31m\u202e', 2, /there is no command "serve \\u001b\[31m\\u202e"/],
 		['keys revoke', 2, /^parley: Usage: parley keys revoke ID\n$/],
 		['users create ada', 2, /^parley: "ada" is not an email address\.\n$/],
 		[
@@ -231,7 +232,10 @@ test('a command says what is wrong with what it was given, before it changes any
 		['keys create --expires 2020-01-01', /--expires takes a date in the future/],
 		['keys create --expires 2030-13-45', /--expires takes a date in the future/],
 		['keys create --expires 0d', /--expires takes a date in the future/],
-		[`keys create --name ${'x'.repeat(201)}`, /A name has 1 to 200 characters/],
+		[`keys create --name ${'x'.repeat(201)}`, /A name is one line of 1 to 200 characters/],
+		['keys create --name \u0007', /A name is one line/],
+		['users create ada@example.com --name \u202f', /A name is one line/],
+		['workspaces create \u0000', /A name is one line/],
 		['users create ada@example.com --role admin', /A role is owner or member/],
 		['workspaces set-plan ws_1 gold', /A plan is one of unlimited, free, pro/],
 	];

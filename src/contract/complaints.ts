@@ -1,0 +1,123 @@
+import type { ErrorObject } from 'ajv';
+import type { ErrorDetail } from '../base/index.ts';
+import { sentenceOfPattern } from './patterns.ts';
+
+/** Where a checked value comes from. */
+export type Source = 'body' | 'query';
+
+const WHOLE: Record<Source, string> = { body: 'The request body', query: 'The query' };
+const UNKNOWN: Record<Source, string> = {
+	body: 'is not a known field',
+	query: 'is not a known query parameter',
+};
+const FORMATS: Readonly<Record<string, string>> = {
+	'date-time': 'must be a moment with date, time and zone, such as 2026-11-20T12:00:00Z',
+};
+const TYPES: Readonly<Record<string, string>> = {
+	array: 'a list',
+	boolean: 'true or false',
+	integer: 'a whole number',
+	null: 'null',
+	number: 'a number',
+	object: 'an object',
+	string: 'a string',
+};
+
+/**
+ * What the errors of a validator say to the client: each place with its reason, once. The rest of a sentence that begins with
+ * the place.
+ * @param at where the value stands in the request, as a JSON Pointer
+ */
+export function detailsOf(errors: readonly ErrorObject[], source: Source, at: string, most: number): ErrorDetail[] {
+	const details = new Map<string, ErrorDetail>();
+	for (const error of errors) {
+		if (details.size === most) break;
+		if (isImplied(error, errors)) continue;
+		const detail = detailOf(error, source, at);
+		details.set(`${detail.path} ${detail.message}`, detail);
+	}
+	return [...details.values()];
+}
+
+/** The sentence about a complaint. */
+export function sentenceOf({ path, message }: ErrorDetail, source: Source): string {
+	return `${path === '' ? WHOLE[source] : path} ${message}.`;
+}
+
+/** The JSON Pointer (RFC 6901) to a member at the top. */
+export function pointerTo(name: string): string {
+	return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** Whether an error says what a more precise one of the same value says. */
+function isImplied({ keyword, instancePath }: ErrorObject, errors: readonly ErrorObject[]): boolean {
+	const others = (keywords: readonly string[]) =>
+		errors.some((other) => other.instancePath === instancePath && keywords.includes(other.keyword));
+	switch (keyword) {
+		// The constant that tells variants apart is judged by itself: as required, of a type, and one of the choices.
+		case 'discriminator':
+			return errors.length > 1;
+		case 'type':
+			return others(['enum']);
+		case 'pattern':
+			return others(['minLength']);
+		default:
+			return false;
+	}
+}
+
+function detailOf({ keyword, instancePath, params, message }: ErrorObject, source: Source, at: string): ErrorDetail {
+	const path = at + instancePath;
+	switch (keyword) {
+		case 'additionalProperties':
+			return { path: path + pointerTo(params.additionalProperty), message: UNKNOWN[source] };
+		case 'required':
+			return { path: path + pointerTo(params.missingProperty), message: 'is required' };
+		case 'type':
+			return { path, message: `must be ${either([params.type].flat().map((type) => TYPES[type] ?? type))}` };
+		case 'enum':
+			return { path, message: `must be one of ${params.allowedValues.map(String).join(', ')}` };
+		case 'const':
+			return { path, message: `must be ${JSON.stringify(params.allowedValue)}` };
+		case 'pattern':
+			return { path, message: sentenceOfPattern(params.pattern) };
+		case 'format':
+			return { path, message: FORMATS[params.format] ?? `must have the format ${params.format}` };
+		default:
+			return { path, message: ofBounds(keyword, params) ?? message ?? 'is not valid' };
+	}
+}
+
+/** What is said of a value that is too large, too long or too many, or the opposite. */
+function ofBounds(keyword: string, { limit, i, j }: ErrorObject['params']): string | undefined {
+	switch (keyword) {
+		case 'minimum':
+			return `must be ${limit} or more`;
+		case 'maximum':
+			return `must be ${limit} or less`;
+		case 'exclusiveMinimum':
+			return `must be more than ${limit}`;
+		case 'exclusiveMaximum':
+			return `must be less than ${limit}`;
+		case 'minLength':
+			return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`;
+		case 'maxLength':
+			return `must have at most ${limit} characters`;
+		case 'minItems':
+			return limit === 1 ? 'must not be empty' : `must have at least ${limit} items`;
+		case 'maxItems':
+			return `must have at most ${limit} items`;
+		case 'uniqueItems':
+			return `must not have the same item twice (items ${Math.min(i, j)} and ${Math.max(i, j)})`;
+		case 'minProperties':
+			return limit === 1 ? 'must not be empty' : `must have at least ${limit} members`;
+		case 'maxProperties':
+			return `must have at most ${limit} members`;
+		default:
+			return undefined;
+	}
+}
+
+function either(words: readonly string[]): string {
+	return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

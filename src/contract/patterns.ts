@@ -1,0 +1,77 @@
+/** What a text that breaks a pattern is told, by the pattern. */
+const sentences = new Map<string, string>();
+
+function pattern(source: string, sentence: string): string {
+	sentences.set(source, sentence);
+	return source;
+}
+
+/** What a text that breaks a pattern is told: the rest of a sentence that begins with its place. */
+export function sentenceOfPattern(source: string): string {
+	return sentences.get(source) ?? `must match the pattern ${source}`;
+}
+
+/** The control characters of Unicode (Cc: C0, DEL, C1), and the two separators that break lines. */
+const NOT_IN_A_LINE = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
+/** The control characters, but for the tab, the line feed, and the carriage return that Windows puts before it. */
+const NOT_IN_LINES = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
+
+/**
+ * Leading white space, a character that is none, and anything allowed. The first two classes share no character, so a match
+ * takes time in proportion to the text, also where it fails.
+ */
+const withVisible = (excluded: string) => `^[^\\S${excluded}]*[^\\s${excluded}][^${excluded}]*$`;
+
+/** One line that shows something. */
+export const SINGLE_LINE = pattern(
+	withVisible(NOT_IN_A_LINE),
+	'must have a visible character, and no line breaks, tabs or other control characters',
+);
+/** One line, which may be empty. */
+export const SINGLE_LINE_OR_EMPTY = pattern(
+	`^[^${NOT_IN_A_LINE}]*$`,
+	'must not have line breaks, tabs or other control characters',
+);
+/** Lines that show something. */
+export const MULTILINE = pattern(
+	withVisible(NOT_IN_LINES),
+	'must have a visible character, and no control characters except tabs and line breaks',
+);
+/** Lines, which may be empty. */
+export const MULTILINE_OR_EMPTY = pattern(
+	`^[^${NOT_IN_LINES}]*$`,
+	'must not have control characters except tabs and line breaks',
+);
+/** Any text that shows something. */
+export const VISIBLE = pattern('[^\\s\\u0000-\\u001f\\u007f-\\u009f]', 'must have a visible character');
+
+/** White space, control characters and a second @ are what an address cannot have; the rest is for its mail server to judge. */
+export const EMAIL_PATTERN = pattern(
+	'^[^\\s\\u0000-\\u001f\\u007f-\\u009f@]+@[^\\s\\u0000-\\u001f\\u007f-\\u009f@]+$',
+	'must be an email address',
+);
+export const URL_PATTERN = pattern(
+	'^[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
+	'must be a URL without spaces and control characters',
+);
+export const COLOUR = pattern('^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$', 'must be a colour such as #4f46e5 or #fff');
+export const FUNCTION_NAME = pattern(
+	'^[a-zA-Z0-9_-]{1,64}$',
+	'must be 1 to 64 characters: letters from a to z, digits, "_" and "-"',
+);
+
+const singleLine = new RegExp(SINGLE_LINE, 'u');
+
+/** Whether a text is one line that shows something: the rule of names and titles. */
+export function isSingleLine(text: string): boolean {
+	return singleLine.test(text);
+}
+
+/** A text from elsewhere as a name of one line, control characters gone; null where nothing visible is left. */
+export function asSingleLine(text: string): string | null {
+	const line = text
+		.replace(/[\s\u2028\u2029]+/gu, ' ')
+		.replace(/\p{Cc}/gu, '')
+		.trim();
+	return line === '' ? null : line;
+}

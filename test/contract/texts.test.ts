@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TSchema } from 'typebox';
+import {
+	AssistantCreate,
+	asSingleLine,
+	bodyValidator,
+	ConversationPatch,
+	type Operation,
+	operations,
+	SendMessage,
+} from '../../src/contract/index.ts';
+
+const takes = (check: (value: unknown) => unknown, value: unknown): boolean => {
+	try {
+		check(value);
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+const INVISIBLE = ['', ' ', '   ', '\u00a0', '\u3000 ', '\ufeff'];
+const CONTROLS = ['\u0000', '\u0007', '\u001b[31m', '\u007f', '\u0085', '\u009b', '\u000b', '\f'];
+const LINE_BREAKS = ['\n', '\r\n', '\r'];
+
+test('a name is one line with a visible character and no control characters', () => {
+	const check = bodyValidator(AssistantCreate);
+	for (const name of ['A', 'Ада', '👩‍👩‍👧', ' a b ', 'مرحبا', 'a\u00a0b', '\u200ea', 'x'.repeat(200)]) {
+		assert.ok(takes(check, { name }), JSON.stringify(name));
+	}
+	for (const name of INVISIBLE) assert.ok(!takes(check, { name }), JSON.stringify(name));
+	for (const bad of [...CONTROLS, ...LINE_BREAKS, '\t', '\u2028', '\u2029']) {
+		for (const name of [bad, `a${bad}`, `${bad}a`, `a${bad}b`]) {
+			assert.ok(!takes(check, { name }), JSON.stringify(name));
+		}
+	}
+	const title = bodyValidator(ConversationPatch);
+	assert.ok(takes(title, { title: null }));
+	assert.ok(!takes(title, { title: ' ' }) && !takes(title, { title: 'a\u0000' }));
+});
+
+test('a text of several lines has tabs and line breaks, those of Windows too, and no other control characters', () => {
+	const check = bodyValidator(AssistantCreate);
+	for (const field of ['master_prompt', 'description']) {
+		for (const text of ['', 'One.\n\tTwo.\r\nThree.', '\u2028', 'x'.repeat(2_000)]) {
+			assert.ok(takes(check, { name: 'a', [field]: text }), `${field} ${JSON.stringify(text)}`);
+		}
+		for (const bad of CONTROLS) {
+			assert.ok(!takes(check, { name: 'a', [field]: `One.\n${bad}` }), `${field} ${JSON.stringify(bad)}`);
+		}
+	}
+});
+
+test('what is said may have any characters of which one is visible: it is pasted from anywhere', () => {
+	const check = bodyValidator(SendMessage);
+	const sent = (content: string) => takes(check, { deployment_id: 'dep_1', content });
+	for (const bad of [...CONTROLS, ...LINE_BREAKS]) assert.ok(sent(`${bad}Hello${bad}`), JSON.stringify(bad));
+	for (const text of [...INVISIBLE, ...CONTROLS.filter((each) => each.length === 1), '\n']) {
+		assert.ok(!sent(text), JSON.stringify(text));
+	}
+});
+
+test('a long text that breaks the rule is refused without going over it again and again', () => {
+	const check = bodyValidator(AssistantCreate);
+	for (const text of [' '.repeat(31_999), 'a'.repeat(31_999), ' a'.repeat(15_999)]) {
+		assert.ok(!takes(check, { name: 'a', master_prompt: `${text}\u0000` }));
+	}
+});
+
+test('a name from elsewhere is made one line; what shows nothing is no name', () => {
+	assert.equal(asSingleLine('  Ada\u0000 \n\tLovelace\u009b '), 'Ada Lovelace');
+	for (const text of ['', ' \n', '\u0000', '\u2028']) assert.equal(asSingleLine(text), null, JSON.stringify(text));
+});
+
+/** Texts of requests that people do not read as names or prose, and why each has a rule of its own or none. */
+const EXEMPT: readonly RegExp[] = [
+	// Ids and cursors: whatever they are, an unknown one is answered as such.
+	/(^|[/_])ids?$|\/cursor$|\/last_event_id$|\/types$/,
+	// What is typed in to sign in, and secrets: compared, never shown.
+	/^createSession\/|^setPassword\/|\/secret$|\/token$|\/password$|\/value$/,
+	// Parsed by rules that are stricter: user names, headers, PEM keys, URLs.
+	/\/username$|\/auth\/name$|\/headers\/\*$|\/public_key$|\/jwks_url$|^addDocument\/url$/,
+	// Data that is sent on as it is, in a URL.
+	/\/query\/\*$/,
+	// What is asked, said or uploaded by anybody: kept, or dropped where it is indexed.
+	/^searchKnowledgeBase\/query$|\/comment$|^addDocument\/content$/,
+];
+
+interface Schema {
+	type?: string | string[];
+	enum?: unknown[];
+	const?: unknown;
+	format?: string;
+	pattern?: string;
+	properties?: Record<string, Schema>;
+	additionalProperties?: Schema | boolean;
+	items?: Schema;
+	oneOf?: Schema[];
+	anyOf?: Schema[];
+}
+
+/** The places of all texts of a schema that have no rule. */
+function* unruly(schema: Schema, place: string): Generator<string> {
+	const isText = [schema.type].flat().includes('string') && !schema.enum && schema.const === undefined;
+	if (isText && !schema.format && !schema.pattern) yield place;
+	for (const [name, its] of Object.entries(schema.properties ?? {})) yield* unruly(its, `${place}/${name}`);
+	if (typeof schema.additionalProperties === 'object') yield* unruly(schema.additionalProperties, `${place}/*`);
+	if (schema.items) yield* unruly(schema.items, place);
+	for (const variant of [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])]) yield* unruly(variant, place);
+}
+
+test('every text that a request may bring has a rule, or is named here with the reason why it has none', () => {
+	const found: string[] = [];
+	for (const [id, { body, query, multipart }] of Object.entries<Operation>(operations)) {
+		for (const schema of [body, query, multipart] as (TSchema | undefined)[]) {
+			if (schema) found.push(...unruly(schema as Schema, id));
+		}
+	}
+	assert.deepEqual(
+		found.filter((place) => !EXEMPT.some((exempt) => exempt.test(place))),
+		[],
+	);
+});
