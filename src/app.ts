@@ -19,6 +19,7 @@ import {
 } from './access/index.ts';
 import { LocalPlacement } from './actors/index.ts';
 import {
+	apiErrorHeaders,
 	apiRoutes,
 	Cursors,
 	DemoOrigin,
@@ -122,6 +123,8 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	let writes: { readonly problem: Unready | null } = { problem: null };
 	const whyUnready = () => (state === 'ready' ? writes.problem : NOT_READY[state]);
 	const stateRoutes = serverRoutes({ whyUnready, version: version() });
+	/** Null while the server starts: then errors tell no rate limit. */
+	let limits: Access | null = null;
 	// First of all: where the port is taken, nothing has been made that would be shown only once.
 	const server = parts.use(
 		createHttpServer({
@@ -133,7 +136,10 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			observer: requestLog(settings, log, clientNames),
 			trustedProxies: settings.trusted_proxies,
 			servedWhileDraining: SERVED_WHILE_DRAINING,
-			errorHeaders: widgetErrorHeaders,
+			errorHeaders: (request) => [
+				...widgetErrorHeaders(request),
+				...(limits === null ? [] : apiErrorHeaders(limits, request)),
+			],
 		}),
 	);
 	const { host, port } = await server.listen().catch((cause: unknown) => {
@@ -193,6 +199,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
 	const sessions = new Sessions({ store, users, passwords, devices, clock, secure });
 	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
+	limits = access;
 	const watch = parts.use(new CredentialWatch({ access, log }));
 	const sweeper = parts.use(new Sweeper({ store, clock, log }));
 	const visitorTokens = new VisitorTokens({ secrets, network, clock, log });

@@ -1,4 +1,4 @@
-import { AppError, type Clock, type Log } from '../base/index.ts';
+import { AppError, type Clock, type Log, lineOf } from '../base/index.ts';
 import type { Scope } from '../contract/index.ts';
 import type { ApiKeyRecord, Store } from '../store/index.ts';
 import { hashApiKey, isApiKey } from './api-keys.ts';
@@ -39,6 +39,9 @@ export interface AccessOptions {
 	rateLimit: number | undefined;
 }
 
+/** Requests a minute from one address whose sender is not known: as many as the default plan gives to a key. */
+const UNKNOWN_REQUESTS_PER_MINUTE = 6_000;
+
 /** Who is allowed to do what, and how often. */
 export class Access {
 	readonly #store: AccessOptions['store'];
@@ -46,6 +49,8 @@ export class Access {
 	readonly #clock: Clock;
 	readonly #rateLimit: number | undefined;
 	readonly #buckets: TokenBuckets;
+	/** Of the addresses whose requests had no good credential. */
+	readonly #addresses: TokenBuckets;
 	readonly #lastUse: LastUse;
 
 	constructor({ store, sessions, clock, log, rateLimit }: AccessOptions) {
@@ -54,6 +59,7 @@ export class Access {
 		this.#clock = clock;
 		this.#rateLimit = rateLimit;
 		this.#buckets = new TokenBuckets(clock);
+		this.#addresses = new TokenBuckets(clock);
 		this.#lastUse = new LastUse({ store, clock, log });
 	}
 
@@ -97,6 +103,12 @@ export class Access {
 		const perMinute =
 			this.#rateLimit ?? planOf((await this.#store.get('workspaces', caller.workspaceId))?.plan).requestsPerMinute;
 		return perMinute === 0 ? null : this.#buckets.take(caller.credentialId, perMinute);
+	}
+
+	/** Counts a request whose sender is not known, for the network of its address; null where there is no limit. */
+	countUnknown(address: string): BucketState | null {
+		const perMinute = this.#rateLimit ?? UNKNOWN_REQUESTS_PER_MINUTE;
+		return perMinute === 0 ? null : this.#addresses.take(lineOf(address), perMinute);
 	}
 
 	async #holderOf(authorization: string | undefined): Promise<Caller> {

@@ -29,9 +29,48 @@ export async function admitted<C extends Caller>(
 		if (caller.signedIn) ownOrigin.require(request);
 		return withHeaders(await answer(caller), headers);
 	} catch (error) {
-		const reply = errorReply(error, request.id, log);
-		return reply.status === 401 ? reply : withHeaders(reply, headers);
+		if (error instanceof AppError && error.status === 401) return refusedUnknown(error, request, { access, log });
+		return withHeaders(errorReply(error, request.id, log), headers);
 	}
+}
+
+/** Answers a request without a good credential: it counts for the client's address, and too many of them are a 429. */
+function refusedUnknown(
+	error: AppError,
+	request: HttpRequest,
+	{ access, log }: Pick<AdmissionOptions, 'access' | 'log'>,
+): Reply {
+	const bucket = access.countUnknown(request.clientAddress);
+	const told = bucket && !bucket.allowed ? tooMany(bucket) : error;
+	return withHeaders(errorReply(told, request.id, log), rateHeaders(bucket));
+}
+
+/**
+ * Lets anyone in, as often as the client's address may come; then the rest. Every answer says how much of that is left.
+ */
+export async function admittedAsAnyone(
+	request: HttpRequest,
+	answer: () => Promise<Reply>,
+	{ access, log }: Pick<AdmissionOptions, 'access' | 'log'>,
+): Promise<Reply> {
+	const bucket = access.countUnknown(request.clientAddress);
+	const headers = rateHeaders(bucket);
+	try {
+		if (bucket && !bucket.allowed) throw tooMany(bucket);
+		return withHeaders(await answer(), headers);
+	} catch (error) {
+		return withHeaders(errorReply(error, request.id, log), headers);
+	}
+}
+
+/**
+ * Headers for the errors that no handler made, such as a path that cannot be decoded: the state of the bucket of the client's
+ * address. Visitors' routes have limits of their own.
+ */
+export function apiErrorHeaders(access: Access, request: HttpRequest): Headers {
+	const { path } = request;
+	if (!path.startsWith('/api/v1/') || path.startsWith('/api/v1/widget/')) return [];
+	return rateHeaders(access.countUnknown(request.clientAddress));
 }
 
 /** What a request brings along to say who sends it. */

@@ -12,7 +12,7 @@ import {
 import { type HttpRequest, type Reply, type Route, versionsOf } from '../http/index.ts';
 import { type AdmissionOptions, admitted } from './admission.ts';
 import { type Call, type Handler, OwnRepeats } from './call.ts';
-import { fingerprintOf, pathOf, type RepeatOptions, repeatsOf } from './repeats.ts';
+import { fingerprintOf, pathOf, type RepeatOptions, repeatsOf, requireSoundKey } from './repeats.ts';
 import { whileGood } from './while-good.ts';
 
 /** Milliseconds until an answer must have begun. Replies of a model may take longer: they have a limit of their own. */
@@ -46,6 +46,7 @@ export function keyRoute<O extends Operation>(operation: O, handler: Handler<O>,
 				(credentials) => access.authenticate(credentials),
 				async (caller) => {
 					if (rule.scope !== null) access.requireScope(caller, rule.scope);
+					requireSoundKey(request);
 					const query = read.query(request);
 					const isChange = operation.method === 'PATCH' || operation.method === 'DELETE';
 					const ifVersion = isChange ? versionsOf(request.header('if-match')) : null;

@@ -23,6 +23,14 @@ export function repeatKey(request: HttpRequest): string | null {
 	return key;
 }
 
+/**
+ * Refuses a malformed Idempotency-Key of any POST: also where a sound one would be ignored, the client should learn of it.
+ * @throws AppError `invalid_request`
+ */
+export function requireSoundKey(request: HttpRequest): void {
+	if (request.method === 'POST') repeatKey(request);
+}
+
 /** SHA-256 of a JSON body in its canonical form (members sorted, RFC 8785 in spirit): the order of members is no difference. */
 export function fingerprintOf(body: unknown): string {
 	if (body === undefined) return NOTHING;

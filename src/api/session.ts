@@ -7,10 +7,11 @@ import {
 	operations,
 	type Session,
 } from '../contract/index.ts';
-import { errorReply, type HttpRequest, type Reply, type Route } from '../http/index.ts';
+import type { HttpRequest, Reply, Route } from '../http/index.ts';
 import type { Store } from '../store/index.ts';
-import { type AdmissionOptions, admitted } from './admission.ts';
+import { type AdmissionOptions, admitted, admittedAsAnyone } from './admission.ts';
 import { inputReader } from './pipeline.ts';
+import { requireSoundKey } from './repeats.ts';
 import { presentUser } from './users.ts';
 import { presentWorkspace, workspaceOf } from './workspace.ts';
 
@@ -43,7 +44,7 @@ const NO_STORE = ['cache-control', 'no-store'] as const;
 
 /** Signing in and out, who is signed in, and setting a password. */
 export function sessionRoutes(options: SessionRoutesOptions): Route[] {
-	const { store, sessions, users, watch, access, ownOrigin, log } = options;
+	const { store, sessions, users, watch, access, ownOrigin } = options;
 
 	/** A route that anyone may call, but no other website's page. */
 	const open = <O extends Operation>(operation: O, handle: (call: OpenCall<O>) => Promise<Answered<O>>): Route => {
@@ -51,15 +52,17 @@ export function sessionRoutes(options: SessionRoutesOptions): Route[] {
 		return {
 			method: operation.method,
 			path: operation.path,
-			async handle(request) {
-				try {
-					ownOrigin.refuseForeign(request);
-					const input = { params: request.params, query: read.query(request), body: await read.body(request) };
-					return replyOf(operation, await handle({ ...input, request } as OpenCall<O>));
-				} catch (error) {
-					return errorReply(error, request.id, log);
-				}
-			},
+			handle: (request) =>
+				admittedAsAnyone(
+					request,
+					async () => {
+						ownOrigin.refuseForeign(request);
+						requireSoundKey(request);
+						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
+						return replyOf(operation, await handle({ ...input, request } as OpenCall<O>));
+					},
+					options,
+				),
 		};
 	};
 

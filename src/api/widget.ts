@@ -28,7 +28,7 @@ import type { Cursors } from './cursors.ts';
 import type { DemoOrigin } from './demo-origin.ts';
 import { pendingReceipt, resumePoint, turnAnswer, wantsStream } from './messages.ts';
 import { inputReader } from './pipeline.ts';
-import { fingerprintOf, type RepeatOptions, repeatKey, repeatsOf } from './repeats.ts';
+import { fingerprintOf, type RepeatOptions, repeatKey, repeatsOf, requireSoundKey } from './repeats.ts';
 import { whileInUse } from './while-good.ts';
 
 export interface WidgetRoutesOptions extends RepeatOptions {
@@ -130,6 +130,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 			path: operation.path,
 			deadlineMs: REPLY_DEADLINE_MS,
 			async handle(request) {
+				requireSoundKey(request);
 				const query = read.query(request) as Record<string, string>;
 				const body = ((await read.body(request)) ?? {}) as Record<string, unknown>;
 				const visible = await deployments.visible((body.deployment_id ?? query.deployment_id) as string);

@@ -328,7 +328,7 @@ export const accessOperations = {
 		access: asAnyone,
 		body: PasswordSet,
 		maxBodyBytes: SMALL_BODY,
-		errors: ['csrf_failed', 'unavailable'],
+		errors: ['csrf_failed', 'rate_limit_exceeded', 'unavailable'],
 		result: PasswordOwner,
 	},
 } as const satisfies OperationTable;

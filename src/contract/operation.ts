@@ -73,7 +73,7 @@ export interface Operation {
 	 * If-Match.
 	 */
 	versioned?: true;
-	/** A POST that changes nothing: a repeat is simply carried out again, and its Idempotency-Key says nothing. */
+	/** A POST that changes nothing: a repeat is carried out again, and its Idempotency-Key is ignored. */
 	reads?: true;
 	/** The result shows a secret, once: a stored copy of it is sealed. */
 	secret?: true;

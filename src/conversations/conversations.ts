@@ -114,7 +114,8 @@ export class Conversations implements AsyncDisposable {
 	 */
 	async send(message: OutgoingMessage): Promise<SentMessage | NotedMessage> {
 		const { deployment, end_user } = message;
-		const existing = message.conversation_id === undefined ? null : await this.get(deployment, message.conversation_id);
+		const existing =
+			message.conversation_id === undefined ? null : await this.#continued(message, message.conversation_id);
 		const assistant = await this.#deps.store.get('assistants', existing?.assistant_id ?? deployment.assistant_id);
 		if (!assistant) throw new AppError('not_found', 'The assistant does not exist.');
 		if (!existing && assistant.status === 'archived') throw new AppError('assistant_archived');
@@ -140,6 +141,28 @@ export class Conversations implements AsyncDisposable {
 		const record = await this.#deps.store.get('conversations', conversationId);
 		if (record?.deployment_id !== deployment.id) throw new AppError('not_found', 'The conversation does not exist.');
 		return record;
+	}
+
+	/**
+	 * The conversation that a message continues. To the workspace's own clients a 404 says which field does not fit; visitors
+	 * and strangers learn nothing of conversations elsewhere.
+	 */
+	async #continued({ deployment, channel }: OutgoingMessage, id: string): Promise<ConversationRecord> {
+		const record = await this.#deps.store.get('conversations', id);
+		if (record?.deployment_id === deployment.id) return record;
+		const path = '/conversation_id';
+		if (channel === 'api' && record?.workspace_id === deployment.workspace_id) {
+			throw new AppError(
+				'not_found',
+				'conversation_id names a conversation of another deployment than deployment_id.',
+				{
+					details: [{ path, message: 'names a conversation of another deployment than /deployment_id' }],
+				},
+			);
+		}
+		throw new AppError('not_found', 'The conversation that conversation_id names does not exist.', {
+			details: [{ path, message: 'names no conversation' }],
+		});
 	}
 
 	/** The events of a conversation; with `until`, to the end of that reply. */

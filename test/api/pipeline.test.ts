@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { createApiKey } from '../../src/access/index.ts';
 import type { Clock } from '../../src/base/index.ts';
+import { type Operation, operations } from '../../src/contract/index.ts';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.ts';
 import { created, createScene } from './scene.ts';
 import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
@@ -281,6 +282,66 @@ test('each answer says how much of the rate limit is left, and over it 429 says 
 	assert.deepEqual([other.status, limitsOf(other)], [200, [60, 9, 1]]);
 	clock.advance(10_000);
 	assert.deepEqual(limitsOf(await limited.call('GET', '/api/v1/assistants')), [60, 9, 1]);
+});
+
+test('what comes without a good credential says how much its address has left, and over that gets a 429', async () => {
+	const clock = standingClock();
+	const settings = { rate_limit: 60, trusted_proxies: ['127.0.0.1'] };
+	await using limited = await startTestApp({ settings, overrides: { clock } });
+	const from = (address: string, path = '/api/v1/assistants', authorization = 'Bearer sk_x') =>
+		limited.call('GET', path, undefined, { authorization, 'x-forwarded-for': address });
+	for (let at = 0; at < 8; at++) {
+		const refused = await from('192.0.2.1');
+		assertError(refused, [401, 'unauthorized']);
+		assert.deepEqual(limitsOf(refused), [60, 9 - at, at + 1]);
+	}
+	for (const [path, left] of [
+		['/api/v1/assistants/%ff', 1],
+		['/api/v1/nonesuch', 0],
+	] as const) {
+		const lost = await from('192.0.2.1', path);
+		assert.deepEqual([lost.status, limitsOf(lost)[1]], [path.includes('%') ? 400 : 404, left], path);
+	}
+	const over = await from('192.0.2.1');
+	assertError(over, [429, 'rate_limit_exceeded']);
+	assert.deepEqual([limitsOf(over), over.headers.get('retry-after')], [[60, 0, 10], '1']);
+
+	assert.deepEqual(limitsOf(await from('192.0.2.2')), [60, 9, 1], 'another address has its own');
+	for (let at = 1; at <= 3; at++) {
+		const answer = await from(`2001:db8:1:2::${at}`);
+		assert.deepEqual(limitsOf(answer), [60, 10 - at, at], 'an IPv6 network is one address');
+	}
+	const good = await from('192.0.2.1', '/api/v1/assistants', `Bearer ${limited.key}`);
+	assert.deepEqual([good.status, limitsOf(good)], [200, [60, 9, 1]], 'a good key there has its own as well');
+	const signIn = await limited.call(
+		'POST',
+		'/api/v1/session',
+		{ email: 'a', password: 'b' },
+		{ 'x-forwarded-for': '192.0.2.3', authorization: '' },
+	);
+	assert.deepEqual([signIn.status, limitsOf(signIn)], [401, [60, 9, 1]]);
+});
+
+test('a malformed Idempotency-Key is refused by every POST, also where a sound one is ignored', async () => {
+	const headers = { 'idempotency-key': 'ü' };
+	for (const { method, path, access } of Object.values<Operation>(operations)) {
+		if (method !== 'POST') continue;
+		const place = path.replaceAll(/\{\w+\}/g, 'x');
+		const call = access.kind === 'widget' ? app.visit : app.call;
+		const { status, body } = await call('POST', place, {}, headers);
+		assert.deepEqual([status, body.error.code], [400, 'invalid_request'], path);
+		assert.match(body.error.message, /^Idempotency-Key /, path);
+	}
+});
+
+test('a search takes an Idempotency-Key, and searches anew each time', async () => {
+	const { body } = await app.call('POST', '/api/v1/knowledge-bases', { name: 'Shop' });
+	const search = (query: string) =>
+		app.call('POST', `/api/v1/knowledge-bases/${body.id}/search`, { query }, { 'idempotency-key': 'one key' });
+	for (const query of ['kettle', 'kettle', 'another query']) {
+		const { status, headers } = await search(query);
+		assert.deepEqual([status, headers.get('idempotent-replayed')], [200, null]);
+	}
 });
 
 test("without a setting of the server the workspace's plan says how many requests a minute", async () => {

@@ -231,7 +231,11 @@ test("another deployment's conversation is a 404, also where it has the same ass
 	const { body } = await app.call('POST', MESSAGES, { deployment_id: echo.deployment, content: 'Hi' });
 	for (const conversation_id of [body.conversation_id, 'conv_1', `conv_${'0'.repeat(32)}`]) {
 		const answer = await app.call('POST', MESSAGES, { deployment_id: other.id, content: 'Hi', conversation_id });
-		assert.deepEqual([answer.status, answer.body.error.code], [404, 'not_found'], conversation_id);
+		const { code, message, details } = answer.body.error;
+		assert.deepEqual([answer.status, code, details[0].path], [404, 'not_found', '/conversation_id'], conversation_id);
+		const elsewhere = 'conversation_id names a conversation of another deployment than deployment_id.';
+		const unknown = 'The conversation that conversation_id names does not exist.';
+		assert.equal(message, conversation_id === body.conversation_id ? elsewhere : unknown);
 	}
 	assert.equal((await app.call('GET', `/api/v1/conversations/${body.conversation_id}`)).body.message_count, 2);
 });

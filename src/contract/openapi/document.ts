@@ -1,4 +1,4 @@
-import type { Operation, OperationTable } from '../operation.ts';
+import { type Operation, type OperationTable, takesIdempotencyKey } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { serverStateOperations, Unreadiness } from '../server-state.ts';
 import { Components, type JsonSchema } from './components.ts';
@@ -9,6 +9,8 @@ import { parametersOf } from './parameters.ts';
 import { responsesOf, stateResponse } from './responses.ts';
 import { securityOf, securitySchemes } from './security.ts';
 import { TAGS } from './tags.ts';
+
+const KEY_IGNORED = 'An `Idempotency-Key` is ignored here (a malformed one is a 400): nothing is stored for a repeat.';
 
 /** What the multipart parts of files may be. */
 const FILE_TYPES =
@@ -51,7 +53,8 @@ export function openApiDocument(version: string): object {
 function describe(operationId: string, operation: Operation, components: Components) {
 	const { summary, tag, access, body, multipart } = operation;
 	const scope = access.kind === 'key' && access.scope !== null ? `Scope: \`${access.scope}\`.` : undefined;
-	const description = [operation.description, scope].filter((text) => text !== undefined).join('\n\n');
+	const key = operation.method === 'POST' && !takesIdempotencyKey(operation) ? KEY_IGNORED : undefined;
+	const description = [operation.description, key, scope].filter((text) => text !== undefined).join('\n\n');
 	return {
 		operationId,
 		summary,

@@ -26,7 +26,10 @@ const HEADERS = {
 		'The session’s cookie, or its end; and the device’s, which only sign-in reads.',
 		'parley_session=…; HttpOnly; SameSite=Lax; Path=/',
 	),
-	'x-ratelimit-limit': count('Requests a minute that this credential may make.', 6000),
+	'x-ratelimit-limit': count(
+		'Requests a minute that this credential may make. Where there is none, or on a 401: that the client’s address may.',
+		6000,
+	),
 	'x-ratelimit-remaining': count('Requests that it may make at once.', 999),
 	'x-ratelimit-reset': count('Seconds until it may make as many as ever.', 1),
 	'Retry-After': { ...count('Seconds after which to try again.', 5) },
@@ -47,9 +50,9 @@ export function headersOf(names: readonly HeaderName[], components: Components):
 }
 
 /** The headers that every answer of an operation can have, errors included. */
-export function commonHeaders({ access }: Operation): HeaderName[] {
+export function commonHeaders({ access, path }: Operation): HeaderName[] {
 	if (access.kind === 'widget') return ['X-Request-Id', 'Access-Control-Allow-Origin'];
-	if (access.kind === 'public') return ['X-Request-Id'];
+	if (!path.startsWith('/api/')) return ['X-Request-Id'];
 	return ['X-Request-Id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 }
 

@@ -69,19 +69,19 @@ function eventStream({ access }: Operation, components: Components): object {
 }
 
 function errors(operation: Operation, components: Components): Record<string, object> {
-	const { access } = operation;
 	return Object.fromEntries(
 		[...errorCodesOf(operation)].map(([status, codes]) => {
 			const make = () =>
 				errorResponse(status, codes, headersOf(errorHeaders(operation, status), components), components);
-			return [status, components.shared('responses', nameOf(access, codes), make)];
+			return [status, components.shared('responses', nameOf(operation, codes), make)];
 		}),
 	);
 }
 
 /** Answers that hold the same have one name, and are described once. */
-function nameOf({ kind }: Operation['access'], codes: readonly ErrorCode[]): string {
-	const audience = kind === 'widget' ? 'Visitor' : kind === 'public' ? 'Public' : '';
+function nameOf({ access: { kind }, path }: Operation, codes: readonly ErrorCode[]): string {
+	const anyone = path.startsWith('/api/') ? 'Public' : 'Server';
+	const audience = kind === 'widget' ? 'Visitor' : kind === 'public' ? anyone : '';
 	const names = codes.filter((code) => !codes.includes('invalid_json') || !OF_BODIES.includes(code)).map(capitalised);
 	return audience + [...(codes.includes('invalid_json') ? ['BadRequest'] : []), ...names].join('Or');
 }
@@ -90,11 +90,8 @@ function nameOf({ kind }: Operation['access'], codes: readonly ErrorCode[]): str
 const OF_BODIES: readonly ErrorCode[] = ['invalid_request', 'invalid_json', 'unsupported_content_type'];
 
 function errorHeaders(operation: Operation, status: number): HeaderName[] {
-	const { kind } = operation.access;
-	// Who is not known has no rate limit.
-	const common = status === 401 && kind !== 'widget' ? (['X-Request-Id'] as const) : commonHeaders(operation);
 	return [
-		...common,
+		...commonHeaders(operation),
 		...(status === 401 ? (['WWW-Authenticate'] as const) : []),
 		...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
 	];
