@@ -13,6 +13,7 @@ import {
 	Sessions,
 	Sweeper,
 	secretKeyOf,
+	seenTime,
 	TokenSettings,
 	Users,
 	VisitorTokens,
@@ -35,6 +36,7 @@ import {
 import {
 	AppError,
 	type Clock,
+	ClockWatch,
 	createLog,
 	httpAddress,
 	type Log,
@@ -175,6 +177,8 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	clientNames.useKey(new SecretBox(secretKey).key('client addresses'));
 	const first = await toldFirstStart(store, clock, settings, overrides, address());
 	const owners = await store.list('users', { where: { role: 'owner' }, order: 'asc', limit: OWNERS });
+	// One for all that erases: a jump that one of them notices holds for each.
+	const clockWatch = new ClockWatch(clock, await seenTime(store));
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
 	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers }));
@@ -185,9 +189,11 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const deployments = parts.use(new Deployments({ store, clock, log, tokenSettings }));
 	const replyMs = overrides.replyMs ?? REPLY_MS;
 	const conversations = parts.use(new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyMs }));
-	const retention = parts.use(new Retention({ store, conversations, clock, log, everyMs: overrides.retentionMs }));
+	const retention = parts.use(
+		new Retention({ store, conversations, watch: clockWatch, log, everyMs: overrides.retentionMs }),
+	);
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
-	const deliverer = parts.use(new Deliverer({ store, sender, clock, log }));
+	const deliverer = parts.use(new Deliverer({ store, sender, clock, watch: clockWatch, log }));
 	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
 	let drainMs = 0;
 	placement.onLost(() => retention.stop());
@@ -201,7 +207,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
 	limits = access;
 	const watch = parts.use(new CredentialWatch({ access, log }));
-	const sweeper = parts.use(new Sweeper({ store, clock, log }));
+	const sweeper = parts.use(new Sweeper({ store, watch: clockWatch, log }));
 	const visitorTokens = new VisitorTokens({ secrets, network, clock, log });
 
 	const routes = [

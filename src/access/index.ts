@@ -11,6 +11,7 @@ export { type Derive, Passwords } from './passwords.ts';
 export { PLAN_NAMES, planOf, withinPlan } from './plans.ts';
 export { requireGrantable } from './roles.ts';
 export { loadSecretKey, secretKeyOf } from './secret-key.ts';
+export { seenTime } from './seen-time.ts';
 export { Sessions, type SessionsOptions, type SignedIn } from './sessions.ts';
 export { Sweeper, type SweeperOptions } from './sweeper.ts';
 export type { BucketState } from './token-bucket.ts';

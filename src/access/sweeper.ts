@@ -1,9 +1,10 @@
-import { type Clock, type Log, Rounds } from '../base/index.ts';
+import { type ClockWatch, type Log, Rounds } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
+import { noteSeenTime } from './seen-time.ts';
 
 export interface SweeperOptions {
-	store: Pick<Store, 'commit' | 'hasExpired'>;
-	clock: Clock;
+	store: Pick<Store, 'commit' | 'get' | 'hasExpired'>;
+	watch: Pick<ClockWatch, 'certainNow'>;
 	log: Log;
 }
 
@@ -11,15 +12,15 @@ const EVERY_MS = 60_000;
 /** Of each kind in one commit: others that wait for the disk do not wait for long. */
 const PORTION = 500;
 
-/** Erases sessions and stored answers whose time is over: at the start, and every minute. */
+/** Erases sessions and stored answers whose time is over: at the start, and every minute. While the clock is in doubt it erases nothing. */
 export class Sweeper implements AsyncDisposable {
 	readonly #store: SweeperOptions['store'];
-	readonly #clock: Clock;
+	readonly #watch: SweeperOptions['watch'];
 	readonly #rounds: Rounds;
 
-	constructor({ store, clock, log }: SweeperOptions) {
+	constructor({ store, watch, log }: SweeperOptions) {
 		this.#store = store;
-		this.#clock = clock;
+		this.#watch = watch;
 		this.#rounds = new Rounds({
 			everyMs: EVERY_MS,
 			work: (signal) => this.#sweepAll(signal),
@@ -41,8 +42,10 @@ export class Sweeper implements AsyncDisposable {
 	}
 
 	async #sweepAll(signal: AbortSignal): Promise<void> {
-		const before = this.#clock.now();
-		while (!signal.aborted && (await this.#store.hasExpired(before))) {
+		let before = this.#watch.certainNow();
+		if (before !== null) await noteSeenTime(this.#store, before);
+		for (; before !== null && !signal.aborted; before = this.#watch.certainNow()) {
+			if (!(await this.#store.hasExpired(before))) return;
 			const { outcome } = await this.#store.commit({ write: [{ op: 'erase_expired', before, limit: PORTION }] });
 			// Another owner has the store, and sweeps it.
 			if (outcome !== 'committed') return;

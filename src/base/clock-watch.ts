@@ -16,18 +16,31 @@ export class ClockWatch {
 	/** By the time that passes. */
 	#doubtedUntil = Number.NEGATIVE_INFINITY;
 
-	constructor(clock: Clock) {
+	/**
+	 * @param seen what the clock said when it was last beyond doubt, in an earlier process (ms since the epoch); null where that
+	 * is not known. A clock that is more than an hour ahead of it is in doubt at first: the machine may just have been off.
+	 */
+	constructor(clock: Clock, seen: number | null = null) {
 		this.#clock = clock;
-		this.#lead = clock.now() - (clock.elapsed?.() ?? clock.now());
+		const now = clock.now();
+		const elapsed = clock.elapsed?.() ?? now;
+		this.#lead = now - elapsed;
+		if (seen !== null && now - seen > JUMP_MS) this.#doubtedUntil = elapsed + DOUBT_MS;
 	}
 
 	/** Whether the clock has jumped forward lately, by more than an hour since it was asked about before. */
 	isInDoubt(): boolean {
+		return this.certainNow() === null;
+	}
+
+	/** What the clock says; null while it is in doubt. What is erased because its time is over is judged by this alone. */
+	certainNow(): number | null {
+		const now = this.#clock.now();
 		const elapsed = this.#clock.elapsed?.();
-		if (elapsed === undefined) return false;
-		const lead = this.#clock.now() - elapsed;
+		if (elapsed === undefined) return now;
+		const lead = now - elapsed;
 		if (lead - this.#lead > JUMP_MS) this.#doubtedUntil = elapsed + DOUBT_MS;
 		this.#lead = lead;
-		return elapsed < this.#doubtedUntil;
+		return elapsed < this.#doubtedUntil ? null : now;
 	}
 }

@@ -1,4 +1,4 @@
-import { type Clock, type Log, messageOf, pause, Rounds } from '../base/index.ts';
+import { type ClockWatch, type Log, messageOf, pause, Rounds } from '../base/index.ts';
 import { type IdleConversation, type Position, REMAINS, type Store } from '../store/index.ts';
 import type { Conversations } from './conversations.ts';
 import { eraseRemains } from './erasure.ts';
@@ -7,7 +7,7 @@ import type { Expiry } from './expiry.ts';
 export interface RetentionOptions {
 	store: Pick<Store, 'commit' | 'get' | 'hasRemains' | 'idleConversations' | 'jobs' | 'list'>;
 	conversations: Pick<Conversations, 'expire'>;
-	clock: Clock;
+	watch: Pick<ClockWatch, 'certainNow'>;
 	log: Log;
 	/** Milliseconds from one look to the next. */
 	everyMs?: number | undefined;
@@ -28,19 +28,19 @@ const PAGE = 100;
 
 /**
  * Erases conversations that their workspace keeps no longer: in which nothing was said for more than `retention_days`,
- * whatever their status and whoever handles them. Where it was is remembered nowhere: what is left to do is what is there.
+ * whatever their status and whoever handles them; while the clock is in doubt, none. Where it was is remembered nowhere: what is left to do is what is there.
  */
 export class Retention implements AsyncDisposable {
 	readonly #store: RetentionOptions['store'];
 	readonly #conversations: RetentionOptions['conversations'];
-	readonly #clock: Clock;
+	readonly #watch: RetentionOptions['watch'];
 	readonly #log: Log;
 	readonly #rounds: Rounds;
 
-	constructor({ store, conversations, clock, log, everyMs = EVERY_MS }: RetentionOptions) {
+	constructor({ store, conversations, watch, log, everyMs = EVERY_MS }: RetentionOptions) {
 		this.#store = store;
 		this.#conversations = conversations;
-		this.#clock = clock;
+		this.#watch = watch;
 		this.#log = log;
 		this.#rounds = new Rounds({
 			everyMs,
@@ -103,7 +103,9 @@ export class Retention implements AsyncDisposable {
 			// Before each batch anew: somebody may have changed their mind.
 			const workspace = await this.#store.get('workspaces', workspaceId);
 			if (!workspace || workspace.retention_days === null) return;
-			const before = this.#clock.now() - workspace.retention_days * DAY_MS;
+			const now = this.#watch.certainNow();
+			if (now === null) return;
+			const before = now - workspace.retention_days * DAY_MS;
 			const batch = batchOf(await this.#store.idleConversations(workspaceId, before, after, BATCH));
 			const last = batch.at(-1);
 			if (!last) return;

@@ -3,11 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Sweeper } from '../../src/access/index.ts';
-import { AppError, createLog } from '../../src/base/index.ts';
+import { Sweeper, seenTime } from '../../src/access/index.ts';
+import { AppError, ClockWatch, createLog } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { session } from '../store/samples.ts';
+import { SetClock } from '../support/set-clock.ts';
 import { until } from '../support/until.ts';
 import { standingClock } from './people.ts';
 
@@ -30,15 +31,16 @@ test('everything whose time is over is erased, in portions, and nothing else', a
 	await store.commit({ idempotency: { ...answer, key: 'kept', expires_at: clock.now() + 60_000 } });
 	let portions = 0;
 	const counted = {
+		get: store.get.bind(store),
 		hasExpired: (before: number) => store.hasExpired(before),
 		commit: (commit: Parameters<typeof store.commit>[0]) => {
 			portions++;
 			return store.commit(commit);
 		},
 	};
-	await using sweeper = new Sweeper({ store: counted, clock, log });
+	await using sweeper = new Sweeper({ store: counted, watch: new ClockWatch(clock), log });
 	await Promise.all([sweeper.sweep(), sweeper.sweep()]);
-	assert.equal(portions, 3);
+	assert.equal(portions, 4, 'three, and the time that was noted');
 	const left = await store.list('sessions', { where: {}, order: 'asc', limit: 9 });
 	assert.deepEqual(
 		left.map(({ id }) => id),
@@ -52,7 +54,7 @@ test('it begins at the start', async () => {
 	const clock = standingClock();
 	const gone = session({ expires_at: clock.now() - 1 });
 	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: gone }] });
-	await using sweeper = new Sweeper({ store, clock, log });
+	await using sweeper = new Sweeper({ store, watch: new ClockWatch(clock), log });
 	sweeper.start();
 	await until('the session is erased', async () => (await store.get('sessions', gone.id)) === undefined);
 });
@@ -60,16 +62,52 @@ test('it begins at the start', async () => {
 test('a disk that fails is no reason to stop, and closing waits for what is under way', async () => {
 	const asked: string[] = [];
 	const failing = {
+		get: store.get.bind(store),
 		hasExpired: async () => true,
 		commit: async () => {
 			asked.push('commit');
 			throw new AppError('unavailable');
 		},
 	};
-	const sweeper = new Sweeper({ store: failing, clock: standingClock(), log });
+	const sweeper = new Sweeper({ store: failing, watch: new ClockWatch(standingClock()), log });
 	sweeper.start();
 	await until('it has tried', () => asked.length === 1);
 	await assert.rejects(sweeper.sweep(), { code: 'unavailable' });
 	await sweeper[Symbol.asyncDispose]();
 	assert.equal(asked.length, 2);
+});
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+test('a clock that is 45 days ahead for a moment erases no session and no stored answer, also across a restart', async () => {
+	const clock = new SetClock(Date.now());
+	const kept = session({ expires_at: clock.now() + DAY });
+	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: kept }] });
+	const answer = { scope: 'jump', body_hash: 'hash', status: 201, body: '{}', key: 'kept' };
+	await store.commit({ idempotency: { ...answer, expires_at: clock.now() + DAY } });
+	const remains = async () => [
+		(await store.get('sessions', kept.id)) !== undefined,
+		(await store.storedAnswer(answer.scope, answer.key)) !== undefined,
+	];
+	const sweeperNow = async () => new Sweeper({ store, watch: new ClockWatch(clock, await seenTime(store)), log });
+	{
+		await using sweeper = await sweeperNow();
+		await sweeper.sweep();
+		clock.set(45 * DAY);
+		await sweeper.sweep();
+		assert.deepEqual(await remains(), [true, true], 'while it is ahead');
+	}
+	for (const start of ['first', 'second']) {
+		await using sweeper = await sweeperNow();
+		await sweeper.sweep();
+		assert.deepEqual(await remains(), [true, true], `after the ${start} start in that time`);
+	}
+	clock.set(-45 * DAY);
+	await using sweeper = await sweeperNow();
+	await sweeper.sweep();
+	assert.deepEqual(await remains(), [true, true], 'when it is right again');
+	clock.pass(2 * DAY);
+	await sweeper.sweep();
+	assert.deepEqual(await remains(), [false, false], 'when their time is truly over');
 });

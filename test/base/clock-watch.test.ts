@@ -1,32 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Clock, ClockWatch, measuredFrom, systemClock } from '../../src/base/index.ts';
+import { ClockWatch, measuredFrom, systemClock } from '../../src/base/index.ts';
+import { SetClock } from '../support/set-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-
-/** A clock that a test sets, and time that passes. */
-class SetClock implements Clock {
-	#now = Date.UTC(2026, 10, 20);
-	#elapsed = 1_234;
-
-	now(): number {
-		return this.#now;
-	}
-
-	elapsed(): number {
-		return this.#elapsed;
-	}
-
-	set(ms: number): void {
-		this.#now += ms;
-	}
-
-	pass(ms: number): void {
-		this.#now += ms;
-		this.#elapsed += ms;
-	}
-}
 
 test('a clock is in doubt for ten minutes after it was set forward by more than an hour', () => {
 	const clock = new SetClock();
@@ -79,4 +57,19 @@ test('what is measured does not change with the clock', () => {
 	const plain = measuredFrom({ now: () => now });
 	now = 9;
 	assert.equal(plain(), 9);
+});
+
+test('a clock that is far ahead of what an earlier process saw is in doubt for ten minutes', () => {
+	const clock = new SetClock();
+	const seen = clock.now() - 45 * 24 * HOUR;
+	const watch = new ClockWatch(clock, seen);
+	assert.equal(watch.certainNow(), null);
+	clock.pass(10 * MINUTE);
+	assert.equal(watch.certainNow(), clock.now());
+	assert.equal(new ClockWatch(clock, clock.now() - HOUR).isInDoubt(), false, 'a restart takes less than an hour');
+	assert.equal(
+		new ClockWatch(clock, clock.now() + HOUR).isInDoubt(),
+		false,
+		'nothing is over by a clock that is behind',
+	);
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
-import { AppError, createLog, newId } from '../../src/base/index.ts';
+import { AppError, type Clock, ClockWatch, createLog, newId } from '../../src/base/index.ts';
 import { Conversations, Retention } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
@@ -11,6 +11,7 @@ import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, REMAINS, type Store, type Write } from '../../src/store/index.ts';
 import { standingClock } from '../access/people.ts';
 import * as samples from '../store/samples.ts';
+import { SetClock } from '../support/set-clock.ts';
 import { until } from '../support/until.ts';
 import { HeldModel } from './held-model.ts';
 import { toModel } from './sent.ts';
@@ -27,8 +28,13 @@ const DAY = 24 * 3_600_000;
 const never = new AbortController().signal;
 
 /** Conversations over the store that all tests share, and what keeps them for only so long. */
-function room({ answer }: { answer?: string } = {}) {
-	const clock = standingClock();
+function room({
+	answer,
+	clock = standingClock(),
+}: {
+	answer?: string;
+	clock?: ReturnType<typeof standingClock> & Clock;
+} = {}) {
 	const held = new HeldModel(answer === undefined ? {} : { answer: () => [answer] });
 	const outbox = new Outbox(store);
 	const conversations = new Conversations({
@@ -41,7 +47,8 @@ function room({ answer }: { answer?: string } = {}) {
 		log,
 		replyMs: 60_000,
 	});
-	const retentionWith = (more: object = {}) => new Retention({ store, conversations, clock, log, ...more });
+	const retentionWith = (more: object = {}) =>
+		new Retention({ store, conversations, watch: new ClockWatch(clock), log, ...more });
 	return {
 		clock,
 		held,
@@ -417,4 +424,23 @@ test('what remains of a conversation whose erasure broke off is erased by the ne
 	await scene.look();
 	assert.equal(await store.hasRemains(conversation.id), false);
 	assert.deepEqual(await store.jobs.claim(REMAINS, 10, 0), []);
+});
+
+test('a clock that is 45 days ahead for a moment erases no conversation', async () => {
+	const time = new SetClock(Date.now());
+	const clock = { now: () => time.now(), elapsed: () => time.elapsed(), advance: (ms: number) => time.pass(ms) };
+	await using here = room({ clock });
+	await using retention = here.retentionWith();
+	const { id } = await workspaceOf(30);
+	const [kept, over] = await spoken(id, [clock.now() - 20 * DAY, clock.now() - 29 * DAY]);
+	const present = async (one: string | undefined) => (await store.get('conversations', one as string)) !== undefined;
+	time.set(45 * DAY);
+	await retention.look();
+	assert.deepEqual([await present(kept), await present(over)], [true, true], 'while it is ahead');
+	time.set(-45 * DAY);
+	await retention.look();
+	assert.deepEqual([await present(kept), await present(over)], [true, true], 'when it is right again');
+	time.pass(2 * DAY);
+	await retention.look();
+	assert.deepEqual([await present(kept), await present(over)], [true, false], 'what is over by the true time');
 });

@@ -53,17 +53,17 @@ function merged(sql: string, count: number): string {
 	return Array.from({ length: count }, () => sql).join(' UNION ALL ');
 }
 
-/** What is stored under an idempotency key and not over, read on either connection. */
+/**
+ * What is stored under an idempotency key, read on either connection. It counts as long as it is stored: a clock that is wrong
+ * for a moment must not have a request carried out a second time. The sweeper erases it when its time is over.
+ */
 export function storedAnswer(
 	prepare: (sql: string) => Statement,
 	scope: string,
 	key: string,
 ): StoredAnswer | undefined {
-	return prepare('SELECT body_hash, status, body FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?').get(
-		scope,
-		key,
-		Date.now(),
-	) as StoredAnswer | undefined;
+	const sql = 'SELECT body_hash, status, body FROM idempotency WHERE scope = ? AND key = ?';
+	return prepare(sql).get(scope, key) as StoredAnswer | undefined;
 }
 
 /** Point reads and short lists, from prepared statements on a read-only connection. */

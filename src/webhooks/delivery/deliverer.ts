@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, ClockWatch, ID_PREFIXES, type Log, Lru, Rounds } from '../../base/index.ts';
+import { type Clock, type ClockWatch, ID_PREFIXES, type Log, Lru, Rounds } from '../../base/index.ts';
 import type { Store, WebhookRecord } from '../../store/index.ts';
 import type { Sender } from '../sender.ts';
 import { type Alarms, systemAlarms } from './alarms.ts';
@@ -15,6 +15,7 @@ export interface DelivererOptions {
 	store: Store;
 	sender: Pick<Sender, 'send'>;
 	clock: Clock;
+	watch: ClockWatch;
 	log: Log;
 	alarms?: Alarms;
 	/** From 0 up to 1. */
@@ -59,11 +60,10 @@ export class Deliverer implements AsyncDisposable {
 	#listening = () => {};
 	#draining = false;
 
-	constructor({ store, sender, clock, log, alarms = systemAlarms, random = Math.random }: DelivererOptions) {
+	constructor({ store, sender, clock, watch, log, alarms = systemAlarms, random = Math.random }: DelivererOptions) {
 		this.#store = store;
 		this.#clock = clock;
 		this.#log = log;
-		const watch = new ClockWatch(clock);
 		const onFenced = () => this.#cease();
 		this.#tidying = new Tidying({ store, clock, watch, log, onFenced });
 		this.#parts = {

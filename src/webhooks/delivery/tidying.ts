@@ -5,7 +5,7 @@ import { SCHEDULE } from './schedule.ts';
 export interface TidyingOptions {
 	store: Pick<Store, 'commit' | 'get' | 'hasExpiredEvents' | 'nextDue' | 'untidyWebhooks'>;
 	clock: Clock;
-	watch: Pick<ClockWatch, 'isInDoubt'>;
+	watch: Pick<ClockWatch, 'certainNow'>;
 	log: Log;
 	/** Is told that another owner has the store, and tidies it. */
 	onFenced(): void;
@@ -21,7 +21,7 @@ const PATIENCE = 40;
 export class Tidying implements AsyncDisposable {
 	readonly #store: TidyingOptions['store'];
 	readonly #clock: Clock;
-	readonly #watch: Pick<ClockWatch, 'isInDoubt'>;
+	readonly #watch: Pick<ClockWatch, 'certainNow'>;
 	readonly #onFenced: () => void;
 	readonly #rounds: Rounds;
 
@@ -90,8 +90,10 @@ export class Tidying implements AsyncDisposable {
 
 	/** A portion of the events whose time is over. */
 	async #events(): Promise<Commit | null> {
-		const before = this.#clock.now() - SCHEDULE.untried;
-		if (this.#watch.isInDoubt() || !(await this.#store.hasExpiredEvents(before))) return null;
+		const now = this.#watch.certainNow();
+		if (now === null) return null;
+		const before = now - SCHEDULE.untried;
+		if (!(await this.#store.hasExpiredEvents(before))) return null;
 		return { write: [{ op: 'erase_events', before, limit: PORTION }] };
 	}
 

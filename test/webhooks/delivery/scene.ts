@@ -60,7 +60,7 @@ export async function deliveryScene(
 	const given = replaced(store, instead);
 	const sender = new Sender({ network: network ?? posts, secrets, clock: time });
 	const options = { store: given, sender, clock: time, log, random: () => 0.5 };
-	const engine = () => new Deliverer({ ...options, alarms: time });
+	const engine = () => new Deliverer({ ...options, watch: new ClockWatch(time), alarms: time });
 	const deliveries = (endpoint: Pick<WebhookRecord, 'id'>) =>
 		store
 			.list('deliveries', { where: { webhook_id: endpoint.id }, order: 'asc', limit: ALL })

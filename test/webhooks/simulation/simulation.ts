@@ -1,4 +1,4 @@
-import { createLog, newId, SecretBox } from '../../../src/base/index.ts';
+import { ClockWatch, createLog, newId, SecretBox } from '../../../src/base/index.ts';
 import type { DeliveryRecord, Store, WebhookRecord, Write } from '../../../src/store/index.ts';
 import { Deliverer, retried } from '../../../src/webhooks/delivery/index.ts';
 import { newSigningSecret, replayEvents, Sender, SigningSecrets } from '../../../src/webhooks/index.ts';
@@ -117,6 +117,7 @@ export class Simulation {
 			store: store as unknown as Store,
 			sender: new Sender({ network, secrets, clock: time }),
 			clock: time,
+			watch: new ClockWatch(time),
 			log,
 			alarms,
 			random: () => this.#random.next(),

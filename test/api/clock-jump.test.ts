@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { addUser, openBrowser, PASSWORD, startPeopledApp } from '../access/people.ts';
+import { SetClock } from '../support/set-clock.ts';
+
+const DAY = 24 * 3_600_000;
+const ASSISTANTS = '/api/v1/assistants';
+const SESSION = '/api/v1/session';
+
+test('while the clock is 45 days ahead a repeat makes nothing a second time, and a session is refused but not lost', async () => {
+	const clock = new SetClock(Date.now());
+	await using peopled = await startPeopledApp({ overrides: { clock } });
+	const { app } = peopled;
+	const headers = { 'idempotency-key': 'one assistant' };
+	const first = await app.call('POST', ASSISTANTS, { name: 'Once' }, headers);
+	assert.equal(first.status, 201);
+	const email = 'jump@example.com';
+	await addUser(app, email, 'member');
+	const browser = openBrowser(app);
+	assert.equal((await browser.call('POST', SESSION, { email, password: PASSWORD })).status, 201);
+
+	clock.set(45 * DAY);
+	const repeat = await app.call('POST', ASSISTANTS, { name: 'Once' }, headers);
+	assert.deepEqual([repeat.status, repeat.body], [201, first.body]);
+	assert.equal(repeat.headers.get('idempotent-replayed'), 'true');
+	const named = (await app.call('GET', ASSISTANTS)).body.data.filter(({ name }: { name: string }) => name === 'Once');
+	assert.equal(named.length, 1);
+	const refused = await statusOfSession(browser);
+	assert.equal(refused, 401, 'by this clock it is over');
+
+	clock.set(-45 * DAY);
+	assert.equal(await statusOfSession(browser), 200, 'nothing has ended it');
+});
+
+async function statusOfSession(browser: ReturnType<typeof openBrowser>): Promise<number> {
+	return (await browser.call('GET', SESSION)).status;
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '../../src/base/index.ts';
+
+/** A clock that a test sets, and time that passes. */
+export class SetClock implements Clock {
+	#now: number;
+	#elapsed = 1_234;
+
+	constructor(now = Date.UTC(2026, 10, 20)) {
+		this.#now = now;
+	}
+
+	now(): number {
+		return this.#now;
+	}
+
+	elapsed(): number {
+		return this.#elapsed;
+	}
+
+	set(ms: number): void {
+		this.#now += ms;
+	}
+
+	pass(ms: number): void {
+		this.#now += ms;
+		this.#elapsed += ms;
+	}
+}
