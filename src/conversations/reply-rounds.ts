@@ -7,6 +7,8 @@ export interface Grounding {
 	passages: readonly Passage[];
 	/** How well the knowledge bases answer the question, 0..1. */
 	confidence: number;
+	/** Whether the search for them has failed. */
+	search_failed?: boolean;
 }
 
 /**

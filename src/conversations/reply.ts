@@ -35,6 +35,10 @@ const HISTORY = 100;
 const MAX_REPLY_CHARS = 200_000;
 /** Rounds of tool calls in a reply; then the model must answer without them. */
 const MAX_ROUNDS = 8;
+/** A visitor waits no longer for the search, its repeats included; then the reply goes on without it. */
+const SEARCH_MS = 3_000;
+/** Of that, for the vector of the question; then the search goes by words alone. */
+const VECTOR_MS = 1_500;
 const SEARCH_AGAIN_MS = 500;
 
 /** Aborting a reply with this as the reason keeps the text so far. */
@@ -164,7 +168,8 @@ async function carryOut(
 
 /** What the model has seen of it: the rest is cited nowhere. */
 function groundingShown(grounding: Grounding | null, { passages, shown }: ReplyProgress): Grounding {
-	return { passages: passages.filter(({ index }) => shown.has(index)), confidence: grounding?.confidence ?? 0 };
+	const kept = { passages: passages.filter(({ index }) => shown.has(index)), confidence: grounding?.confidence ?? 0 };
+	return grounding?.search_failed ? { ...kept, search_failed: true } : kept;
 }
 
 /** What a model said in one round. */
@@ -254,28 +259,39 @@ async function groundingOf(
 	question: MessageRecord,
 	signal: AbortSignal,
 ): Promise<Grounding> {
-	const { hits, confidence } = await retrieve(deps, assistant, question, signal);
-	return { passages: hits.map(passageOf), confidence };
+	const found = await retrieve(deps, assistant, question, signal);
+	if (found === null) return { passages: [], confidence: 0, search_failed: true };
+	return { passages: found.hits.map(passageOf), confidence: found.confidence };
 }
 
+/** The best passages for a question; null where the knowledge bases cannot be searched, which the log then tells. */
 async function retrieve(
-	{ store, knowledge }: ReplyDependencies,
+	{ store, knowledge, log }: ReplyDependencies,
 	assistant: AssistantRecord,
 	question: MessageRecord,
 	signal: AbortSignal,
-): Promise<SearchResult> {
+): Promise<SearchResult | null> {
 	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
 	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
-	for (;;) {
+	const late = AbortSignal.timeout(SEARCH_MS);
+	const within = AbortSignal.any([signal, late]);
+	const options = { ...assistant.rag_settings, signal: within, vectorMs: VECTOR_MS };
+	let failure: unknown = new Error('The search took too long.');
+	while (!within.aborted) {
 		try {
-			return await knowledge.search(knowledgeBases, question.content, { ...assistant.rag_settings, signal });
+			return await unlessAborted(knowledge.search(knowledgeBases, question.content, options), within);
 		} catch (error) {
-			// Busy is no answer to a visitor: the reply has its own time limit, and asks again until then.
-			if (!(error instanceof AppError) || error.code !== 'unavailable' || signal.aborted) throw error;
-			await pause(SEARCH_AGAIN_MS, signal);
-			if (signal.aborted) throw signal.reason;
+			if (within.aborted) break;
+			failure = error;
+			// Busy may pass in a moment; whatever else it is does not.
+			if (!(error instanceof AppError) || error.code !== 'unavailable') break;
+			await pause(SEARCH_AGAIN_MS, within);
 		}
 	}
+	if (signal.aborted) throw signal.reason;
+	const cause = failure instanceof Error && failure.cause !== undefined ? messageOf(failure.cause) : undefined;
+	log.error({ message: question.id, error: messageOf(failure), cause }, 'a reply is written without its search');
+	return null;
 }
 
 async function earlierTurns(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatTurn[]> {

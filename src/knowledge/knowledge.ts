@@ -36,8 +36,10 @@ export interface SearchOptions {
 	top_k: number;
 	min_score: number;
 	/** Instead of the knowledge bases' own. */
-	settings?: Partial<SearchSettings>;
-	signal?: AbortSignal;
+	settings?: Partial<SearchSettings> | undefined;
+	signal?: AbortSignal | undefined;
+	/** Milliseconds that an embedder may take for the question's vector; then the search goes by words alone. */
+	vectorMs?: number | undefined;
 }
 
 /** Documents on their way into the index, and questions to it. */
@@ -127,10 +129,10 @@ export class Knowledge implements AsyncDisposable {
 	async search(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
 		query: string,
-		{ top_k, min_score, settings, signal }: SearchOptions,
+		{ top_k, min_score, settings, signal, vectorMs }: SearchOptions,
 	): Promise<SearchResult> {
 		for (let attempt = 1; ; attempt++) {
-			const targets = await this.#targets(knowledgeBases, query, settings, signal);
+			const targets = await this.#targets(knowledgeBases, query, { settings, signal, vectorMs });
 			if (targets.length === 0) return { hits: [], confidence: 0 };
 			const job = { database: this.#store.databaseFile, targets, query, top_k, min_score };
 			const result = await this.#pool.search(job, signal);
@@ -141,8 +143,7 @@ export class Knowledge implements AsyncDisposable {
 	async #targets(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
 		query: string,
-		settings: Partial<SearchSettings> | undefined,
-		signal: AbortSignal | undefined,
+		{ settings, signal, vectorMs }: Pick<SearchOptions, 'settings' | 'signal' | 'vectorMs'>,
 	): Promise<SearchJob['targets']> {
 		const targets: SearchJob['targets'] = [];
 		/** Of each embedder once, a failure included: nobody waits for it twice. */
@@ -154,7 +155,7 @@ export class Knowledge implements AsyncDisposable {
 			const { embedder } = serving;
 			let vector = serving.basis === null ? null : vectors.get(embedder);
 			if (vector === undefined) {
-				vector = await this.#questions.of(embedder, query, signal);
+				vector = await this.#questions.of(embedder, query, signal, vectorMs);
 				vectors.set(embedder, vector);
 			}
 			const question =

@@ -26,17 +26,18 @@ export class QuestionVectors {
 
 	/**
 	 * The question's vector by an embedder; null where it is not to be had: no provider's embedder, one that is not configured
-	 * any more, or one that fails now. Then the words must do.
+	 * any more, or one that fails now or takes longer than `ms`. Then the words must do.
 	 * @throws the signal's reason
 	 */
-	async of(id: string, question: string, signal: AbortSignal = NEVER): Promise<Float32Array | null> {
+	async of(id: string, question: string, signal: AbortSignal = NEVER, ms?: number): Promise<Float32Array | null> {
 		const embedder = question.trim() === '' ? null : this.#embedders.resolve(id);
 		if (embedder === null) return null;
 		const key = keyOf(id, question);
 		const kept = this.#kept.get(key);
 		if (kept !== undefined) return kept;
+		const within = ms === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 		try {
-			const vector = await embedder.embedQuestion(question, signal);
+			const vector = await embedder.embedQuestion(question, within);
 			if (question.length <= KEPT_CHARS) this.#kept.set(key, vector);
 			return vector;
 		} catch (error) {

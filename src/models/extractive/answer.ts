@@ -28,6 +28,7 @@ export function answer(request: ChatRequest, sources: readonly Source[]): string
 	const courtesy = courtesyOf(request.question);
 	if (courtesy) return PHRASES[courtesy.language][courtesy.kind];
 	const question = readQuestion(request, mostOf(sources.map(({ read }) => read.language)));
+	if (request.search_failed) return PHRASES[question.language].searchFailed;
 	const scored = request.confidence >= MIN_CONFIDENCE ? scoreUnits(question, sources) : [];
 	const quotations = isAnswered(scored) ? select(scored, question.wants) : [];
 	return quotations.length > 0 ? render(quotations, question.language) : PHRASES[question.language].nothingFound;

@@ -7,6 +7,8 @@ export interface Phrases {
 	page(number: number): string;
 	/** Where the documents hold no answer. */
 	nothingFound: string;
+	/** Where the documents could not be searched. */
+	searchFailed: string;
 	greeting: string;
 	thanks: string;
 	farewell: string;
@@ -23,6 +25,8 @@ export const PHRASES: Record<SpokenLanguage, Phrases> = {
 		page: (number) => `page ${number}`,
 		nothingFound:
 			'I could not find an answer to that in the documents available to me. You could try asking in other words.',
+		searchFailed:
+			'I cannot search the documents right now, so I cannot answer that from them. Please try again a little later.',
 		greeting: 'Hello! What would you like to know?',
 		thanks: "You're welcome! Is there anything else you would like to know?",
 		farewell: 'Goodbye! Come back any time.',
@@ -33,6 +37,8 @@ export const PHRASES: Record<SpokenLanguage, Phrases> = {
 		page: (number) => `Seite ${number}`,
 		nothingFound:
 			'Dazu habe ich in den Dokumenten, die mir vorliegen, keine Antwort gefunden. Vielleicht hilft eine andere Formulierung.',
+		searchFailed:
+			'Ich kann die Dokumente gerade nicht durchsuchen und daher nicht daraus antworten. Bitte versuchen Sie es etwas später noch einmal.',
 		greeting: 'Hallo! Was möchten Sie wissen?',
 		thanks: 'Gern geschehen! Möchten Sie noch etwas wissen?',
 		farewell: 'Auf Wiedersehen! Sie können jederzeit wieder fragen.',
@@ -43,6 +49,8 @@ export const PHRASES: Record<SpokenLanguage, Phrases> = {
 		page: (number) => `page ${number}`,
 		nothingFound:
 			"Je n'ai pas trouvé de réponse à cette question dans les documents dont je dispose. Vous pouvez essayer de la formuler autrement.",
+		searchFailed:
+			'Je ne peux pas consulter les documents pour le moment et ne peux donc pas répondre. Veuillez réessayer un peu plus tard.',
 		greeting: 'Bonjour ! Que souhaitez-vous savoir ?',
 		thanks: 'Avec plaisir ! Souhaitez-vous savoir autre chose ?',
 		farewell: 'Au revoir ! Revenez quand vous voulez.',
@@ -53,6 +61,8 @@ export const PHRASES: Record<SpokenLanguage, Phrases> = {
 		page: (number) => `página ${number}`,
 		nothingFound:
 			'No he encontrado una respuesta a eso en los documentos de los que dispongo. Puede intentar preguntarlo con otras palabras.',
+		searchFailed:
+			'En este momento no puedo buscar en los documentos, así que no puedo responder. Inténtelo de nuevo un poco más tarde.',
 		greeting: '¡Hola! ¿Qué le gustaría saber?',
 		thanks: '¡De nada! ¿Le gustaría saber algo más?',
 		farewell: '¡Hasta luego! Vuelva cuando quiera.',
@@ -63,6 +73,8 @@ export const PHRASES: Record<SpokenLanguage, Phrases> = {
 		page: (number) => `pagina ${number}`,
 		nothingFound:
 			'Ik heb daarop geen antwoord gevonden in de documenten die ik tot mijn beschikking heb. U kunt het in andere woorden proberen.',
+		searchFailed:
+			'Ik kan de documenten op dit moment niet doorzoeken en kan daarom niet antwoorden. Probeer het later nog eens.',
 		greeting: 'Hallo! Wat wilt u weten?',
 		thanks: 'Graag gedaan! Wilt u nog iets anders weten?',
 		farewell: 'Tot ziens! U kunt altijd terugkomen.',
@@ -73,6 +85,8 @@ export const PHRASES: Record<SpokenLanguage, Phrases> = {
 		page: (number) => `página ${number}`,
 		nothingFound:
 			'Não encontrei uma resposta para isso nos documentos de que disponho. Pode tentar perguntar com outras palavras.',
+		searchFailed:
+			'Neste momento não consigo pesquisar nos documentos, por isso não posso responder. Tente novamente um pouco mais tarde.',
 		greeting: 'Olá! O que gostaria de saber?',
 		thanks: 'De nada! Gostaria de saber mais alguma coisa?',
 		farewell: 'Até logo! Volte quando quiser.',
@@ -83,6 +97,7 @@ export const PHRASES: Record<SpokenLanguage, Phrases> = {
 		page: (number) => `pagina ${number}`,
 		nothingFound:
 			'Non ho trovato una risposta nei documenti a mia disposizione. Può provare a chiederlo con altre parole.',
+		searchFailed: 'Al momento non posso consultare i documenti e quindi non posso rispondere. Riprovi tra poco.',
 		greeting: 'Buongiorno! Che cosa desidera sapere?',
 		thanks: "Prego! Desidera sapere qualcos'altro?",
 		farewell: 'Arrivederci! Torni quando vuole.',
@@ -93,6 +108,7 @@ export const PHRASES: Record<SpokenLanguage, Phrases> = {
 		page: (number) => `${number}ページ`,
 		nothingFound:
 			'申し訳ありませんが、手元の文書からはご質問への答えが見つかりませんでした。別の言葉でお尋ねいただくと見つかるかもしれません。',
+		searchFailed: 'ただいま文書を検索できないため、お答えできません。しばらくしてからもう一度お試しください。',
 		greeting: 'こんにちは！どのようなことをお知りになりたいですか？',
 		thanks: 'どういたしまして！ほかに知りたいことはありますか？',
 		farewell: 'またいつでもお尋ねください。',
@@ -102,6 +118,7 @@ export const PHRASES: Record<SpokenLanguage, Phrases> = {
 		also: (source) => `وأيضًا في ${source}:`,
 		page: (number) => `الصفحة ${number}`,
 		nothingFound: 'لم أجد إجابة عن ذلك في المستندات المتاحة لي. يمكنك أن تجرّب السؤال بكلمات أخرى.',
+		searchFailed: 'لا يمكنني البحث في المستندات الآن، لذلك لا يمكنني الإجابة. يُرجى المحاولة مرة أخرى بعد قليل.',
 		greeting: 'مرحبًا! ماذا تودّ أن تعرف؟',
 		thanks: 'على الرحب والسعة! هل تودّ معرفة شيء آخر؟',
 		farewell: 'إلى اللقاء! يمكنك العودة في أي وقت.',

@@ -36,6 +36,8 @@ const LEAST_PASSAGE_TOKENS = 256;
 const BLOCK_TOKENS = 64;
 /** What separates two passages. */
 const SEPARATOR_TOKENS = 2;
+const SEARCH_FAILED =
+	'The search in the documents has failed for this question. Say that the documents cannot be searched right now, and make up nothing that they might say.';
 const CUT = '\n[The rest is left out: it is more than the model can read.]';
 
 /**
@@ -45,7 +47,7 @@ const CUT = '\n[The rest is left out: it is more than the model can read.]';
  * @throws AppError `model_error` where the instructions and the question, or the calls so far, alone do not fit
  */
 export function composePrompt(request: ChatRequest, limits: ModelLimits): ComposedPrompt {
-	const system = systemMessage(request.instructions);
+	const system = systemMessage(request.search_failed ? withFailedSearch(request.instructions) : request.instructions);
 	const question = defused(request.question);
 	const fixed = sum([system, question].map((text) => tokensOf(text) + MESSAGE_TOKENS));
 	const besides = inputTokens(limits) - BLOCK_TOKENS - fixed;
@@ -67,6 +69,11 @@ export function composePrompt(request: ChatRequest, limits: ModelLimits): Compos
 		...steps.flatMap(messagesOfStep),
 	];
 	return { prompt, tools, passages: passages.map(({ index }) => index), leftOut };
+}
+
+/** A model that knows nothing of the failure would answer as if the documents held nothing, or make something up. */
+function withFailedSearch(instructions: string): string {
+	return `${instructions}\n\n${SEARCH_FAILED}`.trim();
 }
 
 /** What a model may read, so that there is room for its answer. */

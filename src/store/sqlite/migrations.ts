@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
 import {
+	repairLanguages,
 	SEARCH_INDEX_CHANGES,
 	SEARCH_INDEX_EMBEDDERS,
 	SEARCH_INDEX_REBUILD,
@@ -243,4 +244,5 @@ export function migrate(db: Database): void {
 			db.pragma(`user_version = ${index + 1}`);
 		}).immediate();
 	}
+	db.transaction(repairLanguages).immediate(db);
 }

@@ -53,6 +53,24 @@ export const SEARCH_INDEX_SAMPLES = 'ALTER TABLE bases ADD COLUMN sample BLOB;';
 /** By what it is seen that the vectors of a generation are not those any more that somebody has read. */
 export const SEARCH_INDEX_CHANGES = 'ALTER TABLE generations ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;';
 
+const HAS_LANGUAGES = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'generation_languages'";
+
+/**
+ * Makes the table of languages where it is missing: databases of a very early build went through the schema step before the
+ * table was a part of it. What it holds is counted from the documents.
+ */
+export function repairLanguages(db: Database): void {
+	if (db.prepare(HAS_LANGUAGES).get() !== undefined) return;
+	db.exec(`
+		CREATE TABLE generation_languages (
+			generation TEXT NOT NULL, language TEXT NOT NULL, documents INTEGER NOT NULL, PRIMARY KEY (generation, language)
+		) STRICT, WITHOUT ROWID;
+		INSERT INTO generation_languages (generation, language, documents)
+		SELECT generation, coalesce(language, ''), count(*) FROM indexed_documents
+		WHERE EXISTS (SELECT 1 FROM chunks WHERE chunks.document = indexed_documents.seq) GROUP BY 1, 2;
+	`);
+}
+
 const ID = /^[a-z0-9_]{1,100}$/;
 
 /** The full-text table of a generation. */

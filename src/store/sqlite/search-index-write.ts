@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { IndexWrite } from '../search-index.ts';
 import { generationOf } from './search-index-read.ts';
-import { fullTextTable, statement, termsTable, vectorTable } from './search-index-tables.ts';
+import { fullTextTable, repairLanguages, statement, termsTable, vectorTable } from './search-index-tables.ts';
 
 type Write<Op extends IndexWrite['op']> = Extract<IndexWrite, { op: Op }>;
 
@@ -28,6 +28,8 @@ export function applyIndexWrite(db: Database, write: IndexWrite): void {
  */
 function openGeneration(db: Database, write: Write<'index.open_generation'>): void {
 	const { generation, knowledge_base_id, embedder } = write;
+	// A reindex heals an index that lacks it.
+	repairLanguages(db);
 	const table = fullTextTable(generation);
 	statement(
 		db,

@@ -9,6 +9,7 @@ export {
 	textsAfter,
 } from './search-index-read.ts';
 export {
+	repairLanguages,
 	SEARCH_INDEX_CHANGES,
 	SEARCH_INDEX_EMBEDDERS,
 	SEARCH_INDEX_REBUILD,
