@@ -289,8 +289,12 @@ async function retrieve(
 		}
 	}
 	if (signal.aborted) throw signal.reason;
-	const cause = failure instanceof Error && failure.cause !== undefined ? messageOf(failure.cause) : undefined;
-	log.error({ message: question.id, error: messageOf(failure), cause }, 'a reply is written without its search');
+	// What comes from a worker thread is no instance of our `Error`.
+	const { cause } = failure as { cause?: { message?: unknown } };
+	log.error(
+		{ message: question.id, error: messageOf(failure), cause: cause?.message },
+		'a reply is written without its search',
+	);
 	return null;
 }
 
