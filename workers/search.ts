@@ -31,16 +31,25 @@ const memory = new VectorMemory();
 
 /** Searches the given generations and merges their hits by score. One that has been dropped meanwhile is empty. */
 export default async function search(job: SearchJob): Promise<WorkerAnswer<SearchResult>> {
+	try {
+		return { ok: true, value: found(job) };
+	} catch (error) {
+		// SQLite's errors lose their message on the way between threads.
+		throw new Error(error instanceof Error ? error.message : String(error));
+	}
+}
+
+function found(job: SearchJob): SearchResult {
 	const reader = readerOf(job.database);
-	const value = reader.snapshot(() => {
+	return reader.snapshot(() => {
 		const hits: SearchHit[] = [];
 		let confidence = 0;
 		for (const target of job.targets) {
 			const { hybrid, semantic_weight } = target;
 			const options = { hybrid, semantic_weight, limit: job.top_k };
-			const found = searchTarget(reader, target, job.query, options);
-			confidence = Math.max(confidence, found.confidence);
-			for (const hit of found.hits) {
+			const result = searchTarget(reader, target, job.query, options);
+			confidence = Math.max(confidence, result.confidence);
+			for (const hit of result.hits) {
 				const shown = hit.score >= job.min_score ? present(reader, target.knowledge_base_id, hit) : undefined;
 				if (shown) hits.push(shown);
 			}
@@ -48,7 +57,6 @@ export default async function search(job: SearchJob): Promise<WorkerAnswer<Searc
 		hits.sort((a, b) => b.score - a.score);
 		return { hits: hits.slice(0, job.top_k), confidence };
 	});
-	return { ok: true, value };
 }
 
 function searchTarget(

@@ -289,7 +289,6 @@ async function retrieve(
 		}
 	}
 	if (signal.aborted) throw signal.reason;
-	// What comes from a worker thread is no instance of our `Error`.
 	const { cause } = failure as { cause?: { message?: unknown } };
 	log.error(
 		{ message: question.id, error: messageOf(failure), cause: cause?.message },
