@@ -198,7 +198,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	let drainMs = 0;
 	placement.onLost(() => retention.stop());
 	placement.onLost(() => conversations.drain(drainMs));
-	const idempotency = new Idempotency({ store, clock });
+	const idempotency = new Idempotency({ store, clock, watch: clockWatch });
 	const passwords = overrides.passwords ?? new Passwords();
 	const secure = settings.public_url?.startsWith('https:') ?? false;
 	const users = new Users({ store, passwords, clock });

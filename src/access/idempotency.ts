@@ -1,4 +1,4 @@
-import { AppError, type Clock, type Deferred, deferred } from '../base/index.ts';
+import { AppError, type Clock, type ClockWatch, type Deferred, deferred } from '../base/index.ts';
 import { AnsweredBefore, type IdempotencyRecord, type Store, type StoredAnswer, versionOf } from '../store/index.ts';
 
 /** How long a stored answer is given again. */
@@ -44,8 +44,19 @@ export class Idempotency {
 	/** Requests that are being carried out, by scope and key. Each is a connection of ours, which bounds them. */
 	readonly #running = new Map<string, Running>();
 
-	constructor({ store, clock }: { store: Pick<Store, 'storedAnswer' | 'commit' | 'get'>; clock: Clock }) {
+	readonly #watch: Pick<ClockWatch, 'isInDoubt'>;
+
+	constructor({
+		store,
+		clock,
+		watch,
+	}: {
+		store: Pick<Store, 'storedAnswer' | 'commit' | 'get'>;
+		clock: Clock;
+		watch: Pick<ClockWatch, 'isInDoubt'>;
+	}) {
 		this.#store = store;
+		this.#watch = watch;
 		this.#clock = clock;
 	}
 
@@ -67,12 +78,15 @@ export class Idempotency {
 			if (this.#running.get(id) === running) this.#running.delete(id);
 			running.ended.resolve();
 		};
+		// A clock that is wrong for a moment must not have a request carried out a second time.
+		const expired_counts = this.#watch.isInDoubt();
 		const claim: Claim = {
 			receipt: (answer) => ({
 				scope: key.scope,
 				key: key.key,
 				body_hash: key.fingerprint,
 				expires_at: this.#clock.now() + WINDOW_MS,
+				expired_counts,
 				...answer,
 			}),
 			release,
@@ -82,7 +96,7 @@ export class Idempotency {
 			return replay(stored, claim);
 		};
 		try {
-			const stored = await this.#store.storedAnswer(key.scope, key.key);
+			const stored = await this.#store.storedAnswer(key.scope, key.key, expired_counts);
 			return await (stored ? again(stored) : execute(claim));
 		} catch (error) {
 			if (error instanceof AnsweredBefore) return await again(error.stored);
@@ -94,9 +108,9 @@ export class Idempotency {
 
 	/** Stores an answer that no commit carried: nothing was changed, or the request was refused while it was carried out. */
 	async remember(receipt: IdempotencyRecord): Promise<void> {
-		const { scope, key, subject } = receipt;
+		const { scope, key, subject, expired_counts } = receipt;
 		for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-			if (await this.#store.storedAnswer(scope, key)) return;
+			if (await this.#store.storedAnswer(scope, key, expired_counts)) return;
 			const shown = subject ? await this.#store.get('conversations', subject) : undefined;
 			// Erased meanwhile: what the answer shows of it must not outlive it.
 			if (subject && !shown) return;

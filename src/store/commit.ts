@@ -122,6 +122,8 @@ export interface IdempotencyRecord {
 	subject?: string | null;
 	/** Milliseconds since the epoch. */
 	expires_at: number;
+	/** Whether an answer under the key counts although its time is over: the clock is in doubt. It is not stored. */
+	expired_counts?: boolean;
 }
 
 /**

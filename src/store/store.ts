@@ -93,8 +93,8 @@ export interface Readers {
 	assistantsWithTool(workspaceId: string, toolId: string): Promise<Records['assistants'][]>;
 	/** What the workspace's active assistants count against its plan. */
 	countOfActive(workspaceId: string): Promise<{ assistants: number; tool_attachments: number }>;
-	/** What is stored under an idempotency key, until `erase_expired` has removed it. */
-	storedAnswer(scope: string, key: string): Promise<StoredAnswer | undefined>;
+	/** What is stored under an idempotency key and not over; `expired`: or is over and was not erased yet. */
+	storedAnswer(scope: string, key: string, expired?: boolean): Promise<StoredAnswer | undefined>;
 	/** Events of a stream after a commit sequence, in order; of these types only, where any are given. */
 	events(stream: string, after: number, limit: number, types?: readonly string[]): Promise<StoredEvent[]>;
 	/** The event at this place in the log. */

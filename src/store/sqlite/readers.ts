@@ -53,17 +53,15 @@ function merged(sql: string, count: number): string {
 	return Array.from({ length: count }, () => sql).join(' UNION ALL ');
 }
 
-/**
- * What is stored under an idempotency key, read on either connection. It counts as long as it is stored: a clock that is wrong
- * for a moment must not have a request carried out a second time. The sweeper erases it when its time is over.
- */
+/** What is stored under an idempotency key, read on either connection; `expired`: also where its time is over. */
 export function storedAnswer(
 	prepare: (sql: string) => Statement,
 	scope: string,
 	key: string,
+	expired: boolean,
 ): StoredAnswer | undefined {
-	const sql = 'SELECT body_hash, status, body FROM idempotency WHERE scope = ? AND key = ?';
-	return prepare(sql).get(scope, key) as StoredAnswer | undefined;
+	const sql = 'SELECT body_hash, status, body FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?';
+	return prepare(sql).get(scope, key, expired ? 0 : Date.now()) as StoredAnswer | undefined;
 }
 
 /** Point reads and short lists, from prepared statements on a read-only connection. */
@@ -236,8 +234,8 @@ export class SqliteReaders implements Readers {
 		).get(workspaceId) as { assistants: number; tool_attachments: number };
 	}
 
-	async storedAnswer(scope: string, key: string): Promise<StoredAnswer | undefined> {
-		return storedAnswer((sql) => this.#prepare(sql), scope, key);
+	async storedAnswer(scope: string, key: string, expired = false): Promise<StoredAnswer | undefined> {
+		return storedAnswer((sql) => this.#prepare(sql), scope, key, expired);
 	}
 
 	async events(stream: string, after: number, limit: number, types: readonly string[] = []): Promise<StoredEvent[]> {

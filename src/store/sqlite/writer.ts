@@ -135,7 +135,7 @@ export class Writer {
 		const { idempotency } = commit;
 		if (idempotency) {
 			const { scope, key, body_hash, status, body, subject, expires_at } = idempotency;
-			const stored = storedAnswer((sql) => this.#prepare(sql), scope, key);
+			const stored = storedAnswer((sql) => this.#prepare(sql), scope, key, idempotency.expired_counts ?? false);
 			if (stored) return { outcome: 'replay', ...stored };
 			this.#prepare(
 				`INSERT OR REPLACE INTO idempotency (scope, key, body_hash, status, body, subject, expires_at)
