@@ -25,10 +25,11 @@ const stampFile = join(root, '.build/binary.json');
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** Node runs `require` in a main of this kind for built-in modules alone; from here on it is an ordinary program. */
-const START = `// Where Node can (22.1 and later), what it has compiled is kept for the next start.
+const startOf = (script) => `// Where Node can (22.1 and later), what it has compiled is kept for the next start.
 require('node:module').enableCompileCache?.(require('node:path').join(__dirname, 'compiled'));
-import('./main.js');
+import('./${script}');
 `;
+const STARTS = { 'start.cjs': startOf('main.js'), 'parse-host.cjs': startOf('workers/parse-host.js') };
 
 /** Why there is no executable on this system; null where there can be one. */
 export function whyNoBinary() {
@@ -66,7 +67,7 @@ export async function buildAnew(place) {
 async function seal(files, place) {
 	const folder = mkdtempSync(join(root, '.build/seal-'));
 	try {
-		const carried = new Map([...files, ['start.cjs', START]]);
+		const carried = new Map([...files, ...Object.entries(STARTS)]);
 		write(join(folder, 'main.cjs'), await bundleScript('./src/binary/main.ts'));
 		write(join(folder, 'contents.json'), JSON.stringify(contentsOf(carried)));
 		// Compressed: the executable is smaller, and takes less memory, all of what it carries being mapped when it starts.

@@ -181,7 +181,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const clockWatch = new ClockWatch(clock, await seenTime(store));
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
-	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers }));
+	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers, log }));
 	const outbox = parts.use(new Outbox(store));
 	const tools = parts.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
 	const knowledge = parts.use(new Knowledge({ store, pool, network, embedders, clock, log }));

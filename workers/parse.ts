@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { AppError, standBack } from '../src/base/index.ts';
+import { AppError } from '../src/base/index.ts';
 import type { ParsedChunk, ParsedDocument, ParseJob, WorkerAnswer } from '../src/contract/index.ts';
 import { chunkDocument } from '../src/knowledge/chunking/index.ts';
 import { type ExtractedDocument, parseDocument } from '../src/knowledge/parsing/index.ts';
@@ -7,8 +7,6 @@ import { detectLanguage } from '../src/text/index.ts';
 
 /** How much of a document its language is told from. */
 const LANGUAGE_SAMPLE = 20_000;
-
-standBack();
 
 /**
  * Reads one stored file into chunks, at least one. A file that cannot be read, or has no text, is an answer.

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { systemClock } from '../../src/base/index.ts';
+import { createLog, systemClock } from '../../src/base/index.ts';
 import { Knowledge } from '../../src/knowledge/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import { createPool, workerEntry } from '../../src/pool/index.ts';
@@ -22,7 +22,7 @@ export interface IngestRoom extends AsyncDisposable {
 /** @param threads that parse, and that embed */
 export async function openIngestRoom(dataDir: string, threads: number): Promise<IngestRoom> {
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-	const pool = createPool({ threads });
+	const pool = createPool({ threads, log: createLog('silent') });
 	const network = createNetwork({ allowPrivateNetwork: false });
 	const knowledge = new Knowledge({ store, pool, network, clock: systemClock, log: pino({ level: 'warn' }) });
 	await commitAll(store, { op: 'insert', kind: 'knowledge_bases', record: emptyBase(ID) });

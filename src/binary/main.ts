@@ -5,11 +5,20 @@ import { getAsset, getRawAsset } from 'node:sea';
 import { gunzipSync } from 'node:zlib';
 import { CONTENTS, type Contents, keepInUse, places, settle, Unusable } from './index.ts';
 
+/** What src/pool/parse-process.ts gives, before the folder in which the server lies. */
+const PARSE_HOST = '--parse-host';
+
 /**
  * What runs first in the one file: unpacks the server, with its workers and native parts, and starts it from there. Here
  * `require` knows the built-in modules only, and a native part can be loaded from nothing but a file.
  */
 function main(): void {
+	const [, , argument, unpacked] = process.argv;
+	// The server starts itself once more, with this argument, for the process that parses: everything is unpacked already.
+	if (argument === PARSE_HOST && unpacked !== undefined) {
+		createRequire(`${unpacked}/`)('./parse-host.cjs');
+		return;
+	}
 	const contents = JSON.parse(getAsset(CONTENTS, 'utf8')) as Contents;
 	const folder = settle(places({ env: process.env, file: 'parley.config.json', home: home() }), {
 		contents,

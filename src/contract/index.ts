@@ -13,6 +13,7 @@ export { openApiDocument } from './openapi/index.ts';
 export * from './operation.ts';
 export { type OperationId, type Operations, operations } from './operations.ts';
 export { outgoingEvents } from './outgoing-events.ts';
+export type * from './parse-messages.ts';
 export { asSingleLine, EMAIL_PATTERN, isSingleLine } from './patterns.ts';
 export { serverStateOperations } from './server-state.ts';
 export { HIDDEN, Nothing, type Page, PageOf } from './shapes.ts';

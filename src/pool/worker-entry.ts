@@ -10,7 +10,7 @@ export interface WorkerEntry {
  * Finds a worker's script: beside the bundled server, or in the top-level `workers/` folder when Parley runs from its
  * TypeScript sources (tests, development).
  */
-export function workerEntry(name: 'parse' | 'embed' | 'search' | 'check' | 'store'): WorkerEntry {
+export function workerEntry(name: 'parse' | 'parse-host' | 'embed' | 'search' | 'check' | 'store'): WorkerEntry {
 	const bundled = new URL(`./workers/${name}.js`, import.meta.url);
 	if (existsSync(bundled)) return { file: bundled, execArgv: [] };
 	// `--import tsx` reaches only the main thread's loader; a thread must register it for itself.

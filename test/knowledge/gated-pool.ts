@@ -1,4 +1,4 @@
-import { type Deferred, deferred } from '../../src/base/index.ts';
+import { createLog, type Deferred, deferred } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
 import { createPool, type Pool } from '../../src/pool/index.ts';
 
@@ -41,6 +41,8 @@ export class GatedPool implements Pool {
 	readonly training = new Gate<unknown>();
 	/** Files parsed so far. */
 	parsed = 0;
+	/** Of each file that was to be parsed: whether with nothing beside it. */
+	readonly alone: boolean[] = [];
 	/** What parsing a file, or training, fails with instead. */
 	parseFailure: (job: ParseJob) => Error | undefined = () => undefined;
 	trainFailure: () => Error | undefined = () => undefined;
@@ -64,7 +66,8 @@ export class GatedPool implements Pool {
 	}
 
 	async parse(...args: Parameters<Pool['parse']>): ReturnType<Pool['parse']> {
-		const [job, signal] = args;
+		const [job, signal, options] = args;
+		this.alone.push(options?.alone ?? false);
 		await this.#parsing.pass(job, signal);
 		this.parsed++;
 		const failure = this.parseFailure(job);
@@ -95,7 +98,7 @@ export class GatedPool implements Pool {
 	}
 
 	get #pool(): Pool {
-		this.#real ??= createPool({ threads: this.size });
+		this.#real ??= createPool({ threads: this.size, log: createLog('silent') });
 		return this.#real;
 	}
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import type Database from 'better-sqlite3';
+import { createLog } from '../../src/base/index.ts';
 import { DotProducts } from '../../src/knowledge/ranking/dot-products.ts';
 import { KeptVectors, stepOf } from '../../src/knowledge/ranking/kept-vectors.ts';
 import { VectorMemory } from '../../src/knowledge/ranking/vector-memory.ts';
@@ -193,7 +194,7 @@ test('memory is bounded: what was not searched for longest goes first, and what 
 });
 
 test('a search of a large knowledge base sees what was added, and no longer what was removed', async () => {
-	await using pool = createPool({ threads: 1 });
+	await using pool = createPool({ threads: 1, log: createLog('silent') });
 	const [generation, basis, embedder] = ['gen_large', 'basis_large', 'acme/vectors'];
 	const model = new Uint8Array(0);
 	write(

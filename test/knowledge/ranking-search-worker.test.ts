@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type Database from 'better-sqlite3';
+import { createLog } from '../../src/base/index.ts';
 import type { SearchJob, SearchResult, TrainResult } from '../../src/contract/index.ts';
 import { createPool, type Pool } from '../../src/pool/index.ts';
 import type { IndexWrite } from '../../src/store/index.ts';
@@ -61,7 +62,7 @@ before(async () => {
 	database = join(folder, 'test.db');
 	db = openWritable(database);
 	migrate(db);
-	pool = createPool({ threads: 1 });
+	pool = createPool({ threads: 1, log: createLog('silent') });
 	for (const [generation, documents] of [
 		['gen_shop', SHOP],
 		['gen_library', LIBRARY],

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { createLog } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
 import { createPool, type PoolLimits } from '../../src/pool/index.ts';
 
@@ -25,7 +26,8 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-const openPool = (limits?: Partial<PoolLimits>) => createPool({ threads: 1, ...(limits ? { limits } : {}) });
+const openPool = (limits?: Partial<PoolLimits>) =>
+	createPool({ threads: 1, log: createLog('silent'), ...(limits ? { limits } : {}) });
 
 test('a stored file comes back as chunks, and a bad one as the reason why', async () => {
 	await using pool = openPool();
@@ -67,8 +69,8 @@ test('a file that takes too long is given up with a sentence; what waited behind
 test('a file that takes too much memory is given up with a sentence, and the next one is read', async () => {
 	await using pool = openPool({ heapMb: 64 });
 	await assert.rejects(pool.parse(large), {
-		code: 'unreadable_file',
-		message: 'Reading the file took too much memory.',
+		code: 'resource_limit',
+		message: 'Reading the file takes more memory than this server allows.',
 	});
 	assert.equal((await pool.parse(small)).chunks.length, 1);
 });

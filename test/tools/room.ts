@@ -23,7 +23,7 @@ export interface ToolRoom extends AsyncDisposable {
 }
 
 /** The threads in which arguments are checked; all rooms of a file share them. */
-export const pool = createPool({ threads: 1 });
+export const pool = createPool({ threads: 1, log: createLog('silent') });
 after(() => pool[Symbol.asyncDispose]());
 
 /** A signal that does not abort. */

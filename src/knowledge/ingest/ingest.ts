@@ -27,8 +27,11 @@ export interface IngestDependencies
 	retryMs: number;
 }
 
-/** A document whose processing was cut off this often may be what ends our process: give it up. */
-const CLAIMS = 30;
+/**
+ * The claim from which a document is parsed alone, because the claims before it ended with the server's process. Being
+ * interrupted is no reason to give a document up, however often: only one that ends the process that parses is given up.
+ */
+const ALONE_FROM_CLAIM = 3;
 /** Not the present time: a clock that is set back must not make a document wait. */
 const AT_ONCE = 0;
 /** Turns of one document whose knowledge base has got another index each time that its vectors were made. */
@@ -51,7 +54,6 @@ export class Ingest implements Work {
 	}
 
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
-		if (job.attempts > CLAIMS) throw new AppError('internal_error', GIVEN_UP);
 		const begun = await this.#begin(job);
 		if (!begun) return;
 		if (begun.blob) {
@@ -113,7 +115,8 @@ export class Ingest implements Work {
 			if (twin && (await index(() => copyIndexed(this.#deps, document.id, job.id)))) return;
 			const { file_name, content_type, url } = document;
 			const path = store.blobs.path(blob);
-			const parsed = await pool.parse({ path, file_name, content_type, title: document.title || null, url }, signal);
+			const parsing = { path, file_name, content_type, title: document.title || null, url };
+			const parsed = await pool.parse(parsing, signal, { alone: job.attempts >= ALONE_FROM_CLAIM });
 			const deps = { ...this.#deps, signal };
 			for (let turn = 0; turn < TURNS; turn++) {
 				const prepared = await prepareVectors(deps, knowledge_base_id, titleOf(document, parsed), parsed);
@@ -157,5 +160,3 @@ function keepWaiting(
 		write: [{ op: 'patch', kind: 'documents', id: document.id, set }, ...told.write],
 	};
 }
-
-const GIVEN_UP = 'Processing was interrupted several times. Retry the document, or look into the server’s log.';

@@ -1,0 +1,31 @@
+import { AppError, messageOf } from '../base/index.ts';
+
+/** What the API tells of a document that could not be parsed. */
+export function unread(cause: unknown, ms: number): AppError {
+	// A stored file that is gone, or a disk that fails, says nothing of the document: Node words such errors `CODE: text`.
+	if (/^E[A-Z0-9]+: /.test(messageOf(cause))) {
+		return new AppError('unavailable', 'The stored file could not be opened.', { retry_after: 1, cause });
+	}
+	if ((cause as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') return tooLarge(cause);
+	const sentence = isTimeout(cause)
+		? `Reading the file took longer than ${ms / 1000} seconds.`
+		: 'The file cannot be read: its reader gave up.';
+	return new AppError('unreadable_file', sentence, { cause });
+}
+
+/** A document that took the memory of its thread, or ended the process that parses while nothing else was in it. */
+export function tooLarge(cause: unknown): AppError {
+	return new AppError('resource_limit', 'Reading the file takes more memory than this server allows.', { cause });
+}
+
+/** What the API tells of other work that failed. */
+export function failed(what: string, cause: unknown): AppError {
+	return new AppError('unavailable', `${what} ${isTimeout(cause) ? 'took too long' : 'failed'}.`, {
+		retry_after: 1,
+		cause,
+	});
+}
+
+function isTimeout(cause: unknown): boolean {
+	return cause instanceof DOMException && cause.name === 'TimeoutError';
+}

@@ -1,0 +1,244 @@
+// biome-ignore lint/style/noRestrictedImports: it starts this same program once more, to parse documents and nothing else.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isSea } from 'node:sea';
+import { fileURLToPath } from 'node:url';
+import { messageOf } from '../base/index.ts';
+import type {
+	FromParseHost,
+	ParsedChunk,
+	ParsedDocument,
+	ParseJob,
+	ToParseHost,
+	WorkerAnswer,
+} from '../contract/index.ts';
+import type { WorkerEntry } from './worker-entry.ts';
+
+export interface ParseProcessOptions {
+	/** What the process runs, and what each of its threads runs. */
+	host: WorkerEntry;
+	worker: WorkerEntry;
+	threads: number;
+	/** The heap of one thread (MB). */
+	heapMb: number;
+	/** The resident memory at which the process is killed (MB). Watched on Linux only; elsewhere the heaps are bounded. */
+	rssMb: number;
+}
+
+/** How a process ended. */
+export interface ProcessEnd {
+	/** `start`: it never ran. `threads`: it ran, but could not start or keep its threads. `memory`: killed for its size. */
+	cause: 'start' | 'threads' | 'memory' | 'crash' | 'closed';
+	/** For the log. */
+	reason: string;
+	/** What it wrote last to standard error, such as V8's last words. */
+	stderr: string;
+}
+
+/** The process ended before the document was parsed. Whether the document is why is not known. */
+export class ParseProcessEnded extends Error {
+	override readonly name = 'ParseProcessEnded';
+	readonly end: ProcessEnd;
+
+	constructor(end: ProcessEnd) {
+		super(`The process that parses ended: ${end.reason}`);
+		this.end = end;
+	}
+}
+
+interface InHand {
+	chunks: ParsedChunk[];
+	resolve(answer: WorkerAnswer<ParsedDocument>): void;
+	reject(reason: unknown): void;
+}
+
+/** How often the process's memory is looked at while it has work (ms). */
+const LOOK_MS = 100;
+/** So much of its standard error is kept (characters). */
+const STDERR_KEPT = 2_000;
+/** The argument that makes the one file run the process that parses, from the folder that follows it. */
+const HOST_ARGUMENT = '--parse-host';
+
+/**
+ * The process in which documents are parsed, from its start to its end. It inherits nothing: an environment of its own, no
+ * descriptor but the IPC channel and standard error. It ends with the server.
+ */
+export class ParseProcess {
+	/** Resolves when the process has ended; never rejects. */
+	readonly ended: Promise<ProcessEnd>;
+	readonly #child: ChildProcess;
+	readonly #rssMb: number;
+	readonly #inHand = new Map<number, InHand>();
+	#settleEnd!: (end: ProcessEnd) => void;
+	/** Set when the server kills it: the reason that counts. */
+	#killedFor: Pick<ProcessEnd, 'cause' | 'reason'> | undefined;
+	#end: ProcessEnd | undefined;
+	#watch: NodeJS.Timeout | undefined;
+	#stderr = '';
+	#parsed = 0;
+
+	constructor({ host, worker, threads, heapMb, rssMb }: ParseProcessOptions) {
+		this.#rssMb = rssMb;
+		this.ended = new Promise((resolve) => {
+			this.#settleEnd = resolve;
+		});
+		const script = fileURLToPath(host.file);
+		const child = spawn(
+			process.execPath,
+			isSea() ? [HOST_ARGUMENT, dirname(dirname(script))] : [...host.execArgv, script],
+			{
+				// The one file takes no options of Node's among its arguments.
+				env: { NODE_OPTIONS: `--max-old-space-size=${heapMb}` },
+				cwd: '/',
+				stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+				serialization: 'json',
+			},
+		);
+		this.#child = child;
+		child.on('error', (error) => this.#fail(error));
+		child.on('close', (code, signal) => {
+			const { cause, reason } = this.#killedFor ?? { cause: 'crash', reason: signal ?? `exit code ${code}` };
+			this.#finish(cause, reason);
+		});
+		child.on('message', (message) => this.#receive(message as FromParseHost));
+		// Without its channel it can do nothing more.
+		child.on('disconnect', () => child.kill('SIGKILL'));
+		child.stderr?.on('error', () => {});
+		child.stderr?.on('data', (bytes: Buffer) => {
+			this.#stderr = (this.#stderr + bytes.toString()).slice(-STDERR_KEPT);
+		});
+		// An idle process does not keep the server running; while there is work, the watch does.
+		child.unref();
+		child.channel?.unref();
+		this.#stderrHandle?.unref();
+		this.#send({
+			type: 'start',
+			worker: { file: worker.file.href, execArgv: worker.execArgv },
+			threads,
+			heapMb,
+		});
+	}
+
+	get pid(): number | undefined {
+		return this.#child.pid;
+	}
+
+	/** Whether it takes documents: it has not ended, and is not about to. */
+	get isUsable(): boolean {
+		return this.#end === undefined && this.#killedFor === undefined;
+	}
+
+	/** Whether it has parsed anything yet. */
+	get isFresh(): boolean {
+		return this.#parsed === 0;
+	}
+
+	/**
+	 * @throws ParseProcessEnded; the signal's reason when it aborts; what the worker threw
+	 */
+	parse(job: ParseJob, signal: AbortSignal): Promise<WorkerAnswer<ParsedDocument>> {
+		signal.throwIfAborted();
+		if (this.#end) throw new ParseProcessEnded(this.#end);
+		const id = ++this.#parsed;
+		return new Promise<WorkerAnswer<ParsedDocument>>((resolve, reject) => {
+			const settled = () => {
+				signal.removeEventListener('abort', cancel);
+				this.#inHand.delete(id);
+				if (this.#inHand.size === 0) this.#stopWatch();
+			};
+			const cancel = () => {
+				settled();
+				this.#send({ type: 'cancel', id });
+				reject(signal.reason);
+			};
+			signal.addEventListener('abort', cancel, { once: true });
+			this.#inHand.set(id, {
+				chunks: [],
+				resolve(answer) {
+					settled();
+					resolve(answer);
+				},
+				reject(reason) {
+					settled();
+					reject(reason);
+				},
+			});
+			this.#watch ??= setInterval(() => this.#lookAtMemory(), LOOK_MS);
+			this.#send({ type: 'parse', id, job });
+		});
+	}
+
+	/** Ends it at once. It has no state that could be lost. */
+	close(): void {
+		this.#kill({ cause: 'closed', reason: 'it was not needed any more' });
+	}
+
+	/** A pipe; undefined where the process could not be started. */
+	get #stderrHandle(): { ref(): void; unref(): void } | undefined {
+		return (this.#child.stderr ?? undefined) as unknown as { ref(): void; unref(): void } | undefined;
+	}
+
+	#receive(message: FromParseHost): void {
+		if (message.type === 'broken') {
+			this.#kill({ cause: 'threads', reason: message.reason });
+			return;
+		}
+		const inHand = this.#inHand.get(message.id);
+		// Called off meanwhile.
+		if (!inHand) return;
+		if (message.type === 'chunks') {
+			for (const chunk of message.chunks) inHand.chunks.push(chunk);
+		} else if (message.type === 'failure') {
+			inHand.reject(Object.assign(new Error(message.message), { code: message.code }));
+		} else {
+			const { answer } = message;
+			inHand.resolve(answer.ok ? { ok: true, value: { ...answer.value, chunks: inHand.chunks } } : answer);
+		}
+	}
+
+	#lookAtMemory(): void {
+		if (process.platform !== 'linux') return;
+		let status: string;
+		try {
+			status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
+		} catch {
+			// It has ended.
+			return;
+		}
+		const mb = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
+		if (mb > this.#rssMb) this.#kill({ cause: 'memory', reason: `it took ${Math.round(mb)} MB of memory` });
+	}
+
+	#kill(why: Pick<ProcessEnd, 'cause' | 'reason'>): void {
+		if (this.#end) return;
+		this.#killedFor ??= why;
+		// Its end is waited for.
+		this.#child.ref();
+		this.#stderrHandle?.ref();
+		this.#child.kill('SIGKILL');
+	}
+
+	/** `error` tells that it could not be started, or not be killed; what cannot be sent comes to the callback of `send`. */
+	#fail(error: Error): void {
+		if (this.#child.pid === undefined) this.#finish('start', messageOf(error));
+	}
+
+	#finish(cause: ProcessEnd['cause'], reason: string): void {
+		if (this.#end) return;
+		this.#end = { cause, reason, stderr: this.#stderr.trim() };
+		this.#stopWatch();
+		for (const { reject } of [...this.#inHand.values()]) reject(new ParseProcessEnded(this.#end));
+		this.#settleEnd(this.#end);
+	}
+
+	#stopWatch(): void {
+		clearInterval(this.#watch);
+		this.#watch = undefined;
+	}
+
+	#send(message: ToParseHost): void {
+		// Where it fails, the process is about to be seen to have ended.
+		if (this.#child.connected) this.#child.send(message, undefined, undefined, () => {});
+	}
+}

@@ -1,0 +1,121 @@
+import { Piscina } from 'piscina';
+import { AppError, Gate, type Log, messageOf } from '../base/index.ts';
+import type { WorkerAnswer } from '../contract/index.ts';
+import type { WorkerEntry } from './worker-entry.ts';
+
+export interface ThreadsOptions {
+	/** For the log. */
+	name: string;
+	worker: WorkerEntry;
+	maxThreads: number;
+	idleMs: number;
+	heapMb: number;
+	/** Jobs that may wait for a thread. */
+	queue: number;
+	log: Log;
+}
+
+/** How long a job may take, and whether its waiting for a thread counts. */
+export interface TimeLimit {
+	ms: number;
+	from: 'asking' | 'running';
+}
+
+/**
+ * Threads for one kind of job. A thread that fails outside of a job (it cannot be started, or runs out of memory while it is
+ * being ended) may leave its pool with jobs that nothing takes up: such a pool is replaced, and its jobs are refused as
+ * `unavailable`.
+ */
+export class Threads implements AsyncDisposable {
+	readonly #options: ThreadsOptions;
+	readonly #gate: Gate;
+	#piscina: Piscina;
+
+	constructor(options: ThreadsOptions) {
+		this.#options = options;
+		this.#gate = new Gate(options.maxThreads, options.queue);
+		this.#piscina = this.#open();
+	}
+
+	/**
+	 * @param onFailure makes the error for what the job itself failed with, or for its time being up
+	 * @throws AppError; the signal's reason
+	 */
+	async run<T>(
+		job: unknown,
+		{ ms, from }: TimeLimit,
+		signal: AbortSignal | undefined,
+		onFailure: (cause: unknown) => AppError,
+	): Promise<T> {
+		let late = from === 'asking' ? AbortSignal.timeout(ms) : undefined;
+		const ending = () => AbortSignal.any([signal, late].filter((one) => one !== undefined));
+		let answer: WorkerAnswer<T>;
+		try {
+			const done = this.#gate.run(() => {
+				late ??= AbortSignal.timeout(ms);
+				return this.#perform<T>(job, from === 'asking' ? late : ending());
+			}, ending());
+			// A search is short: a caller that stops waiting for it must not cost the others the thread and what it has loaded. It
+			// keeps its place until it ends, so that no more are in the queue than may be.
+			answer = await (from === 'asking' ? unlessAborted(done, signal) : done);
+		} catch (cause) {
+			if (signal?.aborted) throw signal.reason;
+			// Refused before it ran; errors of workers are never AppErrors.
+			if (cause instanceof AppError) throw cause;
+			throw onFailure(late?.aborted ? late.reason : cause);
+		}
+		if (!answer.ok) throw new AppError(answer.error.code, answer.error.message);
+		return answer.value;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.#piscina.destroy();
+	}
+
+	async #perform<T>(job: unknown, signal: AbortSignal): Promise<WorkerAnswer<T>> {
+		const piscina = this.#piscina;
+		try {
+			return await piscina.run(job, { signal });
+		} catch (cause) {
+			if (piscina === this.#piscina || signal.aborted) throw cause;
+			throw new AppError('unavailable', 'The server could not run this task. Try again.', { retry_after: 1, cause });
+		}
+	}
+
+	#open(): Piscina {
+		const { worker, maxThreads, idleMs, heapMb } = this.#options;
+		const piscina = new Piscina({
+			filename: worker.file.href,
+			execArgv: worker.execArgv,
+			minThreads: 0,
+			maxThreads,
+			idleTimeout: idleMs,
+			resourceLimits: { maxOldGenerationSizeMb: heapMb },
+		});
+		// Without a listener this event ends the server.
+		piscina.on('error', (error: unknown) => this.#replace(piscina, error));
+		return piscina;
+	}
+
+	#replace(failed: Piscina, error: unknown): void {
+		const { name, log } = this.#options;
+		const { code } = error as { code?: unknown };
+		log.error({ threads: name, error: messageOf(error), code }, 'a thread failed, and its pool is replaced');
+		if (failed !== this.#piscina) return;
+		this.#piscina = this.#open();
+		// Rejects every job in it.
+		failed.destroy().catch((cause: unknown) => {
+			log.error({ threads: name, error: messageOf(cause) }, 'a pool of threads could not be closed');
+		});
+	}
+}
+
+/** The promise's outcome, or the signal's reason as soon as it aborts. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+	if (!signal) return promise;
+	return new Promise((resolve, reject) => {
+		const abort = () => reject(signal.reason);
+		signal.addEventListener('abort', abort, { once: true });
+		promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+	});
+}

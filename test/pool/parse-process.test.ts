@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pino } from 'pino';
+import type { ParseJob } from '../../src/contract/index.ts';
+import { createPool, type Pool, type PoolLimits } from '../../src/pool/index.ts';
+import { until } from '../support/until.ts';
+
+let folder: string;
+before(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'parley-parse-process-'));
+});
+after(() => rm(folder, { recursive: true }));
+
+const logged: Array<Record<string, unknown>> = [];
+const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+
+/** A pool whose worker does what a document's text says. */
+function openPool(limits: Partial<PoolLimits> = {}, threads = 2): Pool {
+	const parseWorker = { file: new URL('./hostile-worker.mjs', import.meta.url), execArgv: [] };
+	return createPool({ threads, log, limits, parseWorker });
+}
+
+let files = 0;
+
+async function document(text: string): Promise<ParseJob> {
+	const path = join(folder, `document-${files++}`);
+	await writeFile(path, text);
+	return { path, file_name: 'a.txt', content_type: null, title: null, url: null };
+}
+
+/** A document that is being parsed until it is let go. */
+class Held {
+	readonly file = join(folder, `held-${files++}`);
+	readonly document = document(`WAIT ${this.file}`);
+
+	/** The process that parses it, once it does; another than the one that is given. */
+	process(former?: number): Promise<number> {
+		return until('the document is being parsed', async () => {
+			const pid = Number(await readFile(this.file, 'utf8').catch(() => ''));
+			return pid > 0 && pid !== former && pid;
+		});
+	}
+
+	letGo(): Promise<void> {
+		return rm(this.file);
+	}
+}
+
+const textOf = async (parsing: ReturnType<Pool['parse']>) => (await parsing).chunks[0]?.text;
+
+const hasEnded = async (pid: number) => {
+	const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+	return status === null || status.includes(') Z ');
+};
+
+for (const [order, what] of [
+	['ABORT', 'ends its process'],
+	['BUFFERS', 'takes more memory than the process may'],
+] as const) {
+	test(`a document that ${what} is given up, and the innocent ones beside it are parsed`, async () => {
+		await using pool = openPool({ parseRssMb: 200, heapMb: 64 });
+		const bomb = assert.rejects(pool.parse(await document(order)), {
+			code: 'resource_limit',
+			message: 'Reading the file takes more memory than this server allows.',
+		});
+		const innocent = await Promise.all(Array.from({ length: 6 }, (_, at) => document(`innocent ${at}`)));
+		const texts = await Promise.all(innocent.map((job) => textOf(pool.parse(job))));
+		assert.deepEqual(
+			texts,
+			innocent.map((_, at) => `innocent ${at}`),
+		);
+		await bomb;
+		assert.equal(await textOf(pool.parse(await document('another'))), 'another');
+		const told = logged.filter(({ msg }) => msg === 'the process that parses documents has ended');
+		assert.ok(told.length >= 2, 'each end is logged with its cause');
+		assert.ok(told.every(({ reason, pid }) => typeof reason === 'string' && typeof pid === 'number'));
+	});
+}
+
+test('documents that were in a process that was killed are parsed once more, each alone', async () => {
+	await using pool = openPool();
+	const [first, second] = [new Held(), new Held()];
+	const parsing = [pool.parse(await first.document), pool.parse(await second.document)];
+	const killed = await first.process();
+	assert.equal(await second.process(), killed, 'side by side in one process');
+	process.kill(killed, 'SIGKILL');
+	const fresh = await first.process(killed);
+	// A neighbour that may run would be in the process before this one ends.
+	const third = pool.parse(await document('third'));
+	assert.equal(await second.process(), killed, 'not taken up yet');
+	await first.letGo();
+	assert.notEqual(await second.process(killed), fresh, 'each in a process of its own');
+	await second.letGo();
+	assert.equal((await Promise.all([...parsing, third])).length, 3);
+});
+
+test('a document that is to be parsed alone waits for the others, and the others for it', async () => {
+	await using pool = openPool();
+	const [beside, alone] = [new Held(), new Held()];
+	const first = pool.parse(await beside.document);
+	const pid = await beside.process();
+	const second = pool.parse(await alone.document, undefined, { alone: true });
+	await beside.letGo();
+	assert.notEqual(await alone.process(), pid, 'in a fresh process');
+	await until('the former process is gone', () => hasEnded(pid));
+	await alone.letGo();
+	await Promise.all([first, second]);
+});
+
+test('a job that is called off while it waits to be parsed alone ends with the caller’s reason', async () => {
+	await using pool = openPool();
+	const beside = new Held();
+	const first = pool.parse(await beside.document);
+	await beside.process();
+	const ending = new AbortController();
+	const waiting = pool.parse(await document('alone'), ending.signal, { alone: true });
+	ending.abort(new Error('The server is stopping.'));
+	await assert.rejects(waiting, /The server is stopping/);
+	await beside.letGo();
+	await first;
+});
+
+test('the process ends when it has been idle, and another starts for the next document', async () => {
+	await using pool = openPool({ parseIdleMs: 1 });
+	const held = new Held();
+	const parsing = pool.parse(await held.document);
+	const pid = await held.process();
+	await held.letGo();
+	await parsing;
+	await until('the process has ended', () => hasEnded(pid));
+	assert.equal(await textOf(pool.parse(await document('next'))), 'next');
+});
+
+test('a pool that is closed takes its process with it and starts no other', async () => {
+	const held = new Held();
+	let parsing: Promise<void>;
+	let pid: number;
+	{
+		await using pool = openPool();
+		parsing = assert.rejects(pool.parse(await held.document), { code: 'unavailable' });
+		pid = await held.process();
+	}
+	await parsing;
+	assert.ok(await hasEnded(pid));
+});
+
+test('a document that fills the heap of its thread is given up, and the process goes on', async () => {
+	await using pool = openPool({ heapMb: 64 });
+	const held = new Held();
+	const beside = pool.parse(await held.document);
+	await held.process();
+	await assert.rejects(pool.parse(await document('HEAP')), { code: 'resource_limit' });
+	await held.letGo();
+	await beside;
+});
+
+test('threads that cannot be started are no fault of the document', async () => {
+	const parseWorker = { file: new URL('./no-such-worker.mjs', import.meta.url), execArgv: [] };
+	await using pool = createPool({ threads: 2, log, parseWorker });
+	await assert.rejects(pool.parse(await document('innocent')), { code: 'unavailable', retry_after: 1 });
+	assert.match(JSON.stringify(logged.at(-1)), /no-such-worker/, 'the log says why');
+});
+
+test('the process inherits neither secrets nor descriptors, and holds neither socket nor database', {
+	skip: process.platform !== 'linux' && 'there is no /proc here',
+}, async () => {
+	const server = createServer().listen(0, '127.0.0.1');
+	process.env.PARLEY_SECRET_KEY = 'not to be handed on';
+	try {
+		await using pool = openPool();
+		const held = new Held();
+		const parsing = pool.parse(await held.document);
+		parsing.catch(() => {});
+		const pid = await held.process();
+		assert.notEqual(pid, process.pid);
+		const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').filter((line) => line !== '');
+		const names = environment.map((line) => line.split('=')[0]).toSorted();
+		assert.deepEqual(names, ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'NODE_OPTIONS']);
+		const theirs = await descriptors(pid);
+		const own = new Set(await descriptors(process.pid));
+		// What the runner of these tests leaves open in every process is not from here.
+		for (const passedOn of await descriptors(process.ppid)) own.delete(passedOn);
+		const shared = theirs.filter((one) => own.has(one) && one !== '/dev/null' && !one.startsWith('anon_inode:'));
+		assert.deepEqual(shared, [], 'no socket, pipe or file of this process');
+		const sockets = theirs.filter((one) => one.startsWith('socket:'));
+		assert.ok(sockets.length <= 2, `its channel and its standard error: ${sockets.join()}`);
+		await held.letGo();
+		await parsing;
+	} finally {
+		delete process.env.PARLEY_SECRET_KEY;
+		server.close();
+	}
+});
+
+/** What a process's descriptors lead to. */
+async function descriptors(pid: number): Promise<string[]> {
+	const names = await readdir(`/proc/${pid}/fd`);
+	return Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));
+}
