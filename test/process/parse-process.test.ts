@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import test from 'node:test';
+import { findProgram } from '../support/programs.ts';
+import { type ServerProcess, startServer } from '../support/server-process.ts';
+import { until } from '../support/until.ts';
+
+const BASES = '/api/v1/knowledge-bases';
+const skip = process.platform !== 'linux' && 'there is no /proc here';
+
+/** Uploads a text and waits until it is indexed. */
+async function index(server: ServerProcess, base: string, text: string): Promise<void> {
+	const { status, body } = await server.call('POST', `${BASES}/${base}/documents`, {
+		source_type: 'text',
+		content: text,
+	});
+	assert.equal(status, 201, JSON.stringify(body));
+	await until('it is indexed', async () => {
+		const { body: document } = await server.call('GET', `${BASES}/${base}/documents/${body.id}`);
+		assert.notEqual(document.status, 'error', JSON.stringify(document));
+		return document.status === 'indexed';
+	});
+}
+
+/** The processes that a process has started. */
+async function childrenOf(pid: number): Promise<number[]> {
+	const threads = await readdir(`/proc/${pid}/task`);
+	const lines = await Promise.all(
+		threads.map((id) => readFile(`/proc/${pid}/task/${id}/children`, 'utf8').catch(() => '')),
+	);
+	return lines.flatMap((line) =>
+		line
+			.split(' ')
+			.map(Number)
+			.filter((child) => child > 0),
+	);
+}
+
+const hasEnded = async (pid: number) => {
+	const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+	return stat === null || stat.includes(') Z ');
+};
+
+test('the parsing process starts with the first document, holds no file or socket of the server, and ends with it', {
+	skip,
+}, async () => {
+	await using server = await startServer({ env: { SOME_SECRET: 'not to be handed on' } });
+	assert.deepEqual(await childrenOf(server.pid), [], 'none runs before there is a document');
+	const { body: base } = await server.call('POST', BASES, { name: 'Shop' });
+	await index(server, base.id, 'Green kettles hold two litres.');
+	const [child, ...others] = await childrenOf(server.pid);
+	assert.ok(child !== undefined && others.length === 0);
+	const names = await readdir(`/proc/${child}/fd`);
+	const open = await Promise.all(names.map((name) => readlink(`/proc/${child}/fd/${name}`).catch(() => '')));
+	assert.deepEqual(
+		open.filter((path) => path.startsWith(server.dataDir)),
+		[],
+		'neither the database nor an upload',
+	);
+	const servers = new Set(
+		await Promise.all(
+			(await readdir(`/proc/${server.pid}/fd`)).map((name) =>
+				readlink(`/proc/${server.pid}/fd/${name}`).catch(() => ''),
+			),
+		),
+	);
+	assert.deepEqual(
+		open.filter((path) => path.startsWith('socket:') && servers.has(path)),
+		[],
+	);
+	const environment = await readFile(`/proc/${child}/environ`, 'utf8');
+	assert.doesNotMatch(environment, /SECRET|PARLEY/);
+	await server.kill();
+	await until('the parsing process has ended too', () => hasEnded(child));
+});
+
+test('a parsing process that is killed is replaced; the server goes on', { skip }, async () => {
+	await using server = await startServer();
+	const { body: base } = await server.call('POST', BASES, { name: 'Shop' });
+	await index(server, base.id, 'Green kettles hold two litres.');
+	const [child] = await childrenOf(server.pid);
+	process.kill(child as number, 'SIGKILL');
+	await index(server, base.id, 'Red kettles hold three litres.');
+	assert.deepEqual(await server.stop(), { code: 0, signal: null });
+});
+
+test('a server without free descriptors answers 503 where it needs a thread, and answers again once it has some', {
+	skip: skip || (findProgram('prlimit') === null && 'skipped: there is no prlimit'),
+}, async () => {
+	await using server = await startServer({ env: { PARLEY_LOG_LEVEL: 'error' } });
+	const { body: base } = await server.call('POST', BASES, { name: 'Shop' });
+	await index(server, base.id, 'Green kettles hold two litres.');
+	const connection = new KeptConnection(server);
+	const search = () => connection.post(`${BASES}/${base.id}/search`, { query: 'kettles' });
+	// The connection is open before there is no descriptor for one.
+	assert.equal((await connection.post(BASES, { name: 'Second' })).status, 201);
+	const open = (await readdir(`/proc/${server.pid}/fd`)).length;
+	const limit = (soft: number | string) =>
+		assert.equal(spawnSync('prlimit', ['--pid', String(server.pid), `--nofile=${soft}:`]).status, 0);
+	const before = spawnSync('prlimit', ['--pid', String(server.pid), '--nofile', '--output=SOFT', '--noheadings']);
+	limit(open);
+	const refused = await search();
+	assert.deepEqual([refused.status, refused.body.error?.code], [503, 'unavailable']);
+	await until('the log says why', () => /EMFILE/.test(server.output()));
+	// A thread may fail at any step of its start: with more descriptors it gets further. Node loses one at some of them.
+	let answered = refused;
+	for (let spare = 1; answered.status !== 200; spare *= 2) {
+		assert.deepEqual([answered.status, answered.body.error?.code], [503, 'unavailable']);
+		assert.ok(spare < 1000);
+		limit(open + spare);
+		answered = await search();
+	}
+	limit(before.stdout.toString().trim());
+	assert.equal(answered.body.data.length, 1);
+	assert.deepEqual(await server.stop(), { code: 0, signal: null });
+});
+
+/** One connection over which all requests go. */
+class KeptConnection {
+	readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+	readonly #server: ServerProcess;
+
+	constructor(server: ServerProcess) {
+		this.#server = server;
+	}
+
+	// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind
+	async post(path: string, body: unknown): Promise<{ status: number; body: any }> {
+		const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+			const sent = request(this.#server.url + path, {
+				method: 'POST',
+				agent: this.#agent,
+				headers: { authorization: `Bearer ${this.#server.key}`, 'content-type': 'application/json' },
+			});
+			sent.on('response', resolve);
+			sent.on('error', reject);
+			sent.end(JSON.stringify(body));
+		});
+		let text = '';
+		for await (const bytes of answer) text += bytes;
+		return { status: answer.statusCode ?? 0, body: JSON.parse(text) };
+	}
+}
