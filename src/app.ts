@@ -172,7 +172,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			},
 		}),
 	);
-	const secretKey = await secretKeyOf(store, settings.data_dir, settings.secret_key, clock.now());
+	const secretKey = await secretKeyOf(store, settings.data_dir, settings.secret_key, clock.now(), log);
 	writes = store.health;
 	clientNames.useKey(new SecretBox(secretKey).key('client addresses'));
 	const first = await toldFirstStart(store, clock, settings, overrides, address());

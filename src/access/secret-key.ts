@@ -1,8 +1,9 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, makeFolder, syncFolder } from '../base/index.ts';
+import { AppError, createLog, type Log, makeFolder, syncFolder } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
+import { hasSealedSecrets, type SealedSecretsStore } from './sealed-secrets.ts';
 
 const BYTES = 32;
 
@@ -23,10 +24,34 @@ export async function loadSecretKey(dataDir: string, given?: string): Promise<Bu
 
 /**
  * Loads the key that belongs to a database. The database knows its fingerprint too: brought to another folder alone, it is
- * not served with a key that opens none of its secrets.
+ * not served with a key that opens none of its secrets. Where nothing was sealed with the key that is missing, the key that is
+ * there takes its place, or a new one, and the log says so.
  * @throws AppError `unavailable`
  */
 export async function secretKeyOf(
+	store: Pick<Store, 'get' | 'commit'> & SealedSecretsStore,
+	dataDir: string,
+	given: string | undefined,
+	now: number,
+	log: Log = createLog('silent'),
+): Promise<Buffer> {
+	try {
+		return await knownKey(store, dataDir, given, now);
+	} catch (error) {
+		if (!(error instanceof OtherKey) || (await hasSealedSecrets(store))) throw error;
+		// First the database forgets: after a crash in between the folder's own fingerprint still asks for the same again.
+		await store.commit({ write: [{ op: 'remove', kind: 'server_facts', id: SECRET_KEY_FACT }] });
+		await rm(printFile(dataDir), { force: true });
+		const key = await knownKey(store, dataDir, given, now);
+		log.warn(
+			{ data_dir: dataDir },
+			'another secret key is used from now on: the one before is gone, and nothing was sealed with it',
+		);
+		return key;
+	}
+}
+
+async function knownKey(
 	store: Pick<Store, 'get' | 'commit'>,
 	dataDir: string,
 	given: string | undefined,
@@ -47,6 +72,13 @@ export async function secretKeyOf(
 
 const SECRET_KEY_FACT = 'secret_key';
 
+/** The key that the secrets were sealed with is not the one that is there, or none is. */
+class OtherKey extends AppError {
+	constructor(message: string) {
+		super('unavailable', message);
+	}
+}
+
 const keyFile = (dataDir: string): string => join(dataDir, 'secret.key');
 const printFile = (dataDir: string): string => join(dataDir, 'secret.check');
 
@@ -56,12 +88,11 @@ async function ownKey(dataDir: string): Promise<Buffer> {
 	const print = await readText(printFile(dataDir));
 	const found = await readKey(path);
 	if (found && print !== null && print !== fingerprint(found)) {
-		throw new AppError('unavailable', `${path} is not the key with which the secrets in ${dataDir} were sealed.`);
+		throw new OtherKey(`${path} is not the key with which the secrets in ${dataDir} were sealed.`);
 	}
 	if (found) return found;
 	if (print !== null) {
-		throw new AppError(
-			'unavailable',
+		throw new OtherKey(
 			`The secrets in ${dataDir} were sealed with a key that is not here: set it as PARLEY_SECRET_KEY, or bring ${path} back.`,
 		);
 	}
@@ -75,10 +106,7 @@ async function givenKey(dataDir: string, key: Buffer): Promise<Buffer> {
 	const print = (await readText(printFile(dataDir))) ?? (own && fingerprint(own));
 	if (print === null || print === fingerprint(key)) return key;
 	const remedy = own ? `Unset it: the key is in ${keyFile(dataDir)}.` : 'Set that key, or another PARLEY_DATA_DIR.';
-	throw new AppError(
-		'unavailable',
-		`PARLEY_SECRET_KEY is not the key with which the secrets in ${dataDir} were sealed. ${remedy}`,
-	);
+	throw new OtherKey(`PARLEY_SECRET_KEY is not the key with which the secrets in ${dataDir} were sealed. ${remedy}`);
 }
 
 /** Tells one key from another without telling anything of either. */

@@ -3,9 +3,18 @@ import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { pino } from 'pino';
 import { secretKeyOf } from '../../src/access/index.ts';
+import { SecretBox } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore } from '../../src/store/index.ts';
+import { openSqliteStore, type Write } from '../../src/store/index.ts';
+import { deployment, tool, webhook } from '../store/samples.ts';
+
+/** Stores something that was sealed with the key. */
+async function seal(dataDir: string, write: Write): Promise<void> {
+	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	await store.commit({ write: [write] });
+}
 
 test('a database that is brought to another folder alone is not served with a key that opens none of its secrets', async (t) => {
 	const [home, away] = [await mkdtemp(join(tmpdir(), 'parley-home-')), await mkdtemp(join(tmpdir(), 'parley-away-'))];
@@ -15,6 +24,7 @@ test('a database that is brought to another folder alone is not served with a ke
 		return await secretKeyOf(store, dataDir, given, Date.now());
 	};
 	const key = await keyIn(home);
+	await seal(home, { op: 'insert', kind: 'webhooks', record: webhook() });
 	assert.deepEqual(await keyIn(home), key);
 
 	await copyFile(join(home, 'parley.db'), join(away, 'parley.db'));
@@ -28,4 +38,57 @@ test('a database that is brought to another folder alone is not served with a ke
 	await writeFile(join(away, 'secret.check'), 'of another database\n');
 	assert.deepEqual(await keyIn(away), key);
 	assert.deepEqual(await keyIn(away, key.toString('base64')), key);
+});
+
+test('a key that is lost is replaced where nothing was sealed with it, and the log says so', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-lost-'));
+	t.after(() => rm(dataDir, { recursive: true, force: true }));
+	const lines: string[] = [];
+	const log = pino<never>({}, { write: (line: string) => void lines.push(line) });
+	const key = async (given?: string) => {
+		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+		return await secretKeyOf(store, dataDir, given, Date.now(), log);
+	};
+	const first = await key();
+	await rm(join(dataDir, 'secret.key'));
+	const second = await key();
+	assert.notDeepEqual(second, first);
+	assert.equal(lines.length, 1);
+	assert.match(lines[0] as string, /another secret key is used from now on/);
+	assert.deepEqual(await key(), second);
+	assert.equal(lines.length, 1, 'the next start finds it');
+
+	const given = Buffer.alloc(32, 7);
+	await rm(join(dataDir, 'secret.key'));
+	assert.deepEqual(await key(given.toString('base64')), given, 'one that is given may take its place, too');
+	assert.deepEqual(await key(given.toString('base64')), given);
+});
+
+test('a key with which anything was sealed is never replaced', async (t) => {
+	const box = new SecretBox(Buffer.alloc(32, 1));
+	const sealed = box.seal('hush', 'a test');
+	const things: Write[] = [
+		{ op: 'insert', kind: 'webhooks', record: webhook() },
+		{ op: 'insert', kind: 'tools', record: tool({ config: { headers: {}, auth: { type: 'bearer', token: sealed } } }) },
+		{
+			op: 'insert',
+			kind: 'deployments',
+			record: deployment({
+				jwt: { algorithm: 'HS256', secret: sealed, public_key: null, jwks_url: null, audience: null, issuer: null },
+			}),
+		},
+	];
+	for (const thing of things) {
+		const dataDir = await mkdtemp(join(tmpdir(), 'parley-sealed-'));
+		t.after(() => rm(dataDir, { recursive: true, force: true }));
+		const key = async () => {
+			await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+			return await secretKeyOf(store, dataDir, undefined, Date.now());
+		};
+		await key();
+		await seal(dataDir, thing);
+		await rm(join(dataDir, 'secret.key'));
+		await assert.rejects(key(), { code: 'unavailable', message: /sealed with a key that is not here/ });
+		assert.equal((await readdir(dataDir)).includes('secret.key'), false);
+	}
 });

@@ -336,6 +336,8 @@ test('a folder whose secrets were sealed with another key stops the start with a
 	const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 	{
 		await using server = await startServer({ dataDir, env: { PARLEY_SECRET_KEY: keyOf(1) } });
+		const endpoint = { url: 'https://hooks.example.com/parley', events: ['*'] };
+		assert.equal((await server.call('POST', '/api/v1/webhooks', endpoint)).status, 201);
 		await server.stop();
 	}
 	assert.ok(!(await readdir(dataDir)).includes('secret.key'));

@@ -238,6 +238,12 @@ export class SqliteReaders implements Readers {
 		return storedAnswer((sql) => this.#prepare(sql), scope, key, expired);
 	}
 
+	async hasSealedAnswers(): Promise<boolean> {
+		// Others are JSON, which begins with no such letter.
+		const sql = "SELECT EXISTS (SELECT 1 FROM idempotency WHERE body GLOB 'v1.*')";
+		return this.#prepare(sql).pluck().get() === 1;
+	}
+
 	async events(stream: string, after: number, limit: number, types: readonly string[] = []): Promise<StoredEvent[]> {
 		const ofType = types.length === 0 ? '' : ' AND type = ?';
 		const sql = `SELECT seq, id, stream, type, data, created_at FROM events WHERE stream = ? AND seq > ?${ofType}`;

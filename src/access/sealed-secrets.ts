@@ -1,0 +1,34 @@
+import type { Kind, Position, Records, Store } from '../store/index.ts';
+
+/** What is asked of the store to find sealed secrets. */
+export type SealedSecretsStore = Pick<Store, 'list' | 'hasSealedAnswers'>;
+
+/** How `SecretBox.seal` writes: a version, then at least the 28 bytes of nonce and tag in base64url. */
+const SEALED = /^v1\.[A-Za-z0-9_-]{38,}$/;
+const PAGE = 100;
+
+/** Whether the database holds anything that was sealed with the server's secret key, and would be lost with it. */
+export async function hasSealedSecrets(store: SealedSecretsStore): Promise<boolean> {
+	// A webhook endpoint always has a signing secret.
+	const [webhook] = await store.list('webhooks', { where: {}, order: 'asc', limit: 1 });
+	if (webhook || (await store.hasSealedAnswers())) return true;
+	for await (const { config } of everyOf(store, 'tools')) if (holdsSealed(config)) return true;
+	for await (const { jwt } of everyOf(store, 'deployments')) if (holdsSealed(jwt)) return true;
+	return false;
+}
+
+function holdsSealed(value: unknown): boolean {
+	if (typeof value === 'string') return SEALED.test(value);
+	return typeof value === 'object' && value !== null && Object.values(value).some(holdsSealed);
+}
+
+async function* everyOf<K extends Kind>(store: SealedSecretsStore, kind: K): AsyncGenerator<Records[K]> {
+	let after: Position | undefined;
+	for (;;) {
+		const page = await store.list(kind, { where: {}, after, order: 'asc', limit: PAGE });
+		yield* page;
+		const last = page.at(-1);
+		if (!last || page.length < PAGE) return;
+		after = { at: last.created_at, id: last.id };
+	}
+}
