@@ -63,13 +63,19 @@ test('a server that is told to stop finishes the replies that it has begun, and 
 test('a server that is told to stop while it still starts ends in order as well', async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-stop-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
-	const env = { PATH: process.env.PATH, PARLEY_DATA_DIR: folder, PARLEY_PORT: '0', ...program.env };
+	const env = {
+		PATH: process.env.PATH,
+		PARLEY_DATA_DIR: folder,
+		PARLEY_PORT: '0',
+		PARLEY_PRINT_KEY: '1',
+		...program.env,
+	};
 	const server = spawn(program.command, program.args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
 	t.after(() => server.kill('SIGKILL'));
 	let printed = '';
 	for (const stream of [server.stdout, server.stderr]) {
 		stream.on('data', (bytes: Buffer) => {
-			// The key is printed as soon as it is stored, before the server listens.
+			// The key is printed as soon as it is stored, before the server takes requests.
 			if (!printed.includes('API key:') && bytes.includes('API key:')) server.kill('SIGTERM');
 			printed += bytes.toString();
 		});
