@@ -1,62 +1,35 @@
-import { type Route, StaticFiles } from '../http/index.ts';
+import type { Route } from '../http/index.ts';
+import { staticPageRoutes } from './static-page.ts';
 
-/** As strict as a website's own may be: the widget needs no more than its server, for scripts and for connections. */
-const POLICY =
-	"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/** Its addresses are relative: a proxy may have it under a path of its own. */
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Parley – a demo</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="demo/page.css">
-</head>
-<body>
-<main>
-<h1>A page with Parley on it</h1>
+const MAIN = `<h1>A page with Parley on it</h1>
+<p>A website would stand here. Show a deployment to see its chat as visitors do.</p>
 <noscript><p>This page needs JavaScript.</p></noscript>
-<section id="chat" hidden>
+<section id="chat" class="card" hidden>
 <p>The chat is in the corner. This is what puts it on a page of yours, once its domain is among the deployment's <code>allowed_domains</code>:</p>
 <pre tabindex="0"><code id="snippet"></code></pre>
-<p><a href="demo">Another deployment</a> · <a href="api/docs">The API</a></p>
+<p><a href="demo">Another deployment</a> · <a href="api/docs">API documentation</a></p>
 </section>
 <section id="choice" hidden>
-<form id="known" novalidate>
+<form id="known" class="card" novalidate>
 <h2>A deployment of yours</h2>
 <label for="deployment">Its id</label>
 <input id="deployment" name="deployment_id" placeholder="dep_…" autocomplete="off" spellcheck="false">
 <button type="submit">Show it</button>
 </form>
-<form id="example" novalidate>
+<form id="example" class="card" novalidate>
 <h2>Or an example</h2>
-<p>This makes a small knowledge base, an assistant and a deployment by the API, and shows the chat. It needs the API key that the server printed at its first start.</p>
+<p>This makes a small knowledge base, an assistant and a deployment over the API and shows the chat. It needs an API key: the first start made one, and <code>parley keys create</code> makes another.</p>
 <label for="key">API key</label>
 <input id="key" type="password" placeholder="sk_…" autocomplete="off" spellcheck="false">
 <button type="submit">Make an example</button>
 </form>
 <p id="said" role="status" aria-live="polite"></p>
 </section>
-</main>
-<script src="demo/page.js"></script>
-</body>
-</html>
 `;
 
-const STYLE = `:root { color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif; }
-body { margin: 0; }
-main { max-width: 40rem; margin: 8vh auto; padding: 0 1rem 6rem; }
-h1 { font-size: 1.75rem; }
-h2 { font-size: 1.2rem; margin: 0 0 0.5rem; }
-form { margin: 0 0 1.5rem; padding: 1rem; border: 1px solid #8888; border-radius: 0.75rem; }
-form p { margin: 0 0 0.75rem; }
-label { display: block; font-weight: 600; }
-input { box-sizing: border-box; width: 100%; margin: 0.25rem 0 0.75rem; padding: 0.5rem; font: inherit; }
-button { padding: 0.5rem 1rem; font: inherit; cursor: pointer; }
-pre { overflow-x: auto; padding: 0.75rem; border: 1px solid #8888; border-radius: 0.5rem; }
+/** Room below for the chat's button. */
+const STYLE = `main { padding-bottom: 96px; }
+#said:not(:empty) { margin-top: 16px; }
 `;
 
 /** The key is used on this page alone, and forgotten with it. */
@@ -145,21 +118,13 @@ if (deployment) show(deployment);
 else byId('choice').hidden = false;
 `;
 
-/** A plain page with the widget on it, for whoever wants to see what visitors will. */
+/** A plain page with the widget on it, which shows what visitors of a website see. */
 export function demoPageRoutes(): Route[] {
-	const files = new StaticFiles(
-		[
-			['index.html', PAGE],
-			['page.css', STYLE],
-			['page.js', SCRIPT],
-		],
-		{ contentSecurityPolicy: POLICY },
-	);
-	const route = (path: string, name: string): Route => ({
-		method: 'GET',
-		path,
-		sampled: true,
-		handle: (request) => files.reply(name, request),
+	return staticPageRoutes({
+		path: '/demo',
+		title: 'Demo – Parley',
+		main: MAIN,
+		style: STYLE,
+		script: SCRIPT,
 	});
-	return [route('/demo', 'index.html'), route('/demo/page.css', 'page.css'), route('/demo/page.js', 'page.js')];
 }

@@ -26,6 +26,7 @@ export { demoPageRoutes } from './demo-page.ts';
 export { OwnOrigin } from './own-origin.ts';
 export { passwordPageRoutes } from './password-page.ts';
 export { SERVED_WHILE_DRAINING, serverRoutes, type Unready } from './server-routes.ts';
+export { startPageRoutes } from './start-page.ts';
 export { widgetErrorHeaders } from './widget.ts';
 export { widgetFileRoutes } from './widget-files.ts';
 

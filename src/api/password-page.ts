@@ -1,50 +1,29 @@
-import { type Route, StaticFiles } from '../http/index.ts';
+import type { Route } from '../http/index.ts';
+import { staticPageRoutes } from './static-page.ts';
 
-/** Only the server's own files, and no form that goes anywhere by itself. */
-const POLICY =
-	"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer">
-<title>Set your password – Parley</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/set-password/page.css">
-</head>
-<body>
-<main>
-<h1>Set your password</h1>
+const MAIN = `<h1>Set your password</h1>
 <noscript><p>This page needs JavaScript.</p></noscript>
-<form id="form" hidden novalidate>
+<form id="form" class="card" hidden novalidate>
 <label for="password">New password</label>
 <input id="password" name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="200" aria-describedby="hint said">
-<p id="hint">At least 12 characters. A few words that only you put together are good.</p>
+<p id="hint">At least 12 characters. Several words that do not belong together are good.</p>
 <label class="choice"><input id="show" type="checkbox"> Show it</label>
 <button type="submit">Set password</button>
 </form>
 <p id="said" role="status" aria-live="polite"></p>
-</main>
-<script src="/set-password/page.js"></script>
-</body>
-</html>
+<p id="next" hidden>This server has no dashboard yet. Programs sign in with <code>POST /api/v1/session</code>. <a href="./">Go to the start page</a></p>
 `;
 
-const STYLE = `:root { color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif; }
-body { margin: 0; }
-main { max-width: 24rem; margin: 10vh auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; }
-label { display: block; font-weight: 600; }
-label.choice { font-weight: 400; margin: 0.5rem 0 1rem; }
-input[type='password'], input[type='text'] { box-sizing: border-box; width: 100%; padding: 0.5rem; font: inherit; }
-button { padding: 0.5rem 1rem; font: inherit; cursor: pointer; }
-#hint { margin: 0.25rem 0; font-size: 0.9rem; }
+const STYLE = `main { max-width: 464px; }
+label.choice { display: flex; gap: 8px; align-items: center; margin: 0 0 16px; font-weight: 400; }
+label.choice input { width: 16px; height: 16px; margin: 0; accent-color: var(--accent); }
+#password { margin-bottom: 4px; }
+#hint { font-size: 13px; color: var(--soft); }
+#said { margin-top: 16px; }
+[aria-invalid='true'] { border-color: var(--wrong) !important; }
 `;
 
-/** The token stays in the fragment until it is used: whoever reloads the page still has it. */
+/** The token stays in the fragment until it is used: a reloaded page still has it. */
 const SCRIPT = `'use strict';
 const form = document.getElementById('form');
 const password = document.getElementById('password');
@@ -67,7 +46,7 @@ function begin() {
 }
 
 async function set() {
-	const response = await fetch('/api/v1/session/password', {
+	const response = await fetch('api/v1/session/password', {
 		method: 'POST',
 		headers: { 'Content-Type': 'application/json' },
 		body: JSON.stringify({ token: token(), password: password.value }),
@@ -94,7 +73,8 @@ form.addEventListener('submit', async (event) => {
 		const { user } = await set();
 		history.replaceState(null, '', location.pathname);
 		form.remove();
-		say('The password of ' + user.email + ' is set. You can sign in with it now.', false);
+		say('The password of ' + user.email + ' is set.', false);
+		document.getElementById('next').hidden = false;
 	} catch (error) {
 		say(error instanceof TypeError ? 'The server cannot be reached. Try again.' : error.message, true);
 		button.disabled = false;
@@ -106,25 +86,15 @@ addEventListener('hashchange', begin);
 begin();
 `;
 
-/** The page on which a person sets a password by a link: no framework, nothing from other hosts. */
+/** The page on which a person sets a password by a link. */
 export function passwordPageRoutes(): Route[] {
-	const files = new StaticFiles(
-		[
-			['index.html', PAGE],
-			['page.css', STYLE],
-			['page.js', SCRIPT],
-		],
-		{ contentSecurityPolicy: POLICY },
-	);
-	const route = (path: string, name: string): Route => ({
-		method: 'GET',
-		path,
-		sampled: true,
-		handle: (request) => files.reply(name, request),
+	return staticPageRoutes({
+		path: '/set-password',
+		title: 'Set your password – Parley',
+		// The address holds a token.
+		head: '<meta name="referrer" content="no-referrer">\n',
+		main: MAIN,
+		style: STYLE,
+		script: SCRIPT,
 	});
-	return [
-		route('/set-password', 'index.html'),
-		route('/set-password/page.css', 'page.css'),
-		route('/set-password/page.js', 'page.js'),
-	];
 }

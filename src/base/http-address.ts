@@ -10,3 +10,8 @@ export function httpAddress(host: string, port: number): string {
 export function localAddress(host: string, port: number): string {
 	return httpAddress(WILDCARDS.has(host) ? 'localhost' : host, port);
 }
+
+/** Whether only programs of the same machine reach a server that listens on this host. */
+export function isLoopback(host: string): boolean {
+	return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

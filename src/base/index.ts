@@ -7,7 +7,7 @@ export { makeFolder, syncFolder } from './durable-folder.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, type ErrorExtras, messageOf } from './errors.ts';
 export { EventTimes } from './event-times.ts';
 export { Gate } from './gate.ts';
-export { httpAddress, localAddress } from './http-address.ts';
+export { httpAddress, isLoopback, localAddress } from './http-address.ts';
 export { ID_PREFIXES, type IdKind, isId, newId } from './ids.ts';
 export { KeyedLock } from './keyed-lock.ts';
 export { createLog, type Log } from './log.ts';

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
+import { isLoopback } from '../base/index.ts';
 import { bytesOf } from './formats.ts';
 import { ProviderSchema, type ProviderSettings } from './providers.ts';
 
@@ -94,7 +95,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	demo: {
 		variable: 'PARLEY_DEMO',
 		description:
-			'1 or 0: whether there is the page /demo, which shows any deployment’s widget whatever its allowlist. Default: without a public_url.',
+			'1 or 0: whether there is the page /demo, which shows any deployment’s widget whatever its allowlist. Default: 1 where the server listens on loopback and has no public_url.',
 	},
 	allow_private_network: {
 		variable: 'PARLEY_ALLOW_PRIVATE_NETWORK',
@@ -152,8 +153,8 @@ export function normal(settings: GivenSettings, providers: ProviderSettings[]): 
 	return {
 		...settings,
 		providers,
-		// A server for the world shows every deployment to everybody only where somebody says so.
-		demo: settings.demo ?? public_url === undefined,
+		// A server that others reach shows every deployment only where its operator says so.
+		demo: settings.demo ?? (public_url === undefined && isLoopback(settings.host)),
 		data_dir: resolve(settings.data_dir),
 		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),
 		...(secret_key === undefined ? {} : { secret_key: bytesOf(secret_key).toString('base64') }),

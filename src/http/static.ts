@@ -25,6 +25,8 @@ export interface StaticRules {
 	cacheControl?: string;
 	/** The value of Content-Security-Policy, on every file. */
 	contentSecurityPolicy?: string;
+	/** The value of Vary, on every file. */
+	vary?: string;
 }
 
 /** A small set of files, held in memory with their headers. */
@@ -39,6 +41,7 @@ export class StaticFiles {
 			['cache-control', rules.cacheControl ?? 'no-cache'],
 			['x-content-type-options', 'nosniff'],
 			...(policy === undefined ? [] : [['content-security-policy', policy] as const]),
+			...(rules.vary === undefined ? [] : [['vary', rules.vary] as const]),
 		];
 		for (const [name, content] of entries) this.#add(name, content);
 	}

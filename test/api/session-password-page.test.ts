@@ -86,6 +86,10 @@ test('a person opens the link, sets a password with the keyboard, and signs in w
 	await page.getByRole('status').getByText(`The password of ${OWNER} is set.`).waitFor();
 	assert.equal(new URL(page.url()).hash, '', 'the token does not stay in the address bar');
 
+	await page.getByRole('link', { name: 'Go to the start page' }).click();
+	await page.getByRole('heading', { name: 'Parley' }).waitFor();
+	await page.getByRole('link', { name: 'API documentation' }).waitFor();
+
 	const signedIn = await openBrowser(app).call('POST', '/api/v1/session', { email: OWNER, password: PASSWORD });
 	assert.equal(signedIn.status, 201);
 

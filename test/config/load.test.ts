@@ -34,6 +34,19 @@ test('the demo, which shows every deployment, is for one’s own machine unless 
 	const demo = (env: Record<string, string>) => loadConfig({ env, file: nowhere }).demo;
 	const PARLEY_PUBLIC_URL = 'https://chat.example.com';
 	assert.deepEqual([demo({}), demo({ PARLEY_DEMO: '0' })], [true, false]);
+	for (const [PARLEY_HOST, expected] of [
+		['127.0.0.1', true],
+		['127.8.0.1', true],
+		['::1', true],
+		['localhost', true],
+		['0.0.0.0', false],
+		['::', false],
+		['192.168.1.20', false],
+		['127.0.0.1.example', false],
+	] as const) {
+		assert.equal(demo({ PARLEY_HOST }), expected, PARLEY_HOST);
+		assert.equal(demo({ PARLEY_HOST, PARLEY_DEMO: '1' }), true, PARLEY_HOST);
+	}
 	assert.deepEqual([demo({ PARLEY_PUBLIC_URL }), demo({ PARLEY_PUBLIC_URL, PARLEY_DEMO: '1' })], [false, true]);
 });
 

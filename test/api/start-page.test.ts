@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startTestApp } from '../support/app.ts';
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+test('the start page leads a browser to the documentation, and to the demo where there is one', async () => {
+	for (const demo of [true, false]) {
+		await using app = await startTestApp({ settings: { demo } });
+		const response = await fetch(`${app.url}/`, { headers: BROWSER });
+		assert.equal(response.status, 200);
+		assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
+		assert.match(
+			response.headers.get('content-security-policy') ?? '',
+			/^default-src 'none'; script-src 'self'; style-src 'self';/,
+		);
+		assert.match(response.headers.get('vary') ?? '', /Accept/);
+		const links = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(([, href]) => href as string);
+		const pages = links.filter((href) => !href.startsWith('data:'));
+		assert.equal(pages.includes('demo'), demo);
+		// Behind a proxy the server may have a path of its own, so that every link is relative.
+		for (const href of pages) {
+			assert.doesNotMatch(href, /^\/|:/);
+			assert.equal((await fetch(new URL(href, `${app.url}/`))).status, 200, href);
+		}
+	}
+});
+
+test('a program that asks the server’s address for JSON gets its name, its version and the same links', async () => {
+	await using app = await startTestApp();
+	const response = await fetch(`${app.url}/`, { headers: { accept: 'application/json' } });
+	assert.equal(response.status, 200);
+	assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
+	assert.match(response.headers.get('vary') ?? '', /Accept/);
+	const { name, version, links } = (await response.json()) as {
+		name: string;
+		version: string;
+		links: Record<string, string>;
+	};
+	assert.equal(name, 'Parley');
+	assert.match(version, /^\d+\.\d+\.\d+/);
+	assert.deepEqual(links, { docs: '/api/docs', openapi: '/api/openapi.json', demo: '/demo' });
+	for (const path of Object.values(links)) assert.equal((await fetch(app.url + path)).status, 200, path);
+});
