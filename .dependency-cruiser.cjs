@@ -27,7 +27,7 @@ const mayImport = {
 mayImport.api = Object.keys(mayImport).filter((room) => room !== 'config' && room !== 'binary');
 mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access'];
 
-const browserRooms = ['widget', 'dashboard'];
+const browserRooms = ['widget', 'api-docs', 'dashboard'];
 const rooms = [...Object.keys(mayImport), ...browserRooms];
 const oneOf = (names) => `(${names.join('|')})`;
 const library = (name) => `(^|/)node_modules/${name.replaceAll('.', '\\.')}/|^${name.replaceAll('.', '\\.')}$`;

@@ -11,12 +11,6 @@ import { bundleWidget } from './widget-bundle.mjs';
 const outputFolder = join(root, '.build');
 const stampFile = join(outputFolder, 'stamp.json');
 
-/** Files of packages that are served as they are: where they lie in .build/, and where they come from. */
-const STATIC_FILES = {
-	'static/swagger-ui/swagger-ui-bundle.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
-	'static/swagger-ui/swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
-};
-
 /** Additions to packages that are not installed, and that the packages do without. */
 export const OPTIONAL = ['@napi-rs/nice', 'canvas', 'pino-pretty'];
 
@@ -51,7 +45,8 @@ export async function ensureBuilt() {
 	// What a running server may still load stays until the build after this one.
 	const known = new Set([...outputs, ...(before?.outputs ?? [])].map((path) => `.build/${path}`));
 	for (const path of filesBelow('.build')) {
-		if (/^\.build\/(widget\/|(workers\/)?[^/]+\.js(\.map)?$)/.test(path) && !known.has(path)) rmSync(join(root, path));
+		if (/^\.build\/(widget\/|static\/|(workers\/)?[^/]+\.js(\.map)?$)/.test(path) && !known.has(path))
+			rmSync(join(root, path));
 	}
 	// Each file is put in place whole: a server that is running from here never reads half of one.
 	for (const [path, contents] of files) {
@@ -95,11 +90,12 @@ export async function bundle() {
 			if (external && !provided) throw new Error(`${path} is not in the bundle.`);
 		}
 		const widget = await bundleWidget(esbuild, join(outputFolder, 'widget'));
-		return { files: [...server.outputFiles, ...widget], inputs: Object.keys(server.metafile.inputs) };
+		const docs = await bundleDocs(esbuild);
+		return { files: [...server.outputFiles, ...widget, ...docs], inputs: Object.keys(server.metafile.inputs) };
 	});
 	const misplaced = built.files.find(({ path, text }) => path.includes('/workers/') && takesNatives(text));
 	if (misplaced !== undefined) throw new Error(`${misplaced.path} would look for native parts in workers/.`);
-	const copied = { ...STATIC_FILES, ...nativeParts() };
+	const copied = nativeParts();
 	const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 	return new Map([
 		...built.files.map(({ path, contents }) => [path.slice(outputFolder.length + 1), contents]),
@@ -107,6 +103,29 @@ export async function bundle() {
 		['package.json', `${JSON.stringify({ name: 'parley', version, private: true, type: 'module' })}\n`],
 		['licences.txt', licences([...built.inputs, ...Object.values(copied)])],
 	]);
+}
+
+/** The script and the style sheet of the page about the API, as esbuild hands over its own: {path, contents, text}. */
+async function bundleDocs(esbuild) {
+	const { outputFiles } = await esbuild.build({
+		absWorkingDir: root,
+		entryPoints: [
+			{ in: './src/api-docs/index.ts', out: 'docs' },
+			{ in: './src/api-docs/docs.css', out: 'docs' },
+		],
+		outdir: join(outputFolder, 'static/docs'),
+		bundle: true,
+		minify: true,
+		format: 'esm',
+		platform: 'browser',
+		target: ['es2022', 'safari16.4'],
+		charset: 'utf8',
+		legalComments: 'none',
+		tsconfig: './src/api-docs/tsconfig.json',
+		write: false,
+		logLevel: 'warning',
+	});
+	return outputFiles;
 }
 
 /** Bundles one file of this project for Node, without packages. */

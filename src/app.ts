@@ -25,6 +25,7 @@ import {
 	Cursors,
 	DemoOrigin,
 	demoPageRoutes,
+	docsPageRoutes,
 	OwnOrigin,
 	passwordPageRoutes,
 	SERVED_WHILE_DRAINING,
@@ -125,7 +126,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	let state: 'starting' | 'ready' | 'stopping' = 'starting';
 	let writes: { readonly problem: Unready | null } = { problem: null };
 	const whyUnready = () => (state === 'ready' ? writes.problem : NOT_READY[state]);
-	const stateRoutes = serverRoutes({ whyUnready, version: version() });
+	const stateRoutes = [...serverRoutes({ whyUnready }), ...docsPageRoutes({ version: version() })];
 	/** Null while the server starts: then errors tell no rate limit. */
 	let limits: Access | null = null;
 	// First of all: where the port is taken, nothing has been made that would be shown only once.

@@ -23,6 +23,7 @@ export { apiErrorHeaders } from './admission.ts';
 export { Cursors } from './cursors.ts';
 export { DemoOrigin } from './demo-origin.ts';
 export { demoPageRoutes } from './demo-page.ts';
+export { docsPageRoutes } from './docs-page.ts';
 export { OwnOrigin } from './own-origin.ts';
 export { passwordPageRoutes } from './password-page.ts';
 export { SERVED_WHILE_DRAINING, serverRoutes, type Unready } from './server-routes.ts';

@@ -100,7 +100,7 @@ test('documents of every kind, the API docs, the widget, providers of models and
 	});
 	assert.equal(found.body.data[0]?.title, 'Brook HB-170 kettle: user manual');
 
-	for (const path of ['', '/start.js', '/swagger-ui.css', '/swagger-ui-bundle.js']) {
+	for (const path of ['', '/docs.js', '/docs.css']) {
 		const { status, headers } = await fetch(`${server.url}/api/docs${path}`);
 		assert.equal(status, 200, path);
 		assert.match(headers.get('content-type') ?? '', /text\/(html|css|javascript)/, path);

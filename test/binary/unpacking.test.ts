@@ -23,7 +23,7 @@ const FILES: Record<string, string> = {
 	'main.js': 'what runs\n'.repeat(1000),
 	'workers/parse.js': 'a worker',
 	'native/better_sqlite3.node': 'machine code'.repeat(50_000),
-	'static/swagger-ui/empty.css': '',
+	'static/docs/empty.css': '',
 };
 const asRoot = process.getuid?.() === 0;
 

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { startTestApp } from '../support/app.ts';
-import { noBrowser, PARLEY, startBrowser } from '../support/browser.ts';
+import { axeFindings } from '../support/axe.ts';
+import { PARLEY, noBrowser as skip, startBrowser } from '../support/browser.ts';
 import type { OpenApiDocument } from '../support/openapi.ts';
 
-test('the API documentation works from the server alone: every group is shown, and an operation can be tried with a key', {
-	skip: noBrowser,
+/** Waits until the description is shown. */
+async function openDocs(page: Page, address: string): Promise<void> {
+	await page.goto(address);
+	await page.locator('#loading').waitFor({ state: 'detached' });
+}
+
+test('the API documentation works from the server alone: every operation is shown, found, and can be tried with a key by keyboard', {
+	skip,
 }, async () => {
 	await using app = await startTestApp();
 	const { body: assistant } = await app.call('POST', '/api/v1/assistants', { name: 'Shown in the documentation' });
@@ -19,41 +27,105 @@ test('the API documentation works from the server alone: every group is shown, a
 		const { protocol, origin } = new URL(request.url());
 		if (protocol !== 'data:' && origin !== site) foreign.push(request.url());
 	});
-	page.on('requestfailed', (request) => problems.push(`${request.url()} ${request.failure()?.errorText}`));
-	page.on('console', (message) => {
-		if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
-	});
 
 	const answer = await page.goto(`${site}/api/docs`);
-	assert.match(answer?.headers()['content-security-policy'] ?? '', /default-src 'none'.*script-src 'self'/);
-	const last = document.tags.at(-1)?.name as string;
-	await page.locator(`h3[data-tag="${last}"]`).waitFor();
-	const shown = await page
-		.locator('h3[data-tag]')
-		.evaluateAll((tags) => tags.map((tag) => tag.getAttribute('data-tag')));
-	assert.deepEqual(
-		shown,
-		document.tags.map(({ name }) => name),
-	);
+	const policy = answer?.headers()['content-security-policy'] ?? '';
+	assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/);
+	assert.doesNotMatch(policy, /unsafe/);
+	await page.locator('#loading').waitFor({ state: 'detached' });
+	const groups = await page.locator('main h2').allTextContents();
+	assert.deepEqual(groups, [...document.tags.map(({ name }) => name), 'Events for webhooks', 'Error codes']);
 	const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 	const events = Object.keys(document.webhooks).length;
-	assert.equal(await page.locator('.opblock').count(), operations.length + events);
+	assert.equal(await page.locator('.operation').count(), operations.length + events);
+	const text = await page.locator('main').textContent();
+	assert.equal(text?.split('Send an API key as').length, 2, 'the introduction is there once');
 
-	await page.getByRole('button', { name: 'Authorize' }).first().click();
-	const key = page.locator('.modal-ux form', { hasText: 'An API key' });
-	await key.locator('input').fill(app.key);
-	await key.locator('button[type=submit]').click();
-	await page.locator('.modal-ux .close-modal').click();
+	await page.keyboard.press('/');
+	await page.keyboard.type('list assistants');
+	await page.getByRole('status').getByText('1 of').waitFor();
+	assert.equal(await page.locator('.operation:visible').count(), 1);
+	await page.getByLabel('Search').fill('');
 
-	const operation = page.locator('#operations-Assistants-listAssistants');
-	await operation.locator('.opblock-summary-control').click();
-	await operation.getByRole('button', { name: 'Try it out' }).click();
-	await operation.getByRole('button', { name: 'Execute' }).click();
-	const live = operation.locator('.live-responses-table tr.response').first();
-	await live.waitFor();
-	const status = await live.locator('.response-col_status').textContent();
-	assert.equal(status?.trim().slice(0, 3), '200');
-	const text = await live.locator('.response-col_description').textContent();
-	assert.ok(text?.includes(assistant.id), text ?? '');
+	await page.getByLabel('API key, forgotten').fill(app.key);
+	await page.getByRole('navigation').getByRole('link', { name: 'List assistants' }).focus();
+	await page.keyboard.press('Enter');
+	const operation = page.locator('#listAssistants');
+	await operation.getByLabel('limit').fill('7');
+	assert.match(
+		(await operation.locator('form pre').first().textContent()) ?? '',
+		/^curl '.*\/api\/v1\/assistants\?limit=7'/,
+	);
+	await page.keyboard.press('Enter');
+	await operation.getByRole('status').getByText(/^200/).waitFor();
+	await operation.locator('form').getByText(assistant.id).first().waitFor();
+	assert.equal(new URL(page.url()).hash, '#listAssistants');
+	assert.doesNotMatch((await page.locator('main').textContent()) ?? '', new RegExp(app.key), 'the key is on no screen');
+	assert.equal(await page.evaluate('localStorage.length + sessionStorage.length'), 0);
+
+	await openDocs(page, `${site}/api/docs#createAssistant`);
+	await page.reload();
+	const create = page.locator('#createAssistant');
+	await create.getByRole('button', { name: 'Send' }).click();
+	await create.getByRole('status').getByText(/^401/).waitFor();
+	assert.equal(await page.getByLabel('API key, forgotten').inputValue(), '', 'the key is forgotten with the page');
 	assert.deepEqual({ foreign, problems }, { foreign: [], problems: [] });
+});
+
+test('every operation and every event of the documentation opens, and shows its parameters, bodies and answers', {
+	skip,
+}, async () => {
+	await using app = await startTestApp();
+	const document = (await (await fetch(`${app.url}/api/openapi.json`)).json()) as OpenApiDocument;
+	await using browser = await startBrowser();
+	await using visitor = await browser.visitor();
+	await openDocs(visitor.page, `${app.url}/api/docs`);
+	const { page } = visitor;
+	await page.evaluate("for (const each of document.querySelectorAll('.operation')) each.open = true");
+	await page.waitForFunction("[...document.querySelectorAll('.operation')].every((each) => each.children.length > 1)");
+	const views = (await page.evaluate(
+		"Object.fromEntries([...document.querySelectorAll('.operation')].map((each) => [each.id, each.textContent]))",
+	)) as Record<string, string>;
+	for (const [path, methods] of Object.entries(document.paths)) {
+		for (const { operationId, responses } of Object.values(methods)) {
+			const view = views[operationId] ?? '';
+			assert.ok(view.includes(path), operationId);
+			for (const status of Object.keys(responses)) assert.ok(view.includes(status), `${operationId} ${status}`);
+		}
+	}
+	const shown = Object.values(views).join();
+	assert.doesNotMatch(shown, /undefined|\[object/);
+	assert.deepEqual(visitor.problems, []);
+});
+
+test('axe finds nothing wrong with the documentation, with an operation open and an answer shown, in the light, in the dark and on a phone', {
+	skip,
+}, async () => {
+	await using app = await startTestApp();
+	await using browser = await startBrowser();
+	for (const [colorScheme, width] of [
+		['light', 1280],
+		['dark', 1280],
+		['light', 360],
+		['dark', 360],
+	] as const) {
+		await using visitor = await browser.visitor({ colorScheme, bypassCSP: true, viewport: { width, height: 640 } });
+		const { page } = visitor;
+		await openDocs(page, `${app.url}/api/docs#createTool`);
+		const operation = page.locator('#createTool');
+		for (const disclosure of await operation.locator('.inside > div > details, .inside > details').all()) {
+			await disclosure.locator('summary').first().click();
+		}
+		await page.getByLabel('API key, forgotten').fill(app.key);
+		await operation.getByRole('button', { name: 'Send' }).click();
+		await operation
+			.getByRole('status')
+			.getByText(/^\d{3}/)
+			.waitFor();
+		await operation.locator('form pre').nth(2).getByText('{').waitFor();
+		assert.deepEqual(await axeFindings(page), [], `${colorScheme} ${width}`);
+		const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+		assert.equal(await page.evaluate(overflow), 0, `wider than ${width}`);
+		assert.deepEqual([visitor.problems, visitor.foreign], [[], []]);
+	}
 });

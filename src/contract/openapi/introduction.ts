@@ -1,9 +1,7 @@
 import { ERROR_CODES } from '../../base/index.ts';
 
 /** What holds for every operation, in Markdown. */
-export const introduction = `Assistants that answer from your own documents, in your own pages.
-
-**Who calls.** Send an API key as \`Authorization: Bearer sk_…\`, or sign in for a session cookie. Both act in one workspace;
+export const introduction = `**Who calls.** Send an API key as \`Authorization: Bearer sk_…\`, or sign in for a session cookie. Both act in one workspace;
 what belongs to another one does not exist for them. The widget’s operations take neither: a deployment id, and the \`Origin\`
 of a page that the deployment allows.
 

@@ -1,0 +1,115 @@
+/** A JSON Schema of the description, as far as it is shown. */
+export interface Schema {
+	$ref?: string;
+	type?: string | string[];
+	const?: unknown;
+	enum?: unknown[];
+	default?: unknown;
+	examples?: unknown[];
+	format?: string;
+	pattern?: string;
+	minLength?: number;
+	maxLength?: number;
+	minimum?: number;
+	maximum?: number;
+	minItems?: number;
+	maxItems?: number;
+	items?: Schema;
+	properties?: Record<string, Schema>;
+	additionalProperties?: boolean | Schema;
+	required?: string[];
+	anyOf?: Schema[];
+	oneOf?: Schema[];
+	allOf?: Schema[];
+	discriminator?: { propertyName: string };
+	description?: string;
+}
+
+interface Reference {
+	$ref: string;
+}
+
+export interface Parameter {
+	name: string;
+	in: 'path' | 'query' | 'header';
+	required: boolean;
+	description?: string;
+	schema: Schema;
+}
+
+export interface Media {
+	schema: Schema;
+	example?: unknown;
+	examples?: Record<string, { summary?: string; value: unknown } | Reference>;
+}
+
+export interface Answer {
+	description: string;
+	headers?: Record<string, { description?: string } | Reference>;
+	content?: Record<string, Media>;
+}
+
+export interface Operation {
+	operationId: string;
+	summary: string;
+	description?: string;
+	tags: string[];
+	security: Array<Record<string, unknown>>;
+	parameters: Array<Parameter | Reference>;
+	requestBody?: { description?: string; content: Record<string, Media> };
+	responses: Record<string, Answer | Reference>;
+}
+
+/** An operation with its place. */
+export interface PlacedOperation extends Operation {
+	method: string;
+	path: string;
+}
+
+/** The OpenAPI document, as far as it is shown. */
+export interface OpenApi {
+	info: { title: string; version: string; summary: string; description: string };
+	tags: Array<{ name: string; description: string }>;
+	paths: Record<string, Record<string, Operation>>;
+	/** What the server sends, by the type of the event. */
+	webhooks: Record<string, { post: Operation }>;
+	components: Record<string, Record<string, unknown>>;
+}
+
+/** The OpenAPI document with its references followed. */
+export class Description {
+	readonly document: OpenApi;
+
+	constructor(document: OpenApi) {
+		this.document = document;
+	}
+
+	/** What a reference leads to; anything else is itself. */
+	resolve<T extends object>(value: T | Reference): T {
+		if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
+		const [kind = '', name = ''] = value.$ref.split('/').slice(2);
+		return this.resolve(this.document.components[kind]?.[name] as T);
+	}
+
+	/** The operations of each tag, in the order of the document. */
+	groups(): Array<{ name: string; description: string; operations: PlacedOperation[] }> {
+		const all = Object.entries(this.document.paths).flatMap(([path, methods]) =>
+			Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+		);
+		return this.document.tags.map((tag) => ({ ...tag, operations: all.filter(({ tags }) => tags.includes(tag.name)) }));
+	}
+
+	/** The examples of a body or an answer, by what each is. */
+	examples({ example, examples = {} }: Media): Array<[title: string, value: unknown]> {
+		if (example !== undefined) return [['Example', example]];
+		return Object.entries(examples).map(([name, given]) => {
+			const { summary, value } = this.resolve<{ summary?: string; value: unknown }>(given);
+			return [summary ?? name, value];
+		});
+	}
+}
+
+/** The name by which a schema is referred to; undefined for one that stands where it is used. */
+export function nameOf({ $ref }: Schema): string | undefined {
+	return $ref?.split('/').at(-1);
+}

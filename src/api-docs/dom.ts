@@ -1,0 +1,41 @@
+type Child = Node | string | null | undefined | false;
+
+/** An element with attributes and children. An attribute that is false or undefined is left out. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+	name: K,
+	attributes: Record<string, string | boolean | undefined> = {},
+	...children: Child[]
+): HTMLElementTagNameMap[K] {
+	const made = document.createElement(name);
+	for (const [attribute, value] of Object.entries(attributes)) {
+		if (value !== false && value !== undefined) made.setAttribute(attribute, value === true ? '' : value);
+	}
+	made.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+	return made;
+}
+
+/** A disclosure whose content is made when it is first opened. */
+export function disclosure(
+	attributes: Record<string, string | boolean | undefined>,
+	summary: Child[],
+	content: () => Child[],
+): HTMLDetailsElement {
+	const made = element('details', attributes, element('summary', {}, ...summary));
+	made.addEventListener('toggle', () => fill(made), { once: true });
+	contents.set(made, content);
+	return made;
+}
+
+const contents = new WeakMap<HTMLDetailsElement, () => Child[]>();
+
+/** Makes the content of a disclosure, unless it is there. */
+export function fill(details: HTMLDetailsElement): void {
+	const content = contents.get(details);
+	contents.delete(details);
+	if (content) details.append(element('div', { class: 'inside' }, ...content()));
+}
+
+/** Text of a program, as a block. */
+export function codeBlock(text: string): HTMLPreElement {
+	return element('pre', {}, element('code', {}, text));
+}

@@ -1,0 +1,246 @@
+import type { Description, Media, Parameter, PlacedOperation, Schema } from './description.ts';
+import { codeBlock, element } from './dom.ts';
+
+/** What identifies the reader, as it is when a request is sent. It is kept in the page's memory only. */
+export type Credential = () => string;
+
+/** Characters of an answer that are shown. */
+const SHOWN = 200_000;
+/** What only browsers set. */
+const SET_BY_BROWSERS = ['Origin'];
+
+interface Request {
+	url: string;
+	headers: Record<string, string>;
+	body: string | FormData | undefined;
+}
+
+let fields = 0;
+
+/** A form that sends the operation's request, with the same request for the command line. */
+export function requestForm(description: Description, operation: PlacedOperation, credential: Credential): HTMLElement {
+	const parameters = operation.parameters.map((each) => description.resolve<Parameter>(each));
+	const inputs = parameters
+		.filter(({ name }) => !SET_BY_BROWSERS.includes(name))
+		.map((parameter) => ({ parameter, input: inputOf(parameter.schema, parameter.required) }));
+	const token = operation.security.some((schemes) => 'visitorToken' in schemes) ? inputOf({}, false) : undefined;
+	const body = bodyOf(description, Object.entries(operation.requestBody?.content ?? {}));
+
+	const read = (): Request => {
+		const valuesIn = (place: string) =>
+			inputs
+				.filter(({ parameter, input }) => parameter.in === place && input.value !== '')
+				.map(({ parameter, input }) => [parameter.name, input.value] as [string, string]);
+		const path = valuesIn('path').reduce(
+			(filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(value)),
+			operation.path,
+		);
+		const query = new URLSearchParams(valuesIn('query')).toString();
+		const takesKey = operation.security.some((schemes) => 'apiKey' in schemes);
+		const bearer = token?.value || (takesKey ? credential() : '');
+		const content = body.read();
+		return {
+			// Behind a proxy the server may have a path of its own; this page is two steps below it.
+			url: new URL(`..${path}`, location.href).href + (query === '' ? '' : `?${query}`),
+			headers: {
+				...Object.fromEntries(valuesIn('header')),
+				...(bearer === '' ? {} : { Authorization: `Bearer ${bearer}` }),
+				...(typeof content === 'string' ? { 'Content-Type': 'application/json' } : {}),
+			},
+			body: content,
+		};
+	};
+
+	const curl = codeBlock('');
+	const send = element('button', { type: 'submit' }, 'Send');
+	const stop = element('button', { type: 'button', class: 'plain', hidden: true }, 'Stop');
+	const status = element('p', { role: 'status' });
+	const answer = element('div', {});
+	const form = element(
+		'form',
+		{ novalidate: true },
+		...inputs.map(({ parameter, input }) => labelled(parameter.name, input, parameter.required)),
+		token && labelled('Visitor’s token', token, false),
+		...body.elements,
+		element('p', { class: 'soft' }, 'On the command line:'),
+		curl,
+		element('p', { class: 'buttons' }, send, stop),
+		status,
+		answer,
+	);
+	const showCurl = () => {
+		(curl.firstChild as HTMLElement).textContent = curlOf(operation.method, read());
+	};
+	form.addEventListener('input', showCurl);
+	form.addEventListener('submit', async (event) => {
+		event.preventDefault();
+		const missing = inputs.find(({ parameter, input }) => parameter.required && input.value === '');
+		answer.replaceChildren();
+		if (missing) {
+			status.textContent = `Fill in ${missing.parameter.name}.`;
+			missing.input.focus();
+			return;
+		}
+		const ending = new AbortController();
+		stop.onclick = () => ending.abort();
+		send.disabled = true;
+		stop.hidden = false;
+		status.textContent = 'Sent. Waiting for the answer.';
+		try {
+			await exchange(operation.method, read(), ending.signal, status, answer);
+		} catch (error) {
+			status.textContent = ending.signal.aborted
+				? 'Stopped.'
+				: `The server cannot be reached: ${(error as Error).message}`;
+		}
+		send.disabled = false;
+		stop.hidden = true;
+	});
+	showCurl();
+	return form;
+}
+
+/** Sends a request and shows its answer as it arrives. */
+async function exchange(
+	method: string,
+	request: Request,
+	signal: AbortSignal,
+	status: HTMLElement,
+	answer: HTMLElement,
+) {
+	const started = performance.now();
+	const { url, headers, body } = request;
+	const response = await fetch(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+	const took = () => `${response.status} ${response.statusText}, ${Math.round(performance.now() - started)} ms`;
+	status.textContent = took();
+	const shown = codeBlock('');
+	const text = shown.firstChild as HTMLElement;
+	const names = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+	answer.append(
+		element('p', { class: 'soft' }, 'Headers'),
+		codeBlock(names.join('\n')),
+		element('p', { class: 'soft' }, 'Body'),
+		shown,
+	);
+	let received = '';
+	const decoder = new TextDecoder();
+	const reader = response.body?.getReader();
+	for (;;) {
+		const part = await reader?.read();
+		if (!part || part.done) break;
+		received += decoder.decode(part.value, { stream: true });
+		text.textContent = received.slice(0, SHOWN);
+		if (received.length > SHOWN) throw new Error('the answer is longer than this page shows.');
+	}
+	text.textContent = pretty(received);
+	status.textContent = took();
+}
+
+interface BodyFields {
+	elements: HTMLElement[];
+	read(): string | FormData | undefined;
+}
+
+/** The fields of a body: JSON as text; where files go, a choice of both. */
+function bodyOf(description: Description, contents: Array<[type: string, media: Media]>): BodyFields {
+	const forms = contents.map(([type, media]) =>
+		type === 'application/json' ? jsonFields(description, media) : multipartFields(description, media),
+	);
+	const [first, ...others] = forms;
+	if (!first) return { elements: [], read: () => undefined };
+	if (others.length === 0) return first;
+	const kind = element(
+		'select',
+		{},
+		...contents.map(([type], index) => element('option', { value: String(index) }, type)),
+	);
+	const groups = forms.map(({ elements }, index) => element('div', { hidden: index > 0 }, ...elements));
+	kind.addEventListener('change', () => {
+		for (const [index, group] of groups.entries()) group.hidden = index !== Number(kind.value);
+	});
+	return { elements: [labelled('Body as', kind, false), ...groups], read: () => forms[Number(kind.value)]?.read() };
+}
+
+function jsonFields(description: Description, media: Media): BodyFields {
+	const examples = description.examples(media);
+	const text = element('textarea', { rows: '8', spellcheck: 'false' });
+	text.value = pretty(JSON.stringify(examples[0]?.[1] ?? {}));
+	const choice = element(
+		'select',
+		{},
+		...examples.map(([title], index) => element('option', { value: String(index) }, title)),
+	);
+	choice.addEventListener('change', () => {
+		text.value = pretty(JSON.stringify(examples[Number(choice.value)]?.[1]));
+	});
+	const elements = [...(examples.length > 1 ? [labelled('Example', choice, false)] : []), labelled('Body', text, true)];
+	return { elements, read: () => (text.value.trim() === '' ? undefined : text.value) };
+}
+
+function multipartFields(description: Description, media: Media): BodyFields {
+	const { properties = {}, required = [] } = description.resolve<Schema>(media.schema as Schema & { $ref: string });
+	const inputs = Object.entries(properties).map(([name, schema]) => ({
+		name,
+		input: inputOf(schema, required.includes(name)),
+	}));
+	const read = () => {
+		const form = new FormData();
+		for (const { name, input } of inputs) {
+			const file = input instanceof HTMLInputElement ? input.files?.[0] : undefined;
+			if (file) form.append(name, file);
+			else if (input.value !== '') form.append(name, input.value);
+		}
+		return form;
+	};
+	return { elements: inputs.map(({ name, input }) => labelled(name, input, required.includes(name))), read };
+}
+
+function inputOf(schema: Schema, required: boolean): HTMLInputElement | HTMLSelectElement {
+	if (schema.enum) {
+		const options = schema.enum.map((value) => element('option', { value: String(value) }, String(value)));
+		return element('select', {}, !required && element('option', { value: '' }, '–'), ...options);
+	}
+	if (schema.format === 'binary') return element('input', { type: 'file' });
+	const example = schema.examples?.[0] ?? schema.default;
+	const placeholder = example === undefined ? undefined : String(example);
+	return element('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', placeholder });
+}
+
+function labelled(name: string, input: HTMLElement, required: boolean): HTMLElement {
+	fields += 1;
+	input.id = `field-${fields}`;
+	if (required) input.setAttribute('aria-required', 'true');
+	return element(
+		'div',
+		{ class: 'field' },
+		element('label', { for: input.id }, name, required && element('span', { class: 'required' }, ' required')),
+		input,
+	);
+}
+
+function curlOf(method: string, { url, headers, body }: Request): string {
+	const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+	const parts = [
+		...Object.entries(headers).map(([name, value]) =>
+			// The key belongs neither on the screen nor into a shell's history.
+			name === 'Authorization' ? '-H "Authorization: Bearer $KEY"' : `-H ${quoted(`${name}: ${value}`)}`,
+		),
+		...(typeof body === 'string' ? [`-d ${quoted(body)}`] : []),
+		...(body instanceof FormData
+			? [...body].map(
+					([name, value]) => `-F ${quoted(`${name}=${typeof value === 'string' ? value : `@${value.name}`}`)}`,
+				)
+			: []),
+	];
+	const verb = method === 'GET' ? [] : [`-X ${method}`];
+	return ['curl', ...verb, quoted(url), ...parts].join(' \\\n  ').replace('curl \\\n  ', 'curl ');
+}
+
+/** JSON with a line for each member; anything else as it is. */
+function pretty(text: string): string {
+	try {
+		return JSON.stringify(JSON.parse(text), null, 2);
+	} catch {
+		return text;
+	}
+}

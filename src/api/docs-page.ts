@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { AppError } from '../base/index.ts';
+import { openApiDocument } from '../contract/index.ts';
+import { type BytesReply, type HttpRequest, type Route, StaticFiles } from '../http/index.ts';
+
+/** Only the server's own files: no other host is asked for anything. */
+const POLICY =
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Parley API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/docs.css">
+</head>
+<body>
+<a class="skip" href="#operations">Skip to the operations</a>
+<header>
+<div class="title">
+<h1>Parley API <span id="version" class="soft"></span></h1>
+<a href="openapi.json">OpenAPI description</a> · <a href="../">Start page</a>
+</div>
+<div>
+<label for="key">API key, forgotten with the page</label>
+<input id="key" type="password" placeholder="sk_…" autocomplete="off" spellcheck="false">
+</div>
+<div>
+<label for="search">Search (press /)</label>
+<input id="search" type="search" autocomplete="off" spellcheck="false">
+</div>
+</header>
+<div class="layout">
+<nav aria-label="Operations"><details id="menu"><summary>All operations</summary><div id="list"></div></details></nav>
+<main>
+<p id="found" role="status" class="soft"></p>
+<p id="loading">Loading the description of the API …</p>
+<noscript><p>This page needs JavaScript. The same is in <a href="openapi.json">openapi.json</a>.</p></noscript>
+<div id="introduction"></div>
+<div id="operations" tabindex="-1"></div>
+</main>
+</div>
+<script type="module" src="docs/docs.js"></script>
+</body>
+</html>
+`;
+
+/** The description of the API, and the page that shows it. */
+export function docsPageRoutes({ version }: { version: string }): Route[] {
+	const documentation = new Documentation(version);
+	return [
+		{
+			method: 'GET',
+			path: '/api/openapi.json',
+			sampled: true,
+			handle: (request) => documentation.own('openapi.json', request),
+		},
+		{ method: 'GET', path: '/api/docs', sampled: true, handle: (request) => documentation.own('index.html', request) },
+		{
+			method: 'GET',
+			path: '/api/docs/{file}',
+			sampled: true,
+			handle: (request) => documentation.built(request.params.file as string, request),
+		},
+	];
+}
+
+/** Made and read when the first request needs it: most servers have none. */
+class Documentation {
+	readonly #version: string;
+	#own: StaticFiles | undefined;
+	#built: Promise<StaticFiles> | undefined;
+
+	constructor(version: string) {
+		this.#version = version;
+	}
+
+	/** The description of the API and the page around it. */
+	own(name: string, request: HttpRequest): BytesReply {
+		this.#own ??= new StaticFiles(
+			[
+				['index.html', PAGE],
+				['openapi.json', JSON.stringify(openApiDocument(this.#version))],
+			],
+			{ contentSecurityPolicy: POLICY },
+		);
+		return this.#own.reply(name, request);
+	}
+
+	/** The page's script and style sheet, which the build makes of src/api-docs. */
+	async built(name: string, request: HttpRequest): Promise<BytesReply> {
+		const folder = builtFiles();
+		if (folder === undefined) throw new AppError('not_found', 'The API docs are not built: run "npm run build".');
+		this.#built ??= StaticFiles.read(fileURLToPath(folder), undefined, { contentSecurityPolicy: POLICY }).catch(
+			(error: unknown) => {
+				// The next request tries again.
+				this.#built = undefined;
+				throw error;
+			},
+		);
+		return (await this.#built).reply(name, request);
+	}
+}
+
+/** Beside the bundled server, or where the build put them when Parley runs from its sources. */
+function builtFiles(): URL | undefined {
+	const places = ['./static/docs/', '../../.build/static/docs/'].map((place) => new URL(place, import.meta.url));
+	return places.find((place) => existsSync(new URL('docs.js', place)));
+}
