@@ -1,20 +1,30 @@
-# Parley from the one file: it is built in the first stage, and the second holds little else.
+# Parley from the one file. The first stage builds it; the second holds the file and little else.
 #   docker build -t parley .
 #   docker run -p 8080:8080 -v parley:/data parley
 FROM node:22-bookworm AS build
 WORKDIR /parley
+# The dependencies have a layer of their own, which is made again only when the lock file changes.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --include=dev --include=optional
 COPY . .
 RUN npm run build:binary
 
 FROM debian:bookworm-slim
-RUN useradd --system --uid 10001 --home-dir /data parley && install -d -o parley -g parley -m 700 /data /cache
+# The server runs as a user without rights. A new volume at /data takes over the owner and the mode of the folder.
+RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin parley \
+	&& install -d -o parley -g parley -m 700 /data /cache
 COPY --from=build /parley/.build/parley /usr/local/bin/parley
 USER parley
 WORKDIR /data
-ENV PARLEY_HOST=0.0.0.0 PARLEY_DATA_DIR=/data PARLEY_CACHE_DIR=/cache
+# A container listens on all of its addresses. The demo shows every deployment to everyone: it stays off.
+ENV PARLEY_HOST=0.0.0.0 PARLEY_DATA_DIR=/data PARLEY_CACHE_DIR=/cache PARLEY_DEMO=0
 # Unpacked while the image is made: a container starts warm, also with a read-only root.
 RUN ["parley", "--version"]
 VOLUME /data
 EXPOSE 8080
+# The image has neither Node nor curl: the file itself asks /healthz.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 CMD ["parley", "healthcheck"]
+# Running replies may take 30 seconds to end: give "docker stop" 45 (--stop-timeout 45).
+STOPSIGNAL SIGTERM
 ENTRYPOINT ["parley"]
 CMD ["serve"]

@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { doctorCommands } from './doctor.ts';
+import { healthcheckCommands } from './healthcheck.ts';
 import { keyCommands } from './keys.ts';
 import { userCommands } from './users.ts';
 import { workspaceCommands } from './workspaces.ts';
@@ -8,4 +9,10 @@ export { type Command, findCommand, runCommand, UsageError, usageOf } from './co
 export { terminalLines, terminalText } from './terminal-text.ts';
 
 /** Every command but `serve`, in the order in which they are explained. */
-export const commands: readonly Command[] = [...keyCommands, ...userCommands, ...workspaceCommands, ...doctorCommands];
+export const commands: readonly Command[] = [
+	...keyCommands,
+	...userCommands,
+	...workspaceCommands,
+	...doctorCommands,
+	...healthcheckCommands,
+];

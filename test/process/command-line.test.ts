@@ -291,6 +291,7 @@ test('help tells every command, and each tells how it is written', async (t) => 
 		'workspaces list',
 		'workspaces set-plan ID PLAN',
 		'doctor',
+		'healthcheck',
 	];
 	for (const command of commands) assert.ok(help.includes(`\n  ${command}`), command);
 	assert.match(await answer(dataDir, 'users', 'create', '--help'), /^parley users create EMAIL \[--name NAME\]/);
