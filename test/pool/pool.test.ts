@@ -11,6 +11,8 @@ let folder: string;
 let small: ParseJob;
 /** Takes many times longer to read than a thread takes to start. */
 let large: ParseJob;
+let endless: ParseJob;
+let hungry: ParseJob;
 before(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'parley-pool-'));
 	const store = async (file_name: string, text: string): Promise<ParseJob> => {
@@ -19,12 +21,20 @@ before(async () => {
 		return { path, file_name, content_type: null, title: null, url: null };
 	};
 	small = await store('small.txt', 'The warranty covers all defects for two years.');
-	large = await store(
-		'large.html',
-		`<html><body>${'<div><p>The <b>warranty</b> covers it.</p></div>'.repeat(150_000)}`,
-	);
+	endless = await store('endless.txt', `WAIT ${join(folder, 'never-removed')}`);
+	hungry = await store('hungry.txt', 'HEAP without end.');
+	large = await store('large.html', `<html><body>${'<div><p>The <b>warranty</b> covers it.</p></div>'.repeat(90_000)}`);
 });
 after(() => rm(folder, { recursive: true }));
+
+/** A pool whose parser does what a document's text says. */
+const openHostilePool = (limits?: Partial<PoolLimits>) =>
+	createPool({
+		threads: 1,
+		log: createLog('silent'),
+		parseWorker: { file: new URL('./hostile-worker.mjs', import.meta.url), execArgv: [] },
+		...(limits ? { limits } : {}),
+	});
 
 const openPool = (limits?: Partial<PoolLimits>) =>
 	createPool({ threads: 1, log: createLog('silent'), ...(limits ? { limits } : {}) });
@@ -51,13 +61,13 @@ test('a job over the bound is refused at once as unavailable, and the others are
 test('a file that takes too long is given up with a sentence; what waited behind it has its full time', async () => {
 	const begun = performance.now();
 	{
-		await using first = openPool();
+		await using first = openHostilePool();
 		await first.parse(small);
 	}
 	// What is long enough for a thread to start and read the small file, and too short for the large one, is for the machine to say.
 	const parseMs = Math.ceil(Math.max(1500, 3 * (performance.now() - begun)));
-	await using pool = openPool({ parseMs });
-	const slow = assert.rejects(pool.parse(large), {
+	await using pool = openHostilePool({ parseMs });
+	const slow = assert.rejects(pool.parse(endless), {
 		code: 'unreadable_file',
 		message: `Reading the file took longer than ${parseMs / 1000} seconds.`,
 	});
@@ -67,8 +77,8 @@ test('a file that takes too long is given up with a sentence; what waited behind
 });
 
 test('a file that takes too much memory is given up with a sentence, and the next one is read', async () => {
-	await using pool = openPool({ heapMb: 64 });
-	await assert.rejects(pool.parse(large), {
+	await using pool = openHostilePool({ heapMb: 64 });
+	await assert.rejects(pool.parse(hungry), {
 		code: 'resource_limit',
 		message: 'Reading the file takes more memory than this server allows.',
 	});
