@@ -13,6 +13,9 @@ export interface ConversationEvent {
 	data: string;
 }
 
+/** For which an encoded event is shared by followers that are told it one after the other. */
+const SHARED_MS = 1_000;
+
 export interface StreamOptions {
 	/** Null: from now on. */
 	after: StreamPosition | null;
@@ -36,17 +39,47 @@ export async function* streamConversation(
 	const from = after === null ? undefined : formatPosition(after);
 	for await (const item of transport.subscribe(conversationId, from, signal)) {
 		if (item.kind === 'delta') {
-			if (item.delta.seq !== finished) yield deltaEvent(item);
+			if (item.delta.seq !== finished) yield deltaOnce(item);
 			continue;
 		}
 		const { message_id, tool_call } = item.event.data;
 		if (tool_call && item.replayed && message_id === over) continue;
-		const told = await shape(store, item, audience);
+		const told = await shapeOnce(store, item, audience);
 		if (told === 'finished') finished = item.event.seq;
 		else if (told) yield told;
 		if (tool_call && item.replayed) over = told === null ? message_id : '';
 		if (item.event.data.text === 'closes' && item.event.data.message_id === until) return;
 	}
+}
+
+type Told = ReturnType<typeof shape>;
+
+/** Events that many followers hear at about the same time, encoded once for an audience and a position. */
+const shaped = new WeakMap<object, Map<string, { told: Told; since: number }>>();
+const deltas = new WeakMap<object, ConversationEvent>();
+
+/** Encoded by the first follower that hears it. What is read from the log is told as the message is then. */
+function shapeOnce(store: Pick<Store, 'get'>, item: Extract<StreamItem, { kind: 'event' }>, audience: Audience): Told {
+	if (item.replayed) return shape(store, item, audience);
+	const forms = shaped.get(item.event) ?? new Map<string, { told: Told; since: number }>();
+	shaped.set(item.event, forms);
+	const key = `${audience} ${formatPosition(item.position)}`;
+	const known = forms.get(key);
+	const now = performance.now();
+	// Whoever is late is told what the message is by then.
+	if (known !== undefined && now - known.since < SHARED_MS) return known.told;
+	const told = shape(store, item, audience);
+	forms.set(key, { told, since: now });
+	told.catch(() => forms.delete(key));
+	return told;
+}
+
+function deltaOnce(item: Extract<StreamItem, { kind: 'delta' }>): ConversationEvent {
+	const known = deltas.get(item.delta);
+	if (known?.id === formatPosition(item.position)) return known;
+	const event = deltaEvent(item);
+	deltas.set(item.delta, event);
+	return event;
 }
 
 function deltaEvent({ delta, position }: Extract<StreamItem, { kind: 'delta' }>): ConversationEvent {

@@ -2,7 +2,15 @@ import { AppError } from '../base/index.ts';
 import type { Store, StoredEvent } from '../store/index.ts';
 import { Place } from './place.ts';
 import type { StreamPosition } from './position.ts';
-import { Backlog, type StreamEvent, type StreamEventData, type StreamItem, type Topic } from './topic.ts';
+import {
+	Backlog,
+	type Happening,
+	type StreamEvent,
+	type StreamEventData,
+	type StreamItem,
+	type Topic,
+} from './topic.ts';
+import { WakeQueue } from './wake-queue.ts';
 
 export interface FollowOptions {
 	/** Where the client was; null: from now on, with a text that is growing given from its beginning. */
@@ -23,6 +31,7 @@ export class Outbox implements Disposable {
 	readonly #store: Pick<Store, 'events' | 'onEvents'>;
 	readonly #topics = new Map<string, Topic>();
 	readonly #unsubscribe: () => void;
+	readonly #wakeQueue = new WakeQueue();
 	#closed = false;
 
 	constructor(store: Pick<Store, 'events' | 'onEvents'>) {
@@ -37,7 +46,7 @@ export class Outbox implements Disposable {
 		const { growing } = topic;
 		const delta = { seq: growing.seq, message_id: growing.message_id, index: growing.text.length, text };
 		growing.text += text;
-		for (const follower of topic.followers) follower.push({ kind: 'delta', delta });
+		this.#tell(topic, { kind: 'delta', delta });
 	}
 
 	/** Ends a stream whose subject is gone: its followers are told no more, and end. */
@@ -46,7 +55,7 @@ export class Outbox implements Disposable {
 		if (!topic) return;
 		topic.closed = true;
 		topic.growing = null;
-		for (const follower of topic.followers) follower.wake();
+		this.#wakeQueue.wake(topic.followers);
 		this.#topics.delete(stream);
 	}
 
@@ -102,6 +111,7 @@ export class Outbox implements Disposable {
 		} finally {
 			signal.removeEventListener('abort', onAbort);
 			topic.followers.delete(backlog);
+			this.#wakeQueue.forget(backlog);
 			this.#release(stream, topic);
 		}
 	}
@@ -140,9 +150,15 @@ export class Outbox implements Disposable {
 			if (opens) topic.growing = { seq: event.seq, at: event.seq, message_id: data.message_id, text: '' };
 			else if (data?.text === 'closes') topic.growing = null;
 			else if (topic.growing) topic.growing.at = event.seq;
-			for (const follower of topic.followers) follower.push({ kind: 'event', event, replayed: false });
+			this.#tell(topic, { kind: 'event', event, replayed: false });
 			this.#release(event.stream, topic);
 		}
+	}
+
+	/** Every follower has the item at once, in order; only waking them is shared out over turns. */
+	#tell(topic: Topic, item: Happening): void {
+		for (const follower of topic.followers) follower.add(item);
+		this.#wakeQueue.wake(topic.followers);
 	}
 
 	#topic(stream: string): Topic {

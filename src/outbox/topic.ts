@@ -55,7 +55,14 @@ export class Backlog {
 	#wake: (() => void) | undefined;
 	overflown = false;
 
+	/** Adds an item and wakes the follower. */
 	push(item: Happening): void {
+		this.add(item);
+		this.wake();
+	}
+
+	/** Adds an item; the follower learns of it when it is woken. */
+	add(item: Happening): void {
 		// What came after a gap must not be told: the follower would resume behind it.
 		if (this.overflown) return;
 		const last = this.#items.at(-1);
@@ -74,7 +81,6 @@ export class Backlog {
 			this.#items = [];
 			this.#chars = 0;
 		}
-		this.wake();
 	}
 
 	/** Everything that waits, at once. */

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Outbox } from '../../src/outbox/index.ts';
+import { Backlog } from '../../src/outbox/topic.ts';
+import { WakeQueue } from '../../src/outbox/wake-queue.ts';
+import type { StoredEvent } from '../../src/store/index.ts';
+import { until } from '../support/until.ts';
+
+const THOUSANDS = 5_000;
+/** Followers of which none waits for another turn. */
+const FEW = 32;
+
+/** Followers that wait, and the order in which they wake. */
+function waiting(count: number): { followers: Set<Backlog>; woken: number[] } {
+	const followers = new Set<Backlog>();
+	const woken: number[] = [];
+	for (let at = 0; at < count; at++) {
+		const backlog = new Backlog();
+		followers.add(backlog);
+		void backlog.changed().then(() => woken.push(at));
+	}
+	return { followers, woken };
+}
+
+test('a few followers are woken in the turn in which something happens', async () => {
+	const { followers, woken } = waiting(FEW);
+	new WakeQueue().wake(followers);
+	await Promise.resolve();
+	await Promise.resolve();
+	assert.equal(woken.length, FEW);
+});
+
+test('thousands of followers are woken in order, and others get their turns in between', async () => {
+	const queue = new WakeQueue();
+	const { followers, woken } = waiting(THOUSANDS);
+	let turns = 0;
+	const seen = new Set<number>();
+	const count = () => {
+		turns += 1;
+		seen.add(woken.length);
+		if (woken.length < THOUSANDS) setImmediate(count);
+	};
+	queue.wake(followers);
+	setImmediate(count);
+	const other = waiting(1);
+	queue.wake(other.followers);
+	await new Promise((resolve) => setImmediate(resolve));
+	assert.equal(other.woken.length, 1, 'a follower of another stream does not wait');
+	await until('all are woken', () => woken.length === THOUSANDS);
+	assert.deepEqual(
+		woken,
+		Array.from({ length: THOUSANDS }, (_, at) => at),
+	);
+	assert.ok(seen.size >= 10, `others saw ${seen.size} steps in ${turns} turns`);
+});
+
+test('each of a thousand followers gets every event once and in order, also those that come faster than it is woken', async () => {
+	let hear: (events: StoredEvent[]) => void = () => {};
+	const outbox = new Outbox({
+		events: async () => [],
+		onEvents(listener) {
+			hear = listener;
+			return () => {};
+		},
+	});
+	const EVENTS = 20;
+	const got: number[][] = [];
+	const done = Array.from({ length: 1_000 }, async (_, at) => {
+		const seen: number[] = [];
+		got[at] = seen;
+		for await (const item of outbox.follow('s', { after: null, signal: new AbortController().signal })) {
+			seen.push(item.position.seq);
+			if (seen.length === EVENTS) return;
+		}
+	});
+	for (let seq = 1; seq <= EVENTS; seq++) {
+		const event = { id: `e${seq}`, stream: 's', seq, type: 'any', data: { message_id: 'm' }, created_at: 0 };
+		hear([event as StoredEvent]);
+		if (seq % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
+	}
+	await Promise.all(done);
+	const all = Array.from({ length: EVENTS }, (_, at) => at + 1);
+	for (const seen of got) assert.deepEqual(seen, all);
+	outbox[Symbol.dispose]();
+});
