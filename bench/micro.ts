@@ -6,8 +6,9 @@
  */
 import { Bench } from 'tinybench';
 import { ActorSystem } from '../src/actors/index.ts';
+import { encodeEvent } from '../src/base/index.ts';
 import { bodyValidator, operations } from '../src/contract/index.ts';
-import { encodeEvent, Router } from '../src/http/index.ts';
+import { Router } from '../src/http/index.ts';
 import { chunkDocument } from '../src/knowledge/chunking/index.ts';
 import type { Block } from '../src/knowledge/parsing/index.ts';
 import { countTerms, project, trainBasis } from '../src/knowledge/semantic/index.ts';

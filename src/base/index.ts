@@ -18,5 +18,6 @@ export { ReadWriteLock } from './read-write-lock.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { Rounds, type RoundsOptions } from './rounds.ts';
 export { SecretBox } from './secret-box.ts';
+export { encodeEvent, type ServerSentEvent } from './server-sent-event.ts';
 export { SlidingWindow } from './sliding-window.ts';
 export { goBeforeCommonThreads, lowerProcessPriority, standBack } from './thread-priority.ts';

@@ -19,12 +19,13 @@ import {
 	type ConversationMessage,
 	type SentMessage,
 } from './conversation-actor.ts';
+import { type ConversationEvent, EventEncoder, questionEvent } from './event-encoder.ts';
 import type { Expiry } from './expiry.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
 import { requireMetadata } from './metadata.ts';
 import type { Audience } from './present.ts';
 import { roundsOf } from './reply-rounds.ts';
-import { type ConversationEvent, questionEvent, streamConversation } from './stream.ts';
+import { streamConversation } from './stream.ts';
 import { titleOf } from './title.ts';
 
 export interface ConversationsOptions extends ConversationDependencies {
@@ -82,9 +83,11 @@ export class Conversations implements AsyncDisposable {
 	readonly #deps: ConversationsOptions;
 	readonly #actors: ActorSystem<ConversationMessage, ConversationAnswer>;
 	readonly #transport: Transport<ConversationMessage, ConversationAnswer, StreamItem>;
+	readonly #encoder: EventEncoder;
 
 	constructor(deps: ConversationsOptions) {
 		this.#deps = deps;
+		this.#encoder = new EventEncoder(deps.store);
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
 				const record = await deps.store.get('conversations', id);
@@ -170,7 +173,7 @@ export class Conversations implements AsyncDisposable {
 		conversationId: string,
 		options: { after: StreamPosition | null; signal: AbortSignal; audience: Audience; until?: string },
 	): AsyncGenerator<ConversationEvent, void, undefined> {
-		return streamConversation(this.#transport, this.#deps.store, conversationId, { until: null, ...options });
+		return streamConversation(this.#transport, this.#encoder, conversationId, { until: null, ...options });
 	}
 
 	/** The events of one turn, from its question to the end of its reply. */

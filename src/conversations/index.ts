@@ -6,7 +6,8 @@ export {
 	type NotedMessage,
 	type OutgoingMessage,
 } from './conversations.ts';
+export type { ConversationEvent } from './event-encoder.ts';
 export { type Audience, presentConversation, presentFor, presentForVisitor, presentMessage } from './present.ts';
 export { listMessages } from './reply-rounds.ts';
 export { Retention, type RetentionOptions } from './retention.ts';
-export { type ConversationEvent, endedTurnEvents, notedEvents } from './stream.ts';
+export { endedTurnEvents, notedEvents } from './stream.ts';

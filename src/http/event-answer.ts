@@ -17,19 +17,19 @@ export function writeEvents(answering: Answering, answer: EventAnswer): EventWri
 	const { res } = answering;
 	let begun = false;
 	let ending = false;
-	const write = (text: string | Uint8Array): boolean => {
+	const write = (piece: string | Uint8Array): boolean => {
 		let ok = true;
 		try {
 			res.cork(() => {
 				if (!begun) answer.writeHead();
 				begun = true;
-				ok = res.write(text);
+				ok = res.write(piece);
 			});
 		} catch (error) {
 			answering.breakOff(error);
 			return false;
 		}
-		answering.countStreamed(text);
+		answering.countStreamed(piece);
 		if (!ok) answering.waitForRoom();
 		return ok;
 	};

@@ -15,6 +15,5 @@ export { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
 export { RequestLog, type RequestLogOptions } from './request-log.ts';
 export { Router } from './router.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
-export { encodeEvent } from './sse.ts';
 export { StaticFiles, type StaticRules } from './static.ts';
 export type * from './types.ts';

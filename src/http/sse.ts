@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Deferred, deferred } from '../base/index.ts';
+import { type Deferred, deferred, encodeEvent } from '../base/index.ts';
+import { ReadyEvents } from './ready-events.ts';
 import type { Headers, SseEvent } from './types.ts';
 
 /** What every event stream says of itself: nobody on the way may cache, buffer or rewrite it. */
@@ -11,28 +12,17 @@ export const EVENT_STREAM_HEADERS: Headers = [
 
 /** A comment, which clients skip: it opens a stream that has nothing to say yet, and keeps one awake. */
 export const COMMENT = ':\n\n';
-/** Characters of ready events after which a turn ends: they are sent before more are pulled. */
+/** Characters or bytes of ready events after which a turn ends: they are sent before more are pulled. */
 const BATCH = 32 * 1024;
 
 /** Where an event stream goes to. */
 export interface EventSink {
 	/** Sends; false where the socket takes no more for now, and `writable()` will follow. */
-	write(text: string): boolean;
+	write(piece: string | Uint8Array): boolean;
 	/** Ends the answer properly. */
 	end(): void;
 	/** The events failed: breaks the connection off, so that the client does not take what it has for all there is. */
 	fail(error: unknown): void;
-}
-
-/** One event as sent (WHATWG HTML, section 9.2.6). A line break in `data` becomes a further `data` line. */
-export function encodeEvent(event: SseEvent): string {
-	const id = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
-	const data = /[\r\n]/.test(event.data) ? event.data.split(/\r\n|\r|\n/).join('\ndata: ') : event.data;
-	return `${id}event: ${oneLine(event.event)}\ndata: ${data}\n\n`;
-}
-
-function oneLine(text: string): string {
-	return /[\r\n\0]/.test(text) ? text.replace(/[\r\n\0]+/g, ' ') : text;
 }
 
 /**
@@ -43,7 +33,7 @@ export class EventWriter {
 	readonly #iterator: AsyncIterator<SseEvent>;
 	readonly #sink: EventSink;
 	readonly #heartbeat: NodeJS.Timeout;
-	#text = '';
+	readonly #ready = new ReadyEvents();
 	#opened = false;
 	/** Until the stream opens, with a comment where no event was ready by then. */
 	#opening: NodeJS.Immediate | null;
@@ -66,7 +56,7 @@ export class EventWriter {
 		const room = this.#room;
 		this.#room = null;
 		// The HTTP library moves what it buffered only along with a further write: where no event waits, a comment pushes.
-		this.#send(this.#text === '' ? COMMENT : this.#text);
+		this.#send(this.#ready.isEmpty ? COMMENT : this.#ready.take());
 		room.resolve();
 	}
 
@@ -79,7 +69,7 @@ export class EventWriter {
 	/** Ends the stream for the server's own reasons: what is ready is sent first. Resolves when the events are let go. */
 	async finish(): Promise<void> {
 		if (!this.#stop()) return;
-		if (this.#text !== '' || !this.#opened) this.#sink.write(this.#text === '' ? COMMENT : this.#text);
+		if (!this.#ready.isEmpty || !this.#opened) this.#sink.write(this.#ready.isEmpty ? COMMENT : this.#ready.take());
 		this.#sink.end();
 		await this.#release();
 	}
@@ -92,14 +82,14 @@ export class EventWriter {
 				const step = await this.#iterator.next();
 				if (this.#over) return;
 				if (step.done) break;
-				this.#text += encodeEvent(step.value);
+				this.#ready.add(step.value.bytes ?? encodeEvent(step.value));
 				this.#flushSoon();
 				// Events that are always ready, at a client that always takes them, would leave nobody else a turn.
-				if (this.#text.length >= BATCH) await nextTurn();
+				if (this.#ready.length >= BATCH) await nextTurn();
 			}
 		} catch (error) {
 			if (!this.#stop()) return;
-			if (this.#text !== '') this.#sink.write(this.#text);
+			if (!this.#ready.isEmpty) this.#sink.write(this.#ready.take());
 			this.#sink.fail(error);
 			return;
 		}
@@ -115,20 +105,19 @@ export class EventWriter {
 		this.#flushing = true;
 		process.nextTick(() => {
 			this.#flushing = false;
-			if (!this.#over && this.#room === null && this.#text !== '') this.#send(this.#text);
+			if (!this.#over && this.#room === null && !this.#ready.isEmpty) this.#send(this.#ready.take());
 		});
 	}
 
-	#send(text: string): void {
-		this.#text = '';
+	#send(piece: string | Uint8Array): void {
 		this.#opened = true;
 		this.#stopOpening();
 		this.#heartbeat.refresh();
-		if (!this.#sink.write(text)) this.#room ??= deferred();
+		if (!this.#sink.write(piece)) this.#room ??= deferred();
 	}
 
 	#beat(): void {
-		if (this.#room === null && this.#text === '') this.#send(COMMENT);
+		if (this.#room === null && this.#ready.isEmpty) this.#send(COMMENT);
 	}
 
 	/** Whether this call was the one that stopped the stream. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ErrorCode } from '../base/index.ts';
+import type { ErrorCode, ServerSentEvent } from '../base/index.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 /** Header pairs in the order in which they are sent. Names are lower-case by convention. */
@@ -92,10 +92,9 @@ export interface BytesReply {
 }
 
 /** One server-sent event. `data` is one line. */
-export interface SseEvent {
-	id?: string;
-	event: string;
-	data: string;
+export interface SseEvent extends ServerSentEvent {
+	/** What `encodeEvent` makes of it, in UTF-8, where many streams send the same. */
+	bytes?: Uint8Array | null;
 }
 
 /** An answer that goes on: status 200, `text/event-stream`, until the iterable ends, throws, or the client leaves. */

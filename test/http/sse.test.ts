@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createParser } from 'eventsource-parser';
-import { deferred } from '../../src/base/index.ts';
+import { deferred, encodeEvent } from '../../src/base/index.ts';
 import type { EventsReply, HttpRequest, Route, SseEvent } from '../../src/http/index.ts';
-import { EventWriter, encodeEvent } from '../../src/http/sse.ts';
+import { EventWriter } from '../../src/http/sse.ts';
 import { eventually, Peer, start } from './harness.ts';
 
 function streaming(events: (request: HttpRequest) => AsyncIterable<SseEvent>, headers?: EventsReply['headers']): Route {
@@ -48,6 +48,31 @@ test('an event is written byte for byte as the standard has it', () => {
 		encodeEvent({ id: '1\nevent: x', event: 'a\r\ndata: y', data: '' }),
 		'id: 1 event: x\nevent: a data: y\ndata: \n\n',
 	);
+});
+
+test('events that come with their bytes are sent as these, in order with others and in one write', async (t) => {
+	const bytes = Buffer.from(encodeEvent({ id: '2.0', event: 'two', data: '"☕"' }));
+	const shared = { id: '2.0', event: 'two', data: '"not read"', bytes };
+	async function* mixed(): AsyncGenerator<SseEvent> {
+		yield { id: '1.0', event: 'one', data: '"ü"', bytes: null };
+		yield shared;
+		yield { id: '3.0', event: 'three', data: '{}' };
+	}
+	async function* one(): AsyncGenerator<SseEvent> {
+		yield shared;
+	}
+	const { port, url } = await start(t, [
+		streaming(mixed),
+		{ method: 'GET', path: '/one', handle: () => ({ events: one() }) },
+	]);
+	const expected =
+		'id: 1.0\nevent: one\ndata: "ü"\n\nid: 2.0\nevent: two\ndata: "☕"\n\nid: 3.0\nevent: three\ndata: {}\n\n';
+	assert.equal(await (await fetch(`${url}/events`)).text(), expected);
+	assert.equal(await (await fetch(`${url}/one`)).text(), bytes.toString());
+	const peer = new Peer(t, port);
+	peer.send(GET);
+	await peer.untilText('\r\n0\r\n\r\n');
+	assert.equal(chunksOf(peer.text).length, 1);
 });
 
 test('a stream says that it must not be kept, and ends when its events do', async (t) => {

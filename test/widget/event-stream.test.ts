@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeEvent } from '../../src/http/sse.ts';
+import { encodeEvent } from '../../src/base/index.ts';
 import { readEvents } from '../../src/widget/transport/event-stream.ts';
 
 function bodyOf(chunks: Uint8Array[]): ReadableStream<Uint8Array> {

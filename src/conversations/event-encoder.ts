@@ -1,0 +1,125 @@
+import { encodeEvent, Lru } from '../base/index.ts';
+import type { StreamEventName } from '../contract/index.ts';
+import { type Delta, formatPosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
+import type { MessageRecord, Store } from '../store/index.ts';
+import { type Audience, presentCallFor, presentFor } from './present.ts';
+
+/** An event of a conversation as its followers get it: one server-sent event. */
+export interface ConversationEvent {
+	/** The position after it, for resuming. */
+	id: string;
+	event: StreamEventName;
+	/** One line of JSON whose `type` repeats the event's name. */
+	data: string;
+	/** All of it as sent, once more than one follower has got it. */
+	bytes: Uint8Array | null;
+}
+
+/** Null: the message was erased. `finished`: a reply that has ended replays as its closing event alone. */
+type Encoded = ConversationEvent | 'finished' | null;
+type EventItem = Extract<StreamItem, { kind: 'event' }>;
+type DeltaItem = Extract<StreamItem, { kind: 'delta' }>;
+
+/** For how long an encoded event is shared (ms). Later followers get the message as it is by then. */
+const SHARED_MS = 1_000;
+/** Encoded events that are kept for further followers. Those being sent to many are used all the time, so they stay. */
+const SHARED_EVENTS = 32;
+
+/** Encodes what happens in conversations: once for all followers of one audience that get it at about the same time. */
+export class EventEncoder {
+	readonly #store: Pick<Store, 'get'>;
+	readonly #events = new Lru<string, { encoded: Promise<Encoded>; since: number }>(SHARED_EVENTS);
+	#lastDelta: { delta: Delta; event: ConversationEvent } | null = null;
+
+	constructor(store: Pick<Store, 'get'>) {
+		this.#store = store;
+	}
+
+	/** An event of the log. One that is replayed shows the message as it is now. */
+	async event(item: EventItem, audience: Audience): Promise<Encoded> {
+		if (item.replayed) return this.#encode(item, audience);
+		const key = `${item.event.stream} ${item.event.id} ${formatPosition(item.position)} ${audience}`;
+		const known = this.#events.get(key);
+		const now = performance.now();
+		if (known !== undefined && now - known.since < SHARED_MS) return shared(await known.encoded);
+		const encoded = this.#encode(item, audience);
+		this.#events.set(key, { encoded, since: now });
+		encoded.catch(() => this.#events.delete(key));
+		return encoded;
+	}
+
+	delta({ delta, position }: DeltaItem): ConversationEvent {
+		const last = this.#lastDelta;
+		const id = formatPosition(position);
+		if (last?.event.id === id && isSame(last.delta, delta)) return shared(last.event);
+		const { message_id, index, text } = delta;
+		const data = JSON.stringify({ type: 'message.delta', message_id, index, delta: text });
+		const event: ConversationEvent = { id, event: 'message.delta', data, bytes: null };
+		this.#lastDelta = { delta, event };
+		return event;
+	}
+
+	async #encode({ event, position, replayed }: EventItem, audience: Audience): Promise<Encoded> {
+		const record = await this.#store.get('messages', event.data.message_id);
+		if (!record) return null;
+		const encoded = (name: StreamEventName, body: object) => conversationEvent(name, body, position);
+		if (event.data.tool_call) {
+			// Of a reply that has ended: what follows says it all.
+			if (replayed && record.status !== 'in_progress') return null;
+			const tool_call = presentCallFor(audience, event.data.tool_call);
+			return encoded(event.type as StreamEventName, { message_id: record.id, tool_call });
+		}
+		const opens = event.data.text === 'opens';
+		if (opens && replayed && record.status !== 'in_progress') return 'finished';
+		const message = presentFor(audience, record);
+		switch (event.type) {
+			case 'message.reset':
+				return encoded('message.reset', { message_id: record.id });
+			case 'message.failed':
+				// A repeat of the request has restarted the reply since: later events tell of that.
+				if (record.status !== 'failed') return null;
+				return encoded('message.failed', { message, error: record.error });
+			case 'message.completed':
+				return encoded('message.completed', { message });
+			default: {
+				// As it began, even if the reply has ended in the meantime: its text follows.
+				const begun = {
+					content: '',
+					status: 'in_progress',
+					citations: [],
+					tool_calls: [],
+					error: null,
+					completed_at: null,
+				};
+				const usage = 'usage' in message ? { usage: null } : {};
+				return encoded('message.created', { message: opens ? { ...message, ...begun, ...usage } : message });
+			}
+		}
+	}
+}
+
+/** A question as it was created, for a follower that joins its turn later. */
+export function questionEvent(question: MessageRecord, seq: number, audience: Audience): ConversationEvent {
+	return conversationEvent('message.created', { message: presentFor(audience, question) }, { seq, offset: 0 });
+}
+
+export function conversationEvent(name: StreamEventName, body: object, position: StreamPosition): ConversationEvent {
+	const data = JSON.stringify({ type: name, ...body });
+	return { id: formatPosition(position), event: name, data, bytes: null };
+}
+
+/** Encoded when the second follower gets it: most events have one follower, whose text needs no further copy. */
+function shared<E extends Encoded>(encoded: E): E {
+	if (encoded !== null && typeof encoded === 'object') encoded.bytes ??= Buffer.from(encodeEvent(encoded));
+	return encoded;
+}
+
+/** A text only grows, so its place and length say what it is. */
+function isSame(one: Delta, other: Delta): boolean {
+	return (
+		one.message_id === other.message_id &&
+		one.seq === other.seq &&
+		one.index === other.index &&
+		one.text.length === other.text.length
+	);
+}
