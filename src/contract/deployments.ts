@@ -36,11 +36,48 @@ const appearance = {
 		maxItems: 10,
 		examples: [['How long is the warranty?']],
 	}),
+	assistant_name: NullableText({
+		minLength: 1,
+		maxLength: 80,
+		pattern: '\\S',
+		description: 'What stands at the top of the widget, beside the logo or its own initial.',
+		examples: ['Kettle help'],
+	}),
+	status_text: NullableText({
+		maxLength: 120,
+		description: 'One line below the name, after the disclosure.',
+		examples: ['Answers from our manuals'],
+	}),
+	logo_url: NullableText({
+		maxLength: 2000,
+		pattern: '^https://[^\\s]+$',
+		description:
+			'An image for the top of the widget, square. https. Pages with a Content-Security-Policy must allow it in img-src; where it cannot be loaded the initial of the name stands there.',
+		examples: ['https://shop.example/logo.png'],
+	}),
+	privacy_url: NullableText({
+		maxLength: 2000,
+		pattern: '^https?://[^\\s]+$',
+		description: 'The privacy notice, linked in the menu of the widget.',
+		examples: ['https://shop.example/privacy'],
+	}),
+	disclosure_text: NullableText({
+		maxLength: 120,
+		description: 'Says that an AI answers. Default: "AI assistant" in the language of the visitor.',
+		examples: ['Answers by AI'],
+	}),
+	font_family: OneOf(['system', 'inherit', 'serif', 'mono'], {
+		description: 'Default system. `inherit`: the font of the page.',
+	}),
+	radius: OneOf(['none', 'small', 'medium', 'large'], { description: 'How round corners are. Default medium.' }),
 };
 const features = {
 	streaming: Type.Boolean({ description: 'Default true.' }),
 	rich_content: Type.Boolean({ description: 'Default true.' }),
 	jwt_required: Type.Boolean({ description: 'Default false.' }),
+	ai_disclosure: Type.Boolean({
+		description: 'Default true: the widget says that an AI answers (EU AI Act, article 50).',
+	}),
 };
 const rate_limit = {
 	messages_per_minute: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Per visitor. Default 20.' }),

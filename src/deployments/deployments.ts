@@ -3,6 +3,7 @@ import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } fro
 import { type Deployment, type DeploymentCreate, type DeploymentPatch, HIDDEN } from '../contract/index.ts';
 import { type DeploymentRecord, decideAndCommit, type IdempotencyRecord, type Store } from '../store/index.ts';
 import { createAllowlist } from './allowlist.ts';
+import { appearanceOf, featuresOf } from './appearance.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
 import type { OpenStream, StreamedVisit } from './open-stream.ts';
 import { OpenStreams } from './open-streams.ts';
@@ -29,8 +30,8 @@ export function presentDeployment(record: DeploymentRecord): Deployment {
 		name: record.name,
 		assistant_id: record.assistant_id,
 		allowed_domains: record.allowed_domains,
-		appearance: record.appearance,
-		features: record.features,
+		appearance: appearanceOf(record),
+		features: featuresOf(record),
 		rate_limit: record.rate_limit,
 		jwt: record.jwt && { ...record.jwt, secret: record.jwt.secret === null ? null : HIDDEN },
 		status: record.status,

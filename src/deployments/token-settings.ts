@@ -14,7 +14,7 @@ export interface TokenSettings {
  * Nobody could be let in where tokens are required and cannot be verified.
  * @throws AppError `invalid_request`
  */
-export function requireKey(features: Features, jwt: DeploymentJwt | null): void {
+export function requireKey(features: Pick<Features, 'jwt_required'>, jwt: DeploymentJwt | null): void {
 	if (!features.jwt_required || jwt !== null) return;
 	const message = 'is required while features.jwt_required is true';
 	throw new AppError('invalid_request', `/jwt ${message}.`, { details: [{ path: '/jwt', message }] });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { WidgetConfig } from '../contract/index.ts';
 import type { DeploymentRecord } from '../store/index.ts';
+import { appearanceOf, featuresOf } from './appearance.ts';
 
 /** The widget configuration as it goes over the wire, made once per change. */
 export interface RenderedConfig {
@@ -13,8 +14,8 @@ export function renderConfig(record: DeploymentRecord): RenderedConfig {
 	const config: WidgetConfig = {
 		deployment_id: record.id,
 		assistant_id: record.assistant_id,
-		appearance: record.appearance,
-		features: record.features,
+		appearance: appearanceOf(record),
+		features: featuresOf(record),
 		rate_limit: record.rate_limit,
 	};
 	const body = Buffer.from(JSON.stringify(config));

@@ -195,8 +195,10 @@ export interface DeploymentRecord extends Owned {
 	name: string;
 	assistant_id: string;
 	allowed_domains: string[];
-	appearance: Appearance;
-	features: Features;
+	/** What it does not set has a default, which is filled in when it is read. */
+	appearance: Partial<Appearance> &
+		Pick<Appearance, 'primary_color' | 'theme' | 'position' | 'greeting' | 'suggested_questions'>;
+	features: Partial<Features> & Pick<Features, 'streaming' | 'rich_content' | 'jwt_required'>;
 	rate_limit: DeploymentRateLimit;
 	/** How visitors' tokens are verified, its secret sealed. */
 	jwt: DeploymentJwt | null;

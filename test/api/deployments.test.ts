@@ -21,14 +21,27 @@ test('a new deployment is answered whole, with its defaults, and lets nobody in 
 		name: 'Guide',
 		assistant_id: assistant,
 		allowed_domains: [],
-		features: { streaming: true, rich_content: true, jwt_required: false },
+		features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true },
 		rate_limit: { messages_per_minute: 20 },
 		jwt: null,
 		status: 'active',
 	});
 	assert.deepEqual(
 		{ ...appearance, greeting: '' },
-		{ primary_color: '#4f46e5', theme: 'light', position: 'bottom-right', greeting: '', suggested_questions: [] },
+		{
+			primary_color: '#4f46e5',
+			theme: 'light',
+			position: 'bottom-right',
+			greeting: '',
+			suggested_questions: [],
+			assistant_name: null,
+			status_text: null,
+			logo_url: null,
+			privacy_url: null,
+			disclosure_text: null,
+			font_family: 'system',
+			radius: 'medium',
+		},
 	);
 	assert.deepEqual((await app.call('GET', `${DEPLOYMENTS}/${id}`)).body, body);
 });
@@ -51,9 +64,40 @@ test('a change merges appearance and features member by member, and replaces lis
 		...before,
 		allowed_domains: ['c.example'],
 		appearance: { ...before.appearance, suggested_questions: ['Three?'], greeting: 'Hello' },
-		features: { streaming: false, rich_content: false, jwt_required: false },
+		features: { streaming: false, rich_content: false, jwt_required: false, ai_disclosure: true },
 		updated_at: body.updated_at,
 	});
+});
+
+test('what the widget shows of its own is set, cleared by null, and refused where it is not safe', async () => {
+	const { body: made } = await app.call('POST', DEPLOYMENTS, {
+		assistant_id: assistant,
+		appearance: { assistant_name: 'Kettle help', logo_url: 'https://shop.example/logo.png', radius: 'large' },
+		features: { ai_disclosure: false },
+	});
+	assert.deepEqual(
+		[made.appearance.assistant_name, made.appearance.logo_url, made.appearance.radius, made.features.ai_disclosure],
+		['Kettle help', 'https://shop.example/logo.png', 'large', false],
+	);
+	const { body } = await app.call('PATCH', `${DEPLOYMENTS}/${made.id}`, {
+		appearance: { logo_url: null, status_text: 'Answers from our manuals' },
+	});
+	assert.deepEqual(
+		[body.appearance.assistant_name, body.appearance.logo_url, body.appearance.status_text],
+		['Kettle help', null, 'Answers from our manuals'],
+	);
+	for (const [field, value] of [
+		['logo_url', 'http://shop.example/logo.png'],
+		['logo_url', 'data:image/svg+xml,<svg/>'],
+		['privacy_url', 'javascript:alert(1)'],
+		['assistant_name', '   '],
+		['font_family', 'url(https://evil.example/)'],
+		['radius', '12px'],
+	] as const) {
+		const answer = await app.call('PATCH', `${DEPLOYMENTS}/${made.id}`, { appearance: { [field]: value } });
+		assert.equal(answer.status, 400, `${field} ${value}`);
+		assert.equal(answer.body.error.details[0].path, `/appearance/${field}`);
+	}
 });
 
 test('archiving and reviving', async () => {

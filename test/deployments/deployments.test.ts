@@ -74,7 +74,7 @@ test('a change is seen by the very next request, and its bytes and ETag change w
 	assert.equal(after.allows('https://new.example'), true);
 	assert.notEqual(after.config.etag, etag);
 	const { appearance } = JSON.parse(after.config.body.toString());
-	assert.deepEqual(appearance, { ...deployment.appearance, greeting: 'Welcome' });
+	assert.deepEqual(appearance, { ...presentDeployment(deployment).appearance, greeting: 'Welcome' });
 });
 
 test('a change that the widget cannot see keeps bytes and ETag', async () => {
@@ -297,8 +297,15 @@ test('a new deployment has the documented defaults under what was given', async 
 			position: 'bottom-right',
 			greeting: 'Hi! How can I help you?',
 			suggested_questions: [],
+			assistant_name: null,
+			status_text: null,
+			logo_url: null,
+			privacy_url: null,
+			disclosure_text: null,
+			font_family: 'system',
+			radius: 'medium',
 		},
-		features: { streaming: false, rich_content: true, jwt_required: false },
+		features: { streaming: false, rich_content: true, jwt_required: false, ai_disclosure: true },
 		rate_limit: { messages_per_minute: 20 },
 		jwt: null,
 		status: 'active',

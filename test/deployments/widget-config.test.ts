@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bodyValidator, WidgetConfig } from '../../src/contract/index.ts';
+import { appearanceOf } from '../../src/deployments/appearance.ts';
 import { renderConfig } from '../../src/deployments/widget-config.ts';
 import type { DeploymentRecord } from '../../src/store/index.ts';
 import { deploymentRecord } from './records.ts';
@@ -30,7 +31,13 @@ const record: fc.Arbitrary<DeploymentRecord> = fc
 	});
 
 test('the bytes are the JSON of the widget configuration: all that the widget needs and nothing else', () => {
-	const deployment = deploymentRecord();
+	const base = deploymentRecord();
+	const own = { assistant_name: 'Kettle help', radius: 'large', font_family: 'serif' } as const;
+	const deployment = {
+		...base,
+		appearance: appearanceOf({ ...base, appearance: { ...base.appearance, ...own } }),
+		features: { ...base.features, ai_disclosure: false },
+	};
 	const { body } = renderConfig(deployment);
 	const config: unknown = JSON.parse(body.toString('utf8'));
 	assert.deepEqual(config, {
@@ -42,6 +49,23 @@ test('the bytes are the JSON of the widget configuration: all that the widget ne
 	});
 	bodyValidator(WidgetConfig)(config);
 	assert.deepEqual(Object.keys(config as object), Object.keys(WidgetConfig.properties));
+});
+
+test('a deployment that was stored before names, logos and the disclosure were settings is served with their defaults', () => {
+	const deployment = deploymentRecord();
+	const config = JSON.parse(renderConfig(deployment).body.toString('utf8'));
+	assert.deepEqual(config.appearance, {
+		...deployment.appearance,
+		assistant_name: null,
+		status_text: null,
+		logo_url: null,
+		privacy_url: null,
+		disclosure_text: null,
+		font_family: 'system',
+		radius: 'medium',
+	});
+	assert.deepEqual(config.features, { ...deployment.features, ai_disclosure: true });
+	bodyValidator(WidgetConfig)(config);
 });
 
 test('the ETag is strong, and changes exactly when the bytes do', () => {
