@@ -9,6 +9,7 @@ import { tie } from './page/owners.ts';
 import { type Side, takePlace } from './page/places.ts';
 import { whenRemoved } from './page/presence.ts';
 import { styleSheet } from './page/style-sheets.ts';
+import { declaredScheme, watchScheme } from './page/theme.ts';
 import css from './page/widget.css';
 import type { Widget, WidgetOptions } from './public.d.ts';
 import { brandColours } from './text/colours.ts';
@@ -85,9 +86,14 @@ export function createWidget(options: WidgetOptions): Widget {
 	};
 	const paint = () => {
 		if (signal.aborted || isRemoved) return;
-		const { primary_color, theme, position } = { ...config?.appearance };
+		const { primary_color, theme, position, radius, font_family } = { ...config?.appearance };
 		const wanted = options.theme ?? theme ?? 'auto';
-		const shade = wanted === 'dark' || (wanted === 'auto' && dark.matches) ? 'dark' : 'light';
+		const own = wanted === 'auto' ? (declaredScheme() ?? (dark.matches ? 'dark' : 'light')) : wanted;
+		const shade = own === 'dark' ? 'dark' : 'light';
+		frame.dataset.radius = radius ?? 'medium';
+		frame.dataset.font = font_family ?? 'system';
+		if (font_family === 'inherit') frame.style.fontFamily = getComputedStyle(document.body).fontFamily;
+		else frame.style.removeProperty('font-family');
 		frame.dataset.theme = shade;
 		const side: Side = options.position ?? position ?? 'bottom-right';
 		if (frame.dataset.side !== side) {
@@ -105,6 +111,7 @@ export function createWidget(options: WidgetOptions): Widget {
 		launcher.show(buttonLabel(language, isOpen), isOpen, unread);
 	};
 	dark.addEventListener('change', paint, { signal });
+	watchScheme(paint, signal);
 
 	/** A file of the widget's. Browsers may remember under a name that it could not be had. */
 	const load = (name: string) => {
@@ -242,6 +249,8 @@ export function createWidget(options: WidgetOptions): Widget {
 			if (isOpen) {
 				dispatchEvent(new CustomEvent(OPENING, { detail: host }));
 				const wasOpen = frame.classList.contains('open');
+				// Its place is the button's, where that is the only one on its side of the page.
+				frame.classList.toggle('raised', spot?.isShared() ?? false);
 				frame.classList.add('open');
 				host.toggleAttribute('data-open', true);
 				chat?.show(true, takeFocus);

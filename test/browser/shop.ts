@@ -155,6 +155,11 @@ export function chatOn(page: Page, which = 0) {
 			await this.field.fill(text);
 			await this.field.press('Enter');
 		},
+		/** Begins a new conversation. */
+		async restart() {
+			await this.control('More').click();
+			await this.control('New conversation').click();
+		},
 		/** Waits until the last reply has this text. */
 		async says(text: string | RegExp) {
 			await this.panel.locator('.message.theirs', { hasText: text }).last().waitFor();

@@ -219,7 +219,7 @@ test('a message of a conversation that was left is not sent into the next one', 
 	await chat.notice.waitFor({ state: 'detached' });
 	await chat.ask('Leave this.');
 	await chat.notice.getByText('Please sign in').waitFor();
-	await chat.control('New conversation').click();
+	await chat.restart();
 	await identify(600);
 	await chat.notice.waitFor({ state: 'detached' });
 	await chat.ask('Send this.');
@@ -239,7 +239,7 @@ test('a new conversation stops the reply of the one before', { skip }, async () 
 	await chat.open();
 	await chat.ask('Tell me.');
 	await chat.says('It is a long story');
-	await chat.control('New conversation').click();
+	await chat.restart();
 	await until('it is stopped', async () => (await stored(shop.app.call, deployment))[1]?.status === 'stopped');
 	assert.equal(await chat.messages.count(), 1);
 });
@@ -292,6 +292,6 @@ test('two tabs of one visitor are in one conversation', { skip }, async () => {
 	await answered(shop.app.call, deployment, 4);
 	await two.control('Send').waitFor();
 	// A conversation that is begun anew is so in both.
-	await two.control('New conversation').click();
+	await two.restart();
 	await until('the first one is empty too', async () => (await one.messages.count()) === 1);
 });

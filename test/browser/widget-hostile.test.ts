@@ -15,7 +15,7 @@ after(() => shop?.[Symbol.asyncDispose]());
 
 /** What there may be in the chat, and nothing else. */
 const HARMLESS = new Set(
-	'a b blockquote br button code del div em form h2 h3 h4 header hr i li ol p path pre span strong svg table td textarea th tr ul'.split(
+	'a b blockquote br button code del div em form h2 h3 h4 header hr i li ol p path pre span strong svg table td textarea th time tr ul'.split(
 		' ',
 	),
 );

@@ -123,7 +123,7 @@ test('what waits for its turn is seen, and what could not be sent is not lost wi
 	await chat.notice.getByText('That was a lot at once').waitFor();
 	await page.evaluate('Parley.send("Three")');
 	await chat.messages.filter({ hasText: 'Three' }).waitFor();
-	await chat.control('New conversation').click();
+	await chat.restart();
 	assert.equal(await chat.field.inputValue(), 'Two, a long one\nThree');
 	assert.equal(await chat.control('How long?').isDisabled(), true);
 	await shop.app.call('PATCH', `/api/v1/deployments/${deployment}`, { rate_limit: { messages_per_minute: 5 } });
@@ -196,7 +196,7 @@ test('whoever waits for a person hears of them on the next page too, with the ch
 	await chat.live.getByText('Maria: Here I am.').waitFor({ state: 'attached' });
 	// A conversation that is begun anew waits for nobody.
 	await chat.button.click();
-	await chat.control('New conversation').click();
+	await chat.restart();
 	await chat.control('Close chat').click();
 	let chats = 0;
 	page.on('request', (request) => {

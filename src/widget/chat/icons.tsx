@@ -1,8 +1,9 @@
 import { type Drawing, h } from './elements.ts';
 
 const SHAPES = {
-	close: 'M6 9l6 6 6-6',
-	restart: 'M12 5v14M5 12h14',
+	close: 'M6 6l12 12M18 6L6 18',
+	menu: 'M5 12h.01M12 12h.01M19 12h.01',
+	document: 'M6 3h8l4 4v14H6zM9 12h6M9 16h6',
 	send: 'M12 19V5M6 11l6-6 6 6',
 	up: 'M7 10v10H4V10zl4-7q3 0 2 6h6q1 0 1 1l-2 8q0 2-2 2H7',
 	down: 'M17 14V4h3v10zl-4 7q-3 0-2-6H5q-1 0-1-1l2-8q0-2 2-2h9',
@@ -27,10 +28,12 @@ export interface IconButtonProps {
 	onClick(): void;
 	small?: boolean;
 	pressed?: boolean;
+	/** Whether what it opens is open. */
+	expanded?: boolean;
 }
 
 /** A button that shows a drawing alone. */
-export function IconButton({ shape, label, onClick, small, pressed }: IconButtonProps): Drawing {
+export function IconButton({ shape, label, onClick, small, pressed, expanded }: IconButtonProps): Drawing {
 	return (
 		<button
 			type="button"
@@ -38,6 +41,7 @@ export function IconButton({ shape, label, onClick, small, pressed }: IconButton
 			title={label}
 			aria-label={label}
 			aria-pressed={pressed}
+			aria-expanded={expanded}
 			onClick={onClick}
 		>
 			<Icon shape={shape} />

@@ -1,6 +1,7 @@
 import type { Strings } from '../languages/strings.ts';
 import { styleSheet } from '../page/style-sheets.ts';
 import { parseMarkdown, plainText } from '../text/markdown.ts';
+import { closeByBack } from './back.ts';
 import css from './chat.css';
 import { fit } from './composer.tsx';
 import type { Chat, ChatOptions } from './contract.ts';
@@ -37,6 +38,13 @@ export function createChat(options: ChatOptions): Chat {
 	/** Whether the end is to stay in sight. */
 	let atEnd = true;
 	let uncover: (() => void) | null = null;
+	let back: ReturnType<typeof closeByBack> | null = null;
+	let menuOpen = false;
+	let logoFailed = false;
+	/** Where the log was scrolled to by the chat itself. */
+	let scrolledTo = -1;
+	const name = options.title ?? config?.appearance.assistant_name;
+	const clock = new Intl.DateTimeFormat(options.language, { dateStyle: 'medium', timeStyle: 'short' });
 
 	const problem: Notice | null = options.problem && { says: sentenceFor(options.problem.status) };
 	const session =
@@ -85,10 +93,14 @@ export function createChat(options: ChatOptions): Chat {
 		clearTimeout(timer);
 		timer = 0;
 		const modal = open && small.matches;
-		if (modal) uncover ??= coverPage(place);
-		else {
+		if (modal) {
+			uncover ??= coverPage(place);
+			back ??= closeByBack(onClose);
+		} else {
 			uncover?.();
 			uncover = null;
+			back?.end();
+			back = null;
 		}
 		const hadFocus = place.contains(root.activeElement);
 		draw(place, [
@@ -97,14 +109,27 @@ export function createChat(options: ChatOptions): Chat {
 				config={config}
 				problem={problem}
 				strings={strings}
-				title={options.title ?? strings.title}
+				title={name ?? strings.title}
+				isNamed={Boolean(name)}
+				menuOpen={menuOpen}
+				logoFailed={logoFailed}
+				time={(at: string) => clock.format(new Date(at))}
+				onLogoFailed={() => {
+					logoFailed = true;
+					soon();
+				}}
+				onMenu={() => {
+					menuOpen = !menuOpen;
+					show();
+				}}
 				open={open}
 				modal={modal}
 				openSources={openSources}
 				copiedText={copiedText}
-				onClose={onClose}
+				onClose={leave}
 				onReload={options.onReload}
 				onRestart={() => {
+					menuOpen = false;
 					const unsent = session?.startAnew() ?? [];
 					show();
 					if (unsent.length) write([...unsent, place.querySelector('textarea')?.value].join('\n').trim());
@@ -127,11 +152,14 @@ export function createChat(options: ChatOptions): Chat {
 					else openSources.set(id, number);
 					atEnd = false;
 					show();
-					root.getElementById(id)?.querySelector('.source')?.scrollIntoView({ block: 'nearest' });
+					root.getElementById(id)?.querySelector('.document')?.scrollIntoView({ block: 'nearest' });
 				}}
 				onCopy={copy}
 				onScroll={() => {
 					const { scrollHeight, scrollTop, clientHeight } = log();
+					// Only where the visitor has scrolled.
+					if (Math.abs(scrollTop - scrolledTo) < 2) return;
+					scrolledTo = -1;
 					atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
 				}}
 			/>,
@@ -144,9 +172,24 @@ export function createChat(options: ChatOptions): Chat {
 		// What was focused may be gone, or of no use any more; whoever uses the keyboard is not.
 		if (open && hadFocus && !root.activeElement?.matches(':enabled, a, [tabindex]')) focus();
 		// One that is empty is seen from its beginning.
-		if (atEnd && session?.messages().length) log().scrollTop = log().scrollHeight;
+		if (atEnd && session?.messages().length) follow();
 		// A countdown counts.
 		if (open && session?.notice()?.until) timer = setTimeout(show, 1000) as unknown as number;
+	};
+	/** Keeps the end in sight, but never at the cost of the first line of an answer. */
+	const follow = () => {
+		const place = log();
+		const last = [...place.querySelectorAll<HTMLElement>('.message')].pop();
+		const end = place.scrollHeight - place.clientHeight;
+		const first = last?.matches('.theirs') ? last.offsetTop - place.offsetTop - 12 : end;
+		place.scrollTop = Math.min(end, first);
+		scrolledTo = place.scrollTop;
+	};
+	/** The visitor closes the chat. */
+	const leave = () => {
+		back?.leave();
+		back = null;
+		onClose();
 	};
 	/** Many changes of one moment are drawn once; a page that is not seen is drawn too, for those who listen. */
 	const soon = () => {
@@ -177,10 +220,21 @@ export function createChat(options: ChatOptions): Chat {
 		}, COPIED_MS);
 	};
 
+	/** What is done elsewhere closes the menu. */
+	const onPress = (event: Event) => {
+		if (!menuOpen || (event.target as Element).closest?.('.header')) return;
+		menuOpen = false;
+		soon();
+	};
+	place.addEventListener('pointerdown', onPress, { signal });
 	const onKey = (event: KeyboardEvent) => {
 		// Escape also ends what an input method composes; that is not for us.
-		if (event.key === 'Escape' && !event.isComposing && event.keyCode !== 229) onClose();
-		else if (event.key === 'Tab' && uncover) keepInside(event, place);
+		if (event.key === 'Escape' && !event.isComposing && event.keyCode !== 229) {
+			if (!menuOpen) return leave();
+			menuOpen = false;
+			show();
+			place.querySelector<HTMLElement>('[aria-expanded]')?.focus();
+		} else if (event.key === 'Tab' && uncover) keepInside(event, place);
 	};
 	place.addEventListener('keydown', onKey, { signal });
 	for (const type of KEPT) place.addEventListener(type, (event) => event.stopPropagation(), { signal });
@@ -189,6 +243,7 @@ export function createChat(options: ChatOptions): Chat {
 	return {
 		show(wanted, takeFocus) {
 			open = wanted;
+			menuOpen = false;
 			if (open) {
 				unread = 0;
 				onUnread(0);
@@ -219,6 +274,7 @@ export function createChat(options: ChatOptions): Chat {
 			clearTimeout(telling);
 			session?.destroy();
 			uncover?.();
+			back?.end();
 			draw(place, []);
 		},
 	};

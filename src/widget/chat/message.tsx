@@ -1,9 +1,9 @@
-import type { Citation } from '../../contract/index.ts';
 import type { Strings } from '../languages/strings.ts';
-import { safeUrl } from '../text/safe-url.ts';
 import { type Child, type Drawing, h } from './elements.ts';
-import { Icon, IconButton } from './icons.tsx';
-import { Link, richText } from './rich-text.tsx';
+import { initial } from './header.tsx';
+import { IconButton } from './icons.tsx';
+import { richText } from './rich-text.tsx';
+import { Sources } from './sources.tsx';
 import type { ShownMessage } from './transcript.ts';
 
 export interface MessageProps {
@@ -12,7 +12,11 @@ export interface MessageProps {
 	rich: boolean;
 	/** Whether what failed may be tried again now. */
 	mayRetry: boolean;
-	/** The source that is open. */
+	/** It follows one of the same author. */
+	grouped: boolean;
+	/** When it was written, in words. */
+	time: string;
+	/** The source that is open; `ALL` for all of them. */
 	open: number | undefined;
 	/** The code that was copied a moment ago. */
 	copiedText: string | null;
@@ -20,21 +24,29 @@ export interface MessageProps {
 	onRetry(id: string): void;
 	onCancel(id: string): void;
 	onRate(id: string, rating: 'up' | 'down'): void;
+	onReason(id: string, text: string): void;
 	onCopy(text: string): void;
 }
 
 /** One message, with what can be done about it. */
 export function Message(props: MessageProps): Drawing {
-	const { message, strings, onSource } = props;
+	const { message, strings, grouped, onSource } = props;
 	const { id, role, author, status, content, citations, searching } = message;
 	const mine = role === 'user';
 	const writing = status === 'in_progress';
 	const toggle = (number: number) => onSource(id, number);
 	return (
-		<div key={id} id={id || null} class={`message ${mine ? 'mine' : 'theirs'} ${status}`}>
-			<span class={author.type === 'human' ? 'name' : 'unseen'}>
-				{mine ? strings.you : (author.name ?? strings.assistant)}
-			</span>
+		<div
+			key={id}
+			id={id || null}
+			class={`message ${mine ? 'mine' : 'theirs'} ${status}${author.type === 'human' ? ' person' : ''}${grouped ? ' grouped' : ''}`}
+		>
+			<div class={author.type === 'human' && !grouped ? 'name' : 'unseen'}>
+				{author.type === 'human' && initial(author.name ?? strings.person)}
+				<span>
+					{mine ? strings.you : (author.name ?? (author.type === 'human' ? strings.person : strings.assistant))}
+				</span>
+			</div>
 			{(content || writing) && (
 				<div class="text">
 					{mine ? (
@@ -45,7 +57,7 @@ export function Message(props: MessageProps): Drawing {
 					{writing && (searching || !content) && waiting(strings, searching)}
 				</div>
 			)}
-			{citations.length > 0 && sources(props, toggle)}
+			{citations.length > 0 && <Sources {...props} content={content} citations={citations} onSource={toggle} />}
 			{footer(props)}
 		</div>
 	);
@@ -64,47 +76,9 @@ function waiting(strings: Strings, searching: boolean): Drawing {
 	);
 }
 
-function sources(props: MessageProps, onToggle: (number: number) => void): Drawing {
-	const { message, strings, open: shown } = props;
-	const { citations } = message;
-	const open = citations.find(({ index }) => index === shown);
-	return (
-		<div class="sources">
-			<div class="chips" role="group" aria-label={strings.sources}>
-				{citations.map(({ index, title }) => (
-					<button type="button" class="chip" aria-expanded={index === shown} onClick={() => onToggle(index)}>
-						<b>{index}</b> <span dir="auto">{title}</span>
-					</button>
-				))}
-			</div>
-			{open && source(open, props)}
-		</div>
-	);
-}
-
-/** What a reference leads to: where it is from, and the words themselves, which refer to nothing here. */
-function source({ title, page, text, url, index }: Citation, props: MessageProps): Drawing {
-	const { strings } = props;
-	const href = url && safeUrl(url);
-	return (
-		<div class="source" role="group" aria-label={strings.source.replace('{n}', String(index))}>
-			<p class="origin">
-				<b dir="auto">{title}</b> {page !== null && <span>{strings.page.replace('{n}', String(page))}</span>}
-			</p>
-			<blockquote dir="auto" tabindex="0">
-				{richText({ ...props, content: text, cited: [], onSource() {} })}
-			</blockquote>
-			{href && (
-				<Link href={href}>
-					{strings.openSource} <Icon shape="open" />
-				</Link>
-			)}
-		</div>
-	);
-}
-
-function footer({ message, strings, mayRetry, onRetry, onCancel, onRate }: MessageProps): Child {
-	const { status, role, id, feedback, author } = message;
+function footer(props: MessageProps): Child {
+	const { message, strings, mayRetry, time, copiedText, onRetry, onCancel, onRate, onReason, onCopy } = props;
+	const { status, role, id, feedback, author, content } = message;
 	if (status === 'waiting') {
 		return (
 			<p class="trouble">
@@ -125,8 +99,10 @@ function footer({ message, strings, mayRetry, onRetry, onCancel, onRate }: Messa
 			</p>
 		);
 	}
-	// A person is not rated, nor is the greeting.
-	if (role === 'user' || status === 'in_progress' || author.type === 'human' || id === '') return null;
+	// The greeting was never written; what is on its way has no time yet.
+	const at = time && <time>{time}</time>;
+	if (role === 'user' || author.type === 'human') return at;
+	if (status === 'in_progress' || id === '') return null;
 	const thumb = (rating: 'up' | 'down') => (
 		<IconButton
 			small
@@ -136,11 +112,42 @@ function footer({ message, strings, mayRetry, onRetry, onCancel, onRate }: Messa
 			onClick={() => onRate(id, rating)}
 		/>
 	);
+	const isCopied = copiedText === content;
 	return (
-		<div class="footer">
-			{thumb('up')}
-			{thumb('down')}
-			{status === 'stopped' && <span class="aside">{strings.stopped}</span>}
+		<div>
+			<div class={feedback ? 'footer rated' : 'footer'}>
+				<IconButton
+					small
+					shape={isCopied ? 'done' : 'copy'}
+					label={isCopied ? strings.copied : strings.copyAnswer}
+					onClick={() => onCopy(content)}
+				/>
+				{thumb('up')}
+				{thumb('down')}
+				{status === 'stopped' && <span class="aside">{strings.stopped}</span>}
+				{message.thanked && <span class="aside">{strings.thanks}</span>}
+				{at}
+			</div>
+			{message.thanked === 'ask' && reason(strings, (text) => onReason(id, text))}
 		</div>
+	);
+}
+
+/** Asks what was wrong, of those who want to say. */
+function reason(strings: Strings, onReason: (text: string) => void): Drawing {
+	return (
+		<form
+			class="reason"
+			onSubmit={(event: Event) => {
+				event.preventDefault();
+				const [field] = (event.currentTarget as HTMLFormElement).elements as unknown as [HTMLInputElement];
+				if (field.value.trim()) onReason(field.value.trim());
+			}}
+		>
+			<input type="text" maxlength="2000" aria-label={strings.reason} placeholder={strings.reason} />
+			<button type="submit" class="plain">
+				{strings.submit}
+			</button>
+		</form>
 	);
 }

@@ -2,11 +2,11 @@ import type { WidgetConfig } from '../../contract/index.ts';
 import type { Strings } from '../languages/strings.ts';
 import { Composer } from './composer.tsx';
 import { type Child, type Drawing, h } from './elements.ts';
-import { IconButton } from './icons.tsx';
+import { Header } from './header.tsx';
 import { Message } from './message.tsx';
 import type { Notice } from './notices.ts';
 import type { Session } from './session.ts';
-import { type ShownMessage, unstored } from './transcript.ts';
+import { type ShownMessage, UNSTORED, unstored } from './transcript.ts';
 
 export interface PanelProps {
 	/** Null: the configuration could not be had, and `problem` says why. */
@@ -15,12 +15,19 @@ export interface PanelProps {
 	problem: Notice | null;
 	strings: Strings;
 	title: string;
+	isNamed: boolean;
+	menuOpen: boolean;
+	logoFailed: boolean;
 	open: boolean;
 	/** It covers the page, which is out of reach meanwhile. */
 	modal: boolean;
 	/** The source that is open, by message. */
 	openSources: ReadonlyMap<string, number>;
 	copiedText: string | null;
+	/** A moment in words of the visitor's language. */
+	time(at: string): string;
+	onLogoFailed(): void;
+	onMenu(): void;
 	onClose(): void;
 	onReload(): void;
 	onRestart(): void;
@@ -38,18 +45,19 @@ const drawings = new WeakMap<ShownMessage, { from: readonly unknown[]; drawing: 
 
 /** The chat as it is seen. */
 export function Panel(props: PanelProps): Drawing {
-	const { session, strings, title, open, modal, problem, onClose, onRestart } = props;
+	const { session, strings, title, open, modal, problem } = props;
 	const notice = problem ?? session?.notice() ?? null;
 	return (
-		<div class="panel" role="dialog" aria-modal={modal} aria-label={title} hidden={!open}>
-			<div class="header">
-				<h2 dir="auto">{title}</h2>
-				{session && session.messages().length > 0 && (
-					<IconButton shape="restart" label={strings.restart} onClick={onRestart} />
-				)}
-				<IconButton shape="close" label={strings.minimise} onClick={onClose} />
-			</div>
-			<div class="log" role="log" aria-live="off" aria-label={strings.log} tabindex="0" onScroll={props.onScroll}>
+		<div class="panel" role="dialog" aria-modal={modal} aria-label={title} aria-describedby="status" hidden={!open}>
+			<Header {...props} messages={session?.messages() ?? []} />
+			<div
+				class={session?.messages().length === 0 ? 'log first' : 'log'}
+				role="log"
+				aria-live="off"
+				aria-label={strings.log}
+				tabindex="0"
+				onScroll={props.onScroll}
+			>
 				{session ? messages(session, props) : notice && shownNotice(notice, props)}
 			</div>
 			{session && notice && shownNotice(notice, props)}
@@ -71,9 +79,11 @@ function messages(session: Session, props: PanelProps): Child {
 	const isHeld = session.notice()?.says === 'limited';
 	const mayRetry = !session.isBusy() && !session.isBlocked() && !isHeld;
 	const list = session.messages();
-	const one = (message: ShownMessage) => {
+	const one = (message: ShownMessage, index = 0) => {
+		const previous = list[index - 1];
+		const grouped = previous?.author.type === message.author.type && previous.author.name === message.author.name;
 		const open = openSources.get(message.id);
-		const from = [strings, mayRetry, open, copiedText];
+		const from = [strings, mayRetry, open, copiedText, grouped];
 		const before = drawings.get(message);
 		if (before && from.every((value, index) => value === before.from[index])) return before.drawing;
 		const drawing = (
@@ -82,12 +92,15 @@ function messages(session: Session, props: PanelProps): Child {
 				strings={strings}
 				rich={features.rich_content}
 				mayRetry={mayRetry}
+				grouped={grouped}
+				time={message.created_at < UNSTORED ? props.time(message.created_at) : ''}
 				open={open}
 				copiedText={copiedText}
 				onSource={onSource}
 				onCancel={props.onCancel}
 				onRetry={(id: string) => session.retryMessage(id)}
 				onRate={(id: string, rating: 'up' | 'down') => void session.rateReply(id, rating)}
+				onReason={(id: string, text: string) => void session.giveReason(id, text)}
 				onCopy={onCopy}
 			/>
 		);
@@ -104,7 +117,7 @@ function messages(session: Session, props: PanelProps): Child {
 			// It looks like a message, and is none.
 			appearance.greeting.trim() && one(unstored('', 'assistant', appearance.greeting, 'completed'))
 		),
-		list.map(one),
+		list.map((message, index) => one(message, index)),
 		list.length === 0 && !session.isBlocked() && (
 			<div class="suggestions">
 				{appearance.suggested_questions.map((question) => (

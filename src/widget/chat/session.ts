@@ -160,12 +160,22 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 			const message = transcript.get(id);
 			if (!message) return;
 			const next = message.feedback === rating ? null : rating;
-			transcript.change(id, { feedback: next });
+			transcript.change(id, { feedback: next, thanked: undefined });
 			changed();
 			if (!(await inPassing((stay) => requests.rate(id, next, stay)))) {
 				transcript.change(id, { feedback: message.feedback });
 				changed();
-			} else if (next) heard({ says: 'thanks' });
+			} else if (next) {
+				transcript.change(id, { thanked: next === 'down' ? 'ask' : 'done' });
+				heard({ says: 'thanks' });
+			}
+		},
+
+		/** Says why a reply was not helpful. */
+		async giveReason(id: string, comment: string): Promise<void> {
+			if (!(await inPassing((stay) => requests.rate(id, 'down', stay, comment)))) return;
+			transcript.change(id, { thanked: 'done' });
+			heard({ says: 'thanks' });
 		},
 
 		async loadOlder(): Promise<void> {

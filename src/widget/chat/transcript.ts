@@ -7,10 +7,12 @@ export interface ShownMessage
 	status: WidgetMessage['status'] | 'sending' | 'waiting' | 'unsent';
 	/** A tool is being called for it. */
 	searching: boolean;
+	/** It was rated here; `ask`: a reason may be given. */
+	thanked?: 'done' | 'ask' | undefined;
 }
 
-/** Behind whatever has a time. */
-const LAST = '~';
+/** In place of the time of what is not stored: behind all times. */
+export const UNSTORED = '~';
 
 /** The messages of a conversation in their order, however often and on whichever way the server tells of them. */
 export function createTranscript() {
@@ -73,7 +75,7 @@ export function createTranscript() {
 function order(one: ShownMessage, other: ShownMessage): number {
 	if (one.created_at !== other.created_at) return one.created_at < other.created_at ? -1 : 1;
 	// Of those on their way the one that was sent first is the first; of two in one millisecond the ids tell.
-	return one.created_at === LAST ? 0 : one.id < other.id ? -1 : 1;
+	return one.created_at === UNSTORED ? 0 : one.id < other.id ? -1 : 1;
 }
 
 /** A message that the server has not told of. */
@@ -91,7 +93,7 @@ export function unstored(
 		status,
 		citations: [],
 		feedback: null,
-		created_at: LAST,
+		created_at: UNSTORED,
 		searching: false,
 	};
 }

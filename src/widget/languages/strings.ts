@@ -37,5 +37,14 @@ export interface Strings {
 	forbidden: string;
 	gone: string;
 	closed: string;
+	disclosure: string;
+	replying: string;
+	person: string;
+	menu: string;
+	privacy: string;
+	pages: string;
+	reason: string;
+	submit: string;
+	copyAnswer: string;
 	trouble: string;
 }

@@ -1,6 +1,5 @@
 const DRAWING = 'http://www.w3.org/2000/svg';
 const BUBBLE = 'M4 5h16v11H9l-5 4z';
-const CHEVRON = 'M6 9l6 6 6-6';
 
 /** The button that opens and closes the chat. */
 export interface Launcher {
@@ -17,6 +16,7 @@ export function createLauncher(onClick: () => void): Launcher {
 	svg.setAttribute('viewBox', '0 0 24 24');
 	svg.setAttribute('aria-hidden', 'true');
 	const path = document.createElementNS(DRAWING, 'path');
+	path.setAttribute('d', BUBBLE);
 	svg.append(path);
 	const badge = document.createElement('span');
 	badge.className = 'badge';
@@ -28,7 +28,6 @@ export function createLauncher(onClick: () => void): Launcher {
 			button.setAttribute('aria-label', label + (unread ? ` (${unread})` : ''));
 			button.setAttribute('aria-expanded', String(open));
 			button.title = label;
-			path.setAttribute('d', open ? CHEVRON : BUBBLE);
 			badge.textContent = unread ? String(unread) : '';
 		},
 	};

@@ -136,8 +136,8 @@ export function createRequests({ base, deploymentId, token }: Sender) {
 		async stop(id: string): Promise<void> {
 			await ask(`${conversation(id)}/stop`, { body: { deployment_id: deploymentId } });
 		},
-		async rate(messageId: string, rating: 'up' | 'down' | null, signal: AbortSignal): Promise<void> {
-			const body = { deployment_id: deploymentId, rating };
+		async rate(messageId: string, rating: 'up' | 'down' | null, signal: AbortSignal, comment?: string): Promise<void> {
+			const body = { deployment_id: deploymentId, rating, ...(comment ? { comment } : {}) };
 			await ask(`messages/${encodeURIComponent(messageId)}/feedback`, { body, signal });
 		},
 	};

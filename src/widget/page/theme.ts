@@ -1,0 +1,15 @@
+/** The colour scheme that a page declares for itself, by `color-scheme` in its styles or its head; null: it follows the system. */
+export function declaredScheme(): 'light' | 'dark' | null {
+	const style = getComputedStyle(document.documentElement).colorScheme;
+	const meta = document.querySelector<HTMLMetaElement>('meta[name="color-scheme"]')?.content;
+	const words = (style && style !== 'normal' ? style : (meta ?? '')).split(/\s+/);
+	const [light, dark] = [words.includes('light'), words.includes('dark')];
+	return light === dark ? null : dark ? 'dark' : 'light';
+}
+
+/** Calls a function when the page may have declared another one: as a rule by an attribute of its root. */
+export function watchScheme(changed: () => void, signal: AbortSignal): void {
+	const observer = new MutationObserver(changed);
+	observer.observe(document.documentElement, { attributes: true });
+	signal.addEventListener('abort', () => observer.disconnect());
+}
