@@ -95,8 +95,6 @@ export interface Readers {
 	countOfActive(workspaceId: string): Promise<{ assistants: number; tool_attachments: number }>;
 	/** What is stored under an idempotency key and not over; `expired`: or is over and was not erased yet. */
 	storedAnswer(scope: string, key: string, expired?: boolean): Promise<StoredAnswer | undefined>;
-	/** What is stored under an idempotency key and not over. */
-	storedAnswer(scope: string, key: string): Promise<StoredAnswer | undefined>;
 	/** Whether any stored answer is sealed with the server's secret key. */
 	hasSealedAnswers(): Promise<boolean>;
 	/** Events of a stream after a commit sequence, in order; of these types only, where any are given. */
