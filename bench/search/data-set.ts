@@ -94,6 +94,8 @@ export function emptyBase(id: string): Omit<KnowledgeBaseRecord, 'version'> {
 		documents_pending: 0,
 		documents_failed: 0,
 		last_indexed_at: null,
+		trained_at: null,
+		training_asked_at: null,
 		created_at: now,
 		updated_at: now,
 	};

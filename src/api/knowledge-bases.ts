@@ -77,6 +77,8 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				documents_pending: 0,
 				documents_failed: 0,
 				last_indexed_at: null,
+				trained_at: null,
+				training_asked_at: null,
 				created_at: now,
 				updated_at: now,
 			};

@@ -74,6 +74,12 @@ export const IndexingStatus = Type.Object({
 	documents_failed,
 	searchable,
 	last_indexed_at: NullableTimestamp,
+	trained_at: NullableText({
+		format: 'date-time',
+		description:
+			'When the semantic basis that is searched was trained, while that basis covers the documents. Null where there is none, while documents or a reindex are in work, while a training is due or under way, and where a model provider makes the vectors (`embedder`). `ready` says that all documents are searchable, by their words at least; a basis that is trained on them can follow a few seconds later.',
+		examples: ['2026-03-09T14:05:32.000Z'],
+	}),
 	embedder: NullableText({
 		description:
 			'What made the vectors that are searched: `builtin`, or the `provider/name` of an embeddings model. Null where nothing has been indexed.',

@@ -27,6 +27,15 @@ function isSearchable(record: KnowledgeBaseRecord): boolean {
 	return record.generation !== null && record.documents_total > record.documents_failed;
 }
 
+/**
+ * When the basis that serves was trained; null unless it covers the documents. New chunks are folded into it, so it still
+ * covers a knowledge base that has grown too little for another training.
+ */
+function trainedAt(record: KnowledgeBaseRecord): number | null {
+	const isCovered = statusOf(record) !== 'indexing' && isSearchable(record) && record.training_asked_at === null;
+	return isCovered ? record.trained_at : null;
+}
+
 /** A knowledge base as the API shows it. */
 export function presentKnowledgeBase(record: KnowledgeBaseRecord): KnowledgeBase {
 	return {
@@ -52,6 +61,7 @@ export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
 		documents_failed: record.documents_failed,
 		searchable: isSearchable(record),
 		last_indexed_at: timestampOrNull(record.last_indexed_at),
+		trained_at: timestampOrNull(trainedAt(record)),
 		embedder: record.embedder,
 		// Asked for already while one runs, and pointless where there is nothing to index.
 		reindex_required: record.reindex_reason !== null && record.rebuilding === null && record.documents_total > 0,
@@ -70,7 +80,14 @@ export function recount(
 	set: Partial<
 		Pick<
 			KnowledgeBaseRecord,
-			'generation' | 'rebuilding' | 'embedder' | 'reindex_reason' | 'problem' | 'last_indexed_at'
+			| 'generation'
+			| 'rebuilding'
+			| 'embedder'
+			| 'reindex_reason'
+			| 'problem'
+			| 'last_indexed_at'
+			| 'trained_at'
+			| 'training_asked_at'
 		>
 	> = {},
 ): { write: Write; events: NewEvent[] } {

@@ -169,6 +169,10 @@ export interface KnowledgeBaseRecord extends Owned {
 	documents_pending: number;
 	documents_failed: number;
 	last_indexed_at: number | null;
+	/** When the basis that serves was trained; null where there is none, or the vectors come from a provider. */
+	trained_at: number | null;
+	/** When a training was last asked for that has not ended; null where none is due or under way. */
+	training_asked_at: number | null;
 }
 
 export interface DocumentRecord extends Owned {

@@ -67,7 +67,8 @@ test('a reindex answers with the status, the old index serves until the new one 
 	pool.close();
 	const { status, body } = await reindex(base);
 	assert.equal(status, 200);
-	assert.deepEqual(body, { ...before, status: 'indexing' });
+	assert.ok(before.trained_at);
+	assert.deepEqual(body, { ...before, status: 'indexing', trained_at: null });
 	await until('documents are being parsed anew', () => pool.waiting === 2);
 	assert.equal((await app.call('GET', `${BASES}/${base}`)).body.status, 'indexing');
 	assert.deepEqual(await statusOf(base), body);
@@ -76,8 +77,10 @@ test('a reindex answers with the status, the old index serves until the new one 
 
 	pool.open();
 	const ready = await settled(app, base);
-	assert.deepEqual({ ...ready, last_indexed_at: '' }, { ...before, last_indexed_at: '' });
-	assert.ok(ready.last_indexed_at > before.last_indexed_at);
+	const { last_indexed_at, trained_at } = ready;
+	assert.deepEqual(ready, { ...before, last_indexed_at, trained_at });
+	assert.ok(last_indexed_at > before.last_indexed_at);
+	assert.ok(trained_at > before.trained_at, 'it has a basis of its own');
 	assert.equal(pool.parsed - parsed, SAMPLES.length, 'each document was parsed once');
 	assert.equal((await search(base, query))[0]?.text, hits[0]?.text, 'the same documents give the same answer');
 	const told = await indexedEvents(base);
@@ -195,7 +198,7 @@ test('a document that cannot be read any more ends in error with the reason and 
 		file_name === 'ink.txt' ? new AppError('unreadable_file', 'The ink has run dry.') : undefined;
 	await reindex(base);
 	assert.deepEqual(
-		{ ...(await settled(app, base)), last_indexed_at: '' },
+		{ ...(await settled(app, base)), last_indexed_at: '', trained_at: '' },
 		{
 			status: 'error',
 			documents_total: 2,
@@ -203,6 +206,7 @@ test('a document that cannot be read any more ends in error with the reason and 
 			documents_failed: 1,
 			searchable: true,
 			last_indexed_at: '',
+			trained_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
 			problem: null,
@@ -247,7 +251,7 @@ test('what is added, processed again and removed meanwhile is neither lost nor b
 
 	pool.open();
 	assert.deepEqual(
-		{ ...(await settled(app, base)), last_indexed_at: '' },
+		{ ...(await settled(app, base)), last_indexed_at: '', trained_at: '' },
 		{
 			status: 'ready',
 			documents_total: 3,
@@ -255,6 +259,7 @@ test('what is added, processed again and removed meanwhile is neither lost nor b
 			documents_failed: 0,
 			searchable: true,
 			last_indexed_at: '',
+			trained_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
 			problem: null,

@@ -63,8 +63,8 @@ test('documents get the vectors of the embedder that is set, and a question find
 	await using app = await startTestApp({ settings: settingsOf(models) });
 	const base = await baseOf(app, TEA, INK, BIKE);
 	assert.ok(models.embeddings.texts.includes(`Care\n\n${TEA}`), 'a passage is told with its title');
-	const { embedder, reindex_required } = await statusOf(app, base);
-	assert.deepEqual([embedder, reindex_required], ['stand-in/first', false]);
+	const { embedder, reindex_required, trained_at } = await statusOf(app, base);
+	assert.deepEqual([embedder, reindex_required, trained_at], ['stand-in/first', false, null]);
 
 	const asked = models.embeddings.calls.length;
 	const [first, ...others] = await search(app, base, 'Grüntee Wasserkocher');

@@ -65,6 +65,7 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 		documents_failed: 0,
 		searchable: false,
 		last_indexed_at: null,
+		trained_at: null,
 		embedder: null,
 		reindex_required: false,
 		problem: null,
@@ -75,7 +76,7 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 	pool.open();
 	const ready = await settled(app, base);
 	assert.deepEqual(
-		{ ...ready, last_indexed_at: '' },
+		{ ...ready, last_indexed_at: '', trained_at: '' },
 		{
 			status: 'ready',
 			documents_total: 5,
@@ -83,11 +84,14 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 			documents_failed: 0,
 			searchable: true,
 			last_indexed_at: '',
+			trained_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
 			problem: null,
 		},
 	);
+	assert.equal(new Date(ready.trained_at).toISOString(), ready.trained_at, 'the basis that serves covers all of them');
+	assert.ok(ready.trained_at <= ready.last_indexed_at);
 	const { body } = await app.call('GET', `${BASES}/${base}/documents`);
 	const documents = new Map(body.data.map((document: { file_name: string }) => [document.file_name, document]));
 	const titles: Record<string, string> = {};
@@ -295,7 +299,7 @@ test('a broken file ends in status error with a sentence, and its removal leads 
 
 	await addText(base, 'The kettle is blue.');
 	assert.deepEqual(
-		{ ...(await settled(app, base)), last_indexed_at: '' },
+		{ ...(await settled(app, base)), last_indexed_at: '', trained_at: '' },
 		{
 			status: 'error',
 			documents_total: 2,
@@ -303,6 +307,7 @@ test('a broken file ends in status error with a sentence, and its removal leads 
 			documents_failed: 1,
 			searchable: true,
 			last_indexed_at: '',
+			trained_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
 			problem: null,
@@ -354,6 +359,7 @@ test('a document can be removed while it is being processed, and so can its know
 		documents_failed: 0,
 		searchable: false,
 		last_indexed_at: null,
+		trained_at: null,
 		embedder: null,
 		reindex_required: false,
 		problem: null,

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { AppError, newId } from '../../src/base/index.ts';
+import { presentStatus } from '../../src/knowledge/index.ts';
+import { versionOf } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 import { indexTables, jobsOf } from './index-tables.ts';
 import { manyChunks, openRoom } from './room.ts';
@@ -9,7 +12,10 @@ test('documents are indexed and found while a large knowledge base is trained an
 	const { knowledge, pool, store } = room;
 	knowledge.start();
 	const base = await room.newBase();
+	const trainedAt = async () => presentStatus(await room.base(base)).trained_at;
 	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	const before = await trainedAt();
+	assert.ok(before);
 	const first = await store.servingGeneration(base);
 	assert.equal(first?.chunk_count, 700);
 
@@ -17,6 +23,8 @@ test('documents are indexed and found while a large knowledge base is trained an
 	await room.processed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
 	await until('a basis for all of it has been trained', () => pool.training.waiting === 1);
 	assert.equal((await store.servingGeneration(base))?.basis, first.basis, 'the old one serves');
+	const { status, ...due } = presentStatus(await room.base(base));
+	assert.deepEqual([status, due.trained_at], ['ready', null], 'all is searchable, but a training is under way');
 	const late = await room.processed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed', 'it does not wait for the training');
 	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
@@ -28,6 +36,8 @@ test('documents are indexed and found while a large knowledge base is trained an
 		return serving && serving.basis !== first.basis && serving;
 	});
 	assert.deepEqual([trained.id, trained.trained_on, trained.chunk_count], [first.id, 1400, 1401]);
+	const after = await trainedAt();
+	assert.ok(after && after > before, `${after}`);
 	const { chunks, embedded, vectors } = indexTables(room.dataDir);
 	assert.deepEqual([chunks, embedded, vectors.length], [1401, 1401, 1]);
 	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
@@ -97,4 +107,50 @@ test('a knowledge base that is deleted during a training leaves nothing of it', 
 		[],
 		'and it is no failure',
 	);
+});
+
+test('a knowledge base that grows too little for another training keeps the time of the one that it has', async () => {
+	await using room = await openRoom();
+	room.knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'a.md', manyChunks(1100, 'amber')));
+	const { trained_at } = presentStatus(await room.base(base));
+	assert.ok(trained_at);
+	await room.processed(await room.add(base, 'b.md', manyChunks(20, 'amber')));
+	assert.equal(presentStatus(await room.base(base)).trained_at, trained_at);
+});
+
+test('a training that was asked for and is due no more gives the time of the former one back', async () => {
+	await using room = await openRoom();
+	const { knowledge, store } = room;
+	knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'a.md', manyChunks(1100, 'amber')));
+	const { trained_at } = presentStatus(await room.base(base));
+	const record = await room.base(base);
+	const set = { training_asked_at: 1 };
+	const job = { id: newId('job'), kind: 'train', ref: base, group: base, due_at: 0 };
+	const { outcome } = await store.commit({
+		expect: [versionOf('knowledge_bases', record)],
+		write: [{ op: 'patch', kind: 'knowledge_bases', id: base, set }],
+		jobs: [{ op: 'enqueue', job }],
+	});
+	assert.equal(outcome, 'committed');
+	assert.equal(presentStatus(await room.base(base)).trained_at, null);
+	await room.processed(await room.add(base, 'b.md', manyChunks(20, 'amber')));
+	await until('the training has nothing to do', () => jobsOf(room.dataDir, 'train') === 0);
+	assert.equal(presentStatus(await room.base(base)).trained_at, trained_at);
+});
+
+test('a training that fails for good leaves no time: the basis does not cover what came after it', async () => {
+	await using room = await openRoom();
+	const { knowledge, pool } = room;
+	knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	pool.trainFailure = () => new AppError('internal_error', 'There is no memory for this.');
+	await room.processed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await until('the training was given up', () => jobsOf(room.dataDir, 'train') === 0);
+	const { status, searchable, trained_at } = presentStatus(await room.base(base));
+	assert.deepEqual([status, searchable, trained_at], ['ready', true, null]);
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
+import { newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { databaseFile } from '../../src/store/sqlite/connection.ts';
@@ -28,6 +29,7 @@ const CHECKSUMS = [
 	'e51220b243f2f60cc1bbbd2f65095b4dbb66a34d11c869fa740d2906c7320af8',
 	'21142eb98aaad4a1ac25c6358ab71cecc6e87c9c7028e49ca147d8b8d06395e9',
 	'de74a89692416531ae0658b5addc2727b9ce5cc4ad96d748945731b7925576f7',
+	'c05635591251bbd9cf914436703e6af971fc0133c724c119a0caed7372895788',
 ];
 
 test('no step of the schema has changed since it was written', () => {
@@ -152,5 +154,46 @@ test('a document that was indexed with no chunks ends in error with no_text, and
 	assert.deepEqual(await Promise.all(bases), [
 		[2, 4],
 		[0, 3],
+	]);
+});
+
+test('a knowledge base of an earlier version has the time of its training, and whether another one is due', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
+	t.after(() => rm(dataDir, { recursive: true }));
+	const old = new Database(databaseFile(dataDir));
+	const before = stepsBefore('trained_at INTEGER');
+	for (const step of before) old.exec(step);
+	old.pragma(`user_version = ${before.length}`);
+	const trainedAt = Date.UTC(2100, 2, 9, 12, 5, 32, 345);
+	const basis = newId('basis', trainedAt);
+	const insertBase = old.prepare(
+		`INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, generation, documents_total, documents_pending, documents_failed, created_at, updated_at)
+		 VALUES (?, 1, 'ws_1', 'Manuals', '{}', ?, 1, 0, 0, 1, 2)`,
+	);
+	const insertGeneration = old.prepare(
+		'INSERT INTO generations (id, knowledge_base_id, embedder, basis, chunk_count) VALUES (?, ?, ?, ?, 1)',
+	);
+	for (const [name, embedder] of [
+		['trained', 'builtin'],
+		['due', 'builtin'],
+		['provider', 'openai/small'],
+	] as const) {
+		insertBase.run(`kb_${name}`, `gen_${name}`);
+		insertGeneration.run(`gen_${name}`, `kb_${name}`, embedder, basis);
+	}
+	insertBase.run('kb_empty', null);
+	old.exec(`INSERT INTO jobs VALUES ('job_1', 'train', 'kb_due', 'kb_due', 0, 0, 0, 0)`);
+	old.close();
+
+	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	const facts = ['kb_trained', 'kb_due', 'kb_provider', 'kb_empty'].map(async (id) => {
+		const { trained_at, training_asked_at } = (await store.get('knowledge_bases', id)) ?? assert.fail(id);
+		return [trained_at, training_asked_at];
+	});
+	assert.deepEqual(await Promise.all(facts), [
+		[trainedAt, null],
+		[trainedAt, 2],
+		[null, null],
+		[null, null],
 	]);
 });

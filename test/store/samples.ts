@@ -41,6 +41,8 @@ export function knowledgeBase(given: Partial<Sample<'knowledge_bases'>> = {}): S
 		documents_pending: 0,
 		documents_failed: 0,
 		last_indexed_at: null,
+		trained_at: null,
+		training_asked_at: null,
 		created_at: NOON,
 		updated_at: NOON,
 		...given,

@@ -1,4 +1,4 @@
-import { newId } from '../../base/index.ts';
+import { type Clock, newId } from '../../base/index.ts';
 import type { ParsedDocument } from '../../contract/index.ts';
 import { BUILTIN_EMBEDDER } from '../../models/index.ts';
 import type { Pool } from '../../pool/index.ts';
@@ -10,13 +10,14 @@ import { GROWTH, SMALL, UNKNOWN_SHARE, worthTraining } from '../training/growth.
 export interface TrainingDependencies {
 	store: Store & { databaseFile: string };
 	pool: Pool;
+	clock: Clock;
 	/** Aborts when the server stops. */
 	signal: AbortSignal;
 }
 
 /** What the knowledge base's record tells of its index. */
 export type IndexFacts = Pick<KnowledgeBaseRecord, 'generation'> &
-	Partial<Pick<KnowledgeBaseRecord, 'embedder' | 'reindex_reason'>>;
+	Partial<Pick<KnowledgeBaseRecord, 'embedder' | 'reindex_reason' | 'trained_at' | 'training_asked_at'>>;
 
 /** The writes that put a document into the index, and whether the basis should be trained anew soon. */
 export interface Indexed {
@@ -45,7 +46,8 @@ function opened(
 		{ op: 'index.open_generation', generation: id, knowledge_base_id: knowledgeBase.id, embedder },
 	];
 	if (serving) writes.unshift({ op: 'index.drop_generation', generation: serving.id });
-	return { generation: undefined, id, writes, facts: { generation: id, embedder, reindex_reason: null } };
+	const facts = { generation: id, embedder, reindex_reason: null, trained_at: null, training_asked_at: null };
+	return { generation: undefined, id, writes, facts };
 }
 
 /** Puts vectors of a provider's embedder into the index; null where more would have to be known of it. */
@@ -85,7 +87,7 @@ export async function place(
 
 /** Makes vectors with what was trained on the documents, or trains it anew where that is soon done. */
 export async function embed(
-	{ store, pool, signal }: TrainingDependencies,
+	{ store, pool, clock, signal }: TrainingDependencies,
 	knowledgeBase: KnowledgeBaseRecord,
 	serving: Generation | undefined,
 	document: DocumentRecord,
@@ -127,6 +129,7 @@ export async function embed(
 		{ kind: 'train', database, generation: generation?.id ?? null, except: document_id, chunks: terms },
 		signal,
 	);
+	const trained_at = clock.now();
 	writes.push({
 		op: 'index.open_basis',
 		generation: id,
@@ -142,5 +145,5 @@ export async function embed(
 		{ op: 'index.add_document', generation: id, ...addition, basis, vectors: trained.vectors },
 		{ op: 'index.serve_basis', generation: id, basis },
 	);
-	return { writes, facts, trainSoon: false, basedOn };
+	return { writes, facts: { ...facts, trained_at, training_asked_at: null }, trainSoon: false, basedOn };
 }

@@ -55,14 +55,16 @@ export async function indexDocument(
 		) {
 			indexed =
 				prepared.embedder === BUILTIN_EMBEDDER
-					? await embed({ store, pool, signal }, knowledgeBase, generation, titled, parsed)
+					? await embed({ store, pool, clock, signal }, knowledgeBase, generation, titled, parsed)
 					: await place(store, knowledgeBase, generation, titled, parsed, prepared);
 		}
 		if (indexed === null) return { commit: null, result: false };
 		const { page_count, language, chunks } = parsed;
 		const found = { title: titled.title, chunk_count: chunks.length, page_count, language };
 		const writes = [...indexed.writes, ...addToRebuilding(knowledgeBase, titled, parsed)];
-		const commit = finish(knowledgeBase, titled, jobId, found, writes, indexed.facts, clock.now());
+		const now = clock.now();
+		const facts = indexed.trainSoon ? { ...indexed.facts, training_asked_at: now } : indexed.facts;
+		const commit = finish(knowledgeBase, titled, jobId, found, writes, facts, now);
 		if (indexed.trainSoon) {
 			const { id } = knowledgeBase;
 			commit.jobs?.push({ op: 'enqueue', job: { id: newId('job'), kind: TRAIN, ref: id, group: id, due_at: 0 } });

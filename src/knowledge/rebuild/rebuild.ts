@@ -1,4 +1,4 @@
-import { AppError, type Clock, type KeyedLock, type Log, Lru, messageOf, newId, pause } from '../../base/index.ts';
+import { AppError, type KeyedLock, type Log, Lru, messageOf, newId, pause } from '../../base/index.ts';
 import { type Embedders, isOfProvider } from '../../models/index.ts';
 import {
 	type Commit,
@@ -24,7 +24,6 @@ export interface RebuildDependencies
 		Pick<EmbeddingDependencies, 'models' | 'paid'> {
 	documents: Documents;
 	embedders: Embedders;
-	clock: Clock;
 	log: Log;
 	/** Held while the index of a knowledge base changes, by its id. */
 	indexing: KeyedLock;
@@ -323,7 +322,15 @@ const NOT_BUILT = 'The index could not be built; the server’s log tells more.'
 function emptied({ generation }: KnowledgeBaseRecord, now: number): Asked {
 	const write: Write[] = generation === null ? [] : [{ op: 'index.drop_generation', generation }];
 	return {
-		set: { generation: null, embedder: null, reindex_reason: null, problem: null, last_indexed_at: now },
+		set: {
+			generation: null,
+			embedder: null,
+			reindex_reason: null,
+			problem: null,
+			last_indexed_at: now,
+			trained_at: null,
+			training_asked_at: null,
+		},
 		write,
 		jobs: [],
 	};

@@ -1,4 +1,4 @@
-import { AppError, type Clock } from '../../base/index.ts';
+import { AppError } from '../../base/index.ts';
 import { BUILTIN_EMBEDDER, type Embedder } from '../../models/index.ts';
 import {
 	type Commit,
@@ -15,9 +15,7 @@ import { type BasisDependencies, type BuiltBasis, buildBasis, foldNewer } from '
 import { TRAIN } from '../training/growth.ts';
 import { coverage, type Filling, type Unreadable } from './fill-generation.ts';
 
-export interface SwapDependencies extends BasisDependencies, Pick<EmbeddingDependencies, 'models' | 'paid'> {
-	clock: Clock;
-}
+export interface SwapDependencies extends BasisDependencies, Pick<EmbeddingDependencies, 'models' | 'paid'> {}
 
 /** A rebuild that is about to end. */
 export interface Swap {
@@ -53,9 +51,9 @@ export async function swapGeneration(deps: SwapDependencies, swap: Swap): Promis
 	}
 	for (const { id } of pending) await carryOver(deps, swap, id);
 	for (const [id, unreadable] of filling.unreadable) await markUnreadable(deps, swap, id, unreadable);
-	const basis = await completeBasis(deps, swap);
+	const built = await completeBasis(deps, swap);
 	await describeDocuments(deps, generation, held);
-	await takeOver(deps, swap, basis);
+	await takeOver(deps, swap, built);
 	return true;
 }
 
@@ -99,15 +97,19 @@ async function markUnreadable(
 	});
 }
 
-/** The basis with a vector for every chunk; null where there is no chunk. */
-async function completeBasis(deps: SwapDependencies, { generation, embedder, built }: Swap): Promise<string | null> {
+/** The basis with a vector for every chunk, and when it was trained where it was; null where there is no chunk. */
+async function completeBasis(
+	deps: SwapDependencies,
+	{ generation, embedder, built }: Swap,
+): Promise<{ basis: string; trainedAt: number | null } | null> {
 	if (embedder) {
 		for await (const _ of embedGeneration(deps, embedder, generation)) deps.signal.throwIfAborted();
-		return (await deps.store.openedBasis(generation))?.id ?? null;
+		const opened = await deps.store.openedBasis(generation);
+		return opened ? { basis: opened.id, trainedAt: null } : null;
 	}
-	if (built) return (await foldNewer(deps, built)).basis;
+	if (built) return foldNewer(deps, built);
 	const stored = await deps.store.generation(generation);
-	return stored?.chunk_count ? (await buildBasis(deps, generation)).basis : null;
+	return stored?.chunk_count ? buildBasis(deps, generation) : null;
 }
 
 /** What the records tell of documents is what the new generation has of them: a newer parser may find more. */
@@ -126,13 +128,26 @@ async function describeDocuments(
 	}
 }
 
-async function takeOver({ store, clock }: SwapDependencies, swap: Swap, basis: string | null): Promise<void> {
+async function takeOver(
+	{ store, clock }: SwapDependencies,
+	swap: Swap,
+	built: Awaited<ReturnType<typeof completeBasis>>,
+): Promise<void> {
 	const { generation, knowledgeBaseId, jobId } = swap;
 	await decideAndCommit(store, async () => {
 		const knowledgeBase = await rebuildingBase(store, swap);
 		const now = clock.now();
 		const embedder = swap.embedder?.id ?? BUILTIN_EMBEDDER;
-		const facts = { generation, embedder, reindex_reason: null, rebuilding: null, problem: null, last_indexed_at: now };
+		const facts = {
+			generation,
+			embedder,
+			reindex_reason: null,
+			rebuilding: null,
+			problem: null,
+			last_indexed_at: now,
+			trained_at: built?.trainedAt ?? null,
+			training_asked_at: null,
+		};
 		const counts = recount(knowledgeBase, {}, now, facts);
 		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {
 			expect: [versionOf('knowledge_bases', knowledgeBase)],
@@ -143,7 +158,7 @@ async function takeOver({ store, clock }: SwapDependencies, swap: Swap, basis: s
 				{ op: 'settle_all', ref: knowledgeBaseId, kind: TRAIN },
 			],
 		};
-		if (basis) commit.write.push({ op: 'index.serve_basis', generation, basis });
+		if (built) commit.write.push({ op: 'index.serve_basis', generation, basis: built.basis });
 		const former = knowledgeBase.generation;
 		if (former) commit.write.push({ op: 'index.drop_generation', generation: former });
 		return { commit, result: undefined };

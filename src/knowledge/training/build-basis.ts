@@ -1,4 +1,4 @@
-import { type Gate, newId } from '../../base/index.ts';
+import { type Clock, type Gate, newId } from '../../base/index.ts';
 import type { Pool } from '../../pool/index.ts';
 import type { Store } from '../../store/index.ts';
 import { mustWrite } from '../must-write.ts';
@@ -10,6 +10,7 @@ const SLICE = 1000;
 export interface BasisDependencies {
 	store: Store & { databaseFile: string };
 	pool: Pool;
+	clock: Clock;
 	signal: AbortSignal;
 }
 
@@ -23,13 +24,18 @@ export interface LargeBasisDependencies extends BasisDependencies {
 export interface BuiltBasis {
 	generation: string;
 	basis: string;
+	trainedAt: number;
 	/** The last chunk that has a vector: ids grow, so every later one is without. */
 	lastChunk: number;
 }
 
 /** Trains a basis on what a generation holds, and stores it with its vectors in portions. It does not serve yet. */
-export async function buildBasis({ store, pool, signal }: BasisDependencies, generation: string): Promise<BuiltBasis> {
+export async function buildBasis(
+	{ store, pool, clock, signal }: BasisDependencies,
+	generation: string,
+): Promise<BuiltBasis> {
 	const trained = await pool.train({ kind: 'train', database: store.databaseFile, generation, chunks: [] }, signal);
+	const trainedAt = clock.now();
 	const basis = newId('basis');
 	const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
 	await mustWrite(store, { op: 'index.open_basis', generation, basis, dimensions, trained_on, model });
@@ -39,7 +45,7 @@ export async function buildBasis({ store, pool, signal }: BasisDependencies, gen
 		const vectors = stored_vectors.slice(at * dimensions, (at + chunk_ids.length) * dimensions);
 		await mustWrite(store, { op: 'index.add_vectors', basis, chunk_ids, vectors });
 	}
-	return { generation, basis, lastChunk: stored_ids.at(-1) ?? 0 };
+	return { generation, basis, trainedAt, lastChunk: stored_ids.at(-1) ?? 0 };
 }
 
 /** Builds a basis of a large generation while documents are indexed, and folds those in. */
@@ -49,12 +55,12 @@ export function buildLargeBasis(deps: LargeBasisDependencies, generation: string
 
 /** Gives vectors to the chunks that were stored since. Where nothing else is being indexed, none is without one afterwards. */
 export async function foldNewer({ store, pool, signal }: BasisDependencies, built: BuiltBasis): Promise<BuiltBasis> {
-	const { generation, basis } = built;
+	const { generation, basis, trainedAt } = built;
 	let { lastChunk } = built;
 	for (;;) {
 		const chunks = await store.termsAfter(generation, lastChunk, SLICE);
 		const last = chunks.at(-1);
-		if (!last) return { generation, basis, lastChunk };
+		if (!last) return { generation, basis, trainedAt, lastChunk };
 		const { vectors } = await pool.fold({ kind: 'fold', database: store.databaseFile, basis, chunks }, signal);
 		await mustWrite(store, { op: 'index.add_vectors', basis, chunk_ids: chunks.map(({ id }) => id), vectors });
 		lastChunk = last.id;

@@ -1,12 +1,18 @@
-import { AppError, type Clock, type KeyedLock } from '../../base/index.ts';
+import { AppError, type KeyedLock } from '../../base/index.ts';
 import { BUILTIN_EMBEDDER } from '../../models/index.ts';
-import type { Commit, Generation, Job, Store } from '../../store/index.ts';
+import {
+	type Commit,
+	decideAndCommit,
+	type Generation,
+	type Job,
+	type KnowledgeBaseRecord,
+	versionOf,
+} from '../../store/index.ts';
 import { retryDelay, type Work } from '../job-loop.ts';
 import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from './build-basis.ts';
 import { GROWTH, TRAIN, worthTraining } from './growth.ts';
 
 export interface TrainingDependencies extends Omit<LargeBasisDependencies, 'signal'> {
-	clock: Clock;
 	/** Held while the index of a knowledge base changes, by its id. */
 	indexing: KeyedLock;
 	retryMs: number;
@@ -34,6 +40,7 @@ export class Training implements Work {
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
 		const { store } = this.#deps;
 		if (job.attempts > CLAIMS) throw new AppError('internal_error', 'The training was interrupted several times.');
+		const askedAt = (await store.get('knowledge_bases', job.ref))?.training_asked_at ?? null;
 		const asked = await this.#serving(job.ref);
 		let outgrown = asked && worthTraining(asked.chunk_count, asked.trained_on) ? asked : undefined;
 		while (outgrown) {
@@ -47,7 +54,7 @@ export class Training implements Work {
 			const now = await this.#serving(job.ref);
 			outgrown = now && now.chunk_count >= GROWTH * now.trained_on ? now : undefined;
 		}
-		await mustCommit(store, { jobs: [{ op: 'settle', id: job.id }] });
+		await this.#settle(job, askedAt);
 	}
 
 	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
@@ -56,6 +63,17 @@ export class Training implements Work {
 		const again = !lasting && failures < ATTEMPTS;
 		const due_at = clock.now() + retryDelay(retryMs, failures);
 		await store.commit({ jobs: [again ? { op: 'postpone', id: job.id, due_at } : { op: 'settle', id: job.id }] });
+	}
+
+	/** Ends the job. Unless it was asked for again meanwhile, no training is due any more. */
+	#settle({ id, ref }: Job, askedAt: number | null): Promise<void> {
+		return decideAndCommit(this.#deps.store, async () => {
+			const record = await this.#deps.store.get('knowledge_bases', ref);
+			const jobs = [{ op: 'settle', id } as const];
+			const isAnswered = record && askedAt !== null && record.training_asked_at === askedAt;
+			if (!isAnswered) return { commit: { jobs }, result: undefined };
+			return { commit: { ...patch(record, { training_asked_at: null }), jobs }, result: undefined };
+		});
 	}
 
 	async #train(knowledgeBaseId: string, generation: string, signal: AbortSignal): Promise<void> {
@@ -67,10 +85,17 @@ export class Training implements Work {
 	/** Trainings that were asked for meanwhile are settled with this one. */
 	async #serve(deps: LargeBasisDependencies, knowledgeBaseId: string, built: BuiltBasis): Promise<void> {
 		if ((await this.#serving(knowledgeBaseId))?.id !== built.generation) return;
-		const { generation, basis } = await foldNewer(deps, built);
-		await mustCommit(deps.store, {
-			write: [{ op: 'index.serve_basis', generation, basis }],
-			jobs: [{ op: 'settle_all', ref: knowledgeBaseId, kind: TRAIN }],
+		const { generation, basis, trainedAt } = await foldNewer(deps, built);
+		await decideAndCommit(deps.store, async () => {
+			const record = await deps.store.get('knowledge_bases', knowledgeBaseId);
+			if (record?.generation !== generation) throw new AppError('not_found', 'The index was replaced meanwhile.');
+			const { expect, write } = patch(record, { trained_at: trainedAt, training_asked_at: null });
+			const commit: Commit = {
+				expect,
+				write: [...write, { op: 'index.serve_basis', generation, basis }],
+				jobs: [{ op: 'settle_all', ref: knowledgeBaseId, kind: TRAIN }],
+			};
+			return { commit, result: undefined };
 		});
 	}
 
@@ -81,7 +106,12 @@ export class Training implements Work {
 	}
 }
 
-async function mustCommit(store: Store, commit: Commit): Promise<void> {
-	const { outcome } = await store.commit(commit);
-	if (outcome !== 'committed') throw new Error(`The commit of a training was refused (${outcome}).`);
+function patch(
+	record: KnowledgeBaseRecord,
+	set: Partial<Pick<KnowledgeBaseRecord, 'trained_at' | 'training_asked_at'>>,
+): Required<Pick<Commit, 'expect' | 'write'>> {
+	return {
+		expect: [versionOf('knowledge_bases', record)],
+		write: [{ op: 'patch', kind: 'knowledge_bases', id: record.id, set }],
+	};
 }

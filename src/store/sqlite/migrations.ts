@@ -212,6 +212,23 @@ export const MIGRATIONS: readonly string[] = [
 	)
 	WHERE status = 'indexed' AND chunk_count = 0;
 	`,
+	// When the bases of earlier versions were trained is in their ids: 48 bits of milliseconds, five bits a character.
+	`
+	ALTER TABLE knowledge_bases ADD COLUMN trained_at INTEGER;
+	ALTER TABLE knowledge_bases ADD COLUMN training_asked_at INTEGER;
+	UPDATE knowledge_bases SET trained_at = (
+		WITH RECURSIVE digits (position, value, basis) AS (
+			SELECT 0, 0, basis FROM generations
+			WHERE id = knowledge_bases.generation AND embedder = 'builtin' AND basis GLOB 'basis_*' AND length(basis) = 38
+			UNION ALL
+			SELECT position + 1, value * 32 + instr('0123456789abcdefghjkmnpqrstvwxyz', substr(basis, position + 7, 1)) - 1, basis
+			FROM digits WHERE position < 10
+		)
+		SELECT value >> 2 FROM digits WHERE position = 10
+	);
+	UPDATE knowledge_bases SET training_asked_at = updated_at
+	WHERE id IN (SELECT ref FROM jobs WHERE kind = 'train');
+	`,
 ];
 
 /**

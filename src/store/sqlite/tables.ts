@@ -150,6 +150,8 @@ export const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		documents_pending: 'plain',
 		documents_failed: 'plain',
 		last_indexed_at: 'plain',
+		trained_at: 'plain',
+		training_asked_at: 'plain',
 		created_at: 'plain',
 		updated_at: 'plain',
 	},
