@@ -52,7 +52,7 @@ test('a new tool is answered whole, with its defaults, and reads back the same',
 
 test('what is wrong with a tool is told with its place', async () => {
 	const api = (config: object) => ({ ...WEATHER, config: { ...WEATHER.config, ...config } });
-	const wrong: Array<[body: unknown, code: string, place: string]> = [
+	const wrong: Array<[body: unknown, code: string, ...places: string[]]> = [
 		[{}, 'invalid_request', '/type'],
 		[{ ...WEATHER, type: 'soap' }, 'invalid_request', '/type'],
 		[{ ...WEATHER, name: 'get weather' }, 'invalid_request', '/name'],
@@ -62,7 +62,7 @@ test('what is wrong with a tool is told with its place', async () => {
 		[{ ...WEATHER, config: undefined }, 'invalid_request', '/config'],
 		[{ ...WEATHER, config: null }, 'invalid_request', '/config'],
 		[{ ...WEATHER, config: WAREHOUSE.config }, 'invalid_request', '/config/method'],
-		[{ ...WAREHOUSE, config: WEATHER.config }, 'invalid_request', '/config/method'],
+		[{ ...WAREHOUSE, config: WEATHER.config }, 'invalid_request', '/config/method', '/config/parameters'],
 		[api({ method: 'get' }), 'invalid_request', '/config/method'],
 		[api({ url: 'https://weather.example/{town}' }), 'invalid_request', '/config/url'],
 		[api({ url: 'https://{city}/' }), 'invalid_request', '/config/url'],
@@ -95,10 +95,10 @@ test('what is wrong with a tool is told with its place', async () => {
 			'/config/tools',
 		],
 	];
-	for (const [body, code, place] of wrong) {
+	for (const [body, code, ...places] of wrong) {
 		const answer = await app.call('POST', TOOLS, body);
 		const paths = answer.body.error?.details?.map(({ path }: { path: string }) => path);
-		assert.deepEqual([answer.status, answer.body.error?.code, paths], [400, code, [place]], JSON.stringify(body));
+		assert.deepEqual([answer.status, answer.body.error?.code, paths], [400, code, places], JSON.stringify(body));
 	}
 });
 

@@ -69,7 +69,8 @@ test('the link sets a password, once; then the person may sign in, and a newer l
 		[answer.status, answer.body.user.email, answer.body.user.has_password, answer.body.workspace.name],
 		[200, email, true, 'Default workspace'],
 	);
-	assert.equal(answer.headers.get('set-cookie'), null);
+	// The browser is remembered as the person's device, but a link signs no one in.
+	assert.match(answer.headers.get('set-cookie') ?? '', /^parley_device=[^;]+;(?!.*parley_session)/);
 	assertRefused(await set(PASSWORD), 400, 'invalid_request');
 	for (const wrong of ['x', 'A'.repeat(43), user.id]) {
 		const refused = await set(PASSWORD, wrong);

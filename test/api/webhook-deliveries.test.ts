@@ -27,8 +27,9 @@ let renamed = 0;
 /** Causes one `assistant.updated`, and gives the name that it tells of. */
 async function rename(): Promise<string> {
 	now += 10;
-	const name = `Guide ${++renamed} – Grüße 👋 \u2028`;
-	const { status } = await app.call('PATCH', `${ASSISTANTS}/${assistant}`, { name });
+	const name = `Guide ${++renamed} – Grüße 👋`;
+	// A description may have line separators, which JSON writes as they are.
+	const { status } = await app.call('PATCH', `${ASSISTANTS}/${assistant}`, { name, description: 'One.\u2028Two.' });
 	assert.equal(status, 200);
 	return name;
 }
