@@ -79,6 +79,8 @@ export interface AppOverrides {
 	passwords?: Passwords;
 	/** Milliseconds that a model may take for a reply. */
 	replyMs?: number;
+	/** Event streams and replies that may be under way at once with one API key or session. */
+	streamsPerCredential?: number;
 	/** Milliseconds from one look for conversations that are kept no longer to the next. */
 	retentionMs?: number;
 }
@@ -208,7 +210,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const sessions = new Sessions({ store, users, passwords, devices, clock, secure });
 	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
 	limits = access;
-	const watch = parts.use(new CredentialWatch({ access, log }));
+	const watch = parts.use(new CredentialWatch({ access, log, atOnce: overrides.streamsPerCredential }));
 	const sweeper = parts.use(new Sweeper({ store, watch: clockWatch, log }));
 	const visitorTokens = new VisitorTokens({ secrets, network, clock, log });
 

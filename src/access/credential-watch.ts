@@ -1,4 +1,4 @@
-import type { Log } from '../base/index.ts';
+import { AppError, type Log } from '../base/index.ts';
 import type { Access, Caller } from './access.ts';
 
 /** Something that goes on only while the credential is good with which it was begun. */
@@ -16,9 +16,15 @@ export interface CredentialWatchOptions {
 	log: Log;
 	/** Milliseconds after which a credential that ended by itself, or by the command line, is noticed. */
 	everyMs?: number;
+	/** Uses that one credential may have at once. */
+	atOnce?: number;
 }
 
 const EVERY_MS = 2_000;
+/** One key may be a backend that passes streams on to all its users; each costs a few KB. */
+const AT_ONCE = 20_000;
+/** The server does not know when a client will leave. */
+const RETRY_SECONDS = 10;
 
 /** What one credential has begun. */
 interface Watched {
@@ -35,10 +41,12 @@ export class CredentialWatch implements Disposable {
 	readonly #log: Log;
 	readonly #watched = new Map<string, Watched>();
 	readonly #timer: NodeJS.Timeout;
+	readonly #atOnce: number;
 
-	constructor({ access, log, everyMs = EVERY_MS }: CredentialWatchOptions) {
+	constructor({ access, log, everyMs = EVERY_MS, atOnce = AT_ONCE }: CredentialWatchOptions) {
 		this.#access = access;
 		this.#log = log;
+		this.#atOnce = atOnce;
 		this.#timer = setInterval(() => void this.look(), everyMs);
 		this.#timer.unref();
 	}
@@ -48,10 +56,14 @@ export class CredentialWatch implements Disposable {
 		return this.#watched.size;
 	}
 
-	/** Begins a use of a caller's credential. It must be ended. */
+	/**
+	 * Begins a use of a caller's credential. It must be ended.
+	 * @throws AppError `rate_limit_exceeded` where the credential has as many as it may have
+	 */
 	begin(caller: Caller, request: AbortSignal): Use {
-		const controller = new AbortController();
 		const watched = this.#watched.get(caller.credentialId) ?? { caller, uses: new Set() };
+		if (watched.uses.size >= this.#atOnce) throw tooMany(this.#atOnce);
+		const controller = new AbortController();
 		this.#watched.set(caller.credentialId, watched);
 		let revoked = false;
 		const revoke = () => {
@@ -97,6 +109,11 @@ export class CredentialWatch implements Disposable {
 		}
 		for (const revoke of [...uses]) revoke();
 	}
+}
+
+function tooMany(limit: number): AppError {
+	const sentence = `At most ${limit} event streams and replies may be under way at once with one API key or session. Try again in ${RETRY_SECONDS} seconds.`;
+	return new AppError('rate_limit_exceeded', sentence, { retry_after: RETRY_SECONDS });
 }
 
 /** One for each open stream. An object literal with a getter would be of a shape of its own each time, which takes half a kilobyte. */

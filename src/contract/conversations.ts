@@ -151,6 +151,8 @@ export const conversationOperations = {
 		method: 'GET',
 		path: '/api/v1/conversations/{id}/events',
 		summary: 'Follow a conversation as an event stream',
+		description:
+			'At most 1,000 clients may follow a conversation at once, and one API key or session may have 20,000 event streams and replies under way; beyond that the answer is a 429.',
 		tag: 'Conversations',
 		access: withKey('conversations:read'),
 		query: EventStreamQuery,

@@ -150,6 +150,8 @@ export const messageOperations = {
 		method: 'POST',
 		path: '/api/v1/messages',
 		summary: 'Send a message and get the reply',
+		description:
+			'One API key or session may have 20,000 event streams and replies under way at once. Beyond that the answer is a 429, and the message is not stored.',
 		tag: 'Messages',
 		access: withKey('messages:write'),
 		body: SendMessage,

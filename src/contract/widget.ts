@@ -69,7 +69,7 @@ export const widgetOperations = {
 		path: '/api/v1/widget/conversations/{id}/events',
 		summary: 'Follow a conversation as a visitor',
 		description:
-			'It ends when the visitor’s token does, and when the deployment would not admit them any more: come again with `Last-Event-ID` and a fresh token.',
+			'It ends when the visitor’s token does, and when the deployment would not admit them any more: come again with `Last-Event-ID` and a fresh token. At most 1,000 clients may follow a conversation at once, and a visitor may have 100 streams open in a deployment; beyond that the answer is a 429.',
 		tag: 'Widget',
 		access: asVisitor,
 		query: WidgetEventStreamQuery,

@@ -21,6 +21,7 @@ import {
 } from './conversation-actor.ts';
 import { type ConversationEvent, EventEncoder, questionEvent } from './event-encoder.ts';
 import type { Expiry } from './expiry.ts';
+import { requireRoomForRepeat, requireRoomForStream } from './follower-limit.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
 import { requireMetadata } from './metadata.ts';
 import type { Audience } from './present.ts';
@@ -168,11 +169,15 @@ export class Conversations implements AsyncDisposable {
 		});
 	}
 
-	/** The events of a conversation; with `until`, to the end of that reply. */
+	/**
+	 * The events of a conversation.
+	 * @throws AppError `rate_limit_exceeded` where it has as many followers as it may have
+	 */
 	follow(
 		conversationId: string,
-		options: { after: StreamPosition | null; signal: AbortSignal; audience: Audience; until?: string },
+		options: { after: StreamPosition | null; signal: AbortSignal; audience: Audience },
 	): AsyncGenerator<ConversationEvent, void, undefined> {
+		requireRoomForStream(this.#deps.outbox.followers(conversationId));
 		return streamConversation(this.#transport, this.#encoder, conversationId, { until: null, ...options });
 	}
 
@@ -183,7 +188,8 @@ export class Conversations implements AsyncDisposable {
 	): AsyncGenerator<ConversationEvent, void, undefined> {
 		if (restarted) yield questionEvent(question, position, audience);
 		const after = { seq: position, offset: 0 };
-		yield* this.follow(reply.conversation_id, { after, signal, audience, until: reply.id });
+		const options = { after, signal, audience, until: reply.id };
+		yield* streamConversation(this.#transport, this.#encoder, reply.conversation_id, options);
 	}
 
 	/**
@@ -224,6 +230,7 @@ export class Conversations implements AsyncDisposable {
 	 * What a repeat of a stored message finds: the reply that has ended; or the turn in which it is being written, anew where
 	 * it had failed; or, where a person has the conversation by now, the message alone.
 	 * @param body what the message's receipt was stored with
+	 * @throws AppError `rate_limit_exceeded` where too many follow the conversation
 	 */
 	async repeated(body: string): Promise<SentMessage | EndedTurn | NotedMessage> {
 		const ids = JSON.parse(body) as { conversation_id: string; question_id: string; reply_id: string | null };
@@ -236,6 +243,7 @@ export class Conversations implements AsyncDisposable {
 			if (reply.status === 'completed' || reply.status === 'stopped') {
 				return { question, ended: reply, closing: (await store.closingEvent(ids.conversation_id, reply.id)) ?? 0 };
 			}
+			requireRoomForRepeat(this.#deps.outbox.followers(ids.conversation_id));
 			const answer = await this.#transport.ask(
 				ids.conversation_id,
 				reply.status === 'failed'

@@ -64,6 +64,11 @@ export class Outbox implements Disposable {
 		return this.#topics.size;
 	}
 
+	/** How many follow a stream. */
+	followers(stream: string): number {
+		return this.#topics.get(stream)?.followers.size ?? 0;
+	}
+
 	/**
 	 * Follows a stream until the signal aborts.
 	 * @throws AppError `unavailable` when the follower is too slow: it may come back with its last position

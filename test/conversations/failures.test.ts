@@ -144,14 +144,8 @@ test('a reply whose end cannot be written to the disk at first is written again,
 	} as const;
 	const sent = toModel(await conversations.send(message));
 	const names: string[] = [];
-	const { conversation_id } = sent.reply;
 	const leaving = new AbortController();
-	for await (const { event } of conversations.follow(conversation_id, {
-		after: { seq: sent.position, offset: 0 },
-		signal: leaving.signal,
-		audience: 'api',
-		until: sent.reply.id,
-	})) {
+	for await (const { event } of conversations.followTurn(sent, { signal: leaving.signal, audience: 'api' })) {
 		names.push(event);
 	}
 	assert.deepEqual(
