@@ -45,6 +45,24 @@ test('a scan and a blank text end in error with no_text, and the rest of the kno
 	assert.deepEqual(await told(base), ['ready', 1, 0, true]);
 });
 
+test('a knowledge base is ready again once a failed file is removed and its mended copy is uploaded', async () => {
+	const base = await newBase();
+	const scan = await addScan(base, 'manual.pdf');
+	assert.deepEqual(await told(base), ['error', 0, 1, false]);
+	await app.call('DELETE', `${BASES}/${base}/documents/${scan}`);
+	const mended = makePdf({ pages: [[{ text: 'The kettle is blue.', y: 700 }]] });
+	await upload(app, base, 'manual.pdf', { bytes: mended });
+	assert.deepEqual(await told(base), ['ready', 1, 0, true]);
+	assert.equal((await search(base, 'kettle')).length, 1);
+
+	// The other way round: the mended copy is there before the failed file goes.
+	const other = await addScan(base, 'guide.pdf');
+	await upload(app, base, 'guide.pdf', { bytes: makePdf({ pages: [[{ text: 'The lamp is green.', y: 700 }]] }) });
+	assert.deepEqual(await told(base), ['error', 2, 1, true]);
+	await app.call('DELETE', `${BASES}/${base}/documents/${other}`);
+	assert.deepEqual(await told(base), ['ready', 2, 0, true]);
+});
+
 test('a reply is made from the documents that are indexed while another one has no text', async () => {
 	const base = await newBase();
 	await addText(base, 'The kettle of the shop costs 25 euros.');
