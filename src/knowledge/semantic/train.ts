@@ -1,5 +1,6 @@
 import { type Basis, quantiseRows } from './basis.ts';
-import { type ChunkTerms, countTerms, damped, inverseFrequency } from './features.ts';
+import { type ChunkCounts, countChunks } from './chunk-counts.ts';
+import { type ChunkTerms, damped, inverseFrequency } from './features.ts';
 import { principalDirections } from './principal-directions.ts';
 import type { SparseMatrix } from './sparse-matrix.ts';
 
@@ -20,20 +21,12 @@ const MOST_TERMS = 64_000;
  * Repeatable: the same chunks in the same order give the same bytes.
  */
 export function trainBasis(chunks: readonly ChunkTerms[]): Basis {
-	const step = Math.max(1, chunks.length / MOST_CHUNKS);
-	const sample: Array<Map<string, number>> = [];
-	for (let at = 0; at < chunks.length; at += step) sample.push(countTerms(chunks[Math.floor(at)] as ChunkTerms));
+	const sample = countChunks(chunks, Math.max(1, chunks.length / MOST_CHUNKS));
+	const { vocabulary, rowOf, chunkCounts } = chooseVocabulary(sample);
+	const weights = Float32Array.from(chunkCounts, (count) => inverseFrequency(count, sample.chunks));
+	const unknown_weight = inverseFrequency(0, sample.chunks);
 
-	const chunkCounts = new Map<string, number>();
-	for (const counts of sample) {
-		for (const term of counts.keys()) chunkCounts.set(term, (chunkCounts.get(term) ?? 0) + 1);
-	}
-	const vocabulary = chooseVocabulary(chunkCounts, sample.length);
-	const weights = new Float32Array(vocabulary.size);
-	for (const [term, row] of vocabulary) weights[row] = inverseFrequency(chunkCounts.get(term) as number, sample.length);
-	const unknown_weight = inverseFrequency(0, sample.length);
-
-	const { matrix, mean_length } = weigh(sample, vocabulary, weights, unknown_weight);
+	const { matrix, mean_length } = weigh(sample, rowOf, weights, unknown_weight);
 	const { width, values } = principalDirections(matrix, MOST_DIRECTIONS);
 	const dimensions = Math.max(1, width) + 1;
 	const rows = width === 0 ? new Float32Array(vocabulary.size) : values;
@@ -63,37 +56,55 @@ function meanReach({ indices, starts }: SparseMatrix, rows: Float32Array, width:
 	return entries === 0 ? 0 : sum / entries;
 }
 
+/** The terms that the basis knows, each with its row there. */
+interface Vocabulary {
+	vocabulary: Map<string, number>;
+	/** The row of each counted term; -1 where the basis does not know it. */
+	rowOf: Int32Array;
+	/** How many chunks have the term of each row. */
+	chunkCounts: number[];
+}
+
 /** Terms by falling frequency, then by name, so that the order is the same at every training. */
-function chooseVocabulary(chunkCounts: Map<string, number>, chunks: number): Map<string, number> {
+function chooseVocabulary({ chunks, terms, places }: ChunkCounts): Vocabulary {
+	const chunksWith = new Uint32Array(terms.length);
+	for (const place of places) (chunksWith[place] as number)++;
 	const least = chunks >= MANY_CHUNKS ? 2 : 1;
-	const chosen = [...chunkCounts]
-		.filter(([, count]) => count >= least)
-		.sort(([a, inA], [b, inB]) => inB - inA || (a < b ? -1 : 1))
+	const chosen = terms
+		.map((term, place) => ({ term, place, count: chunksWith[place] as number }))
+		.filter(({ count }) => count >= least)
+		.sort((a, b) => b.count - a.count || (a.term < b.term ? -1 : 1))
 		.slice(0, MOST_TERMS);
-	return new Map(chosen.map(([term], row) => [term, row]));
+	const rowOf = new Int32Array(terms.length).fill(-1);
+	for (const [row, { place }] of chosen.entries()) rowOf[place] = row;
+	return {
+		vocabulary: new Map(chosen.map(({ term }, row) => [term, row])),
+		rowOf,
+		chunkCounts: chosen.map(({ count }) => count),
+	};
 }
 
 /** The matrix of unit rows, and the mean length that the rows had before. */
 function weigh(
-	sample: ReadonlyArray<Map<string, number>>,
-	vocabulary: ReadonlyMap<string, number>,
+	sample: ChunkCounts,
+	rowOf: Int32Array,
 	weights: Float32Array,
 	unknownWeight: number,
 ): { matrix: SparseMatrix; mean_length: number } {
-	const entries = sample.reduce((sum, counts) => sum + counts.size, 0);
-	const starts = new Uint32Array(sample.length + 1);
-	const indices = new Uint32Array(entries);
-	const values = new Float32Array(entries);
+	const { chunks, places, counts } = sample;
+	const starts = new Uint32Array(chunks + 1);
+	const indices = new Uint32Array(places.length);
+	const values = new Float32Array(places.length);
 	let at = 0;
 	let lengths = 0;
-	sample.forEach((counts, row) => {
+	for (let row = 0; row < chunks; row++) {
 		const from = at;
 		let square = 0;
-		for (const [term, count] of counts) {
-			const index = vocabulary.get(term);
-			const value = damped(count) * (index === undefined ? unknownWeight : (weights[index] as number));
+		for (let entry = sample.starts[row] as number; entry < (sample.starts[row + 1] as number); entry++) {
+			const index = rowOf[places[entry] as number] as number;
+			const value = damped(counts[entry] as number) * (index === -1 ? unknownWeight : (weights[index] as number));
 			square += value * value;
-			if (index === undefined) continue;
+			if (index === -1) continue;
 			indices[at] = index;
 			values[at++] = value;
 		}
@@ -101,7 +112,7 @@ function weigh(
 		for (let i = from; i < at; i++) (values[i] as number) /= length || 1;
 		lengths += length;
 		starts[row + 1] = at;
-	});
-	const matrix = { rows: sample.length, columns: vocabulary.size, starts, indices, values };
-	return { matrix, mean_length: sample.length === 0 ? 0 : lengths / sample.length };
+	}
+	const matrix = { rows: chunks, columns: weights.length, starts, indices, values };
+	return { matrix, mean_length: chunks === 0 ? 0 : lengths / chunks };
 }
