@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import parse from '../../workers/parse.ts';
-import { BOMBS, randomBombs } from '../fixtures/documents/bombs.ts';
+import { BOMBS, RANDOM_BOMBS, randomBombs } from '../fixtures/documents/bombs.ts';
 
 const [corpus] = process.argv.slice(2);
-const bombs = corpus === 'random' ? randomBombs(20_261_122, 40) : BOMBS;
+const bombs = corpus === 'random' ? randomBombs(20_261_122, RANDOM_BOMBS) : BOMBS;
 const folder = mkdtempSync(join(tmpdir(), 'parley-bombs-'));
 process.on('exit', () => rmSync(folder, { recursive: true }));
 
