@@ -219,6 +219,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			access,
 			address,
 			clock,
+			clockWatch,
 			conversations,
 			cursors,
 			demo: settings.demo ? new DemoOrigin(settings.public_url) : null,

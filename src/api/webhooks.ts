@@ -1,5 +1,5 @@
 import { guarded } from '../access/index.ts';
-import { AppError, type Clock, mergePatch, newId, type SecretBox, timestamp } from '../base/index.ts';
+import { AppError, type Clock, type ClockWatch, mergePatch, newId, type SecretBox, timestamp } from '../base/index.ts';
 import type { Operations, Webhook } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import {
@@ -38,6 +38,7 @@ export interface WebhookHandlersOptions {
 	secrets: SecretBox;
 	cursors: Cursors;
 	clock: Clock;
+	clockWatch: Pick<ClockWatch, 'isInDoubt'>;
 	deliverer: Pick<Deliverer, 'cancelAll' | 'tidy' | 'wake'>;
 }
 
@@ -66,9 +67,10 @@ export async function findWebhook(store: Pick<Store, 'get'>, workspaceId: string
 }
 
 /** Webhook endpoints: register, read, change, delete, and try out. */
-export function webhookHandlers({ store, network, secrets: box, cursors, clock, deliverer }: WebhookHandlersOptions): {
+export function webhookHandlers(options: WebhookHandlersOptions): {
 	[K in WebhookOperation]: Handler<Operations[K]>;
 } {
+	const { store, network, secrets: box, cursors, clock, clockWatch, deliverer } = options;
 	const secrets = new SigningSecrets(box);
 	const pings = new Pings(new Sender({ network, secrets, clock }));
 
@@ -143,7 +145,7 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock, 
 				const set = {
 					...mergePatch(record, fields),
 					...disabledReason(record, fields.status),
-					...(secret === undefined ? {} : secrets.replaced(record, secret, now)),
+					...(secret === undefined ? {} : secrets.replaced(record, secret, now, clockWatch.isInDoubt())),
 					updated_at: now,
 				};
 				const next: WebhookRecord = { ...record, ...set, version: record.version + 1 };
@@ -185,7 +187,7 @@ export function webhookHandlers({ store, network, secrets: box, cursors, clock, 
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifVersion);
 				const now = clock.now();
-				const set = { ...secrets.replaced(record, new_secret, now), updated_at: now };
+				const set = { ...secrets.replaced(record, new_secret, now, clockWatch.isInDoubt()), updated_at: now };
 				return {
 					commit: {
 						expect: [versionOf('webhooks', record)],

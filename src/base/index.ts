@@ -15,6 +15,7 @@ export { Lru } from './lru.ts';
 export { applyMergePatch, mergePatch } from './merge-patch.ts';
 export { Owned } from './owned.ts';
 export { ReadWriteLock } from './read-write-lock.ts';
+export { RepeatedLog } from './repeated-log.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { Rounds, type RoundsOptions } from './rounds.ts';
 export { SecretBox } from './secret-box.ts';

@@ -1,5 +1,5 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
-import { AppError, messageOf, newId } from '../base/index.ts';
+import { AppError, messageOf, newId, RepeatedLog } from '../base/index.ts';
 import type { EndUser, Feedback } from '../contract/index.ts';
 import { formatPosition, type Outbox, parsePosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
 import {
@@ -29,7 +29,7 @@ import { roundsOf } from './reply-rounds.ts';
 import { streamConversation } from './stream.ts';
 import { titleOf } from './title.ts';
 
-export interface ConversationsOptions extends ConversationDependencies {
+export interface ConversationsOptions extends Omit<ConversationDependencies, 'searchFailures'> {
 	outbox: Outbox;
 }
 
@@ -89,10 +89,11 @@ export class Conversations implements AsyncDisposable {
 	constructor(deps: ConversationsOptions) {
 		this.#deps = deps;
 		this.#encoder = new EventEncoder(deps.store);
+		const parts = { ...deps, searchFailures: new RepeatedLog(deps.log) };
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
 				const record = await deps.store.get('conversations', id);
-				return new ConversationActor(deps, self, record ?? null, record ? await this.#unfinished(record) : null);
+				return new ConversationActor(parts, self, record ?? null, record ? await this.#unfinished(record) : null);
 			},
 			report: (id, thrown) => this.#recover(id, thrown),
 			maxResident: MAX_RESIDENT,

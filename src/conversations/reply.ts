@@ -1,4 +1,4 @@
-import { AppError, type Log, messageOf, pause } from '../base/index.ts';
+import { AppError, type Log, messageOf, pause, type RepeatedLog } from '../base/index.ts';
 import type { Citation, SearchHit, SearchResult, Usage } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import {
@@ -27,6 +27,8 @@ export interface ReplyDependencies {
 	models: Models;
 	tools: Pick<Tools, 'functionsOf'>;
 	log: Log;
+	/** A broken index fails the search of every reply. */
+	searchFailures: RepeatedLog;
 }
 
 /** Earlier messages that a model is given at most; it takes what fits. */
@@ -266,7 +268,7 @@ async function groundingOf(
 
 /** The best passages for a question; null where the knowledge bases cannot be searched, which the log then tells. */
 async function retrieve(
-	{ store, knowledge, log }: ReplyDependencies,
+	{ store, knowledge, searchFailures }: ReplyDependencies,
 	assistant: AssistantRecord,
 	question: MessageRecord,
 	signal: AbortSignal,
@@ -289,12 +291,19 @@ async function retrieve(
 		}
 	}
 	if (signal.aborted) throw signal.reason;
-	const { cause } = failure as { cause?: { message?: unknown } };
-	log.error(
-		{ message: question.id, error: messageOf(failure), cause: cause?.message },
+	const error = messageOf(failure);
+	const cause = causeOf(failure);
+	searchFailures.error(
+		`${error} ${cause}`,
+		{ message: question.id, error, cause },
 		'a reply is written without its search',
 	);
 	return null;
+}
+
+function causeOf(failure: unknown): string | undefined {
+	const { cause } = failure as { cause?: unknown };
+	return cause === undefined ? undefined : messageOf(cause);
 }
 
 async function earlierTurns(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatTurn[]> {

@@ -53,11 +53,12 @@ export class SigningSecrets {
 
 	/**
 	 * The secrets after another one has come. A receiver may have any of those before, and each keeps its time. The same one
-	 * again changes nothing.
+	 * again changes nothing. While the clock is in doubt, those that are over by it are kept: they may still have their time.
 	 */
-	replaced(stored: StoredSecrets, secret: string, now: number): Partial<StoredSecrets> {
+	replaced(stored: StoredSecrets, secret: string, now: number, isInDoubt = false): Partial<StoredSecrets> {
 		if (this.#open(stored.secret) === secret) return {};
-		const before = this.#former(stored, now).filter((former) => this.#open(former.secret) !== secret);
+		const kept = isInDoubt ? stored.former_secrets : this.#former(stored, now);
+		const before = kept.filter((former) => this.#open(former.secret) !== secret);
 		const former_secrets = [{ secret: stored.secret, until: now + FORMER_MS }, ...before].slice(0, MOST_FORMER);
 		return { secret: this.#seal(secret), former_secrets };
 	}

@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import test from 'node:test';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
+import { deferred } from '../../src/base/index.ts';
 import { inspectDatabase } from '../../src/store/index.ts';
 import { createScene, settled } from '../api/scene.ts';
+import { openRoom } from '../knowledge/room.ts';
 import { startTestApp } from '../support/app.ts';
+import { ModelServer } from '../support/model-server.ts';
 
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
 
 test('a search index that lacks a table fails no reply; doctor finds it, and a reindex or a start heals it', async () => {
 	const logged: Array<Record<string, unknown>> = [];
-	const log = pino({ level: 'error' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+	const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 	await using first = await startTestApp({ overrides: { log } });
 	const { deployment, knowledgeBase } = await createScene(first, { texts: [TEA] });
 	const breakIndex = () => {
@@ -30,8 +33,14 @@ test('a search index that lacks a table fails no reply; doctor finds it, and a r
 	const told = logged.filter(({ msg }) => msg === 'a reply is written without its search');
 	assert.equal(told.length, 1);
 	assert.match(String(told[0]?.cause), /generation_languages/);
+	assert.equal(told[0]?.count, 1);
+	assert.match((await ask(first)).content, /^I cannot search/);
+	assert.equal(logged.filter(({ msg }) => msg === 'a reply is written without its search').length, 1, 'once a minute');
 	const search = await first.call('POST', `${base}/search`, { query: 'tea' });
 	assert.deepEqual([search.status, search.body.error.message], [503, 'The search failed.']);
+	const { request_id } = search.body.error;
+	const line = logged.find((each) => each.request_id === request_id);
+	assert.match(String(line?.causes), /generation_languages/, 'the id of the answer leads to the cause');
 	assert.match(String(inspectDatabase(first.dataDir)?.problems), /generation_languages .*reindex/);
 
 	await first.call('POST', `${base}/reindex`);
@@ -42,4 +51,42 @@ test('a search index that lacks a table fails no reply; doctor finds it, and a r
 	breakIndex();
 	await using second = await first.restart();
 	assert.match((await ask(second)).content, /eighty degrees/);
+});
+
+test('a model of a provider reads that the search failed, and must make up nothing', async () => {
+	await using models = await ModelServer.start();
+	await using app = await startTestApp({ settings: { providers: [models.provider()] } });
+	const { deployment } = await createScene(app, { texts: [TEA], model: 'stand-in/small' });
+	const ask = () =>
+		app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'How hot is green tea brewed?' });
+	const instructionsOf = async (index: number) => JSON.stringify((await models.call(index)).body.messages[0]);
+	await ask();
+	assert.doesNotMatch(await instructionsOf(0), /search in the documents has failed/);
+	const db = new Database(join(app.dataDir, 'parley.db'));
+	db.exec('DROP TABLE generation_languages');
+	db.close();
+	await ask();
+	assert.match(
+		await instructionsOf(1),
+		/The search in the documents has failed for this question\. .*make up nothing that they might say/,
+	);
+});
+
+test('a search with a limit for the vector of its question goes by words while the provider does not answer', async () => {
+	await using models = await ModelServer.start();
+	await using room = await openRoom({ embedder: 'stand-in/first', providers: [models.provider()] });
+	room.knowledge.start();
+	const base = await room.newBase();
+	await room.processed(await room.add(base, 'tea.txt', TEA));
+	const answered = deferred<void>();
+	models.embeddings.next({ wait: answered.promise });
+	const record = await room.base(base);
+	const options = { top_k: 5, min_score: 0, vectorMs: 1 };
+	const { hits } = await room.knowledge.search([record], 'How hot is green tea brewed?', options);
+	assert.deepEqual(
+		hits.map(({ text, semantic_score }) => [text, semantic_score]),
+		[[TEA, 0]],
+	);
+	assert.equal(room.logged.at(-1)?.msg, 'a search goes by words alone: no vector for its question');
+	answered.resolve();
 });

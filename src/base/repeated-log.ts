@@ -1,0 +1,33 @@
+import type { Log } from './log.ts';
+import { Lru } from './lru.ts';
+
+/** Causes that are remembered; a cause that was forgotten is logged at once. */
+const CAUSES = 100;
+const REPEAT_MS = 60_000;
+
+/**
+ * Logs errors that can come with every request: the first of a cause at once, further ones at most once a minute, with the
+ * number of errors since the line before.
+ */
+export class RepeatedLog {
+	readonly #log: Log;
+	readonly #now: () => number;
+	readonly #causes = new Lru<string, { loggedAt: number; count: number }>(CAUSES);
+
+	/** @param now milliseconds since some moment, which nobody sets */
+	constructor(log: Log, now: () => number = () => performance.now()) {
+		this.#log = log;
+		this.#now = now;
+	}
+
+	error(cause: string, facts: object, message: string): void {
+		const now = this.#now();
+		const known = this.#causes.get(cause);
+		if (known !== undefined && now - known.loggedAt < REPEAT_MS) {
+			known.count++;
+			return;
+		}
+		this.#causes.set(cause, { loggedAt: now, count: 0 });
+		this.#log.error({ ...facts, count: (known?.count ?? 0) + 1 }, message);
+	}
+}
