@@ -8,7 +8,7 @@ import { FIRST_TOKEN, monotonicMs, TOKEN_END } from './model-script.ts';
  */
 
 /** Told by the parent process. */
-export type StreamsOrder = KeepUp | Hold | { release: true };
+export type StreamsOrder = KeepUp | Hold | { count: true } | { release: true };
 
 /** Keeps streams under way. */
 export interface KeepUp {
@@ -53,6 +53,8 @@ export interface StreamsSeen {
 
 export interface Held {
 	open: number;
+	/** Bytes that those held have received. */
+	bytes: number;
 	complaint: string | null;
 }
 
@@ -268,16 +270,22 @@ async function hold({ port, hold: paths, headers }: Hold): Promise<Held> {
 			}),
 		);
 	}
-	return { open: held.size, complaint };
+	return { ...count(), complaint };
+}
+
+function count(): Held {
+	const bytes = [...held].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+	return { open: held.size, bytes, complaint: null };
 }
 
 function release(): Held {
-	const open = held.size;
+	const counted = count();
 	for (const socket of held) socket.destroy();
-	return { open, complaint: null };
+	return counted;
 }
 
 takeOrders(async (order: StreamsOrder): Promise<StreamsSeen | Held> => {
+	if ('count' in order) return count();
 	if ('release' in order) return release();
 	return 'hold' in order ? hold(order) : new Run(order).go();
 });
