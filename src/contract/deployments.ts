@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
-import { COLOUR } from './patterns.ts';
+import { COLOUR, HTTPS_URL_PATTERN, WEB_URL_PATTERN } from './patterns.ts';
 import {
 	Id,
 	NullableObject,
@@ -36,32 +36,30 @@ const appearance = {
 		maxItems: 10,
 		examples: [['How long is the warranty?']],
 	}),
-	assistant_name: NullableText({
-		minLength: 1,
+	assistant_name: NullableSingleLineText({
 		maxLength: 80,
-		pattern: '\\S',
 		description: 'What stands at the top of the widget, beside the logo or its own initial.',
 		examples: ['Kettle help'],
 	}),
-	status_text: NullableText({
+	status_text: NullableSingleLineText({
 		maxLength: 120,
 		description: 'One line below the name, after the disclosure.',
 		examples: ['Answers from our manuals'],
 	}),
 	logo_url: NullableText({
 		maxLength: 2000,
-		pattern: '^https://[^\\s]+$',
+		pattern: HTTPS_URL_PATTERN,
 		description:
 			'An image for the top of the widget, square. https. Pages with a Content-Security-Policy must allow it in img-src; where it cannot be loaded the initial of the name stands there.',
 		examples: ['https://shop.example/logo.png'],
 	}),
 	privacy_url: NullableText({
 		maxLength: 2000,
-		pattern: '^https?://[^\\s]+$',
+		pattern: WEB_URL_PATTERN,
 		description: 'The privacy notice, linked in the menu of the widget.',
 		examples: ['https://shop.example/privacy'],
 	}),
-	disclosure_text: NullableText({
+	disclosure_text: NullableSingleLineText({
 		maxLength: 120,
 		description: 'Says that an AI answers. Default: "AI assistant" in the language of the visitor.',
 		examples: ['Answers by AI'],

@@ -54,6 +54,14 @@ export const URL_PATTERN = pattern(
 	'^[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
 	'must be a URL without spaces and control characters',
 );
+export const HTTPS_URL_PATTERN = pattern(
+	'^https://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
+	'must be an https URL without spaces and control characters',
+);
+export const WEB_URL_PATTERN = pattern(
+	'^https?://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
+	'must be an http or https URL without spaces and control characters',
+);
 export const COLOUR = pattern('^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$', 'must be a colour such as #4f46e5 or #fff');
 export const FUNCTION_NAME = pattern(
 	'^[a-zA-Z0-9_-]{1,64}$',
