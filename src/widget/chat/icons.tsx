@@ -2,7 +2,7 @@ import { type Drawing, h } from './elements.ts';
 
 const SHAPES = {
 	close: 'M6 6l12 12M18 6L6 18',
-	menu: 'M5 12h.01M12 12h.01M19 12h.01',
+	menu: 'M4 12a1 1 0 1 1 2 0 1 1 0 1 1-2 0m7 0a1 1 0 1 1 2 0 1 1 0 1 1-2 0m7 0a1 1 0 1 1 2 0 1 1 0 1 1-2 0',
 	document: 'M6 3h8l4 4v14H6zM9 12h6M9 16h6',
 	send: 'M12 19V5M6 11l6-6 6 6',
 	up: 'M7 10v10H4V10zl4-7q3 0 2 6h6q1 0 1 1l-2 8q0 2-2 2H7',

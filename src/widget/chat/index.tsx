@@ -3,6 +3,7 @@ import { styleSheet } from '../page/style-sheets.ts';
 import { parseMarkdown, plainText } from '../text/markdown.ts';
 import { closeByBack } from './back.ts';
 import css from './chat.css';
+import { createClock } from './clock.ts';
 import { fit } from './composer.tsx';
 import type { Chat, ChatOptions } from './contract.ts';
 import { coverPage, keepInside } from './cover-page.ts';
@@ -44,7 +45,7 @@ export function createChat(options: ChatOptions): Chat {
 	/** Where the log was scrolled to by the chat itself. */
 	let scrolledTo = -1;
 	const name = options.title ?? config?.appearance.assistant_name;
-	const clock = new Intl.DateTimeFormat(options.language, { dateStyle: 'medium', timeStyle: 'short' });
+	const clock = createClock(options.language);
 
 	const problem: Notice | null = options.problem && { says: sentenceFor(options.problem.status) };
 	const session =
@@ -113,7 +114,7 @@ export function createChat(options: ChatOptions): Chat {
 				isNamed={Boolean(name)}
 				menuOpen={menuOpen}
 				logoFailed={logoFailed}
-				time={(at: string) => clock.format(new Date(at))}
+				time={clock}
 				onLogoFailed={() => {
 					logoFailed = true;
 					soon();
@@ -176,12 +177,12 @@ export function createChat(options: ChatOptions): Chat {
 		// A countdown counts.
 		if (open && session?.notice()?.until) timer = setTimeout(show, 1000) as unknown as number;
 	};
-	/** Keeps the end in sight, but never at the cost of the first line of an answer. */
+	/** Keeps the end in sight, but never at the cost of the first line of an answer, with the end of what was asked above it. */
 	const follow = () => {
 		const place = log();
 		const last = [...place.querySelectorAll<HTMLElement>('.message')].pop();
 		const end = place.scrollHeight - place.clientHeight;
-		const first = last?.matches('.theirs') ? last.offsetTop - place.offsetTop - 12 : end;
+		const first = last?.matches('.theirs') ? last.offsetTop - NEAR : end;
 		place.scrollTop = Math.min(end, first);
 		scrolledTo = place.scrollTop;
 	};

@@ -39,7 +39,7 @@ export function Message(props: MessageProps): Drawing {
 		<div
 			key={id}
 			id={id || null}
-			class={`message ${mine ? 'mine' : 'theirs'} ${status}${author.type === 'human' ? ' person' : ''}${grouped ? ' grouped' : ''}`}
+			class={`message ${mine ? 'mine' : 'theirs'} ${status}${id ? '' : ' greeting'}${author.type === 'human' ? ' person' : ''}${grouped ? ' grouped' : ''}`}
 		>
 			<div class={author.type === 'human' && !grouped ? 'name' : 'unseen'}>
 				{author.type === 'human' && initial(author.name ?? strings.person)}
@@ -126,7 +126,7 @@ function footer(props: MessageProps): Child {
 				{thumb('down')}
 				{status === 'stopped' && <span class="aside">{strings.stopped}</span>}
 				{message.thanked && <span class="aside">{strings.thanks}</span>}
-				{at}
+				{!message.thanked && at}
 			</div>
 			{message.thanked === 'ask' && reason(strings, (text) => onReason(id, text))}
 		</div>

@@ -83,7 +83,8 @@ function messages(session: Session, props: PanelProps): Child {
 		const previous = list[index - 1];
 		const grouped = previous?.author.type === message.author.type && previous.author.name === message.author.name;
 		const open = openSources.get(message.id);
-		const from = [strings, mayRetry, open, copiedText, grouped];
+		const time = message.created_at < UNSTORED ? props.time(message.created_at) : '';
+		const from = [strings, mayRetry, open, copiedText, grouped, time];
 		const before = drawings.get(message);
 		if (before && from.every((value, index) => value === before.from[index])) return before.drawing;
 		const drawing = (
@@ -93,7 +94,7 @@ function messages(session: Session, props: PanelProps): Child {
 				rich={features.rich_content}
 				mayRetry={mayRetry}
 				grouped={grouped}
-				time={message.created_at < UNSTORED ? props.time(message.created_at) : ''}
+				time={time}
 				open={open}
 				copiedText={copiedText}
 				onSource={onSource}

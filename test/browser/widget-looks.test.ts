@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { deferred } from '../../src/base/index.ts';
+import { embed, noBrowser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
+import { openShop, type Shop, teach } from './shop.ts';
+
+const skip = noBrowser;
+let shop: Shop;
+
+before(async () => {
+	if (!skip) shop = await openShop();
+});
+after(() => shop?.[Symbol.asyncDispose]());
+
+const PHONE = { viewport: { width: 360, height: 640 } };
+/** A text that is several times as high as the chat. */
+const LONG = Array.from({ length: 60 }, (_, index) => `Paragraph ${index} of a long answer.`).join('\n\n');
+/** How many pixels of the log lie above what is seen of it. */
+const SCROLLED = 'Math.round(element.scrollTop)';
+
+test('the header shows the assistant’s name, its status and that it is an AI, and links the privacy notice', {
+	skip,
+}, async () => {
+	const deployment = await shop.deploy({
+		appearance: {
+			assistant_name: 'Kettle help',
+			status_text: 'Answers from our manuals',
+			privacy_url: 'https://shop.example/privacy',
+		},
+	});
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	await chat.open();
+	assert.equal(await chat.panel.getByRole('heading', { name: 'Kettle help' }).count(), 1);
+	assert.equal(await chat.panel.locator('#status').textContent(), 'AI assistant · Answers from our manuals');
+	assert.equal(await chat.panel.locator('.header .avatar').textContent(), 'K');
+	await chat.control('More').click();
+	const privacy = chat.panel.getByRole('link', { name: 'Privacy' });
+	assert.equal(await privacy.getAttribute('href'), 'https://shop.example/privacy');
+});
+
+test('the disclosure is shown by default, in words of the operator’s where there are some, and goes only by its setting', {
+	skip,
+}, async () => {
+	for (const [settings, shown] of [
+		[{}, 'AI assistant'],
+		[{ appearance: { disclosure_text: 'A computer answers' } }, 'A computer answers'],
+		[{ appearance: { disclosure_text: '' } }, 'AI assistant'],
+		[{ features: { ai_disclosure: false } }, ''],
+	] as const) {
+		await using visitor = await shop.visit(await shop.deploy(settings));
+		await visitor.chat.open();
+		assert.equal(await visitor.chat.panel.locator('#status').textContent(), shown);
+	}
+});
+
+test('a logo that cannot be loaded makes way for the initial of the name', { skip }, async () => {
+	const appearance = { assistant_name: 'Kettle help', logo_url: 'https://logo.parley.test/logo.png' };
+	const deployment = await shop.deploy({ appearance });
+	const picture = Buffer.from(
+		'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+		'base64',
+	);
+	for (const isThere of [true, false]) {
+		await using visitor = await shop.stay(deployment, {
+			before: ({ context }) =>
+				context.route(appearance.logo_url, (route) =>
+					isThere ? route.fulfill({ contentType: 'image/png', body: picture }) : route.abort(),
+				),
+		});
+		const { chat } = visitor;
+		await chat.open();
+		if (isThere) {
+			await until('the logo is shown', async () => Boolean(await chat.of('.header img', 'element.naturalWidth')));
+		} else {
+			await chat.panel.locator('.header span.avatar').waitFor();
+			assert.equal(await chat.panel.locator('.header .avatar').textContent(), 'K');
+			assert.equal(await chat.panel.locator('.header img').count(), 0);
+		}
+	}
+});
+
+test('Back on a phone closes the chat, and the page’s own history is as it was', { skip }, async () => {
+	const deployment = await shop.deploy();
+	await using visitor = await shop.stay(deployment, { context: PHONE });
+	const { chat, page } = visitor;
+	await page.evaluate("history.replaceState({ page: 1 }, ''); history.pushState({ page: 2 }, '', '?two')");
+	const place = () => page.evaluate('[location.search, history.state.page]');
+	await chat.open();
+	await page.goBack();
+	await chat.panel.waitFor({ state: 'hidden' });
+	assert.deepEqual(await place(), ['?two', 2]);
+	// Closed otherwise it leaves nothing behind to go back to either.
+	await chat.open();
+	await chat.control('Close chat').click();
+	await chat.panel.waitFor({ state: 'hidden' });
+	await page.waitForFunction('!("parleyChat" in history.state)');
+	assert.deepEqual(await place(), ['?two', 2]);
+	await page.goBack();
+	await page.waitForFunction('history.state.page === 1');
+	assert.equal(await page.evaluate('location.search'), '');
+});
+
+test('a reason that a visitor gives for a thumb down arrives with the rating', { skip }, async () => {
+	const deployment = await shop.deploy();
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('Hello?');
+	await chat.says('Hello.');
+	await chat.control('Not helpful').click();
+	const field = chat.panel.getByLabel('What was missing or wrong? (optional)');
+	await field.fill(' The price. ');
+	await chat.control('Submit').click();
+	await field.waitFor({ state: 'detached' });
+	await chat.panel.getByText('Thank you for your feedback.').waitFor();
+	const { body } = await shop.app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
+	const { body: list } = await shop.app.call('GET', `/api/v1/conversations/${body.data[0].id}/messages`);
+	assert.deepEqual([list.data[1].feedback, list.data[1].feedback_comment], ['down', 'The price.']);
+});
+
+test('the first line of a long answer stays in sight while it is written, and a reader who scrolls is not moved', {
+	skip,
+}, async () => {
+	const deployment = await shop.deploy();
+	const [more, rest] = [deferred<void>(), deferred<void>()];
+	shop.model.next([
+		{ say: 'Begun. ' },
+		{ wait: more.promise },
+		{ say: LONG },
+		{ wait: rest.promise },
+		{ say: '\n\nEnd.' },
+	]);
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('Tell me all');
+	await chat.says('Begun.');
+	more.resolve();
+	await chat.says('Paragraph 59');
+	await until('the first line is at the top', async () => {
+		const at =
+			'[element.scrollTop > 0, element.querySelector(".theirs:last-of-type .text").getBoundingClientRect().top - element.getBoundingClientRect().top]';
+		const [hasMoved, top] = (await chat.of('.log', at)) as [boolean, number];
+		return hasMoved && top >= 0 && top < 60;
+	});
+	await chat.log.evaluate((log) => {
+		(log as unknown as { scrollTop: number }).scrollTop = 300;
+	});
+	rest.resolve();
+	await chat.says('End.');
+	await chat.control('Send').waitFor();
+	assert.equal(await chat.of('.log', SCROLLED), 300);
+});
+
+test('the theme `auto` follows the colour scheme that the page declares, and its changes', { skip }, async () => {
+	const deployment = await shop.deploy({ appearance: { theme: 'auto' } });
+	await using visitor = await shop.visit(deployment, {
+		script: `<style>:root { color-scheme: light dark } :root.night { color-scheme: dark } :root.day { color-scheme: light }</style>${embed(shop.app.url, deployment)}`,
+	});
+	const { chat, page } = visitor;
+	const shade = (wanted: string) => chat.host.locator(`.frame[data-theme=${wanted}]`).waitFor({ state: 'attached' });
+	await page.emulateMedia({ colorScheme: 'dark' });
+	await shade('dark');
+	await page.evaluate("document.documentElement.className = 'day'");
+	await shade('light');
+	await page.emulateMedia({ colorScheme: 'light' });
+	await page.evaluate("document.documentElement.className = 'night'");
+	await shade('dark');
+});
+
+test('font and corners are the deployment’s', { skip }, async () => {
+	const deployment = await shop.deploy({ appearance: { font_family: 'inherit', radius: 'none' } });
+	await using visitor = await shop.visit(deployment, {
+		script: `<style>body { font-family: Georgia, fantasy }</style>${embed(shop.app.url, deployment)}`,
+	});
+	const { chat } = visitor;
+	await chat.open();
+	assert.equal(await chat.of('.panel', 'getComputedStyle(element).fontFamily'), 'Georgia, fantasy');
+	assert.equal(await chat.of('.panel', 'getComputedStyle(element).borderTopLeftRadius'), '0px');
+	await using other = await shop.visit(await shop.deploy());
+	await other.chat.open();
+	assert.match(String(await other.chat.of('.panel', 'getComputedStyle(element).fontFamily')), /^system-ui/);
+	assert.equal(await other.chat.of('.panel', 'getComputedStyle(element).borderTopLeftRadius'), '16px');
+});
+
+test('passages of one document are one source, and sources stand in the order of their mention', { skip }, async () => {
+	const deployment = await shop.deploy();
+	const part = (name: string) => `# ${name}\n\n${`The ${name} of a kettle is described here at length. `.repeat(30)}`;
+	await teach(shop.app.call, deployment, [['Manual', ['lid', 'filter', 'base'].map(part).join('\n\n')]]);
+	shop.model.next([{ say: 'It is so [2], and so [1].' }]);
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('How are the lid, the filter and the base of a kettle described?');
+	await chat.says('It is so');
+	await chat.control('Sources (1)').click();
+	const document = chat.panel.locator('.document');
+	await document.waitFor();
+	assert.equal(await document.count(), 1);
+	const names = await document
+		.getByRole('group')
+		.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+	assert.deepEqual(names, ['Source 2', 'Source 1']);
+});
+
+test('messages that wait for a connection stand on the visitor’s side', { skip }, async () => {
+	const deployment = await shop.deploy();
+	await using visitor = await shop.stay(deployment);
+	const { chat, context } = visitor;
+	await chat.open();
+	await context.setOffline(true);
+	await chat.notice.waitFor();
+	for (const text of ['One', 'Two']) {
+		await chat.field.fill(text);
+		await chat.field.press('Enter');
+	}
+	await chat.panel.getByText('Waiting to be sent').last().waitFor();
+	const atTheEnd =
+		'[...element.querySelectorAll(".mine .text")].map((text) => Math.round(text.parentElement.getBoundingClientRect().right - text.getBoundingClientRect().right))';
+	assert.deepEqual(await chat.of('.log', atTheEnd), [0, 0]);
+	await context.setOffline(false);
+});
