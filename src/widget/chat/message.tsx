@@ -114,7 +114,7 @@ function footer(props: MessageProps): Child {
 	);
 	const isCopied = copiedText === content;
 	return (
-		<div>
+		<div class="actions">
 			<div class={feedback ? 'footer rated' : 'footer'}>
 				<IconButton
 					small
