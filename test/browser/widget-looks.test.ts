@@ -46,7 +46,7 @@ test('the disclosure is shown by default, in words of the operator’s where the
 	for (const [settings, shown] of [
 		[{}, 'AI assistant'],
 		[{ appearance: { disclosure_text: 'A computer answers' } }, 'A computer answers'],
-		[{ appearance: { disclosure_text: '' } }, 'AI assistant'],
+		[{ appearance: { disclosure_text: null } }, 'AI assistant'],
 		[{ features: { ai_disclosure: false } }, ''],
 	] as const) {
 		await using visitor = await shop.visit(await shop.deploy(settings));
