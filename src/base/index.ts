@@ -16,6 +16,7 @@ export { applyMergePatch, mergePatch } from './merge-patch.ts';
 export { Owned } from './owned.ts';
 export { ReadWriteLock } from './read-write-lock.ts';
 export { RepeatedLog } from './repeated-log.ts';
+export { ResourceShortage, remoteShortageOf, shortageOf } from './resource-shortage.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { Rounds, type RoundsOptions } from './rounds.ts';
 export { SecretBox } from './secret-box.ts';

@@ -1,7 +1,9 @@
-import { AppError, messageOf } from '../base/index.ts';
+import { AppError, messageOf, remoteShortageOf } from '../base/index.ts';
 
 /** What the API tells of a document that could not be parsed. */
 export function unread(cause: unknown, ms: number): AppError {
+	const shortage = remoteShortageOf(cause);
+	if (shortage) return shortage;
 	// A stored file that is gone, or a disk that fails, says nothing of the document: Node words such errors `CODE: text`.
 	if (/^E[A-Z0-9]+: /.test(messageOf(cause))) {
 		return new AppError('unavailable', 'The stored file could not be opened.', { retry_after: 1, cause });
@@ -20,6 +22,8 @@ export function tooLarge(cause: unknown): AppError {
 
 /** What the API tells of other work that failed. */
 export function failed(what: string, cause: unknown): AppError {
+	const shortage = remoteShortageOf(cause);
+	if (shortage) return shortage;
 	return new AppError('unavailable', `${what} ${isTimeout(cause) ? 'took too long' : 'failed'}.`, {
 		retry_after: 1,
 		cause,

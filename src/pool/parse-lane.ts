@@ -1,6 +1,6 @@
-import { AppError, Gate, type Log, messageOf, ReadWriteLock } from '../base/index.ts';
+import { AppError, Gate, type Log, messageOf, ReadWriteLock, ResourceShortage } from '../base/index.ts';
 import type { ParsedDocument, ParseJob, WorkerAnswer } from '../contract/index.ts';
-import { failed, tooLarge, unread } from './failures.ts';
+import { tooLarge, unread } from './failures.ts';
 import type { PoolLimits } from './limits.ts';
 import { ParseProcess, ParseProcessEnded } from './parse-process.ts';
 import type { WorkerEntry } from './worker-entry.ts';
@@ -64,7 +64,7 @@ export class ParseLane implements AsyncDisposable {
 				return await this.#lock.shared(() => this.#once(job, signal), signal);
 			} catch (error) {
 				if (!(error instanceof ParseProcessEnded)) throw error;
-				if (error.end.cause === 'start') throw failed('Reading the file', error);
+				if (error.end.cause === 'start') throw notStarted(error);
 			}
 		}
 		return this.#lock.exclusive(async () => {
@@ -78,7 +78,7 @@ export class ParseLane implements AsyncDisposable {
 			} catch (error) {
 				if (!(error instanceof ParseProcessEnded)) throw error;
 				const { cause } = error.end;
-				throw cause === 'crash' || cause === 'memory' ? tooLarge(error) : failed('Reading the file', error);
+				throw cause === 'crash' || cause === 'memory' ? tooLarge(error) : notStarted(error);
 			}
 		}, signal);
 	}
@@ -109,7 +109,7 @@ export class ParseLane implements AsyncDisposable {
 			host = new ParseProcess({ host: script, worker, threads, heapMb, rssMb });
 		} catch (cause) {
 			log.error({ error: messageOf(cause) }, 'the process that parses documents could not be started');
-			throw failed('Reading the file', cause);
+			throw notStarted(cause);
 		}
 		void host.ended.then((end) => {
 			if (end.cause !== 'closed') log.warn({ ...end, pid: host.pid }, 'the process that parses documents has ended');
@@ -121,4 +121,9 @@ export class ParseLane implements AsyncDisposable {
 		clearTimeout(this.#idle);
 		this.#idle = setTimeout(() => this.#process?.close(), this.#options.limits.parseIdleMs).unref();
 	}
+}
+
+/** A process that cannot be started, or cannot start its threads, says nothing of the document. */
+function notStarted(cause: unknown): ResourceShortage {
+	return new ResourceShortage('The server could not start the process that reads files.', cause);
 }

@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { AppError, Gate, type Log, messageOf } from '../base/index.ts';
+import { AppError, Gate, type Log, messageOf, ResourceShortage } from '../base/index.ts';
 import type { WorkerAnswer } from '../contract/index.ts';
 import type { WorkerEntry } from './worker-entry.ts';
 
@@ -30,6 +30,8 @@ export class Threads implements AsyncDisposable {
 	readonly #options: ThreadsOptions;
 	readonly #gate: Gate;
 	#piscina: Piscina;
+	/** Whether the pool before this one was left by a thread that could not run, rather than by one whose job took its memory. */
+	#lacked = false;
 
 	constructor(options: ThreadsOptions) {
 		this.#options = options;
@@ -78,6 +80,7 @@ export class Threads implements AsyncDisposable {
 			return await piscina.run(job, { signal });
 		} catch (cause) {
 			if (piscina === this.#piscina || signal.aborted) throw cause;
+			if (this.#lacked) throw new ResourceShortage('The server could not start a thread.', cause);
 			throw new AppError('unavailable', 'The server could not run this task. Try again.', { retry_after: 1, cause });
 		}
 	}
@@ -102,6 +105,7 @@ export class Threads implements AsyncDisposable {
 		const { code } = error as { code?: unknown };
 		log.error({ threads: name, error: messageOf(error), code }, 'a thread failed, and its pool is replaced');
 		if (failed !== this.#piscina) return;
+		this.#lacked = code !== 'ERR_WORKER_OUT_OF_MEMORY';
 		this.#piscina = this.#open();
 		// Rejects every job in it.
 		failed.destroy().catch((cause: unknown) => {

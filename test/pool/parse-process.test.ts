@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
+import { shortageOf } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
 import { createPool, type Pool, type PoolLimits } from '../../src/pool/index.ts';
 import { until } from '../support/until.ts';
@@ -161,8 +162,21 @@ test('a document that fills the heap of its thread is given up, and the process 
 test('threads that cannot be started are no fault of the document', async () => {
 	const parseWorker = { file: new URL('./no-such-worker.mjs', import.meta.url), execArgv: [] };
 	await using pool = createPool({ threads: 2, log, parseWorker });
-	await assert.rejects(pool.parse(await document('innocent')), { code: 'unavailable', retry_after: 1 });
+	await assert.rejects(pool.parse(await document('innocent')), (error) => shortageOf(error) !== null);
 	assert.match(JSON.stringify(logged.at(-1)), /no-such-worker/, 'the log says why');
+});
+
+test('a process that cannot be started is a shortage of the system', async () => {
+	const { execPath } = process;
+	process.execPath = join(folder, 'no-such-program');
+	try {
+		await using pool = openPool();
+		await assert.rejects(pool.parse(await document('innocent')), (error) => shortageOf(error) !== null);
+		process.execPath = execPath;
+		assert.equal(await textOf(pool.parse(await document('next'))), 'next');
+	} finally {
+		process.execPath = execPath;
+	}
 });
 
 test('the process inherits neither secrets nor descriptors, and holds neither socket nor database', {

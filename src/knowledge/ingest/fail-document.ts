@@ -1,4 +1,4 @@
-import { AppError } from '../../base/index.ts';
+import { AppError, shortageOf } from '../../base/index.ts';
 import { isWorthWaiting } from '../../models/index.ts';
 import { type Commit, type DocumentRecord, type KnowledgeBaseRecord, versionOf } from '../../store/index.ts';
 import { recount, removeFromIndex, shareOf } from '../status.ts';
@@ -11,11 +11,11 @@ const ATTEMPTS = 3;
 
 /**
  * What to tell of a failure; null for one that may pass, while there are attempts left. That of a model provider has no end of
- * them: an outage, or a key that was rotated, is none of the document's faults.
+ * them: an outage, or a key that was rotated, is none of the document's faults. Nor is a shortage of the system.
  * @param failures how often it has failed by now
  */
 export function verdict(error: unknown, failures: number): Reason | null {
-	if (isWorthWaiting(error)) return null;
+	if (isWorthWaiting(error) || shortageOf(error)) return null;
 	const lasting = error instanceof AppError && error.code !== 'unavailable';
 	if (lasting) return { code: error.code, message: error.message };
 	if (failures < ATTEMPTS) return null;

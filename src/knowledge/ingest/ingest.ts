@@ -1,4 +1,4 @@
-import { AppError, KeyedLock } from '../../base/index.ts';
+import { AppError, KeyedLock, shortageOf } from '../../base/index.ts';
 import { isWorthWaiting } from '../../models/index.ts';
 import {
 	type Commit,
@@ -71,8 +71,8 @@ export class Ingest implements Work {
 	}
 
 	/**
-	 * The failures that count are the document's own: those of its processing, restarts of the server and what a model provider
-	 * fails in not included.
+	 * The failures that count are the document's own: those of its processing, restarts of the server, shortages of the
+	 * system and what a model provider fails in not included.
 	 */
 	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
 		const { store, clock, embedders, retryMs } = this.#deps;
@@ -90,12 +90,13 @@ export class Ingest implements Work {
 			const now = clock.now();
 			const attempts = document.attempts + 1;
 			const reason = verdict(error, attempts);
+			const shortage = shortageOf(error);
 			const postpone = (times: number) =>
 				({ op: 'postpone', id: job.id, due_at: now + retryDelay(retryMs, times) }) as const;
 			const commit: Commit = reason
 				? { ...failDocument(knowledgeBase, document, reason, now), jobs: [settle] }
-				: isWorthWaiting(error)
-					? { ...keepWaiting(knowledgeBase, document, error, now), jobs: [postpone(failures)] }
+				: shortage || isWorthWaiting(error)
+					? { ...keepWaiting(knowledgeBase, document, shortage ?? error, now), jobs: [postpone(failures)] }
 					: {
 							expect: [versionOf('documents', document)],
 							write: [{ op: 'patch', kind: 'documents', id: document.id, set: { attempts, updated_at: now } }],

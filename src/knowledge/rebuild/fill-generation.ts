@@ -1,4 +1,4 @@
-import { AppError } from '../../base/index.ts';
+import { AppError, shortageOf } from '../../base/index.ts';
 import type { Pool } from '../../pool/index.ts';
 import { type DocumentRecord, type Store, versionOf } from '../../store/index.ts';
 import { addToGeneration, titleOf } from '../ingest/built-document.ts';
@@ -91,6 +91,8 @@ export class Filling {
 			parsed = await pool.parse({ path, file_name, content_type, title: title || null, url }, signal);
 		} catch (error) {
 			if (signal.aborted) throw error;
+			// The rebuild waits as a whole: every other document would fail in the same way.
+			if (shortageOf(error)) throw error;
 			// What the document was before it changed has failed on its own account.
 			const key = `${document.id} ${version}`;
 			const failures = (this.#failures.get(key) ?? 0) + 1;

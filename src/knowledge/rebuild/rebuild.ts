@@ -1,4 +1,4 @@
-import { AppError, type KeyedLock, type Log, Lru, messageOf, newId, pause } from '../../base/index.ts';
+import { AppError, type KeyedLock, type Log, Lru, messageOf, newId, pause, shortageOf } from '../../base/index.ts';
 import { type Embedders, isOfProvider } from '../../models/index.ts';
 import {
 	type Commit,
@@ -39,8 +39,6 @@ const ROOM = 2;
 const ATTEMPTS = 5;
 /** Rebuilds whose failures are remembered. */
 const REMEMBERED = 1_000;
-/** A rebuild that was cut off this often may be what ends our process: give it up. */
-const CLAIMS = 30;
 /** Passes over the documents of a knowledge base that is changed all the time. */
 const PASSES = 50;
 
@@ -48,8 +46,8 @@ const PASSES = 50;
 interface Setbacks {
 	/** How far it had come. */
 	reached: string;
-	/** How often its provider has failed it, and how often anything else. */
-	ofProvider: number;
+	/** How often its provider or a shortage of the system has failed it, and how often anything else. */
+	passing: number;
 	others: number;
 }
 
@@ -106,7 +104,6 @@ export class Rebuild implements Work {
 
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
 		const { store } = this.#deps;
-		if (job.attempts > CLAIMS) throw new AppError('internal_error', 'The rebuild was interrupted several times.');
 		const generation = await this.#generationOf(job.ref);
 		if (generation !== null) this.#generations.set(job.id, generation);
 		try {
@@ -141,15 +138,17 @@ export class Rebuild implements Work {
 	}
 
 	/**
-	 * A provider that fails is waited for however long that takes, with all that was built and paid for: nobody else can tell
+	 * A provider that fails, or a shortage of the system, is waited for however long that takes, with all that was built and paid for: nobody else can tell
 	 * whether its key is about to be renewed. Whoever does not want to wait ends the rebuild.
 	 */
 	async afterFailure(job: Job, error: unknown): Promise<void> {
 		const { retryMs } = this.#deps;
-		const { ofProvider, others } = await this.#setback(job, error);
-		if (isOfProvider(error)) return this.#wait(job, error, retryDelay(retryMs, ofProvider));
+		const { passing, others } = await this.#setback(job, error);
+		if (isOfProvider(error)) return this.#wait(job, error, retryDelay(retryMs, passing));
+		const shortage = shortageOf(error);
+		if (shortage) return this.#wait(job, shortage, retryDelay(retryMs, passing));
 		const isLasting = error instanceof AppError && error.code === 'model_error';
-		if (isLasting || job.attempts > CLAIMS || others >= ATTEMPTS) return this.#giveUp(job, error);
+		if (isLasting || others >= ATTEMPTS) return this.#giveUp(job, error);
 		return this.#postpone(job, retryDelay(retryMs, others));
 	}
 
@@ -160,10 +159,9 @@ export class Rebuild implements Work {
 		const basis = record?.rebuilding ? await store.openedBasis(record.rebuilding) : undefined;
 		const reached = `${basis?.id} ${basis?.embedded_to}`;
 		const known = this.#setbacks.get(job.id);
-		const { ofProvider, others } = known?.reached === reached ? known : { ofProvider: 0, others: 0 };
-		const setbacks = isOfProvider(error)
-			? { reached, ofProvider: ofProvider + 1, others }
-			: { reached, ofProvider, others: others + 1 };
+		const { passing, others } = known?.reached === reached ? known : { passing: 0, others: 0 };
+		const passes = isOfProvider(error) || shortageOf(error) !== null;
+		const setbacks = { reached, passing: passing + (passes ? 1 : 0), others: others + (passes ? 0 : 1) };
 		this.#setbacks.set(job.id, setbacks);
 		return setbacks;
 	}

@@ -1,4 +1,4 @@
-import { AppError, type KeyedLock } from '../../base/index.ts';
+import { AppError, type KeyedLock, shortageOf } from '../../base/index.ts';
 import { BUILTIN_EMBEDDER } from '../../models/index.ts';
 import {
 	type Commit,
@@ -20,8 +20,6 @@ export interface TrainingDependencies extends Omit<LargeBasisDependencies, 'sign
 
 /** A failure that may pass is tried so often. */
 const ATTEMPTS = 3;
-/** A training that was cut off this often may be what ends our process: give it up. */
-const CLAIMS = 30;
 
 /**
  * Trains a knowledge base's basis anew when it has outgrown the one that it has. Documents are indexed meanwhile as ever:
@@ -39,7 +37,6 @@ export class Training implements Work {
 
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
 		const { store } = this.#deps;
-		if (job.attempts > CLAIMS) throw new AppError('internal_error', 'The training was interrupted several times.');
 		const askedAt = (await store.get('knowledge_bases', job.ref))?.training_asked_at ?? null;
 		const asked = await this.#serving(job.ref);
 		let outgrown = asked && worthTraining(asked.chunk_count, asked.trained_on) ? asked : undefined;
@@ -60,7 +57,7 @@ export class Training implements Work {
 	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
 		const { store, clock, retryMs } = this.#deps;
 		const lasting = error instanceof AppError && error.code !== 'unavailable';
-		const again = !lasting && failures < ATTEMPTS;
+		const again = shortageOf(error) !== null || (!lasting && failures < ATTEMPTS);
 		const due_at = clock.now() + retryDelay(retryMs, failures);
 		await store.commit({ jobs: [again ? { op: 'postpone', id: job.id, due_at } : { op: 'settle', id: job.id }] });
 	}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { AppError } from '../../src/base/index.ts';
+import { presentStatus } from '../../src/knowledge/index.ts';
+import { until } from '../support/until.ts';
+import { openRoom } from './room.ts';
+
+/** What the pool and the store reject with while the system refuses them something. */
+const failing = (code: string) =>
+	new AppError('unavailable', 'Reading the file failed.', {
+		cause: Object.assign(new Error(`spawn ${code}`), { code }),
+	});
+
+for (const [code, sentence] of [
+	['EMFILE', /no free file descriptors/],
+	['ENOMEM', /too little memory/],
+	['ENOSPC', /disk of the server is full/],
+	['SQLITE_FULL', /disk of the server is full/],
+] as const) {
+	test(`a document waits for the end of a shortage (${code}) however long it lasts, and says so`, async () => {
+		await using room = await openRoom();
+		const { knowledge, pool } = room;
+		knowledge.start();
+		const base = await room.newBase();
+		let failures = 0;
+		let lasts = true;
+		pool.parseFailure = () => {
+			if (!lasts) return undefined;
+			failures++;
+			return failing(code);
+		};
+		const id = await room.add(base, 'ink.txt', 'The kettle holds no ink.');
+		await until('it was tried more than three times', () => failures > 4);
+		const waiting = await until('it waits', async () => {
+			const document = await room.document(id);
+			return document.status === 'queued' && document;
+		});
+		assert.equal(waiting.error?.code, 'unavailable');
+		assert.match(waiting.error?.message ?? '', sentence);
+		assert.equal(waiting.attempts, 0, 'the failures are not those of the document');
+		assert.match(presentStatus(await room.base(base)).problem?.message ?? '', sentence);
+		lasts = false;
+		const { status, error } = await room.processed(id);
+		assert.deepEqual([status, error], ['indexed', null]);
+		assert.equal(presentStatus(await room.base(base)).problem, null);
+	});
+}
+
+test('a rebuild waits for the end of a shortage, keeps what it has built, and marks no document', async () => {
+	await using room = await openRoom();
+	const { knowledge, pool } = room;
+	knowledge.start();
+	const base = await room.newBase();
+	await room.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
+	await room.add(base, 'ink.txt', 'The kettle holds no ink.');
+	const before = await room.settled(base);
+	for (const place of ['parseFailure', 'trainFailure'] as const) {
+		let failures = 0;
+		pool[place] = () => {
+			failures++;
+			return failing('ENOMEM');
+		};
+		const { rebuilding } = await knowledge.reindex(base);
+		await until('it was tried more often than other failures are', () => failures > 10);
+		const waiting = await until('the status says why', async () => {
+			const record = await room.base(base);
+			return record.problem !== null && record;
+		});
+		assert.match(waiting.problem?.message ?? '', /too little memory/);
+		assert.equal(waiting.rebuilding, rebuilding);
+		pool[place] = () => undefined;
+		const after = await room.settled(base);
+		assert.notEqual(after.generation, before.generation);
+		assert.deepEqual([after.generation, after.documents_failed, after.problem], [rebuilding, 0, null]);
+	}
+});
