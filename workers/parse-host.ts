@@ -42,6 +42,7 @@ process.on('message', (message: ToParseHost) => {
 			resourceLimits: { maxOldGenerationSizeMb: heapMb },
 		});
 		pool.on('error', (error) => send({ type: 'broken', reason: messageOf(error) }));
+		send({ type: 'started' });
 	} else if (message.type === 'parse') {
 		void parse(message.id, message.job);
 	} else {

@@ -16,6 +16,8 @@ export type ToParseHost =
 
 /** What the process that parses answers. */
 export type FromParseHost =
+	/** It runs and takes documents. Sent once, before anything else. */
+	| { type: 'started' }
 	/** A part of a document, in reading order. Parts keep each message short, so that reading them never blocks the server for long. */
 	| { type: 'chunks'; id: number; chunks: ParsedChunk[] }
 	/** The answer, without the chunks: those came before. */

@@ -28,7 +28,7 @@ export interface ParseProcessOptions {
 
 /** How a process ended. */
 export interface ProcessEnd {
-	/** `start`: it never ran. `threads`: it ran, but could not start or keep its threads. `memory`: killed for its size. */
+	/** `start`: it never ran its own code. `threads`: it ran, but could not start or keep its threads. `memory`: killed for its size. */
 	cause: 'start' | 'threads' | 'memory' | 'crash' | 'closed';
 	/** For the log. */
 	reason: string;
@@ -74,6 +74,8 @@ export class ParseProcess {
 	/** Set when the server kills it: the reason that counts. */
 	#killedFor: Pick<ProcessEnd, 'cause' | 'reason'> | undefined;
 	#end: ProcessEnd | undefined;
+	/** Whether it has reached its own code. A process that ends before that has seen no document. */
+	#hasStarted = false;
 	#watch: NodeJS.Timeout | undefined;
 	#stderr = '';
 	#parsed = 0;
@@ -98,7 +100,10 @@ export class ParseProcess {
 		this.#child = child;
 		child.on('error', (error) => this.#fail(error));
 		child.on('close', (code, signal) => {
-			const { cause, reason } = this.#killedFor ?? { cause: 'crash', reason: signal ?? `exit code ${code}` };
+			const { cause, reason } = this.#killedFor ?? {
+				cause: this.#hasStarted ? 'crash' : 'start',
+				reason: signal ?? `exit code ${code}`,
+			};
 			this.#finish(cause, reason);
 		});
 		child.on('message', (message) => this.#receive(message as FromParseHost));
@@ -180,6 +185,10 @@ export class ParseProcess {
 	}
 
 	#receive(message: FromParseHost): void {
+		if (message.type === 'started') {
+			this.#hasStarted = true;
+			return;
+		}
 		if (message.type === 'broken') {
 			this.#kill({ cause: 'threads', reason: message.reason });
 			return;

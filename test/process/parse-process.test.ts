@@ -86,6 +86,60 @@ test('a parsing process that is killed is replaced; the server goes on', { skip 
 	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
+test('a document whose parsing process is killed under it is parsed once more, and indexed', { skip }, async () => {
+	await using server = await startServer();
+	const { body: base } = await server.call('POST', BASES, { name: 'Shop' });
+	await index(server, base.id, 'Green kettles hold two litres.');
+	const [child] = await childrenOf(server.pid);
+	// A stopped process keeps the document until it is killed.
+	process.kill(child as number, 'SIGSTOP');
+	const { body: document } = await server.call('POST', `${BASES}/${base.id}/documents`, {
+		source_type: 'text',
+		content: 'Red kettles hold three litres.',
+	});
+	const status = async () => (await server.call('GET', `${BASES}/${base.id}/documents/${document.id}`)).body.status;
+	await until('it is being processed', async () => (await status()) === 'processing');
+	process.kill(child as number, 'SIGKILL');
+	await until('it is indexed', async () => (await status()) === 'indexed');
+	assert.deepEqual(await server.stop(), { code: 0, signal: null });
+});
+
+test('HTML bombs end in an error, the document beside them is indexed, and the server answers all the while', async () => {
+	await using server = await startServer();
+	const { body: base } = await server.call('POST', BASES, { name: 'Shop' });
+	const upload = async (name: string, bytes: string): Promise<string> => {
+		const form = new FormData();
+		form.set('file', new Blob([bytes], { type: 'text/html' }), name);
+		const { status, body } = await server.call('POST', `${BASES}/${base.id}/documents`, form);
+		assert.equal(status, 201, JSON.stringify(body));
+		return body.id;
+	};
+	const attributes = Array.from({ length: 330_000 }, (_, at) => `a${at}="value"`).join(' ');
+	const [paragraphs, tag, innocent] = await Promise.all([
+		upload('paragraphs.html', '<p>a'.repeat(2_000_000)),
+		upload('attributes.html', `<p ${attributes}>a</p>`),
+		upload('innocent.html', '<p>Green kettles hold two litres.</p>'),
+	]);
+	const status = await until('nothing is being indexed any more', async () => {
+		const { status: code, body } = await server.call('GET', `${BASES}/${base.id}/status`);
+		assert.equal(code, 200);
+		return body.status !== 'indexing' && body;
+	});
+	assert.deepEqual([status.documents_indexed, status.documents_failed], [1, 2]);
+	const ends = await Promise.all(
+		[paragraphs, tag, innocent].map(async (id) => {
+			const { body } = await server.call('GET', `${BASES}/${base.id}/documents/${id}`);
+			return [body.status, body.error?.code ?? null];
+		}),
+	);
+	assert.deepEqual(ends, [
+		['error', 'resource_limit'],
+		['error', 'resource_limit'],
+		['indexed', null],
+	]);
+	assert.deepEqual(await server.stop(), { code: 0, signal: null });
+});
+
 test('a server without free descriptors answers 503 where it needs a thread, and answers again once it has some', {
 	skip: skip || (findProgram('prlimit') === null && 'skipped: there is no prlimit'),
 }, async () => {
