@@ -1,11 +1,20 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { AppError, createLog, type Log, makeFolder, syncFolder } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
 import { hasSealedSecrets, type SealedSecretsStore } from './sealed-secrets.ts';
-
-const BYTES = 32;
+import { adoptKey, nextKey } from './secret-key-change.ts';
+import {
+	fingerprint,
+	KEY_BYTES,
+	keyFile,
+	place,
+	printFile,
+	RESTORE_OR_RESET,
+	readKey,
+	readText,
+	SECRET_KEY_FACT,
+} from './secret-key-files.ts';
 
 /**
  * The server's secret: what keeps cursors from being forged and stored secrets from being read. It is given, or made on the
@@ -24,8 +33,8 @@ export async function loadSecretKey(dataDir: string, given?: string): Promise<Bu
 
 /**
  * Loads the key that belongs to a database. The database knows its fingerprint too: brought to another folder alone, it is
- * not served with a key that opens none of its secrets. Where nothing was sealed with the key that is missing, the key that is
- * there takes its place, or a new one, and the log says so.
+ * not served with a key that opens none of its secrets. Where nothing was sealed with the key before, PARLEY_SECRET_KEY, the key
+ * in the file or a new key takes its place, and the log says so.
  * @throws AppError `unavailable`
  */
 export async function secretKeyOf(
@@ -39,13 +48,13 @@ export async function secretKeyOf(
 		return await knownKey(store, dataDir, given, now);
 	} catch (error) {
 		if (!(error instanceof OtherKey) || (await hasSealedSecrets(store))) throw error;
-		// First the database forgets: after a crash in between the folder's own fingerprint still asks for the same again.
-		await store.commit({ write: [{ op: 'remove', kind: 'server_facts', id: SECRET_KEY_FACT }] });
-		await rm(printFile(dataDir), { force: true });
-		const key = await knownKey(store, dataDir, given, now);
+		const key = await nextKey(dataDir, given);
+		await adoptKey(store, dataDir, key, now);
 		log.warn(
 			{ data_dir: dataDir },
-			'another secret key is used from now on: the one before is gone, and nothing was sealed with it',
+			given === undefined
+				? 'another secret key is used from now on: the one before is gone, and nothing was sealed with it'
+				: 'PARLEY_SECRET_KEY is used from now on in place of the secret key before: nothing was sealed with that',
 		);
 		return key;
 	}
@@ -70,8 +79,6 @@ async function knownKey(
 	return key;
 }
 
-const SECRET_KEY_FACT = 'secret_key';
-
 /** The key that the secrets were sealed with is not the one that is there, or none is. */
 class OtherKey extends AppError {
 	constructor(message: string) {
@@ -79,71 +86,34 @@ class OtherKey extends AppError {
 	}
 }
 
-const keyFile = (dataDir: string): string => join(dataDir, 'secret.key');
-const printFile = (dataDir: string): string => join(dataDir, 'secret.check');
-
 /** The key in the folder's file, made where neither it nor a fingerprint of another one is there. */
 async function ownKey(dataDir: string): Promise<Buffer> {
 	const path = keyFile(dataDir);
 	const print = await readText(printFile(dataDir));
 	const found = await readKey(path);
 	if (found && print !== null && print !== fingerprint(found)) {
-		throw new OtherKey(`${path} is not the key with which the secrets in ${dataDir} were sealed.`);
+		throw new OtherKey(`${path} is not the key with which the secrets in ${dataDir} were sealed. ${RESTORE_OR_RESET}`);
 	}
 	if (found) return found;
 	if (print !== null) {
 		throw new OtherKey(
-			`The secrets in ${dataDir} were sealed with a key that is not here: set it as PARLEY_SECRET_KEY, or bring ${path} back.`,
+			`The secrets in ${dataDir} were sealed with a key that is not here: set it as PARLEY_SECRET_KEY, or bring ${path} back. ${RESTORE_OR_RESET}`,
 		);
 	}
-	await place(path, randomBytes(BYTES).toString('base64'));
+	await place(path, randomBytes(KEY_BYTES).toString('base64'));
 	return (await readKey(path)) as Buffer;
 }
 
 /** The given key, held against the fingerprint; against the folder's own key where there is no fingerprint yet. */
 async function givenKey(dataDir: string, key: Buffer): Promise<Buffer> {
+	const known = await readText(printFile(dataDir));
+	if (known === fingerprint(key)) return key;
 	const own = await readKey(keyFile(dataDir));
-	const print = (await readText(printFile(dataDir))) ?? (own && fingerprint(own));
+	const print = known ?? (own && fingerprint(own));
 	if (print === null || print === fingerprint(key)) return key;
-	const remedy = own ? `Unset it: the key is in ${keyFile(dataDir)}.` : 'Set that key, or another PARLEY_DATA_DIR.';
+	const remedy =
+		own && print === fingerprint(own)
+			? `Unset it: the key is in ${keyFile(dataDir)}. Or forget what was sealed: "parley secrets reset" lists that first.`
+			: `Set that key, or another PARLEY_DATA_DIR. ${RESTORE_OR_RESET}`;
 	throw new OtherKey(`PARLEY_SECRET_KEY is not the key with which the secrets in ${dataDir} were sealed. ${remedy}`);
-}
-
-/** Tells one key from another without telling anything of either. */
-function fingerprint(key: Buffer): string {
-	return createHmac('sha256', key).update('parley secret key').digest('hex');
-}
-
-/** Makes a file that only its owner reads, whole or not at all; one that is there already stays. */
-async function place(path: string, line: string): Promise<void> {
-	if ((await readText(path)) !== null) return;
-	// A name that nobody had before: a start that was cut off may have left its own, and in a container every start has
-	// the same process id.
-	const temporary = `${path}.${randomUUID()}.tmp`;
-	try {
-		await writeFile(temporary, `${line}\n`, { flag: 'wx', mode: 0o600, flush: true });
-		// A link, not a rename: of two processes that start at once, the second takes the first one's file.
-		await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
-			if (error.code !== 'EEXIST') throw error;
-		});
-	} finally {
-		await rm(temporary, { force: true });
-	}
-}
-
-async function readKey(path: string): Promise<Buffer | null> {
-	const text = await readText(path);
-	if (text === null) return null;
-	const key = Buffer.from(text, 'base64');
-	if (key.length === BYTES) return key;
-	throw new AppError('unavailable', `${path} does not hold a secret key of ${BYTES} bytes in base64.`);
-}
-
-async function readText(path: string): Promise<string | null> {
-	try {
-		return (await readFile(path, 'utf8')).trim();
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-		throw error;
-	}
 }

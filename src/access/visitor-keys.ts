@@ -6,6 +6,17 @@ import type { DeploymentJwt } from '../contract/index.ts';
 /** What the secrets of visitors' tokens are sealed for. */
 export const SEALED_FOR = 'visitor tokens';
 
+/** Whether the secret of settings can be opened, or they have none. */
+export function opensTokenSecret({ secret }: Pick<DeploymentJwt, 'secret'>, secrets: SecretBox): boolean {
+	if (secret === null) return true;
+	try {
+		secrets.open(secret, SEALED_FOR);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
 /** Whether an RSA key is neither too weak (RFC 7518, 3.3) nor longer than OpenSSL verifies with. */
 export function isRsaLength(bits: number | undefined): boolean {
 	return bits !== undefined && bits >= RSA_BITS.least && bits <= RSA_BITS.most;

@@ -47,7 +47,9 @@ export class VisitorTokens {
 	async verify(settings: DeploymentJwt | null, authorization: string | undefined): Promise<VerifiedToken> {
 		const token = tokenOf(authorization);
 		// Required once without being set up: nobody can be let in.
-		if (settings === null) throw invalid('The deployment has no key to verify a JWT with.');
+		if (settings === null || isKeyless(settings)) {
+			throw invalid('The deployment has no key to verify a JWT with.');
+		}
 		const { algorithm, audience, issuer, jwks_url } = settings;
 		const rules = {
 			algorithms: [algorithm],
@@ -79,6 +81,11 @@ export class VisitorTokens {
 		}
 		return set;
 	}
+}
+
+/** Whether the key is gone: "parley secrets reset" forgets secrets. */
+function isKeyless({ secret, public_key, jwks_url }: DeploymentJwt): boolean {
+	return secret === null && public_key === null && jwks_url === null;
 }
 
 function tokenOf(authorization: string | undefined): string {

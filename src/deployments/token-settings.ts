@@ -15,7 +15,8 @@ export interface TokenSettings {
  * @throws AppError `invalid_request`
  */
 export function requireKey(features: Pick<Features, 'jwt_required'>, jwt: DeploymentJwt | null): void {
-	if (!features.jwt_required || jwt !== null) return;
+	if (!features.jwt_required) return;
+	if (jwt !== null && (jwt.secret ?? jwt.public_key ?? jwt.jwks_url) !== null) return;
 	const message = 'is required while features.jwt_required is true';
 	throw new AppError('invalid_request', `/jwt ${message}.`, { details: [{ path: '/jwt', message }] });
 }

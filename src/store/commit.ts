@@ -32,6 +32,8 @@ export type Write =
 	| { op: 'end_sessions'; user_id: string; except?: string }
 	/** Removes stored answers and sessions whose time is over (ms since the epoch), at most `limit` of each. */
 	| { op: 'erase_expired'; before: number; limit: number }
+	/** Removes every stored answer that is sealed with the server's secret key. */
+	| { op: 'erase_sealed_answers' }
 	| DeliveryWrite
 	| IndexWrite;
 

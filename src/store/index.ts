@@ -47,6 +47,7 @@ export {
 	type DatabaseReport,
 	databaseFile,
 	inspectDatabase,
+	openReaders,
 	openSqliteStore,
 	type SqliteStoreOptions,
 } from './sqlite/index.ts';

@@ -2,7 +2,7 @@ import type { ToolRecord } from '../store/index.ts';
 import type { ToolConfig } from './config.ts';
 import { SecretWords } from './secret-words.ts';
 import { ToolFailure } from './tool-failure.ts';
-import type { ToolSecrets } from './tool-secrets.ts';
+import { ForgottenSecret, type ToolSecrets } from './tool-secrets.ts';
 
 /** A tool's configuration with its secrets, and what takes them out of texts. */
 export interface OpenedTool<C extends ToolConfig> {
@@ -19,7 +19,8 @@ export function openTool<C extends ToolConfig>(secrets: ToolSecrets, tool: ToolR
 		const config = secrets.open(sealedConfig(tool)) as C;
 		return { config, words: new SecretWords(config) };
 	} catch (cause) {
-		throw new ToolFailure('internal_error', "The tool's stored secret cannot be opened.", { cause });
+		const sentence = cause instanceof ForgottenSecret ? cause.message : "The tool's stored secret cannot be opened.";
+		throw new ToolFailure('internal_error', sentence, { cause });
 	}
 }
 

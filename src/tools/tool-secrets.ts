@@ -5,6 +5,8 @@ import { isSecretHeader } from './headers.ts';
 import { refusedAt } from './refusal.ts';
 
 const SEALED_FOR = 'tool secrets';
+/** Stands for a secret that was forgotten: no sealed text is empty. */
+const FORGOTTEN = '';
 
 /** Makes another value of a secret. */
 type Change = (value: string, place: readonly [holder: 'headers' | 'auth', name: string]) => string;
@@ -34,10 +36,40 @@ export class ToolSecrets {
 		});
 	}
 
-	/** A stored configuration as calls need it. */
+	/**
+	 * A stored configuration as calls need it.
+	 * @throws ForgottenSecret
+	 * @throws Error where a secret cannot be opened
+	 */
 	open(stored: ToolConfig): ToolConfig {
-		return changeSecrets(stored, (value) => this.#box.open(value, SEALED_FOR));
+		return changeSecrets(stored, (value) => {
+			if (value === FORGOTTEN) throw new ForgottenSecret();
+			return this.#box.open(value, SEALED_FOR);
+		});
 	}
+
+	/** Whether every secret that a stored configuration still has can be opened. */
+	opens(stored: ToolConfig): boolean {
+		try {
+			this.open(stored);
+			return true;
+		} catch (error) {
+			return error instanceof ForgottenSecret;
+		}
+	}
+}
+
+/** A secret was forgotten with the key that it was sealed with. */
+export class ForgottenSecret extends Error {
+	constructor() {
+		super("The tool's secret was forgotten when the server's secret key was reset. Set the secret again.");
+		this.name = 'ForgottenSecret';
+	}
+}
+
+/** A stored configuration without its secrets. It cannot be called until they are set again. */
+export function forgetSecrets(stored: ToolConfig): ToolConfig {
+	return changeSecrets(stored, () => FORGOTTEN);
 }
 
 /** A configuration as it is shown. */

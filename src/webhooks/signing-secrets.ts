@@ -68,6 +68,16 @@ export class SigningSecrets {
 		return [this.#open(stored.secret), ...this.#former(stored, now).map(({ secret }) => this.#open(secret))];
 	}
 
+	/** Whether every secret that signs now can be opened. */
+	opens(stored: StoredSecrets, now: number): boolean {
+		try {
+			this.valid(stored, now);
+			return true;
+		} catch {
+			return false;
+		}
+	}
+
 	#former({ former_secrets }: StoredSecrets, now: number): StoredSecrets['former_secrets'] {
 		return former_secrets.filter(({ until }) => until > now);
 	}

@@ -96,7 +96,10 @@ test('a key that is given is used, and nothing of it is written down but a finge
 test('another key than the one that the secrets were sealed with stops the start, and nothing is changed', async () => {
 	const dataDir = fresh();
 	await loadSecretKey(dataDir, GIVEN);
-	const refused = { code: 'unavailable', message: /^PARLEY_SECRET_KEY is not the key .*PARLEY_DATA_DIR\.$/ };
+	const refused = {
+		code: 'unavailable',
+		message: /^PARLEY_SECRET_KEY is not the key .*PARLEY_DATA_DIR\. .*"parley secrets reset"/,
+	};
 	await assert.rejects(loadSecretKey(dataDir, OTHER), refused);
 	assert.deepEqual(await loadSecretKey(dataDir, GIVEN), Buffer.alloc(32, 7));
 });

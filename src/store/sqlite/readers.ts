@@ -53,6 +53,9 @@ function merged(sql: string, count: number): string {
 	return Array.from({ length: count }, () => sql).join(' UNION ALL ');
 }
 
+/** SQL: a stored answer is sealed. Others are JSON, which begins with no such letter. */
+export const IS_SEALED = "body GLOB 'v1.*'";
+
 /** What is stored under an idempotency key, read on either connection; `expired`: also where its time is over. */
 export function storedAnswer(
 	prepare: (sql: string) => Statement,
@@ -239,8 +242,7 @@ export class SqliteReaders implements Readers {
 	}
 
 	async hasSealedAnswers(): Promise<boolean> {
-		// Others are JSON, which begins with no such letter.
-		const sql = "SELECT EXISTS (SELECT 1 FROM idempotency WHERE body GLOB 'v1.*')";
+		const sql = `SELECT EXISTS (SELECT 1 FROM idempotency WHERE ${IS_SEALED})`;
 		return this.#prepare(sql).pluck().get() === 1;
 	}
 

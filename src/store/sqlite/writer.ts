@@ -5,7 +5,7 @@ import type { Kind } from '../records.ts';
 import { eraseConversation } from './conversation-erasure.ts';
 import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts';
 import { ExpiredEvents } from './expired-events.ts';
-import { storedAnswer } from './readers.ts';
+import { IS_SEALED, storedAnswer } from './readers.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { columnsOf, encode } from './tables.ts';
 
@@ -202,6 +202,9 @@ export class Writer {
 				return;
 			case 'erase_expired':
 				for (const sql of ERASE_EXPIRED) this.#prepare(sql).run(write.before, write.limit);
+				return;
+			case 'erase_sealed_answers':
+				this.#prepare(`DELETE FROM idempotency WHERE ${IS_SEALED}`).run();
 				return;
 			case 'erase_events': {
 				const prepare = (sql: string) => this.#prepare(sql);

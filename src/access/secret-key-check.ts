@@ -1,0 +1,57 @@
+import { stat } from 'node:fs/promises';
+import { AppError } from '../base/index.ts';
+import type { Readers } from '../store/index.ts';
+import {
+	fingerprint,
+	keyFile,
+	printFile,
+	RESTORE_OR_RESET,
+	readKey,
+	readText,
+	SECRET_KEY_FACT,
+} from './secret-key-files.ts';
+
+/** A key that fits its database, or what is wrong with it, as a sentence that says what to do. */
+export type KeyCheck = { key: Buffer } | { problem: string };
+
+/** What group and others may do. */
+const OTHERS = 0o077;
+
+/**
+ * Looks whether the key that is there is the one that the database was sealed with. Changes nothing.
+ * @param given `PARLEY_SECRET_KEY`
+ */
+export async function checkSecretKey(
+	store: Pick<Readers, 'get'>,
+	dataDir: string,
+	given: string | undefined,
+): Promise<KeyCheck> {
+	const path = keyFile(dataDir);
+	const name = given === undefined ? path : 'PARLEY_SECRET_KEY';
+	let key: Buffer | null;
+	try {
+		key = given === undefined ? await readKey(path) : Buffer.from(given, 'base64');
+	} catch (error) {
+		if (error instanceof AppError) return { problem: error.message };
+		const { code } = error as NodeJS.ErrnoException;
+		return { problem: `${path} cannot be read (${code}): make it a file that the server's user can read.` };
+	}
+	if (key === null) return { problem: `${path} is missing. ${RESTORE_OR_RESET}` };
+	const known = await store.get('server_facts', SECRET_KEY_FACT);
+	const print = known?.value ?? (await readText(printFile(dataDir)));
+	if (print !== null && print !== fingerprint(key)) {
+		return { problem: `${name} is not the key with which the secrets in ${dataDir} were sealed. ${RESTORE_OR_RESET}` };
+	}
+	return { key };
+}
+
+/** What is wrong with the permissions of the key's file, as a sentence; null where all is well or there is no file. */
+export async function checkKeyPermissions(dataDir: string): Promise<string | null> {
+	const path = keyFile(dataDir);
+	const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+		if (error.code === 'ENOENT') return null;
+		throw error;
+	});
+	if (found === null || (found.mode & OTHERS) === 0) return null;
+	return `${path} is open to other users of this machine (mode ${(found.mode & 0o777).toString(8)}): run chmod 600 ${path}`;
+}

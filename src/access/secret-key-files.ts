@@ -1,0 +1,70 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../base/index.ts';
+
+/** The length of the server's secret key. */
+export const KEY_BYTES = 32;
+
+/** The fact in the database that holds the fingerprint of the key. */
+export const SECRET_KEY_FACT = 'secret_key';
+
+/** The file of the key. */
+export const keyFile = (dataDir: string): string => join(dataDir, 'secret.key');
+/** The file of the key's fingerprint. */
+export const printFile = (dataDir: string): string => join(dataDir, 'secret.check');
+
+/** Tells one key from another without telling anything of either. */
+export function fingerprint(key: Buffer): string {
+	return createHmac('sha256', key).update('parley secret key').digest('hex');
+}
+
+/** Makes a file that only its owner reads, whole or not at all; one that is there already stays. */
+export async function place(path: string, line: string): Promise<void> {
+	if ((await readText(path)) !== null) return;
+	// A name that nobody had before: a start that was cut off may have left its own, and in a container every start has
+	// the same process id.
+	const temporary = `${path}.${randomUUID()}.tmp`;
+	try {
+		await writeFile(temporary, `${line}\n`, { flag: 'wx', mode: 0o600, flush: true });
+		// A link, not a rename: of two processes that start at once, the second takes the first one's file.
+		await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
+			if (error.code !== 'EEXIST') throw error;
+		});
+	} finally {
+		await rm(temporary, { force: true });
+	}
+}
+
+/**
+ * The key in a file; null where there is none.
+ * @throws UnreadableKey
+ */
+export async function readKey(path: string): Promise<Buffer | null> {
+	const text = await readText(path);
+	if (text === null) return null;
+	const key = Buffer.from(text, 'base64');
+	if (key.length === KEY_BYTES) return key;
+	throw new UnreadableKey(path);
+}
+
+/** The trimmed text of a file; null where there is none. */
+export async function readText(path: string): Promise<string | null> {
+	try {
+		return (await readFile(path, 'utf8')).trim();
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+		throw error;
+	}
+}
+
+/** The file of the key holds something else. */
+export class UnreadableKey extends AppError {
+	constructor(path: string) {
+		super('unavailable', `${path} does not hold a secret key of ${KEY_BYTES} bytes in base64. ${RESTORE_OR_RESET}`);
+	}
+}
+
+/** What a person can do where the key is lost. */
+export const RESTORE_OR_RESET =
+	'Restore the key from a backup, or forget what was sealed with it: "parley secrets reset" lists that first.';
