@@ -25,7 +25,7 @@ const mayImport = {
 };
 // The API is where all rooms meet; it is told its settings instead of reading them.
 mayImport.api = Object.keys(mayImport).filter((room) => room !== 'config' && room !== 'binary');
-mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access'];
+mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access', 'tools', 'webhooks'];
 
 const browserRooms = ['widget', 'api-docs', 'dashboard'];
 const rooms = [...Object.keys(mayImport), ...browserRooms];

@@ -11,6 +11,8 @@ export interface Invocation {
 	option(name: string): string | undefined;
 	/** All values of an option that may be given several times. */
 	options(name: string): string[];
+	/** Whether a flag was given. */
+	flag(name: string): boolean;
 	/** The settings, read when a command asks: not all need any. */
 	settings(): Settings;
 	/** Writes a line of the answer, to standard output. */
@@ -27,6 +29,8 @@ export interface Command {
 	words?: readonly string[];
 	/** Its options, each with what its value is called; `…` behind that: it may be given several times. */
 	options?: Readonly<Record<string, string>>;
+	/** Its options without a value: `['yes']`. */
+	flags?: readonly string[];
 	/** What it does, in one line. */
 	summary: string;
 	run(given: Invocation): Promise<void> | void;
@@ -43,9 +47,10 @@ export function findCommand(commands: readonly Command[], args: readonly string[
 }
 
 /** How a command is written. */
-export function usageOf({ name, words = [], options = {} }: Command): string {
+export function usageOf({ name, words = [], options = {}, flags = [] }: Command): string {
+	const switches = flags.map((flag) => `[--${flag}]`);
 	const optional = Object.entries(options).map(([option, value]) => `[--${option} ${value}]`);
-	return [name, ...words, ...optional].join(' ');
+	return [name, ...words, ...optional, ...switches].join(' ');
 }
 
 /**
@@ -62,15 +67,19 @@ export async function runCommand(
 	const { values, positionals } = parse(command, args.slice(command.name.split(' ').length));
 	if (positionals.length !== words.length) throw new UsageError(`Usage: parley ${usageOf(command)}`);
 	const options = (name: string) => [values[name] ?? []].flat().map(String);
-	await command.run({ ...surroundings, words: positionals, options, option: (name) => options(name)[0] });
+	const option = (name: string) => options(name)[0];
+	const flag = (name: string) => values[name] === true;
+	await command.run({ ...surroundings, words: positionals, options, option, flag });
 }
 
 function parse(command: Command, args: string[]) {
-	const options = Object.entries(command.options ?? {}).map(
-		([name, value]) => [name, { type: 'string', multiple: value.endsWith('…') }] as const,
-	);
+	const options: Record<string, { type: 'string' | 'boolean'; multiple?: boolean }> = {};
+	for (const [name, value] of Object.entries(command.options ?? {})) {
+		options[name] = { type: 'string', multiple: value.endsWith('…') };
+	}
+	for (const name of command.flags ?? []) options[name] = { type: 'boolean' };
 	try {
-		return parseArgs({ args, allowPositionals: true, options: Object.fromEntries(options) });
+		return parseArgs({ args, allowPositionals: true, options });
 	} catch (error) {
 		throw new UsageError(`${messageOf(error)}\nUsage: parley ${usageOf(command)}`);
 	}

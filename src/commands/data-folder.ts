@@ -7,6 +7,7 @@ import {
 	type Kind,
 	openSqliteStore,
 	type Position,
+	type Readers,
 	type Records,
 	type Store,
 	type WorkspaceRecord,
@@ -18,11 +19,30 @@ const PAGE = 100;
  * Runs a task on the store of the data folder: alone, or beside a running server, which sees what was changed at once.
  * @throws AppError `not_found` where the folder has no database
  */
-export async function withStore<T>({ data_dir }: Settings, task: (store: Store) => Promise<T>): Promise<T> {
-	// A folder that was mistyped must not get a new, empty database.
-	if (!existsSync(databaseFile(data_dir))) throw nothingThere(data_dir);
-	await using store = await openSqliteStore({ dataDir: data_dir, writer: workerEntry('store'), role: 'tool' });
+export async function withStore<T>(
+	{ data_dir }: Settings,
+	task: (store: Store) => Promise<T>,
+	role: 'server' | 'tool' = 'tool',
+): Promise<T> {
+	requireDatabase(data_dir);
+	await using store = await openSqliteStore({ dataDir: data_dir, writer: workerEntry('store'), role });
 	return await task(store);
+}
+
+/**
+ * Runs a task on the store of the data folder as its only owner.
+ * @throws AppError `not_found` where the folder has no database, `unavailable` while a server runs on it
+ */
+export function withOwnStore<T>(settings: Settings, task: (store: Store) => Promise<T>): Promise<T> {
+	return withStore(settings, task, 'server');
+}
+
+/**
+ * A folder that was mistyped must not get a new, empty database.
+ * @throws AppError `not_found`
+ */
+export function requireDatabase(dataDir: string): void {
+	if (!existsSync(databaseFile(dataDir))) throw nothingThere(dataDir);
 }
 
 /**
@@ -46,7 +66,7 @@ export async function workspaceNamed(
 
 /** Every record of a kind that fits, the oldest first. */
 export async function* everyOf<K extends Kind>(
-	store: Store,
+	store: Pick<Readers, 'list'>,
 	kind: K,
 	where: Partial<Records[K]>,
 ): AsyncGenerator<Records[K]> {

@@ -3,8 +3,9 @@ import { AppError, createLog, messageOf, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { createEmbedders, createModels, createProviders, probeEmbedder, probeProvider } from '../models/index.ts';
 import { createNetwork, type Network } from '../net/index.ts';
-import { inspectDatabase } from '../store/index.ts';
+import { type DatabaseReport, inspectDatabase } from '../store/index.ts';
 import { type Command, columns } from './command.ts';
+import { secretKeyProblems } from './secret-key-findings.ts';
 
 /** What one look at one thing has found. */
 interface Finding {
@@ -19,11 +20,17 @@ const LEAST_FREE = 256 * 1024 * 1024;
 
 const doctor: Command = {
 	name: 'doctor',
-	summary: 'check the database, the disk and each model provider; ends with 1 where something is wrong',
+	summary: 'check the database, the secret key, the disk and each model provider; ends with 1 where something is wrong',
 	async run(given) {
 		const settings = given.settings();
 		await using network = createNetwork({ allowPrivateNetwork: settings.allow_private_network });
-		const findings = [...database(settings), await disk(settings), model(settings, network)];
+		const report = inspectDatabase(settings.data_dir);
+		const findings = [
+			...database(settings, report),
+			...(await secretKey(settings, report)),
+			await disk(settings),
+			model(settings, network),
+		];
 		// All at once: whoever waits for a hanging one waits for it alone.
 		const asked = settings.providers.map((provider) => tried(provider, settings, network));
 		if (settings.embedder !== 'builtin') asked.push(embedder(settings, network));
@@ -39,8 +46,7 @@ const doctor: Command = {
 /** The command that looks whether all is well. */
 export const doctorCommands = [doctor];
 
-function database({ data_dir }: Settings): Finding[] {
-	const report = inspectDatabase(data_dir);
+function database({ data_dir }: Settings, report: DatabaseReport | null): Finding[] {
 	if (report === null) {
 		return [
 			{
@@ -65,6 +71,15 @@ function database({ data_dir }: Settings): Finding[] {
 				? `Version ${schema}; the next start brings it to ${currentSchema}.`
 				: `Version ${schema} is newer than this Parley, which knows ${currentSchema}. Start the newer one.`;
 	return [...findings, { ok: schema <= currentSchema, about: 'schema', sentence: ofSchema }];
+}
+
+/** The key can be compared only with a database that this Parley can read. */
+async function secretKey(settings: Settings, report: DatabaseReport | null): Promise<Finding[]> {
+	const about = 'secret key';
+	if (report === null || report.problems.length > 0 || report.schema !== report.currentSchema) return [];
+	const problems = await secretKeyProblems(settings);
+	if (problems.length === 0) return [{ ok: true, about, sentence: 'It opens everything that is sealed.' }];
+	return problems.map((sentence) => ({ ok: false, about, sentence }));
 }
 
 async function disk({ data_dir }: Settings): Promise<Finding> {

@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 import { doctorCommands } from './doctor.ts';
 import { healthcheckCommands } from './healthcheck.ts';
 import { keyCommands } from './keys.ts';
+import { secretCommands } from './secrets.ts';
 import { userCommands } from './users.ts';
 import { workspaceCommands } from './workspaces.ts';
 
@@ -13,6 +14,7 @@ export const commands: readonly Command[] = [
 	...keyCommands,
 	...userCommands,
 	...workspaceCommands,
+	...secretCommands,
 	...doctorCommands,
 	...healthcheckCommands,
 ];

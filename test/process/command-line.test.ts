@@ -290,6 +290,7 @@ test('help tells every command, and each tells how it is written', async (t) => 
 		'workspaces create NAME',
 		'workspaces list',
 		'workspaces set-plan ID PLAN',
+		'secrets reset [--yes]',
 		'doctor',
 		'healthcheck',
 	];

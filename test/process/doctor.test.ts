@@ -68,6 +68,7 @@ test('the doctor finds all well beside a running server, and asks each provider 
 	const expected = [
 		/^ok {2}database +[\d.]+ KiB in .+ are sound\.$/,
 		/^ok {2}schema +Version \d+, which is this Parley's\.$/,
+		/^ok {2}secret key +It opens everything that is sealed\.$/,
 		/^ok {2}disk +[\d.]+ (MiB|GiB|TiB) are free\.$/,
 		/^ok {2}default model +It is builtin\/extractive\.$/,
 		/^ok {2}provider listed +The model small began to answer after \d+ ms\.$/,
@@ -94,7 +95,7 @@ test('the doctor says which provider fails and why, ends with 1, and shows no ke
 	const env = { PARLEY_PROVIDERS: JSON.stringify(providers), DOCTOR_KEY: KEY, PARLEY_DEFAULT_MODEL: 'strict/large' };
 	const { code, out, err } = await doctor(await usedFolder(t), env);
 	assert.equal(code, 1, out);
-	assert.equal(err, 'parley: 4 of 7 checks failed.\n');
+	assert.equal(err, 'parley: 4 of 8 checks failed.\n');
 	assert.match(out, /^FAILED {2}default model +The model 'strict\/large' is not configured on this server\./m);
 	assert.match(out, /^FAILED {2}provider strict +The model provider did not accept this server's key\. \(Wrong key: /m);
 	assert.match(

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { adoptKey, nextKey } from '../../src/access/index.ts';
+import { workerEntry } from '../../src/pool/index.ts';
+import { openSqliteStore } from '../../src/store/index.ts';
+import { program, type ServerProcess, startServer } from '../support/server-process.ts';
+
+interface Ran {
+	code: number | null;
+	out: string;
+	err: string;
+}
+
+/** Runs a command of the built server to its end, on a data folder. */
+function parley(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Ran> {
+	return new Promise((resolve, reject) => {
+		const { PATH, HOME } = process.env;
+		const child = spawn(program.command, [...program.args, ...args], {
+			cwd: tmpdir(),
+			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, ...program.env, ...env },
+			stdio: ['ignore', 'pipe', 'pipe'],
+			timeout: 60_000,
+		});
+		const ran: Ran = { code: null, out: '', err: '' };
+		child.stdout.on('data', (bytes: Buffer) => {
+			ran.out += bytes.toString();
+		});
+		child.stderr.on('data', (bytes: Buffer) => {
+			ran.err += bytes.toString();
+		});
+		child.on('error', reject);
+		child.on('close', (code) => resolve({ ...ran, code }));
+	});
+}
+
+/** Things of every kind that is sealed with the secret key. */
+async function seal(server: ServerProcess) {
+	const made = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+		const { status, body: answer } = await server.call('POST', path, body, headers);
+		assert.equal(status, 201, JSON.stringify(answer));
+		return answer;
+	};
+	const webhook = await made('/api/v1/webhooks', { url: 'https://example.com/hook', events: ['message.created'] });
+	const config = { url: 'https://example.com/v1', method: 'GET', auth: { type: 'bearer', token: 'the-token' } };
+	const tool = await made('/api/v1/tools', { name: 'get_weather', type: 'api', config });
+	const assistant = await made('/api/v1/assistants', { name: 'Guide' });
+	const deployment = await made('/api/v1/deployments', {
+		name: 'Shop',
+		assistant_id: assistant.id,
+		allowed_domains: ['shop.example'],
+		features: { jwt_required: true },
+		jwt: { algorithm: 'HS256', secret: 'a secret of more than thirty-two bytes' },
+	});
+	await made('/api/v1/api-keys', { name: 'Nightly', scopes: ['assistants:read'] }, { 'idempotency-key': 'once' });
+	await made('/api/v1/assistants', { name: 'Second' });
+	const page = await server.call('GET', '/api/v1/assistants?limit=1');
+	return { webhook, tool, deployment, cursor: page.body.next_cursor as string };
+}
+
+test('after a reset of the secrets the server starts without them and says what to set again', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-reset-'));
+	t.after(() => rm(dataDir, { recursive: true, force: true }));
+	const first = await startServer({ dataDir });
+	const { key: apiKey } = first;
+	const sealed = await seal(first);
+	const intact = await parley(dataDir, ['secrets', 'reset', '--yes']);
+	assert.equal(intact.code, 1, 'not beside a running server');
+	assert.match(intact.err, /^parley: Another Parley is running on .*Stop it/);
+	await first.stop();
+	const { webhook, tool, deployment, cursor } = sealed;
+
+	const nothing = await parley(dataDir, ['secrets', 'reset', '--yes']);
+	assert.deepEqual([nothing.code, nothing.out], [0, ''], nothing.err);
+	assert.match(nothing.err, /There is nothing to reset/);
+
+	await rm(join(dataDir, 'secret.key'));
+	const listed = await parley(dataDir, ['secrets', 'reset']);
+	assert.equal(listed.code, 1);
+	assert.match(listed.err, /Nothing was changed/);
+	for (const { id } of [webhook, tool, deployment]) assert.ok(listed.out.includes(id), listed.out);
+	assert.match(listed.out, /^stored answers/m);
+	assert.match(listed.out, /^deployment .*refuses all visitors$/m);
+	await assert.rejects(readFile(join(dataDir, 'secret.key')), { code: 'ENOENT' });
+	const refused = await parley(dataDir, ['serve'], { PARLEY_PORT: '0' });
+	assert.equal(refused.code, 1);
+	assert.match(refused.err, /"parley secrets reset"/);
+
+	// A crash after the new key was stored and before the database forgot: a repeat takes the same key.
+	const key = await nextKey(dataDir, undefined);
+	const done = await parley(dataDir, ['secrets', 'reset', '--yes']);
+	assert.equal(done.code, 0, done.err);
+	assert.equal(done.out, listed.out, 'what was forgotten is what was listed');
+	assert.equal((await readFile(join(dataDir, 'secret.key'), 'utf8')).trim(), key.toString('base64'));
+	assert.equal((await parley(dataDir, ['secrets', 'reset'])).code, 0, 'it is finished');
+
+	await using server = await startServer({ dataDir, key: apiKey });
+	const shown = (await server.call('GET', `/api/v1/webhooks/${webhook.id}`)).body;
+	assert.equal(shown.status, 'disabled');
+	assert.match(shown.disabled_reason, /Rotate the secret, then enable it/);
+	assert.equal((await server.call('POST', `/api/v1/webhooks/${webhook.id}/rotate-secret`, {})).status, 200);
+	const enabled = await server.call('PATCH', `/api/v1/webhooks/${webhook.id}`, { status: 'active' });
+	assert.deepEqual([enabled.status, enabled.body.status, enabled.body.disabled_reason], [200, 'active', null]);
+
+	const tried = await server.call('POST', `/api/v1/tools/${tool.id}/test`, { arguments: {} });
+	assert.match(JSON.stringify(tried.body), /secret was forgotten when the server's secret key was reset/);
+	const auth = { type: 'bearer', token: 'another-token' };
+	assert.equal((await server.call('PATCH', `/api/v1/tools/${tool.id}`, { config: { auth } })).status, 200);
+
+	const visit = () =>
+		server.call(
+			'POST',
+			'/api/v1/widget/messages',
+			{ deployment_id: deployment.id, content: 'Hi' },
+			{ origin: 'https://shop.example', authorization: 'Bearer e30.e30.e30' },
+		);
+	const turned = await visit();
+	assert.deepEqual([turned.status, turned.body.error?.code], [401, 'invalid_jwt'], JSON.stringify(turned.body));
+	const jwt = { secret: 'another secret of more than thirty-two bytes' };
+	assert.equal((await server.call('PATCH', `/api/v1/deployments/${deployment.id}`, { jwt })).status, 200);
+
+	const stale = await server.call('GET', `/api/v1/assistants?limit=1&cursor=${encodeURIComponent(cursor)}`);
+	assert.deepEqual([stale.status, stale.body.error.code], [400, 'invalid_cursor']);
+	await server.stop();
+
+	// The doctor: all well, open to others, another key, no key at all.
+	const about = async () => {
+		const { code, out } = await parley(dataDir, ['doctor']);
+		return `${code} ${out.split('\n').find((line) => line.includes('secret key')) ?? out}`;
+	};
+	assert.match(await about(), /^0 ok +secret key +It opens everything that is sealed\.$/);
+	await chmod(join(dataDir, 'secret.key'), 0o644);
+	assert.match(await about(), /^1 FAILED .*mode 644\): run chmod 600 /);
+	await writeFile(join(dataDir, 'secret.key'), `${Buffer.alloc(32, 9).toString('base64')}\n`);
+	assert.match(await about(), /^1 FAILED .*is not the key with which .*"parley secrets reset"/);
+	await writeFile(join(dataDir, 'secret.key'), 'broken\n');
+	assert.match(await about(), /^1 FAILED .*does not hold a secret key/);
+	await rm(join(dataDir, 'secret.key'));
+	assert.match(await about(), /^1 FAILED .*secret\.key is missing\..*"parley secrets reset"/);
+
+	// The right fingerprint is no proof: secrets may have come from elsewhere.
+	const own = await nextKey(dataDir, undefined);
+	{
+		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+		await adoptKey(store, dataDir, own, Date.now());
+	}
+	assert.match(await about(), /^1 FAILED .*The key does not open the secrets of \w+ and \d+ more\./);
+});
