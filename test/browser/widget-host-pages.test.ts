@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { embed, noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { chatOn, openShop, type Shop, stored, teach } from './shop.ts';
+import { answered, chatOn, openShop, type Shop, teach } from './shop.ts';
 
 const skip = noBrowser;
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -94,7 +94,7 @@ test('a page that removes the element and adds the tag again gets a working widg
 	await chat.open();
 	for (let round = 1; round <= 3; round++) {
 		await chat.ask(`Round ${round}?`);
-		await until('it is answered', async () => (await stored(shop.app.call, deployment)).length === 2 * round);
+		await answered(shop.app.call, deployment, 2 * round);
 		await page.evaluate('Parley.on("close", () => { window.closings = (window.closings ?? 0) + 1; })');
 		await removeElement(page);
 		// A page that was told of the chat's opening is told of its end.

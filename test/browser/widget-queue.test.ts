@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import { noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { chatOn, openShop, type Shop, stored } from './shop.ts';
+import { answered, chatOn, openShop, type Shop, stored } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -80,10 +80,7 @@ test('messages written without a connection outlive a reload, and are sent once 
 	await page.reload();
 	for (const text of ['One', 'Two', 'Three']) await chat.messages.filter({ hasText: text }).waitFor();
 	way.isOpen = true;
-	await until('all are answered', async () => {
-		const { body } = await shop.app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
-		return body.data.length === 1 && (await stored(shop.app.call, deployment)).length === 6;
-	});
+	await answered(shop.app.call, deployment, 6);
 	assert.deepEqual(await asked(deployment), ['One', 'Two', 'Three']);
 	await chat.panel.getByText('Waiting to be sent').first().waitFor({ state: 'detached' });
 	assert.equal(await page.evaluate(`JSON.parse(localStorage.getItem('parley:${deployment}')).queue.length`), 0);
@@ -128,7 +125,7 @@ test('a message that one tab has cancelled is not sent by another', { skip }, as
 	await second.messages.filter({ hasText: 'Not this' }).waitFor();
 	await chat.messages.filter({ hasText: 'Not this' }).getByRole('button', { name: 'Cancel' }).click();
 	rest.resolve();
-	await until('the rest is answered', async () => (await stored(shop.app.call, deployment)).length === 4);
+	await answered(shop.app.call, deployment, 4);
 	await second.messages.filter({ hasText: 'Not this' }).waitFor({ state: 'detached' });
 	await chat.control('Send').waitFor();
 	assert.deepEqual(await asked(deployment), ['One?', 'But this']);
