@@ -143,10 +143,18 @@ function fromBytes(bytes: Uint8Array, declared: Array<string | null>): string | 
 	return decode(bytes, 'utf-8') ?? decode(bytes, 'windows-1252');
 }
 
-/** Whether a decoded text is no text after all: compressed or executable data decodes into control characters. */
+/**
+ * Whether a decoded text is no text after all: compressed or executable data decodes into control characters. Data may also
+ * follow a beginning that is text, so every part is looked at.
+ */
 function isBinary(text: string): boolean {
-	const sample = text.slice(0, SAMPLE);
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-	const odd = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u0080-\u009f\ufffd]/g)?.length ?? 0;
-	return odd > 2 + sample.length / 100;
+	for (let end = SAMPLE; ; end += SAMPLE) {
+		// The last part is as long as the others where the text is: few characters prove nothing.
+		const until = Math.min(end, text.length);
+		const part = text.slice(Math.max(0, until - SAMPLE), until);
+		// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+		const odd = part.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u0080-\u009f\ufffd]/g)?.length ?? 0;
+		if (odd > 2 + part.length / 100) return true;
+		if (until === text.length) return false;
+	}
 }
