@@ -20,10 +20,13 @@ export function tooLarge(cause: unknown): AppError {
 	return new AppError('resource_limit', 'Reading the file takes more memory than this server allows.', { cause });
 }
 
-/** What the API tells of other work that failed. */
+/** What the API tells of work of a durable job that failed. A job waits for the end of a shortage of the system. */
+export function jobFailed(what: string, cause: unknown): AppError {
+	return remoteShortageOf(cause) ?? failed(what, cause);
+}
+
+/** What the API tells of work that a client waits for and that failed. It is not retried. */
 export function failed(what: string, cause: unknown): AppError {
-	const shortage = remoteShortageOf(cause);
-	if (shortage) return shortage;
 	return new AppError('unavailable', `${what} ${isTimeout(cause) ? 'took too long' : 'failed'}.`, {
 		retry_after: 1,
 		cause,

@@ -11,7 +11,7 @@ import type {
 	TrainJob,
 	TrainResult,
 } from '../contract/index.ts';
-import { failed } from './failures.ts';
+import { failed, jobFailed } from './failures.ts';
 import { limitsFor, type PoolLimits } from './limits.ts';
 import { ParseLane } from './parse-lane.ts';
 import { Threads, type TimeLimit } from './threads.ts';
@@ -70,8 +70,10 @@ export function createPool({ threads, log, limits: overrides, parseWorker }: Poo
 	return {
 		size: threads,
 		parse: (job, signal, { alone = false } = {}) => parse.parse(job, signal, alone),
-		fold: (job, signal) => embed.run<FoldResult>(job, running(foldMs), signal, (cause) => failed('Embedding', cause)),
-		train: (job, signal) => embed.run<TrainResult>(job, running(trainMs), signal, (cause) => failed('Training', cause)),
+		fold: (job, signal) =>
+			embed.run<FoldResult>(job, running(foldMs), signal, (cause) => jobFailed('Embedding', cause)),
+		train: (job, signal) =>
+			embed.run<TrainResult>(job, running(trainMs), signal, (cause) => jobFailed('Training', cause)),
 		search: (job, signal) =>
 			search.run<SearchResult>(job, { ms: searchMs, from: 'asking' }, signal, (cause) => failed('The search', cause)),
 		check: (job) => check.run<CheckResult>(job, running(checkMs), undefined, (cause) => failed('The check', cause)),
