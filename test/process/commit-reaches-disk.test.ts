@@ -64,7 +64,7 @@ test('the folders of new files are synced before anything relies on the files', 
 	const parent = join(folder, 'made');
 	const dataDir = join(parent, 'data');
 	// Systems have one or the other of these.
-	const syscalls = 'fsync,listen,linkat,mkdirat,renameat,renameat2,sendto,sendmsg,writev,write,?link,?mkdir,?rename';
+	const syscalls = 'fsync,linkat,mkdirat,renameat,renameat2,sendto,sendmsg,writev,write,?link,?mkdir,?rename';
 	const under = ['strace', '-D', '-f', '-yy', '-ttt', '-s', '400', '-e', `trace=${syscalls}`, '-o', traceFile];
 	const title = 'A traced upload';
 	{
@@ -85,15 +85,16 @@ test('the folders of new files are synced before anything relies on the files', 
 	const syncOf = (path: string, after: Call) =>
 		first(`syncs ${path}`, (call) => isSync(call) && call.text.includes(`<${path}>`) && / = 0$/.test(call.text), after);
 
-	const listens = first('listens', ({ name }) => name === 'listen');
+	// It listens before it makes anything, and answers 503 until it says so.
+	const ready = first('says that the server is ready', ({ text }) => text.includes('Parley listens on'));
 	for (const made of [parent, dataDir]) {
 		const making = first(`makes ${made}`, ({ name, text }) => name.startsWith('mkdir') && text.includes(`"${made}"`));
-		assert.ok(syncOf(dirname(made), making).end < listens.start, `${made} is durable before the server listens`);
+		assert.ok(syncOf(dirname(made), making).end < ready.start, `${made} is durable before the server is ready`);
 	}
 	for (const name of ['secret.key', 'secret.check']) {
 		const path = join(dataDir, name);
 		const linked = first(`links ${name}`, (call) => call.name.startsWith('link') && call.text.includes(`"${path}"`));
-		assert.ok(syncOf(dataDir, linked).end < listens.start, `${name} is durable before the server listens`);
+		assert.ok(syncOf(dataDir, linked).end < ready.start, `${name} is durable before the server is ready`);
 	}
 	const blobs = join(dataDir, 'blobs');
 	const kept = first('keeps the upload', ({ name, text }) => name.startsWith('rename') && text.includes(`"${blobs}/`));
