@@ -1,4 +1,4 @@
-/** What a text that breaks a pattern is told, by the pattern. */
+/** The sentence for a text that does not match a pattern, by the pattern. */
 const sentences = new Map<string, string>();
 
 function pattern(source: string, sentence: string): string {
@@ -6,7 +6,7 @@ function pattern(source: string, sentence: string): string {
 	return source;
 }
 
-/** What a text that breaks a pattern is told: the rest of a sentence that begins with its place. */
+/** The rest of the sentence for a text that does not match a pattern; the sentence begins with the text's path. */
 export function sentenceOfPattern(source: string): string {
 	return sentences.get(source) ?? `must match the pattern ${source}`;
 }

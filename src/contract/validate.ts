@@ -16,7 +16,7 @@ const options = {
 
 /** Complaints that one answer lists. */
 const MOST_DETAILS = 20;
-/** A value with more members and items than this is told its first fault alone: each may have several, and all would be kept. */
+/** For a value with more members and items than this only the first fault is reported: each may have several, and all would be held in memory. */
 const MOST_NODES = 2_000;
 
 const FIRST_SHOWN = Date.parse('0000-01-01T00:00:00.000Z');

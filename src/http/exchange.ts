@@ -21,7 +21,7 @@ export interface Surroundings {
 	readonly limits: HttpLimits;
 	readonly log: Log;
 	readonly clientAddress: ClientAddress;
-	/** Is told of each request when its exchange is over. */
+	/** Observes each request when its exchange is over. */
 	readonly observer: RequestObserver | null;
 	/** Exchanges whose answer is not written yet, event streams included. */
 	readonly pending: Set<Exchange>;

@@ -5,7 +5,7 @@ import type { Reply } from './types.ts';
 /** How the exchange of a request ended: its answer was written, its client left before that, or the server cut it off. */
 export type Ending = 'completed' | 'client_left' | 'cut_off';
 
-/** Is told of each request, once, when its exchange is over. */
+/** Observes each request, once, when its exchange is over. */
 export interface RequestObserver {
 	/**
 	 * @param sent the answer; null where none was begun
@@ -70,7 +70,7 @@ function statusOf(sent: Reply | null): number | null {
 	return 'status' in sent ? sent.status : 200;
 }
 
-/** Bytes of body that the answer has. Of one that its client did not wait for, not all were sent. */
+/** The bytes of the answer's body. Where the client left early, fewer were sent. */
 function bytesOf({ method }: IncomingRequest, sent: Reply | null, streamedBytes: number): number {
 	if (sent === null || method === 'HEAD') return 0;
 	if ('events' in sent) return streamedBytes;

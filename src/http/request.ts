@@ -24,7 +24,7 @@ export class IncomingRequest implements HttpRequest {
 	route: string | null = null;
 	/** Whether successful answers of the route are logged as a sample only. */
 	sampled = false;
-	/** When the request's head had arrived (`performance.now()`); 0 where nobody asks. */
+	/** When the request's head had arrived (`performance.now()`); 0 where there is no observer. */
 	startedAt = 0;
 	/** See `note`. */
 	notes: RequestNotes = NO_NOTES;

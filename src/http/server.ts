@@ -24,7 +24,7 @@ export interface HttpServerOptions {
 	/** Headers for the answers that no handler made: 404, 405, 503 and whatever a handler throws. */
 	errorHeaders?: (request: HttpRequest) => Headers;
 	limits?: Partial<HttpLimits>;
-	/** Is told of each request when its exchange is over. */
+	/** Observes each request when its exchange is over. */
 	observer?: RequestObserver | null;
 	/** Whether `routes` are not all: other paths are answered 503 until `serve` brings the rest. */
 	starting?: boolean;
