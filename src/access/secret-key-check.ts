@@ -18,7 +18,7 @@ export type KeyCheck = { key: Buffer } | { problem: string };
 const OTHERS = 0o077;
 
 /**
- * Looks whether the key that is there is the one that the database was sealed with. Changes nothing.
+ * Compares the key in use with the key that the database was sealed with. Changes nothing.
  * @param given `PARLEY_SECRET_KEY`
  */
 export async function checkSecretKey(

@@ -19,7 +19,7 @@ export function fingerprint(key: Buffer): string {
 	return createHmac('sha256', key).update('parley secret key').digest('hex');
 }
 
-/** Makes a file that only its owner reads, whole or not at all; one that is there already stays. */
+/** Creates a file, readable by its owner only, atomically. An existing file is kept. */
 export async function place(path: string, line: string): Promise<void> {
 	if ((await readText(path)) !== null) return;
 	// A name that nobody had before: a start that was cut off may have left its own, and in a container every start has

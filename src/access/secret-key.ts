@@ -79,7 +79,7 @@ async function knownKey(
 	return key;
 }
 
-/** The key that the secrets were sealed with is not the one that is there, or none is. */
+/** The key is missing, or differs from the key that the secrets were sealed with. */
 class OtherKey extends AppError {
 	constructor(message: string) {
 		super('unavailable', message);

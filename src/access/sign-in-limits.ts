@@ -66,7 +66,7 @@ export class SignInLimits {
 	#take(email: string, address: string): GiveBack | number {
 		const network = lineOf(address);
 		const account = accountKey(email);
-		// The address first: one that is refused may name any number of accounts, and each that is counted takes memory.
+		// The address first: a refused address may name any number of accounts, and each counted account takes memory.
 		const fromAddress = this.#addresses.take(network, ADDRESS_FAILURES_PER_MINUTE);
 		if (fromAddress > 0) return fromAddress;
 		const ofAccount = this.#accounts.take(account, ACCOUNT_FAILURES_PER_HOUR);

@@ -14,7 +14,7 @@ export class RepeatedLog {
 	readonly #now: () => number;
 	readonly #causes = new Lru<string, { loggedAt: number; count: number }>(CAUSES);
 
-	/** @param now milliseconds since some moment, which nobody sets */
+	/** @param now milliseconds of a monotonic clock */
 	constructor(log: Log, now: () => number = () => performance.now()) {
 		this.#log = log;
 		this.#now = now;

@@ -30,7 +30,7 @@ export class BlobStore {
 	readonly #locks = new KeyedLock();
 	readonly #onFailure: (error: unknown) => void;
 
-	/** @param onFailure is told of what the disk did not take */
+	/** @param onFailure receives each error of a write */
 	constructor(folder: string, onFailure: (error: unknown) => void = () => {}) {
 		this.#onFailure = onFailure;
 		this.#folder = folder;
@@ -107,7 +107,7 @@ export class BlobStore {
 		}
 	}
 
-	/** What a file of ours could not do, as an answer; errors of the source go through as they are. */
+	/** The answer for an error of our own files; errors of the source pass through unchanged. */
 	#diskError(error: unknown): unknown {
 		const ours = error instanceof Error && typeof (error as NodeJS.ErrnoException).path === 'string';
 		const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';

@@ -22,7 +22,7 @@ export interface SqliteStoreOptions {
 	onFailure?: (error: Error) => void;
 	/** `server` (the default) owns the data directory alone; `tool` writes beside a running server. */
 	role?: 'server' | 'tool';
-	/** Where failures of the disk are told. */
+	/** Receives failures of the disk. */
 	log?: Log;
 }
 
