@@ -71,9 +71,9 @@ export interface AppOverrides {
 	pool?: Pool;
 	/** Model providers beside the built-in one. */
 	providers?: ChatProvider[];
-	/** Is told what the first start made, once it is stored. */
+	/** Receives what the first start made, once it is stored. */
 	onFirstStart?: (first: FirstStart) => void;
-	/** Where the operator is told of it; without, nothing is written or printed. */
+	/** How the operator learns of it; without it, nothing is written or printed. */
 	console?: Console;
 	/** How passwords are hashed. */
 	passwords?: Passwords;

@@ -109,7 +109,7 @@ export class Description {
 	}
 }
 
-/** The name by which a schema is referred to; undefined for one that stands where it is used. */
+/** The name of a referenced schema; undefined for an inline schema. */
 export function nameOf({ $ref }: Schema): string | undefined {
 	return $ref?.split('/').at(-1);
 }

@@ -62,7 +62,7 @@ async function* closedWebhooks(
 				op: 'patch',
 				kind: 'webhooks',
 				id: webhook.id,
-				// A secret that is known nowhere: rotating needs one that can be opened.
+				// A random secret that no one knows: rotating needs a secret that can be opened.
 				set: {
 					...new SigningSecrets(newBox).first(newSigningSecret()),
 					status: 'disabled',

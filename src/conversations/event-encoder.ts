@@ -35,7 +35,7 @@ export class EventEncoder {
 		this.#store = store;
 	}
 
-	/** An event of the log. One that is replayed shows the message as it is now. */
+	/** An event of the log. A replayed event shows the message as it is now. */
 	async event(item: EventItem, audience: Audience): Promise<Encoded> {
 		if (item.replayed) return this.#encode(item, audience);
 		const key = `${item.event.stream} ${item.event.id} ${formatPosition(item.position)} ${audience}`;

@@ -16,7 +16,7 @@ export class WakeQueue {
 	#size = FIRST;
 	#scheduled = false;
 
-	/** Wakes all of a stream's followers, in order. One that waits already keeps its place, and takes everything when it wakes. */
+	/** Wakes all followers of a stream, in order. A follower that waits already keeps its place, and takes everything when it wakes. */
 	wake(followers: ReadonlySet<Backlog>): void {
 		let count = 0;
 		for (const follower of followers) {

@@ -16,13 +16,13 @@ export interface ParseLaneOptions {
 /**
  * Parses documents in a process of their own, which is started for the first one and ended when there has been none for a while.
  *
- * Where the process ends in the middle of its work, nobody can tell which document was why. So each that was in it is parsed
- * once more with nothing beside it, in a fresh process. Only one that ends that process too is given up.
+ * Where the process ends in the middle of its work, the cause cannot be told from outside. So each document in it is parsed
+ * once more with nothing beside it, in a fresh process. Only a document that ends that process too is given up.
  */
 export class ParseLane implements AsyncDisposable {
 	readonly #options: ParseLaneOptions;
 	readonly #gate: Gate;
-	/** Shared by documents that are parsed side by side; exclusive for one that is parsed alone. */
+	/** Shared by documents that are parsed side by side; exclusive for a document that is parsed alone. */
 	readonly #lock = new ReadWriteLock();
 	#process: ParseProcess | undefined;
 	#idle: NodeJS.Timeout | undefined;

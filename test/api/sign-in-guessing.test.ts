@@ -24,7 +24,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 let clients = 0;
-/** An address that nobody has used. */
+/** An address that was not used before. */
 const freshAddress = () => `198.18.${Math.floor(++clients / 250)}.${(clients % 250) + 1}`;
 
 interface Attempt {

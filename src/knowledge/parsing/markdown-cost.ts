@@ -10,7 +10,7 @@ const MAX_TOKENS = 500_000;
 /** Text times its depth in lists and quotes: the lexer copies it once for each level. */
 const MAX_COPIED = 160 * 1024 * 1024;
 
-/** Nesting that nobody writes, on one line: the lexer's memory grows with the square of the depth of lists and quotes. */
+/** More nesting on one line than any real text has: the lexer's memory grows with the square of the depth of lists and quotes. */
 const TOO_DEEP = /^[ \t>]{100,}(?:[-*+]|\d{1,9}[.)])[ \t]|^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){50}/m;
 
 /** What begins or may begin inline structure: each is tried where it stands. */

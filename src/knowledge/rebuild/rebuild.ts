@@ -183,7 +183,7 @@ export class Rebuild implements Work {
 		});
 	}
 
-	/** Whether a job's rebuild is the one that runs. It may have been stopped, and another one asked for, since the job failed. */
+	/** Whether a job's rebuild is still the current one. It may have been stopped and another requested since the job failed. */
 	#isOf({ id }: Job, record: KnowledgeBaseRecord | undefined): record is KnowledgeBaseRecord {
 		if (!record?.rebuilding) return false;
 		return (this.#generations.get(id) ?? record.rebuilding) === record.rebuilding;
