@@ -43,7 +43,9 @@ const rules = [
 
 /** Every breach as `path:line: sentence`. */
 export function breaches() {
-	const files = ['src', 'workers', 'bench', 'test', '.scripts'].flatMap((folder) => filesBelow(folder, isCode));
+	const files = ['src', 'workers', 'bench', 'test', 'examples', '.scripts'].flatMap((folder) =>
+		filesBelow(folder, isCode),
+	);
 	return files.flatMap((path) => breachesIn(path, () => readFileSync(join(root, path), 'utf8')));
 }
 
