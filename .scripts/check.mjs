@@ -1,6 +1,7 @@
 // npm run check: format, lint, types, who imports whom, the API's description, house rules, lock file. Every part runs, also where another one fails.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { gapsInExampleEnv } from './example-env.mjs';
 import { ensureInstalled } from './install.mjs';
 import { gapsInLockFile } from './lock-file.mjs';
 import { ensureDescribed, gapsInReadme, lintDescription } from './openapi.mjs';
@@ -23,6 +24,7 @@ const parts = {
 		),
 	'API description': lintDescription,
 	'operations in the README': async () => told(await gapsInReadme()),
+	'example.env': async () => told(await gapsInExampleEnv()),
 	'house rules': async () => told(breaches()),
 	'lock file': async () => told(gapsInLockFile()),
 };

@@ -1,9 +1,8 @@
 // The API's description as a file, and what is made of it: the types of a client (openapi-typescript) and the list of
 // operations in the README. `npm run docs` brings that list up to date; `npm run check` finds out whether it is.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureInstalled } from './install.mjs';
-import { filesBelow, fingerprint, isEntry, main, Remedy, root, run, say } from './project.mjs';
+import { filesBelow, fingerprint, put, Remedy, root, run, say } from './project.mjs';
 
 const folder = '.build/openapi';
 const documentFile = `${folder}/openapi.json`;
@@ -50,7 +49,8 @@ export async function gapsInReadme() {
 	return ['README.md: its list of operations is not that of the contract. Run "npm run docs".'];
 }
 
-async function updateReadme() {
+/** Writes the list of operations. */
+export async function updateReadme() {
 	await ensureDescribed();
 	const { before, after } = splitReadme();
 	const list = renderOperations(JSON.parse(readFileSync(join(root, documentFile), 'utf8')));
@@ -100,18 +100,4 @@ function stamp() {
 	} catch {
 		return null;
 	}
-}
-
-/** Puts a file in place whole: another script may be reading it. */
-function put(path, text) {
-	const partial = join(root, `${path}.${process.pid}.tmp`);
-	writeFileSync(partial, text);
-	renameSync(partial, join(root, path));
-}
-
-if (isEntry(import.meta.url)) {
-	await main(async () => {
-		await ensureInstalled();
-		await updateReadme();
-	});
 }

@@ -2,7 +2,16 @@
 // Built-in modules only: these scripts run before anything is installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import {
+	accessSync,
+	constants,
+	readdirSync,
+	readFileSync,
+	realpathSync,
+	renameSync,
+	statSync,
+	writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -109,4 +118,11 @@ export function fingerprint(files, ...more) {
 	}
 	for (const text of more) hash.update(`\0${text}`);
 	return hash.digest('hex');
+}
+
+/** Puts a file in place whole: another script may be reading it. */
+export function put(path, text) {
+	const partial = join(root, `${path}.${process.pid}.tmp`);
+	writeFileSync(partial, text);
+	renameSync(partial, join(root, path));
 }

@@ -127,6 +127,17 @@ test('the README lists every setting, and everything that can be said of a provi
 	assert.deepEqual([providers.map(({ id }) => id), default_model], [['ollama', 'groq'], 'ollama/llama3.1']);
 });
 
+test('example.env has every setting, and its values are the defaults', () => {
+	const text = readFileSync(new URL('../../example.env', import.meta.url), 'utf8');
+	const lines = [...text.matchAll(/^# (PARLEY_\w+)=(.*)$/gm)];
+	assert.deepEqual(
+		lines.map(([, variable]) => variable),
+		Object.values(SETTINGS).map(({ variable }) => variable),
+	);
+	const env = Object.fromEntries(lines.map(([, variable, value]) => [variable, value]));
+	assert.deepEqual(loadConfig({ env, file: nowhere }), loadConfig({ env: {}, file: nowhere }));
+});
+
 test('the environment wins over the file, setting by setting', () => {
 	const settings = fromFile({ port: 9000, host: '::1', workers: 3 }, { PARLEY_PORT: '7000' });
 	assert.deepEqual([settings.port, settings.host, settings.workers], [7000, '::1', 3]);
