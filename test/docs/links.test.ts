@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { anchorsOf, type Page, pages, prose, root, targetsOf } from './markdown.ts';
+
+const all = pages();
+const byPath = new Map(all.map((page) => [page.path, page]));
+
+test('every link of a page leads to a file of the project, and to a heading that is there', () => {
+	const broken = all.flatMap((page) =>
+		targetsOf(page)
+			.filter((target) => !/^[a-z]+:/.test(target))
+			.filter((target) => !leadsSomewhere(page, target))
+			.map((target) => `${page.path}: ${target}`),
+	);
+	assert.deepEqual(broken, []);
+	// The pages themselves are found.
+	assert.ok(byPath.has('README.md') && byPath.has('docs/architecture.md'));
+});
+
+test('every file that a page names in code exists', () => {
+	const missing = all.flatMap((page) =>
+		[...page.text.matchAll(/(?<![\w./@-])(?:src|workers|test|bench|docs|scripts|examples|deploy|\.ci)\/[\w./-]*\w/g)]
+			.map(([name]) => name)
+			.filter((name) => !existsSync(join(root, name)))
+			.map((name) => `${page.path}: ${name}`),
+	);
+	assert.deepEqual(missing, []);
+});
+
+test('every npm script that a page names exists', () => {
+	const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
+	const unknown = all.flatMap((page) =>
+		[...page.text.matchAll(/\bnpm run ([a-z:]+)/g)]
+			.map(([, name = '']) => name)
+			.filter((name) => !(name in scripts))
+			.map((name) => `${page.path}: npm run ${name}`),
+	);
+	assert.deepEqual(unknown, []);
+});
+
+function leadsSomewhere(page: Page, target: string): boolean {
+	const [file = '', anchor] = target.split('#');
+	const path = file === '' ? page.path : resolved(page, file);
+	if (!existsSync(join(root, path))) return false;
+	if (anchor === undefined) return true;
+	const linked = byPath.get(path);
+	return linked !== undefined && anchorsOf(linked).has(anchor);
+}
+
+function resolved(page: Page, file: string): string {
+	return normalize(join(dirname(page.path), file));
+}
+
+test('no page shows a code block that was not closed', () => {
+	const open = all.filter((page) => /^```/m.test(prose(page))).map(({ path }) => path);
+	assert.deepEqual(open, []);
+});
