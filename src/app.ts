@@ -20,7 +20,6 @@ import {
 } from './access/index.ts';
 import { LocalPlacement } from './actors/index.ts';
 import {
-	apiErrorHeaders,
 	apiRoutes,
 	Cursors,
 	DemoOrigin,
@@ -32,6 +31,7 @@ import {
 	serverRoutes,
 	startPageRoutes,
 	type Unready,
+	unhandledApi,
 	widgetErrorHeaders,
 	widgetFileRoutes,
 } from './api/index.ts';
@@ -142,10 +142,10 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			observer: requestLog(settings, log, clientNames),
 			trustedProxies: settings.trusted_proxies,
 			servedWhileDraining: SERVED_WHILE_DRAINING,
-			errorHeaders: (request) => [
-				...widgetErrorHeaders(request),
-				...(limits === null ? [] : apiErrorHeaders(limits, request)),
-			],
+			unhandled(request) {
+				const api = limits && unhandledApi(limits, request);
+				return { headers: [...widgetErrorHeaders(request), ...(api?.headers ?? [])], refusal: api?.refusal ?? null };
+			},
 		}),
 	);
 	const { host, port } = await server.listen().catch((cause: unknown) => {

@@ -1,6 +1,6 @@
 import type { Access, BucketState, Caller, Credentials } from '../access/index.ts';
 import { AppError, type Log } from '../base/index.ts';
-import { errorReply, type Headers, type HttpRequest, type Reply } from '../http/index.ts';
+import { errorReply, type Headers, type HttpRequest, type Reply, type Unhandled } from '../http/index.ts';
 import type { OwnOrigin } from './own-origin.ts';
 
 export interface AdmissionOptions {
@@ -64,13 +64,14 @@ export async function admittedAsAnyone(
 }
 
 /**
- * Headers for the errors that no handler made, such as a path that cannot be decoded: the state of the bucket of the client's
- * address. Visitors' routes have limits of their own.
+ * The answer to an API request that reaches no operation, such as a path that cannot be decoded: it counts for the client's
+ * address, and too many of them are a 429. Visitors' routes have limits of their own.
  */
-export function apiErrorHeaders(access: Access, request: HttpRequest): Headers {
+export function unhandledApi(access: Access, request: HttpRequest): Unhandled {
 	const { path } = request;
-	if (!path.startsWith('/api/v1/') || path.startsWith('/api/v1/widget/')) return [];
-	return rateHeaders(access.countUnknown(request.clientAddress));
+	if (!path.startsWith('/api/v1/') || path.startsWith('/api/v1/widget/')) return { headers: [] };
+	const bucket = access.countUnknown(request.clientAddress);
+	return { headers: rateHeaders(bucket), refusal: bucket && !bucket.allowed ? tooMany(bucket) : null };
 }
 
 /** What a request brings along to say who sends it. */

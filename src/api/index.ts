@@ -19,7 +19,7 @@ import { type WebhookHandlersOptions, webhookHandlers } from './webhooks.ts';
 import { type WidgetRoutesOptions, widgetRoutes } from './widget.ts';
 import { type WorkspaceOptions, workspaceHandlers } from './workspace.ts';
 
-export { apiErrorHeaders } from './admission.ts';
+export { unhandledApi } from './admission.ts';
 export { Cursors } from './cursors.ts';
 export { DemoOrigin } from './demo-origin.ts';
 export { demoPageRoutes } from './demo-page.ts';

@@ -2,7 +2,7 @@ import { AppError, type Log } from '../base/index.ts';
 import { errorReply } from './errors.ts';
 import type { IncomingRequest } from './request.ts';
 import type { Router } from './router.ts';
-import type { BytesReply, Headers, HttpRequest, Reply, Route } from './types.ts';
+import type { BytesReply, HttpRequest, Reply, Route, Unhandled } from './types.ts';
 
 /** Seconds after which a client that was turned away may come again. */
 const SECONDS_TO_RETRY = 5;
@@ -15,8 +15,8 @@ export interface DispatchRules {
 	log: Log;
 	/** Paths of routes that answer also while the server drains. */
 	servedWhileDraining: ReadonlySet<string>;
-	/** Headers for the answers that no handler made. */
-	errorHeaders(request: HttpRequest): Headers;
+	/** What the application adds to the answers that no handler made. */
+	unhandled(request: HttpRequest): Unhandled;
 }
 
 /** Brings requests to their handlers and makes an answer of whatever comes back. Nothing it calls can throw past it. */
@@ -55,15 +55,21 @@ export class Dispatcher {
 	/** The answer to what a handler threw, or to what went wrong before one was found. */
 	errorReply(error: unknown, request: HttpRequest): BytesReply {
 		const { log } = this.#rules;
-		const reply = errorReply(error, request.id, log);
-		const headers = [...(reply.headers ?? [])];
-		if (error instanceof MethodNotAllowed) headers.push(['allow', error.allow]);
+		const { headers, refusal } = this.#unhandled(request);
+		// A failure of the server is told as it is.
+		const told = refusal && error instanceof AppError && error.status < 500 ? refusal : error;
+		const reply = errorReply(told, request.id, log);
+		const allow = told instanceof MethodNotAllowed ? [['allow', told.allow] as const] : [];
+		return { ...reply, headers: [...(reply.headers ?? []), ...allow, ...headers] };
+	}
+
+	#unhandled(request: HttpRequest): Unhandled {
 		try {
-			headers.push(...this.#rules.errorHeaders(request));
+			return this.#rules.unhandled(request);
 		} catch (cause) {
-			log.error({ err: cause, request_id: request.id }, 'the headers of an error could not be made');
+			this.#rules.log.error({ err: cause, request_id: request.id }, 'the headers of an error could not be made');
+			return { headers: [] };
 		}
-		return { ...reply, headers };
 	}
 
 	/** The error that a request is answered with when its deadline has passed. */

@@ -8,7 +8,7 @@ import { Exchange, type Surroundings } from './exchange.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
 import type { RequestObserver } from './request-log.ts';
 import { Router } from './router.ts';
-import type { Headers, HttpRequest, Route } from './types.ts';
+import type { HttpRequest, Route, Unhandled } from './types.ts';
 
 /** How a server is made. */
 export interface HttpServerOptions {
@@ -21,8 +21,8 @@ export interface HttpServerOptions {
 	trustedProxies?: readonly string[];
 	/** Paths of routes (as in the table) that answer also while the server drains: whether it is alive, and how it does. */
 	servedWhileDraining?: readonly string[];
-	/** Headers for the answers that no handler made: 404, 405, 503 and whatever a handler throws. */
-	errorHeaders?: (request: HttpRequest) => Headers;
+	/** Asked once for each answer that no handler made. */
+	unhandled?: (request: HttpRequest) => Unhandled;
 	limits?: Partial<HttpLimits>;
 	/** Observes each request when its exchange is over. */
 	observer?: RequestObserver | null;
@@ -77,7 +77,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		starting: options.starting ?? false,
 		log: options.log,
 		servedWhileDraining: new Set(options.servedWhileDraining),
-		errorHeaders: options.errorHeaders ?? (() => []),
+		unhandled: options.unhandled ?? (() => ({ headers: [] })),
 	});
 	const around: Surroundings = {
 		dispatcher,

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ErrorCode, ServerSentEvent } from '../base/index.ts';
+import type { AppError, ErrorCode, ServerSentEvent } from '../base/index.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 /** Header pairs in the order in which they are sent. Names are lower-case by convention. */
@@ -95,6 +95,13 @@ export interface BytesReply {
 export interface SseEvent extends ServerSentEvent {
 	/** What `encodeEvent` makes of it, in UTF-8, where many streams send the same. */
 	bytes?: Uint8Array | null;
+}
+
+/** What the application adds to an answer that no handler made: 404, 405, 503, and whatever a handler throws. */
+export interface Unhandled {
+	headers: Headers;
+	/** Takes the place of an error that is the client's: it has sent too many such requests, say. */
+	refusal?: AppError | null;
 }
 
 /** An answer that goes on: status 200, `text/event-stream`, until the iterable ends, throws, or the client leaves. */

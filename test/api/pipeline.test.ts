@@ -306,6 +306,15 @@ test('what comes without a good credential says how much its address has left, a
 	assertError(over, [429, 'rate_limit_exceeded']);
 	assert.deepEqual([limitsOf(over), over.headers.get('retry-after')], [[60, 0, 10], '1']);
 
+	for (const path of ['/api/v1/nonesuch', '/api/v1/assistants/%ff']) {
+		const lost = await from('192.0.2.1', path);
+		assertError(lost, [429, 'rate_limit_exceeded'], path);
+		assert.deepEqual([limitsOf(lost), lost.headers.get('retry-after')], [[60, 0, 10], '1'], path);
+	}
+	const method = await limited.call('PUT', '/api/v1/assistants', undefined, { 'x-forwarded-for': '192.0.2.1' });
+	assertError(method, [429, 'rate_limit_exceeded'], 'a method that the path does not take');
+	assert.equal(method.headers.get('allow'), null);
+
 	assert.deepEqual(limitsOf(await from('192.0.2.2')), [60, 9, 1], 'another address has its own');
 	for (let at = 1; at <= 3; at++) {
 		const answer = await from(`2001:db8:1:2::${at}`);

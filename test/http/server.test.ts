@@ -91,7 +91,7 @@ test('answers that no handler made carry the headers that the application adds t
 		},
 	};
 	const { url } = await start(t, [hello, thrower], {
-		errorHeaders: (request) => [['x-origin-was', request.header('origin') ?? 'none']],
+		unhandled: (request) => ({ headers: [['x-origin-was', request.header('origin') ?? 'none']] }),
 	});
 	for (const path of ['/nowhere', '/throws']) {
 		const answer = await fetch(url + path, { headers: { origin: 'https://a.example' } });
@@ -103,7 +103,7 @@ test('answers that no handler made carry the headers that the application adds t
 
 test('errors of error headers do not cost the client its answer', async (t) => {
 	const { url } = await start(t, [hello], {
-		errorHeaders: () => {
+		unhandled: () => {
 			throw new Error('no');
 		},
 	});
