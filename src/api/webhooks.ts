@@ -13,6 +13,7 @@ import {
 import {
 	CANCELLED_AT_ONCE,
 	type Deliverer,
+	isSecretForgotten,
 	newSigningSecret,
 	Pings,
 	requireEndpoint,
@@ -140,6 +141,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				const { secret, ...fields } = body;
 				requireEndpoint(fields, network);
 				if (secret !== undefined) requireSigningSecret(secret);
+				else if (fields.status === 'active') requireSecret(record);
 				if (record.status === 'disabled' && fields.status === 'active') await deliverer.cancelAll(record);
 				const now = clock.now();
 				const set = {
@@ -204,6 +206,14 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 			return pings.send(record, clock.now());
 		},
 	};
+}
+
+/** @throws AppError `invalid_request` where the secret was forgotten: the receiver could not check what it gets */
+function requireSecret(record: WebhookRecord): void {
+	if (!isSecretForgotten(record)) return;
+	const message =
+		'cannot be active: the signing secret was forgotten when the secret key was reset. Rotate the secret first';
+	throw new AppError('invalid_request', `/status ${message}.`, { details: [{ path: '/status', message }] });
 }
 
 /** The reason that goes with a status. One that was disabled already keeps its own. */

@@ -2,7 +2,7 @@ import { opensTokenSecret } from '../access/index.ts';
 import type { SecretBox } from '../base/index.ts';
 import type { Readers, ToolRecord, Write } from '../store/index.ts';
 import { forgetSecrets, sealedConfig, ToolSecrets } from '../tools/index.ts';
-import { newSigningSecret, SigningSecrets } from '../webhooks/index.ts';
+import { forgottenSecrets, SigningSecrets } from '../webhooks/index.ts';
 import { everyOf } from './data-folder.ts';
 
 /** Something whose secret the server's key does not open. */
@@ -13,11 +13,8 @@ export interface ClosedThing {
 	name: string;
 	/** What a person has to do once it is forgotten. */
 	remedy: string;
-	/**
-	 * The change that forgets it.
-	 * @param box of the new key
-	 */
-	forget(box: SecretBox, now: number): Write;
+	/** The change that forgets it. */
+	forget(now: number): Write;
 }
 
 const DISABLED = 'Its signing secret was forgotten when the secret key was reset. Rotate the secret, then enable it.';
@@ -58,13 +55,12 @@ async function* closedWebhooks(
 			id: webhook.id,
 			name: webhook.url,
 			remedy: 'rotate its secret, give it to the receiver, then enable the webhook',
-			forget: (newBox, at) => ({
+			forget: (at) => ({
 				op: 'patch',
 				kind: 'webhooks',
 				id: webhook.id,
-				// A random secret that no one knows: rotating needs a secret that can be opened.
 				set: {
-					...new SigningSecrets(newBox).first(newSigningSecret()),
+					...forgottenSecrets(),
 					status: 'disabled',
 					disabled_reason: DISABLED,
 					updated_at: at,
@@ -85,7 +81,7 @@ async function* closedTools(store: Pick<Readers, 'list'>, box: SecretBox | null)
 			id: tool.id,
 			name: tool.name,
 			remedy: 'set its secret headers, token or password again; until then calls fail',
-			forget: (_, at) => ({
+			forget: (at) => ({
 				op: 'patch',
 				kind: 'tools',
 				id: tool.id,
@@ -104,7 +100,7 @@ async function* closedDeployments(store: Pick<Readers, 'list'>, box: SecretBox |
 			id,
 			name,
 			remedy: `set jwt.secret again${effect}`,
-			forget: (_, at) => ({
+			forget: (at) => ({
 				op: 'patch',
 				kind: 'deployments',
 				id,

@@ -43,8 +43,8 @@ async function forget(given: Invocation, settings: Settings): Promise<void> {
 		if (isDone(given, plan)) return;
 		// The key is on disk before the commit that needs it: a repeat after a crash takes the same key.
 		const key = await nextKey(data_dir, secret_key);
-		const [box, now] = [new SecretBox(key), systemClock.now()];
-		const writes = plan.things.map((thing) => thing.forget(box, now));
+		const now = systemClock.now();
+		const writes = plan.things.map((thing) => thing.forget(now));
 		await adoptKey(store, data_dir, key, now, writes);
 		given.note(plan.things.length > 0 ? 'This was forgotten:' : 'Nothing was sealed with the key before.');
 		tell(given, plan.things);

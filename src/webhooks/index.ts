@@ -5,4 +5,10 @@ export { Pings } from './pings.ts';
 export { type Replay, type ReplayDependencies, replayEvents, requireActive } from './replay.ts';
 export { type Attempt, Sender, type SenderOptions } from './sender.ts';
 export { type SignedDelivery, signatureHeaders } from './sign.ts';
-export { newSigningSecret, requireSigningSecret, SigningSecrets } from './signing-secrets.ts';
+export {
+	forgottenSecrets,
+	isSecretForgotten,
+	newSigningSecret,
+	requireSigningSecret,
+	SigningSecrets,
+} from './signing-secrets.ts';

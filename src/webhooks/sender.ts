@@ -2,7 +2,7 @@ import type { Clock } from '../base/index.ts';
 import type { Network, PostOutcome } from '../net/index.ts';
 import type { WebhookRecord } from '../store/index.ts';
 import { type SignedDelivery, signatureHeaders } from './sign.ts';
-import type { SigningSecrets } from './signing-secrets.ts';
+import { isSecretForgotten, type SigningSecrets } from './signing-secrets.ts';
 
 /** Milliseconds that an attempt may take in all, DNS and TLS included (section 6 of the specification). */
 export const ATTEMPT_MS = 5_000;
@@ -20,6 +20,16 @@ export interface Attempt extends PostOutcome {
 	delivered: boolean;
 }
 
+/** Nothing is sent without a signature. */
+const UNSIGNED: Attempt = {
+	delivered: false,
+	status: null,
+	headers: {},
+	body: '',
+	duration_ms: 0,
+	error: "The webhook's signing secret was forgotten when the server's secret key was reset. Rotate the secret.",
+};
+
 /** Sends signed events to endpoints: one attempt each, whatever comes of it. */
 export class Sender {
 	readonly #network: Pick<Network, 'post'>;
@@ -34,6 +44,7 @@ export class Sender {
 
 	/** @throws only the reason of the signal */
 	async send(endpoint: WebhookRecord, delivery: SignedDelivery, signal?: AbortSignal): Promise<Attempt> {
+		if (isSecretForgotten(endpoint)) return UNSIGNED;
 		const now = this.#clock.now();
 		const outcome = await this.#network.post(endpoint.url, {
 			headers: {

@@ -14,10 +14,22 @@ const FORMER_MS = 24 * 3_600_000;
 /** Former secrets that sign at most: each is another value in a header. */
 const MOST_FORMER = 10;
 const SEALED_FOR = 'webhook secrets';
+/** Stands for a secret that was forgotten: no sealed text is empty. */
+const FORGOTTEN = '';
 
 /** A new secret: `whsec_` and the Base64 of 32 random bytes. */
 export function newSigningSecret(): string {
 	return PREFIX + randomBytes(NEW_BYTES).toString('base64');
+}
+
+/** The secrets of an endpoint whose secret no key opens any more: it can be enabled when it has another one. */
+export function forgottenSecrets(): StoredSecrets {
+	return { secret: FORGOTTEN, former_secrets: [] };
+}
+
+/** Whether an endpoint has no secret since the server's secret key was reset. */
+export function isSecretForgotten({ secret }: StoredSecrets): boolean {
+	return secret === FORGOTTEN;
 }
 
 /** The key that a secret stands for in Standard Webhooks. */
@@ -56,6 +68,7 @@ export class SigningSecrets {
 	 * again changes nothing. While the clock is in doubt, those that are over by it are kept: they may still have their time.
 	 */
 	replaced(stored: StoredSecrets, secret: string, now: number, isInDoubt = false): Partial<StoredSecrets> {
+		if (isSecretForgotten(stored)) return this.first(secret);
 		if (this.#open(stored.secret) === secret) return {};
 		const kept = isInDoubt ? stored.former_secrets : this.#former(stored, now);
 		const before = kept.filter((former) => this.#open(former.secret) !== secret);
@@ -68,8 +81,9 @@ export class SigningSecrets {
 		return [this.#open(stored.secret), ...this.#former(stored, now).map(({ secret }) => this.#open(secret))];
 	}
 
-	/** Whether every secret that signs now can be opened. */
+	/** Whether every secret that signs now, and is not forgotten, can be opened. */
 	opens(stored: StoredSecrets, now: number): boolean {
+		if (isSecretForgotten(stored)) return true;
 		try {
 			this.valid(stored, now);
 			return true;

@@ -101,6 +101,12 @@ test('after a reset of the secrets the server starts without them and says what 
 	const shown = (await server.call('GET', `/api/v1/webhooks/${webhook.id}`)).body;
 	assert.equal(shown.status, 'disabled');
 	assert.match(shown.disabled_reason, /Rotate the secret, then enable it/);
+	const early = await server.call('PATCH', `/api/v1/webhooks/${webhook.id}`, { status: 'active' });
+	assert.deepEqual([early.status, early.body.error?.code], [400, 'invalid_request']);
+	assert.match(early.body.error.message, /secret was forgotten .* Rotate the secret first\.$/);
+	const ping = await server.call('POST', `/api/v1/webhooks/${webhook.id}/test`);
+	assert.deepEqual([ping.status, ping.body.delivered], [200, false]);
+	assert.match(ping.body.error, /secret was forgotten .* Rotate the secret\.$/);
 	assert.equal((await server.call('POST', `/api/v1/webhooks/${webhook.id}/rotate-secret`, {})).status, 200);
 	const enabled = await server.call('PATCH', `/api/v1/webhooks/${webhook.id}`, { status: 'active' });
 	assert.deepEqual([enabled.status, enabled.body.status, enabled.body.disabled_reason], [200, 'active', null]);
