@@ -38,3 +38,8 @@ export function isBaseUrl(text: string): boolean {
 export function isHeaderWord(text: string): boolean {
 	return /^[\x21-\x7e]+$/.test(text);
 }
+
+/** Whether a text is one line that shows something, without control characters: it is printed in terminals and pages. */
+export function isOneLine(text: string): boolean {
+	return /\S/u.test(text) && !/[\p{Cc}\u2028\u2029]/u.test(text);
+}

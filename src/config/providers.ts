@@ -7,9 +7,19 @@ const TIMEOUTS = { first_token_timeout_ms: 60_000, idle_timeout_ms: 60_000 };
 /** A model of a provider, as it is set. */
 const ModelSchema = Type.Object(
 	{
-		name: Type.String({ minLength: 1, maxLength: 200, description: 'The name of the model at its provider.' }),
+		name: Type.String({
+			minLength: 1,
+			maxLength: 200,
+			format: 'one-line',
+			description: 'The name of the model at its provider: one line without control characters.',
+		}),
 		description: Type.Optional(
-			Type.String({ minLength: 1, maxLength: 500, description: 'One sentence for people about the model.' }),
+			Type.String({
+				minLength: 1,
+				maxLength: 500,
+				format: 'one-line',
+				description: 'One sentence for people about the model: one line without control characters.',
+			}),
 		),
 		context_tokens: Type.Optional(
 			Type.Integer({

@@ -198,3 +198,16 @@ test('an embedder is the built-in one, or of a provider that is configured and h
 		assert.match(refused(`ollama/bge-m3${end}`), / does not end with \?dimensions=1 to 4096\. /, end);
 	}
 });
+
+test('the name and the description of a model are one line without control characters', () => {
+	for (const text of ['\u0000', 'a\u001b[2J', 'a\u009b1m', 'two\nlines', 'a\u2028b', '  ', 'tab\there']) {
+		for (const field of ['name', 'description']) {
+			const model = { name: 'llama', [field]: text };
+			assert.match(
+				complaint([{ ...OLLAMA, models: [model] }]),
+				new RegExp(` at 0/models/0/${field} is not valid\\. .*one line without control characters\\.$`),
+			);
+		}
+	}
+	assert.equal(providersOf([{ ...OLLAMA, models: [{ name: 'llama', description: 'Größe: 8 B' }] }]).length, 1);
+});
