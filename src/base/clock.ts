@@ -9,6 +9,11 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
+/** Milliseconds since some moment, for what lasts a while in this process: a clock that was set makes it neither longer nor shorter. */
+export function elapsedMs(clock: Clock): number {
+	return clock.elapsed?.() ?? clock.now();
+}
+
 /** Begins to measure: the result says what time it is (ms since the epoch) if nobody has set the clock since. */
 export function measuredFrom(clock: Clock): () => number {
 	const [start, before] = [clock.now(), clock.elapsed?.()];

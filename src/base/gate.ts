@@ -1,15 +1,18 @@
 import { AppError } from './errors.ts';
 
+/** In which queue a task waits: those of `preferred` go before all of `common`. */
+export type GateQueue = 'common' | 'preferred';
+
 /** Lets a number of tasks in at once; the others wait outside in the order in which they came. */
 export class Gate {
 	readonly #room: number;
 	readonly #queue: number;
 	#inside = 0;
-	readonly #waiting = new Set<() => void>();
+	readonly #waiting: Record<GateQueue, Set<() => void>> = { preferred: new Set(), common: new Set() };
 
 	/**
 	 * @param room tasks that run side by side
-	 * @param queue tasks that may wait
+	 * @param queue tasks that may wait in each queue
 	 */
 	constructor(room: number, queue: number) {
 		this.#room = room;
@@ -20,10 +23,10 @@ export class Gate {
 	 * Runs a task once there is room for it.
 	 * @throws AppError `unavailable` when too many wait; the signal's reason when it aborts before the task has begun
 	 */
-	async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+	async run<T>(task: () => Promise<T>, signal?: AbortSignal, queue: GateQueue = 'common'): Promise<T> {
 		signal?.throwIfAborted();
 		if (this.#inside < this.#room) this.#inside++;
-		else await this.#turn(signal);
+		else await this.#turn(this.#waiting[queue], signal);
 		try {
 			return await task();
 		} finally {
@@ -31,8 +34,8 @@ export class Gate {
 		}
 	}
 
-	#turn(signal?: AbortSignal): Promise<void> {
-		if (this.#waiting.size >= this.#queue) {
+	#turn(waiting: Set<() => void>, signal?: AbortSignal): Promise<void> {
+		if (waiting.size >= this.#queue) {
 			throw new AppError('unavailable', 'Too much work waits already. Try again.', { retry_after: 1 });
 		}
 		return new Promise((resolve, reject) => {
@@ -41,22 +44,24 @@ export class Gate {
 				resolve();
 			};
 			const giveUp = () => {
-				this.#waiting.delete(enter);
+				waiting.delete(enter);
 				reject(signal?.reason);
 			};
-			this.#waiting.add(enter);
+			waiting.add(enter);
 			signal?.addEventListener('abort', giveUp, { once: true });
 		});
 	}
 
 	/** Who leaves hands its place to the first that waits, so that nobody can slip in between. */
 	#leave(): void {
-		const [first] = this.#waiting;
+		const { preferred, common } = this.#waiting;
+		const waiting = preferred.size > 0 ? preferred : common;
+		const [first] = waiting;
 		if (first === undefined) {
 			this.#inside--;
 			return;
 		}
-		this.#waiting.delete(first);
+		waiting.delete(first);
 		first();
 	}
 }

@@ -1,12 +1,12 @@
 export { lineOf } from './address-line.ts';
 export { type Deferred, deferred, pause, withDeadline } from './async.ts';
-export { type Clock, measuredFrom, systemClock, timestamp, timestampOrNull } from './clock.ts';
+export { type Clock, elapsedMs, measuredFrom, systemClock, timestamp, timestampOrNull } from './clock.ts';
 export { ClockWatch } from './clock-watch.ts';
 export { isDeeper } from './depth.ts';
 export { makeFolder, syncFolder } from './durable-folder.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, type ErrorExtras, messageOf } from './errors.ts';
 export { EventTimes } from './event-times.ts';
-export { Gate } from './gate.ts';
+export { Gate, type GateQueue } from './gate.ts';
 export { httpAddress, isLoopback, localAddress } from './http-address.ts';
 export { ID_PREFIXES, type IdKind, isId, newId } from './ids.ts';
 export { KeyedLock } from './keyed-lock.ts';

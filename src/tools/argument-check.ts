@@ -1,4 +1,4 @@
-import { AppError, type Clock, isDeeper } from '../base/index.ts';
+import { AppError, type Clock, elapsedMs, isDeeper } from '../base/index.ts';
 import type { CheckJob, CheckResult } from '../contract/index.ts';
 import { unlessAborted } from './call-deadline.ts';
 import { ToolFailure } from './tool-failure.ts';
@@ -21,7 +21,8 @@ export class ArgumentCheck {
 	readonly #checker: ArgumentChecker;
 	readonly #clock: Clock;
 	readonly #isCheckedElsewhere: boolean;
-	#restsUntil = 0;
+	/** By the time that passes. */
+	#restsUntil = Number.NEGATIVE_INFINITY;
 
 	/** @param isCheckedElsewhere whether arguments are taken as they are where the schema cannot be compiled here */
 	constructor(
@@ -40,7 +41,7 @@ export class ArgumentCheck {
 	 * @throws ToolFailure `invalid_arguments`, `internal_error`; the signal's reason
 	 */
 	async read(args: unknown, signal: AbortSignal): Promise<Record<string, unknown>> {
-		if (this.#clock.now() < this.#restsUntil) throw tooSlow();
+		if (elapsedMs(this.#clock) < this.#restsUntil) throw tooSlow();
 		requireBounded(args);
 		const result = await unlessAborted(this.#ask(args), signal);
 		switch (result.verdict) {
@@ -49,7 +50,7 @@ export class ArgumentCheck {
 			case 'misfits':
 				throw misfit(result.complaint);
 			case 'too_slow':
-				this.#restsUntil = this.#clock.now() + RESPITE_MS;
+				this.#restsUntil = elapsedMs(this.#clock) + RESPITE_MS;
 				throw tooSlow();
 			case 'no_schema':
 				if (this.#isCheckedElsewhere) return args;

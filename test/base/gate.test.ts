@@ -37,6 +37,21 @@ test('as many tasks run as there is room, the others in the order in which they 
 	assert.deepEqual(await Promise.all(runs.slice(1)), ['b', 'c', 'd', 'e']);
 });
 
+test('who waits in the preferred queue goes before all others, and is not refused because of them', async () => {
+	const gate = new Gate(1, 2);
+	const { begun, task, end } = tasks();
+	const runs = ['a', 'b', 'c'].map((name) => gate.run(task(name)));
+	await assert.rejects(gate.run(task('one too many')), { code: 'unavailable' });
+	for (const name of ['first', 'second']) runs.push(gate.run(task(name), undefined, 'preferred'));
+	await assert.rejects(gate.run(task('one too many'), undefined, 'preferred'), { code: 'unavailable' });
+	for (const name of ['a', 'first', 'second', 'b', 'c']) {
+		await settled();
+		assert.equal(begun.at(-1), name);
+		end(name).resolve(name);
+	}
+	assert.deepEqual(await Promise.all(runs), ['a', 'b', 'c', 'first', 'second']);
+});
+
 test('who comes when a place is free but promised does not slip in', async () => {
 	const gate = new Gate(1, 10);
 	const { begun, task, end } = tasks();

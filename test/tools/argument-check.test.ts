@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AppError } from '../../src/base/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
+import { SetClock } from '../support/set-clock.ts';
 import { apiPeer } from './api-peer.ts';
 import { never, type ToolRoom, toolRoom } from './room.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 /** Calls a tool with these parameters and gives its outcome. */
 async function called(room: ToolRoom, parameters: object, args: unknown) {
@@ -71,6 +74,20 @@ test('a check that would take years is ended, and meanwhile the server goes on w
 		assert.equal((await call({}, never)).is_error, false, 'and then what is sound is taken');
 	}
 	assert.equal(peer.requests.length, costly.length);
+});
+
+test('a clock that was far ahead for a moment does not rest a schema for longer', async () => {
+	const clock = new SetClock();
+	const checker = { check: async () => ({ verdict: 'too_slow' }) as const };
+	await using peer = await apiPeer();
+	await using room = toolRoom({ clock, checker });
+	const { call } = await room.only(room.api({ method: 'GET', url: `${peer.origin}/` }));
+	clock.set(45 * DAY_MS);
+	assert.match((await call({}, never)).error?.message ?? '', /takes too long/);
+	clock.set(-45 * DAY_MS);
+	clock.pass(60_001);
+	checker.check = async () => ({ verdict: 'fits' }) as never;
+	assert.equal((await call({}, never)).is_error, false);
 });
 
 test('a call that waits for its check keeps its own time limit', async () => {

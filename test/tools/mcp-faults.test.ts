@@ -4,6 +4,7 @@ import test from 'node:test';
 import { createNetwork } from '../../src/net/index.ts';
 import { keepingLog } from '../api/traces.ts';
 import { httpServer, tcpServer } from '../net/servers.ts';
+import { SetClock } from '../support/set-clock.ts';
 import { until } from '../support/until.ts';
 import { type McpPeer, mcpPeer, says } from './mcp-peer.ts';
 import { never, toolRoom } from './room.ts';
@@ -138,6 +139,20 @@ test('a dead server holds nobody up: not the functions of others, and not twice'
 	room.clock.advance(31_000);
 	assert.deepEqual(await room.functions(dead), {});
 	await until('it is asked again', () => silent.connections > asked);
+});
+
+test('a clock that was far ahead for a moment keeps no server unasked for longer', async () => {
+	const clock = new SetClock();
+	await using silent = await tcpServer((socket) => void socket.destroy());
+	await using room = toolRoom({ clock });
+	const dead = room.mcp({ url: `${silent.origin}/mcp` }, { name: 'dead' });
+	clock.set(45 * 24 * 3_600_000);
+	assert.deepEqual(await room.functions(dead), {});
+	clock.set(-45 * 24 * 3_600_000);
+	clock.pass(31_000);
+	const asked = silent.connections;
+	assert.deepEqual(await room.functions(dead), {});
+	assert.ok(silent.connections > asked, 'it is asked again');
 });
 
 test('a server that is slow to list its functions is offered as soon as it has', async () => {

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../../base/index.ts';
+import { type Clock, elapsedMs } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import type { ArgumentChecker } from '../argument-check.ts';
 import { CallDeadline, unlessAborted } from '../call-deadline.ts';
@@ -48,7 +48,7 @@ export class McpServer implements AsyncDisposable {
 	#held: HeldSession | null = null;
 	#known: { functions: McpFunction[]; until: number } | null = null;
 	#asked: Asked | null = null;
-	/** Why it could not be listed, and until when that is taken for granted. */
+	/** Why it could not be listed, and until when that is taken for granted. Here all is by the time that passes. */
 	#failed: { reason: unknown; until: number } | null = null;
 	#isRetired = false;
 	readonly #closing = new AbortController();
@@ -74,7 +74,7 @@ export class McpServer implements AsyncDisposable {
 	 */
 	async functionsSoon(signal: AbortSignal): Promise<McpFunction[]> {
 		const { clock, times } = this.#options;
-		const now = clock.now();
+		const now = elapsedMs(clock);
 		if (this.#known && now < this.#known.until) return this.#known.functions;
 		if (this.#failed && now < this.#failed.until) throw this.#failed.reason;
 		const late = () => new ToolFailure('timed_out', 'The MCP server takes long to list its functions.');
@@ -107,7 +107,7 @@ export class McpServer implements AsyncDisposable {
 	#ask(): Asked {
 		if (this.#asked) return this.#asked;
 		const { clock, times } = this.#options;
-		const asked: Asked = { list: this.#list(), since: clock.now() };
+		const asked: Asked = { list: this.#list(), since: elapsedMs(clock) };
 		this.#asked = asked;
 		asked.list.then(
 			() => {
@@ -116,7 +116,7 @@ export class McpServer implements AsyncDisposable {
 			},
 			(reason: unknown) => {
 				this.#asked = null;
-				this.#failed = { reason, until: clock.now() + times.respiteMs };
+				this.#failed = { reason, until: elapsedMs(clock) + times.respiteMs };
 			},
 		);
 		return asked;
@@ -132,7 +132,7 @@ export class McpServer implements AsyncDisposable {
 		const before = this.#changes;
 		const listed = await this.#within(signal, (session) => session.listTools(signal));
 		const functions = mcpFunctionsOf(listed, this.#options);
-		this.#known = { functions, until: this.#changes === before ? clock.now() + times.listMs : 0 };
+		this.#known = { functions, until: this.#changes === before ? elapsedMs(clock) + times.listMs : 0 };
 		return functions;
 	}
 
