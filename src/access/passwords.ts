@@ -1,5 +1,5 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { Gate } from '../base/index.ts';
+import { Gate, type GateQueue } from '../base/index.ts';
 
 /** Cost of scrypt (RFC 7914). N is 2 to the power of `ln`. */
 interface Cost {
@@ -31,7 +31,8 @@ const derive: Derive = (password, salt, bytes, options) =>
 
 /**
  * Passwords as they are stored: a memory-hard hash with its cost and salt in the PHC string format, so that the cost can be
- * raised later. Few are computed at a time, and few wait, whoever asks.
+ * raised later. Few are computed at a time, and few wait, whoever asks. People who have proved who they are before wait in the
+ * queue `preferred`: a flood of guesses fills the other one, and they are not turned away for it.
  */
 export class Passwords {
 	readonly #gate = new Gate(AT_ONCE, WAITING);
@@ -44,9 +45,9 @@ export class Passwords {
 	}
 
 	/** @throws AppError `unavailable` when too many wait already */
-	async hash(password: string): Promise<string> {
+	async hash(password: string, queue: GateQueue = 'common'): Promise<string> {
 		const salt = randomBytes(SALT_BYTES);
-		return format(COST, salt, await this.#key(password, salt, HASH_BYTES, COST));
+		return format(COST, salt, await this.#key(password, { salt, bytes: HASH_BYTES, cost: COST, queue }));
 	}
 
 	/**
@@ -54,17 +55,20 @@ export class Passwords {
 	 * @param stored null where there is no account or no password yet: costs the same, and is never true
 	 * @throws AppError `unavailable` when too many wait already
 	 */
-	async verify(password: string, stored: string | null): Promise<boolean> {
+	async verify(password: string, stored: string | null, queue: GateQueue = 'common'): Promise<boolean> {
 		const { cost, salt, hash } = parse(stored ?? this.#nobody);
-		const key = await this.#key(password, salt, hash.length, cost);
+		const key = await this.#key(password, { salt, bytes: hash.length, cost, queue });
 		return timingSafeEqual(key, hash) && stored !== null;
 	}
 
-	#key(password: string, salt: Buffer, bytes: number, { ln, r, p }: Cost): Promise<Buffer> {
+	#key(
+		password: string,
+		{ salt, bytes, cost: { ln, r, p }, queue }: { salt: Buffer; bytes: number; cost: Cost; queue: GateQueue },
+	): Promise<Buffer> {
 		const N = 2 ** ln;
 		// Two keyboards may send the same letters in different forms (RFC 8265, section 4).
 		const text = password.normalize('NFC');
-		return this.#gate.run(() => this.#derive(text, salt, bytes, { N, r, p, maxmem: 256 * N * r }));
+		return this.#gate.run(() => this.#derive(text, salt, bytes, { N, r, p, maxmem: 256 * N * r }), undefined, queue);
 	}
 }
 

@@ -1,4 +1,4 @@
-import { AppError, type Clock, newId } from '../base/index.ts';
+import { AppError, type Clock, type GateQueue, newId } from '../base/index.ts';
 import type { SignIn } from '../contract/index.ts';
 import {
 	decideAndCommit,
@@ -54,6 +54,8 @@ export interface SignInOrigin {
 interface Attempt {
 	/** The account that alone may be tried; null: all that the email names. */
 	only: string | null;
+	/** Guesses of clients that are not known do not keep a known device waiting. */
+	queue: GateQueue;
 	giveBack: GiveBack;
 }
 
@@ -88,10 +90,10 @@ export class Sessions {
 
 	/** @throws AppError `unauthorized`, `rate_limit_exceeded`, `unavailable` */
 	async signIn(given: SignIn, origin: SignInOrigin): Promise<BegunSession> {
-		const { only, giveBack } = await this.#attempt(given, origin);
+		const { giveBack, ...attempt } = await this.#attempt(given, origin);
 		let signedIn: SignedIn | null;
 		try {
-			const user = await this.#accountOf(given, only);
+			const user = await this.#accountOf(given, attempt);
 			signedIn = user && (await this.#begin(user, origin.cookies));
 		} catch (error) {
 			// Not the person's failure.
@@ -141,14 +143,14 @@ export class Sessions {
 	async #attempt(given: SignIn, { address, cookies }: SignInOrigin): Promise<Attempt> {
 		const email = normalEmail(given.email);
 		const known = await this.#knownDevice(given, cookies);
-		if (known === null) return { only: null, giveBack: this.#limits.take(email, address) };
+		if (known === null) return { only: null, queue: 'common', giveBack: this.#limits.take(email, address) };
 		const ofDevice = this.#limits.takeOfDevice(known.nonce);
 		const others = known.sole ? null : this.#limits.tryTake(email, address);
 		const giveBack = () => {
 			ofDevice();
 			others?.();
 		};
-		return { only: others === null ? known.userId : null, giveBack };
+		return { only: others === null ? known.userId : null, queue: 'preferred', giveBack };
 	}
 
 	/** The device that a sign-in comes from, where it is known to one of the accounts; `sole`: only one is tried. */
@@ -174,12 +176,14 @@ export class Sessions {
 	 * oldest with a password are found by their workspace alone.
 	 * @param only the account that alone may be tried; it costs as many hashes
 	 */
-	async #accountOf(given: SignIn, only: string | null): Promise<UserRecord | null> {
+	async #accountOf(given: SignIn, { only, queue }: Pick<Attempt, 'only' | 'queue'>): Promise<UserRecord | null> {
 		const { password } = given;
 		const accounts = await this.#triedAccounts(given);
 		const tried = accounts.map((user) => (only === null || user?.id === only ? user : undefined));
 		// All of them, also past the one that fits: whose password it is shall not see how many are before it.
-		const fits = await Promise.all(tried.map((user) => this.#passwords.verify(password, user?.password_hash ?? null)));
+		const fits = await Promise.all(
+			tried.map((user) => this.#passwords.verify(password, user?.password_hash ?? null, queue)),
+		);
 		return tried[fits.indexOf(true)] ?? null;
 	}
 

@@ -192,7 +192,7 @@ export class Users {
 	async setPassword(token: string, password: string): Promise<UserRecord> {
 		// Before the costly part, which is for those alone who have a link.
 		await this.#ofLink(token);
-		const password_hash = await this.#passwords.hash(password);
+		const password_hash = await this.#passwords.hash(password, 'preferred');
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.#ofLink(token);
 			const set = { password_hash, ...NO_LINK, updated_at: this.#clock.now() };

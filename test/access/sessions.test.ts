@@ -7,6 +7,7 @@ import { type Derive, DeviceCookies, insertWorkspace, Passwords, Sessions, Users
 import { deferred, newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
+import { until } from '../support/until.ts';
 import { PASSWORD, quickDerive, standingClock } from './people.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-sessions-'));
@@ -286,4 +287,39 @@ test('a hash that fails is nobody’s failed sign-in', async () => {
 	for (let at = 0; at < 10; at++) await assert.rejects(sessions.signIn(given, from), /out of memory/);
 	failing = false;
 	assert.ok(await sessions.signIn(given, from));
+});
+
+test('a flood of guesses from everywhere does not keep a known device from signing in', async () => {
+	const held: (() => void)[] = [];
+	let isHolding = false;
+	const derive: Derive = async (...given) => {
+		if (isHolding) await new Promise<void>((resolve) => held.push(resolve));
+		return quickDerive(...given);
+	};
+	const { sessions, person, hashed } = setUp({ derive });
+	const { email, workspace_id } = await person('flooded@example.com');
+	const { deviceCookie } = await sessions.signIn({ email, password: PASSWORD, workspace_id }, somewhere());
+	hashed.length = 0;
+
+	isHolding = true;
+	const codes: string[] = [];
+	const guesses = Array.from({ length: 70 }, async (_, at) => {
+		const guess = sessions.signIn({ email: `guess${at}@example.com`, password: 'wrong', workspace_id }, somewhere());
+		await assert.rejects(guess, ({ code }: { code: string }) => codes.push(code) > 0);
+	});
+	await until('no more may wait', () => codes.length === 4);
+	assert.deepEqual(codes, Array(4).fill('unavailable'));
+	const known = sessions.signIn(
+		{ email, password: PASSWORD, workspace_id },
+		{ ...somewhere(), cookies: sent(deviceCookie) },
+	);
+	await new Promise(setImmediate);
+	held.shift()?.();
+	await until('the next one is computed', () => hashed.length === 3);
+	assert.equal(hashed[2], PASSWORD, 'before all guesses that wait');
+	isHolding = false;
+	for (const release of held.splice(0)) release();
+	assert.equal((await known).user.email, email);
+	await Promise.all(guesses);
+	assert.deepEqual(codes.slice(4), Array(66).fill('unauthorized'));
 });
