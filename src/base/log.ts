@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { LogDestination } from './log-destination.ts';
 
 export type Log = Logger;
 
@@ -6,8 +7,8 @@ export type Log = Logger;
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'key', 'token', 'signing_secret'];
 const SECRET_PATHS = ['', '*.', '*.*.'].flatMap((prefix) => SECRET_FIELDS.map((field) => prefix + field));
 
-/** What may wait for a reader of standard error. Lines beyond that are lost, and counted. */
-const WAITING_BYTES = 16 * 1024 * 1024;
+/** One for all logs of the process: lines of two must not be mixed. */
+let standardError: LogDestination | undefined;
 
 /**
  * A logger of JSON lines on standard error (standard output belongs to the commands' own answers). Lines are written beside
@@ -15,17 +16,9 @@ const WAITING_BYTES = 16 * 1024 * 1024;
  * @param level pino's levels, or `silent`
  */
 export function createLog(level: string): Log {
-	const destination = pino.destination({ fd: 2, sync: false, maxLength: WAITING_BYTES });
-	const log = pino({ level, base: null, redact: { paths: SECRET_PATHS, censor: '***' } }, destination);
-	let dropped = 0;
-	destination.on('drop', () => {
-		dropped++;
+	standardError ??= new LogDestination(2, (lines) => {
+		log.warn({ lines }, 'lines of the log were lost: standard error did not take them fast enough');
 	});
-	destination.on('drain', () => {
-		if (dropped === 0) return;
-		const lines = dropped;
-		dropped = 0;
-		log.warn({ lines }, 'lines of the log were lost: standard error was not read fast enough');
-	});
+	const log: Log = pino({ level, base: null, redact: { paths: SECRET_PATHS, censor: '***' } }, standardError);
 	return log;
 }

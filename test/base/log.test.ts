@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { test } from 'node:test';
 
-/** Runs a line of code with a log in a process of its own, and gives what that wrote. */
-function written(level: string, line: string): { stdout: string; lines: Array<Record<string, unknown>> } {
+/** Runs a line of code with a log in a process of its own. */
+function run(level: string, line: string, standardError: 'pipe' | number = 'pipe') {
 	const face = new URL('../../src/base/index.ts', import.meta.url).href;
 	const script = `import { createLog } from ${JSON.stringify(face)}; const log = createLog('${level}'); ${line}`;
-	const { stdout, stderr, status } = spawnSync(
-		process.execPath,
-		['--import', 'tsx', '--input-type=module', '--eval', script],
-		{ encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, cwd: new URL('../..', import.meta.url) },
-	);
+	return spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
+		encoding: 'utf8',
+		maxBuffer: 64 * 1024 * 1024,
+		cwd: new URL('../..', import.meta.url),
+		stdio: ['ignore', 'pipe', standardError],
+		timeout: 60_000,
+	});
+}
+
+/** The same, and gives what that wrote. */
+function written(level: string, line: string): { stdout: string; lines: Array<Record<string, unknown>> } {
+	const { stdout, stderr, status } = run(level, line);
 	assert.equal(status, 0, stderr);
 	const lines = stderr.split('\n').filter((text) => text !== '');
 	return { stdout, lines: lines.map((text) => JSON.parse(text) as Record<string, unknown>) };
@@ -36,4 +44,17 @@ test('what was logged before the process exits is written, all of it', () => {
 	const { lines } = written('info', `for (let at = 0; at < 20_000; at++) log.info({ at }, 'line'); process.exit(0);`);
 	assert.equal(lines.length, 20_000);
 	assert.equal(lines.at(-1)?.at, 19_999);
+});
+
+const skip = !existsSync('/dev/full') && 'skipped: this system has no /dev/full';
+
+test('a full disk under the log neither ends the process nor holds up its exit', { skip }, () => {
+	const full = openSync('/dev/full', 'w');
+	try {
+		const goOn = "setTimeout(() => { log.info('again'); process.stdout.write('went on'); process.exit(3); }, 50);";
+		const { stdout, status, signal } = run('info', `log.info('lost'); ${goOn}`, full);
+		assert.deepEqual([stdout, status, signal], ['went on', 3, null]);
+	} finally {
+		closeSync(full);
+	}
 });

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { LogDestination } from '../../src/base/log-destination.ts';
+import { findProgram } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+
+const skip = findProgram('mkfifo') === null && 'skipped: this system has no mkfifo';
+
+/** Both ends of a pipe, which do not block. */
+function pipe() {
+	const folder = mkdtempSync(join(tmpdir(), 'parley-pipe-'));
+	const path = join(folder, 'pipe');
+	spawnSync('mkfifo', [path]);
+	const reading = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+	const writing = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+	return {
+		writing,
+		/** What is in the pipe; empty where nothing is. */
+		read(): string {
+			const buffer = Buffer.alloc(1024 * 1024);
+			try {
+				return buffer.toString('utf8', 0, readSync(reading, buffer));
+			} catch (error) {
+				if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return '';
+				throw error;
+			}
+		},
+		stopReading: () => closeSync(reading),
+		[Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+	};
+}
+
+test('lines wait for a pipe that is full, and come in order and whole', { skip }, async () => {
+	using ends = pipe();
+	const destination = new LogDestination(ends.writing, () => assert.fail('none is lost'));
+	const lines = Array.from({ length: 5_000 }, (_, at) => `${String(at).padStart(99, '0')}\n`);
+	for (const line of lines) destination.write(line);
+	let received = '';
+	await until('all have come', () => {
+		received += ends.read();
+		return received.length >= 500_000;
+	});
+	assert.equal(received, lines.join(''));
+});
+
+test('what a pipe that nobody reads has no room for is lost, and its number told when there is room again', {
+	skip,
+}, async () => {
+	using ends = pipe();
+	const told: number[] = [];
+	const destination = new LogDestination(ends.writing, (lines) => {
+		told.push(lines);
+		destination.write('some are lost\n');
+	});
+	const line = `${'x'.repeat(1_000_000)}\n`;
+	for (let at = 0; at < 40; at++) destination.write(line);
+	let received = '';
+	await until('it is told', () => {
+		received += ends.read();
+		return received.endsWith('some are lost\n');
+	});
+	const whole = received.split('\n').filter((each) => each.length === 1_000_000).length;
+	assert.deepEqual([told.length, whole + (told[0] ?? 0)], [1, 40]);
+	assert.ok(whole >= 10 && whole < 40, String(whole));
+});
+
+test('a pipe whose reader has gone takes nothing more, and is no error', { skip }, async () => {
+	using ends = pipe();
+	const destination = new LogDestination(ends.writing, () => assert.fail('there is no reader to tell'));
+	ends.stopReading();
+	destination.write('first\n');
+	await new Promise(setImmediate);
+	destination.write('second\n');
+	destination.flushSync();
+});
