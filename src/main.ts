@@ -45,6 +45,7 @@ async function main(args: string[]): Promise<number | null> {
 	}
 	if (command) {
 		await runCommand(command, args, { settings, print, note });
+		await requirePrinted();
 		return 0;
 	}
 	if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) {
@@ -114,11 +115,26 @@ const NO_PASSWORD = [
 	'           "parley users create EMAIL --role owner" makes a person.',
 ];
 
-// Nobody reads what is printed any more, as behind `| head`: no reason to end, least of all while stopping in order.
-for (const stream of [process.stdout, process.stderr]) {
-	stream.on('error', (error: NodeJS.ErrnoException) => {
-		if (error.code !== 'EPIPE') throw error;
-	});
+/** What kept the last line from standard output: a full disk, for example. */
+let unprinted: NodeJS.ErrnoException | null = null;
+
+// What cannot be printed is no reason for a server to end, least of all while it stops in order.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+	// Nobody reads it any more, as behind `| head`.
+	if (error.code !== 'EPIPE') unprinted = error;
+});
+process.stderr.on('error', () => {});
+
+/**
+ * A command's answer may be a key that is shown only once.
+ * @throws AppError `unavailable` where it was not printed
+ */
+async function requirePrinted(): Promise<void> {
+	// Such an error comes a moment after the writing.
+	await new Promise(setImmediate);
+	if (unprinted === null) return;
+	const sentence = `The command was carried out, but its answer could not be printed (${unprinted.code}).`;
+	throw new AppError('unavailable', sentence, { cause: unprinted });
 }
 
 main(process.argv.slice(2)).then(
