@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
@@ -14,16 +14,24 @@ export async function syncFolder(folder: string): Promise<void> {
 
 /**
  * Makes a folder and those around it that are missing. Each one that was made is on disk when this returns. For the start
- * of a process: it blocks the thread.
+ * of a process: it blocks the thread. (Node's own way, `recursive`, never ends where a file system takes no folders, as /proc.)
  */
 export function makeFolder(path: string, mode = 0o777): void {
 	const folder = resolve(path);
-	const first = mkdirSync(folder, { recursive: true, mode });
-	if (first === undefined) return;
-	for (let made = folder; ; made = dirname(made)) {
-		syncFolderNow(dirname(made));
-		if (made === resolve(first) || dirname(made) === made) return;
+	if (isFolder(folder)) return;
+	const around = dirname(folder);
+	if (around !== folder) makeFolder(around, mode);
+	try {
+		mkdirSync(folder, { mode });
+	} catch (error) {
+		// Another process may have made it by now.
+		if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(folder)) throw error;
 	}
+	syncFolderNow(around);
+}
+
+function isFolder(path: string): boolean {
+	return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function syncFolderNow(folder: string): void {

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { AppError, KeyedLock, syncFolder } from '../base/index.ts';
+import { AppError, KeyedLock, makeFolder, syncFolder } from '../base/index.ts';
 
 /** Bytes that were taken in but belong to nothing yet. Keep or discard them. */
 export interface IncomingBlob {
@@ -42,7 +42,7 @@ export class BlobStore {
 	 * server that is what it is receiving.
 	 */
 	async prepare({ alone }: { alone: boolean }): Promise<void> {
-		await mkdir(this.#incoming, { recursive: true });
+		makeFolder(this.#incoming);
 		await syncFolder(dirname(this.#folder));
 		if (!alone) return;
 		for (const name of await readdir(this.#incoming)) await rm(join(this.#incoming, name), { force: true });

@@ -1,11 +1,15 @@
+import { isAbsolute, relative, sep } from 'node:path';
 import { AppError } from '../base/index.ts';
 
 /** What to do about a folder, by the code of what could not be done in it. */
 const REMEDIES: Readonly<Record<string, string>> = {
-	EACCES: 'this user may not write there. Give the folder to the user that runs Parley',
-	EPERM: 'this user may not write there. Give the folder to the user that runs Parley',
+	EACCES: 'this user may not read or write there. Give the folder, and all that is in it, to the user that runs Parley',
+	EPERM: 'this user may not read or write there. Give the folder, and all that is in it, to the user that runs Parley',
 	EEXIST: 'there is a file in its place. Move that away',
 	ENOTDIR: 'there is a file in its place, or in the place of a folder above it. Move that away',
+	EISDIR: 'there is a folder in the place of a file. Move that away',
+	ENOENT: 'it does not exist, and this file system takes no new folders or files',
+	ELOOP: 'its path leads through links that lead to each other. Mend the links',
 	EROFS: 'the disk is mounted read-only. Mount it for writing',
 	ENOSPC: 'the disk is full. Make room',
 	EDQUOT: 'the quota of the disk is used up. Make room',
@@ -20,7 +24,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 /**
  * The sentence about what could not be done in the data folder, with what the operator can do about it; null for an error
- * of another kind.
+ * of another kind, or about another place.
  */
 export function folderProblem(error: unknown, dataDir: string): AppError | null {
 	const code = (error as { code?: unknown } | null)?.code;
@@ -28,7 +32,14 @@ export function folderProblem(error: unknown, dataDir: string): AppError | null 
 	const known = Object.keys(REMEDIES).find((begin) => code.startsWith(begin));
 	if (known === undefined) return null;
 	const { path } = error as NodeJS.ErrnoException;
+	if (path !== undefined && !isInside(path, dataDir) && !isInside(dataDir, path)) return null;
 	const where = path === undefined || path === dataDir ? '' : ` (${path})`;
 	const sentence = `The data folder ${dataDir} cannot be used${where}: ${REMEDIES[known]}, or set PARLEY_DATA_DIR to another folder. (${code})`;
 	return new AppError('unavailable', sentence, { cause: error });
+}
+
+/** Whether a path is a folder, or in it. */
+function isInside(path: string, folder: string): boolean {
+	const way = relative(folder, path);
+	return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -105,7 +105,8 @@ test('a data folder that cannot be used stops the start with a sentence that nam
 	const shopping = join(folder, 'shopping');
 	await mkdir(shopping);
 	await writeFile(join(shopping, 'blobs'), '');
-	for (const dataDir of [file, join(file, 'data'), shopping]) {
+	const kernel = existsSync('/proc/self') ? ['/proc/parley', '/proc/parley/data'] : [];
+	for (const dataDir of [file, join(file, 'data'), shopping, ...kernel]) {
 		const { status, stderr } = failedStart(dataDir);
 		assert.equal(status, 1, stderr);
 		assert.ok(stderr.startsWith(`parley: The data folder ${dataDir} cannot be used`), stderr);
