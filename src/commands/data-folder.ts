@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { AppError } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { workerEntry } from '../pool/index.ts';
 import {
 	databaseFile,
+	folderProblem,
 	type Kind,
 	openSqliteStore,
 	type Position,
@@ -17,16 +18,20 @@ const PAGE = 100;
 
 /**
  * Runs a task on the store of the data folder: alone, or beside a running server, which sees what was changed at once.
- * @throws AppError `not_found` where the folder has no database
+ * @throws AppError `not_found` where the folder has no database, `unavailable` where it cannot be used
  */
 export async function withStore<T>(
 	{ data_dir }: Settings,
 	task: (store: Store) => Promise<T>,
 	role: 'server' | 'tool' = 'tool',
 ): Promise<T> {
-	requireDatabase(data_dir);
-	await using store = await openSqliteStore({ dataDir: data_dir, writer: workerEntry('store'), role });
-	return await task(store);
+	try {
+		requireDatabase(data_dir);
+		await using store = await openSqliteStore({ dataDir: data_dir, writer: workerEntry('store'), role });
+		return await task(store);
+	} catch (error) {
+		throw folderProblem(error, data_dir) ?? error;
+	}
 }
 
 /**
@@ -37,12 +42,10 @@ export function withOwnStore<T>(settings: Settings, task: (store: Store) => Prom
 	return withStore(settings, task, 'server');
 }
 
-/**
- * A folder that was mistyped must not get a new, empty database.
- * @throws AppError `not_found`
- */
-export function requireDatabase(dataDir: string): void {
-	if (!existsSync(databaseFile(dataDir))) throw nothingThere(dataDir);
+/** A folder that was mistyped must not get a new, empty database. */
+function requireDatabase(dataDir: string): void {
+	// Throws where this user may not look.
+	if (statSync(databaseFile(dataDir), { throwIfNoEntry: false }) === undefined) throw nothingThere(dataDir);
 }
 
 /**

@@ -1,9 +1,16 @@
-import { statfs } from 'node:fs/promises';
+import { access, constants, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import { AppError, createLog, messageOf, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { createEmbedders, createModels, createProviders, probeEmbedder, probeProvider } from '../models/index.ts';
 import { createNetwork, type Network } from '../net/index.ts';
-import { type DatabaseReport, inspectDatabase } from '../store/index.ts';
+import {
+	type DatabaseReport,
+	databaseFile,
+	folderProblem,
+	inspectDatabase,
+	repairSearchIndex,
+} from '../store/index.ts';
 import { type Command, columns } from './command.ts';
 import { secretKeyProblems } from './secret-key-findings.ts';
 
@@ -24,11 +31,12 @@ const doctor: Command = {
 	async run(given) {
 		const settings = given.settings();
 		await using network = createNetwork({ allowPrivateNetwork: settings.allow_private_network });
-		const report = inspectDatabase(settings.data_dir);
+		const { report, findings: found } = database(settings);
 		const findings = [
-			...database(settings, report),
+			...found,
 			...(await secretKey(settings, report)),
 			await disk(settings),
+			...(await folder(settings)),
 			model(settings, network),
 		];
 		// All at once: whoever waits for a hanging one waits for it alone.
@@ -46,31 +54,47 @@ const doctor: Command = {
 /** The command that looks whether all is well. */
 export const doctorCommands = [doctor];
 
-function database({ data_dir }: Settings, report: DatabaseReport | null): Finding[] {
-	if (report === null) {
-		return [
-			{
-				ok: false,
-				about: 'database',
-				sentence: `There is none in ${data_dir}: start the server once, or set PARLEY_DATA_DIR.`,
-			},
-		];
+/** What lacks only a table of the search index is repaired. */
+function database({ data_dir }: Settings): { report: DatabaseReport | null; findings: Finding[] } {
+	const about = 'database';
+	let report: DatabaseReport | null;
+	let repaired = false;
+	try {
+		report = inspectDatabase(data_dir);
+		if (report?.isRepairable && report.problems.length === 0) {
+			repairSearchIndex(data_dir);
+			repaired = true;
+		}
+	} catch (error) {
+		return { report: null, findings: [{ ok: false, about, sentence: messageOf(error) }] };
 	}
-	const { schema, currentSchema, bytes, problems } = report;
+	if (report === null) {
+		const sentence = `There is none in ${data_dir}: start the server once, or set PARLEY_DATA_DIR.`;
+		return { report, findings: [{ ok: false, about, sentence }] };
+	}
+	const findings = [integrity(data_dir, report, repaired)];
+	return { report, findings: report.schema === null ? findings : [...findings, version(report.schema, report)] };
+}
+
+function integrity(dataDir: string, { bytes, problems }: DatabaseReport, repaired: boolean): Finding {
+	const about = 'database';
 	const [first] = problems;
-	const integrity =
-		first === undefined
-			? `${readable(bytes)} in ${data_dir} are sound.`
-			: `${data_dir} is damaged: ${first}${problems.length > 1 ? `, and ${problems.length - 1} more` : ''}.`;
-	const findings = [{ ok: first === undefined, about: 'database', sentence: integrity }];
-	if (schema === null) return findings;
-	const ofSchema =
+	if (first !== undefined) {
+		const others = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
+		return { ok: false, about, sentence: `${dataDir} is damaged: ${first}${others}.` };
+	}
+	const repair = repaired ? ' The search index lacked the table of languages; it was made again.' : '';
+	return { ok: true, about, sentence: `${readable(bytes)} in ${dataDir} are sound.${repair}` };
+}
+
+function version(schema: number, { currentSchema }: DatabaseReport): Finding {
+	const sentence =
 		schema === currentSchema
 			? `Version ${schema}, which is this Parley's.`
 			: schema < currentSchema
 				? `Version ${schema}; the next start brings it to ${currentSchema}.`
 				: `Version ${schema} is newer than this Parley, which knows ${currentSchema}. Start the newer one.`;
-	return [...findings, { ok: schema <= currentSchema, about: 'schema', sentence: ofSchema }];
+	return { ok: schema <= currentSchema, about: 'schema', sentence };
 }
 
 /** The key can be compared only with a database that this Parley can read. */
@@ -91,6 +115,20 @@ async function disk({ data_dir }: Settings): Promise<Finding> {
 	} catch (error) {
 		return { ok: false, about: 'disk', sentence: `${data_dir} cannot be looked at: ${messageOf(error)}.` };
 	}
+}
+
+/** Whether this user, who should be the server's, may write in the data folder; nothing where all is well. */
+async function folder({ data_dir }: Settings): Promise<Finding[]> {
+	for (const path of [data_dir, databaseFile(data_dir), join(data_dir, 'blobs'), join(data_dir, 'blobs/incoming')]) {
+		try {
+			await access(path, constants.R_OK | constants.W_OK);
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+			const sentence = messageOf(folderProblem(error, data_dir) ?? error);
+			return [{ ok: false, about: 'data folder', sentence }];
+		}
+	}
+	return [];
 }
 
 /** Whether assistants that name no model get one. */

@@ -49,6 +49,7 @@ export {
 	inspectDatabase,
 	openReaders,
 	openSqliteStore,
+	repairSearchIndex,
 	type SqliteStoreOptions,
 } from './sqlite/index.ts';
 export {

@@ -4,15 +4,28 @@ import test from 'node:test';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { deferred } from '../../src/base/index.ts';
-import { inspectDatabase } from '../../src/store/index.ts';
-import { createScene, settled } from '../api/scene.ts';
+import { commands, findCommand, runCommand } from '../../src/commands/index.ts';
+import { loadConfig, type Settings } from '../../src/config/index.ts';
+import { created, createScene, settled } from '../api/scene.ts';
 import { openRoom } from '../knowledge/room.ts';
 import { startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
 
-test('a search index that lacks a table fails no reply; doctor finds it, and a reindex or a start heals it', async () => {
+/** What the doctor finds. */
+async function doctor(dataDir: string): Promise<string> {
+	const command = findCommand(commands, ['doctor']) ?? assert.fail('there is no such command');
+	const printed: string[] = [];
+	await runCommand(command, ['doctor'], {
+		settings: () => loadConfig({ env: { PARLEY_DATA_DIR: dataDir }, file: 'no-such-file.json' }),
+		print: (line) => printed.push(line),
+		note: () => {},
+	});
+	return printed.join('\n');
+}
+
+test('a search index that lacks a table fails no reply; the doctor, a reindex or a start heals it', async () => {
 	const logged: Array<Record<string, unknown>> = [];
 	const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 	await using first = await startTestApp({ overrides: { log } });
@@ -41,12 +54,16 @@ test('a search index that lacks a table fails no reply; doctor finds it, and a r
 	const { request_id } = search.body.error;
 	const line = logged.find((each) => each.request_id === request_id);
 	assert.match(String(line?.causes), /generation_languages/, 'the id of the answer leads to the cause');
-	assert.match(String(inspectDatabase(first.dataDir)?.problems), /generation_languages .*reindex/);
 
+	assert.match(await doctor(first.dataDir), /^ok +database .*lacked the table of languages; it was made again\.$/m);
+	assert.match((await ask(first)).content, /eighty degrees/, 'beside the running server');
+	assert.doesNotMatch(await doctor(first.dataDir), /made again/);
+
+	breakIndex();
 	await first.call('POST', `${base}/reindex`);
 	await settled(first, knowledgeBase);
 	assert.match((await ask(first)).content, /eighty degrees/);
-	assert.deepEqual(inspectDatabase(first.dataDir)?.problems, []);
+	assert.doesNotMatch(await doctor(first.dataDir), /made again/);
 
 	breakIndex();
 	await using second = await first.restart();
@@ -88,5 +105,27 @@ test('a search with a limit for the vector of its question goes by words while t
 		[[TEA, 0]],
 	);
 	assert.equal(room.logged.at(-1)?.msg, 'a search goes by words alone: no vector for its question');
+	answered.resolve();
+});
+
+test('a reply waits for the providers of all its knowledge bases together, and then goes by words', async () => {
+	await using models = await ModelServer.start();
+	const settings: Partial<Settings> = { providers: [models.provider()], embedder: 'stand-in/first' };
+	await using first = await startTestApp({ settings });
+	const { assistant, deployment } = await createScene(first, { texts: [TEA] });
+	settings.embedder = 'stand-in/second';
+	await using app = await first.restart();
+	const other = await created(app, '/api/v1/knowledge-bases', { name: 'Another embedder made its vectors' });
+	await created(app, `/api/v1/knowledge-bases/${other}/documents`, {
+		source_type: 'text',
+		content: 'Ink dries on paper.',
+	});
+	await settled(app, other);
+	await app.call('POST', `/api/v1/assistants/${assistant}/knowledge-bases`, { knowledge_base_id: other });
+	const answered = deferred<void>();
+	models.embeddings.always({ wait: answered.promise });
+	const question = { deployment_id: deployment, content: 'How hot is green tea brewed?' };
+	const reply = await app.call('POST', '/api/v1/messages', question);
+	assert.match(reply.body.content, /eighty degrees/);
 	answered.resolve();
 });

@@ -1,8 +1,10 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { messageOf } from '../../base/index.ts';
-import { databaseFile, openReadOnly } from './connection.ts';
+import { folderProblem } from '../folder-problem.ts';
+import { databaseFile, openReadOnly, openWritable } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { repairLanguages } from './search-index.ts';
 
 /** What an inspection found. */
 export interface DatabaseReport {
@@ -13,21 +15,52 @@ export interface DatabaseReport {
 	bytes: number;
 	/** What is damaged, in SQLite's words, the first twenty; none where all is well. */
 	problems: string[];
+	/** Whether the search index lacks a table that `repairSearchIndex` makes. */
+	isRepairable: boolean;
 }
+
+const REPAIRABLE = 'generation_languages';
 
 /**
  * Reads the whole database and checks that it is sound. Changes nothing, and may run beside a server; takes as long as the
  * disk takes to read all of it.
  * @returns null where there is no database
+ * @throws AppError `unavailable` where this user cannot read it
  */
 export function inspectDatabase(dataDir: string): DatabaseReport | null {
-	const file = databaseFile(dataDir);
-	if (!existsSync(file)) return null;
+	try {
+		return inspect(databaseFile(dataDir), dataDir);
+	} catch (error) {
+		throw folderProblem(error, dataDir) ?? error;
+	}
+}
+
+/**
+ * Makes the table of the search index that databases of a very early build lack, as each start does. May run beside a server.
+ * @throws AppError `unavailable` where this user cannot write there
+ */
+export function repairSearchIndex(dataDir: string): void {
+	try {
+		const db = openWritable(databaseFile(dataDir));
+		try {
+			db.transaction(repairLanguages).immediate(db);
+		} finally {
+			db.close();
+		}
+	} catch (error) {
+		throw folderProblem(error, dataDir) ?? error;
+	}
+}
+
+function inspect(file: string, dataDir: string): DatabaseReport | null {
+	const found = statSync(file, { throwIfNoEntry: false });
+	if (found === undefined) return null;
 	const report: DatabaseReport = {
 		schema: null,
 		currentSchema: MIGRATIONS.length,
-		bytes: statSync(file).size,
+		bytes: found.size,
 		problems: [],
+		isRepairable: false,
 	};
 	try {
 		const db = openReadOnly(file);
@@ -35,32 +68,33 @@ export function inspectDatabase(dataDir: string): DatabaseReport | null {
 			report.schema = db.pragma('user_version', { simple: true }) as number;
 			const found = db.prepare('PRAGMA integrity_check(20)').pluck().all() as string[];
 			report.problems = found.filter((line) => line !== 'ok');
-			if (report.schema === MIGRATIONS.length) report.problems.push(...missingTables(db));
+			if (report.schema === MIGRATIONS.length) {
+				const missing = missingTables(db);
+				report.isRepairable = missing.includes(REPAIRABLE);
+				report.problems.push(...missing.filter((name) => name !== REPAIRABLE).map(missingSentence));
+			}
 		} finally {
 			db.close();
 		}
 	} catch (error) {
+		if (folderProblem(error, dataDir) !== null) throw error;
 		// So damaged that it cannot be looked into.
 		report.problems.push(messageOf(error));
 	}
 	return report;
 }
 
-/** What the schema has and the database lacks, as sentences: a very early build made databases without a table of the search index. */
+/** The tables that the schema has and the database lacks. */
 function missingTables(db: Database.Database): string[] {
 	const empty = new Database(':memory:');
 	try {
 		for (const step of MIGRATIONS) empty.exec(step);
 		const tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
 		const present = new Set(db.prepare(tables).pluck().all());
-		return (empty.prepare(tables).pluck().all() as string[])
-			.filter((name) => !present.has(name))
-			.map((name) =>
-				name === 'generation_languages'
-					? 'the search index lacks the table generation_languages (start the server once, or reindex a knowledge base: both make it)'
-					: `the table ${name} is missing (restore a backup)`,
-			);
+		return (empty.prepare(tables).pluck().all() as string[]).filter((name) => !present.has(name));
 	} finally {
 		empty.close();
 	}
 }
+
+const missingSentence = (name: string) => `the table ${name} is missing (restore a backup)`;

@@ -1,7 +1,16 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { AppError, createLog, type Deferred, deferred, type Log, messageOf, newId } from '../../base/index.ts';
+import {
+	AppError,
+	createLog,
+	type Deferred,
+	deferred,
+	type Log,
+	messageOf,
+	newId,
+	withDeadline,
+} from '../../base/index.ts';
 import { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
@@ -33,6 +42,10 @@ const LOOK_MS = 1_000;
 /** Looks without any answer after which the disk counts as stuck. The longest waits for a lock are five seconds. */
 const STALLED_LOOKS = 20;
 const STALLED = `The writer has not answered for ${(LOOK_MS * STALLED_LOOKS) / 1_000} seconds.`;
+
+/** For what still waits, and for writing the log into the database. */
+const CLOSE_MS = 10_000;
+const NOT_CLOSED = `The disk has not answered for ${CLOSE_MS / 1_000} seconds: the database was not closed. What was acknowledged is on disk.`;
 
 const PROBE_ID = 'write_probe';
 /** Changes a page of the database, and nothing that it holds. */
@@ -154,7 +167,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 				this.#flush();
 				this.#send('close');
 			}
-			await this.#closed.promise;
+			await withDeadline(this.#closed.promise, CLOSE_MS, () => new AppError('unavailable', NOT_CLOSED));
 		}
 		clearInterval(this.#watch);
 		this.health[Symbol.dispose]();
@@ -237,6 +250,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 			this.#fail(new Error('closed'));
 			return;
 		}
+		if ('troubled' in message) this.health.failed(message.troubled.code, message.troubled.message);
 		if (!('outcomes' in message)) return;
 		this.#answeredSince = true;
 		this.health.moved();

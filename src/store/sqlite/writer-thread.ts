@@ -7,7 +7,16 @@ import { folderProblem } from '../folder-problem.ts';
 import { GONE_CODE } from '../write-health.ts';
 import { databaseFile, openWritable } from './connection.ts';
 import { migrate, requireSchema } from './migrations.ts';
-import { currentFence, type Fence, takeFence, Writer, type WriterOutcome, type WriterTask } from './writer.ts';
+import {
+	currentFence,
+	type Fence,
+	failureOf,
+	takeFence,
+	Writer,
+	type WriterFailure,
+	type WriterOutcome,
+	type WriterTask,
+} from './writer.ts';
 
 /** What the thread is started with. */
 export interface WriterThreadData {
@@ -25,6 +34,7 @@ export type FromWriter =
 	| { ready: true; fence: Fence }
 	| { refused: string }
 	| { first: number; outcomes: WriterOutcome[] }
+	| { troubled: WriterFailure }
 	| { closed: true };
 
 const LOOK_MS = 1000;
@@ -32,6 +42,8 @@ const GONE = 'The database file was moved, deleted or replaced while the server 
 
 /** Many erasures in a row share one cut of the log. */
 const TRACES_MS = 200;
+/** Until the log is cut again after an error of the disk. */
+const TROUBLED_TRACES_MS = 5_000;
 
 function erases(task: WriterTask): boolean {
 	return task.task === 'commit' && (task.commit.write ?? []).some(({ op }) => op.startsWith('erase_'));
@@ -66,17 +78,30 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 		return;
 	}
 
-	// What was erased is still in the log until that is cut; readers may hold it up for a moment.
+	/** Writes the log into the database and cuts it; what keeps it from that, undefined where nothing does. */
+	const cutLog = (): WriterFailure | 'busy' | undefined => {
+		try {
+			const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+			return result.busy === 0 ? undefined : 'busy';
+		} catch (error) {
+			return failureOf(error);
+		}
+	};
+
+	// What was erased is still in the log until that is cut; readers may hold it up for a moment, a full disk for longer.
 	let traces: NodeJS.Timeout | undefined;
 	const removeTraces = (): void => {
 		traces = undefined;
-		const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
-		if (result.busy !== 0) traces = setTimeout(removeTraces, TRACES_MS);
+		const hindrance = cutLog();
+		if (hindrance === undefined) return;
+		if (hindrance !== 'busy') post({ troubled: hindrance });
+		traces = setTimeout(removeTraces, hindrance === 'busy' ? TRACES_MS : TROUBLED_TRACES_MS);
 	};
 
 	const close = () => {
 		clearTimeout(traces);
-		db.pragma('wal_checkpoint(TRUNCATE)');
+		// Where it fails, the next start finds in the log what was committed.
+		cutLog();
 		db.close();
 		lock?.close();
 		post({ closed: true });
@@ -86,12 +111,17 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 	// A commit to a file that nobody finds any more would be acknowledged and lost: look where it is, once a second at most.
 	const opened = statSync(databaseFile(data.dataDir)).ino;
 	let looked = performance.now();
-	let there = true;
-	const present = (): boolean => {
-		if (performance.now() - looked < LOOK_MS) return there;
+	let absent: WriterFailure | undefined;
+	const look = (): WriterFailure | undefined => {
+		if (performance.now() - looked < LOOK_MS) return absent;
 		looked = performance.now();
-		there = statSync(databaseFile(data.dataDir), { throwIfNoEntry: false })?.ino === opened;
-		return there;
+		try {
+			const found = statSync(databaseFile(data.dataDir), { throwIfNoEntry: false });
+			absent = found?.ino === opened ? undefined : { ok: false, message: GONE, code: GONE_CODE };
+		} catch (error) {
+			absent = failureOf(error);
+		}
+		return absent;
 	};
 
 	const next = () => receiveMessageOnPort(port)?.message as ToWriter | undefined;
@@ -107,9 +137,8 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 			messages.push(following);
 			tasks.push(...following.tasks);
 		}
-		const outcomes = present()
-			? writer.run(tasks)
-			: tasks.map((): WriterOutcome => ({ ok: false, message: GONE, code: GONE_CODE }));
+		const failure = look();
+		const outcomes = failure === undefined ? writer.run(tasks) : tasks.map((): WriterOutcome => failure);
 		let at = 0;
 		for (const message of messages) {
 			post({ first: message.first, outcomes: outcomes.slice(at, at + message.tasks.length) });

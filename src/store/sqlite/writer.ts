@@ -75,7 +75,8 @@ export interface WriterFailure {
 	code?: string;
 }
 
-function failureOf(error: unknown): WriterFailure {
+/** What an error tells of a failure. */
+export function failureOf(error: unknown): WriterFailure {
 	const code = (error as { code?: unknown } | null)?.code;
 	return { ok: false, message: messageOf(error), ...(typeof code === 'string' ? { code } : {}) };
 }
