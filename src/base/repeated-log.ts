@@ -21,6 +21,14 @@ export class RepeatedLog {
 	}
 
 	error(cause: string, facts: object, message: string): void {
+		this.#write('error', cause, facts, message);
+	}
+
+	warn(cause: string, facts: object, message: string): void {
+		this.#write('warn', cause, facts, message);
+	}
+
+	#write(level: 'error' | 'warn', cause: string, facts: object, message: string): void {
 		const now = this.#now();
 		const known = this.#causes.get(cause);
 		if (known !== undefined && now - known.loggedAt < REPEAT_MS) {
@@ -28,6 +36,6 @@ export class RepeatedLog {
 			return;
 		}
 		this.#causes.set(cause, { loggedAt: now, count: 0 });
-		this.#log.error({ ...facts, count: (known?.count ?? 0) + 1 }, message);
+		this.#log[level]({ ...facts, count: (known?.count ?? 0) + 1 }, message);
 	}
 }

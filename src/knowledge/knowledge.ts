@@ -38,7 +38,7 @@ export interface SearchOptions {
 	/** Instead of the knowledge bases' own. */
 	settings?: Partial<SearchSettings> | undefined;
 	signal?: AbortSignal | undefined;
-	/** Milliseconds that an embedder may take for the question's vector; then the search goes by words alone. */
+	/** Milliseconds that all embedders together may take for the question's vectors; then the search goes by words alone. */
 	vectorMs?: number | undefined;
 }
 
@@ -131,8 +131,9 @@ export class Knowledge implements AsyncDisposable {
 		query: string,
 		{ top_k, min_score, settings, signal, vectorMs }: SearchOptions,
 	): Promise<SearchResult> {
+		const late = vectorMs === undefined ? undefined : AbortSignal.timeout(vectorMs);
 		for (let attempt = 1; ; attempt++) {
-			const targets = await this.#targets(knowledgeBases, query, { settings, signal, vectorMs });
+			const targets = await this.#targets(knowledgeBases, query, { settings, signal, late });
 			if (targets.length === 0) return { hits: [], confidence: 0 };
 			const job = { database: this.#store.databaseFile, targets, query, top_k, min_score };
 			const result = await this.#pool.search(job, signal);
@@ -143,7 +144,7 @@ export class Knowledge implements AsyncDisposable {
 	async #targets(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
 		query: string,
-		{ settings, signal, vectorMs }: Pick<SearchOptions, 'settings' | 'signal' | 'vectorMs'>,
+		{ settings, signal, late }: Pick<SearchOptions, 'settings' | 'signal'> & { late: AbortSignal | undefined },
 	): Promise<SearchJob['targets']> {
 		const targets: SearchJob['targets'] = [];
 		/** Of each embedder once, a failure included: nobody waits for it twice. */
@@ -155,11 +156,11 @@ export class Knowledge implements AsyncDisposable {
 			const { embedder } = serving;
 			let vector = serving.basis === null ? null : vectors.get(embedder);
 			if (vector === undefined) {
-				vector = await this.#questions.of(embedder, query, signal, vectorMs);
+				vector = await this.#questions.of(embedder, query, signal, late);
 				vectors.set(embedder, vector);
 			}
 			const question =
-				vector !== null && (await this.#questions.fits(vector, query, serving, signal))
+				vector !== null && (await this.#questions.fits(vector, query, serving, signal, late))
 					? { embedder, vector }
 					: undefined;
 			targets.push({

@@ -1,4 +1,4 @@
-import { type Log, Lru, messageOf } from '../../base/index.ts';
+import { type Log, Lru, messageOf, RepeatedLog } from '../../base/index.ts';
 import type { Embedders } from '../../models/index.ts';
 import type { Generation } from '../../store/index.ts';
 import { requireDimensions } from './dimensions.ts';
@@ -15,29 +15,34 @@ const SAMPLE_MS = 3_000;
 export class QuestionVectors {
 	readonly #embedders: Embedders;
 	readonly #models: KnownModels;
-	readonly #log: Log;
+	readonly #failures: RepeatedLog;
 	readonly #kept = new Lru<string, Float32Array>(KEPT);
 
 	constructor({ embedders, models, log }: { embedders: Embedders; models: KnownModels; log: Log }) {
 		this.#embedders = embedders;
 		this.#models = models;
-		this.#log = log;
+		this.#failures = new RepeatedLog(log);
 	}
 
 	/**
 	 * The question's vector by an embedder; null where it is not to be had: no provider's embedder, one that is not configured
-	 * any more, or one that fails now or takes longer than `ms`. Then the words must do.
-	 * @throws the signal's reason
+	 * any more, or one that fails now or takes too long. Then the words must do.
+	 * @param late its abort ends the wait for the vector, and nothing else
+	 * @throws the reason of `signal`
 	 */
-	async of(id: string, question: string, signal: AbortSignal = NEVER, ms?: number): Promise<Float32Array | null> {
+	async of(
+		id: string,
+		question: string,
+		signal: AbortSignal = NEVER,
+		late: AbortSignal = NEVER,
+	): Promise<Float32Array | null> {
 		const embedder = question.trim() === '' ? null : this.#embedders.resolve(id);
 		if (embedder === null) return null;
 		const key = keyOf(id, question);
 		const kept = this.#kept.get(key);
 		if (kept !== undefined) return kept;
-		const within = ms === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 		try {
-			const vector = await embedder.embedQuestion(question, within);
+			const vector = await embedder.embedQuestion(question, AbortSignal.any([signal, late]));
 			if (question.length <= KEPT_CHARS) this.#kept.set(key, vector);
 			return vector;
 		} catch (error) {
@@ -50,20 +55,22 @@ export class QuestionVectors {
 	/**
 	 * Whether a question's vector may be compared with those of a generation: where another model made them, the words must do,
 	 * and the vector is forgotten.
-	 * @throws the signal's reason
+	 * @param late its abort ends the wait for the answer, and nothing else
+	 * @throws the reason of `signal`
 	 */
 	async fits(
 		vector: Float32Array,
 		question: string,
 		serving: Generation,
 		signal: AbortSignal = NEVER,
+		late: AbortSignal = NEVER,
 	): Promise<boolean> {
 		const { embedder: id, basis, dimensions } = serving;
 		const embedder = this.#embedders.resolve(id);
 		if (embedder === null || basis === null || dimensions === null) return false;
 		try {
 			// It has come with the question, unless that was kept from an earlier time.
-			const soon = AbortSignal.any([signal, AbortSignal.timeout(SAMPLE_MS)]);
+			const soon = AbortSignal.any([signal, late, AbortSignal.timeout(SAMPLE_MS)]);
 			if (await this.#models.serves(embedder, { ...serving, basis }, soon)) {
 				requireDimensions(id, vector.length, dimensions);
 				return true;
@@ -77,7 +84,8 @@ export class QuestionVectors {
 	}
 
 	#goByWords(embedder: string, error: unknown): void {
-		this.#log.warn({ embedder, error: messageOf(error) }, 'a search goes by words alone: no vector for its question');
+		const facts = { embedder, error: messageOf(error) };
+		this.#failures.warn(`${embedder} ${facts.error}`, facts, WORDS_ALONE);
 	}
 }
 
@@ -85,4 +93,5 @@ function keyOf(embedder: string, question: string): string {
 	return `${embedder}\n${question}`;
 }
 
+const WORDS_ALONE = 'a search goes by words alone: no vector for its question';
 const NEVER = new AbortController().signal;
