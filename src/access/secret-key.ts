@@ -14,6 +14,7 @@ import {
 	readKey,
 	readText,
 	SECRET_KEY_FACT,
+	UnreadableKey,
 } from './secret-key-files.ts';
 
 /**
@@ -33,8 +34,9 @@ export async function loadSecretKey(dataDir: string, given?: string): Promise<Bu
 
 /**
  * Loads the key that belongs to a database. The database knows its fingerprint too: brought to another folder alone, it is
- * not served with a key that opens none of its secrets. Where nothing was sealed with the key before, PARLEY_SECRET_KEY, the key
- * in the file or a new key takes its place, and the log says so.
+ * not served with a key that opens none of its secrets. Where that key is lost (its file is missing, holds another key or none)
+ * and nothing was sealed with it, PARLEY_SECRET_KEY, the key in the file or a new key takes its place, and the log says so. A file
+ * that holds no key is replaced only where the database had a key before: otherwise a person put it there.
  * @throws AppError `unavailable`
  */
 export async function secretKeyOf(
@@ -47,7 +49,8 @@ export async function secretKeyOf(
 	try {
 		return await knownKey(store, dataDir, given, now);
 	} catch (error) {
-		if (!(error instanceof OtherKey) || (await hasSealedSecrets(store))) throw error;
+		const isLost = error instanceof UnreadableKey && (await store.get('server_facts', SECRET_KEY_FACT)) !== undefined;
+		if (!(isLost || error instanceof OtherKey) || (await hasSealedSecrets(store))) throw error;
 		const key = await nextKey(dataDir, given);
 		await adoptKey(store, dataDir, key, now);
 		log.warn(

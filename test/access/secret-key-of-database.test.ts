@@ -64,6 +64,33 @@ test('a key that is lost is replaced where nothing was sealed with it, and the l
 	assert.deepEqual(await key(given.toString('base64')), given);
 });
 
+test('a key file that was damaged is replaced where nothing was sealed with it, and kept beside the new one', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-damaged-'));
+	t.after(() => rm(dataDir, { recursive: true, force: true }));
+	const path = join(dataDir, 'secret.key');
+	const lines: string[] = [];
+	const log = pino<never>({}, { write: (line: string) => void lines.push(line) });
+	const key = async () => {
+		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+		return await secretKeyOf(store, dataDir, undefined, Date.now(), log);
+	};
+	await writeFile(path, 'not a key');
+	await assert.rejects(key(), { code: 'unavailable', message: /does not hold a secret key/ }, 'a person put it there');
+	assert.equal(await readFile(path, 'utf8'), 'not a key');
+	await rm(path);
+	const first = await key();
+	// A power cut, or a full disk where it was restored.
+	await writeFile(path, '');
+	const second = await key();
+	assert.notDeepEqual(second, first);
+	assert.match(lines.join(''), /another secret key is used from now on/);
+	assert.equal(await readFile(`${path}.unreadable`, 'utf8'), '');
+	assert.deepEqual(await key(), second);
+	await seal(dataDir, { op: 'insert', kind: 'webhooks', record: webhook() });
+	await writeFile(path, '');
+	await assert.rejects(key(), { code: 'unavailable', message: /does not hold a secret key.*secrets reset/ });
+});
+
 test('a key with which anything was sealed is never replaced', async (t) => {
 	const box = new SecretBox(Buffer.alloc(32, 1));
 	const sealed = box.seal('hush', 'a test');
