@@ -1,3 +1,5 @@
+import { messageOf } from './errors.ts';
+
 /** Things that are closed together, in reverse order of taking, each although another fails to close. */
 export class Owned implements AsyncDisposable {
 	#things: Array<AsyncDisposable | Disposable> = [];
@@ -26,6 +28,7 @@ export class Owned implements AsyncDisposable {
 				failures.push(error);
 			}
 		}
-		if (failures.length > 0) throw new AggregateError(failures, 'not everything could be closed');
+		if (failures.length === 0) return;
+		throw new AggregateError(failures, `not everything could be closed: ${failures.map(messageOf).join('; ')}`);
 	}
 }

@@ -73,9 +73,9 @@ export class Dispatcher {
 	}
 
 	/** The error that a request is answered with when its deadline has passed. */
-	late(request: HttpRequest): AppError {
-		const { id, method, path } = request;
-		this.#rules.log.warn({ request_id: id, method, path }, 'a request took too long');
+	late({ id, method, route }: IncomingRequest): AppError {
+		// The path itself may hold what nobody else should read.
+		this.#rules.log.warn({ request_id: id, method, route }, 'a request took too long');
 		return new AppError('unavailable', 'The answer took too long.', { retry_after: SECONDS_TO_RETRY });
 	}
 
