@@ -1,6 +1,9 @@
 # Parley from the one file. The first stage builds it; the second holds the file and little else.
 #   docker build -t parley .
-#   docker run -p 8080:8080 -v parley:/data parley
+#   docker run --name parley -p 8080:8080 -v parley:/data parley
+#   docker exec parley cat /data/first-start.txt    the first API key and the link for the owner's password; remove it then
+# Commands: docker exec parley parley keys list. "secrets reset --yes" needs the server stopped:
+#   docker run --rm -v parley:/data parley secrets reset --yes
 FROM node:22-bookworm AS build
 WORKDIR /parley
 # The dependencies have a layer of their own, which is made again only when the lock file changes.
