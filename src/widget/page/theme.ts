@@ -7,9 +7,15 @@ export function declaredScheme(): 'light' | 'dark' | null {
 	return light === dark ? null : dark ? 'dark' : 'light';
 }
 
-/** Calls a function when the page may have declared another one: as a rule by an attribute of its root. */
+/** Calls a function when the page declares another one: as a rule by an attribute of its root. */
 export function watchScheme(changed: () => void, signal: AbortSignal): void {
-	const observer = new MutationObserver(changed);
+	let before = declaredScheme();
+	const observer = new MutationObserver(() => {
+		const now = declaredScheme();
+		// Pages that scroll or animate may change these attributes with each frame.
+		if (now !== before) changed();
+		before = now;
+	});
 	observer.observe(document.documentElement, { attributes: true });
 	signal.addEventListener('abort', () => observer.disconnect());
 }
