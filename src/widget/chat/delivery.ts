@@ -7,14 +7,13 @@ import type { Conversation } from './conversation.ts';
 import type { Heard } from './heard.ts';
 import type { Judge, JudgeOptions } from './judge.ts';
 import type { Notices } from './notices.ts';
+import { createMessageQueue } from './queue.ts';
 import type { ShownMessage } from './transcript.ts';
 
 /** Tries of a message that the server is too busy for, or that finds no server; then it waits for the visitor. */
 const TRIES = 8;
 /** A message that was on its way when its page went is sent by the next page, if that comes soon. */
 const FRESH_MS = 10 * 60_000;
-/** Messages that may wait for their turn. */
-const LONGEST_QUEUE = 20;
 /** Behind the key of a message that is stored, for the reply to it that failed: neither has an id that we were told. */
 const REPLY = '!';
 
@@ -39,19 +38,21 @@ export type Delivery = ReturnType<typeof createDelivery>;
 export function createDelivery(options: DeliveryOptions) {
 	const { requests, conversation, notices, judge, emit, streaming, hear, heard, load, update } = options;
 	const { transcript, sendable } = conversation;
-	/** What waits for its turn: seen, but not sent. The browser keeps a copy, for the next page. */
-	const queue: Queued[] = [];
 	let current: AbortController | null = null;
 	/** A message cannot get out, and waits for its next try. */
 	let isStuck = false;
 	let stopWanted = false;
 	/** What a fresh token will send. */
 	let unidentified: Pending | null = null;
-	/** The messages of before are asked for, before anything is sent after them. */
-	let isLoadingFirst = false;
-	let leaving = new AbortController();
 
 	const busy = () => current !== null || transcript.isWriting();
+	const queue = createMessageQueue({
+		conversation,
+		mayDeliver: () => !busy() && !notices.isBlocking() && !notices.is('limited'),
+		deliver: (pending) => void deliver(pending),
+		load,
+		update,
+	});
 
 	/** Sends a message until it is answered, or must not be. Always under the same key: the server makes one of it. */
 	async function deliver(pending: Pending): Promise<void> {
@@ -78,7 +79,7 @@ export function createDelivery(options: DeliveryOptions) {
 					if (reply) transcript.change(reply.id, { status: 'failed' });
 				}
 				update();
-				drain();
+				queue.drain();
 			}
 		}
 	}
@@ -128,7 +129,7 @@ export function createDelivery(options: DeliveryOptions) {
 			if (navigator.onLine) attempt++;
 			if (attempt >= TRIES) {
 				notices.note('trouble');
-				holdBack();
+				queue.holdBack();
 				return false;
 			}
 			notices.disconnected();
@@ -177,38 +178,6 @@ export function createDelivery(options: DeliveryOptions) {
 		if (!wasTold) heard({ says: 'failed' });
 	}
 
-	/** Sends what waits, as soon as what is being written is finished. */
-	function drain(): void {
-		if (busy() || isLoadingFirst || notices.isBlocking() || notices.is('limited')) return;
-		const id = conversation.id();
-		if (queue.length && id !== null && !conversation.isLoaded()) {
-			// A reply may be under way that this page does not know of yet.
-			isLoadingFirst = true;
-			void load(id, leaving.signal)
-				.catch(() => {})
-				.then(() => {
-					isLoadingFirst = false;
-					if (!busy()) sendNext();
-				});
-		} else sendNext();
-	}
-
-	function sendNext(): void {
-		for (let next = queue.shift(); next; next = queue.shift()) {
-			const { key, content } = next;
-			const pending: Pending = { key, content, conversation: conversation.id(), message: '', at: Date.now() };
-			// Kept before it is sent: a page that is reloaded now sends it again, under the same key.
-			if (conversation.beginQueued(pending)) return void deliver(pending);
-			transcript.remove(key);
-			update();
-		}
-	}
-
-	/** What waits behind a message that could not be sent is not sent before it: the visitor decides. */
-	function holdBack(): void {
-		for (const { key } of queue.splice(0)) transcript.change(key, { status: 'unsent' });
-	}
-
 	function replyTo(id: string): ShownMessage | undefined {
 		const list = transcript.list();
 		const next = list[list.findIndex((message) => message.id === id) + 1];
@@ -231,7 +200,7 @@ export function createDelivery(options: DeliveryOptions) {
 			transcript.change(pending.key, { status: 'unsent' });
 			notices.drop('reconnecting');
 			update();
-			return drain();
+			return queue.drain();
 		}
 		// Told as it is written, it can be stopped once there is something of it: before, there would be nothing to stop.
 		if (id === null || (streaming && current && pending?.message === '')) {
@@ -244,31 +213,21 @@ export function createDelivery(options: DeliveryOptions) {
 
 	function send(text: string): void {
 		const content = text.trim();
-		if (content) {
-			const next = { key: newKey(), content, at: Date.now() };
-			enqueue(next);
-			conversation.keepQueued(next);
-		}
-		drain();
+		if (content) queue.add(content);
+		queue.drain();
 		update();
-	}
-
-	function enqueue(next: Queued): void {
-		queue.push(next);
-		transcript.send(next);
-		transcript.change(next.key, { status: 'waiting' });
 	}
 
 	return {
 		busy,
-		drain,
+		drain: queue.drain,
 		stop,
 		/** Whether a message is on its way, or its reply is told in answer to it. */
 		isUnderWay: () => current !== null,
 		/** Whether something is to be sent, or a reply to come. */
-		isExpecting: () => busy() || queue.length > 0,
+		isExpecting: () => busy() || !queue.isEmpty(),
 		/** Whether nothing more may wait. */
-		isFull: () => queue.length >= LONGEST_QUEUE,
+		isFull: queue.isFull,
 
 		/** Sends what the visitor wrote, when its turn comes. */
 		send,
@@ -278,16 +237,9 @@ export function createDelivery(options: DeliveryOptions) {
 		 * @returns what it said, if it is sure not to have been sent
 		 */
 		cancel(id: string): string {
-			const at = queue.findIndex(({ key }) => key === id);
-			if (at < 0) {
-				if (conversation.pending()?.key === id) void stop();
-				return '';
-			}
-			const [{ content }] = queue.splice(at, 1) as [Queued];
-			conversation.dropQueued(id);
-			transcript.remove(id);
-			update();
-			return content;
+			const text = queue.cancel(id);
+			if (text === undefined && conversation.pending()?.key === id) void stop();
+			return text ?? '';
 		},
 
 		/** Takes up the messages that were on their way, or waited, when the page before this one went. */
@@ -305,10 +257,10 @@ export function createDelivery(options: DeliveryOptions) {
 				else ask(pending);
 			}
 			for (const next of conversation.queued()) {
-				if (isFresh(next)) enqueue(next);
+				if (isFresh(next)) queue.enqueue(next);
 				else ask(next);
 			}
-			drain();
+			queue.drain();
 			update();
 		},
 
@@ -338,7 +290,7 @@ export function createDelivery(options: DeliveryOptions) {
 		afterEvent(hasEnded: boolean): void {
 			if (hasEnded) {
 				stopWanted = false;
-				drain();
+				queue.drain();
 			} else if (stopWanted && transcript.isWriting()) void stop();
 		},
 
@@ -346,7 +298,7 @@ export function createDelivery(options: DeliveryOptions) {
 		unsentTexts: (): string[] =>
 			transcript
 				.list()
-				.filter(({ id, status }) => status === 'unsent' || queue.some(({ key }) => key === id))
+				.filter(({ id, status }) => status === 'unsent' || queue.has(id))
 				.map(({ content }) => content),
 
 		/** Ends what goes on, and forgets what waits. */
@@ -354,10 +306,7 @@ export function createDelivery(options: DeliveryOptions) {
 			current?.abort();
 			current = unidentified = null;
 			stopWanted = false;
-			queue.length = 0;
-			isLoadingFirst = false;
-			leaving.abort();
-			leaving = new AbortController();
+			queue.clear();
 		},
 
 		/** There is a fresh token: sends what was turned away without one. Whether there was any. */
@@ -368,9 +317,4 @@ export function createDelivery(options: DeliveryOptions) {
 			return again !== null;
 		},
 	};
-}
-
-/** Made for one message; also where the page is not served over HTTPS, and `randomUUID` is not there. */
-function newKey(): string {
-	return crypto.getRandomValues(new BigUint64Array(2)).join('');
 }

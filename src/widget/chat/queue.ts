@@ -1,0 +1,110 @@
+import type { Pending, Queued } from '../transport/remembered.ts';
+import type { Conversation } from './conversation.ts';
+
+/** Messages that may wait at once. */
+const LONGEST = 20;
+
+export interface MessageQueueOptions {
+	conversation: Conversation;
+	/** Whether the next message may be sent now. */
+	mayDeliver(): boolean;
+	deliver(pending: Pending): void;
+	load(conversation: string, signal?: AbortSignal): Promise<void>;
+	/** What is shown has changed. */
+	update(): void;
+}
+
+/** Messages that wait for their turn: shown, but not sent. The browser keeps a copy of them for the next page. */
+export type MessageQueue = ReturnType<typeof createMessageQueue>;
+
+export function createMessageQueue({ conversation, mayDeliver, deliver, load, update }: MessageQueueOptions) {
+	const { transcript } = conversation;
+	const queue: Queued[] = [];
+	/** The messages of before this page are being loaded, before anything is sent after them. */
+	let isLoadingFirst = false;
+	let stay = new AbortController();
+
+	/** Shows a message as waiting, at the end of the queue. */
+	const enqueue = (message: Queued) => {
+		queue.push(message);
+		transcript.send(message);
+		transcript.change(message.key, { status: 'waiting' });
+	};
+	const sendNext = () => {
+		for (let next = queue.shift(); next; next = queue.shift()) {
+			const { key, content } = next;
+			const pending: Pending = { key, content, conversation: conversation.id(), message: '', at: Date.now() };
+			// Kept before it is sent: a page that is reloaded now sends it again, under the same key.
+			if (conversation.beginQueued(pending)) return deliver(pending);
+			// Another tab has sent or cancelled it.
+			transcript.remove(key);
+			update();
+		}
+	};
+
+	return {
+		enqueue,
+		isEmpty: () => queue.length === 0,
+		isFull: () => queue.length >= LONGEST,
+		has: (id: string) => queue.some(({ key }) => key === id),
+
+		/** Adds what the visitor wrote. */
+		add(content: string): void {
+			const next = { key: newKey(), content, at: Date.now() };
+			enqueue(next);
+			conversation.keepQueued(next);
+		},
+
+		/** Sends the first message, if its turn has come. */
+		drain(): void {
+			if (isLoadingFirst || !mayDeliver()) return;
+			const id = conversation.id();
+			if (queue.length === 0 || id === null || conversation.isLoaded()) {
+				sendNext();
+				return;
+			}
+			// A reply may be under way that this page does not know of yet.
+			isLoadingFirst = true;
+			const { signal } = stay;
+			void load(id, signal)
+				.catch(() => {})
+				.then(() => {
+					if (signal.aborted) return;
+					isLoadingFirst = false;
+					if (mayDeliver()) sendNext();
+				});
+		},
+
+		/**
+		 * Takes back a message.
+		 * @returns its text; undefined where it does not wait here
+		 */
+		cancel(id: string): string | undefined {
+			const at = queue.findIndex(({ key }) => key === id);
+			if (at < 0) return undefined;
+			const [message] = queue.splice(at, 1);
+			conversation.dropQueued(id);
+			transcript.remove(id);
+			update();
+			return message?.content;
+		},
+
+		/** A message before these could not be sent: the visitor decides whether they are sent without it. */
+		holdBack(): void {
+			for (const { key } of queue.splice(0)) transcript.change(key, { status: 'unsent' });
+		},
+
+		/** Forgets what waits; the browser's copy stays. */
+		clear(): void {
+			queue.length = 0;
+			isLoadingFirst = false;
+			stay.abort();
+			stay = new AbortController();
+		},
+	};
+}
+
+/** Made for one message; also where the page is not served over HTTPS, and `randomUUID` is not there. */
+function newKey(): string {
+	return crypto.getRandomValues(new BigUint64Array(2)).join('');
+}
