@@ -44,6 +44,8 @@ export function createConversation(deploymentId: string) {
 		transcript,
 		sendable,
 		clear,
+		/** Tells the conversations of several people and deployments apart, in what the browser keeps. */
+		memoryName: () => memory.name,
 		id: () => memory.get().conversation,
 		pending: () => memory.get().pending,
 		reached: () => position,
@@ -72,6 +74,12 @@ export function createConversation(deploymentId: string) {
 		awaitsPerson(): boolean {
 			const last = transcript.list().at(-1);
 			return last?.author.type === 'human' || (last?.role === 'user' && last.status === 'completed');
+		},
+
+		/** What the visitor wrote last is stored, and no model writes a reply: a person is to answer. */
+		isUnanswered(): boolean {
+			const last = transcript.list().at(-1);
+			return last?.role === 'user' && last.status === 'completed';
 		},
 
 		/** Whether the browser keeps another one by now, as this storage event tells: a tab of the same visitor began it. */

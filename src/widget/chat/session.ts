@@ -23,6 +23,9 @@ export interface SessionOptions {
 	emit<E extends keyof WidgetEvents>(event: E, detail: WidgetEvents[E]): void;
 }
 
+/** A message that is unanswered for so long waits for a person: a model's reply begins with the message. */
+const PERSON_MS = 1_000;
+
 /** What a chat knows and does, without any looks. */
 export type Session = ReturnType<typeof createSession>;
 
@@ -35,6 +38,9 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 	let jwt: string | null = null;
 	let isLookedAt = false;
 	let hasBegun = false;
+	/** A person is to answer, as the visitor is told. */
+	let awaitsPerson = false;
+	let awaiting = 0;
 	/** In this conversation. */
 	let stay = new AbortController();
 
@@ -62,7 +68,21 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 				conversation.id() !== null &&
 				(isSeen || transcript.isWriting()),
 		);
+		watchForPerson(isKnown && !delivery.busy() && conversation.isUnanswered());
 		changed();
+	};
+	const watchForPerson = (is: boolean) => {
+		if (is && (awaiting || awaitsPerson)) return;
+		clearTimeout(awaiting);
+		awaiting = 0;
+		awaitsPerson = false;
+		if (!is) return;
+		awaiting = setTimeout(() => {
+			awaiting = 0;
+			awaitsPerson = true;
+			heard({ says: 'awaiting' });
+			changed();
+		}, PERSON_MS) as unknown as number;
 	};
 	const tell = ({ begun, ended }: Told) => {
 		if (begun) heard({ says: 'writing' });
@@ -130,7 +150,11 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 
 	return {
 		messages: transcript.list,
-		notice: (): Notice | null => (delivery.isFull() && !notices.isBlocking() ? { says: 'full' } : notices.current()),
+		memoryName: conversation.memoryName,
+		notice(): Notice | null {
+			if (delivery.isFull() && !notices.isBlocking()) return { says: 'full' };
+			return notices.current() ?? (awaitsPerson ? { says: 'awaiting' } : null);
+		},
 		isBlocked: notices.isBlocking,
 		isBusy: delivery.busy,
 		/** Whether the messages of before are still to come. */
@@ -246,6 +270,7 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 
 		destroy(): void {
 			life.abort();
+			clearTimeout(awaiting);
 			leave();
 			notices.end();
 		},

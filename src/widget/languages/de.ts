@@ -32,6 +32,7 @@ export const strings: Strings = {
 	earlier: 'Frühere Nachrichten',
 	loading: 'Wird geladen …',
 	offline: 'Sie sind offline. Ihre Nachrichten werden gesendet, sobald Sie wieder verbunden sind.',
+	awaiting: 'Ihre Nachricht ist angekommen. Ein Mensch antwortet hier.',
 	reconnecting: 'Die Verbindung ist abgerissen. Sie wird wiederhergestellt …',
 	limited: 'Das war viel auf einmal. In {n} s geht es weiter.',
 	signIn: 'Bitte melden Sie sich auf dieser Website an, um den Chat zu benutzen.',

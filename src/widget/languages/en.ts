@@ -32,6 +32,7 @@ export const strings: Strings = {
 	earlier: 'Earlier messages',
 	loading: 'Loading …',
 	offline: 'You are offline. Your messages are sent as soon as you are back.',
+	awaiting: 'Your message has arrived. A person will answer here.',
 	reconnecting: 'The connection was lost. Reconnecting …',
 	limited: 'That was a lot at once. You can go on in {n} s.',
 	signIn: 'Please sign in on this website to use the chat.',

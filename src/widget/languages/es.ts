@@ -32,6 +32,7 @@ export const strings: Strings = {
 	earlier: 'Mensajes anteriores',
 	loading: 'Cargando…',
 	offline: 'No tiene conexión. Sus mensajes se enviarán en cuanto vuelva.',
+	awaiting: 'Su mensaje ha llegado. Una persona responderá aquí.',
 	reconnecting: 'Se ha perdido la conexión. Reconectando…',
 	limited: 'Son muchos mensajes seguidos. Podrá continuar en {n} s.',
 	signIn: 'Inicie sesión en este sitio web para usar el chat.',

@@ -32,6 +32,7 @@ export const strings: Strings = {
 	earlier: 'Messages précédents',
 	loading: 'Chargement…',
 	offline: 'Vous êtes hors ligne. Vos messages partiront dès votre retour en ligne.',
+	awaiting: 'Votre message est arrivé. Une personne vous répondra ici.',
 	reconnecting: 'La connexion est perdue. Reconnexion…',
 	limited: 'Cela fait beaucoup d’un coup. Vous pourrez continuer dans {n} s.',
 	signIn: 'Connectez-vous à ce site pour utiliser le chat.',

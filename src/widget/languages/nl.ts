@@ -32,6 +32,7 @@ export const strings: Strings = {
 	earlier: 'Eerdere berichten',
 	loading: 'Laden …',
 	offline: 'U bent offline. Uw berichten worden verstuurd zodra u weer verbinding hebt.',
+	awaiting: 'Uw bericht is aangekomen. Een medewerker antwoordt hier.',
 	reconnecting: 'De verbinding is verbroken. Opnieuw verbinden …',
 	limited: 'Dat was veel tegelijk. Over {n} s kunt u verder.',
 	signIn: 'Log in op deze website om de chat te gebruiken.',

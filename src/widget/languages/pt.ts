@@ -32,6 +32,7 @@ export const strings: Strings = {
 	earlier: 'Mensagens anteriores',
 	loading: 'Carregando…',
 	offline: 'Você está offline. As mensagens serão enviadas quando voltar.',
+	awaiting: 'A sua mensagem chegou. Uma pessoa responderá aqui.',
 	reconnecting: 'A conexão caiu. Reconectando…',
 	limited: 'Foram muitas mensagens de uma vez. Pode continuar em {n} s.',
 	signIn: 'Entre na sua conta neste site para usar o chat.',

@@ -31,6 +31,7 @@ export interface Strings {
 	earlier: string;
 	loading: string;
 	offline: string;
+	awaiting: string;
 	reconnecting: string;
 	limited: string;
 	signIn: string;
