@@ -14,12 +14,15 @@ const TARGET = ['es2022', 'safari16.4'];
  * versions.
  */
 export const PRIVATE_NAMES = `
-	afterEvent awaitsPerson beginQueued begun busy changeTo changed children cited connected copiedText disconnected dom drain
-	drawing drop ended fail follow forget grow hasOlder hear heard held identified isBlocked isBlocking isBusy
-	isElsewhere isForgotten isLoaded isLoading isTemporary isUnderWay isWriting judge label leave list load loadOlder
-	look mayRetry merge modal note notice notices number older onCopy onEarlier onRate onRestart onRetry onSend onSource
-	onStop openSources pressed props rateReply reached refusedTokens refused requests resume retryAfter retryMessage rich says searching
-	sendable session shape startAnew stopReply store takeOlder tellWhy timeoutMs transcript unsentTexts until update want
+	afterEvent awaitsPerson beginQueued begun busy cancelMessage changed changeTo children cited connected copiedText
+	disconnected dom drain drawing drop dropQueue dropQueued ended enqueue fail follow forget giveReason grouped grow
+	hasOlder hasUnsent hear heard held holdBack identified isBlocked isBlocking isBusy isElsewhere isEmpty isExpecting
+	isForgotten isFull isLoaded isLoading isNamed isShared isTemporary isUnanswered isUnderWay isWriting judge
+	keepQueued label leave list load loadChat loadOlder loadStrings logoFailed look mayDeliver mayRetry memoryName
+	menuOpen merge modal note notice notices number older onCancel onCopy onEarlier onLogoFailed onMenu onRate onReason
+	onRestart onRetry onSend onSource onStop openSources preload pressed props queued rateReply reached refused
+	refusedTokens requests resume retryAfter retryMessage rich says searching sendable sentence session shape speak
+	startAnew stopReply store take takeOlder tellWhy thanked timeoutMs transcript unsentTexts until update want
 `
 	.trim()
 	.split(/\s+/);

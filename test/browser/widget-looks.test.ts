@@ -154,6 +154,26 @@ test('the first line of a long answer stays in sight while it is written, and a 
 	assert.equal(await chat.of('.log', SCROLLED), 300);
 });
 
+test('a visitor who has read to the end of a long answer stays there when they rate it', { skip }, async () => {
+	const deployment = await shop.deploy();
+	shop.model.next([{ say: `${LONG}\n\nEnd.` }]);
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('Tell me all');
+	await chat.says('End.');
+	await chat.control('Send').waitFor();
+	await chat.of('.log', 'element.scrollTop = element.scrollHeight');
+	const end = (await chat.of('.log', SCROLLED)) as number;
+	await chat.control('Not helpful').click();
+	await chat.panel.locator('.reason').waitFor();
+	assert.ok(((await chat.of('.log', SCROLLED)) as number) >= end);
+	// What a rating asks for is in sight.
+	const isInSight =
+		'element.querySelector(".reason").getBoundingClientRect().bottom <= element.getBoundingClientRect().bottom';
+	await until('the question for a reason is in sight', () => chat.of('.log', isInSight));
+});
+
 test('the theme `auto` follows the colour scheme that the page declares, and its changes', { skip }, async () => {
 	const deployment = await shop.deploy({ appearance: { theme: 'auto' } });
 	await using visitor = await shop.visit(deployment, {
@@ -195,14 +215,21 @@ test('passages of one document are one source, and sources stand in the order of
 	await chat.open();
 	await chat.ask('How are the lid, the filter and the base of a kettle described?');
 	await chat.says('It is so');
-	await chat.control('Sources (1)').click();
+	// The visitor sees them counted in that order.
+	await until('the sources are there', async () => (await chat.panel.locator('.reference').count()) === 2);
+	assert.deepEqual(await chat.panel.locator('.reference').allTextContents(), ['1', '2']);
+	await chat.control('Manual').click();
 	const document = chat.panel.locator('.document');
 	await document.waitFor();
 	assert.equal(await document.count(), 1);
 	const names = await document
 		.getByRole('group')
 		.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
-	assert.deepEqual(names, ['Source 2', 'Source 1']);
+	assert.deepEqual(names, ['Source 1', 'Source 2']);
+	// A reference in the text opens its own passage alone.
+	await chat.control('Source 2').click();
+	await until('the other passage is gone', async () => (await document.getByRole('group').count()) === 1);
+	assert.equal(await document.getByRole('group').getAttribute('aria-label'), 'Source 2');
 });
 
 test('messages that wait for a connection stand on the visitor’s side', { skip }, async () => {
@@ -221,4 +248,77 @@ test('messages that wait for a connection stand on the visitor’s side', { skip
 		'[...element.querySelectorAll(".mine .text")].map((text) => Math.round(text.parentElement.getBoundingClientRect().right - text.getBoundingClientRect().right))';
 	assert.deepEqual(await chat.of('.log', atTheEnd), [0, 0]);
 	await context.setOffline(false);
+});
+
+test('a source names its document and its pages; more than three documents share one line', { skip }, async () => {
+	const deployment = await shop.deploy();
+	await using visitor = await shop.stay(deployment, {
+		before: ({ context }) =>
+			context.route('**/api/v1/widget/conversations/*/messages?**', async (route) => {
+				const response = await route.fetch();
+				const body = await response.json();
+				const cited = (index: number, document: number, page: number | null) => ({
+					...{ index, document_id: `doc_${document}`, title: `Manual ${document}`, url: null, page },
+					...{ text: 'So it is.', score: 1 },
+				});
+				for (const message of body.data) {
+					if (message.content === 'Few.')
+						message.citations = [cited(1, 1, 12), cited(2, 2, null), cited(3, 1, 3), cited(4, 1, 12)];
+					if (message.content === 'Many.') message.citations = [1, 2, 3, 4].map((each) => cited(each, each, each));
+				}
+				await route.fulfill({ response, json: body });
+			}),
+	});
+	const { chat, page } = visitor;
+	await chat.open();
+	for (const text of ['Few.', 'Many.']) {
+		shop.model.next([{ say: text }]);
+		await chat.ask('Which?');
+		await chat.says(text);
+		await chat.control('Send').waitFor();
+	}
+	await page.reload();
+	await chat.says('Many.');
+	const chips = async (text: string) =>
+		(await chat.messages.filter({ hasText: text }).locator('.chip').allTextContents()).map((chip) => chip.trim());
+	await until('the sources are there', async () => (await chips('Few.')).length > 0);
+	assert.deepEqual(await chips('Few.'), ['Manual 1 Pages 3, 12', 'Manual 2']);
+	assert.deepEqual(await chips('Many.'), ['Sources (4)']);
+	await chat.control('Sources (4)').click();
+	assert.equal(await chat.panel.locator('.document').count(), 4);
+});
+
+test('what is written and not sent outlives a reload, until it is sent', { skip }, async () => {
+	const deployment = await shop.deploy();
+	await using visitor = await shop.visit(deployment);
+	const { chat, page } = visitor;
+	await chat.open();
+	await chat.field.fill('Half a');
+	await page.reload();
+	await until('the draft is back', async () => (await chat.field.inputValue()) === 'Half a');
+	await chat.ask('Half a question');
+	await chat.says('Hello.');
+	await page.reload();
+	await chat.says('Hello.');
+	assert.equal(await chat.field.inputValue(), '');
+});
+
+test('a visitor whose message no model answers sees that a person will, until one does', { skip }, async () => {
+	const deployment = await shop.deploy();
+	const { call } = shop.app;
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('One?');
+	await chat.says('Hello.');
+	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
+	const conversation = `/api/v1/conversations/${body.data[0].id}`;
+	await call('POST', `${conversation}/takeover`);
+	await chat.ask('Is anybody there?');
+	await chat.notice.getByText('A person will answer here.').waitFor();
+	await chat.live.getByText('A person will answer here.').waitFor({ state: 'attached' });
+	await call('POST', `${conversation}/messages`, { content: 'Yes.', name: 'Maria' });
+	await chat.says('Yes.');
+	await chat.notice.waitFor({ state: 'detached' });
+	assert.equal(await chat.panel.locator('#status').textContent(), 'Maria is replying');
 });

@@ -11,17 +11,20 @@ export interface ComposerProps {
 	/** Nothing can be sent for a moment. */
 	held: boolean;
 	onSend(text: string): boolean;
+	/** What is in the field has changed. */
+	onDraft(text: string): void;
 	onStop(): void;
 }
 
 const LONGEST = 32_000;
 
 /** Where the visitor writes. The text is the field's own: it is never drawn over. */
-export function Composer({ strings, disabled, busy, held, onSend, onStop }: ComposerProps): Drawing {
+export function Composer({ strings, disabled, busy, held, onSend, onDraft, onStop }: ComposerProps): Drawing {
 	const send = (form: HTMLFormElement) => {
 		const field = form.elements[0] as HTMLTextAreaElement;
 		if (held || disabled || !field.value.trim() || !onSend(field.value)) return;
 		field.value = '';
+		onDraft('');
 		fit(field);
 	};
 	return (
@@ -39,7 +42,11 @@ export function Composer({ strings, disabled, busy, held, onSend, onStop }: Comp
 				enterkeyhint="send"
 				readonly={disabled}
 				aria-disabled={disabled}
-				onInput={(event: Event) => fit(event.currentTarget as HTMLTextAreaElement)}
+				onInput={(event: Event) => {
+					const field = event.currentTarget as HTMLTextAreaElement;
+					onDraft(field.value);
+					fit(field);
+				}}
 				onKeyDown={(event: KeyboardEvent) => {
 					// Enter also ends what an input method composes; that is not for us.
 					if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return;

@@ -38,7 +38,6 @@ export function Header(props: HeaderProps): Drawing {
 			{(messages.length > 0 || privacy) && (
 				<IconButton shape="menu" label={strings.menu} expanded={menuOpen} onClick={onMenu} />
 			)}
-			<IconButton shape="close" label={strings.minimise} onClick={onClose} />
 			{menuOpen && (
 				<div class="menu">
 					{messages.length > 0 && (
@@ -49,6 +48,7 @@ export function Header(props: HeaderProps): Drawing {
 					{privacy && <Link href={privacy}>{strings.privacy}</Link>}
 				</div>
 			)}
+			<IconButton shape="close" label={strings.minimise} onClick={onClose} />
 		</div>
 	);
 }

@@ -7,6 +7,7 @@ import { createClock } from './clock.ts';
 import { fit } from './composer.tsx';
 import type { Chat, ChatOptions } from './contract.ts';
 import { coverPage, keepInside } from './cover-page.ts';
+import { draft } from './draft.ts';
 import { draw, h } from './elements.ts';
 import type { Notice } from './notices.ts';
 import { Panel, wording } from './panel.tsx';
@@ -27,7 +28,7 @@ export function createChat(options: ChatOptions): Chat {
 	const { signal } = life;
 	// The chat before this one may have brought it.
 	if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
-	const openSources = new Map<string, number>();
+	const openSources = new Map<string, string>();
 	let copiedText: string | null = null;
 	let open = false;
 	let said = '';
@@ -42,6 +43,8 @@ export function createChat(options: ChatOptions): Chat {
 	let back: ReturnType<typeof closeByBack> | null = null;
 	let menuOpen = false;
 	let logoFailed = false;
+	/** The message whose end the visitor has scrolled to: its first line need not stay in sight. */
+	let readToEnd: string | undefined;
 	/** Where the log was scrolled to by the chat itself. */
 	let scrolledTo = -1;
 	const name = options.title ?? config?.appearance.assistant_name;
@@ -83,7 +86,11 @@ export function createChat(options: ChatOptions): Chat {
 	const write = (text: string) => {
 		const field = place.querySelector('textarea') as HTMLTextAreaElement;
 		field.value = text;
+		keepDraft(text);
 		fit(field);
+	};
+	const keepDraft = (text: string) => {
+		if (session) draft.set(session.memoryName(), text);
 	};
 	const send = (text: string) => {
 		atEnd = true;
@@ -142,15 +149,16 @@ export function createChat(options: ChatOptions): Chat {
 					focus();
 					return isTaken;
 				}}
+				onDraft={keepDraft}
 				onCancel={(id: string) => {
 					const text = session?.cancelMessage(id);
 					if (text && !place.querySelector('textarea')?.value) write(text);
 					focus();
 				}}
 				onEarlier={() => void earlier()}
-				onSource={(id: string, number: number) => {
-					if (openSources.get(id) === number) openSources.delete(id);
-					else openSources.set(id, number);
+				onSource={(id: string, source: string) => {
+					if (openSources.get(id) === source) openSources.delete(id);
+					else openSources.set(id, source);
 					atEnd = false;
 					show();
 					root.getElementById(id)?.querySelector('.document')?.scrollIntoView({ block: 'nearest' });
@@ -162,6 +170,7 @@ export function createChat(options: ChatOptions): Chat {
 					if (Math.abs(scrollTop - scrolledTo) < 2) return;
 					scrolledTo = -1;
 					atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
+					readToEnd = atEnd ? session?.messages().at(-1)?.id : undefined;
 				}}
 			/>,
 			// Beside the panel: what happens while that is closed is heard too.
@@ -177,13 +186,16 @@ export function createChat(options: ChatOptions): Chat {
 		// A countdown counts.
 		if (open && session?.notice()?.until) timer = setTimeout(show, 1000) as unknown as number;
 	};
-	/** Keeps the end in sight, but never at the cost of the first line of an answer, with the end of what was asked above it. */
+	/**
+	 * Keeps the end in sight, but never at the cost of the first line of an answer, with the end of what was asked above it.
+	 * Never goes back: a visitor who has read on is not moved.
+	 */
 	const follow = () => {
 		const place = log();
 		const last = [...place.querySelectorAll<HTMLElement>('.message')].pop();
 		const end = place.scrollHeight - place.clientHeight;
-		const first = last?.matches('.theirs') ? last.offsetTop - NEAR : end;
-		place.scrollTop = Math.min(end, first);
+		const first = last?.matches('.theirs') && last.id !== readToEnd ? last.offsetTop - NEAR : end;
+		place.scrollTop = Math.min(end, Math.max(place.scrollTop, first));
 		scrolledTo = place.scrollTop;
 	};
 	/** The visitor closes the chat. */
@@ -221,13 +233,14 @@ export function createChat(options: ChatOptions): Chat {
 		}, COPIED_MS);
 	};
 
-	/** What is done elsewhere closes the menu. */
-	const onPress = (event: Event) => {
+	/** What is pressed or focused elsewhere closes the menu. */
+	const onElsewhere = (event: Event) => {
 		if (!menuOpen || (event.target as Element).closest?.('.header')) return;
 		menuOpen = false;
 		soon();
 	};
-	place.addEventListener('pointerdown', onPress, { signal });
+	place.addEventListener('pointerdown', onElsewhere, { signal });
+	place.addEventListener('focusin', onElsewhere, { signal });
 	const onKey = (event: KeyboardEvent) => {
 		// Escape also ends what an input method composes; that is not for us.
 		if (event.key === 'Escape' && !event.isComposing && event.keyCode !== 229) {
@@ -251,6 +264,7 @@ export function createChat(options: ChatOptions): Chat {
 			}
 			session?.look(open);
 			show();
+			if (open && session && !place.querySelector('textarea')?.value) write(draft.get(session.memoryName()));
 			clearTimeout(telling);
 			const notice = problem ?? session?.notice();
 			// A moment later: what is there when a region comes is not read, what comes into it is.
@@ -267,7 +281,7 @@ export function createChat(options: ChatOptions): Chat {
 			said = '';
 			copiedText = null;
 			show();
-			write('');
+			write(draft.get(session.memoryName()));
 		},
 		destroy() {
 			life.abort();

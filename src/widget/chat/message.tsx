@@ -16,11 +16,11 @@ export interface MessageProps {
 	grouped: boolean;
 	/** When it was written, in words. */
 	time: string;
-	/** The source that is open; `ALL` for all of them. */
-	open: number | undefined;
+	/** The source that is open. */
+	open: string | undefined;
 	/** The code that was copied a moment ago. */
 	copiedText: string | null;
-	onSource(id: string, number: number): void;
+	onSource(id: string, source: string): void;
 	onRetry(id: string): void;
 	onCancel(id: string): void;
 	onRate(id: string, rating: 'up' | 'down'): void;
@@ -34,7 +34,7 @@ export function Message(props: MessageProps): Drawing {
 	const { id, role, author, status, content, citations, searching } = message;
 	const mine = role === 'user';
 	const writing = status === 'in_progress';
-	const toggle = (number: number) => onSource(id, number);
+	const toggle = (source: string) => onSource(id, source);
 	return (
 		<div
 			key={id}
@@ -57,7 +57,7 @@ export function Message(props: MessageProps): Drawing {
 					{writing && (searching || !content) && waiting(strings, searching)}
 				</div>
 			)}
-			{citations.length > 0 && <Sources {...props} content={content} citations={citations} onSource={toggle} />}
+			{citations.length > 0 && <Sources {...props} citations={citations} onSource={toggle} />}
 			{footer(props)}
 		</div>
 	);
@@ -100,7 +100,7 @@ function footer(props: MessageProps): Child {
 		);
 	}
 	// The greeting was never written; what is on its way has no time yet.
-	const at = time && <time>{time}</time>;
+	const at = time && <time datetime={message.created_at}>{time}</time>;
 	if (role === 'user' || author.type === 'human') return at;
 	if (status === 'in_progress' || id === '') return null;
 	const thumb = (rating: 'up' | 'down') => (

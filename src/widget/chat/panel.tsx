@@ -22,7 +22,7 @@ export interface PanelProps {
 	/** It covers the page, which is out of reach meanwhile. */
 	modal: boolean;
 	/** The source that is open, by message. */
-	openSources: ReadonlyMap<string, number>;
+	openSources: ReadonlyMap<string, string>;
 	copiedText: string | null;
 	/** A moment in words of the visitor's language. */
 	time(at: string): string;
@@ -33,9 +33,11 @@ export interface PanelProps {
 	onRestart(): void;
 	/** @returns false where it cannot be sent: then it stays in the field */
 	onSend(text: string): boolean;
+	/** What is in the field has changed. */
+	onDraft(text: string): void;
 	onCancel(id: string): void;
 	onEarlier(): void;
-	onSource(id: string, number: number): void;
+	onSource(id: string, source: string): void;
 	onCopy(text: string): void;
 	onScroll(event: Event): void;
 }
@@ -67,6 +69,7 @@ export function Panel(props: PanelProps): Drawing {
 				busy={session?.isBusy() ?? false}
 				held={notice?.says === 'limited' || notice?.says === 'full'}
 				onSend={props.onSend}
+				onDraft={props.onDraft}
 				onStop={() => void session?.stopReply()}
 			/>
 		</div>

@@ -8,13 +8,13 @@ export interface RichTextProps {
 	/** False: the text as it is. */
 	rich: boolean;
 	strings: Strings;
-	/** The numbers in the text that lead to a source. */
+	/** The numbers in the text that lead to a source, in the order of their mention. The visitor sees them counted in that order. */
 	cited: readonly number[];
 	/** The source that is open. */
-	open: number | undefined;
+	open: string | undefined;
 	/** The code that was copied a moment ago. */
 	copiedText: string | null;
-	onSource(number: number): void;
+	onSource(source: string): void;
 	onCopy(text: string): void;
 }
 
@@ -72,16 +72,18 @@ export function Link({ href, children }: { href: string; children?: Child }): Dr
 }
 
 function reference(number: number, written: Child, { cited, open, onSource, strings }: RichTextProps): Child {
-	if (!cited.includes(number)) return written;
+	const at = cited.indexOf(number);
+	if (at < 0) return written;
+	const shown = String(at + 1);
 	return (
 		<button
 			type="button"
 			class="reference"
-			aria-label={strings.source.replace('{n}', String(number))}
-			aria-expanded={open === number}
-			onClick={() => onSource(number)}
+			aria-label={strings.source.replace('{n}', shown)}
+			aria-expanded={open === shown}
+			onClick={() => onSource(shown)}
 		>
-			{number}
+			{shown}
 		</button>
 	);
 }

@@ -1,72 +1,97 @@
 import type { Citation } from '../../contract/index.ts';
+import type { Strings } from '../languages/strings.ts';
 import { safeUrl } from '../text/safe-url.ts';
-import { type Drawing, h } from './elements.ts';
+import { type Child, type Drawing, h } from './elements.ts';
 import { Icon } from './icons.tsx';
 import { Link, type RichTextProps, richText } from './rich-text.tsx';
 
-/** All sources of a message are shown, instead of the one with a number. */
-export const ALL = 0;
+/** Documents that have a chip each; more of them share one. */
+const MOST_CHIPS = 3;
+/** All documents of a message are open. */
+const ALL = 'all';
 
-export interface SourcesProps extends Pick<RichTextProps, 'rich' | 'strings' | 'open' | 'copiedText' | 'onCopy'> {
-	/** The text that mentions the sources. */
-	content: string;
+export interface SourcesProps extends Pick<RichTextProps, 'rich' | 'strings' | 'copiedText' | 'onCopy'> {
+	/** In the order in which the text mentions them. */
 	citations: readonly Citation[];
-	/** Opens or closes the source with a number. */
-	onSource(number: number): void;
+	/** What is open: the place of a passage in that order from 1, the id of a document, or all documents. */
+	open: string | undefined;
+	/** Opens or closes one of these. */
+	onSource(source: string): void;
 }
 
-/** What an answer rests on: one line, which opens a list of documents with the passages that are quoted. */
+/** A passage, and its place among those that the text mentions, from 1. */
+interface Passage {
+	citation: Citation;
+	number: number;
+}
+
+/** What an answer rests on: a chip for each document, which opens the passages that are quoted from it. */
 export function Sources(props: SourcesProps): Drawing {
-	const { content, citations, strings, open, onSource } = props;
-	const documents = documentsOf(content, citations);
-	const shown = documents
-		.map((passages) => passages.filter(({ index }) => open === ALL || index === open))
-		.filter(({ length }) => length > 0);
+	const { citations, strings, open, onSource } = props;
+	const documents = documentsOf(citations);
+	const chip = (source: string, label: Child) => (
+		<button type="button" class="chip" aria-expanded={open === source} onClick={() => onSource(source)}>
+			<Icon shape="document" /> {label}
+		</button>
+	);
 	return (
 		<div class="sources">
-			<button type="button" class="chip" aria-expanded={open !== undefined} onClick={() => onSource(open ?? ALL)}>
-				<Icon shape="document" /> {strings.sources} ({documents.length})
-			</button>
-			{open !== undefined && shown.map((passages) => one(passages, props))}
+			<div class="chips" role="group" aria-label={strings.sources}>
+				{documents.length > MOST_CHIPS
+					? chip(ALL, `${strings.sources} (${documents.length})`)
+					: documents.map((passages) => {
+							const [{ citation }] = passages;
+							return chip(citation.document_id, [
+								<span dir="auto">{citation.title}</span>,
+								' ',
+								pagesOf(passages, strings),
+							]);
+						})}
+			</div>
+			{documents.map((passages) => {
+				const isOpen = open === ALL || open === passages[0].citation.document_id;
+				const shown = passages.filter(({ number }) => isOpen || open === String(number));
+				return shown.length > 0 && openDocument(shown, props);
+			})}
 		</div>
 	);
 }
 
-/** The passages by their document, and the documents, in the order in which the text mentions them. */
-export function documentsOf(content: string, citations: readonly Citation[]): Citation[][] {
-	const place = ({ index }: Citation) => {
-		const at = content.indexOf(`[${index}]`);
-		return at < 0 ? content.length + index : at;
-	};
-	const documents = new Map<string, Citation[]>();
-	for (const citation of [...citations].sort((a, b) => place(a) - place(b))) {
-		const key = citation.document_id;
-		documents.set(key, [...(documents.get(key) ?? []), citation]);
+/** The passages by their document, both in the order of their mention. */
+function documentsOf(citations: readonly Citation[]): Array<[Passage, ...Passage[]]> {
+	const documents = new Map<string, [Passage, ...Passage[]]>();
+	for (const [index, citation] of citations.entries()) {
+		const passage = { citation, number: index + 1 };
+		const passages = documents.get(citation.document_id);
+		if (passages) passages.push(passage);
+		else documents.set(citation.document_id, [passage]);
 	}
 	return [...documents.values()];
 }
 
-function one(passages: readonly Citation[], props: SourcesProps): Drawing {
+function pagesOf(passages: readonly Passage[], strings: Strings): Child {
+	const pages = [...new Set(passages.flatMap(({ citation }) => citation.page ?? []))].sort((a, b) => a - b);
+	if (pages.length === 0) return null;
+	return <span class="pages">{strings[pages.length > 1 ? 'pages' : 'page'].replace('{n}', pages.join(', '))}</span>;
+}
+
+function openDocument(passages: readonly Passage[], props: SourcesProps): Drawing {
 	const { strings } = props;
-	const [{ title, url }] = passages as [Citation];
-	const pages = [...new Set(passages.flatMap(({ page }) => page ?? []))].sort((a, b) => a - b);
+	const { title, url } = (passages[0] as Passage).citation;
 	const href = url && safeUrl(url);
 	return (
 		<div class="document">
 			<p class="origin">
-				<b dir="auto">{title}</b>{' '}
-				{pages.length > 0 && (
-					<span>{strings[pages.length > 1 ? 'pages' : 'page'].replace('{n}', pages.join(', '))}</span>
-				)}
+				<b dir="auto">{title}</b> {pagesOf(passages, strings)}
 			</p>
-			{passages.map(({ index, text }) => (
-				<div key={index} class="source" role="group" aria-label={strings.source.replace('{n}', String(index))}>
+			{passages.map(({ citation, number }) => (
+				<div key={number} class="source" role="group" aria-label={strings.source.replace('{n}', String(number))}>
 					<span class="number" aria-hidden="true">
-						{index}
+						{number}
 					</span>
 					{/* The words themselves, which refer to nothing here. */}
 					<blockquote dir="auto" tabindex="0">
-						{richText({ ...props, content: text, cited: [], onSource() {} })}
+						{richText({ ...props, open: undefined, content: citation.text, cited: [], onSource() {} })}
 					</blockquote>
 				</div>
 			))}
