@@ -1,0 +1,16 @@
+// npm run test:long: the tests that npm test runs in a short form, in full: more kills, larger bombs, more generated requests.
+
+import { join } from 'node:path';
+import { main, root, run } from './project.mjs';
+
+const FILES = ['process/webhooks-after-kill', 'knowledge/parsing-bombs', 'conformance/properties'];
+
+await main(async () => {
+	const env = { KILLS: '50', BOMBS: 'full', FC_RUNS: '200' };
+	const { code } = await run(
+		process.execPath,
+		[join(root, '.scripts', 'test.mjs'), ...FILES, ...process.argv.slice(2)],
+		{ env },
+	);
+	return code;
+});
