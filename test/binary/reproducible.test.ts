@@ -7,7 +7,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { executable, skip } from './executable.ts';
 
-const script = new URL('../../.scripts/binary.mjs', import.meta.url);
+const script = new URL('../../scripts/binary.mjs', import.meta.url);
 const build = fileURLToPath(new URL('../../.build/', import.meta.url));
 
 /** What a build from the sources as they are now gives. */

@@ -93,7 +93,7 @@ async function refusedOf(files: Record<string, string>): Promise<Set<string>> {
 				...['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src', 'workers', 'bench', 'test'],
 			),
 		]);
-		const rules = (await import('../../.scripts/source-rules.mjs' as string)) as {
+		const rules = (await import('../../scripts/source-rules.mjs' as string)) as {
 			breachesIn(path: string, read: () => string): string[];
 		};
 		const { summary } = JSON.parse(imports) as { summary: { violations: Array<{ from: string }> } };

@@ -50,7 +50,7 @@ test('nothing of it can write HTML, make code of text, or set a style attribute'
 });
 
 test('what the bundles shorten is no name of the API’s or of a language’s, and is nowhere asked for by its text', async () => {
-	const { PRIVATE_NAMES } = await import(new URL('../../.scripts/widget-bundle.mjs', import.meta.url).href);
+	const { PRIVATE_NAMES } = await import(new URL('../../scripts/widget-bundle.mjs', import.meta.url).href);
 	const names = new Set(Object.keys(english));
 	const collect = (schema: unknown): void => {
 		if (typeof schema !== 'object' || schema === null) return;

@@ -167,7 +167,7 @@ export function workers() {
 
 /** The scripts that decide what a build is. */
 function scripts() {
-	return ['build', 'licences', 'native-parts', 'widget-bundle'].map((name) => `.scripts/${name}.mjs`);
+	return ['build', 'licences', 'native-parts', 'widget-bundle'].map((name) => `scripts/${name}.mjs`);
 }
 
 function readStamp() {

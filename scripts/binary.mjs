@@ -43,7 +43,7 @@ export async function ensureBinary() {
 	if (why !== null) throw new Remedy(why);
 	const outputs = await ensureBuilt();
 	const wanted = fingerprint(
-		[...outputs.map((path) => `.build/${path}`), ...filesBelow('src/binary'), '.scripts/binary.mjs'],
+		[...outputs.map((path) => `.build/${path}`), ...filesBelow('src/binary'), 'scripts/binary.mjs'],
 		...[process.version, process.execPath],
 	);
 	if (isBuilt(wanted)) {

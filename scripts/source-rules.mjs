@@ -24,7 +24,7 @@ const rules = [
 	},
 	{
 		say: 'Finish it, or write an issue.',
-		files: (path) => path !== '.scripts/source-rules.mjs',
+		files: (path) => path !== 'scripts/source-rules.mjs',
 		pattern: /\b(TODO|FIXME|XXX|HACK)\b/,
 		comments: true,
 	},
@@ -43,7 +43,7 @@ const rules = [
 
 /** Every breach as `path:line: sentence`. */
 export function breaches() {
-	const files = ['src', 'workers', 'bench', 'test', 'examples', '.scripts'].flatMap((folder) =>
+	const files = ['src', 'workers', 'bench', 'test', 'examples', 'scripts'].flatMap((folder) =>
 		filesBelow(folder, isCode),
 	);
 	return files.flatMap((path) => breachesIn(path, () => readFileSync(join(root, path), 'utf8')));

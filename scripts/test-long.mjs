@@ -9,7 +9,7 @@ await main(async () => {
 	const env = { KILLS: '50', BOMBS: 'full', FC_RUNS: '200' };
 	const { code } = await run(
 		process.execPath,
-		[join(root, '.scripts', 'test.mjs'), ...FILES, ...process.argv.slice(2)],
+		[join(root, 'scripts', 'test.mjs'), ...FILES, ...process.argv.slice(2)],
 		{ env },
 	);
 	return code;

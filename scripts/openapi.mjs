@@ -17,7 +17,7 @@ export async function ensureDescribed() {
 	const sources = [
 		...filesBelow('src/contract'),
 		...filesBelow('src/base'),
-		'.scripts/openapi.mjs',
+		'scripts/openapi.mjs',
 		'package-lock.json',
 	];
 	const wanted = fingerprint(sources, versionOfPackage());
