@@ -40,6 +40,7 @@ import {
 	type Clock,
 	ClockWatch,
 	createLog,
+	descriptorShares,
 	httpAddress,
 	type Log,
 	localAddress,
@@ -154,11 +155,14 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	});
 	const address = () => settings.public_url ?? localAddress(host, port);
 
+	const shares = descriptorShares();
 	const network = parts.use(
 		overrides.network ??
 			createNetwork({
 				allowPrivateNetwork: settings.allow_private_network,
 				refusedNetworks: settings.refused_networks,
+				endpointConnections: Math.ceil(shares.models / Math.max(settings.providers.length, 1)),
+				fetchConnections: shares.tools,
 			}),
 	);
 	const providers = [...createProviders(settings.providers, { network, clock, log }), ...(overrides.providers ?? [])];
@@ -197,7 +201,9 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		new Retention({ store, conversations, watch: clockWatch, log, everyMs: overrides.retentionMs }),
 	);
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
-	const deliverer = parts.use(new Deliverer({ store, sender, clock, watch: clockWatch, log }));
+	const deliverer = parts.use(
+		new Deliverer({ store, sender, clock, watch: clockWatch, log, atOnce: shares.deliveries }),
+	);
 	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
 	let drainMs = 0;
 	placement.onLost(() => retention.stop());

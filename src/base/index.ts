@@ -3,6 +3,7 @@ export { type Deferred, deferred, pause, withDeadline } from './async.ts';
 export { type Clock, elapsedMs, measuredFrom, systemClock, timestamp, timestampOrNull } from './clock.ts';
 export { ClockWatch } from './clock-watch.ts';
 export { isDeeper } from './depth.ts';
+export { type DescriptorShares, descriptorShares, readLimit } from './descriptor-limit.ts';
 export { makeFolder, syncFolder } from './durable-folder.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, type ErrorExtras, messageOf } from './errors.ts';
 export { EventTimes } from './event-times.ts';

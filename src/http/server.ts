@@ -1,8 +1,7 @@
 import type * as uWS from 'uWebSockets.js';
-import type { Log } from '../base/index.ts';
+import { descriptorShares, type Log } from '../base/index.ts';
 import { createClientAddress } from './client-address.ts';
 import { ConnectionLimit } from './connection-limit.ts';
-import { connectionsOf, descriptorLimit } from './descriptor-limit.ts';
 import { Dispatcher } from './dispatch.ts';
 import { Exchange, type Surroundings } from './exchange.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
@@ -87,7 +86,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		observer: options.observer ?? null,
 		pending,
 	};
-	const connections = new ConnectionLimit(options.maxConnections ?? connectionsOf(descriptorLimit()), options.log);
+	const connections = new ConnectionLimit(options.maxConnections ?? descriptorShares().clients, options.log);
 	let app: uWS.TemplatedApp | null = null;
 	const accept = (res: uWS.HttpResponse, req: uWS.HttpRequest): void => Exchange.accept(res, req, around);
 	return {

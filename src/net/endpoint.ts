@@ -11,6 +11,8 @@ export interface EndpointOptions {
 	maxBodyBytes?: number;
 	/** Bytes of one line of it: whoever reads line by line keeps no more. Default 1 MiB. */
 	maxLineBytes?: number;
+	/** Exchanges at the same time; more wait their turn. Default: no limit. */
+	connections?: number | null;
 }
 
 /**
@@ -46,8 +48,6 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const CONNECT_MS = 10_000;
 /** An idle connection is kept so long, unless the service says otherwise. */
 const KEEP_ALIVE_MS = 30_000;
-/** Streams that are open at the same time; more wait their turn. */
-const CONNECTIONS = 2_000;
 /** Statuses whose answers have no body, by the Fetch Standard (null body status). */
 const NULL_BODY = new Set([204, 205, 304]);
 const LINE_FEED = 10;
@@ -58,11 +58,16 @@ const LINE_FEED = 10;
  * @param baseUrl an http or https URL; its origin is the only one that is connected to
  */
 export function openEndpoint(baseUrl: string, options: EndpointOptions = {}): Endpoint {
-	const { timeoutMs = 15 * 60_000, maxBodyBytes = 32 * 1024 * 1024, maxLineBytes = 1024 * 1024 } = options;
+	const {
+		timeoutMs = 15 * 60_000,
+		maxBodyBytes = 32 * 1024 * 1024,
+		maxLineBytes = 1024 * 1024,
+		connections = null,
+	} = options;
 	const { origin } = new URL(baseUrl);
 	const agent = new Agent({
 		connect: { timeout: CONNECT_MS, autoSelectFamily: true },
-		connections: CONNECTIONS,
+		connections,
 		pipelining: 1,
 		keepAliveTimeout: KEEP_ALIVE_MS,
 		// Every exchange has one deadline, its own.

@@ -1,4 +1,5 @@
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
+import { AppError } from '../base/index.ts';
 import { readAnswers } from './answer-stream.ts';
 import { type Download, type DownloadOptions, download } from './download.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from './endpoint.ts';
@@ -66,6 +67,8 @@ const ANSWER_BYTES: Record<Purpose, number> = {
 	stream: Number.POSITIVE_INFINITY,
 };
 
+/** Streams of one endpoint at the same time. */
+const ENDPOINT_CONNECTIONS = 2_000;
 /** An idle connection is kept for as long as its server says (4 seconds where it does not), but no longer. */
 const KEPT_MS = 10_000;
 /** Beyond so many open connections for one purpose, the next ones are closed once they have been used. */
@@ -76,25 +79,38 @@ export interface NetworkOptions extends GuardOptions {
 	keptAliveMs?: number;
 	/** Connections for one purpose, to whatever servers, that may be kept for the next request. */
 	keptConnections?: number;
+	/** Connections to one endpoint; what asks for more waits. Default: as the endpoint says. */
+	endpointConnections?: number;
+	/** Connections of `fetch`, to whatever servers; one more is refused at once. Default: no limit. */
+	fetchConnections?: number;
 }
 
 /** Opens the way out; disposal ends every connection. */
 export function createNetwork(options: NetworkOptions): Network {
-	const { keptAliveMs = KEPT_MS, keptConnections = KEPT_CONNECTIONS } = options;
+	const { keptAliveMs = KEPT_MS, fetchConnections = Number.POSITIVE_INFINITY } = options;
+	const { endpointConnections = Number.POSITIVE_INFINITY } = options;
 	const guard = createGuard(options);
 	function agentFor(purpose: Purpose): Dispatcher {
+		const most = purpose === 'stream' ? fetchConnections : Number.POSITIVE_INFINITY;
+		const keptConnections = Math.min(options.keptConnections ?? KEPT_CONNECTIONS, most / 2);
+		/** Or being opened. */
 		let open = 0;
-		const connect: buildConnector.connector = (target, callback) =>
+		const connect: buildConnector.connector = (target, callback) => {
+			if (open >= most) {
+				callback(tooManyConnections(), null);
+				return;
+			}
+			open++;
 			guard.connect(target, (...result) => {
 				const [error, socket] = result;
 				if (error === null) {
-					open++;
 					socket.once('close', () => open--);
 					// Of a stream also the request may come in pieces.
 					if (purpose !== 'stream') readAnswers(socket, ANSWER_BYTES[purpose]);
-				}
+				} else open--;
 				callback(...result);
 			});
+		};
 		const agent = new Agent({
 			connect,
 			connections: CONNECTIONS_PER_ORIGIN[purpose],
@@ -120,7 +136,8 @@ export function createNetwork(options: NetworkOptions): Network {
 		post: (url, options) => post(guard, agents.post, url, options),
 		fetch: (url, init = {}, rules) => guardedFetch(guard, agents.stream, url, init, rules),
 		endpoint(baseUrl, rules) {
-			const opened = openEndpoint(baseUrl, rules);
+			const connections = Math.min(rules?.connections ?? ENDPOINT_CONNECTIONS, endpointConnections);
+			const opened = openEndpoint(baseUrl, { ...rules, connections });
 			const endpoint: Endpoint = {
 				fetch: opened.fetch,
 				async [Symbol.asyncDispose]() {
@@ -137,4 +154,9 @@ export function createNetwork(options: NetworkOptions): Network {
 			await Promise.all([...Object.values(agents).map((agent) => agent.destroy()), ...opened]);
 		},
 	};
+}
+
+function tooManyConnections(): AppError {
+	const sentence = 'This server has too many connections to other servers open. Try again later.';
+	return new AppError('unavailable', sentence, { retry_after: 5 });
 }

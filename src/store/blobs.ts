@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { AppError, KeyedLock, makeFolder, syncFolder } from '../base/index.ts';
+import { AppError, descriptorShares, KeyedLock, makeFolder, syncFolder } from '../base/index.ts';
 
 /** Bytes that were taken in but belong to nothing yet. Keep or discard them. */
 export interface IncomingBlob {
@@ -20,6 +20,8 @@ export interface IncomingBlob {
 }
 
 const HEAD_BYTES = 64 * 1024;
+/** The beginning of each is in memory. */
+const MOST_RECEIVED = 1_024;
 /** Room that must be there before a disk that was full counts as well again: small uploads and commits fit. */
 const PROBE_BYTES = 1024 * 1024;
 
@@ -29,10 +31,20 @@ export class BlobStore {
 	readonly #incoming: string;
 	readonly #locks = new KeyedLock();
 	readonly #onFailure: (error: unknown) => void;
+	readonly #most: number;
+	#receiving = 0;
 
-	/** @param onFailure receives each error of a write */
-	constructor(folder: string, onFailure: (error: unknown) => void = () => {}) {
+	/**
+	 * @param onFailure receives each error of a write
+	 * @param most files that are received at once: each is an open file for as long as its sender takes
+	 */
+	constructor(
+		folder: string,
+		onFailure: (error: unknown) => void = () => {},
+		most = Math.min(descriptorShares().uploads, MOST_RECEIVED),
+	) {
 		this.#onFailure = onFailure;
+		this.#most = most;
 		this.#folder = folder;
 		this.#incoming = join(folder, 'incoming');
 	}
@@ -53,8 +65,23 @@ export class BlobStore {
 		return join(this.#folder, hash.slice(0, 2), hash);
 	}
 
-	/** Streams bytes to disk, hashing on the way. On failure nothing is left behind. */
+	/**
+	 * Streams bytes to disk, hashing on the way. On failure nothing is left behind.
+	 * @throws AppError `unavailable` where too many are received already, or the disk fails
+	 */
 	async receive(source: Readable | AsyncIterable<Uint8Array>): Promise<IncomingBlob> {
+		if (this.#receiving >= this.#most) {
+			throw new AppError('unavailable', 'Too many files are being received at once. Try again.', { retry_after: 5 });
+		}
+		this.#receiving++;
+		try {
+			return await this.#receive(source);
+		} finally {
+			this.#receiving--;
+		}
+	}
+
+	async #receive(source: Readable | AsyncIterable<Uint8Array>): Promise<IncomingBlob> {
 		const temporary = join(this.#incoming, randomUUID());
 		const hash = createHash('sha256');
 		const head: Buffer[] = [];

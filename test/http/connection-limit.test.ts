@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import type { Log } from '../../src/base/index.ts';
-import { connectionsOf, readLimit } from '../../src/http/descriptor-limit.ts';
 import { codeOf, eventually, Peer, start } from './harness.ts';
 
 const GET = 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -39,18 +38,4 @@ test('a connection beyond the limit is answered 503 and closed, and one that end
 	const later = new Peer(t, port);
 	later.send(GET);
 	await later.untilText('hello');
-});
-
-test('clients get what files, database and workers do not need of the descriptors', () => {
-	assert.equal(connectionsOf(1024), 768);
-	assert.equal(connectionsOf(200), 100);
-	assert.equal(connectionsOf(1_048_576), 1_048_576 - 4096);
-	assert.equal(connectionsOf(Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY);
-	const limits = [
-		'Limit                     Soft Limit           Hard Limit           Units     ',
-		'Max processes             7873                 7873                 processes ',
-		'Max open files            1024                 4096                 files     ',
-	];
-	assert.equal(readLimit(limits.join('\n')), 1024);
-	assert.equal(readLimit(limits.join('\n').replace('1024', 'unlimited')), Number.POSITIVE_INFINITY);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createNetwork } from '../../src/net/index.ts';
+import { until } from '../support/until.ts';
 import { httpServer, tcpServer } from './servers.ts';
 
 const open = () => createNetwork({ allowPrivateNetwork: true });
@@ -83,4 +84,21 @@ test('a caller that gives up is told its own reason, whether or not there is a c
 		setImmediate(() => giveUp.abort(new Error('enough')));
 		await assert.rejects(answer, { message: 'enough' }, url);
 	}
+});
+
+test('beyond the limit of connections a fetch is refused at once; one that has ended makes room', async () => {
+	const held: { end(): void }[] = [];
+	await using server = await httpServer((_request, response) => {
+		response.write('begun');
+		held.push(response);
+	});
+	await using network = createNetwork({ allowPrivateNetwork: true, fetchConnections: 2 });
+	const fetch = () => network.fetch(server.origin);
+	const [first, second] = await Promise.all([fetch(), fetch()]);
+	await assert.rejects(fetch(), { code: 'unavailable', message: /too many connections/ });
+	for (const response of held.splice(0)) response.end();
+	assert.deepEqual([await first?.text(), await second?.text()], ['begun', 'begun']);
+	const third = await until('there is room', () => fetch().catch(() => undefined));
+	held[0]?.end();
+	assert.equal(await third.text(), 'begun');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import { BlobStore } from '../../src/store/index.ts';
@@ -45,6 +45,22 @@ test('an empty file is a blob like any other', async (t) => {
 	assert.deepEqual([blob.hash, blob.size, blob.head.length], [sha256(Buffer.alloc(0)), 0, 0]);
 	await blob.keep();
 	assert.equal((await readFile(blobs.path(blob.hash))).length, 0);
+});
+
+test('beyond the limit of files that are received at once one more is refused; one that has ended makes room', async (t) => {
+	const folder = join(await temporaryPlace(t), 'blobs');
+	const blobs = new BlobStore(folder, undefined, 2);
+	await blobs.prepare({ alone: true });
+	const sources = [new PassThrough(), new PassThrough()] as const;
+	const running = sources.map((source) => blobs.receive(source));
+	await assert.rejects(blobs.receive(Readable.from(['more'])), { code: 'unavailable', retry_after: 5 });
+	const left = assert.rejects(running[1] as Promise<unknown>, /has left/);
+	sources[0].end('one');
+	sources[1].destroy(new Error('the sender has left'));
+	assert.equal((await running[0])?.size, 3);
+	await left;
+	const further = await Promise.all(['a', 'b'].map((text) => blobs.receive(Readable.from([Buffer.from(text)]))));
+	assert.equal(further.length, 2);
 });
 
 test('the same bytes twice are one blob; different ones are two', async (t) => {

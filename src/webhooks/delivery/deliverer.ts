@@ -8,7 +8,7 @@ import { Attempts } from './attempts.ts';
 import { Health } from './health.ts';
 import { Lane, type LaneParts } from './lane.ts';
 import { isDue } from './schedule.ts';
-import { Slots } from './slots.ts';
+import { Slots, type SlotsOptions } from './slots.ts';
 import { Tidying } from './tidying.ts';
 
 export interface DelivererOptions {
@@ -20,6 +20,8 @@ export interface DelivererOptions {
 	alarms?: Alarms;
 	/** From 0 up to 1. */
 	random?: () => number;
+	/** Attempts that may be under way at a time, where that is less than would be otherwise. */
+	atOnce?: number;
 }
 
 /** Attempts that are under way at a time. */
@@ -27,6 +29,7 @@ const SLOTS = {
 	sound: { count: 300, share: 200, further: 100 },
 	poor: { count: 75, share: 50, further: 25 },
 } as const;
+const MOST_AT_ONCE = SLOTS.sound.count + SLOTS.poor.count;
 /** Endpoints of which is known how they have answered lately. */
 const KNOWN = 10_000;
 /** Endpoints that are woken in one turn of the event loop. */
@@ -60,7 +63,8 @@ export class Deliverer implements AsyncDisposable {
 	#listening = () => {};
 	#draining = false;
 
-	constructor({ store, sender, clock, watch, log, alarms = systemAlarms, random = Math.random }: DelivererOptions) {
+	constructor(options: DelivererOptions) {
+		const { store, sender, clock, watch, log, alarms = systemAlarms, random = Math.random } = options;
 		this.#store = store;
 		this.#clock = clock;
 		this.#log = log;
@@ -69,7 +73,7 @@ export class Deliverer implements AsyncDisposable {
 		this.#parts = {
 			store,
 			attempts: new Attempts({ store, sender, clock, watch, log, random, onFenced }),
-			slots: { sound: new Slots(SLOTS.sound), poor: new Slots(SLOTS.poor) },
+			slots: slotsWithin(options.atOnce ?? Number.POSITIVE_INFINITY),
 			clock,
 			watch,
 			alarms,
@@ -181,4 +185,13 @@ export class Deliverer implements AsyncDisposable {
 		this.#tidying.stop();
 		void this.drain();
 	}
+}
+
+/** Slots for so many attempts at once, divided in the same way whatever their number. */
+function slotsWithin(atOnce: number): LaneParts['slots'] {
+	const scale = Math.min(1, atOnce / MOST_AT_ONCE);
+	const part = (number: number) => Math.max(1, Math.floor(number * scale));
+	const slots = ({ count, share, further }: SlotsOptions) =>
+		new Slots({ count: part(count), share: part(share), further: part(further) });
+	return { sound: slots(SLOTS.sound), poor: slots(SLOTS.poor) };
 }
