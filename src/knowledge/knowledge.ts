@@ -9,7 +9,8 @@ import { KnownModels, PaidVectors, QuestionVectors } from './embedding/index.ts'
 import { Ingest } from './ingest/ingest.ts';
 import { JobLoop } from './job-loop.ts';
 import { markForReindex } from './mark-for-reindex.ts';
-import { REBUILD, Rebuild } from './rebuild/rebuild.ts';
+import { Rebuild } from './rebuild/rebuild.ts';
+import { REBUILD, type RebuildRequests, requestRebuild, stopRebuild } from './rebuild/request-rebuild.ts';
 import { Training } from './training/training.ts';
 
 export interface KnowledgeDependencies {
@@ -47,7 +48,7 @@ export class Knowledge implements AsyncDisposable {
 	readonly documents: Documents;
 	readonly #store: KnowledgeDependencies['store'];
 	readonly #pool: Pool;
-	readonly #rebuild: Rebuild;
+	readonly #rebuilds: RebuildRequests;
 	readonly #jobs: JobLoop;
 	readonly #log: Log;
 	readonly #embedders: Embedders;
@@ -74,8 +75,8 @@ export class Knowledge implements AsyncDisposable {
 			largeTrainings,
 		};
 		this.documents = documents;
-		this.#rebuild = new Rebuild(parts);
-		const work = [new Ingest(parts), new Training(parts), this.#rebuild];
+		this.#rebuilds = parts;
+		const work = [new Ingest(parts), new Training(parts), new Rebuild(parts)];
 		this.#jobs = new JobLoop({ ...parts, work });
 	}
 
@@ -107,7 +108,7 @@ export class Knowledge implements AsyncDisposable {
 		knowledgeBaseId: string,
 		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
 	): Promise<KnowledgeBaseRecord> {
-		const record = await this.#rebuild.ask(knowledgeBaseId, receipt);
+		const record = await requestRebuild(this.#rebuilds, knowledgeBaseId, receipt);
 		this.#jobs.wake();
 		return record;
 	}
@@ -122,7 +123,7 @@ export class Knowledge implements AsyncDisposable {
 		knowledgeBaseId: string,
 		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
 	): Promise<KnowledgeBaseRecord> {
-		return this.#rebuild.stop(knowledgeBaseId, receipt);
+		return stopRebuild(this.#rebuilds, knowledgeBaseId, receipt);
 	}
 
 	/** The best passages of several knowledge bases for a query; none where they hold nothing. */

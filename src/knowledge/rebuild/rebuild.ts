@@ -1,15 +1,7 @@
 import { AppError, type KeyedLock, type Log, Lru, messageOf, newId, pause, shortageOf } from '../../base/index.ts';
 import { type Embedders, isOfProvider } from '../../models/index.ts';
-import {
-	type Commit,
-	decideAndCommit,
-	type IdempotencyRecord,
-	type Job,
-	type KnowledgeBaseRecord,
-	versionOf,
-	type Write,
-} from '../../store/index.ts';
-import { type Documents, INGEST } from '../documents.ts';
+import { type Commit, decideAndCommit, type Job, type KnowledgeBaseRecord, versionOf } from '../../store/index.ts';
+import type { Documents } from '../documents.ts';
 import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.ts';
 import { reasonOf } from '../ingest/fail-document.ts';
 import { retryDelay, type Work } from '../job-loop.ts';
@@ -17,6 +9,7 @@ import { problemOf, recount } from '../status.ts';
 import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from '../training/build-basis.ts';
 import { SMALL } from '../training/growth.ts';
 import { coverage, Filling } from './fill-generation.ts';
+import { endRebuild, openGeneration, REBUILD } from './request-rebuild.ts';
 import { swapGeneration } from './swap-generation.ts';
 
 export interface RebuildDependencies
@@ -29,9 +22,6 @@ export interface RebuildDependencies
 	indexing: KeyedLock;
 	retryMs: number;
 }
-
-/** The kind of job that builds a knowledge base's index anew. */
-export const REBUILD = 'rebuild';
 
 /** Rebuilds side by side: one that takes hours must not keep all others waiting. */
 const ROOM = 2;
@@ -70,38 +60,6 @@ export class Rebuild implements Work {
 		this.#deps = deps;
 	}
 
-	/**
-	 * Asks for a rebuild, with the job and the empty generation in the same commit; where one runs, that is the one, and where
-	 * it waits it waits no longer. Nor do documents: what they wait for may be what is rebuilt for.
-	 * @param receipt the answer that repeats shall get, made of the record as it was stored
-	 * @throws AppError `not_found`
-	 */
-	ask(
-		knowledgeBaseId: string,
-		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
-	): Promise<KnowledgeBaseRecord> {
-		const { store, clock, embedders } = this.#deps;
-		return decideAndCommit(store, async () => {
-			const record = await store.get('knowledge_bases', knowledgeBaseId);
-			if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
-			const hasten = [REBUILD, INGEST].map((kind) => ({ op: 'hasten', kind, group: record.id }) as const);
-			if (record.rebuilding !== null) return { commit: { jobs: hasten }, result: record };
-			const now = clock.now();
-			const { set, write, jobs } =
-				record.documents_total === 0 ? emptied(record, now) : begun(record, embedders.configured);
-			const counts = recount(record, {}, now, set);
-			const next = { ...record, ...set, updated_at: now, version: record.version + 1 };
-			const commit: Commit = {
-				expect: [versionOf('knowledge_bases', record)],
-				write: [...write, counts.write],
-				events: counts.events,
-				jobs: [...jobs, ...hasten],
-				idempotency: receipt?.(next),
-			};
-			return { commit, result: next };
-		});
-	}
-
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
 		const { store } = this.#deps;
 		const generation = await this.#generationOf(job.ref);
@@ -113,28 +71,6 @@ export class Rebuild implements Work {
 			if ((await store.get('knowledge_bases', job.ref))?.rebuilding === generation) throw error;
 		}
 		await store.commit({ jobs: [{ op: 'settle', id: job.id }] });
-	}
-
-	/**
-	 * Ends a rebuild, whether it is in hand or waits; the record as it is then. What is in hand finds nothing to go on with.
-	 * Where there is none, nothing happens.
-	 * @param receipt the answer that repeats shall get, made of the record as it was stored
-	 * @throws AppError `not_found`
-	 */
-	stop(
-		knowledgeBaseId: string,
-		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
-	): Promise<KnowledgeBaseRecord> {
-		const { store, clock } = this.#deps;
-		return decideAndCommit(store, async () => {
-			const record = await store.get('knowledge_bases', knowledgeBaseId);
-			if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
-			if (record.rebuilding === null) return { commit: null, result: record };
-			const { commit, result } = ended(record, null, clock.now());
-			commit.jobs = [{ op: 'settle_all', ref: record.id, kind: REBUILD }];
-			commit.idempotency = receipt?.(result);
-			return { commit, result };
-		});
 	}
 
 	/**
@@ -269,7 +205,7 @@ export class Rebuild implements Work {
 			const record = await store.get('knowledge_bases', job.ref);
 			const jobs = [{ op: 'settle', id: job.id } as const];
 			if (!this.#isOf(job, record)) return { commit: { jobs }, result: false };
-			const { commit } = ended(record, reasonOf(error, NOT_BUILT), clock.now());
+			const { commit } = endRebuild(record, reasonOf(error, NOT_BUILT), clock.now());
 			return { commit: { ...commit, jobs }, result: true };
 		});
 		if (!givenUp) return;
@@ -277,59 +213,4 @@ export class Rebuild implements Work {
 	}
 }
 
-/** What a commit holds that begins a rebuild, or makes do without one. */
-type Asked = Required<Pick<Commit, 'write' | 'jobs'>> & { set: Parameters<typeof recount>[3] & object };
-
-function begun(record: KnowledgeBaseRecord, embedder: string): Asked {
-	const { id } = record;
-	const rebuilding = newId('generation');
-	return {
-		set: { rebuilding, problem: null },
-		write: [openGeneration(record, rebuilding, embedder)],
-		jobs: [{ op: 'enqueue', job: { id: newId('job'), kind: REBUILD, ref: id, group: id, due_at: 0 } }],
-	};
-}
-
-function openGeneration({ id }: KnowledgeBaseRecord, generation: string, embedder: string): Write {
-	return { op: 'index.open_generation', generation, knowledge_base_id: id, embedder };
-}
-
-/** The commit with which a rebuild ends before its time, without its jobs, and the record as it is then. */
-function ended(
-	record: KnowledgeBaseRecord,
-	problem: KnowledgeBaseRecord['problem'],
-	now: number,
-): { commit: Commit; result: KnowledgeBaseRecord } {
-	const set = { rebuilding: null, problem };
-	const counts = recount(record, {}, now, set);
-	const drop: Write[] =
-		record.rebuilding === null ? [] : [{ op: 'index.drop_generation', generation: record.rebuilding }];
-	return {
-		commit: {
-			expect: [versionOf('knowledge_bases', record)],
-			write: [counts.write, ...drop],
-			events: counts.events,
-		},
-		result: { ...record, ...set, updated_at: now, version: record.version + 1 },
-	};
-}
-
 const NOT_BUILT = 'The index could not be built; the server’s log tells more.';
-
-/** Without documents there is nothing to build: the index is none, at once. */
-function emptied({ generation }: KnowledgeBaseRecord, now: number): Asked {
-	const write: Write[] = generation === null ? [] : [{ op: 'index.drop_generation', generation }];
-	return {
-		set: {
-			generation: null,
-			embedder: null,
-			reindex_reason: null,
-			problem: null,
-			last_indexed_at: now,
-			trained_at: null,
-			training_asked_at: null,
-		},
-		write,
-		jobs: [],
-	};
-}

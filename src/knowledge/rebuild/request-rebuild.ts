@@ -1,0 +1,133 @@
+import { AppError, type Clock, newId } from '../../base/index.ts';
+import type { Embedders } from '../../models/index.ts';
+import {
+	type Commit,
+	decideAndCommit,
+	type IdempotencyRecord,
+	type KnowledgeBaseRecord,
+	type Store,
+	versionOf,
+	type Write,
+} from '../../store/index.ts';
+import { INGEST } from '../documents.ts';
+import { recount } from '../status.ts';
+
+/** The kind of job that builds a knowledge base's index anew. */
+export const REBUILD = 'rebuild';
+
+/** What requests to begin and to end rebuilds need. */
+export interface RebuildRequests {
+	store: Store;
+	clock: Clock;
+	embedders: Embedders;
+}
+
+/**
+ * Requests a rebuild: its job and its empty generation are stored in one commit. Where a rebuild exists already, no second one
+ * begins. A rebuild that waits, and documents that wait, are due at once: what they wait for may be why the rebuild is requested.
+ * @param receipt the answer that repeats shall get, made of the record as it was stored
+ * @throws AppError `not_found`
+ */
+export function requestRebuild(
+	{ store, clock, embedders }: RebuildRequests,
+	knowledgeBaseId: string,
+	receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
+): Promise<KnowledgeBaseRecord> {
+	return decideAndCommit(store, async () => {
+		const record = await store.get('knowledge_bases', knowledgeBaseId);
+		if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
+		const hasten = [REBUILD, INGEST].map((kind) => ({ op: 'hasten', kind, group: record.id }) as const);
+		if (record.rebuilding !== null) return { commit: { jobs: hasten }, result: record };
+		const now = clock.now();
+		const { set, write, jobs } =
+			record.documents_total === 0 ? emptied(record, now) : begun(record, embedders.configured);
+		const counts = recount(record, {}, now, set);
+		const next = { ...record, ...set, updated_at: now, version: record.version + 1 };
+		const commit: Commit = {
+			expect: [versionOf('knowledge_bases', record)],
+			write: [...write, counts.write],
+			events: counts.events,
+			jobs: [...jobs, ...hasten],
+			idempotency: receipt?.(next),
+		};
+		return { commit, result: next };
+	});
+}
+
+/**
+ * Ends a rebuild, whether it is in hand or waits; the record as it is then. What is in hand finds nothing to go on with.
+ * Where there is none, nothing happens.
+ * @param receipt the answer that repeats shall get, made of the record as it was stored
+ * @throws AppError `not_found`
+ */
+export function stopRebuild(
+	{ store, clock }: Pick<RebuildRequests, 'store' | 'clock'>,
+	knowledgeBaseId: string,
+	receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
+): Promise<KnowledgeBaseRecord> {
+	return decideAndCommit(store, async () => {
+		const record = await store.get('knowledge_bases', knowledgeBaseId);
+		if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
+		if (record.rebuilding === null) return { commit: null, result: record };
+		const { commit, result } = endRebuild(record, null, clock.now());
+		commit.jobs = [{ op: 'settle_all', ref: record.id, kind: REBUILD }];
+		commit.idempotency = receipt?.(result);
+		return { commit, result };
+	});
+}
+
+/** What a commit holds that begins a rebuild, or makes do without one. */
+type Asked = Required<Pick<Commit, 'write' | 'jobs'>> & { set: Parameters<typeof recount>[3] & object };
+
+function begun(record: KnowledgeBaseRecord, embedder: string): Asked {
+	const { id } = record;
+	const rebuilding = newId('generation');
+	return {
+		set: { rebuilding, problem: null },
+		write: [openGeneration(record, rebuilding, embedder)],
+		jobs: [{ op: 'enqueue', job: { id: newId('job'), kind: REBUILD, ref: id, group: id, due_at: 0 } }],
+	};
+}
+
+/** The write that opens an empty generation for a rebuild. */
+export function openGeneration({ id }: KnowledgeBaseRecord, generation: string, embedder: string): Write {
+	return { op: 'index.open_generation', generation, knowledge_base_id: id, embedder };
+}
+
+/** The commit with which a rebuild ends before its time, without its jobs, and the record as it is then. */
+export function endRebuild(
+	record: KnowledgeBaseRecord,
+	problem: KnowledgeBaseRecord['problem'],
+	now: number,
+): { commit: Commit; result: KnowledgeBaseRecord } {
+	const set = { rebuilding: null, problem };
+	const counts = recount(record, {}, now, set);
+	const drop: Write[] =
+		record.rebuilding === null ? [] : [{ op: 'index.drop_generation', generation: record.rebuilding }];
+	return {
+		commit: {
+			expect: [versionOf('knowledge_bases', record)],
+			write: [counts.write, ...drop],
+			events: counts.events,
+		},
+		result: { ...record, ...set, updated_at: now, version: record.version + 1 },
+	};
+}
+
+/** Without documents there is nothing to build: the index is none, at once. */
+function emptied({ generation }: KnowledgeBaseRecord, now: number): Asked {
+	const write: Write[] = generation === null ? [] : [{ op: 'index.drop_generation', generation }];
+	return {
+		set: {
+			generation: null,
+			embedder: null,
+			reindex_reason: null,
+			problem: null,
+			last_indexed_at: now,
+			trained_at: null,
+			training_asked_at: null,
+		},
+		write,
+		jobs: [],
+	};
+}
