@@ -38,6 +38,14 @@ export function retryDelay(retryMs: number, failures: number): number {
 	return Math.min(LONGEST_DELAY_MS, retryMs * 2 ** (failures - 1));
 }
 
+/** Nothing announces the end of a shortage, so work that waits for it is tried at least this often. */
+const LONGEST_SHORTAGE_DELAY_MS = 60_000;
+
+/** Milliseconds until a job is tried again that has met a shortage of the system so often: a minute at most. */
+export function shortageDelay(retryMs: number, failures: number): number {
+	return Math.min(LONGEST_SHORTAGE_DELAY_MS, retryDelay(retryMs, failures));
+}
+
 /** Takes jobs from the store as long as it lives, and has each kind of them done as many at a time as there is room for. */
 export class JobLoop implements AsyncDisposable {
 	readonly #store: Pick<Store, 'jobs'>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog, deferred, newId } from '../../src/base/index.ts';
-import { JobLoop, type Work } from '../../src/knowledge/job-loop.ts';
+import { JobLoop, retryDelay, shortageDelay, type Work } from '../../src/knowledge/job-loop.ts';
 import type { Job } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 
@@ -112,4 +112,11 @@ test('how often a job has failed is counted from one attempt to the next', async
 	loop.start();
 	await until('it has failed four times', () => told.length === 4);
 	assert.deepEqual(told, [1, 2, 3, 4]);
+});
+
+test('what has failed often waits a quarter of an hour at most, what meets a shortage of the system a minute', () => {
+	const seconds = (delay: typeof retryDelay) =>
+		[1, 2, 3, 4, 5, 9, 1000].map((failures) => delay(5_000, failures) / 1000);
+	assert.deepEqual(seconds(retryDelay), [5, 10, 20, 40, 80, 900, 900]);
+	assert.deepEqual(seconds(shortageDelay), [5, 10, 20, 40, 60, 60, 60]);
 });

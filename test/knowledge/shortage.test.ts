@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import test from 'node:test';
+import Database from 'better-sqlite3';
 import { AppError } from '../../src/base/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
 import { until } from '../support/until.ts';
@@ -72,5 +74,25 @@ test('a rebuild waits for the end of a shortage, keeps what it has built, and ma
 		const after = await room.settled(base);
 		assert.notEqual(after.generation, before.generation);
 		assert.deepEqual([after.generation, after.documents_failed, after.problem], [rebuilding, 0, null]);
+	}
+});
+
+test('a document and a rebuild that wait for the end of a shortage are tried again within a minute', async (t) => {
+	await using room = await openRoom({ retryMs: 1_000_000 });
+	const { knowledge, pool } = room;
+	knowledge.start();
+	const base = await room.newBase();
+	await room.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
+	await room.settled(base);
+	const database = new Database(join(room.dataDir, 'parley.db'), { readonly: true });
+	t.after(() => database.close());
+	const due = database.prepare('SELECT due_at FROM jobs WHERE kind = ? AND due_at > 0').pluck();
+	pool.parseFailure = () => failing('ENOSPC');
+	const begun = Date.now();
+	await room.add(base, 'ink.txt', 'The kettle holds no ink.');
+	await knowledge.reindex(base);
+	for (const kind of ['ingest', 'rebuild']) {
+		const at = await until(`the job "${kind}" waits`, () => due.get(kind) as number | undefined);
+		assert.ok(at > begun && at <= Date.now() + 60_000, kind);
 	}
 });

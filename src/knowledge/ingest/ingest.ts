@@ -10,7 +10,7 @@ import {
 } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
 import { type EmbeddingDependencies, EmbeddingFailure, isSuperseded, prepareVectors } from '../embedding/index.ts';
-import { retryDelay, type Work } from '../job-loop.ts';
+import { retryDelay, shortageDelay, type Work } from '../job-loop.ts';
 import { isPending, problemOf } from '../status.ts';
 import { titleOf } from './built-document.ts';
 import { failDocument, reasonOf, verdict } from './fail-document.ts';
@@ -91,16 +91,16 @@ export class Ingest implements Work {
 			const attempts = document.attempts + 1;
 			const reason = verdict(error, attempts);
 			const shortage = shortageOf(error);
-			const postpone = (times: number) =>
-				({ op: 'postpone', id: job.id, due_at: now + retryDelay(retryMs, times) }) as const;
+			const postpone = (ms: number) => ({ op: 'postpone', id: job.id, due_at: now + ms }) as const;
+			const waitMs = (shortage ? shortageDelay : retryDelay)(retryMs, failures);
 			const commit: Commit = reason
 				? { ...failDocument(knowledgeBase, document, reason, now), jobs: [settle] }
 				: shortage || isWorthWaiting(error)
-					? { ...keepWaiting(knowledgeBase, document, shortage ?? error, now), jobs: [postpone(failures)] }
+					? { ...keepWaiting(knowledgeBase, document, shortage ?? error, now), jobs: [postpone(waitMs)] }
 					: {
 							expect: [versionOf('documents', document)],
 							write: [{ op: 'patch', kind: 'documents', id: document.id, set: { attempts, updated_at: now } }],
-							jobs: [postpone(attempts)],
+							jobs: [postpone(retryDelay(retryMs, attempts))],
 						};
 			return { commit, result: undefined };
 		});

@@ -4,7 +4,7 @@ import { type Commit, decideAndCommit, type Job, type KnowledgeBaseRecord, versi
 import type { Documents } from '../documents.ts';
 import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.ts';
 import { reasonOf } from '../ingest/fail-document.ts';
-import { retryDelay, type Work } from '../job-loop.ts';
+import { retryDelay, shortageDelay, type Work } from '../job-loop.ts';
 import { problemOf, recount } from '../status.ts';
 import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from '../training/build-basis.ts';
 import { SMALL } from '../training/growth.ts';
@@ -82,7 +82,7 @@ export class Rebuild implements Work {
 		const { passing, others } = await this.#setback(job, error);
 		if (isOfProvider(error)) return this.#wait(job, error, retryDelay(retryMs, passing));
 		const shortage = shortageOf(error);
-		if (shortage) return this.#wait(job, shortage, retryDelay(retryMs, passing));
+		if (shortage) return this.#wait(job, shortage, shortageDelay(retryMs, passing));
 		const isLasting = error instanceof AppError && error.code === 'model_error';
 		if (isLasting || others >= ATTEMPTS) return this.#giveUp(job, error);
 		return this.#postpone(job, retryDelay(retryMs, others));

@@ -8,7 +8,7 @@ import {
 	type KnowledgeBaseRecord,
 	versionOf,
 } from '../../store/index.ts';
-import { retryDelay, type Work } from '../job-loop.ts';
+import { retryDelay, shortageDelay, type Work } from '../job-loop.ts';
 import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from './build-basis.ts';
 import { GROWTH, TRAIN, worthTraining } from './growth.ts';
 
@@ -57,8 +57,9 @@ export class Training implements Work {
 	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
 		const { store, clock, retryMs } = this.#deps;
 		const lasting = error instanceof AppError && error.code !== 'unavailable';
-		const again = shortageOf(error) !== null || (!lasting && failures < ATTEMPTS);
-		const due_at = clock.now() + retryDelay(retryMs, failures);
+		const isShortage = shortageOf(error) !== null;
+		const again = isShortage || (!lasting && failures < ATTEMPTS);
+		const due_at = clock.now() + (isShortage ? shortageDelay : retryDelay)(retryMs, failures);
 		await store.commit({ jobs: [again ? { op: 'postpone', id: job.id, due_at } : { op: 'settle', id: job.id }] });
 	}
 
