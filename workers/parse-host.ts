@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { Piscina } from 'piscina';
-import { lowerProcessPriority, messageOf } from '../src/base/index.ts';
+import { CpuBudgets, lowerProcessPriority, messageOf } from '../src/base/index.ts';
 import type {
 	FromParseHost,
 	ParsedChunk,
@@ -16,6 +16,8 @@ import type {
 const PART = 128 * 1024;
 /** Idle threads end after this time; the server ends the whole process soon after. */
 const IDLE_MS = 30_000;
+/** How often the processor time of documents is looked at while there are any (ms). */
+const LOOK_MS = 100;
 /** Where memory runs out, Linux is to end this process rather than the server or another program (-1000 to 1000). */
 const OOM_SCORE = '800';
 
@@ -27,11 +29,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 let pool: Piscina<ParseJob, WorkerAnswer<ParsedDocument>> | undefined;
+let budgets: CpuBudgets<number> | undefined;
 const running = new Map<number, AbortController>();
+let look: NodeJS.Timeout | undefined;
 
 process.on('message', (message: ToParseHost) => {
 	if (message.type === 'start') {
-		const { worker, threads, heapMb } = message;
+		const { worker, threads, heapMb, cpuMs } = message;
+		budgets = new CpuBudgets(cpuMs);
 		pool = new Piscina({
 			filename: worker.file,
 			execArgv: worker.execArgv,
@@ -53,6 +58,8 @@ process.on('message', (message: ToParseHost) => {
 async function parse(id: number, job: ParseJob): Promise<void> {
 	const cancel = new AbortController();
 	running.set(id, cancel);
+	budgets?.begin(id);
+	look ??= setInterval(endOverdrawn, LOOK_MS);
 	try {
 		if (!pool) throw new Error('A document came before the start.');
 		const answer = await pool.run(job, { signal: cancel.signal });
@@ -69,6 +76,19 @@ async function parse(id: number, job: ParseJob): Promise<void> {
 		send({ type: 'failure', id, code: typeof code === 'string' ? code : null, message: messageOf(error) });
 	} finally {
 		running.delete(id);
+		budgets?.end(id);
+		if (running.size === 0) {
+			clearInterval(look);
+			look = undefined;
+		}
+	}
+}
+
+/** Ends the documents that have taken more processor time than they may. */
+function endOverdrawn(): void {
+	for (const id of budgets?.overdrawn() ?? []) {
+		send({ type: 'overtime', id });
+		running.get(id)?.abort();
 	}
 }
 

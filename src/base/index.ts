@@ -2,6 +2,7 @@ export { lineOf } from './address-line.ts';
 export { type Deferred, deferred, pause, withDeadline } from './async.ts';
 export { type Clock, elapsedMs, measuredFrom, systemClock, timestamp, timestampOrNull } from './clock.ts';
 export { ClockWatch } from './clock-watch.ts';
+export { CpuBudgets } from './cpu-budgets.ts';
 export { isDeeper } from './depth.ts';
 export { type DescriptorShares, descriptorShares, readLimit } from './descriptor-limit.ts';
 export { makeFolder, syncFolder } from './durable-folder.ts';

@@ -9,6 +9,8 @@ export type ToParseHost =
 			threads: number;
 			/** The heap of one thread (MB). */
 			heapMb: number;
+			/** The processor time that one document may take (ms). */
+			cpuMs: number;
 	  }
 	| { type: 'parse'; id: number; job: ParseJob }
 	/** Ends a job whose answer is not waited for any more. */
@@ -22,6 +24,8 @@ export type FromParseHost =
 	| { type: 'chunks'; id: number; chunks: ParsedChunk[] }
 	/** The answer, without the chunks: those came before. */
 	| { type: 'answer'; id: number; answer: WorkerAnswer<ParsedDocument> }
+	/** The document was given up: it has taken the processor time that one may take. */
+	| { type: 'overtime'; id: number }
 	/** The job threw. */
 	| { type: 'failure'; id: number; code: string | null; message: string }
 	/** Its threads failed outside of any job: it has to be replaced. */

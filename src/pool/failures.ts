@@ -1,7 +1,9 @@
 import { AppError, messageOf, remoteShortageOf } from '../base/index.ts';
+import type { PoolLimits } from './limits.ts';
+import { ParseOvertime } from './parse-process.ts';
 
 /** What the API tells of a document that could not be parsed. */
-export function unread(cause: unknown, ms: number): AppError {
+export function unread(cause: unknown, { parseCpuMs, parseMs }: PoolLimits): AppError {
 	const shortage = remoteShortageOf(cause);
 	if (shortage) return shortage;
 	// A stored file that is gone, or a disk that fails, says nothing of the document: Node words such errors `CODE: text`.
@@ -9,10 +11,16 @@ export function unread(cause: unknown, ms: number): AppError {
 		return new AppError('unavailable', 'The stored file could not be opened.', { retry_after: 1, cause });
 	}
 	if ((cause as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') return tooLarge(cause);
-	const sentence = isTimeout(cause)
-		? `Reading the file took longer than ${ms / 1000} seconds.`
-		: 'The file cannot be read: its reader gave up.';
-	return new AppError('unreadable_file', sentence, { cause });
+	if (cause instanceof ParseOvertime) {
+		const sentence = `Reading the file takes more than ${parseCpuMs / 1000} seconds of processor time.`;
+		return new AppError('resource_limit', sentence, { cause });
+	}
+	// It has taken little processor time, so the machine may be at fault: a few attempts are worth their time.
+	if (isTimeout(cause)) {
+		const sentence = `Reading the file did not end within ${parseMs / 1000} seconds.`;
+		return new AppError('unavailable', sentence, { retry_after: 1, cause });
+	}
+	return new AppError('unreadable_file', 'The file cannot be read: its reader gave up.', { cause });
 }
 
 /** A document that took the memory of its thread, or ended the process that parses while nothing else was in it. */

@@ -1,7 +1,13 @@
 /** What jobs may take. */
 export interface PoolLimits {
-	/** Milliseconds that a job may run before its thread is ended; waiting for a thread does not count. */
+	/** Processor time that one document may take to be parsed (ms). A busy machine takes longer for it, and nothing follows from that. */
+	parseCpuMs: number;
+	/** Milliseconds after which parsing ends whatever it is that takes so long: it may wait for something that never comes. */
 	parseMs: number;
+	/**
+	 * Milliseconds that a job may run before its thread is ended; waiting for a thread does not count. These jobs have a low
+	 * priority and an end that is in sight: the limits are for what hangs, not for what is slow.
+	 */
 	foldMs: number;
 	trainMs: number;
 	/** Checks end themselves long before. */
@@ -21,9 +27,10 @@ export interface PoolLimits {
 /** The limits of a pool with so many threads for parsing. */
 export function limitsFor(threads: number, overrides: Partial<PoolLimits> = {}): PoolLimits {
 	return {
-		parseMs: 30_000,
-		foldMs: 60_000,
-		trainMs: 600_000,
+		parseCpuMs: 30_000,
+		parseMs: 600_000,
+		foldMs: 600_000,
+		trainMs: 3_600_000,
 		checkMs: 20_000,
 		searchMs: 10_000,
 		queue: 1000,

@@ -45,7 +45,7 @@ export class ParseLane implements AsyncDisposable {
 		} catch (cause) {
 			if (signal?.aborted) throw signal.reason;
 			if (cause instanceof AppError) throw cause;
-			throw unread(cause, this.#options.limits.parseMs);
+			throw unread(cause, this.#options.limits);
 		}
 		if (!answer.ok) throw new AppError(answer.error.code, answer.error.message);
 		return answer.value;
@@ -103,10 +103,10 @@ export class ParseLane implements AsyncDisposable {
 
 	#start(): ParseProcess {
 		const { host: script, worker, threads, limits, log } = this.#options;
-		const { heapMb, parseRssMb: rssMb } = limits;
+		const { heapMb, parseCpuMs: cpuMs, parseRssMb: rssMb } = limits;
 		let host: ParseProcess;
 		try {
-			host = new ParseProcess({ host: script, worker, threads, heapMb, rssMb });
+			host = new ParseProcess({ host: script, worker, threads, heapMb, cpuMs, rssMb });
 		} catch (cause) {
 			log.error({ error: messageOf(cause) }, 'the process that parses documents could not be started');
 			throw notStarted(cause);

@@ -22,6 +22,8 @@ export interface ParseProcessOptions {
 	threads: number;
 	/** The heap of one thread (MB). */
 	heapMb: number;
+	/** The processor time that one document may take (ms). */
+	cpuMs: number;
 	/** The resident memory at which the process is killed (MB). Watched on Linux only; elsewhere the heaps are bounded. */
 	rssMb: number;
 }
@@ -45,6 +47,11 @@ export class ParseProcessEnded extends Error {
 		super(`The process that parses ended: ${end.reason}`);
 		this.end = end;
 	}
+}
+
+/** The document was given up because it has taken the processor time that one may take. */
+export class ParseOvertime extends Error {
+	override readonly name = 'ParseOvertime';
 }
 
 interface InHand {
@@ -80,7 +87,7 @@ export class ParseProcess {
 	#stderr = '';
 	#parsed = 0;
 
-	constructor({ host, worker, threads, heapMb, rssMb }: ParseProcessOptions) {
+	constructor({ host, worker, threads, heapMb, cpuMs, rssMb }: ParseProcessOptions) {
 		this.#rssMb = rssMb;
 		this.ended = new Promise((resolve) => {
 			this.#settleEnd = resolve;
@@ -122,6 +129,7 @@ export class ParseProcess {
 			worker: { file: worker.file.href, execArgv: worker.execArgv },
 			threads,
 			heapMb,
+			cpuMs,
 		});
 	}
 
@@ -140,7 +148,7 @@ export class ParseProcess {
 	}
 
 	/**
-	 * @throws ParseProcessEnded; the signal's reason when it aborts; what the worker threw
+	 * @throws ParseProcessEnded; ParseOvertime; the signal's reason when it aborts; what the worker threw
 	 */
 	parse(job: ParseJob, signal: AbortSignal): Promise<WorkerAnswer<ParsedDocument>> {
 		signal.throwIfAborted();
@@ -198,6 +206,8 @@ export class ParseProcess {
 		if (!inHand) return;
 		if (message.type === 'chunks') {
 			for (const chunk of message.chunks) inHand.chunks.push(chunk);
+		} else if (message.type === 'overtime') {
+			inHand.reject(new ParseOvertime());
 		} else if (message.type === 'failure') {
 			inHand.reject(Object.assign(new Error(message.message), { code: message.code }));
 		} else {

@@ -10,6 +10,8 @@ export default async function parse({ path, title }) {
 	if (order === 'ABORT') process.kill(process.pid, 'SIGABRT');
 	// Heap, up to the limit of the thread.
 	if (order === 'HEAP') for (;;) kept.push(Array.from({ length: 10_000 }, () => ({})));
+	// Processor time without end.
+	while (order === 'SPIN');
 	// Memory beside the heap, which no limit of a thread bounds.
 	if (order === 'BUFFERS') {
 		for (;;) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,22 +7,27 @@ import { after, before, test } from 'node:test';
 import { createLog } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
 import { createPool, type PoolLimits } from '../../src/pool/index.ts';
+import { until } from '../support/until.ts';
 
 let folder: string;
+/** Stores a file. */
+async function store(file_name: string, text: string): Promise<ParseJob> {
+	const path = join(folder, file_name);
+	await writeFile(path, text);
+	return { path, file_name, content_type: null, title: null, url: null };
+}
+
 let small: ParseJob;
 /** Takes many times longer to read than a thread takes to start. */
 let large: ParseJob;
 let endless: ParseJob;
+let spin: ParseJob;
 let hungry: ParseJob;
 before(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'parley-pool-'));
-	const store = async (file_name: string, text: string): Promise<ParseJob> => {
-		const path = join(folder, file_name);
-		await writeFile(path, text);
-		return { path, file_name, content_type: null, title: null, url: null };
-	};
 	small = await store('small.txt', 'The warranty covers all defects for two years.');
 	endless = await store('endless.txt', `WAIT ${join(folder, 'never-removed')}`);
+	spin = await store('spin.txt', 'SPIN without end.');
 	hungry = await store('hungry.txt', 'HEAP without end.');
 	large = await store('large.html', `<html><body>${'<div><p>The <b>warranty</b> covers it.</p></div>'.repeat(90_000)}`);
 });
@@ -58,22 +64,36 @@ test('a job over the bound is refused at once as unavailable, and the others are
 	assert.equal((await Promise.all(jobs)).length, 2);
 });
 
-test('a file that takes too long is given up with a sentence; what waited behind it has its full time', async () => {
-	const begun = performance.now();
-	{
-		await using first = openHostilePool();
-		await first.parse(small);
-	}
-	// What is long enough for a thread to start and read the small file, and too short for the large one, is for the machine to say.
-	const parseMs = Math.ceil(Math.max(1500, 3 * (performance.now() - begun)));
-	await using pool = openHostilePool({ parseMs });
-	const slow = assert.rejects(pool.parse(endless), {
-		code: 'unreadable_file',
-		message: `Reading the file took longer than ${parseMs / 1000} seconds.`,
+test('a file that takes too much processor time is given up with a sentence; what waited behind it has its full time', async () => {
+	await using pool = openHostilePool({ parseCpuMs: 1500 });
+	const spinning = assert.rejects(pool.parse(spin), {
+		code: 'resource_limit',
+		message: 'Reading the file takes more than 1.5 seconds of processor time.',
 	});
 	const waiting = pool.parse(small);
-	await slow;
+	await spinning;
 	assert.equal((await waiting).chunks.length, 1);
+});
+
+test('a file that gets no processor time, as on a busy machine, is not given up for that', async () => {
+	const limits = { parseCpuMs: 300 };
+	await using busy = openHostilePool(limits);
+	await using other = openHostilePool(limits);
+	const held = join(folder, 'held');
+	const parsing = busy.parse(await store('held.txt', `WAIT ${held}`));
+	await until('the file is being parsed', () => existsSync(held));
+	// Meanwhile more time passes than the limit.
+	await assert.rejects(other.parse(spin), { code: 'resource_limit' });
+	await rm(held);
+	assert.equal((await parsing).chunks.length, 1);
+});
+
+test('a file whose reading does not end is given up as unavailable, so that it is tried again', async () => {
+	await using pool = openHostilePool({ parseMs: 100 });
+	await assert.rejects(pool.parse(endless), {
+		code: 'unavailable',
+		message: 'Reading the file did not end within 0.1 seconds.',
+	});
 });
 
 test('a file that takes too much memory is given up with a sentence, and the next one is read', async () => {
