@@ -57,6 +57,7 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 				async onFile({ name, fileName, contentType, stream }) {
 					if (name !== 'file') throw invalid(`/${name}`, 'is not a known part: send `file` and `title`');
 					if (files.length > 0) throw invalid('/file', 'must be given once');
+					documents.expectOne();
 					files.push({
 						blob: await store.blobs.receive(stream),
 						file_name: fileName,

@@ -56,17 +56,32 @@ export const INGEST = 'ingest';
 /** Files that are removed side by side. */
 const REMOVALS = 8;
 
+export interface DocumentsDependencies {
+	store: Store;
+	clock: Clock;
+	/** Called when the bytes of a document begin to arrive. */
+	onExpected(): void;
+	/** Called when there is something to ingest. */
+	onQueued(): void;
+}
+
 /** The life of documents up to the queue and out of the index again. What happens in between is `ingest/`. */
 export class Documents {
 	readonly #store: Store;
 	readonly #clock: Clock;
+	readonly #onExpected: () => void;
 	readonly #onQueued: () => void;
 
-	/** @param onQueued called when there is something to ingest */
-	constructor({ store, clock, onQueued }: { store: Store; clock: Clock; onQueued: () => void }) {
+	constructor({ store, clock, onExpected, onQueued }: DocumentsDependencies) {
 		this.#store = store;
 		this.#clock = clock;
+		this.#onExpected = onExpected;
 		this.#onQueued = onQueued;
+	}
+
+	/** Says that the bytes of a document begin to arrive. */
+	expectOne(): void {
+		this.#onExpected();
 	}
 
 	/** Queues a document whose bytes are here already. The bytes are kept in the same breath, or discarded on failure. */

@@ -62,7 +62,12 @@ export class Knowledge implements AsyncDisposable {
 		this.#embedders = embedders;
 		const models = new KnownModels({ store: deps.store, configured: embedders.configured, log });
 		this.#questions = new QuestionVectors({ embedders, models, log });
-		const documents = new Documents({ store: deps.store, clock: deps.clock, onQueued: () => this.#jobs.wake() });
+		const documents = new Documents({
+			store: deps.store,
+			clock: deps.clock,
+			onExpected: () => deps.pool.warmUp(),
+			onQueued: () => this.#jobs.wake(),
+		});
 		const largeTrainings = new Gate(1, LARGE_TRAININGS);
 		const parts = {
 			retryMs: RETRY_MS,

@@ -51,6 +51,18 @@ export class ParseLane implements AsyncDisposable {
 		return answer.value;
 	}
 
+	/** Starts the process where there is none, because a document is about to come. Where it cannot be started, the document tells. */
+	warmUp(): void {
+		if (this.#isClosed || this.#process?.isUsable) return;
+		try {
+			this.#process = this.#start();
+		} catch {
+			// It is logged.
+			return;
+		}
+		if (this.#inside === 0) this.#endWhenIdle();
+	}
+
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#isClosed = true;
 		clearTimeout(this.#idle);

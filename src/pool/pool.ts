@@ -30,6 +30,8 @@ export interface Pool extends AsyncDisposable {
 	 * where that is none of the file's faults
 	 */
 	parse(job: ParseJob, signal?: AbortSignal, options?: ParseOptions): Promise<ParsedDocument>;
+	/** Starts the process that parses where it does not run, because a document is about to come. */
+	warmUp(): void;
 	fold(job: FoldJob, signal?: AbortSignal): Promise<FoldResult>;
 	train(job: TrainJob, signal?: AbortSignal): Promise<TrainResult>;
 	/** @throws AppError `unavailable` when it takes too long or too many wait */
@@ -70,6 +72,7 @@ export function createPool({ threads, log, limits: overrides, parseWorker }: Poo
 	return {
 		size: threads,
 		parse: (job, signal, { alone = false } = {}) => parse.parse(job, signal, alone),
+		warmUp: () => parse.warmUp(),
 		fold: (job, signal) =>
 			embed.run<FoldResult>(job, running(foldMs), signal, (cause) => jobFailed('Embedding', cause)),
 		train: (job, signal) =>

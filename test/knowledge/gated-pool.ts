@@ -88,6 +88,10 @@ export class GatedPool implements Pool {
 		return this.#pool.search(...args);
 	}
 
+	warmUp(): void {
+		this.#pool.warmUp();
+	}
+
 	fold: Pool['fold'] = (...args) => this.#pool.fold(...args);
 	check: Pool['check'] = (job) => this.#pool.check(job);
 

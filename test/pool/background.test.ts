@@ -5,15 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createLog } from '../../src/base/index.ts';
 import { createPool } from '../../src/pool/index.ts';
-
-/** The process that a pool of this process has started. */
-async function startedProcess(): Promise<number> {
-	const threads = await readdir('/proc/self/task');
-	const children = await Promise.all(threads.map((id) => readFile(`/proc/self/task/${id}/children`, 'utf8')));
-	const pids = children.flatMap((line) => line.split(' ').filter((pid) => pid.trim() !== ''));
-	assert.equal(pids.length, 1, pids.join());
-	return Number(pids[0]);
-}
+import { childProcesses } from './child-processes.ts';
 
 /** The priorities of a process's threads. */
 async function priorities(process: number | 'self'): Promise<number[]> {
@@ -35,7 +27,9 @@ test('the process that parses documents has a lower priority than the server', {
 	await writeFile(path, 'The warranty covers all defects for two years.');
 	await using pool = createPool({ threads: 1, log: createLog('silent') });
 	await pool.parse({ path, file_name: 'small.txt', content_type: null, title: null, url: null });
-	const threads = await priorities(await startedProcess());
+	const started = await childProcesses();
+	assert.equal(started.length, 1, started.join());
+	const threads = await priorities(started[0] as number);
 	assert.ok(threads.length > 1);
 	// The larger number is the lower priority.
 	assert.ok(

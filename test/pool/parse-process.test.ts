@@ -9,12 +9,15 @@ import { shortageOf } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
 import { createPool, type Pool, type PoolLimits } from '../../src/pool/index.ts';
 import { until } from '../support/until.ts';
+import { childProcesses } from './child-processes.ts';
 
 let folder: string;
 before(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'parley-parse-process-'));
 });
 after(() => rm(folder, { recursive: true }));
+
+const skip = process.platform !== 'linux' && 'there is no /proc here';
 
 const logged: Array<Record<string, unknown>> = [];
 const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
@@ -136,6 +139,31 @@ test('the process ends when it has been idle, and another starts for the next do
 	assert.equal(await textOf(pool.parse(await document('next'))), 'next');
 });
 
+test('a process that was started early parses the next document, and ends when none comes', { skip }, async () => {
+	{
+		await using pool = openPool();
+		pool.warmUp();
+		pool.warmUp();
+		const warm = await until('it runs', async () => (await childProcesses())[0]);
+		const held = new Held();
+		const parsing = pool.parse(await held.document);
+		assert.equal(await held.process(), warm);
+		await held.letGo();
+		await parsing;
+	}
+	await using pool = openPool({ parseIdleMs: 200 });
+	pool.warmUp();
+	const pid = await until('it runs', async () => (await childProcesses())[0]);
+	await until('it has ended', () => hasEnded(pid));
+});
+
+test('a pool that is closed starts no process early', { skip }, async () => {
+	const pool = openPool();
+	await pool[Symbol.asyncDispose]();
+	pool.warmUp();
+	assert.deepEqual(await childProcesses(), []);
+});
+
 test('a pool that is closed takes its process with it and starts no other', async () => {
 	const held = new Held();
 	let parsing: Promise<void>;
@@ -180,7 +208,7 @@ test('a process that cannot be started is a shortage of the system', async () =>
 });
 
 test('the process inherits neither secrets nor descriptors, and holds neither socket nor database', {
-	skip: process.platform !== 'linux' && 'there is no /proc here',
+	skip,
 }, async () => {
 	const server = createServer().listen(0, '127.0.0.1');
 	process.env.PARLEY_SECRET_KEY = 'not to be handed on';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import test from 'node:test';
@@ -74,6 +75,37 @@ test('the parsing process starts with the first document, holds no file or socke
 	assert.doesNotMatch(environment, /SECRET|PARLEY/);
 	await server.kill();
 	await until('the parsing process has ended too', () => hasEnded(child));
+});
+
+test('the parsing process starts when the bytes of an upload begin to arrive, and parses it', { skip }, async () => {
+	await using server = await startServer();
+	const { body: base } = await server.call('POST', BASES, { name: 'Shop' });
+	const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\nGreen kettles ';
+	const rest = 'hold two litres.\r\n--b--\r\n';
+	const upload = request(`${server.url}${BASES}/${base.id}/documents`, {
+		method: 'POST',
+		headers: {
+			authorization: `Bearer ${server.key}`,
+			'content-type': 'multipart/form-data; boundary=b',
+			'content-length': head.length + rest.length,
+		},
+	});
+	const answered = once(upload, 'response');
+	upload.write(head);
+	const [child] = await until('the process has started', async () => {
+		const children = await childrenOf(server.pid);
+		return children.length > 0 && children;
+	});
+	upload.end(rest);
+	const [response] = await answered;
+	assert.equal(response.statusCode, 201);
+	response.resume();
+	await until('it is indexed', async () => {
+		const { body } = await server.call('GET', `${BASES}/${base.id}/status`);
+		return body.documents_indexed === 1;
+	});
+	assert.deepEqual(await childrenOf(server.pid), [child]);
+	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
 test('a parsing process that is killed is replaced; the server goes on', { skip }, async () => {
