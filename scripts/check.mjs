@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gapsInExampleEnv } from './example-env.mjs';
 import { ensureInstalled } from './install.mjs';
 import { gapsInLockFile } from './lock-file.mjs';
-import { ensureDescribed, gapsInReadme, lintDescription } from './openapi.mjs';
+import { ensureDescribed, gapsInOperations, lintDescription } from './openapi.mjs';
 import { main, root, run, say } from './project.mjs';
 import { breaches } from './source-rules.mjs';
 
@@ -23,7 +23,7 @@ const parts = {
 			...['--config', '.dependency-cruiser.cjs', 'src', 'workers', 'bench', 'test'],
 		),
 	'API description': lintDescription,
-	'operations in the README': async () => told(await gapsInReadme()),
+	'operations in docs/api.md': async () => told(await gapsInOperations()),
 	'example.env': async () => told(await gapsInExampleEnv()),
 	'house rules': async () => told(breaches()),
 	'lock file': async () => told(gapsInLockFile()),

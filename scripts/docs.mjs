@@ -1,11 +1,11 @@
 // npm run docs: brings up to date what is made from the code: the list of operations, and example.env.
 import { updateExampleEnv } from './example-env.mjs';
 import { ensureInstalled } from './install.mjs';
-import { updateReadme } from './openapi.mjs';
+import { updateOperations } from './openapi.mjs';
 import { main } from './project.mjs';
 
 await main(async () => {
 	await ensureInstalled();
-	await updateReadme();
+	await updateOperations();
 	await updateExampleEnv();
 });

@@ -47,7 +47,7 @@ function checkNode() {
 	const unknown = major !== 20 && major !== 22 && packaged.startsWith('npm:uws-pack@');
 	if (old || unknown) {
 		throw new Remedy(
-			`Parley runs on Node 22, or on Node 20 from 20.18.1; this is ${process.version}. Get one from https://nodejs.org and run the command again.${old ? '' : ' (For a newer Node see "Another Node" in README.md.)'}`,
+			`Parley runs on Node 22, or on Node 20 from 20.18.1; this is ${process.version}. Get one from https://nodejs.org and run the command again.${old ? '' : ' (For a newer Node see "Another Node" in docs/operations.md.)'}`,
 		);
 	}
 }

@@ -1,5 +1,5 @@
 // The API's description as a file, and what is made of it: the types of a client (openapi-typescript) and the list of
-// operations in the README. `npm run docs` brings that list up to date; `npm run check` finds out whether it is.
+// operations in docs/api.md. `npm run docs` brings that list up to date; `npm run check` finds out whether it is.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow, fingerprint, put, Remedy, root, run, say } from './project.mjs';
@@ -9,6 +9,7 @@ const documentFile = `${folder}/openapi.json`;
 const clientFile = `${folder}/client.d.ts`;
 const stampFile = `${folder}/stamp`;
 
+const PAGE = 'docs/api.md';
 const BEGIN = '<!-- operations: begin (npm run docs) -->';
 const END = '<!-- operations: end -->';
 
@@ -40,34 +41,34 @@ export async function lintDescription() {
 	return run(process.execPath, ['node_modules/@redocly/cli/bin/cli.js', ...args], { env, quiet: true });
 }
 
-/** A sentence for each place in which the README's list of operations and the contract differ. */
-export async function gapsInReadme() {
+/** A sentence where the list of operations in docs/api.md is not that of the contract. */
+export async function gapsInOperations() {
 	await ensureDescribed();
-	const { before, list, after } = splitReadme();
+	const { before, list, after } = splitPage();
 	const wanted = renderOperations(JSON.parse(readFileSync(join(root, documentFile), 'utf8')));
 	if (list === wanted && before !== '' && after !== '') return [];
-	return ['README.md: its list of operations is not that of the contract. Run "npm run docs".'];
+	return [`${PAGE}: its list of operations is not that of the contract. Run "npm run docs".`];
 }
 
 /** Writes the list of operations. */
-export async function updateReadme() {
+export async function updateOperations() {
 	await ensureDescribed();
-	const { before, after } = splitReadme();
+	const { before, after } = splitPage();
 	const list = renderOperations(JSON.parse(readFileSync(join(root, documentFile), 'utf8')));
-	put('README.md', before + list + after);
+	put(PAGE, before + list + after);
 }
 
-/** The README around its list, the markers staying outside of it. */
-function splitReadme() {
-	const readme = readFileSync(join(root, 'README.md'), 'utf8');
-	const from = readme.indexOf(BEGIN);
-	const to = readme.indexOf(END);
-	if (from < 0 || to < from) throw new Remedy(`README.md has lost its markers "${BEGIN}" and "${END}".`);
+/** The page around its list; the markers are outside of the list. */
+function splitPage() {
+	const page = readFileSync(join(root, PAGE), 'utf8');
+	const from = page.indexOf(BEGIN);
+	const to = page.indexOf(END);
+	if (from < 0 || to < from) throw new Remedy(`${PAGE} has lost its markers "${BEGIN}" and "${END}".`);
 	const start = from + BEGIN.length;
-	return { before: readme.slice(0, start), list: readme.slice(start, to), after: readme.slice(to) };
+	return { before: page.slice(0, start), list: page.slice(start, to), after: page.slice(to) };
 }
 
-/** One table for each tag, in the order of the document. */
+/** One heading and table for each tag, in the order of the document. */
 function renderOperations({ tags, paths }) {
 	const all = Object.entries(paths).flatMap(([path, item]) =>
 		Object.entries(item).map(([method, { tags, summary }]) => ({ path, method, tag: tags[0], summary })),
@@ -76,7 +77,7 @@ function renderOperations({ tags, paths }) {
 		const rows = all
 			.filter(({ tag }) => tag === name)
 			.map(({ method, path, summary }) => `| \`${method.toUpperCase()} ${path}\` | ${summary} |`);
-		return `| ${name} | |\n|---|---|\n${rows.join('\n')}`;
+		return `### ${name}\n\n| operation | |\n|---|---|\n${rows.join('\n')}`;
 	});
 	return `\n\n${tables.join('\n\n')}\n\n`;
 }

@@ -24,7 +24,7 @@ Options:
   --version        the version
 
 The commands work beside a running server, and without one. Settings come from the environment (PARLEY_*) or from
-parley.config.json; the README lists them.
+parley.config.json; docs/configuration.md of the project lists them.
 `;
 
 /** How long running replies may take to end after a signal to stop (ms). */

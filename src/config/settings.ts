@@ -60,7 +60,7 @@ export type GivenSettings = Static<typeof SettingsSchema>;
 /** The settings as the server works with them. */
 export type Settings = Omit<GivenSettings, 'providers' | 'demo'> & { providers: ProviderSettings[]; demo: boolean };
 
-/** The settings' documentation, in the order of the README's table. */
+/** The settings' documentation, in the order of the table in docs/configuration.md. */
 export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	host: { variable: 'PARLEY_HOST', description: 'Address to listen on.' },
 	port: { variable: 'PARLEY_PORT', description: 'Port to listen on; 0 takes a free one.' },

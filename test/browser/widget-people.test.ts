@@ -24,13 +24,13 @@ const countEvents = (page: Page) =>
 		'window.counts = {}; for (const event of ["unauthorized", "error"]) Parley.on(event, () => { counts[event] = (counts[event] ?? 0) + 1 })',
 	);
 
-/** The README's lines that identify visitors. */
-const SNIPPET = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+/** The lines of docs/widget.md that identify visitors. */
+const SNIPPET = readFileSync(new URL('../../docs/widget.md', import.meta.url), 'utf8')
 	.split('```js\n')
 	.map((text) => text.split('```')[0] as string)
 	.find((text) => text.includes('/chat-token')) as string;
 
-test('a page that identifies its visitors as the README says is not asked in a circle where its tokens are refused', {
+test('a page that identifies its visitors as docs/widget.md says is asked less and less often where its tokens are refused', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy(TOKENS);
@@ -85,7 +85,7 @@ test('a token that was refused is not tried again', { skip }, async () => {
 	assert.equal(posts, 2);
 });
 
-test('the README’s lines find the widget also where its script ran first', { skip }, async () => {
+test('the lines of docs/widget.md find the widget also where its script ran first', { skip }, async () => {
 	const deployment = await shop.deploy(TOKENS);
 	shop.site.serve('/chat-token', tokenFor('ada'));
 	// Not async: it has run when the page's own lines do.

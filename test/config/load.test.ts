@@ -112,17 +112,31 @@ test('every setting can be set in the environment and in the file, with the same
 	}
 });
 
-test('the README lists every setting, and everything that can be said of a provider', () => {
-	const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-	const rows = [...readme.matchAll(/^\| `(PARLEY_\w+)` \|.*\| .+ \|$/gm)].map((match) => match[1]);
+const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+
+test('docs/configuration.md lists every setting with its default', () => {
+	const rows = [...page('configuration.md').matchAll(/^\| `(PARLEY_\w+)` \|(.*?)\| .+ \|$/gm)];
 	assert.deepEqual(
-		rows,
+		rows.map(([, variable]) => variable),
 		Object.values(SETTINGS).map(({ variable }) => variable),
 	);
-	const table = readme.slice(readme.indexOf('| of a provider |'));
+	const defaults = loadConfig({ env: {}, file: nowhere });
+	const env = Object.fromEntries(
+		rows.flatMap(([, variable, cell = '']) => {
+			const value = /^ `([^`]*)` $/.exec(cell)?.[1];
+			// The folder of the one file depends on the user, and is not read here.
+			return value === undefined || variable === 'PARLEY_CACHE_DIR' ? [] : [[variable, value]];
+		}),
+	);
+	assert.deepEqual(loadConfig({ env, file: nowhere }), defaults);
+});
+
+test('docs/models.md lists every field of a provider, and its example is taken', () => {
+	const models = page('models.md');
+	const table = models.slice(models.indexOf('| of a provider |'));
 	const fields = [...table.slice(0, table.indexOf('\n\n')).matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
 	assert.deepEqual(fields, Object.keys(SettingsSchema.properties.providers.items.properties));
-	const example = /```json\n(\{[\s\S]*?"providers"[\s\S]*?)```/.exec(readme)?.[1] ?? '';
+	const example = /```json\n(\{[\s\S]*?"providers"[\s\S]*?)```/.exec(models)?.[1] ?? '';
 	const { providers, default_model } = fromFile(example, { GROQ_API_KEY: 'gsk_1' });
 	assert.deepEqual([providers.map(({ id }) => id), default_model], [['ollama', 'groq'], 'ollama/llama3.1']);
 });

@@ -265,9 +265,9 @@ function assertChosen(value: unknown, place: string): void {
 	for (const [name, member] of Object.entries(value)) assertChosen(member, `${place}/${name}`);
 }
 
-test("the README's list of operations is the contract's", async () => {
-	const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-	const listed = [...readme.matchAll(/^\| `([A-Z]+ \/\S+)` \| (.+) \|$/gm)].map(([, route, what]) => [route, what]);
+test("the list of operations in docs/api.md is the contract's", async () => {
+	const page = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
+	const listed = [...page.matchAll(/^\| `([A-Z]+ \/\S+)` \| (.+) \|$/gm)].map(([, route, what]) => [route, what]);
 	assert.deepEqual(
 		listed.toSorted(),
 		table.map(([, { method, path, summary }]) => [`${method} ${path}`, summary]).toSorted(),

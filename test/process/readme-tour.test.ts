@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { SETTINGS } from '../../src/config/index.ts';
 import { findProgram } from '../support/programs.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 
@@ -55,14 +54,6 @@ test("the README's tour, copied line by line, leads to cited answers", { skip },
 	assert.match(visitors.content, /Saturday.*10:00 to 16:00/);
 	assert.ok(!('usage' in visitors), 'visitors are not told what the reply cost');
 	assert.doesNotMatch(visitors.content, /cookie|basket|newsletter/i);
-});
-
-test("the README's table names every setting", () => {
-	const rows = [...readme.matchAll(/^\| `(PARLEY_\w+)` \|/gm)].map((row) => row[1]);
-	assert.deepEqual(
-		rows,
-		Object.values(SETTINGS).map(({ variable }) => variable),
-	);
 });
 
 /** The lines of the tour's shell blocks. */
