@@ -15,11 +15,11 @@ const TARGET = ['es2022', 'safari16.4'];
  */
 export const PRIVATE_NAMES = `
 	afterEvent awaitsPerson beginQueued begun busy cancelMessage changed changeTo children cited connected copiedText
-	disconnected dom drain drawing drop dropQueue dropQueued ended enqueue fail follow forget giveReason grouped grow
+	disconnected dom drain drawing drop dropQueue dropQueued ended enqueue fail follow forget giveReason grouped grow hasLogo
 	hasOlder hasUnsent hear heard held holdBack identified isBlocked isBlocking isBusy isElsewhere isEmpty isExpecting
 	isForgotten isFull isLoaded isLoading isNamed isShared isTemporary isUnanswered isUnderWay isWriting judge
-	keepQueued label leave list load loadChat loadOlder loadStrings logoFailed look mayDeliver mayRetry memoryName
-	menuOpen merge modal note notice notices number older onCancel onCopy onEarlier onLogoFailed onMenu onRate onReason
+	keepQueued label leave list load loadChat loadOlder loadStrings look mayDeliver mayRetry memoryName
+	menuOpen merge modal note notice notices number older onCancel onCopy onEarlier onLogo onMenu onRate onReason
 	onRestart onRetry onSend onSource onStop openSources preload pressed props queued rateReply reached refused
 	refusedTokens requests resume retryAfter retryMessage rich says searching sendable sentence session shape speak
 	startAnew stopReply store take takeOlder tellWhy thanked timeoutMs transcript unsentTexts until update want

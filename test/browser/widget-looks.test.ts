@@ -81,6 +81,62 @@ test('a logo that cannot be loaded makes way for the initial of the name', { ski
 	}
 });
 
+test('the initial of the name stands in for a logo until that is loaded', { skip }, async () => {
+	const appearance = { assistant_name: 'Kettle help', logo_url: 'https://logo.parley.test/logo.svg' };
+	const loading = deferred<void>();
+	await using visitor = await shop.stay(await shop.deploy({ appearance }), {
+		before: ({ context }) =>
+			context.route(appearance.logo_url, async (route) => {
+				await loading.promise;
+				const body = '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>';
+				await route.fulfill({ contentType: 'image/svg+xml', body });
+			}),
+	});
+	const { chat } = visitor;
+	await chat.open();
+	const letter = chat.panel.locator('.header span.avatar');
+	assert.equal(await letter.textContent(), 'K');
+	assert.equal(await chat.panel.locator('.header img').isVisible(), false);
+	loading.resolve();
+	await chat.panel.locator('.header img').waitFor();
+	await letter.waitFor({ state: 'detached' });
+});
+
+test('a short greeting is a title, a long one is text', { skip }, async () => {
+	for (const [greeting, size] of [
+		['What would you like to know?', '20px'],
+		['We answer what you want to know of kettles. '.repeat(10), '14px'],
+	]) {
+		await using visitor = await shop.visit(await shop.deploy({ appearance: { greeting } }));
+		await visitor.chat.open();
+		assert.equal(await visitor.chat.of('.greeting .text', 'getComputedStyle(element).fontSize'), size);
+	}
+});
+
+test('that an answer was stopped is seen without pointing at it', { skip }, async () => {
+	const deployment = await shop.deploy();
+	const rest = deferred<void>();
+	shop.model.next([{ say: 'It begins' }, { wait: rest.promise }]);
+	await using visitor = await shop.visit(deployment);
+	const { chat, page } = visitor;
+	await chat.open();
+	await chat.ask('One?');
+	await chat.says('It begins');
+	await chat.control('Stop the answer').click();
+	const stopped = chat.panel.getByText('Stopped');
+	await stopped.waitFor();
+	rest.resolve();
+	await chat.ask('Two?');
+	await chat.says('Hello.');
+	await page.mouse.move(0, 0);
+	const opacity = await stopped.evaluate((element) => {
+		const footer = (element as unknown as { parentElement: object }).parentElement;
+		return (globalThis as unknown as { getComputedStyle(of: object): { opacity: string } }).getComputedStyle(footer)
+			.opacity;
+	});
+	assert.equal(opacity, '1');
+});
+
 test('Back on a phone closes the chat, and the page’s own history is as it was', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment, { context: PHONE });

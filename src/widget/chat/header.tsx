@@ -13,9 +13,9 @@ export interface HeaderProps {
 	isNamed: boolean;
 	messages: readonly ShownMessage[];
 	menuOpen: boolean;
-	/** The logo could not be loaded, or the page's policy refuses it. */
-	logoFailed: boolean;
-	onLogoFailed(): void;
+	/** Whether the logo is loaded; null: not yet. False also where the page's policy refuses it. */
+	hasLogo: boolean | null;
+	onLogo(isLoaded: boolean): void;
 	onMenu(): void;
 	onRestart(): void;
 	onClose(): void;
@@ -64,13 +64,24 @@ function statusOf({ config, strings, messages }: HeaderProps): string {
 	return [disclosure, status_text].filter(Boolean).join(' · ');
 }
 
-function avatar({ config, title, isNamed, logoFailed, onLogoFailed }: HeaderProps): Child {
-	const logo = config?.appearance.logo_url;
-	if (logo && !logoFailed) {
-		// The policy comes before the address: it holds for the first request.
-		return <img class="avatar" referrerpolicy="no-referrer" alt="" onError={onLogoFailed} src={logo} />;
-	}
-	return isNamed && initial(title);
+/** The logo; until it is loaded, and where it cannot be, the initial of the name. */
+function avatar({ config, title, isNamed, hasLogo, onLogo }: HeaderProps): Child {
+	const logo = hasLogo !== false && config?.appearance.logo_url;
+	return [
+		logo && (
+			<img
+				class="avatar"
+				hidden={!hasLogo}
+				alt=""
+				onLoad={() => onLogo(true)}
+				onError={() => onLogo(false)}
+				// The policy comes before the address: it holds for the first request.
+				referrerpolicy="no-referrer"
+				src={logo}
+			/>
+		),
+		!hasLogo && (isNamed || logo) && initial(isNamed ? title : ''),
+	];
 }
 
 /** The first character of a name, in a circle. */

@@ -42,7 +42,7 @@ export function createChat(options: ChatOptions): Chat {
 	let uncover: (() => void) | null = null;
 	let back: ReturnType<typeof closeByBack> | null = null;
 	let menuOpen = false;
-	let logoFailed = false;
+	let hasLogo: boolean | null = null;
 	/** The message whose end the visitor has scrolled to: its first line need not stay in sight. */
 	let readToEnd: string | undefined;
 	/** Where the log was scrolled to by the chat itself. */
@@ -120,10 +120,10 @@ export function createChat(options: ChatOptions): Chat {
 				title={name ?? strings.title}
 				isNamed={Boolean(name)}
 				menuOpen={menuOpen}
-				logoFailed={logoFailed}
+				hasLogo={hasLogo}
 				time={clock}
-				onLogoFailed={() => {
-					logoFailed = true;
+				onLogo={(isLoaded: boolean) => {
+					hasLogo = isLoaded;
 					soon();
 				}}
 				onMenu={() => {

@@ -28,19 +28,27 @@ export interface MessageProps {
 	onCopy(text: string): void;
 }
 
+/** Characters of a greeting that is a title; a longer one is text. */
+const LONGEST_TITLE = 120;
+
 /** One message, with what can be done about it. */
 export function Message(props: MessageProps): Drawing {
 	const { message, strings, grouped, onSource } = props;
 	const { id, role, author, status, content, citations, searching } = message;
 	const mine = role === 'user';
 	const writing = status === 'in_progress';
+	const classes = [
+		'message',
+		mine ? 'mine' : 'theirs',
+		status,
+		id === '' && 'greeting',
+		id === '' && content.length <= LONGEST_TITLE && 'title',
+		author.type === 'human' && 'person',
+		grouped && 'grouped',
+	];
 	const toggle = (source: string) => onSource(id, source);
 	return (
-		<div
-			key={id}
-			id={id || null}
-			class={`message ${mine ? 'mine' : 'theirs'} ${status}${id ? '' : ' greeting'}${author.type === 'human' ? ' person' : ''}${grouped ? ' grouped' : ''}`}
-		>
+		<div key={id} id={id || null} class={classes.filter(Boolean).join(' ')}>
 			<div class={author.type === 'human' && !grouped ? 'name' : 'unseen'}>
 				{author.type === 'human' && initial(author.name ?? strings.person)}
 				<span>
@@ -115,7 +123,7 @@ function footer(props: MessageProps): Child {
 	const isCopied = copiedText === content;
 	return (
 		<div class="actions">
-			<div class={feedback ? 'footer rated' : 'footer'}>
+			<div class={feedback || status === 'stopped' ? 'footer kept' : 'footer'}>
 				<IconButton
 					small
 					shape={isCopied ? 'done' : 'copy'}

@@ -17,7 +17,8 @@ export interface PanelProps {
 	title: string;
 	isNamed: boolean;
 	menuOpen: boolean;
-	logoFailed: boolean;
+	/** Whether the logo is loaded; null: not yet. */
+	hasLogo: boolean | null;
 	open: boolean;
 	/** It covers the page, which is out of reach meanwhile. */
 	modal: boolean;
@@ -26,7 +27,7 @@ export interface PanelProps {
 	copiedText: string | null;
 	/** A moment in words of the visitor's language. */
 	time(at: string): string;
-	onLogoFailed(): void;
+	onLogo(isLoaded: boolean): void;
 	onMenu(): void;
 	onClose(): void;
 	onReload(): void;
