@@ -9,6 +9,9 @@ const FORM_DATA = /^multipart\/form-data[ \t]*;/i;
 const MAX_FILES = 32;
 const MAX_FIELDS = 128;
 const MAX_FILE_NAME = 255;
+const MAX_CONTENT_TYPE = 255;
+/** A media type, with whatever parameters without control characters. */
+const CONTENT_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;[^\p{Cc}]*)?$/u;
 /**
  * The parser waits for ever where a part that nobody reads fills its buffer and ends within one write: so each write is
  * smaller than the buffer, and the next one waits for its turn.
@@ -98,7 +101,12 @@ class Form {
 			const limit = this.#options.maxFileBytes;
 			this.#fail(new AppError('payload_too_large', `The file is larger than ${limit} bytes.`));
 		});
-		const part: FilePart = { name, fileName: cleanFileName(fileName), contentType, stream };
+		const part: FilePart = {
+			name,
+			fileName: cleanFileName(fileName),
+			contentType: knownContentType(contentType),
+			stream,
+		};
 		this.#files = this.#files.then(async () => {
 			if (this.#over) return;
 			await this.#options.onFile(part);
@@ -185,6 +193,13 @@ function malformed(error: unknown): AppError {
 	if (error instanceof AppError) return error;
 	const message = `The multipart body is malformed: ${messageOf(error)}.`;
 	return new AppError('invalid_request', message, { cause: error });
+}
+
+/** The part's Content-Type where it is one; a part without a type that can be read is bytes (RFC 7578, section 4.4; RFC 9110, 8.3). */
+function knownContentType(contentType: string): string {
+	return contentType.length <= MAX_CONTENT_TYPE && CONTENT_TYPE.test(contentType)
+		? contentType
+		: 'application/octet-stream';
 }
 
 /** The parser has cut off folders; control characters go too, and what no file system would take. */

@@ -109,6 +109,28 @@ test('file names come without folders and control characters, in any of their sp
 	}
 });
 
+test('a part whose Content-Type is none is bytes', async (t) => {
+	const { url } = await start(t, [taking()]);
+	const types: Record<string, string> = {
+		'text/plain; charset="utf-8"': 'text/plain',
+		'application/vnd.a+b': 'application/vnd.a+b',
+		'text/plain\u001b[2J': 'application/octet-stream',
+		'text\u0000/plain': 'application/octet-stream',
+		plain: 'application/octet-stream',
+		['x/'.padEnd(300, 'x')]: 'application/octet-stream',
+	};
+	for (const [given, seen] of Object.entries(types)) {
+		const head = `Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: ${given}`;
+		const { body } = await send(url, form({ head, body: 'a' }));
+		assert.equal(body.files[0]?.contentType.split(';')[0], seen, JSON.stringify(given));
+	}
+	const { body } = await send(
+		url,
+		form({ head: 'Content-Disposition: form-data; name="file"; filename="a"', body: 'a' }),
+	);
+	assert.match(body.files[0]?.contentType ?? '', /^[a-z]+\/[a-z-]+$/);
+});
+
 test('a file of exactly the limit is taken; one byte more is a 413, and its stream is destroyed', async (t) => {
 	const failures: unknown[] = [];
 	const { url } = await start(t, [
