@@ -7,6 +7,9 @@ import type { BytesReply, HttpRequest, Reply, Route, Unhandled } from './types.t
 /** Seconds after which a client that was turned away may come again. */
 const SECONDS_TO_RETRY = 5;
 
+/** Methods that an answer names; a client may send any word of any length. */
+const NAMED_METHOD = /^[A-Za-z-]{1,20}$/;
+
 /** What a dispatcher works with. */
 export interface DispatchRules {
 	router: Router;
@@ -102,7 +105,8 @@ class MethodNotAllowed extends AppError {
 	readonly allow: string;
 
 	constructor(method: string, allow: string) {
-		super('method_not_allowed', `This path does not take ${method}. It takes ${allow}.`);
+		const named = NAMED_METHOD.test(method) ? method : 'this method';
+		super('method_not_allowed', `This path does not take ${named}. It takes ${allow}.`);
 		this.allow = allow;
 	}
 }

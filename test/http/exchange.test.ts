@@ -43,6 +43,14 @@ test('methods are case-sensitive', async (t) => {
 	assert.match(await peer.untilText('method_not_allowed'), /^HTTP\/1\.1 405 /);
 });
 
+test('a method of any length is refused without being repeated', async (t) => {
+	const { port } = await start(t, [hello]);
+	const peer = new Peer(t, port);
+	peer.send(`${'G'.repeat(3_000)} /hello HTTP/1.1\r\nHost: a\r\n\r\n`);
+	const text = await peer.untilText('request_id');
+	assert.match(text, /"This path does not take this method\. It takes GET, HEAD\."/);
+});
+
 test('HEAD gives the headers of GET, the length included, and no body, and the connection goes on', async (t) => {
 	const big: Route = { method: 'GET', path: '/big', handle: async () => ({ status: 200, body: 'ü'.repeat(50_000) }) };
 	const { port } = await start(t, [hello, big]);
