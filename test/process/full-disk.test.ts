@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -84,5 +84,37 @@ test('a full disk is logged and makes the server not ready, without traffic too,
 	await until('the server is ready without any write of ours', ready);
 	await until('the recovery is logged', () => logged('writes succeed again').length === 1);
 	assert.equal((await server.call('POST', '/api/v1/assistants', { name: 'Room again' })).status, 201);
+	assert.deepEqual(await server.stop(), { code: 0, signal: null }, server.output());
+});
+
+test('an erasure that the full disk does not let be finished is taken up again, and ends no server', {
+	skip,
+}, async () => {
+	await using disk = await smallDisk();
+	assert.ok(disk);
+	await using server = await startServer({ dataDir: disk.folder });
+	const made = async (path: string, body: object) => {
+		const answer = await server.call('POST', path, body);
+		assert.equal(answer.status, 201, JSON.stringify(answer.body));
+		return answer.body;
+	};
+	const { id: assistant_id } = await made('/api/v1/assistants', { name: 'Guide' });
+	const { id: deployment_id } = await made('/api/v1/deployments', { assistant_id });
+	const { conversation_id } = await made('/api/v1/messages', { deployment_id, content: 'Hello' });
+	// Grows the log until it was written into the database once, and then holds what the database has no room for yet.
+	const master_prompt = 'x'.repeat(30_000);
+	for (let at = 0; at < 170; at++) await made('/api/v1/assistants', { name: 'Large', master_prompt });
+	const wal = join(disk.folder, 'parley.db-wal');
+	const { size } = await stat(wal);
+	const filler = join(disk.folder, 'filler');
+	const { bavail, bsize } = await statfs(disk.folder);
+	await writeFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {});
+
+	const erased = await server.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`);
+	assert.equal(erased.status, 200, 'there is room for it in the log');
+	await until('the server is not ready', async () => (await server.call('GET', '/readyz')).status === 503);
+	await rm(filler);
+	await until('the log is cut', async () => (await stat(wal)).size < size);
+	await until('the server is ready again', async () => (await server.call('GET', '/readyz')).status === 200);
 	assert.deepEqual(await server.stop(), { code: 0, signal: null }, server.output());
 });
