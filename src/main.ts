@@ -1,5 +1,5 @@
-import { startApp, version } from './app.ts';
-import { AppError, goBeforeCommonThreads, messageOf } from './base/index.ts';
+import { type App, startApp, version } from './app.ts';
+import { AppError, goBeforeCommonThreads, messageOf, withDeadline } from './base/index.ts';
 import {
 	commands,
 	findCommand,
@@ -29,6 +29,9 @@ parley.config.json; docs/configuration.md of the project lists them.
 
 /** How long running replies may take to end after a signal to stop (ms). */
 const DRAIN_MS = 30_000;
+/** What stopping may take in all: less than supervisors are told to wait. */
+const STOP_MS = 42_000;
+const NOT_STOPPED = 'it takes too long, as where the disk does not answer. What was acknowledged is on disk.';
 
 /** Runs a command; the result is the exit code, or null for one that goes on until a signal ends it. */
 async function main(args: string[]): Promise<number | null> {
@@ -84,14 +87,18 @@ async function serve(settings: Settings): Promise<void> {
 	signal
 		.then(async (name) => {
 			process.stdout.write(`${name}: finishing what runs\n`);
-			await app.drain(DRAIN_MS);
-			await app[Symbol.asyncDispose]();
+			await withDeadline(stop(app), STOP_MS, () => new AppError('unavailable', NOT_STOPPED));
 			process.exit(0);
 		})
 		.catch((error: unknown) => {
 			process.stderr.write(`parley: stopping failed: ${terminalLines(messageOf(error))}\n`);
 			process.exit(1);
 		});
+}
+
+async function stop(app: App): Promise<void> {
+	await app.drain(DRAIN_MS);
+	await app[Symbol.asyncDispose]();
 }
 
 /** The first signal to stop, listened for from now on: one that comes while the server starts is not lost, it stops when it has. */

@@ -33,6 +33,10 @@ export interface SqliteStoreOptions {
 	role?: 'server' | 'tool';
 	/** Receives failures of the disk. */
 	log?: Log;
+	/** Milliseconds from one look whether the writer answers to the next. */
+	lookMs?: number;
+	/** Milliseconds that closing may take. */
+	closeMs?: number;
 }
 
 /** Tasks that wait for the writer at most; over it a commit is refused, so that a dead disk cannot fill the memory. */
@@ -45,7 +49,7 @@ const STALLED = `The writer has not answered for ${(LOOK_MS * STALLED_LOOKS) / 1
 
 /** For what still waits, and for writing the log into the database. */
 const CLOSE_MS = 10_000;
-const NOT_CLOSED = `The disk has not answered for ${CLOSE_MS / 1_000} seconds: the database was not closed. What was acknowledged is on disk.`;
+const NOT_CLOSED = 'The disk does not answer: the database was not closed. What was acknowledged is on disk.';
 
 const PROBE_ID = 'write_probe';
 /** Changes a page of the database, and nothing that it holds. */
@@ -121,14 +125,16 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	#answeredSince = false;
 
 	readonly #onFailure: (error: Error) => void;
+	readonly #closeMs: number;
 
 	constructor(
 		thread: Worker,
 		file: string,
 		blobs: BlobStore,
 		fence: Fence,
-		{ onFailure = () => {}, log }: Pick<SqliteStoreOptions, 'onFailure' | 'log'>,
+		options: Omit<SqliteStoreOptions, 'dataDir' | 'writer' | 'role'>,
 	) {
+		const { onFailure = () => {}, log, lookMs = LOOK_MS, closeMs = CLOSE_MS } = options;
 		const db = openReadOnly(file);
 		super(db);
 		this.#readOnly = db;
@@ -137,8 +143,9 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		this.blobs = blobs;
 		this.fence = fence;
 		this.#onFailure = onFailure;
+		this.#closeMs = closeMs;
 		this.health = new WriteHealth({ log: log ?? createLog('silent'), probe: () => this.#probe() });
-		this.#watch = setInterval(() => this.#lookForStall(), LOOK_MS);
+		this.#watch = setInterval(() => this.#lookForStall(), lookMs);
 		this.#watch.unref();
 		this.jobs = { claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs) };
 		thread.on('message', (message: FromWriter) => this.#receive(message));
@@ -160,19 +167,24 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		return () => this.#listeners.delete(listener);
 	}
 
+	/** @throws AppError `unavailable` where the disk does not answer in time */
 	async [Symbol.asyncDispose](): Promise<void> {
-		if (!this.#failure) {
-			if (!this.#closing) {
-				this.#closing = true;
-				this.#flush();
-				this.#send('close');
-			}
-			await withDeadline(this.#closed.promise, CLOSE_MS, () => new AppError('unavailable', NOT_CLOSED));
+		if (!this.#failure && !this.#closing) {
+			this.#closing = true;
+			this.#flush();
+			this.#send('close');
 		}
-		clearInterval(this.#watch);
-		this.health[Symbol.dispose]();
-		this.#readOnly.close();
-		await this.#thread.terminate();
+		const closed = withDeadline(this.#closed.promise, this.#closeMs, () => new AppError('unavailable', NOT_CLOSED));
+		try {
+			await closed;
+		} finally {
+			clearInterval(this.#watch);
+			this.health[Symbol.dispose]();
+			this.#readOnly.close();
+			const ended = this.#thread.terminate();
+			// A thread that waits for the disk ends only when that answers.
+			if (this.#failure) await ended;
+		}
 	}
 
 	/** Writes a file and a commit, each durably, and leaves nothing of them. */

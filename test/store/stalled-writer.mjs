@@ -1,0 +1,5 @@
+// A writer thread on a disk that does not answer: it has started, and takes tasks without an end.
+import { parentPort } from 'node:worker_threads';
+
+parentPort.on('message', () => {});
+parentPort.postMessage({ ready: true, fence: { shard: 'main', owner: 'test', epoch: 1 } });
