@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,9 +19,10 @@ async function folderOf(t: TestContext): Promise<string> {
 }
 
 /** Runs a start that must fail, to its end. */
-function failedStart(dataDir: string, env: Record<string, string> = {}) {
+function failedStart(dataDir: string, env: Record<string, string> = {}, uid?: number) {
 	const { PATH, HOME } = process.env;
 	return spawnSync(program.command, [...program.args, 'serve'], {
+		...(uid === undefined ? {} : { uid, gid: uid }),
 		cwd: tmpdir(),
 		env: { PATH, HOME, PARLEY_PORT: '0', PARLEY_DATA_DIR: dataDir, ...program.env, ...env },
 		encoding: 'utf8',
@@ -113,4 +114,28 @@ test('a data folder that cannot be used stops the start with a sentence that nam
 		assert.match(stderr, /PARLEY_DATA_DIR/);
 		assert.doesNotMatch(stderr, /\n {4}at /, 'a sentence, no stack');
 	}
+});
+
+const NOBODY = 65_534;
+/** Whether this is root, and another user may run the server as it was built. */
+const runsAsOther =
+	process.getuid?.() === 0 &&
+	spawnSync(program.command, [...program.args, '--version'], { env: program.env, uid: NOBODY, gid: NOBODY }).status ===
+		0;
+
+test('a secret key that the user of the server may not read stops the start with a sentence that names the file', {
+	skip: !runsAsOther && 'skipped: this user cannot run the server as another one',
+}, async (t) => {
+	const dataDir = await folderOf(t);
+	{
+		await using server = await startServer({ dataDir });
+		await server.stop();
+	}
+	for (const entry of ['', ...(await readdir(dataDir, { recursive: true }))]) {
+		if (entry !== 'secret.key') await chown(join(dataDir, entry), NOBODY, NOBODY);
+	}
+	const { status, stderr } = failedStart(dataDir, {}, NOBODY);
+	assert.equal(status, 1, stderr);
+	assert.ok(stderr.includes(`(${join(dataDir, 'secret.key')}): this user may not read or write there.`), stderr);
+	assert.doesNotMatch(stderr, /\n {4}at /, 'a sentence, no stack');
 });

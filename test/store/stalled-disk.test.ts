@@ -30,7 +30,7 @@ test('a disk that does not answer makes writes fail at once with a sentence, and
 	await assert.rejects(write(), { code: 'unavailable', message: 'The change could not be written to disk.' });
 	assert.deepEqual(await store.list('assistants', { where: {}, order: 'asc', limit: 1 }), [], 'reads go on');
 	await assert.rejects(
-		store[Symbol.asyncDispose](),
+		async () => await store[Symbol.asyncDispose](),
 		/^AppError: The disk does not answer: the database was not closed/,
 	);
 });
