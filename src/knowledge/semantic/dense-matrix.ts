@@ -34,13 +34,12 @@ export function gram(dense: Float32Array, width: number): Float64Array {
 }
 
 /**
- * The product with a square matrix, row by row.
+ * The product with a square matrix, row by row. It takes the place of the dense matrix, which may be of many megabytes.
  * @param square `width` × `width`
  * @param kept how many columns of the product are wanted
  */
 export function times(dense: Float32Array, square: Float64Array, width: number, kept: number): Float32Array {
 	const rows = width === 0 ? 0 : dense.length / width;
-	const product = new Float32Array(rows * kept);
 	const sum = new Float64Array(kept);
 	for (let row = 0; row < rows; row++) {
 		const from = row * width;
@@ -62,12 +61,13 @@ export function times(dense: Float32Array, square: Float64Array, width: number, 
 					d * (square[inD + j] as number);
 			}
 		}
-		product.set(sum, row * kept);
+		// Of this row and the ones before it everything has been read.
+		dense.set(sum, row * kept);
 	}
-	return product;
+	return dense.subarray(0, rows * kept);
 }
 
-/** The same columns made orthonormal (by the Cholesky factor of their inner products); a dependent one becomes zero. */
+/** The same columns made orthonormal (by the Cholesky factor of their inner products), in place; a dependent one becomes zero. */
 export function orthonormal(dense: Float32Array, width: number): Float32Array {
 	return times(dense, inverse(cholesky(gram(dense, width), width), width), width, width);
 }

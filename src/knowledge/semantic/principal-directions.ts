@@ -29,10 +29,8 @@ export function principalDirections(matrix: SparseMatrix, wanted: number): Direc
 	const turned = transpose(matrix);
 	const there = byRows ? turned : matrix;
 	const back = byRows ? matrix : turned;
-	const noise = seededNoise(SEED);
-	const start = new Float32Array(back.columns * width);
-	for (let i = 0; i < start.length; i++) start[i] = noise();
-	let range = multiply(back, start, width);
+	// Unnamed, so that its memory is free for what follows.
+	let range = multiply(back, noiseOf(back.columns * width), width);
 	for (let iteration = 0; iteration < POWER_ITERATIONS; iteration++) {
 		range = orthonormal(multiply(back, multiply(there, range, width), width), width);
 	}
@@ -47,4 +45,11 @@ export function principalDirections(matrix: SparseMatrix, wanted: number): Direc
 		for (let j = 0; j < width; j++) (vectors[j * width + i] as number) *= scale;
 	}
 	return { width: kept, values: times(byRows ? image : range, vectors, width, kept) };
+}
+
+function noiseOf(length: number): Float32Array {
+	const noise = seededNoise(SEED);
+	const values = new Float32Array(length);
+	for (let i = 0; i < length; i++) values[i] = noise();
+	return values;
 }
