@@ -36,8 +36,8 @@ function fold(reader: SearchReader, job: FoldJob): WorkerAnswer<FoldResult> {
 		basis = deserialiseBasis(model);
 		bases.set(job.basis, basis);
 	}
-	const { vectors, unknown_share } = embedChunks(basis, job.chunks);
-	return moving({ vectors, dimensions: basis.dimensions, unknown_share }, [vectors]);
+	const { vectors, terms, unknown_terms } = embedChunks(basis, job.chunks);
+	return moving({ vectors, dimensions: basis.dimensions, terms, unknown_terms }, [vectors]);
 }
 
 function train(reader: SearchReader, job: TrainJob): WorkerAnswer<TrainResult> {

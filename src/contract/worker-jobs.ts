@@ -70,8 +70,9 @@ export interface FoldResult {
 	/** One row of `dimensions` int8 values a chunk, in the order given. */
 	vectors: Int8Array;
 	dimensions: number;
-	/** Share of the chunks' terms that the basis does not know, 0..1. */
-	unknown_share: number;
+	/** Occurrences of terms in the chunks, and of those that the basis does not know. */
+	terms: number;
+	unknown_terms: number;
 }
 
 export interface TrainResult {

@@ -5,6 +5,7 @@ import type { Pool } from '../../pool/index.ts';
 import type { DocumentRecord, Generation, KnowledgeBaseRecord, Store, Write } from '../../store/index.ts';
 import type { PreparedVectors } from '../embedding/index.ts';
 import { GROWTH, SMALL, UNKNOWN_SHARE, worthTraining } from '../training/growth.ts';
+import { foldChunks } from './fold-chunks.ts';
 
 /** What the built-in embedder needs. */
 export interface TrainingDependencies {
@@ -97,7 +98,6 @@ export async function embed(
 	const database = store.databaseFile;
 	const basedOn = basisOf(serving);
 	const { generation, id, writes, facts } = opened(knowledgeBase, serving, BUILTIN_EMBEDDER);
-	const terms = chunks.map(({ title_terms, body_terms }) => ({ title_terms, body_terms }));
 	const { id: document_id, title, url } = document;
 	const addition = { document_id, title, url, language: parsed.language, chunks };
 	// What the index has of the document from an earlier time is replaced.
@@ -105,7 +105,7 @@ export async function embed(
 	const grown = generation !== undefined && total >= GROWTH * generation.trained_on;
 	const trainNow = total <= SMALL && (grown || knowledgeBase.documents_pending === 1);
 	if (generation?.basis && !trainNow) {
-		const fold = await pool.fold({ kind: 'fold', database, basis: generation.basis, chunks: terms }, signal);
+		const { vectors, unknownShare } = await foldChunks(pool, database, generation.basis, chunks, signal);
 		return {
 			writes: [
 				{
@@ -113,18 +113,18 @@ export async function embed(
 					generation: generation.id,
 					...addition,
 					basis: generation.basis,
-					vectors: fold.vectors,
+					vectors,
 				},
 			],
 			facts,
 			trainSoon:
-				total > SMALL &&
-				(grown || (fold.unknown_share >= UNKNOWN_SHARE && worthTraining(total, generation.trained_on))),
+				total > SMALL && (grown || (unknownShare >= UNKNOWN_SHARE && worthTraining(total, generation.trained_on))),
 			basedOn,
 		};
 	}
 	// Of a small knowledge base, and always of its first document, what is ready is also searched with all its own words.
 	const basis = newId('basis');
+	const terms = chunks.map(({ title_terms, body_terms }) => ({ title_terms, body_terms }));
 	const trained = await pool.train(
 		{ kind: 'train', database, generation: generation?.id ?? null, except: document_id, chunks: terms },
 		signal,

@@ -53,17 +53,17 @@ export function project(basis: Basis, counts: ReadonlyMap<string, number>): Proj
 export function embedChunks(
 	basis: Basis,
 	chunks: readonly ChunkTerms[],
-): { vectors: Int8Array; unknown_share: number } {
+): { vectors: Int8Array; terms: number; unknown_terms: number } {
 	const { dimensions, mean_length } = basis;
 	const vectors = new Int8Array(chunks.length * dimensions);
 	const vector = new Float32Array(dimensions);
 	const pivot = (LENGTH_SHARE * mean_length) ** 2;
 	let terms = 0;
-	let unknown = 0;
+	let unknown_terms = 0;
 	chunks.forEach((chunk, index) => {
 		const projection = project(basis, countTerms(chunk));
 		terms += projection.terms;
-		unknown += projection.unknown_terms;
+		unknown_terms += projection.unknown_terms;
 		const square = projection.length ** 2;
 		// Without a direction all of it goes into the last value: a vector of no length would have no cosine.
 		const factor = projection.reach === 0 ? 0 : Math.sqrt(square / (square + pivot));
@@ -71,7 +71,7 @@ export function embedChunks(
 		vector[dimensions - 1] = Math.sqrt(1 - factor * factor);
 		writeInt8(vector, vectors, index * dimensions);
 	});
-	return { vectors, unknown_share: terms === 0 ? 0 : unknown / terms };
+	return { vectors, terms, unknown_terms };
 }
 
 /** Writes a vector in eight bits, scaled by its largest value: cosines do not see the scale. */
