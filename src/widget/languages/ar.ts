@@ -3,6 +3,7 @@ import type { Strings } from './strings.ts';
 export const strings: Strings = {
 	title: 'الدردشة',
 	restart: 'محادثة جديدة',
+	download: 'تنزيل المحادثة',
 	minimise: 'إغلاق الدردشة',
 	log: 'المحادثة',
 	field: 'رسالتك',

@@ -3,6 +3,7 @@ import type { Strings } from './strings.ts';
 export const strings: Strings = {
 	title: 'Chat',
 	restart: 'Neue Unterhaltung',
+	download: 'Unterhaltung herunterladen',
 	minimise: 'Chat schließen',
 	log: 'Unterhaltung',
 	field: 'Ihre Nachricht',

@@ -3,6 +3,7 @@ import type { Strings } from './strings.ts';
 export const strings: Strings = {
 	title: 'Chat',
 	restart: 'New conversation',
+	download: 'Download conversation',
 	minimise: 'Close chat',
 	log: 'Conversation',
 	field: 'Your message',

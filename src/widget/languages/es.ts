@@ -3,6 +3,7 @@ import type { Strings } from './strings.ts';
 export const strings: Strings = {
 	title: 'Chat',
 	restart: 'Nueva conversación',
+	download: 'Descargar la conversación',
 	minimise: 'Cerrar el chat',
 	log: 'Conversación',
 	field: 'Su mensaje',

@@ -3,6 +3,7 @@ import type { Strings } from './strings.ts';
 export const strings: Strings = {
 	title: 'Chat',
 	restart: 'Nouvelle conversation',
+	download: 'Télécharger la conversation',
 	minimise: 'Fermer le chat',
 	log: 'Conversation',
 	field: 'Votre message',

@@ -3,6 +3,7 @@ import type { Strings } from './strings.ts';
 export const strings: Strings = {
 	title: 'チャット',
 	restart: '新しい会話',
+	download: '会話をダウンロード',
 	minimise: 'チャットを閉じる',
 	log: '会話',
 	field: 'メッセージ',

@@ -3,6 +3,7 @@ import type { Strings } from './strings.ts';
 export const strings: Strings = {
 	title: 'Chat',
 	restart: 'Nieuw gesprek',
+	download: 'Gesprek downloaden',
 	minimise: 'Chat sluiten',
 	log: 'Gesprek',
 	field: 'Uw bericht',

@@ -3,6 +3,7 @@ import type { Strings } from './strings.ts';
 export const strings: Strings = {
 	title: 'Chat',
 	restart: 'Nova conversa',
+	download: 'Descarregar a conversa',
 	minimise: 'Fechar o chat',
 	log: 'Conversa',
 	field: 'A sua mensagem',

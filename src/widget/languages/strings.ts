@@ -2,6 +2,7 @@
 export interface Strings {
 	title: string;
 	restart: string;
+	download: string;
 	minimise: string;
 	log: string;
 	field: string;
