@@ -20,7 +20,7 @@ export const PRIVATE_NAMES = `
 	isForgotten isFull isLoaded isLoading isNamed isShared isTemporary isUnanswered isUnderWay isWriting judge
 	keepQueued label leave list load loadChat loadOlder loadStrings look mayDeliver mayRetry memoryName
 	menuOpen merge modal note notice notices number older onCancel onCopy onEarlier onLogo onMenu onRate onReason
-	onRestart onRetry onSend onSource onStop openSources preload pressed props queued rateReply reached refused
+	onRestart onRetry onSend onSource onStop onTranscript openSources preload pressed props queued rateReply reached refused
 	refusedTokens requests resume retryAfter retryMessage rich says searching sendable sentence session shape speak
 	startAnew stopReply store take takeOlder tellWhy thanked timeoutMs transcript unsentTexts until update want
 `

@@ -18,12 +18,14 @@ export interface HeaderProps {
 	onLogo(isLoaded: boolean): void;
 	onMenu(): void;
 	onRestart(): void;
+	/** The visitor wants the conversation as a file. */
+	onTranscript(): void;
 	onClose(): void;
 }
 
 /** The name and the state of who answers, a menu, and the way out. */
 export function Header(props: HeaderProps): Drawing {
-	const { strings, title, messages, config, menuOpen, onMenu, onRestart, onClose } = props;
+	const { strings, title, messages, config, menuOpen, onMenu, onRestart, onTranscript, onClose } = props;
 	const privacy = config?.appearance.privacy_url;
 	const status = statusOf(props);
 	return (
@@ -43,6 +45,11 @@ export function Header(props: HeaderProps): Drawing {
 					{messages.length > 0 && (
 						<button type="button" onClick={onRestart}>
 							{strings.restart}
+						</button>
+					)}
+					{messages.length > 0 && (
+						<button type="button" onClick={onTranscript}>
+							{strings.download}
 						</button>
 					)}
 					{privacy && <Link href={privacy}>{strings.privacy}</Link>}
@@ -70,7 +77,7 @@ function avatar({ config, title, isNamed, hasLogo, onLogo }: HeaderProps): Child
 	return [
 		logo && (
 			<img
-				class="avatar"
+				class={hasLogo ? 'avatar' : null}
 				hidden={!hasLogo}
 				alt=""
 				onLoad={() => onLogo(true)}

@@ -11,6 +11,7 @@ import { draft } from './draft.ts';
 import { draw, h } from './elements.ts';
 import type { Notice } from './notices.ts';
 import { Panel, wording } from './panel.tsx';
+import { saveTranscript } from './save-transcript.ts';
 import { createSession } from './session.ts';
 
 /** Pixels from the end at which somebody still reads the end. */
@@ -143,6 +144,7 @@ export function createChat(options: ChatOptions): Chat {
 					if (unsent.length) write([...unsent, place.querySelector('textarea')?.value].join('\n').trim());
 					focus();
 				}}
+				onTranscript={() => void transcript()}
 				onSend={(text: string) => {
 					const isTaken = send(text);
 					// A suggestion is gone once it is taken; whoever uses the keyboard is not.
@@ -217,6 +219,20 @@ export function createChat(options: ChatOptions): Chat {
 		show();
 		log().scrollTop = log().scrollHeight - fromEnd;
 		log().focus({ preventScroll: true });
+	};
+
+	/** Loads all of the conversation, and gives it to the visitor as a file. */
+	const transcript = async () => {
+		if (!session) return;
+		menuOpen = false;
+		show();
+		focus();
+		for (let before = -1; session.hasOlder() && before < session.messages().length; ) {
+			before = session.messages().length;
+			await session.loadOlder();
+		}
+		// Where the rest cannot be loaded the visitor has been told so.
+		if (!session.hasOlder()) saveTranscript(session.messages(), name ?? strings.title, strings);
 	};
 
 	const copy = async (text: string) => {

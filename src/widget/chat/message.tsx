@@ -51,9 +51,7 @@ export function Message(props: MessageProps): Drawing {
 		<div key={id} id={id || null} class={classes.filter(Boolean).join(' ')}>
 			<div class={author.type === 'human' && !grouped ? 'name' : 'unseen'}>
 				{author.type === 'human' && initial(author.name ?? strings.person)}
-				<span>
-					{mine ? strings.you : (author.name ?? (author.type === 'human' ? strings.person : strings.assistant))}
-				</span>
+				<span>{nameOf(message, strings)}</span>
 			</div>
 			{(content || writing) && (
 				<div class="text">
@@ -69,6 +67,12 @@ export function Message(props: MessageProps): Drawing {
 			{footer(props)}
 		</div>
 	);
+}
+
+/** Who wrote a message, in words. */
+export function nameOf({ role, author }: ShownMessage, strings: Strings): string {
+	if (role === 'user') return strings.you;
+	return author.name ?? (author.type === 'human' ? strings.person : strings.assistant);
 }
 
 function waiting(strings: Strings, searching: boolean): Drawing {

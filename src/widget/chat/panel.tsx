@@ -32,6 +32,8 @@ export interface PanelProps {
 	onClose(): void;
 	onReload(): void;
 	onRestart(): void;
+	/** The visitor wants the conversation as a file. */
+	onTranscript(): void;
 	/** @returns false where it cannot be sent: then it stays in the field */
 	onSend(text: string): boolean;
 	/** What is in the field has changed. */

@@ -1,0 +1,24 @@
+import type { Strings } from '../languages/strings.ts';
+import { parseMarkdown, plainText } from '../text/markdown.ts';
+import { nameOf } from './message.tsx';
+import type { ShownMessage } from './transcript.ts';
+
+const REVOKE_MS = 60_000;
+
+/** Gives the visitor a conversation as a text file. */
+export function saveTranscript(messages: readonly ShownMessage[], title: string, strings: Strings): void {
+	const texts = messages.map((message) => {
+		const date = new Date(message.created_at);
+		// What is not stored has no time yet.
+		const at = Number.isNaN(date.getTime()) ? '' : ` (${date.toLocaleString()})`;
+		const { role, content } = message;
+		const text = role === 'user' ? content : plainText(parseMarkdown(content));
+		return `${nameOf(message, strings)}${at}:\n${text.trim()}\n`;
+	});
+	const link = document.createElement('a');
+	link.href = URL.createObjectURL(new Blob([texts.join('\n')], { type: 'text/plain;charset=utf-8' }));
+	link.download = `${title}.txt`;
+	link.click();
+	// The browser has begun to read it by then.
+	setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_MS);
+}
