@@ -96,11 +96,11 @@ async function npmCi() {
 }
 
 function remedyFor(output) {
-	if (/not found: make|find Python|not found: (g\+\+|c\+\+|cc)|(g\+\+|make): (command )?not found/i.test(output)) {
+	if (/not found: make|ERR! find Python|not found: (g\+\+|c\+\+|cc)|(g\+\+|make): (command )?not found/i.test(output)) {
 		return 'better-sqlite3 is compiled where no ready binary can be had, which needs python3, make and g++ (Debian, Ubuntu: apt-get install python3 make g++). Install them and run the command again.';
 	}
 	if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/.test(output)) {
-		return 'It needs the network to reach the npm registry; behind a proxy, set HTTPS_PROXY (and NODE_EXTRA_CA_CERTS for its certificate), then run the command again.';
+		return 'It needs the network: the npm registry, and github.com (or nodejs.org) for better-sqlite3; behind a proxy, set HTTPS_PROXY (and NODE_EXTRA_CA_CERTS for its certificate), then run the command again.';
 	}
 	if (/gyp ERR/.test(output)) {
 		return 'Compiling better-sqlite3 failed; it needs python3, make and g++ (Debian, Ubuntu: apt-get install python3 make g++), and the lines above say what was amiss.';

@@ -66,6 +66,9 @@ interface ExclusiveListener {
 	): unknown;
 }
 
+/** The library tells no cause. */
+const CANNOT_LISTEN =
+	'the port is taken, this user may not use it (below 1024), or this machine does not have the address.';
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /** A server for a table of routes, not listening yet. Errors in the table show here. */
@@ -145,7 +148,7 @@ function bind(
 		// Without this option two processes could share a port, and requests would go to either.
 		(app as unknown as ExclusiveListener).listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
 			if (socket) resolve({ host, port: library.us_socket_local_port(socket) });
-			else reject(new Error(`Cannot listen on ${host}:${port}: the port is taken, or this address is not ours.`));
+			else reject(new Error(`Cannot listen on ${host}:${port}: ${CANNOT_LISTEN}`));
 		});
 	});
 }

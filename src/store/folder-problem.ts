@@ -16,7 +16,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 	EIO: 'the disk reports errors. Look at its health',
 	EMFILE: 'this process may not open more files. Raise the limit (ulimit -n)',
 	SQLITE_FULL: 'the disk is full. Make room',
-	SQLITE_READONLY: 'the database may not be written to. Give the files to the user that runs Parley',
+	SQLITE_READONLY:
+		'the database may not be written to. Give the files to the user that runs Parley, or mount the disk for writing where it is read-only',
 	SQLITE_CANTOPEN: 'the database cannot be opened. Give the files to the user that runs Parley',
 	SQLITE_PERM: 'the database may not be opened. Give the files to the user that runs Parley',
 	SQLITE_IOERR: 'the disk reports errors. Look at its health, and whether it is full',
