@@ -175,6 +175,35 @@ test('rounds that were carried out go back as messages: what was asked for, and 
 	);
 });
 
+test('a round that an earlier version stored goes back with its signatures', async () => {
+	await using server = await ModelServer.start();
+	await using compatible = openProvider(server.provider());
+	await using anthropic = openProvider(server.provider({ type: 'anthropic' }));
+	const [step] = STEPS as [(typeof STEPS)[number]];
+	const signed = [
+		{ type: 'reasoning', text: 'Hm.', metadata: { anthropic: { signature: 'c2lnbmVk' } } },
+		{ type: 'reasoning', text: '', metadata: { anthropic: { redactedData: 'c2VjcmV0' } } },
+		{ type: 'call', metadata: null },
+		{ type: 'call', metadata: null },
+	];
+	await outcomeOf(anthropic.chat, { tools, steps: [{ ...step, memory: signed }] });
+	assert.deepEqual(server.calls[0]?.body.messages[1].content.slice(0, 2), [
+		{ type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmVk' },
+		{ type: 'redacted_thinking', data: 'c2VjcmV0' },
+	]);
+	const plain = [
+		{ type: 'reasoning', text: 'Hm.', metadata: null },
+		{ type: 'text', text: 'Let me see.' },
+		{ type: 'call', metadata: { 'stand-in': { thoughtSignature: 'c2lnbmVk' } } },
+		{ type: 'call', metadata: null },
+	];
+	await outcomeOf(compatible.chat, { tools, steps: [{ ...step, memory: plain }] });
+	const { reasoning_content, tool_calls } = server.calls[1]?.body.messages[2] ?? {};
+	assert.equal(reasoning_content, 'Hm.');
+	assert.deepEqual(tool_calls[0].extra_content, { google: { thought_signature: 'c2lnbmVk' } });
+	assert.equal(tool_calls[1].extra_content, undefined);
+});
+
 test('a model that may call no more is told so in its protocol, and what it asks for all the same is not handed on', async () => {
 	await using server = await ModelServer.start();
 	await using compatible = openProvider(server.provider());

@@ -126,15 +126,36 @@ const FAULTS: Fault[] = [
 		what: 'sends broken JSON first',
 		script: [{ raw: 'data: {{{\n\n' }, { say: 'Hello.' }],
 		sentence: PROTOCOL,
-		types: ['openai-compatible'],
+	},
+	{ what: 'answers without a body', script: [{ status: 204 }], sentence: PROTOCOL },
+	{
+		what: 'answers with JSON instead of a stream',
+		script: [{ status: 200, body: '{"id":"c","choices":[{"message":{"content":"Hello."}}]}' }],
+		sentence: BROKE_OFF,
 	},
 	{
-		// Its library takes what is broken from the start for a failure of the service.
-		what: 'begins with broken JSON',
-		script: [{ raw: 'data: {{{\n\n' }, { say: 'Hello.' }],
-		sentence: 'The model provider failed with status 500.',
+		what: 'answers with status 200 and an error as JSON',
+		script: [{ status: 200, body: JSON.stringify({ error: { message: SAID, type: 'rate_limit_error' } }, null, 2) }],
+		sentence: 'The model provider takes no more requests for now.',
 		asked: 3,
-		types: ['anthropic'],
+	},
+	{
+		what: 'names an event an error',
+		script: [{ say: 'Half an ' }, { raw: `event: error\ndata: {"message":"${SAID}","code":"invalid_api_key"}\n\n` }],
+		sentence: "The model provider did not accept this server's key.",
+		text: 'Half an ',
+	},
+	{
+		what: 'names an event an error without any JSON',
+		script: [{ say: 'Half an ' }, { raw: `event: error\ndata: ${SAID}\n\n` }],
+		sentence: 'The model provider reported an error.',
+		text: 'Half an ',
+	},
+	{
+		what: 'sends one event in lines of ten megabytes',
+		script: [{ say: 'Once. ' }, { raw: `data: ${BIG}\n`.repeat(1_000) }],
+		sentence: 'The answer of the model was too large.',
+		text: 'Once. ',
 	},
 	{
 		what: 'sends JSON of another kind',
@@ -276,7 +297,7 @@ const FAULTS: Fault[] = [
 
 const tools = [{ name: 'weather', description: null, parameters: { type: 'object' } }];
 
-/** Of the services that speak the first protocol, openai has the same library as the others. */
+/** The type openai has the same reader as openai-compatible. */
 for (const type of ['openai-compatible', 'anthropic'] as const) {
 	test(`${type}: whatever a provider does, the reply ends with a sentence that gives nothing away`, {
 		concurrency: 8,

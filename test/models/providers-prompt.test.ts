@@ -5,6 +5,7 @@ import type { ChatRequest, ChatTurn, ReplyStep } from '../../src/models/index.ts
 import { fairBound } from '../../src/models/providers/fair-cut.ts';
 import { defused, quoted } from '../../src/models/providers/foreign-text.ts';
 import { composePrompt } from '../../src/models/providers/prompt.ts';
+import type { AssistantPart, PromptMessage } from '../../src/models/providers/prompt-message.ts';
 import { firstTokens, tokensOf } from '../../src/models/providers/tokens.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { passage } from './fixtures/ask.ts';
@@ -26,7 +27,7 @@ interface Composed {
 
 function compose(request: Partial<ChatRequest>, limits: Partial<typeof LIMITS> = {}): Composed {
 	const { prompt, tools } = composePrompt(chatRequest(request), { ...LIMITS, ...limits });
-	const texts = prompt.map(({ role, content }) => [role, textOf(content)] as [string, string]);
+	const texts = prompt.map((message) => [message.role, textOf(message)] as [string, string]);
 	const question = texts.findLastIndex(([role]) => role === 'user');
 	return {
 		system: texts[0]?.[1] ?? '',
@@ -37,17 +38,14 @@ function compose(request: Partial<ChatRequest>, limits: Partial<typeof LIMITS> =
 	};
 }
 
-type Content = ReturnType<typeof composePrompt>['prompt'][number]['content'];
-
-function textOf(content: Content): string {
-	if (typeof content === 'string') return content;
-	return content.map(textOfPart).join('');
+function textOf(message: PromptMessage): string {
+	if (message.role === 'tool') return message.results.map(({ result }) => result).join('');
+	return message.role === 'assistant' ? message.parts.map(textOfPart).join('') : message.text;
 }
 
-function textOfPart(part: Exclude<Content, string>[number]): string {
+function textOfPart(part: AssistantPart): string {
 	if (part.type === 'text') return part.text;
-	if (part.type === 'tool-call') return part.toolName + JSON.stringify(part.input);
-	return part.type === 'tool-result' && part.output.type === 'text' ? part.output.value : assert.fail(part.type);
+	return part.type === 'tool_call' ? part.name + JSON.stringify(part.input) : assert.fail(part.type);
 }
 
 /** The lines of the block in a message, without its delimiters; undefined where it is not one whole block. */
@@ -438,10 +436,10 @@ test('what a server says of its functions cannot end a turn or write another', (
 		chatRequest({ tools: [{ name: 'evil_f', description: evil, parameters: schema(evil) }] }),
 		LIMITS,
 	);
-	const [tool] = tools as unknown as Array<{ name: string; description: string; inputSchema: object }>;
+	const [tool] = tools;
 	assert.doesNotMatch(JSON.stringify(tools), /<\||\[INST|<\/passages|<start_of|\u202e/);
 	assert.equal(tool?.description, defused(evil));
-	assert.deepEqual(tool?.inputSchema, schema(defused(evil)));
+	assert.deepEqual(tool?.parameters, schema(defused(evil)));
 });
 
 test('functions that say nothing odd are sent as they are, and in the order of their members', () => {
@@ -451,9 +449,6 @@ test('functions that say nothing odd are sent as they are, and in the order of t
 	const request = chatRequest({ tools: [{ name: 'f', description: null, parameters }] });
 	const before = JSON.stringify(request);
 	const { tools } = composePrompt(request, LIMITS);
-	assert.equal(
-		JSON.stringify((tools[0] as unknown as { inputSchema: object }).inputSchema),
-		JSON.stringify(parameters),
-	);
+	assert.equal(JSON.stringify(tools[0]?.parameters), JSON.stringify(parameters));
 	assert.equal(JSON.stringify(request), before);
 });

@@ -1,8 +1,9 @@
 import { isDeeper } from '../../base/index.ts';
 import type { ModelEvent } from '../chat-model.ts';
-import type { AnswerInbox, StreamPart } from './answer-parts.ts';
+import type { AnswerEvent, AnswerFinish, ReceivedToolCall } from './answer-event.ts';
+import type { AnswerStream } from './ask.ts';
 import type { CallEnding } from './call-ending.ts';
-import { failure } from './failure.ts';
+import { brokeOff, failure } from './failure.ts';
 import { RoundRecorder } from './round-memory.ts';
 
 /** Characters of an answer's text at most: a model that does not stop is stopped. */
@@ -23,11 +24,9 @@ export interface AnswerTerms {
 	/** Whether an answer without a call or text that can be seen is none. With results of tools before it a model may be asked again. */
 	mustSpeak: boolean;
 	idleMs: number;
-	/** Is told when the answer begins, once. */
+	/** Called once, when the answer begins. */
 	onBegin(): void;
 }
-
-type Finish = Extract<StreamPart, { type: 'finish' }>;
 
 /** One answer of a provider, as it comes in. */
 export class Answer {
@@ -37,15 +36,14 @@ export class Answer {
 	/** Whether it has said anything that can be seen. */
 	#spoke = false;
 	#argumentChars = 0;
-	readonly #calls: Extract<StreamPart, { type: 'tool-call' }>[] = [];
+	#callCount = 0;
+	readonly #calls: ReceivedToolCall[] = [];
 	readonly #recorder = new RoundRecorder();
-	readonly #inbox: AnswerInbox;
 	#begun = false;
 
-	constructor(terms: AnswerTerms, ending: CallEnding, inbox: AnswerInbox) {
+	constructor(terms: AnswerTerms, ending: CallEnding) {
 		this.#terms = terms;
 		this.#ending = ending;
-		this.#inbox = inbox;
 	}
 
 	/** Whether anything of the answer has come: it is then this answer or none. */
@@ -55,38 +53,39 @@ export class Answer {
 
 	/**
 	 * What an answer means. Text is handed on at once, calls and usage when the answer has come to its end in good
-	 * order: what a broken stream has of a call is none.
+	 * order: a call in a stream that breaks off is not complete.
 	 * @throws ProviderError, whatever the stream throws, or the reason of the call's end
 	 */
-	async *events(): AsyncGenerator<ModelEvent, void, undefined> {
-		let finish: Finish | undefined;
+	async *events(stream: AnswerStream): AsyncGenerator<ModelEvent, void, undefined> {
+		let finish: AnswerFinish | undefined;
 		while (finish === undefined) {
-			const next = await this.#ending.orEnd(this.#inbox.next());
-			if (next === null)
-				throw failure('The connection to the model provider broke off before the answer was complete.');
-			if (typeof next === 'string') {
-				this.#begin();
-				yield* this.#say(next);
-				continue;
-			}
-			this.#noticeBegin(next);
-			if (this.#terms.mayCall) this.#recorder.add(next);
-			switch (next.type) {
-				case 'tool-input-delta':
-					this.#argumentChars += next.delta.length;
-					if (this.#argumentChars > MAX_ARGUMENT_CHARS) throw tooManyCalls();
-					break;
-				case 'tool-call':
-					if (this.#calls.push(next) > MAX_CALLS) throw tooManyCalls();
-					break;
-				case 'error':
-					throw next.error;
-				case 'finish':
-					finish = next;
+			const batch = await this.#ending.orEnd(stream.next());
+			if (batch.done) throw brokeOff();
+			this.#noticeActivity();
+			for (const event of batch.value) {
+				if (event.type === 'text_delta') yield* this.#say(event.text);
+				if (event.type === 'finish') finish = event;
+				this.#take(event);
 			}
 		}
 		yield* this.#last(finish);
-		await this.#untilClosed();
+		await this.#untilClosed(stream);
+	}
+
+	/** Records an event, within the bounds of an answer. */
+	#take(event: AnswerEvent): void {
+		if (this.#terms.mayCall) this.#recorder.add(event);
+		switch (event.type) {
+			case 'tool_call_start':
+				if (++this.#callCount > MAX_CALLS) throw tooManyCalls();
+				break;
+			case 'tool_call_delta':
+				this.#argumentChars += event.arguments.length;
+				if (this.#argumentChars > MAX_ARGUMENT_CHARS) throw tooManyCalls();
+				break;
+			case 'tool_call':
+				this.#calls.push(event);
+		}
 	}
 
 	/** As much of it as an answer may have. */
@@ -98,13 +97,7 @@ export class Answer {
 		if (text.length > room) throw failure('The model wrote too much.', { unhealthy: false });
 	}
 
-	#noticeBegin({ type }: StreamPart): void {
-		// The library's own announcements come before the provider has said anything; an error is no beginning.
-		const isNothing = type === 'stream-start' || type === 'response-metadata' || type === 'raw' || type === 'error';
-		if (this.#begun || !isNothing) this.#begin();
-	}
-
-	#begin(): void {
+	#noticeActivity(): void {
 		if (this.#begun) {
 			this.#ending.refresh();
 			return;
@@ -117,39 +110,36 @@ export class Answer {
 		this.#terms.onBegin();
 	}
 
-	*#last(finish: Finish): Generator<ModelEvent, void, undefined> {
-		const { usage, finishReason } = finish;
-		const [input, output] = [usage.inputTokens.total, usage.outputTokens.total];
+	*#last(finish: AnswerFinish): Generator<ModelEvent, void, undefined> {
+		const { input, output } = finish.usage;
 		if (input !== undefined || output !== undefined) {
 			// What was used is told although the answer may be of no use.
 			yield { type: 'usage', input_tokens: countOf(input), output_tokens: countOf(output) };
 		}
 		const of = { unhealthy: false };
-		switch (finishReason.unified) {
+		switch (finish.reason) {
 			case 'length':
 				throw failure('The answer was cut off: it reached the length that the model may write.', of);
-			case 'content-filter':
+			case 'content_filter':
 				throw failure("The model provider's content filter ended the answer.", of);
-			case 'error':
-				throw failure('The model provider reported an error.');
 		}
 		const calls = this.#terms.mayCall ? this.#calls : [];
 		if (calls.length === 0 && !this.#spoke) {
 			if (this.#calls.length > 0) throw failure('The model asked for tools that it was not given.', of);
 			if (this.#terms.mustSpeak) throw failure('The model gave an empty answer.', of);
 		}
-		for (const { toolCallId, toolName, input: text } of calls) {
-			yield { type: 'tool_call', id: toolCallId, name: nameOf(toolName), arguments: argumentsOf(text) };
+		for (const { id, name, arguments: text } of calls) {
+			yield { type: 'tool_call', id, name: nameOf(name), arguments: argumentsOf(text) };
 		}
 		const memory = calls.length === 0 ? null : this.#recorder.memory(finish);
 		if (memory !== null) yield { type: 'memory', memory };
 	}
 
 	/** The answer is complete: that its stream does not end is no failure any more. */
-	async #untilClosed(): Promise<void> {
+	async #untilClosed(stream: AnswerStream): Promise<void> {
 		this.#ending.within(LAST_MS, () => new Error('no longer waited for'));
 		try {
-			while ((await this.#ending.orEnd(this.#inbox.next())) !== null);
+			while (!(await this.#ending.orEnd(stream.next())).done);
 		} catch {
 			// Its connection will be closed instead of kept.
 		}

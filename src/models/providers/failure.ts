@@ -43,8 +43,6 @@ const REFUSALS: Readonly<Record<number, string>> = {
 };
 
 const PASSING_STATUSES = new Set([408, 409, 425, 429]);
-/** Names of the provider libraries' errors for what does not follow the protocol. */
-const PROTOCOL_ERRORS = /^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error$/;
 const BROKE_OFF = 'The connection to the model provider broke off before the answer was complete.';
 const MAX_DETAIL_CHARS = 300;
 
@@ -62,8 +60,13 @@ export function failure(sentence: string, more: Partial<Failure> = {}): Provider
 	});
 }
 
+/** The failure of a stream that ends in good order, yet without the end of its answer. */
+export function brokeOff(): ProviderError {
+	return failure(BROKE_OFF);
+}
+
 /**
- * What a thrown thing, or the error part of a stream, tells of a provider.
+ * What a thrown value tells of a provider.
  * @param now milliseconds since the epoch, for dates in a Retry-After
  * @param secret what a provider may repeat, and the detail does not; null where there is none
  */
@@ -80,11 +83,6 @@ function judged(thrown: unknown, now: number): Failure {
 	}
 	const status = reportedStatus(thrown);
 	if (status !== null) return ofStatus(status, delayAskedFor(thrown, now), thrown);
-	if (chain(thrown).some(({ name }) => PROTOCOL_ERRORS.test(String(name)))) {
-		// The library's word for a stream that ends in good order, yet without its last event.
-		const endedEarly = /ended without a finish reason/.test(messageOf(thrown));
-		return plain(endedEarly ? BROKE_OFF : 'The model provider sent what is not part of its protocol.', thrown);
-	}
 	return plain('The model provider reported an error.', thrown);
 }
 

@@ -1,23 +1,21 @@
 import { AppError } from '../../base/index.ts';
-import type { ChatRequest, Passage, ReplyStep } from '../chat-model.ts';
-import type { CallOptions, Prompt } from './answer-parts.ts';
+import type { ChatRequest, Passage, ReplyStep, ToolDefinition } from '../chat-model.ts';
 import { fairBound } from './fair-cut.ts';
 import { defusedSchema } from './foreign-schema.ts';
 import { defused } from './foreign-text.ts';
 import { type Exchange, exchangesOf, newestThatFit } from './history.ts';
 import { passageBlock, renderPassage } from './passage-block.ts';
-import { type RoundMemory, remembered, thinkingIn } from './round-memory.ts';
+import type { AssistantPart, PromptMessage } from './prompt-message.ts';
+import { reasoningIn, remembered } from './round-memory.ts';
 import { systemMessage } from './rules.ts';
 import type { ModelLimits } from './settings.ts';
+import { storedMemory } from './stored-memory.ts';
 import { firstTokens, MESSAGE_TOKENS, tokensOf } from './tokens.ts';
-
-type Message = Prompt[number];
-type Tool = NonNullable<CallOptions['tools']>[number];
 
 /** What a model is asked, without what is the provider's own. */
 export interface ComposedPrompt {
-	prompt: Prompt;
-	tools: Tool[];
+	prompt: PromptMessage[];
+	tools: ToolDefinition[];
 	/** The source numbers of the passages in it. */
 	passages: number[];
 	/** The names of the tools for which there is no room. */
@@ -63,8 +61,8 @@ export function composePrompt(request: ChatRequest, limits: ModelLimits): Compos
 
 	const asked =
 		passages.length === 0 ? question : `${passageBlock(passages.map(({ rendered }) => rendered))}\n\n${question}`;
-	const prompt: Prompt = [
-		{ role: 'system', content: system },
+	const prompt: PromptMessage[] = [
+		{ role: 'system', text: system },
 		...alternating([...history, { question: asked, reply: null }]),
 		...steps.flatMap(messagesOfStep),
 	];
@@ -85,13 +83,11 @@ function inputTokens({ context_tokens, max_output_tokens }: ModelLimits): number
 	return context_tokens - answer;
 }
 
-function functionTool({ name, description, parameters }: ChatRequest['tools'][number]): Tool {
-	const inputSchema = defusedSchema(parameters) as Extract<Tool, { type: 'function' }>['inputSchema'];
+function defusedTool({ name, description, parameters }: ToolDefinition): ToolDefinition {
 	return {
-		type: 'function',
 		name,
-		inputSchema,
-		...(description === null ? {} : { description: defused(description) }),
+		description: description === null ? null : defused(description),
+		parameters: defusedSchema(parameters),
 	};
 }
 
@@ -100,12 +96,12 @@ function toolsThatFit(
 	offered: ChatRequest['tools'],
 	room: number,
 ): Pick<ComposedPrompt, 'tools' | 'leftOut'> & { tokens: number } {
-	const tools: Tool[] = [];
+	const tools: ToolDefinition[] = [];
 	const leftOut: string[] = [];
 	let tokens = 0;
 	for (const each of offered) {
-		const tool = functionTool(each);
-		const more = tokensOf(JSON.stringify(tool)) + MESSAGE_TOKENS;
+		const tool = defusedTool(each);
+		const more = tokensOf(JSON.stringify({ type: 'function', ...tool })) + MESSAGE_TOKENS;
 		if (tokens + more > room) {
 			leftOut.push(each.name);
 			continue;
@@ -159,35 +155,31 @@ function passagesThatFit(passages: readonly Passage[], room: number): RenderedPa
 }
 
 /** Exchanges as messages whose roles alternate, as the templates of some models demand. */
-function alternating(exchanges: readonly Exchange[]): Message[] {
-	const messages: Message[] = [];
+function alternating(exchanges: readonly Exchange[]): PromptMessage[] {
+	const messages: PromptMessage[] = [];
 	let unanswered = '';
 	for (const { question, reply } of exchanges) {
 		const text = unanswered === '' ? question : `${unanswered}\n\n${question}`;
 		unanswered = reply === null ? text : '';
 		if (reply === null) continue;
-		messages.push(userMessage(text), { role: 'assistant', content: [{ type: 'text', text: reply }] });
+		messages.push({ role: 'user', text }, { role: 'assistant', parts: [{ type: 'text', text: reply }] });
 	}
-	return unanswered === '' ? messages : [...messages, userMessage(unanswered)];
+	return unanswered === '' ? messages : [...messages, { role: 'user', text: unanswered }];
 }
 
-function userMessage(text: string): Message {
-	return { role: 'user', content: [{ type: 'text', text }] };
-}
-
-function messagesOfStep({ text, calls, memory }: ReplyStep): Message[] {
+function messagesOfStep({ text, calls, memory }: ReplyStep): PromptMessage[] {
 	const asked = calls.map(({ id, name, arguments: given }) => {
-		return { type: 'tool-call' as const, toolCallId: id, toolName: name, input: inputOf(given) };
-	});
-	const answered = calls.map(({ id, name, result, is_error }) => {
-		const output = { type: is_error ? ('error-text' as const) : ('text' as const), value: result };
-		return { type: 'tool-result' as const, toolCallId: id, toolName: name, output };
+		return { type: 'tool_call' as const, id, name, input: inputOf(given), signature: null };
 	});
 	// Some providers refuse a text without anything to see.
 	const said = text.trim() === '' ? [] : [{ type: 'text' as const, text }];
-	const content = memory === undefined ? [...said, ...asked] : remembered(memory as RoundMemory, asked);
-	const message: Message = { role: 'assistant', content };
-	return calls.length === 0 ? [message] : [message, { role: 'tool', content: answered }];
+	const parts: AssistantPart[] = memory === undefined ? [...said, ...asked] : remembered(storedMemory(memory), asked);
+	if (calls.length === 0) return [{ role: 'assistant', parts }];
+	const results = calls.map(({ id, result, is_error }) => ({ id, result, isError: is_error }));
+	return [
+		{ role: 'assistant', parts },
+		{ role: 'tool', results },
+	];
 }
 
 /** Arguments as providers take them back: an object, whatever the model wrote. */
@@ -204,8 +196,8 @@ function tokensOfStep({ text, calls, memory }: ReplyStep): number {
 	const ofCalls = calls.map(({ name, arguments: given, result }) => {
 		return 2 * MESSAGE_TOKENS + tokensOf(name + JSON.stringify(inputOf(given))) + tokensOf(result);
 	});
-	const thinking = memory === undefined ? '' : thinkingIn(memory as RoundMemory);
-	return MESSAGE_TOKENS + tokensOf(text) + tokensOf(thinking) + sum(ofCalls);
+	const reasoning = memory === undefined ? '' : reasoningIn(storedMemory(memory));
+	return MESSAGE_TOKENS + tokensOf(text) + tokensOf(reasoning) + sum(ofCalls);
 }
 
 function tokensOfExchange(exchange: Exchange): number {

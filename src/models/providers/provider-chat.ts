@@ -2,12 +2,10 @@ import { AppError, type Clock, type Log } from '../../base/index.ts';
 import type { Endpoint } from '../../net/index.ts';
 import type { ChatModel, ChatRequest, ModelEvent } from '../chat-model.ts';
 import { Answer, type AnswerTerms, seconds } from './answer.ts';
-import type { AnswerInbox, CallOptions } from './answer-parts.ts';
+import { type Ask, prepareCall } from './ask.ts';
 import { CallEnding } from './call-ending.ts';
-import { type ComposedCall, composeCall } from './call-options.ts';
+import { type ComposedCall, composeCall } from './compose-call.ts';
 import { type Failure, failure, failureOf, ProviderError } from './failure.ts';
-import { Inbox } from './inbox.ts';
-import { type LanguageModel, type LanguageModels, loadLanguageModels } from './language-model.ts';
 import { ModelCircuits, type ModelPermit } from './model-circuits.ts';
 import { delayBefore } from './retry.ts';
 import type { ProviderSettings } from './settings.ts';
@@ -25,7 +23,6 @@ export interface ProviderChatOptions {
 export class ProviderChat implements ChatModel {
 	readonly #options: ProviderChatOptions;
 	readonly #circuits: ModelCircuits;
-	#models: Promise<LanguageModels> | undefined;
 
 	constructor(options: ProviderChatOptions) {
 		const { clock, log, settings } = options;
@@ -37,17 +34,18 @@ export class ProviderChat implements ChatModel {
 
 	async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
 		signal.throwIfAborted();
-		const call = composeCall(request, this.#options.settings);
-		this.#tellLeftOut(request, call);
-		if (call.passages.length < request.passages.length) yield { type: 'passages', indexes: call.passages };
+		const { settings, endpoint } = this.#options;
+		const composed = composeCall(request, settings);
+		this.#tellLeftOut(request, composed);
+		if (composed.passages.length < request.passages.length) yield { type: 'passages', indexes: composed.passages };
 		const permit = this.#circuits.enter(request.model);
 		if (permit === null) throw leftAlone();
 		using ending = new CallEnding(signal);
-		const { first_token_timeout_ms: firstMs } = this.#options.settings;
+		const { first_token_timeout_ms: firstMs } = settings;
 		ending.within(firstMs, () => failure(`The model did not begin to answer within ${seconds(firstMs)}.`));
 		try {
-			const model = (await ending.orEnd(this.#load()))(request.model);
-			yield* this.#attempts(model, call.options, this.#terms(request, call, permit), ending);
+			const ask = prepareCall(composed.call, settings, endpoint.fetch);
+			yield* this.#attempts(ask, this.#terms(request, composed, permit), ending);
 			// Not before its end: a provider that says one word and hangs would never be found out.
 			permit.succeeded();
 		} catch (thrown) {
@@ -60,19 +58,11 @@ export class ProviderChat implements ChatModel {
 	}
 
 	/** Asks until an answer begins; once it has, it is this one or none, for its text is on its way to readers. */
-	async *#attempts(
-		model: LanguageModel,
-		options: CallOptions,
-		terms: AnswerTerms,
-		ending: CallEnding,
-	): AsyncGenerator<ModelEvent, void, undefined> {
+	async *#attempts(ask: Ask, terms: AnswerTerms, ending: CallEnding): AsyncGenerator<ModelEvent, void, undefined> {
 		for (let attempt = 1; ; attempt++) {
-			const abortSignal = ending.nextAttempt();
-			const inbox: AnswerInbox = new Inbox();
-			const answer = new Answer(terms, ending, inbox);
+			const answer = new Answer(terms, ending);
 			try {
-				await ending.orEnd(model({ ...options, abortSignal }, inbox));
-				yield* answer.events();
+				yield* answer.events(await ending.orEnd(ask(ending.nextAttempt())));
 				return;
 			} catch (thrown) {
 				ending.throwIfEnded();
@@ -105,16 +95,6 @@ export class ProviderChat implements ChatModel {
 			idleMs: this.#options.settings.idle_timeout_ms,
 			onBegin: permit.began,
 		};
-	}
-
-	/** Callers at the same time share the loading; where it fails, the next one tries again. */
-	#load(): Promise<LanguageModels> {
-		const { settings, endpoint } = this.#options;
-		this.#models ??= loadLanguageModels(settings, endpoint.fetch).catch((error: unknown) => {
-			this.#models = undefined;
-			throw error;
-		});
-		return this.#models;
 	}
 
 	/** Draws the conclusions of a failure; the error that comes back is what the reply shows. */

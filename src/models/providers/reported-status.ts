@@ -34,7 +34,6 @@ interface Reported {
 	statusCode?: unknown;
 	code?: unknown;
 	type?: unknown;
-	responseBody?: unknown;
 }
 
 /**
@@ -43,20 +42,8 @@ interface Reported {
  * `invalid_api_key` is an `invalid_request_error` too.
  */
 export function reportedStatus(thrown: unknown): number | null {
-	const { statusCode, code, type, responseBody } = (thrown ?? {}) as Reported;
-	const status = asStatus(statusCode);
-	// Anthropic's library gives this status to whatever a stream begins with that is an error, and keeps the error's text.
-	if (status === 500) return reportedIn(responseBody) ?? status;
-	return status ?? asStatus(code) ?? statusOfWord(code) ?? statusOfWord(type);
-}
-
-function reportedIn(body: unknown): number | null {
-	if (typeof body !== 'string') return null;
-	try {
-		return statusOfWord((JSON.parse(body) as { type?: unknown } | null)?.type);
-	} catch {
-		return null;
-	}
+	const { statusCode, code, type } = (thrown ?? {}) as Reported;
+	return asStatus(statusCode) ?? asStatus(code) ?? statusOfWord(code) ?? statusOfWord(type);
 }
 
 function asStatus(value: unknown): number | null {

@@ -1,91 +1,84 @@
-import type { Prompt, StreamPart } from './answer-parts.ts';
-import { takesThinkingBack } from './thinking-noted.ts';
-
-type Metadata = NonNullable<Extract<StreamPart, { type: 'tool-call' }>['providerMetadata']>;
-type ReplyPart = Exclude<Extract<Prompt[number], { role: 'assistant' }>['content'], string>[number];
-type CallPart = Extract<ReplyPart, { type: 'tool-call' }>;
+import type { AnswerEvent, AnswerFinish } from './answer-event.ts';
+import type { AssistantPart } from './prompt-message.ts';
 
 /**
- * A round of a reply as its provider had it, in order, with what it wants back when it is asked for the next one: services
- * refuse a round with calls whose signed thinking, or whose calls' signatures, are not there any more.
+ * A round of a reply in the order in which its service sent it, with what the service wants back in the next round: services
+ * refuse a round with calls whose signed reasoning, or whose calls' signatures, are missing. Plain data that is stored with
+ * the reply.
  */
 export type RoundMemory = readonly RememberedPart[];
-type RememberedPart =
-	| { type: 'reasoning'; text: string; metadata: Metadata | null }
+export type RememberedPart =
+	| { type: 'reasoning'; text: string; signature: string | null }
+	| { type: 'redacted_reasoning'; data: string }
 	| { type: 'text'; text: string }
-	| { type: 'call'; metadata: Metadata | null };
+	| { type: 'call'; signature: string | null };
 
-/** Characters of thinking that are kept: a model that thinks for longer is not reminded of it. */
+type CallPart = Extract<AssistantPart, { type: 'tool_call' }>;
+
+/** Characters of reasoning that are kept: a model that writes more is not reminded of any. */
 const MAX_REASONING_CHARS = 200_000;
 
-/** Takes down a round as it comes in. */
+/** Records a round as it comes in. */
 export class RoundRecorder {
 	readonly #parts: RememberedPart[] = [];
 	#reasoningChars = 0;
 
-	add(part: StreamPart): void {
-		switch (part.type) {
-			case 'reasoning-start':
-				this.#parts.push({ type: 'reasoning', text: '', metadata: part.providerMetadata ?? null });
+	add(event: AnswerEvent): void {
+		const last = this.#parts.at(-1);
+		switch (event.type) {
+			case 'reasoning_start': {
+				const { redacted } = event;
+				this.#parts.push(
+					redacted === undefined
+						? { type: 'reasoning', text: '', signature: null }
+						: { type: 'redacted_reasoning', data: redacted },
+				);
 				break;
-			case 'reasoning-delta':
-			case 'reasoning-end': {
-				const last = this.#parts.at(-1);
+			}
+			case 'reasoning_delta':
 				if (last?.type !== 'reasoning') break;
-				if (part.providerMetadata) last.metadata = { ...last.metadata, ...part.providerMetadata };
-				if (part.type === 'reasoning-end') break;
-				this.#reasoningChars += part.delta.length;
-				if (this.#reasoningChars <= MAX_REASONING_CHARS) last.text += part.delta;
+				this.#reasoningChars += event.text.length;
+				if (this.#reasoningChars <= MAX_REASONING_CHARS) last.text += event.text;
 				break;
-			}
-			case 'text-delta': {
-				const last = this.#parts.at(-1);
-				if (last?.type === 'text') last.text += part.delta;
-				else this.#parts.push({ type: 'text', text: part.delta });
+			case 'reasoning_signature':
+				if (last?.type === 'reasoning') last.signature = event.signature;
 				break;
-			}
-			case 'tool-call':
-				this.#parts.push({ type: 'call', metadata: part.providerMetadata ?? null });
+			case 'text_delta':
+				if (last?.type === 'text') last.text += event.text;
+				else this.#parts.push({ type: 'text', text: event.text });
+				break;
+			case 'tool_call':
+				this.#parts.push({ type: 'call', signature: event.signature ?? null });
 		}
 	}
 
-	/** What is to be remembered; null where the text and the calls alone say it all. */
-	memory({ providerMetadata }: Extract<StreamPart, { type: 'finish' }>): RoundMemory | null {
+	/** What is to be remembered; null where the text and the calls alone say everything. */
+	memory({ takesReasoningBack }: AnswerFinish): RoundMemory | null {
 		if (this.#reasoningChars > MAX_REASONING_CHARS) return null;
-		const takesPlain = takesThinkingBack(providerMetadata);
-		const parts = this.#parts.filter((part) => part.type !== 'reasoning' || part.metadata !== null || takesPlain);
-		const isWanted = parts.some(
-			(part) => part.type === 'reasoning' || (part.type === 'call' && part.metadata !== null),
+		const parts = this.#parts.filter(
+			(part) => part.type !== 'reasoning' || part.signature !== null || takesReasoningBack,
 		);
+		const isWanted = parts.some((part) => part.type !== 'text' && (part.type !== 'call' || part.signature !== null));
 		return isWanted ? parts : null;
 	}
 }
 
-/** A remembered round as part of a prompt, with its calls in the places where they were. */
-export function remembered(memory: RoundMemory, calls: readonly CallPart[]): ReplyPart[] {
+/** A remembered round as parts of a prompt, with its calls in the places where they were. */
+export function remembered(memory: RoundMemory, calls: readonly CallPart[]): AssistantPart[] {
 	const left = [...calls];
-	const parts: ReplyPart[] = [];
+	const parts: AssistantPart[] = [];
 	for (const part of memory) {
-		if (part.type === 'reasoning') {
-			parts.push({ type: 'reasoning', text: part.text, ...optionsOf(part.metadata) });
-		} else if (part.type === 'call') {
+		if (part.type === 'call') {
 			const call = left.shift();
-			if (call) parts.push({ ...call, ...optionsOf(part.metadata) });
-		} else if (part.text.trim() !== '') {
-			parts.push({ type: 'text', text: part.text });
+			if (call) parts.push({ ...call, signature: part.signature });
+		} else if (part.type !== 'text' || part.text.trim() !== '') {
+			parts.push(part);
 		}
 	}
 	return [...parts, ...left];
 }
 
 /** What takes room of a memory besides the text and the calls. */
-export function thinkingIn(memory: RoundMemory): string {
+export function reasoningIn(memory: RoundMemory): string {
 	return memory.map((part) => (part.type === 'reasoning' ? part.text : '')).join('');
-}
-
-/** Metadata as the library takes it back. Gemini's signatures it gives under the provider's name and takes under Google's. */
-function optionsOf(metadata: Metadata | null): Pick<ReplyPart, 'providerOptions'> {
-	if (metadata === null) return {};
-	const signature = Object.values(metadata).find(({ thoughtSignature }) => thoughtSignature !== undefined);
-	return { providerOptions: signature ? { ...metadata, google: signature } : metadata };
 }

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import fc from 'fast-check';
 import { deferred } from '../../src/base/index.ts';
 import type { ModelEvent } from '../../src/models/index.ts';
-import type { AnswerInbox } from '../../src/models/providers/answer-parts.ts';
-import { passOn } from '../../src/models/providers/answer-parts.ts';
-import { Inbox } from '../../src/models/providers/inbox.ts';
-import { type LanguageModel, loadLanguageModels } from '../../src/models/providers/language-model.ts';
 import { ModelServer, type ModelStep } from '../support/model-server.ts';
 import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
@@ -35,7 +29,6 @@ test('the text of an answer is told in the order in which it came, whatever else
 		piece({ delta: { content: 'b' }, finish_reason: null, logprobs: null }),
 		piece({ delta: { content: null } }),
 		text('c'),
-		// From here on the library tells it.
 		piece({ delta: { content: 'd', reasoning_content: 'Hm.' } }),
 		text('e'),
 		text([{ type: 'text', text: 'f' }]),
@@ -126,71 +119,90 @@ test('an answer that breaks off keeps the text that had come', async () => {
 });
 
 const END = `${(piece({ delta: {}, finish_reason: 'stop' }) as { raw: string }).raw}data: [DONE]\n\n`;
-const call = (index: number) => ({ index, id: `call_${index}`, function: { name: 'weather', arguments: '{}' } });
-const PIECES = fc.constantFrom<ModelStep>(
-	text('a'),
-	text('b '),
-	text('日本'),
-	text(''),
-	text(null),
-	text(7),
-	text([{ type: 'text', text: 'c' }]),
-	piece({ delta: { role: 'assistant', content: 'd' } }),
-	piece({ delta: { content: 'e', reasoning_content: 'Hm.' } }),
-	piece({ delta: { reasoning: 'Hm.' } }),
-	piece({ delta: { content: 'f', tool_calls: [call(0)] } }),
-	piece({ delta: { tool_calls: [call(1)] } }),
-	piece({ delta: {}, finish_reason: 'stop' }),
-	piece({ delta: { content: 'g' }, finish_reason: 'stop' }),
-	piece({ delta: {}, finish_reason: 'length' }),
-	piece({ delta: null }, { usage: { prompt_tokens: 3, completion_tokens: 4 } }),
-	piece({ delta: {} }, { usage: { prompt_tokens: 'many' } }),
-	{ raw: 'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}\n\n' },
-	{ raw: 'data: {"choices":[],"usage":{}}\n\n' },
-	piece({ delta: { content: 'i' } }, { id: 5 }),
-	piece({ delta: {} }, { created: 'now', usage: null }),
-	{ raw: 'data: {"error":{"message":"no more"}}\n\n' },
-	{ raw: 'data: {"choices":null}\n\n' },
-	{ raw: 'data: [1]\n\n' },
-	{ raw: 'data: {"choi\n\n' },
-	{ raw: ': awake\n\n' },
-	{ raw: 'data: [DONE]\n\n' },
-);
 
-test('whatever an answer is made of, it says the same as where the library alone reads it', async () => {
-	await using server = await ModelServer.start();
-	const settings = server.provider({ type: 'openai-compatible' });
-	await fc.assert(
-		fc.asyncProperty(fc.array(PIECES, { maxLength: 8 }), fc.boolean(), async (pieces, isCutOff) => {
-			const raw = pieces.map((each) => (each as { raw: string }).raw).join('');
-			const answer = async () => new Response(raw + (isCutOff ? '' : END));
-			const readAhead = (await loadLanguageModels(settings, answer))('small');
-			const library = createOpenAICompatible({ name: settings.id, baseURL: settings.base_url, fetch: answer });
-			const alone: LanguageModel = async (options, inbox) => {
-				void passOn((await library.chatModel('small').doStream(options)).stream, inbox);
-			};
-			assert.deepEqual(await heard(readAhead), await heard(alone));
-		}),
-		{ numRuns: 400 },
-	);
+/** The calls that come of these pieces. */
+async function called(...pieces: object[]) {
+	const script = pieces.map((tool_call) => piece({ delta: { tool_calls: [tool_call] } }));
+	const { events, error } = await answered([...script, { raw: END }, { end: true }], [WEATHER]);
+	assert.equal(error, undefined);
+	return events.flatMap((event) => (event.type === 'tool_call' ? [event] : []));
+}
+
+test('arguments may come as an object instead of its text', async () => {
+	const [call] = await called({ index: 0, id: 'call_a', function: { name: 'weather', arguments: { city: 'Rome' } } });
+	assert.deepEqual(call?.arguments, { city: 'Rome' });
 });
 
-/** What a reader is told up to the first error or the end. */
-async function heard(model: LanguageModel) {
-	const inbox: AnswerInbox = new Inbox();
-	const told = { text: '', calls: [] as string[], usage: [] as unknown[], end: '' };
-	await model({ prompt: [], abortSignal: new AbortController().signal }, inbox);
-	while (told.end === '') {
-		const item = await inbox.next();
-		if (item === null) told.end = 'broken off';
-		else if (typeof item === 'string') told.text += item;
-		else if (item.type === 'tool-call') told.calls.push(item.toolName);
-		else if (item.type === 'error') told.end = 'error';
-		else if (item.type === 'finish') {
-			told.end = item.finishReason.unified;
-			told.usage = [item.usage.inputTokens.total, item.usage.outputTokens.total];
-		}
+test('calls without an id get one each, and pieces without any mark go on with the last call', async () => {
+	const begin = { function: { name: 'weather', arguments: '{"city":' } };
+	const calls = await called(begin, { function: { arguments: '"Rome"}' } }, begin, { function: { arguments: '1}' } });
+	assert.deepEqual(
+		calls.map((call) => call.arguments),
+		[{ city: 'Rome' }, { city: 1 }],
+	);
+	const ids = calls.map(({ id }) => id);
+	assert.equal(new Set(ids).size, 2);
+	for (const id of ids) assert.match(id, /^[a-zA-Z0-9_-]{1,64}$/);
+});
+
+test('two calls with the same id get different ones', async () => {
+	const call = (index: number) => ({ index, id: 'call_a', function: { name: 'weather', arguments: '{}' } });
+	const [first, second] = await called(call(0), call(1));
+	assert.equal(first?.id, 'call_a');
+	assert.notEqual(second?.id, 'call_a');
+});
+
+test('the id of a call may come after its name', async () => {
+	const [call] = await called(
+		{ index: 0, function: { name: 'weather' } },
+		{ index: 0, id: 'call_a', function: { arguments: '{}' } },
+	);
+	assert.deepEqual(call, { type: 'tool_call', id: 'call_a', name: 'weather', arguments: {} });
+});
+
+test('a call without a name, or without a beginning, ends the answer', async () => {
+	const pieces = [{ index: 0, id: 'call_a', function: { arguments: '{}' } }, { function: { arguments: '{}' } }];
+	for (const tool_call of pieces) {
+		const script = [piece({ delta: { tool_calls: [tool_call] } }), { raw: END }, { end: true as const }];
+		const { error, events } = await answered(script, [WEATHER]);
+		assert.match(String(error), /sent what is not part of its protocol/);
+		assert.deepEqual(events, []);
 	}
-	// What comes in the same piece as a fault may be told or not: a reader is told of the fault either way.
-	return told;
-}
+});
+
+test('members that say nothing about the answer may be of any kind', async () => {
+	const {
+		text: said,
+		error,
+		events,
+	} = await answered([
+		piece({ delta: { role: 'model', content: 'a' } }, { id: 5, created: 'now', model: null, error: null }),
+		piece({ delta: { content: 'b' } }, { usage: { prompt_tokens: 'many', completion_tokens: 3 } }),
+		{ raw: END },
+		{ end: true },
+	]);
+	assert.deepEqual([said, error], ['ab', undefined]);
+	assert.deepEqual(events.at(-1), { type: 'usage', input_tokens: 0, output_tokens: 3 });
+});
+
+test('an answer with a finish reason is complete although its stream ends without the last line', async () => {
+	const script = [text('a'), piece({ delta: {}, finish_reason: 'stop' }), { end: true as const }];
+	const { text: said, error } = await answered(script);
+	assert.deepEqual([said, error], ['a', undefined]);
+});
+
+test('the last line without a finish reason is the end of an answer that broke off', async () => {
+	const { text: said, error } = await answered([text('a'), { raw: 'data: [DONE]\n\n' }, { hang: true }]);
+	assert.equal(said, 'a');
+	assert.match(String(error), /broke off/);
+});
+
+test('what a model writes when it refuses is the answer', async () => {
+	const { text: said, error } = await answered([piece({ delta: { content: null, refusal: 'No.' } }), { raw: END }]);
+	assert.deepEqual([said, error], ['No.', undefined]);
+});
+
+test('an error may be a text', async () => {
+	const { error } = await answered([{ raw: 'data: {"error":"model runner has stopped"}\n\n' }]);
+	assert.match(String(error), /The model provider reported an error/);
+});

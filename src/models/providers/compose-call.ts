@@ -1,0 +1,24 @@
+import type { ChatRequest } from '../chat-model.ts';
+import { type ComposedPrompt, composePrompt } from './prompt.ts';
+import type { ModelCall } from './prompt-message.ts';
+import { limitsOf, type ProviderSettings } from './settings.ts';
+
+/** What a service is asked, and what there was no room for. */
+export interface ComposedCall extends Pick<ComposedPrompt, 'passages' | 'leftOut'> {
+	call: ModelCall;
+	/** Whether calls are offered. */
+	mayCall: boolean;
+}
+
+/**
+ * What a service is asked for a request.
+ * @throws AppError `model_error` where it is longer than the model can read
+ */
+export function composeCall(request: ChatRequest, settings: ProviderSettings): ComposedCall {
+	const { model } = request;
+	const limits = limitsOf(settings, model);
+	const { prompt: messages, tools, passages, leftOut } = composePrompt(request, limits);
+	const { temperature } = settings;
+	const call = { model, messages, tools, maxOutputTokens: limits.max_output_tokens, temperature };
+	return { call, mayCall: tools.length > 0, passages, leftOut };
+}

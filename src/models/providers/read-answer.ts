@@ -1,0 +1,100 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { createParser } from 'eventsource-parser';
+import type { AnswerEvent } from './answer-event.ts';
+import type { AnswerReader, StreamEvent } from './chat-protocol.ts';
+import { failure } from './failure.ts';
+import { jsonOf } from './json.ts';
+import { errorIn } from './service-error.ts';
+
+/** Characters of one server-sent event. The network bounds the bytes of one line and of the whole answer. */
+const MAX_EVENT_CHARS = 1024 * 1024;
+/** Characters of an answer without server-sent events that are searched for an error. */
+const MAX_BODY_CHARS = 64 * 1024;
+/**
+ * Once text has come, the stream is read this often at most, as often as screens are drawn: a fast model writes several
+ * tokens in that time, and what follows a reading costs as much for one token as for all.
+ */
+const PACE_MS = 16;
+
+/**
+ * Reads an answer to its end, one batch of events for each reading of the stream. After the last event of the answer it goes
+ * on to the end of the stream, which keeps the connection for the next request. An end of the iteration closes the stream.
+ * @param paceMs milliseconds between a reading that had text and the next one
+ * @throws ServiceError, ProviderError, or what the stream throws
+ */
+export async function* readAnswer(
+	body: ReadableStream<Uint8Array>,
+	reader: AnswerReader,
+	paceMs = PACE_MS,
+): AsyncGenerator<AnswerEvent[], void, undefined> {
+	const bytes = body.getReader();
+	const stream = new ServerSentEvents();
+	let readAt = Number.NEGATIVE_INFINITY;
+	try {
+		for (;;) {
+			const early = readAt + paceMs - performance.now();
+			if (early > 1 && !reader.isFinished) await wait(early);
+			const { done, value } = await bytes.read();
+			if (!reader.isFinished) {
+				const events: AnswerEvent[] = [];
+				const failed = attempt(() => {
+					if (!done) stream.feed(value, (event) => reader.isFinished || reader.read(event, events));
+					else if (!reader.isFinished) {
+						stream.throwIfBodyIsError();
+						reader.end(events);
+					}
+				});
+				if (events.some(({ type }) => type === 'text_delta')) readAt = performance.now();
+				if (events.length > 0) yield events;
+				if (failed !== undefined) throw failed.reason;
+			}
+			if (done) return;
+		}
+	} finally {
+		// Without effect where the stream has ended. A stream that failed rejects, and its failure was thrown before.
+		bytes.cancel().catch(() => {});
+	}
+}
+
+function attempt(act: () => void): { reason: unknown } | undefined {
+	try {
+		act();
+	} catch (reason) {
+		return { reason };
+	}
+	return undefined;
+}
+
+/** The server-sent events in a stream of bytes. */
+class ServerSentEvents {
+	readonly #decoder = new TextDecoder();
+	#arrived: StreamEvent[] = [];
+	#isTooLarge = false;
+	/** The beginning of the body while it has no event; null afterwards. */
+	#body: string | null = '';
+	readonly #parser = createParser({
+		maxBufferSize: MAX_EVENT_CHARS,
+		onEvent: (event) => void this.#arrived.push(event),
+		onError: ({ type }) => {
+			this.#isTooLarge ||= type === 'max-buffer-size-exceeded';
+		},
+	});
+
+	/** @throws ProviderError where an event is too large, and what `take` throws */
+	feed(bytes: Uint8Array, take: (event: StreamEvent) => unknown): void {
+		const text = this.#decoder.decode(bytes, { stream: true });
+		this.#parser.feed(text);
+		const arrived = this.#arrived;
+		this.#arrived = [];
+		if (arrived.length > 0) this.#body = null;
+		else if (this.#body !== null && this.#body.length < MAX_BODY_CHARS) this.#body += text;
+		for (const event of arrived) take(event);
+		if (this.#isTooLarge) throw failure('The answer of the model was too large.');
+	}
+
+	/** Some services and gateways answer with status 200 and an error as JSON instead of a stream. */
+	throwIfBodyIsError(): void {
+		const error = this.#body === null ? null : errorIn(jsonOf(this.#body));
+		if (error !== null) throw error;
+	}
+}
