@@ -13,6 +13,9 @@ import { EventLog, type LoggedEvent } from './event-log.ts';
 export const MODES = ['whole', 'streamed'] as const;
 export type Mode = (typeof MODES)[number];
 
+/** A scene that holds a reply is not ended by a deadline of its provider, however busy the machine is. */
+const PATIENT = { first_token_timeout_ms: 300_000, idle_timeout_ms: 300_000 };
+
 /** A message as the API shows it. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every kind
 export type Shown = any;
@@ -48,7 +51,7 @@ export class Bench implements AsyncDisposable {
 		{ settings, ...options }: TestAppOptions = {},
 	): Promise<Bench> {
 		const models = await Promise.all(providers.map(() => ModelServer.start()));
-		const all = models.map((model, at) => model.provider({ id: `stand-in-${at}`, ...providers[at] }));
+		const all = models.map((model, at) => model.provider({ id: `stand-in-${at}`, ...PATIENT, ...providers[at] }));
 		const app = await startTestApp({
 			settings: { providers: all, allow_private_network: true, ...settings },
 			...options,
