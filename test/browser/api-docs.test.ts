@@ -114,7 +114,9 @@ test('axe finds nothing wrong with the documentation, with an operation open and
 		await openDocs(page, `${app.url}/api/docs#createTool`);
 		const operation = page.locator('#createTool');
 		for (const disclosure of await operation.locator('.inside > div > details, .inside > details').all()) {
-			await disclosure.locator('summary').first().click();
+			const summary = disclosure.locator('summary').first();
+			// An example in what is still closed cannot be clicked.
+			if (await summary.isVisible()) await summary.click();
 		}
 		await page.getByLabel('API key, forgotten').fill(app.key);
 		await operation.getByRole('button', { name: 'Send' }).click();
