@@ -40,6 +40,29 @@ test('every npm script that a page names exists', () => {
 	assert.deepEqual(unknown, []);
 });
 
+test('every page of docs can be reached from the README', () => {
+	const reached = new Set<string>();
+	const follow = (path: string) => {
+		const page = byPath.get(path);
+		if (!page || reached.has(path)) return;
+		reached.add(path);
+		for (const target of targetsOf(page)) follow(resolved(page, target.split('#')[0] as string));
+	};
+	follow('README.md');
+	const unreached = all.map(({ path }) => path).filter((path) => path.startsWith('docs/') && !reached.has(path));
+	assert.deepEqual(unreached, []);
+});
+
+test('the README has at most 180 lines', () => {
+	const lines = byPath.get('README.md')?.text.trimEnd().split('\n').length ?? 0;
+	assert.ok(lines <= 180, `${lines} lines: move what is more to docs/`);
+});
+
+test('no page shows a code block that was not closed', () => {
+	const open = all.filter((page) => /^```/m.test(prose(page))).map(({ path }) => path);
+	assert.deepEqual(open, []);
+});
+
 function leadsSomewhere(page: Page, target: string): boolean {
 	const [file = '', anchor] = target.split('#');
 	const path = file === '' ? page.path : resolved(page, file);
@@ -52,8 +75,3 @@ function leadsSomewhere(page: Page, target: string): boolean {
 function resolved(page: Page, file: string): string {
 	return normalize(join(dirname(page.path), file));
 }
-
-test('no page shows a code block that was not closed', () => {
-	const open = all.filter((page) => /^```/m.test(prose(page))).map(({ path }) => path);
-	assert.deepEqual(open, []);
-});
