@@ -187,7 +187,7 @@ export const knowledgeBaseOperations = {
 	reindexKnowledgeBase: {
 		method: 'POST',
 		path: '/api/v1/knowledge-bases/{id}/reindex',
-		summary: 'Index all documents anew from their stored bytes',
+		summary: 'Index all documents again from their stored bytes',
 		tag: 'Knowledge bases',
 		access: withKey('knowledge_bases:write'),
 		result: IndexingStatus,
@@ -195,7 +195,7 @@ export const knowledgeBaseOperations = {
 	stopReindex: {
 		method: 'POST',
 		path: '/api/v1/knowledge-bases/{id}/reindex/stop',
-		summary: 'End a reindex; what served before goes on to serve',
+		summary: 'End a reindex; the former index goes on serving',
 		tag: 'Knowledge bases',
 		access: withKey('knowledge_bases:write'),
 		result: IndexingStatus,
