@@ -2,18 +2,21 @@
  * npm run bench -- micro
  *
  * What the smallest steps of the hot paths cost, each by itself, on the server's own functions: the validation of a message, an
- * actor's mailbox, routing, chunking, the analysis of text, the embedding of a question, an SSE frame. Takes under half a minute.
+ * actor's mailbox, routing, chunking, the analysis of text, the embedding of a question, a model's answer, an SSE frame. Takes
+ * under half a minute.
  */
 import { Bench } from 'tinybench';
 import { ActorSystem } from '../src/actors/index.ts';
-import { encodeEvent } from '../src/base/index.ts';
+import { createLog, encodeEvent, systemClock } from '../src/base/index.ts';
 import { bodyValidator, operations } from '../src/contract/index.ts';
 import { Router } from '../src/http/index.ts';
 import { chunkDocument } from '../src/knowledge/chunking/index.ts';
 import type { Block } from '../src/knowledge/parsing/index.ts';
 import { countTerms, project, trainBasis } from '../src/knowledge/semantic/index.ts';
+import { createProviders } from '../src/models/index.ts';
 import { analyse, detectLanguage, queryWords } from '../src/text/index.ts';
 import { spreadOf } from './load/spread.ts';
+import { providerOf, QUESTION, recordedAnswer } from './micro/recorded-answer.ts';
 import type { Figure } from './report/figure.ts';
 import { Report } from './report/report.ts';
 import { Corpus } from './search/corpus.ts';
@@ -24,6 +27,7 @@ const WARM_UP_MS = 150;
 /** What takes less than a clock can tell is done so often for one sample. */
 const OFTEN = 100;
 const MAILBOX_ACTORS = 64;
+const TOKENS = 1_000;
 
 /** One step: `work` does it `times` times. */
 interface Step {
@@ -44,7 +48,16 @@ await using actors = new ActorSystem<number, number>({
 		throw thrown;
 	},
 });
-const steps: Step[] = [validation(), mailbox(), ...routing(), chunking(), ...analysis(), embedding(), frames()];
+const steps: Step[] = [
+	validation(),
+	mailbox(),
+	...routing(),
+	chunking(),
+	...analysis(),
+	embedding(),
+	...answers(),
+	frames(),
+];
 const times = new Map<string, number[]>(steps.map(({ name }) => [name, []]));
 for (let round = 0; round < ROUNDS; round++) {
 	const bench = new Bench({ time: ROUND_MS, warmupTime: round === 0 ? 2 * WARM_UP_MS : WARM_UP_MS, throws: true });
@@ -146,6 +159,28 @@ function embedding(): Step {
 		work: () => project(basis, countTerms(question)),
 		remark: `${basis.dimensions} dimensions, trained on ${chunks.length} chunks`,
 	};
+}
+
+/** Answers of providers, from the bytes that the network gives to the deltas of the reply. */
+function answers(): Step[] {
+	const log = createLog('silent');
+	return (['openai-compatible', 'anthropic'] as const).map((type): Step => {
+		const body = Buffer.from(recordedAnswer(type, TOKENS));
+		const endpoint = () => ({ fetch: async () => new Response(body), [Symbol.asyncDispose]: async () => {} });
+		const [provider] = createProviders([providerOf(type)], { network: { endpoint }, clock: systemClock, log });
+		return {
+			name: `read an answer (${type})`,
+			times: 1,
+			work: async () => {
+				let text = '';
+				for await (const event of provider?.chat.stream(QUESTION, new AbortController().signal) ?? []) {
+					if (event.type === 'delta') text += event.text;
+				}
+				if (text.split(' ').length !== TOKENS + 1) throw new Error('The answer is not whole.');
+			},
+			remark: `${TOKENS} tokens, ${(body.length / 1000).toFixed(0)} kB`,
+		};
+	});
 }
 
 function frames(): Step {
