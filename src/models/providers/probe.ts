@@ -1,6 +1,7 @@
 import { AppError, messageOf } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import type { ChatRequest } from '../chat-model.ts';
+import { ANTHROPIC_VERSION } from './anthropic/index.ts';
 import { createProviders, type ProviderDependencies } from './create-providers.ts';
 import { failureOf, ProviderError } from './failure.ts';
 import type { ProviderSettings } from './settings.ts';
@@ -68,7 +69,7 @@ async function listModels(settings: ProviderSettings, network: Pick<Network, 'en
 	const key = settings.api_key;
 	const headers: Record<string, string> =
 		settings.type === 'anthropic'
-			? { 'anthropic-version': '2023-06-01', ...(key === null ? {} : { 'x-api-key': key }) }
+			? { 'anthropic-version': ANTHROPIC_VERSION, ...(key === null ? {} : { 'x-api-key': key }) }
 			: key === null
 				? {}
 				: { authorization: `Bearer ${key}` };

@@ -3,7 +3,7 @@ import type { AssistantPart, ModelCall, PromptMessage } from '../prompt-message.
 import type { ProviderSettings } from '../settings.ts';
 import { modelTraits } from './model-traits.ts';
 
-/** The protocol's version; newer ones do not exist. */
+/** The version of the protocol, a header of every request. */
 export const ANTHROPIC_VERSION = '2023-06-01';
 /** The service without its version, which settings may name. */
 const SERVICE = 'https://api.anthropic.com';
