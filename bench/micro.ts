@@ -7,7 +7,7 @@
  */
 import { Bench } from 'tinybench';
 import { ActorSystem } from '../src/actors/index.ts';
-import { createLog, encodeEvent, systemClock } from '../src/base/index.ts';
+import { createLog, encodeServerSentEvent, systemClock } from '../src/base/index.ts';
 import { bodyValidator, operations } from '../src/contract/index.ts';
 import { Router } from '../src/http/index.ts';
 import { chunkDocument } from '../src/knowledge/chunking/index.ts';
@@ -194,7 +194,8 @@ function frames(): Step {
 		name: 'write an SSE frame',
 		times: OFTEN,
 		work: () => {
-			for (let i = 0; i < OFTEN; i++) Buffer.byteLength(encodeEvent({ id: `1234.${i}`, event: 'message.delta', data }));
+			for (let i = 0; i < OFTEN; i++)
+				Buffer.byteLength(encodeServerSentEvent({ id: `1234.${i}`, event: 'message.delta', data }));
 		},
 	};
 }

@@ -37,15 +37,15 @@ import {
 } from './api/index.ts';
 import {
 	AppError,
+	AsyncDisposableStack,
+	addressOnThisMachine,
 	type Clock,
-	ClockWatch,
+	ClockJumpDetector,
 	createLog,
 	descriptorShares,
 	httpAddress,
 	type Log,
-	localAddress,
 	messageOf,
-	Owned,
 	SecretBox,
 	systemClock,
 } from './base/index.ts';
@@ -121,7 +121,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 }
 
 async function buildApp(settings: Settings, overrides: AppOverrides): Promise<App> {
-	await using parts = new Owned();
+	await using parts = new AsyncDisposableStack();
 	const clock = overrides.clock ?? systemClock;
 	const log = overrides.log ?? createLog(settings.log_level);
 	const clientNames = new ClientNames(settings.request_log_address);
@@ -153,7 +153,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		const remedy = 'Set PARLEY_PORT to another port, or PARLEY_HOST to an address of this machine.';
 		throw new AppError('unavailable', `${messageOf(cause)} ${remedy}`, { cause });
 	});
-	const address = () => settings.public_url ?? localAddress(host, port);
+	const address = () => settings.public_url ?? addressOnThisMachine(host, port);
 
 	const shares = descriptorShares();
 	const network = parts.use(
@@ -186,7 +186,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const first = await toldFirstStart(store, clock, settings, overrides, address());
 	const owners = await store.list('users', { where: { role: 'owner' }, order: 'asc', limit: OWNERS });
 	// One for all that erases: a jump that one of them notices holds for each.
-	const clockWatch = new ClockWatch(clock, await seenTime(store));
+	const clockWatch = new ClockJumpDetector(clock, await seenTime(store));
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
 	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers, log }));

@@ -1,5 +1,5 @@
 import { type App, startApp, version } from './app.ts';
-import { AppError, goBeforeCommonThreads, messageOf, withDeadline } from './base/index.ts';
+import { AppError, lowerRuntimeThreadsPriority, messageOf, withDeadline } from './base/index.ts';
 import {
 	commands,
 	findCommand,
@@ -64,7 +64,7 @@ async function main(args: string[]): Promise<number | null> {
 }
 
 async function serve(settings: Settings): Promise<void> {
-	goBeforeCommonThreads();
+	lowerRuntimeThreadsPriority();
 	const signal = signalToStop();
 	const app = await startApp(settings, {
 		console: {

@@ -1,5 +1,5 @@
 import { isWorkerThread, move, transferableSymbol, valueSymbol } from 'piscina';
-import { Lru, standBack } from '../src/base/index.ts';
+import { LruCache, lowerThreadPriority } from '../src/base/index.ts';
 import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerAnswer } from '../src/contract/index.ts';
 import {
 	type Basis,
@@ -13,9 +13,9 @@ import { SearchReader } from '../src/store/sqlite/search/index.ts';
 /** Bases that stay in memory: documents of one knowledge base come in rows. */
 const BASES = 4;
 
-standBack();
+lowerThreadPriority();
 
-const bases = new Lru<string, Basis>(BASES);
+const bases = new LruCache<string, Basis>(BASES);
 
 /**
  * Embeds new chunks with a stored basis, or trains a new basis. Reads the database itself, read-only, so that the

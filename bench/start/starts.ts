@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createApiKey } from '../../src/access/index.ts';
-import { pause } from '../../src/base/index.ts';
+import { sleep } from '../../src/base/index.ts';
 import { type Program, startServer } from '../../test/support/server-process.ts';
 import { processorTime } from '../load/processor-time.ts';
 import { spreadOf } from '../load/spread.ts';
@@ -82,7 +82,7 @@ function starting(program: Program, dataDir: string, key: string) {
 		await using server = await startServer({ program, dataDir, key });
 		const { readyAfter, pid } = server;
 		const processor = processorTime(pid);
-		await pause(whileMs);
+		await sleep(whileMs);
 		const residentMiB = await residentOf(pid);
 		await server.stop();
 		return { readyAfter, processorMs: processor === null ? null : processor * 1000, residentMiB };

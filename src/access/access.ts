@@ -1,4 +1,4 @@
-import { AppError, type Clock, type Log, lineOf } from '../base/index.ts';
+import { AppError, type Clock, clientNetwork, type Log } from '../base/index.ts';
 import type { Scope } from '../contract/index.ts';
 import type { ApiKeyRecord, Store } from '../store/index.ts';
 import { hashApiKey, isApiKey } from './api-keys.ts';
@@ -108,7 +108,7 @@ export class Access {
 	/** Counts a request whose sender is not known, for the network of its address; null where there is no limit. */
 	countUnknown(address: string): BucketState | null {
 		const perMinute = this.#rateLimit ?? UNKNOWN_REQUESTS_PER_MINUTE;
-		return perMinute === 0 ? null : this.#addresses.take(lineOf(address), perMinute);
+		return perMinute === 0 ? null : this.#addresses.take(clientNetwork(address), perMinute);
 	}
 
 	async #holderOf(authorization: string | undefined): Promise<Caller> {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { Lru } from '../base/index.ts';
+import { LruCache } from '../base/index.ts';
 
 /** How log lines name clients: by their address, by a keyed hash of it, or not at all. */
 export type ClientNaming = 'plain' | 'hashed' | 'off';
@@ -14,7 +14,7 @@ const REMEMBERED = 10_000;
  */
 export class ClientNames {
 	readonly #naming: ClientNaming;
-	readonly #known = new Lru<string, string>(REMEMBERED);
+	readonly #known = new LruCache<string, string>(REMEMBERED);
 	#key: Buffer | null = null;
 
 	constructor(naming: ClientNaming) {

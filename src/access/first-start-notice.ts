@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncFolder } from '../base/index.ts';
+import { fsyncFolder } from '../base/index.ts';
 import { FIRST_OWNER, type FirstStart, passwordLink } from './first-start.ts';
 
 /** Where the server talks to the person who started it. */
@@ -62,7 +62,7 @@ export class FirstStartNotice {
 		} finally {
 			await rm(temporary, { force: true });
 		}
-		await syncFolder(dataDir);
+		await fsyncFolder(dataDir);
 	}
 
 	/** Says it, once it is stored. */

@@ -1,4 +1,4 @@
-import { AppError, type Clock, type ClockWatch, type Deferred, deferred } from '../base/index.ts';
+import { AppError, type Clock, type ClockJumpDetector, type Deferred, deferred } from '../base/index.ts';
 import { AnsweredBefore, type IdempotencyRecord, type Store, type StoredAnswer, versionOf } from '../store/index.ts';
 
 /** How long a stored answer is given again. */
@@ -44,7 +44,7 @@ export class Idempotency {
 	/** Requests that are being carried out, by scope and key. Each is a connection of ours, which bounds them. */
 	readonly #running = new Map<string, Running>();
 
-	readonly #watch: Pick<ClockWatch, 'isInDoubt'>;
+	readonly #watch: Pick<ClockJumpDetector, 'isSuspect'>;
 
 	constructor({
 		store,
@@ -53,7 +53,7 @@ export class Idempotency {
 	}: {
 		store: Pick<Store, 'storedAnswer' | 'commit' | 'get'>;
 		clock: Clock;
-		watch: Pick<ClockWatch, 'isInDoubt'>;
+		watch: Pick<ClockJumpDetector, 'isSuspect'>;
 	}) {
 		this.#store = store;
 		this.#watch = watch;
@@ -79,7 +79,7 @@ export class Idempotency {
 			running.ended.resolve();
 		};
 		// A clock that is wrong for a moment must not have a request carried out a second time.
-		const expired_counts = this.#watch.isInDoubt();
+		const expired_counts = this.#watch.isSuspect();
 		const claim: Claim = {
 			receipt: (answer) => ({
 				scope: key.scope,

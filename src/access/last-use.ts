@@ -1,4 +1,4 @@
-import { type Clock, type Log, Lru, messageOf } from '../base/index.ts';
+import { type Clock, type Log, LruCache, messageOf } from '../base/index.ts';
 import type { ApiKeyRecord, Store } from '../store/index.ts';
 
 const MINUTE = 60_000;
@@ -11,7 +11,7 @@ export class LastUse {
 	readonly #clock: Clock;
 	readonly #log: Log;
 	/** When each key's use was last noted: what is under way is not in the record yet. */
-	readonly #noted = new Lru<string, number>(KEYS);
+	readonly #noted = new LruCache<string, number>(KEYS);
 
 	constructor({ store, clock, log }: { store: Pick<Store, 'commit'>; clock: Clock; log: Log }) {
 		this.#store = store;

@@ -1,5 +1,5 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { Gate, type GateQueue } from '../base/index.ts';
+import { type GateQueue, Semaphore } from '../base/index.ts';
 
 /** Cost of scrypt (RFC 7914). N is 2 to the power of `ln`. */
 interface Cost {
@@ -35,7 +35,7 @@ const derive: Derive = (password, salt, bytes, options) =>
  * queue `preferred`: a flood of guesses fills the other one, and they are not turned away for it.
  */
 export class Passwords {
-	readonly #gate = new Gate(AT_ONCE, WAITING);
+	readonly #gate = new Semaphore(AT_ONCE, WAITING);
 	readonly #derive: Derive;
 	/** Of a password that nobody has; what is compared with where there is no account. */
 	readonly #nobody = format(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
-import { AppError, makeFolder, syncFolder } from '../base/index.ts';
+import { AppError, fsyncFolder, makeDurableFolder } from '../base/index.ts';
 import type { Store, Write } from '../store/index.ts';
 import {
 	fingerprint,
@@ -20,7 +20,7 @@ import {
  */
 export async function nextKey(dataDir: string, given: string | undefined): Promise<Buffer> {
 	if (given !== undefined) return Buffer.from(given, 'base64');
-	makeFolder(dataDir, 0o700);
+	makeDurableFolder(dataDir, 0o700);
 	const path = keyFile(dataDir);
 	const found = await readableKey(path);
 	if (found === null) {
@@ -29,7 +29,7 @@ export async function nextKey(dataDir: string, given: string | undefined): Promi
 		});
 		await place(path, randomBytes(KEY_BYTES).toString('base64'));
 	}
-	await syncFolder(dataDir);
+	await fsyncFolder(dataDir);
 	return found ?? ((await readKey(path)) as Buffer);
 }
 
@@ -60,7 +60,7 @@ export async function adoptKey(
 	if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
 	await rm(printFile(dataDir), { force: true });
 	await place(printFile(dataDir), value);
-	await syncFolder(dataDir);
+	await fsyncFolder(dataDir);
 }
 
 async function readableKey(path: string): Promise<Buffer | null> {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { AppError, createLog, type Log, makeFolder, syncFolder } from '../base/index.ts';
+import { AppError, createLog, fsyncFolder, type Log, makeDurableFolder } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
 import { hasSealedSecrets, type SealedSecretsStore } from './sealed-secrets.ts';
 import { adoptKey, nextKey } from './secret-key-change.ts';
@@ -24,11 +24,11 @@ import {
  * @throws AppError `unavailable` where the folder's secrets were sealed with another key
  */
 export async function loadSecretKey(dataDir: string, given?: string): Promise<Buffer> {
-	makeFolder(dataDir, 0o700);
+	makeDurableFolder(dataDir, 0o700);
 	const key = given === undefined ? await ownKey(dataDir) : await givenKey(dataDir, Buffer.from(given, 'base64'));
 	await place(printFile(dataDir), fingerprint(key));
 	// Before anything is sealed with it, also where the process that made the file did not come this far.
-	await syncFolder(dataDir);
+	await fsyncFolder(dataDir);
 	return key;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError, type Clock, lineOf, SlidingWindow } from '../base/index.ts';
+import { AppError, type Clock, clientNetwork, SlidingWindowLimiter } from '../base/index.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -24,14 +24,14 @@ export type GiveBack = () => void;
  * Each method counts an attempt as failed before it is judged, so of many at once no more are judged than may fail.
  */
 export class SignInLimits {
-	readonly #addresses: SlidingWindow;
-	readonly #accounts: SlidingWindow;
-	readonly #devices: SlidingWindow;
+	readonly #addresses: SlidingWindowLimiter;
+	readonly #accounts: SlidingWindowLimiter;
+	readonly #devices: SlidingWindowLimiter;
 
 	constructor(clock: Clock) {
-		this.#addresses = new SlidingWindow(clock, MINUTE, ADDRESSES);
-		this.#accounts = new SlidingWindow(clock, HOUR, ACCOUNTS);
-		this.#devices = new SlidingWindow(clock, MINUTE, DEVICES);
+		this.#addresses = new SlidingWindowLimiter(clock, MINUTE, ADDRESSES);
+		this.#accounts = new SlidingWindowLimiter(clock, HOUR, ACCOUNTS);
+		this.#devices = new SlidingWindowLimiter(clock, MINUTE, DEVICES);
 	}
 
 	/**
@@ -58,25 +58,25 @@ export class SignInLimits {
 	 * @throws AppError `rate_limit_exceeded`
 	 */
 	takeOfDevice(nonce: string): GiveBack {
-		const wait = this.#devices.take(nonce, DEVICE_FAILURES_PER_MINUTE);
+		const wait = this.#devices.tryConsume(nonce, DEVICE_FAILURES_PER_MINUTE);
 		if (wait > 0) throw tooMany(wait);
-		return () => this.#devices.giveBack(nonce);
+		return () => this.#devices.refund(nonce);
 	}
 
 	#take(email: string, address: string): GiveBack | number {
-		const network = lineOf(address);
+		const network = clientNetwork(address);
 		const account = accountKey(email);
 		// The address first: a refused address may name any number of accounts, and each counted account takes memory.
-		const fromAddress = this.#addresses.take(network, ADDRESS_FAILURES_PER_MINUTE);
+		const fromAddress = this.#addresses.tryConsume(network, ADDRESS_FAILURES_PER_MINUTE);
 		if (fromAddress > 0) return fromAddress;
-		const ofAccount = this.#accounts.take(account, ACCOUNT_FAILURES_PER_HOUR);
+		const ofAccount = this.#accounts.tryConsume(account, ACCOUNT_FAILURES_PER_HOUR);
 		if (ofAccount > 0) {
-			this.#addresses.giveBack(network);
+			this.#addresses.refund(network);
 			return ofAccount;
 		}
 		return () => {
-			this.#addresses.giveBack(network);
-			this.#accounts.giveBack(account);
+			this.#addresses.refund(network);
+			this.#accounts.refund(account);
 		};
 	}
 }

@@ -1,10 +1,10 @@
-import { type ClockWatch, type Log, Rounds } from '../base/index.ts';
+import { type ClockJumpDetector, type Log, PeriodicTask } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
 import { noteSeenTime } from './seen-time.ts';
 
 export interface SweeperOptions {
 	store: Pick<Store, 'commit' | 'get' | 'hasExpired'>;
-	watch: Pick<ClockWatch, 'certainNow'>;
+	watch: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
 }
 
@@ -16,14 +16,14 @@ const PORTION = 500;
 export class Sweeper implements AsyncDisposable {
 	readonly #store: SweeperOptions['store'];
 	readonly #watch: SweeperOptions['watch'];
-	readonly #rounds: Rounds;
+	readonly #rounds: PeriodicTask;
 
 	constructor({ store, watch, log }: SweeperOptions) {
 		this.#store = store;
 		this.#watch = watch;
-		this.#rounds = new Rounds({
-			everyMs: EVERY_MS,
-			work: (signal) => this.#sweepAll(signal),
+		this.#rounds = new PeriodicTask({
+			intervalMs: EVERY_MS,
+			run: (signal) => this.#sweepAll(signal),
 			onFailure: (error) => log.warn({ err: error }, 'what has expired could not be erased'),
 		});
 	}
@@ -42,9 +42,9 @@ export class Sweeper implements AsyncDisposable {
 	}
 
 	async #sweepAll(signal: AbortSignal): Promise<void> {
-		let before = this.#watch.certainNow();
+		let before = this.#watch.trustedNow();
 		if (before !== null) await noteSeenTime(this.#store, before);
-		for (; before !== null && !signal.aborted; before = this.#watch.certainNow()) {
+		for (; before !== null && !signal.aborted; before = this.#watch.trustedNow()) {
 			if (!(await this.#store.hasExpired(before))) return;
 			const { outcome } = await this.#store.commit({ write: [{ op: 'erase_expired', before, limit: PORTION }] });
 			// Another owner has the store, and sweeps it.

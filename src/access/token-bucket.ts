@@ -1,4 +1,4 @@
-import { type Clock, Lru } from '../base/index.ts';
+import { type Clock, LruCache } from '../base/index.ts';
 
 /** How much of a bucket is left. */
 export interface BucketState {
@@ -27,7 +27,7 @@ const BUCKETS = 50_000;
 
 /** Token buckets by key: a steady rate a minute, with a burst of a sixth of it (at least 10). */
 export class TokenBuckets {
-	readonly #buckets = new Lru<string, Bucket>(BUCKETS);
+	readonly #buckets = new LruCache<string, Bucket>(BUCKETS);
 	readonly #clock: Clock;
 
 	constructor(clock: Clock) {

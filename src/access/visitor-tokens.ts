@@ -1,5 +1,5 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { AppError, type Clock, type Log, Lru, type SecretBox } from '../base/index.ts';
+import { AppError, type Clock, type Log, LruCache, type SecretBox } from '../base/index.ts';
 import { asSingleLine, type DeploymentJwt, type EndUser } from '../contract/index.ts';
 import { KeySet } from './key-set.ts';
 import type { KeySetSource } from './key-set-download.ts';
@@ -33,7 +33,7 @@ const MAX_KEY_SETS = 500;
 export class VisitorTokens {
 	readonly #options: VisitorTokensOptions;
 	readonly #keys: VisitorKeys;
-	readonly #keySets = new Lru<string, KeySet>(MAX_KEY_SETS);
+	readonly #keySets = new LruCache<string, KeySet>(MAX_KEY_SETS);
 
 	constructor(options: VisitorTokensOptions) {
 		this.#options = options;

@@ -1,5 +1,5 @@
 import { withinPlan } from '../access/index.ts';
-import { AppError, type Clock, mergePatch, newId, timestamp, timestampOrNull } from '../base/index.ts';
+import { AppError, type Clock, mergedFields, newId, timestamp, timestampOrNull } from '../base/index.ts';
 import type { Assistant, AssistantPatch, Assistant as AssistantSchema, Operations } from '../contract/index.ts';
 import type { Models } from '../models/index.ts';
 import {
@@ -108,7 +108,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 		});
 
 	const patched = async (record: AssistantRecord, patch: AssistantPatch, now: number): Promise<Change | null> => {
-		const set = mergePatch(record, patch);
+		const set = mergedFields(record, patch);
 		const { status, ...fields } = patch;
 		if (Object.keys(fields).length === 0 && (status === undefined || status === record.status)) return null;
 		if (patch.model !== undefined) models.resolve(patch.model);

@@ -1,4 +1,4 @@
-import { AppError, type Clock, mergePatch, newId } from '../base/index.ts';
+import { AppError, type Clock, mergedFields, newId } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Knowledge, presentKnowledgeBase, presentStatus } from '../knowledge/index.ts';
 import {
@@ -99,7 +99,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 			decideAndCommit(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
 				requireVersion(record, ifVersion);
-				const set = { ...mergePatch(record, body), updated_at: clock.now() };
+				const set = { ...mergedFields(record, body), updated_at: clock.now() };
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {

@@ -1,4 +1,4 @@
-import { AppError, type Clock, mergePatch, newId, type SecretBox, timestamp } from '../base/index.ts';
+import { AppError, type Clock, mergedFields, newId, type SecretBox, timestamp } from '../base/index.ts';
 import type { Operations, Tool, ToolPatch } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import {
@@ -120,7 +120,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifVersion);
 				const { type: _type, config: _config, ...fields } = body;
-				const set = { ...mergePatch(record, fields), ...changedConfig(record, body), updated_at: clock.now() };
+				const set = { ...mergedFields(record, fields), ...changedConfig(record, body), updated_at: clock.now() };
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {

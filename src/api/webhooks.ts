@@ -1,5 +1,13 @@
 import { guarded } from '../access/index.ts';
-import { AppError, type Clock, type ClockWatch, mergePatch, newId, type SecretBox, timestamp } from '../base/index.ts';
+import {
+	AppError,
+	type Clock,
+	type ClockJumpDetector,
+	mergedFields,
+	newId,
+	type SecretBox,
+	timestamp,
+} from '../base/index.ts';
 import type { Operations, Webhook } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import {
@@ -39,7 +47,7 @@ export interface WebhookHandlersOptions {
 	secrets: SecretBox;
 	cursors: Cursors;
 	clock: Clock;
-	clockWatch: Pick<ClockWatch, 'isInDoubt'>;
+	clockWatch: Pick<ClockJumpDetector, 'isSuspect'>;
 	deliverer: Pick<Deliverer, 'cancelAll' | 'tidy' | 'wake'>;
 }
 
@@ -145,9 +153,9 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				if (record.status === 'disabled' && fields.status === 'active') await deliverer.cancelAll(record);
 				const now = clock.now();
 				const set = {
-					...mergePatch(record, fields),
+					...mergedFields(record, fields),
 					...disabledReason(record, fields.status),
-					...(secret === undefined ? {} : secrets.replaced(record, secret, now, clockWatch.isInDoubt())),
+					...(secret === undefined ? {} : secrets.replaced(record, secret, now, clockWatch.isSuspect())),
 					updated_at: now,
 				};
 				const next: WebhookRecord = { ...record, ...set, version: record.version + 1 };
@@ -189,7 +197,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifVersion);
 				const now = clock.now();
-				const set = { ...secrets.replaced(record, new_secret, now, clockWatch.isInDoubt()), updated_at: now };
+				const set = { ...secrets.replaced(record, new_secret, now, clockWatch.isSuspect()), updated_at: now };
 				return {
 					commit: {
 						expect: [versionOf('webhooks', record)],

@@ -1,4 +1,4 @@
-import { AppError, type Clock, mergePatch, timestamp } from '../base/index.ts';
+import { AppError, type Clock, mergedFields, timestamp } from '../base/index.ts';
 import type { Operations, Workspace } from '../contract/index.ts';
 import { decideAndCommit, requireVersion, type Store, versionOf, type WorkspaceRecord } from '../store/index.ts';
 import { type Handler, versioned } from './call.ts';
@@ -41,7 +41,7 @@ export function workspaceHandlers({ store, clock }: WorkspaceOptions): {
 			decideAndCommit(store, async () => {
 				const record = await workspaceOf(store, caller.workspaceId);
 				requireVersion(record, ifVersion);
-				const set = { ...mergePatch(record, body), updated_at: clock.now() };
+				const set = { ...mergedFields(record, body), updated_at: clock.now() };
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {

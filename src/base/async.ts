@@ -19,9 +19,9 @@ export function deferred<T>(): Deferred<T> {
  * The promise's outcome, or the rejection that `onLate` makes once `ms` have passed. The work behind the promise goes
  * on: whoever can end it should hand it an AbortSignal as well.
  */
-export function withDeadline<T>(promise: Promise<T>, ms: number, onLate: () => Error): Promise<T> {
+export function withDeadline<T>(promise: Promise<T>, ms: number, onTimeout: () => Error): Promise<T> {
 	return new Promise<T>((resolve, reject) => {
-		const timer = setTimeout(() => reject(onLate()), ms);
+		const timer = setTimeout(() => reject(onTimeout()), ms);
 		promise.then(
 			(value) => {
 				clearTimeout(timer);
@@ -36,7 +36,7 @@ export function withDeadline<T>(promise: Promise<T>, ms: number, onLate: () => E
 }
 
 /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
 		if (signal?.aborted) return resolve();
 		const done = () => {

@@ -3,23 +3,25 @@ export interface Clock {
 	/** Milliseconds since the epoch. */
 	now(): number;
 	/** Milliseconds since some moment, whoever sets the clock meanwhile. A clock that nobody can set does without. */
-	elapsed?(): number;
+	monotonicNow?(): number;
 }
 
 /** The machine's clock. */
-export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
+export const systemClock: Clock = { now: () => Date.now(), monotonicNow: () => performance.now() };
 
 /** Milliseconds since some moment, for what lasts a while in this process: a clock that was set makes it neither longer nor shorter. */
 export function elapsedMs(clock: Clock): number {
-	return clock.elapsed?.() ?? clock.now();
+	return clock.monotonicNow?.() ?? clock.now();
 }
 
 /** Begins to measure: the result says what time it is (ms since the epoch) if nobody has set the clock since. */
-export function measuredFrom(clock: Clock): () => number {
-	const [start, before] = [clock.now(), clock.elapsed?.()];
+export function monotonicTimeFrom(clock: Clock): () => number {
+	const [start, monotonicStart] = [clock.now(), clock.monotonicNow?.()];
 	return () => {
-		const elapsed = clock.elapsed?.();
-		return before === undefined || elapsed === undefined ? clock.now() : Math.round(start + elapsed - before);
+		const elapsed = clock.monotonicNow?.();
+		return monotonicStart === undefined || elapsed === undefined
+			? clock.now()
+			: Math.round(start + elapsed - monotonicStart);
 	};
 }
 

@@ -1,5 +1,5 @@
 /** Hosts that mean every address of a machine: to be listened on, not to be opened. */
-const WILDCARDS = new Set(['0.0.0.0', '::']);
+const WILDCARD_HOSTS = new Set(['0.0.0.0', '::']);
 
 /** The address of a server: `http://127.0.0.1:8080`. */
 export function httpAddress(host: string, port: number): string {
@@ -7,8 +7,8 @@ export function httpAddress(host: string, port: number): string {
 }
 
 /** The address at which a browser on the same machine finds a server that listens there. */
-export function localAddress(host: string, port: number): string {
-	return httpAddress(WILDCARDS.has(host) ? 'localhost' : host, port);
+export function addressOnThisMachine(host: string, port: number): string {
+	return httpAddress(WILDCARD_HOSTS.has(host) ? 'localhost' : host, port);
 }
 
 /** Whether only programs of the same machine reach a server that listens on this host. */

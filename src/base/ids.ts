@@ -27,19 +27,21 @@ export const ID_PREFIXES = {
 export type IdKind = keyof typeof ID_PREFIXES;
 
 /** Crockford's base 32: no i, l, o, u, so an id survives being read aloud. */
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const BASE32_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Two characters at once, by their 10 bits: every request has an id, and making one shows in the rate of the smallest. */
-const PAIRS = Array.from(ALPHABET, (first) => Array.from(ALPHABET, (second) => first + second)).flat();
+const BASE32_PAIRS = Array.from(BASE32_ALPHABET, (first) =>
+	Array.from(BASE32_ALPHABET, (second) => first + second),
+).flat();
 const RANDOM_BYTES = 12;
-const POOL_IDS = 1024;
+const IDS_PER_REFILL = 1024;
 
-const pool = Buffer.alloc(RANDOM_BYTES * POOL_IDS);
-let poolAt = pool.length;
+const randomBytes = Buffer.alloc(RANDOM_BYTES * IDS_PER_REFILL);
+let randomOffset = randomBytes.length;
 let lastMs = 0;
 let counter = 0;
 /** The text of all but the last 8 bits of a time, and of which one. */
-let timeMs = -1;
-let timeText = '';
+let cachedTimeMs = -1;
+let cachedTimeText = '';
 
 /**
  * A new identifier: the prefix of its kind and 32 base-32 characters holding 48 bits of milliseconds, a 16-bit counter
@@ -53,40 +55,40 @@ export function newId(kind: IdKind, now: number = Date.now()): string {
 		lastMs += 1;
 		counter = 0;
 	}
-	if (poolAt === pool.length) {
-		randomFillSync(pool);
-		poolAt = 0;
+	if (randomOffset === randomBytes.length) {
+		randomFillSync(randomBytes);
+		randomOffset = 0;
 	}
-	if (timeMs !== lastMs) {
-		timeMs = lastMs;
+	if (cachedTimeMs !== lastMs) {
+		cachedTimeMs = lastMs;
 		const high = Math.floor(lastMs / 0x100000000);
 		const low = lastMs >>> 0;
-		timeText = eight(high >> 8, high & 255, low >>> 24, (low >> 16) & 255, (low >> 8) & 255);
+		cachedTimeText = encodeFiveBytes(high >> 8, high & 255, low >>> 24, (low >> 16) & 255, (low >> 8) & 255);
 	}
-	const at = poolAt;
-	poolAt += RANDOM_BYTES;
-	const random = (index: number): number => pool[at + index] as number;
+	const at = randomOffset;
+	randomOffset += RANDOM_BYTES;
+	const random = (index: number): number => randomBytes[at + index] as number;
 	return (
 		ID_PREFIXES[kind] +
-		timeText +
-		eight(lastMs & 255, counter >> 8, counter & 255, random(0), random(1)) +
-		eight(random(2), random(3), random(4), random(5), random(6)) +
-		eight(random(7), random(8), random(9), random(10), random(11))
+		cachedTimeText +
+		encodeFiveBytes(lastMs & 255, counter >> 8, counter & 255, random(0), random(1)) +
+		encodeFiveBytes(random(2), random(3), random(4), random(5), random(6)) +
+		encodeFiveBytes(random(7), random(8), random(9), random(10), random(11))
 	);
 }
 
 /** Five bytes are exactly eight characters of 5 bits. */
-function eight(a: number, b: number, c: number, d: number, e: number): string {
-	const first = PAIRS[(a << 2) | (b >> 6)] as string;
-	const second = PAIRS[((b & 63) << 4) | (c >> 4)] as string;
-	const third = PAIRS[((c & 15) << 6) | (d >> 2)] as string;
-	return first + second + third + (PAIRS[((d & 3) << 8) | e] as string);
+function encodeFiveBytes(a: number, b: number, c: number, d: number, e: number): string {
+	const first = BASE32_PAIRS[(a << 2) | (b >> 6)] as string;
+	const second = BASE32_PAIRS[((b & 63) << 4) | (c >> 4)] as string;
+	const third = BASE32_PAIRS[((c & 15) << 6) | (d >> 2)] as string;
+	return first + second + third + (BASE32_PAIRS[((d & 3) << 8) | e] as string);
 }
 
-const BODY = /^[0-9a-hjkmnp-tv-z]{32}$/;
+const ID_BODY = /^[0-9a-hjkmnp-tv-z]{32}$/;
 
 /** Whether a string has the form of an identifier of this kind. One that has not can name nothing: answer 404. */
 export function isId(kind: IdKind, text: string): boolean {
 	const prefix = ID_PREFIXES[kind];
-	return text.startsWith(prefix) && BODY.test(text.slice(prefix.length));
+	return text.startsWith(prefix) && ID_BODY.test(text.slice(prefix.length));
 }

@@ -1,14 +1,14 @@
 /** Runs tasks of one key one after the other, tasks of different keys side by side. */
 export class KeyedLock {
-	readonly #last = new Map<string, Promise<unknown>>();
+	readonly #tails = new Map<string, Promise<unknown>>();
 
 	async run<T>(key: string, task: () => Promise<T>): Promise<T> {
-		const turn = (this.#last.get(key) ?? Promise.resolve()).then(task, task);
-		this.#last.set(key, turn);
+		const tail = (this.#tails.get(key) ?? Promise.resolve()).then(task, task);
+		this.#tails.set(key, tail);
 		try {
-			return await turn;
+			return await tail;
 		} finally {
-			if (this.#last.get(key) === turn) this.#last.delete(key);
+			if (this.#tails.get(key) === tail) this.#tails.delete(key);
 		}
 	}
 }

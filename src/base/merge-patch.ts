@@ -2,11 +2,11 @@
  * The fields that a JSON merge patch (RFC 7396) changes, each with its new value: objects are merged member by member,
  * arrays and scalars replaced. The patch has been validated, so null only stands where null may be, and is kept.
  */
-export function mergePatch<R extends object, P extends { [K in keyof P]: unknown }>(record: R, patch: P): Partial<R> {
+export function mergedFields<R extends object, P extends { [K in keyof P]: unknown }>(record: R, patch: P): Partial<R> {
 	const set = Object.entries(patch).flatMap(([field, value]) => {
 		if (value === undefined) return [];
 		const old = (record as Record<string, unknown>)[field];
-		return [[field, isObject(value) && isObject(old) ? { ...old, ...mergePatch(old, value) } : value]];
+		return [[field, isObject(value) && isObject(old) ? { ...old, ...mergedFields(old, value) } : value]];
 	});
 	// Defines members instead of assigning them: a member called __proto__ stays data.
 	return Object.fromEntries(set) as Partial<R>;

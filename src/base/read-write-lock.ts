@@ -1,6 +1,6 @@
-interface Waiting {
+interface Waiter {
 	exclusive: boolean;
-	enter(): void;
+	grant(): void;
 }
 
 /**
@@ -10,7 +10,7 @@ interface Waiting {
 export class ReadWriteLock {
 	#shared = 0;
 	#exclusive = false;
-	readonly #waiting: Waiting[] = [];
+	readonly #waiters: Waiter[] = [];
 
 	/**
 	 * Runs a task beside other shared ones.
@@ -30,52 +30,52 @@ export class ReadWriteLock {
 
 	async #run<T>(exclusive: boolean, task: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
 		signal?.throwIfAborted();
-		if (this.#waiting.length === 0 && this.#isFree(exclusive)) this.#take(exclusive);
-		else await this.#turn(exclusive, signal);
+		if (this.#waiters.length === 0 && this.#canAcquire(exclusive)) this.#acquire(exclusive);
+		else await this.#waitToAcquire(exclusive, signal);
 		try {
 			return await task();
 		} finally {
 			if (exclusive) this.#exclusive = false;
 			else this.#shared--;
-			this.#admit();
+			this.#grantWaiters();
 		}
 	}
 
-	#isFree(exclusive: boolean): boolean {
+	#canAcquire(exclusive: boolean): boolean {
 		return !this.#exclusive && (!exclusive || this.#shared === 0);
 	}
 
-	#take(exclusive: boolean): void {
+	#acquire(exclusive: boolean): void {
 		if (exclusive) this.#exclusive = true;
 		else this.#shared++;
 	}
 
-	#turn(exclusive: boolean, signal: AbortSignal | undefined): Promise<void> {
+	#waitToAcquire(exclusive: boolean, signal: AbortSignal | undefined): Promise<void> {
 		return new Promise((resolve, reject) => {
-			const waiting: Waiting = {
+			const waiter: Waiter = {
 				exclusive,
-				enter: () => {
-					signal?.removeEventListener('abort', giveUp);
+				grant: () => {
+					signal?.removeEventListener('abort', cancel);
 					resolve();
 				},
 			};
-			const giveUp = () => {
-				this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+			const cancel = () => {
+				this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
 				reject(signal?.reason);
 				// An exclusive waiter may have held up shared ones behind it.
-				this.#admit();
+				this.#grantWaiters();
 			};
-			this.#waiting.push(waiting);
-			signal?.addEventListener('abort', giveUp, { once: true });
+			this.#waiters.push(waiter);
+			signal?.addEventListener('abort', cancel, { once: true });
 		});
 	}
 
 	/** Takes the lock for the first waiters that fit, before they run: nothing can slip in between. */
-	#admit(): void {
-		for (let first = this.#waiting[0]; first && this.#isFree(first.exclusive); first = this.#waiting[0]) {
-			this.#waiting.shift();
-			this.#take(first.exclusive);
-			first.enter();
+	#grantWaiters(): void {
+		for (let first = this.#waiters[0]; first && this.#canAcquire(first.exclusive); first = this.#waiters[0]) {
+			this.#waiters.shift();
+			this.#acquire(first.exclusive);
+			first.grant();
 		}
 	}
 }

@@ -38,7 +38,7 @@ export function shortageOf(thrown: unknown): ResourceShortage | null {
 }
 
 /** As `shortageOf`, of an error that came from another thread or process. */
-export function remoteShortageOf(thrown: unknown): ResourceShortage | null {
+export function shortageFromWorker(thrown: unknown): ResourceShortage | null {
 	const known = shortageOf(thrown);
 	if (known) return known;
 	const message = messageOf(thrown);

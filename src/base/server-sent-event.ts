@@ -7,12 +7,12 @@ export interface ServerSentEvent {
 }
 
 /** One event as sent (WHATWG HTML, section 9.2.6). */
-export function encodeEvent(event: ServerSentEvent): string {
-	const id = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
+export function encodeServerSentEvent(event: ServerSentEvent): string {
+	const id = event.id === undefined ? '' : `id: ${withoutLineBreaks(event.id)}\n`;
 	const data = /[\r\n]/.test(event.data) ? event.data.split(/\r\n|\r|\n/).join('\ndata: ') : event.data;
-	return `${id}event: ${oneLine(event.event)}\ndata: ${data}\n\n`;
+	return `${id}event: ${withoutLineBreaks(event.event)}\ndata: ${data}\n\n`;
 }
 
-function oneLine(text: string): string {
+function withoutLineBreaks(text: string): string {
 	return /[\r\n\0]/.test(text) ? text.replace(/[\r\n\0]+/g, ' ') : text;
 }

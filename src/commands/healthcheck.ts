@@ -1,4 +1,4 @@
-import { AppError, localAddress, messageOf } from '../base/index.ts';
+import { AppError, addressOnThisMachine, messageOf } from '../base/index.ts';
 import { createNetwork } from '../net/index.ts';
 import type { Command } from './command.ts';
 
@@ -12,8 +12,8 @@ const healthcheck: Command = {
 		const { host, port } = given.settings();
 		if (port === 0) throw new AppError('unavailable', 'Port 0 is another port at each start. Set PARLEY_PORT.');
 		await using network = createNetwork({ allowPrivateNetwork: false });
-		const address = localAddress(host, port);
-		const server = network.endpoint(address, { timeoutMs: TIMEOUT_MS });
+		const address = addressOnThisMachine(host, port);
+		const server = network.serviceClient(address, { timeoutMs: TIMEOUT_MS });
 		const status = await server.fetch(`${address}/healthz`).then(
 			async (response) => {
 				await response.body?.cancel();

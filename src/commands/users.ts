@@ -1,5 +1,5 @@
 import { type Invited, Passwords, passwordLink, Users } from '../access/index.ts';
-import { AppError, localAddress, systemClock } from '../base/index.ts';
+import { AppError, addressOnThisMachine, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { EMAIL_PATTERN, type User } from '../contract/index.ts';
 import type { Store, UserRecord } from '../store/index.ts';
@@ -94,7 +94,7 @@ function theOne(email: string, found: UserRecord[]): UserRecord {
 
 function tellLink(given: Invocation, { public_url, host, port }: Settings, { token }: Invited): void {
 	// With port 0 only the server knows where it listens.
-	const base = public_url ?? (port === 0 ? '' : localAddress(host, port));
+	const base = public_url ?? (port === 0 ? '' : addressOnThisMachine(host, port));
 	given.print(passwordLink(base, token));
 	const where = base === '' ? "It goes behind the server's address. " : '';
 	given.note(`The password is set there. ${where}The link is good once, for a day, and shown only now.`);

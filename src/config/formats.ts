@@ -8,7 +8,7 @@ export function isOrigin(text: string): boolean {
 }
 
 /** Whether a text is an IP address or a CIDR range. */
-export function isNetwork(text: string): boolean {
+export function isIpOrCidr(text: string): boolean {
 	const [, address = '', bits = '0'] = /^([0-9a-fA-F:.]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
 	return isIP(address) > 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128);
 }
@@ -23,7 +23,7 @@ export function isSecretKey(text: string): boolean {
 }
 
 /** The bytes of such a key. */
-export function bytesOf(secretKey: string): Buffer {
+export function secretKeyBytes(secretKey: string): Buffer {
 	return Buffer.from(secretKey, HEX_KEY.test(secretKey) ? 'hex' : 'base64');
 }
 

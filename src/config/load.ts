@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import { messageOf } from '../base/index.ts';
 import { checkEmbedder } from './embedder.ts';
-import { isBaseUrl, isHeaderWord, isNetwork, isOneLine, isOrigin, isSecretKey } from './formats.ts';
+import { isBaseUrl, isHeaderWord, isIpOrCidr, isOneLine, isOrigin, isSecretKey } from './formats.ts';
 import { providersOf } from './providers.ts';
-import { type GivenSettings, normal, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
+import { normaliseSettings, type RawSettings, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
 
 /** A wrong setting. Its message names the setting and says what it may be. */
 export class ConfigError extends Error {
@@ -19,7 +19,7 @@ export interface ConfigSources {
 
 const formats = {
 	origin: isOrigin,
-	network: isNetwork,
+	network: isIpOrCidr,
 	'secret-key': isSecretKey,
 	'base-url': isBaseUrl,
 	'header-word': isHeaderWord,
@@ -29,7 +29,7 @@ const validate = new Ajv({ useDefaults: true, validateSchema: false, verbose: tr
 const FIELDS = Object.entries(SETTINGS) as Array<[keyof Settings, { variable: string; description: string }]>;
 
 /** Variables with our prefix that belong to the scripts around the server. */
-const FOREIGN = new Set(['PARLEY_CHROMIUM']);
+const SCRIPT_VARIABLES = new Set(['PARLEY_CHROMIUM']);
 
 /** The process's own sources: the only place where Parley reads its environment. */
 export function processSources(): ConfigSources {
@@ -51,31 +51,31 @@ export function loadConfig(sources: ConfigSources): Settings {
 	}
 	const variables = [...FIELDS.map(([, { variable }]) => variable), ...variablesNamedBy(merged.providers)];
 	for (const name of Object.keys(sources.env)) {
-		if (name.startsWith('PARLEY_') && !variables.includes(name) && !FOREIGN.has(name)) {
+		if (name.startsWith('PARLEY_') && !variables.includes(name) && !SCRIPT_VARIABLES.has(name)) {
 			throw new ConfigError(`${name} is not a setting of Parley. Known: ${variables.join(', ')}.`);
 		}
 	}
 	const origins = { fromEnvironment, file: sources.file };
-	if (!validate(merged)) throw new ConfigError(describe(validate.errors?.[0] as ErrorObject, origins));
-	const given = merged as unknown as GivenSettings;
+	if (!validate(merged)) throw new ConfigError(validationMessage(validate.errors?.[0] as ErrorObject, origins));
+	const rawSettings = merged as unknown as RawSettings;
 	const providers = providersOf(
 		{
-			given: given.providers,
-			keys: { openai: given.openai_api_key, anthropic: given.anthropic_api_key },
+			configured: rawSettings.providers,
+			keys: { openai: rawSettings.openai_api_key, anthropic: rawSettings.anthropic_api_key },
 			variable: (name) => sources.env[name],
 		},
-		(place, complaint) => new ConfigError(`${whereIn(place, origins)} ${complaint}. ${SETTINGS.providers.description}`),
+		(path, problem) => new ConfigError(`${locationOf(path, origins)} ${problem}. ${SETTINGS.providers.description}`),
 	);
 	checkEmbedder(
-		given.embedder,
+		rawSettings.embedder,
 		providers,
-		(complaint) => new ConfigError(`${whereIn('/embedder', origins)} ${complaint}. ${SETTINGS.embedder.description}`),
+		(problem) => new ConfigError(`${locationOf('/embedder', origins)} ${problem}. ${SETTINGS.embedder.description}`),
 	);
-	return normal(given, providers);
+	return normaliseSettings(rawSettings, providers);
 }
 
 /** Where the values came from. */
-interface Origins {
+interface ValueSources {
 	fromEnvironment: ReadonlySet<string>;
 	file: string;
 }
@@ -133,28 +133,28 @@ function fromJson(text: string): unknown {
 }
 
 /** The sentence about a complaint. It never shows the value, which may be a secret in the wrong place. */
-function describe(error: ErrorObject, origins: Origins): string {
+function validationMessage(error: ErrorObject, origins: ValueSources): string {
 	const { instancePath, keyword, params } = error;
 	const schema = error.parentSchema as { description?: string; properties?: Record<string, { description?: string }> };
 	if (keyword === 'additionalProperties') {
 		const { additionalProperty } = params as { additionalProperty: string };
 		if (instancePath === '') return `${additionalProperty} in ${origins.file} is not a setting of Parley.`;
 		const known = Object.keys(schema.properties ?? {}).join(', ');
-		return `${whereIn(instancePath, origins)} has ${additionalProperty}, which is not a setting. Known: ${known}.`;
+		return `${locationOf(instancePath, origins)} has ${additionalProperty}, which is not a setting. Known: ${known}.`;
 	}
 	const field = instancePath.split('/')[1] as keyof Settings;
 	if (keyword === 'required') {
 		const { missingProperty } = params as { missingProperty: string };
 		const meant = schema.properties?.[missingProperty]?.description ?? SETTINGS[field].description;
-		return `${whereIn(`${instancePath}/${missingProperty}`, origins)} is missing. ${meant}`;
+		return `${locationOf(`${instancePath}/${missingProperty}`, origins)} is missing. ${meant}`;
 	}
-	const complaint = ['format', 'enum', 'pattern'].includes(keyword) ? 'is not valid' : error.message;
-	return `${whereIn(instancePath, origins)} ${complaint}. ${schema.description ?? SETTINGS[field].description}`;
+	const problem = ['format', 'enum', 'pattern'].includes(keyword) ? 'is not valid' : error.message;
+	return `${locationOf(instancePath, origins)} ${problem}. ${schema.description ?? SETTINGS[field].description}`;
 }
 
 /** How a person finds a value: its variable or field, and the way to it inside of that. */
-function whereIn(instancePath: string, { fromEnvironment, file }: Origins): string {
-	const [, field = '', ...way] = instancePath.split('/');
+function locationOf(instancePath: string, { fromEnvironment, file }: ValueSources): string {
+	const [, field = '', ...path] = instancePath.split('/');
 	const name = fromEnvironment.has(field) ? SETTINGS[field as keyof Settings].variable : `${field} in ${file}`;
-	return way.length === 0 ? name : `${name} at ${way.join('/')}`;
+	return path.length === 0 ? name : `${name} at ${path.join('/')}`;
 }

@@ -97,7 +97,7 @@ export const ProviderSchema = Type.Object(
 );
 
 export type ProviderType = 'openai-compatible' | 'openai' | 'anthropic';
-export type GivenProvider = Static<typeof ProviderSchema>;
+export type ProviderConfig = Static<typeof ProviderSchema>;
 
 /** A provider with everything that was not set filled in. */
 export interface ProviderSettings {
@@ -138,7 +138,7 @@ const DEFAULTS: { [type in ProviderType]: { base_url: string | null; context_tok
 
 /** What providers are completed from. */
 export interface ProviderSources {
-	given: readonly GivenProvider[];
+	configured: readonly ProviderConfig[];
 	/** The keys of the two services that need no entry of their own; undefined where not set. */
 	keys: { openai: string | undefined; anthropic: string | undefined };
 	/** The value of an environment variable. */
@@ -147,41 +147,43 @@ export interface ProviderSources {
 
 /**
  * The providers of this server: those that are set, and the two well-known services where their keys are.
- * @param refuse makes the error of a wrong entry from its place (`/providers/0/id`) and a complaint without a full stop
+ * @param createError makes the error of a wrong entry from its place (`/providers/0/id`) and a complaint without a full stop
  */
 export function providersOf(
-	{ given, keys, variable }: ProviderSources,
-	refuse: (place: string, complaint: string) => Error,
+	{ configured, keys, variable }: ProviderSources,
+	createError: (path: string, problem: string) => Error,
 ): ProviderSettings[] {
 	const providers: ProviderSettings[] = [];
-	for (const [index, entry] of given.entries()) {
-		const place = `/providers/${index}`;
-		if (entry.id === 'builtin') throw refuse(`${place}/id`, 'is the name of the built-in model');
-		if (providers.some(({ id }) => id === entry.id)) throw refuse(`${place}/id`, 'is the name of another provider too');
+	for (const [index, entry] of configured.entries()) {
+		const path = `/providers/${index}`;
+		if (entry.id === 'builtin') throw createError(`${path}/id`, 'is the name of the built-in model');
+		if (providers.some(({ id }) => id === entry.id))
+			throw createError(`${path}/id`, 'is the name of another provider too');
 		const base_url = entry.base_url ?? DEFAULTS[entry.type].base_url;
-		if (base_url === null) throw refuse(`${place}/base_url`, 'is missing');
+		if (base_url === null) throw createError(`${path}/base_url`, 'is missing');
 		const api_key = keyOf(entry);
-		if (api_key === undefined) throw refuse(`${place}/api_key_env`, 'names a variable that is not set');
-		if (api_key === null && entry.type !== 'openai-compatible') throw refuse(`${place}/api_key_env`, 'is missing');
-		if (api_key !== null && !isHeaderWord(api_key)) throw refuse(`${place}/api_key_env`, 'names what cannot be a key');
-		providers.push(completed(entry, base_url, api_key));
+		if (api_key === undefined) throw createError(`${path}/api_key_env`, 'names a variable that is not set');
+		if (api_key === null && entry.type !== 'openai-compatible') throw createError(`${path}/api_key_env`, 'is missing');
+		if (api_key !== null && !isHeaderWord(api_key))
+			throw createError(`${path}/api_key_env`, 'names what cannot be a key');
+		providers.push(withDefaults(entry, base_url, api_key));
 	}
 	for (const type of ['openai', 'anthropic'] as const) {
 		const api_key = keys[type];
 		if (api_key === undefined || providers.some(({ id }) => id === type)) continue;
-		providers.push(completed({ id: type, type, ...TIMEOUTS }, DEFAULTS[type].base_url as string, api_key));
+		providers.push(withDefaults({ id: type, type, ...TIMEOUTS }, DEFAULTS[type].base_url as string, api_key));
 	}
 	return providers;
 
 	/** Null: none is wanted. Undefined: it is not there. A well-known key goes to its own service and to nobody else unasked. */
-	function keyOf({ type, api_key_env, base_url }: GivenProvider): string | null | undefined {
+	function keyOf({ type, api_key_env, base_url }: ProviderConfig): string | null | undefined {
 		if (api_key_env !== undefined) return variable(api_key_env)?.trim() || undefined;
 		if (type === 'openai-compatible' || base_url !== undefined) return null;
 		return keys[type] ?? null;
 	}
 }
 
-function completed(entry: GivenProvider, baseUrl: string, apiKey: string | null): ProviderSettings {
+function withDefaults(entry: ProviderConfig, baseUrl: string, apiKey: string | null): ProviderSettings {
 	const { id, type, models, first_token_timeout_ms, idle_timeout_ms, temperature } = entry;
 	const context_tokens = entry.context_tokens ?? DEFAULTS[type].context_tokens;
 	const max_output_tokens = entry.max_output_tokens ?? DEFAULTS[type].output;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { isLoopback } from '../base/index.ts';
-import { bytesOf } from './formats.ts';
+import { secretKeyBytes } from './formats.ts';
 import { ProviderSchema, type ProviderSettings } from './providers.ts';
 
 /** One setting: where it comes from, what it may be, and what it is without being set. */
@@ -56,9 +56,9 @@ export const SettingsSchema = Type.Object(
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 /** The settings as they are written down. */
-export type GivenSettings = Static<typeof SettingsSchema>;
+export type RawSettings = Static<typeof SettingsSchema>;
 /** The settings as the server works with them. */
-export type Settings = Omit<GivenSettings, 'providers' | 'demo'> & { providers: ProviderSettings[]; demo: boolean };
+export type Settings = Omit<RawSettings, 'providers' | 'demo'> & { providers: ProviderSettings[]; demo: boolean };
 
 /** The settings' documentation, in the order of the table in docs/configuration.md. */
 export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
@@ -148,7 +148,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 };
 
 /** Paths made absolute from where the server was started; the public address as browsers write an origin; keys in base64. */
-export function normal(settings: GivenSettings, providers: ProviderSettings[]): Settings {
+export function normaliseSettings(settings: RawSettings, providers: ProviderSettings[]): Settings {
 	const { public_url, secret_key } = settings;
 	return {
 		...settings,
@@ -157,6 +157,6 @@ export function normal(settings: GivenSettings, providers: ProviderSettings[]): 
 		demo: settings.demo ?? (public_url === undefined && isLoopback(settings.host)),
 		data_dir: resolve(settings.data_dir),
 		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),
-		...(secret_key === undefined ? {} : { secret_key: bytesOf(secret_key).toString('base64') }),
+		...(secret_key === undefined ? {} : { secret_key: secretKeyBytes(secret_key).toString('base64') }),
 	};
 }

@@ -1,4 +1,4 @@
-import { AppError, applyMergePatch, mergePatch } from '../base/index.ts';
+import { AppError, applyMergePatch, mergedFields } from '../base/index.ts';
 import type { ConversationPatch } from '../contract/index.ts';
 import { type Commit, type ConversationRecord, requireVersion, versionOf } from '../store/index.ts';
 import { workspaceEvent } from './conversation-events.ts';
@@ -26,7 +26,7 @@ export function changeConversation(
 	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
 	requireVersion(record, versions);
 	const { metadata, ...fields } = patch;
-	const set: Partial<ConversationRecord> = { ...mergePatch(record, fields), updated_at: now };
+	const set: Partial<ConversationRecord> = { ...mergedFields(record, fields), updated_at: now };
 	if (metadata !== undefined) {
 		set.metadata = applyMergePatch(record.metadata, metadata);
 		requireMetadata(set.metadata);

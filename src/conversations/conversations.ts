@@ -1,5 +1,5 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
-import { AppError, messageOf, newId, RepeatedLog } from '../base/index.ts';
+import { AppError, messageOf, newId, ThrottledLog } from '../base/index.ts';
 import type { EndUser, Feedback } from '../contract/index.ts';
 import { formatPosition, type Outbox, parsePosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
 import {
@@ -89,7 +89,7 @@ export class Conversations implements AsyncDisposable {
 	constructor(deps: ConversationsOptions) {
 		this.#deps = deps;
 		this.#encoder = new EventEncoder(deps.store);
-		const parts = { ...deps, searchFailures: new RepeatedLog(deps.log) };
+		const parts = { ...deps, searchFailures: new ThrottledLog(deps.log) };
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
 				const record = await deps.store.get('conversations', id);

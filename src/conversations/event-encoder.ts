@@ -1,4 +1,4 @@
-import { encodeEvent, Lru } from '../base/index.ts';
+import { encodeServerSentEvent, LruCache } from '../base/index.ts';
 import type { StreamEventName } from '../contract/index.ts';
 import { type Delta, formatPosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
 import type { MessageRecord, Store } from '../store/index.ts';
@@ -28,7 +28,7 @@ const SHARED_EVENTS = 32;
 /** Encodes what happens in conversations: once for all followers of one audience that get it at about the same time. */
 export class EventEncoder {
 	readonly #store: Pick<Store, 'get'>;
-	readonly #events = new Lru<string, { encoded: Promise<Encoded>; since: number }>(SHARED_EVENTS);
+	readonly #events = new LruCache<string, { encoded: Promise<Encoded>; since: number }>(SHARED_EVENTS);
 	#lastDelta: { delta: Delta; event: ConversationEvent } | null = null;
 
 	constructor(store: Pick<Store, 'get'>) {
@@ -110,7 +110,7 @@ export function conversationEvent(name: StreamEventName, body: object, position:
 
 /** Encoded when the second follower gets it: most events have one follower, whose text needs no further copy. */
 function shared<E extends Encoded>(encoded: E): E {
-	if (encoded !== null && typeof encoded === 'object') encoded.bytes ??= Buffer.from(encodeEvent(encoded));
+	if (encoded !== null && typeof encoded === 'object') encoded.bytes ??= Buffer.from(encodeServerSentEvent(encoded));
 	return encoded;
 }
 

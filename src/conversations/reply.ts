@@ -1,4 +1,4 @@
-import { AppError, type Log, messageOf, pause, type RepeatedLog } from '../base/index.ts';
+import { AppError, type Log, messageOf, sleep, type ThrottledLog } from '../base/index.ts';
 import type { Citation, SearchHit, SearchResult, Usage } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import {
@@ -28,7 +28,7 @@ export interface ReplyDependencies {
 	tools: Pick<Tools, 'functionsOf'>;
 	log: Log;
 	/** A broken index fails the search of every reply. */
-	searchFailures: RepeatedLog;
+	searchFailures: ThrottledLog;
 }
 
 /** Earlier messages that a model is given at most; it takes what fits. */
@@ -287,7 +287,7 @@ async function retrieve(
 			failure = error;
 			// Busy may pass in a moment; whatever else it is does not.
 			if (!(error instanceof AppError) || error.code !== 'unavailable') break;
-			await pause(SEARCH_AGAIN_MS, within);
+			await sleep(SEARCH_AGAIN_MS, within);
 		}
 	}
 	if (signal.aborted) throw signal.reason;

@@ -1,4 +1,4 @@
-import { type ClockWatch, type Log, messageOf, pause, Rounds } from '../base/index.ts';
+import { type ClockJumpDetector, type Log, messageOf, PeriodicTask, sleep } from '../base/index.ts';
 import { type IdleConversation, type Position, REMAINS, type Store } from '../store/index.ts';
 import type { Conversations } from './conversations.ts';
 import { eraseRemains } from './erasure.ts';
@@ -7,7 +7,7 @@ import type { Expiry } from './expiry.ts';
 export interface RetentionOptions {
 	store: Pick<Store, 'commit' | 'get' | 'hasRemains' | 'idleConversations' | 'jobs' | 'list'>;
 	conversations: Pick<Conversations, 'expire'>;
-	watch: Pick<ClockWatch, 'certainNow'>;
+	watch: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
 	/** Milliseconds from one look to the next. */
 	everyMs?: number | undefined;
@@ -35,16 +35,16 @@ export class Retention implements AsyncDisposable {
 	readonly #conversations: RetentionOptions['conversations'];
 	readonly #watch: RetentionOptions['watch'];
 	readonly #log: Log;
-	readonly #rounds: Rounds;
+	readonly #rounds: PeriodicTask;
 
-	constructor({ store, conversations, watch, log, everyMs = EVERY_MS }: RetentionOptions) {
+	constructor({ store, conversations, watch, log, everyMs: intervalMs = EVERY_MS }: RetentionOptions) {
 		this.#store = store;
 		this.#conversations = conversations;
 		this.#watch = watch;
 		this.#log = log;
-		this.#rounds = new Rounds({
-			everyMs,
-			work: (signal) => this.#look(signal),
+		this.#rounds = new PeriodicTask({
+			intervalMs,
+			run: (signal) => this.#look(signal),
 			onFailure: (error) => log.warn({ error: messageOf(error) }, 'cannot look what is kept no longer'),
 		});
 	}
@@ -103,7 +103,7 @@ export class Retention implements AsyncDisposable {
 			// Before each batch anew: somebody may have changed their mind.
 			const workspace = await this.#store.get('workspaces', workspaceId);
 			if (!workspace || workspace.retention_days === null) return;
-			const now = this.#watch.certainNow();
+			const now = this.#watch.trustedNow();
 			if (now === null) return;
 			const before = now - workspace.retention_days * DAY_MS;
 			const batch = batchOf(await this.#store.idleConversations(workspaceId, before, after, BATCH));
@@ -112,7 +112,7 @@ export class Retention implements AsyncDisposable {
 			await this.#expire(batch, { workspace: { id: workspace.id, version: workspace.version }, before });
 			// Also past those that are in use after all: the next look finds them, if they are still there.
 			after = last;
-			await pause(PAUSE_MS, signal);
+			await sleep(PAUSE_MS, signal);
 		}
 	}
 

@@ -1,5 +1,5 @@
 import type { Actor } from '../actors/index.ts';
-import { AppError, type Clock, mergePatch } from '../base/index.ts';
+import { AppError, type Clock, mergedFields } from '../base/index.ts';
 import type { DeploymentPatch } from '../contract/index.ts';
 import { type Commit, type DeploymentRecord, requireVersion, type Store } from '../store/index.ts';
 import { type Allowlist, createAllowlist } from './allowlist.ts';
@@ -64,7 +64,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 		}
 		const allowlist = patch.allowed_domains ? createAllowlist(patch.allowed_domains) : this.#allowlist;
 		const { jwt, ...plain } = patch;
-		const set = { ...mergePatch(this.#record, plain), updated_at: this.#deps.clock.now() };
+		const set = { ...mergedFields(this.#record, plain), updated_at: this.#deps.clock.now() };
 		if (jwt !== undefined) set.jwt = this.#deps.tokenSettings.merge(this.#record.jwt, jwt);
 		// Only where it is touched: what was stored before this rule must still be renamed and archived.
 		if (jwt !== undefined || patch.features?.jwt_required) {

@@ -1,5 +1,5 @@
 import { getRandomValues } from 'node:crypto';
-import { type Clock, EventTimes } from '../base/index.ts';
+import { type Clock, SlidingWindowLog } from '../base/index.ts';
 
 /** Keys in a generation fill at most two thirds of its places. */
 const PLACES_PER_KEY = 1.5;
@@ -7,7 +7,7 @@ const PLACES_PER_KEY = 1.5;
 const SEVERAL = Number.NaN;
 
 /**
- * Counts events per key in a sliding window, exactly, as `SlidingWindow` does, for keys most of which come once and never
+ * Counts events per key in a sliding window, exactly, as `SlidingWindowLimiter` does, for keys most of which come once and never
  * again: one event of a key is a few bytes in an array, nothing that garbage collection would have to look at. Keys live in two
  * generations: when the younger one is full, the older one is forgotten at one go. So it remembers the last `keys` different
  * keys at least, and twice as many at most. A key is known by a hash of 64 bits that nobody outside can foresee.
@@ -55,12 +55,12 @@ export class PassingVisitors {
 			this.#moved++;
 			this.#younger.takeOver(place, this.#older, before);
 		}
-		const wait = this.#times(place, now, limit)?.take(now, limit) ?? 0;
+		const wait = this.#times(place, now, limit)?.tryAdd(now, limit) ?? 0;
 		return Math.ceil(wait / 1000);
 	}
 
 	/** All times of a key; none where the only one before was too long ago, and `now` has taken its place. */
-	#times(place: number, now: number, limit: number): EventTimes | undefined {
+	#times(place: number, now: number, limit: number): SlidingWindowLog | undefined {
 		const { only, several } = this.#younger;
 		const before = only[place] as number;
 		if (Number.isNaN(before)) return several.get(place);
@@ -68,9 +68,9 @@ export class PassingVisitors {
 			only[place] = now;
 			return undefined;
 		}
-		const times = new EventTimes(this.#windowMs);
+		const times = new SlidingWindowLog(this.#windowMs);
 		// A clock that was set back: it happened at the latest just now.
-		times.take(Math.min(before, now), limit);
+		times.tryAdd(Math.min(before, now), limit);
 		only[place] = SEVERAL;
 		several.set(place, times);
 		return times;
@@ -91,7 +91,7 @@ class Generation {
 	/** When a key's only event happened (ms), by its place. */
 	readonly only: Float64Array;
 	/** The events of the others, by place. */
-	readonly several = new Map<number, EventTimes>();
+	readonly several = new Map<number, SlidingWindowLog>();
 	/** Two for each place; a first one of 0 is nobody's. */
 	readonly #hashes: Int32Array;
 	readonly #mask: number;

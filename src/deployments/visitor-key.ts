@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lineOf } from '../base/index.ts';
+import { clientNetwork } from '../base/index.ts';
 
 /**
  * A short name for a visitor, never that of another one: by the token's subject, else by the client address.
@@ -8,6 +8,6 @@ import { lineOf } from '../base/index.ts';
 export function visitorKey(subject: string | null, address: string): string {
 	// A subject may be long, and be made of anything: its hash is neither.
 	return subject === null
-		? `address ${lineOf(address)}`
+		? `address ${clientNetwork(address)}`
 		: `subject ${createHash('sha256').update(subject).digest('base64url')}`;
 }

@@ -1,4 +1,4 @@
-import { AppError, type Clock, lineOf, SlidingWindow } from '../base/index.ts';
+import { AppError, type Clock, clientNetwork, SlidingWindowLimiter } from '../base/index.ts';
 import { PassingVisitors } from './passing-visitors.ts';
 
 const MINUTE = 60_000;
@@ -16,13 +16,13 @@ const CONFIG_VISITORS = 20_000;
 /** How often one visitor may call the public routes of one deployment. Its memory is bounded, however many come. */
 export class VisitorLimits {
 	readonly #configs: PassingVisitors;
-	readonly #messages: SlidingWindow;
-	readonly #requests: SlidingWindow;
+	readonly #messages: SlidingWindowLimiter;
+	readonly #requests: SlidingWindowLimiter;
 
 	constructor(clock: Clock) {
 		this.#configs = new PassingVisitors(clock, MINUTE, CONFIG_VISITORS);
-		this.#messages = new SlidingWindow(clock, MINUTE, { keys: VISITORS, times: TIMES });
-		this.#requests = new SlidingWindow(clock, MINUTE, { keys: VISITORS, times: TIMES });
+		this.#messages = new SlidingWindowLimiter(clock, MINUTE, { keys: VISITORS, timestamps: TIMES });
+		this.#requests = new SlidingWindowLimiter(clock, MINUTE, { keys: VISITORS, timestamps: TIMES });
 	}
 
 	/** Visitors that are remembered, by what is counted. */
@@ -35,7 +35,7 @@ export class VisitorLimits {
 	 * @throws AppError `rate_limit_exceeded`
 	 */
 	countConfig(deploymentId: string, address: string): void {
-		refuseFor(this.#configs.take(deploymentId, lineOf(address), CONFIGS_PER_MINUTE));
+		refuseFor(this.#configs.take(deploymentId, clientNetwork(address), CONFIGS_PER_MINUTE));
 	}
 
 	/**
@@ -43,7 +43,7 @@ export class VisitorLimits {
 	 * @throws AppError `rate_limit_exceeded`
 	 */
 	countMessage(deploymentId: string, visitor: string, perMinute: number): void {
-		refuseFor(this.#messages.take(`${deploymentId} ${visitor}`, perMinute));
+		refuseFor(this.#messages.tryConsume(`${deploymentId} ${visitor}`, perMinute));
 	}
 
 	/**
@@ -52,7 +52,7 @@ export class VisitorLimits {
 	 * @throws AppError `rate_limit_exceeded`
 	 */
 	countRequest(deploymentId: string, visitor: string): void {
-		refuseFor(this.#requests.take(`${deploymentId} ${visitor}`, REQUESTS_PER_MINUTE));
+		refuseFor(this.#requests.tryConsume(`${deploymentId} ${visitor}`, REQUESTS_PER_MINUTE));
 	}
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Deferred, deferred, encodeEvent } from '../base/index.ts';
+import { type Deferred, deferred, encodeServerSentEvent } from '../base/index.ts';
 import { ReadyEvents } from './ready-events.ts';
 import type { Headers, SseEvent } from './types.ts';
 
@@ -82,7 +82,7 @@ export class EventWriter {
 				const step = await this.#iterator.next();
 				if (this.#over) return;
 				if (step.done) break;
-				this.#ready.add(step.value.bytes ?? encodeEvent(step.value));
+				this.#ready.add(step.value.bytes ?? encodeServerSentEvent(step.value));
 				this.#flushSoon();
 				// Events that are always ready, at a client that always takes them, would leave nobody else a turn.
 				if (this.#ready.length >= BATCH) await nextTurn();

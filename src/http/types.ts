@@ -93,7 +93,7 @@ export interface BytesReply {
 
 /** One server-sent event. `data` is one line. */
 export interface SseEvent extends ServerSentEvent {
-	/** What `encodeEvent` makes of it, in UTF-8, where many streams send the same. */
+	/** What `encodeServerSentEvent` makes of it, in UTF-8, where many streams send the same. */
 	bytes?: Uint8Array | null;
 }
 

@@ -1,4 +1,4 @@
-import { type Log, Lru, messageOf, pause } from '../base/index.ts';
+import { type Log, LruCache, messageOf, sleep } from '../base/index.ts';
 import type { Job, Store } from '../store/index.ts';
 
 /** One kind of durable job and how it is done. */
@@ -54,7 +54,7 @@ export class JobLoop implements AsyncDisposable {
 	readonly #lookMs: number;
 	readonly #work: ReadonlyArray<{ work: Work; inHand: Map<string, Promise<void>> }>;
 	/** How often each job has failed in this process: to be cut off by a crash is not to fail. */
-	readonly #failures = new Lru<string, number>(REMEMBERED);
+	readonly #failures = new LruCache<string, number>(REMEMBERED);
 	readonly #ending = new AbortController();
 	#wake: () => void = () => {};
 	#loop: Promise<void> | undefined;
@@ -91,7 +91,7 @@ export class JobLoop implements AsyncDisposable {
 			const look = new AbortController();
 			this.#wake = () => look.abort();
 			const taken = await this.#takeJobs();
-			if (taken === 0) await pause(this.#lookMs, AbortSignal.any([look.signal, signal]));
+			if (taken === 0) await sleep(this.#lookMs, AbortSignal.any([look.signal, signal]));
 		}
 	}
 
@@ -136,7 +136,7 @@ export class JobLoop implements AsyncDisposable {
 				} catch (second) {
 					// A full disk, say. The job stays in hand, and the whole of it is tried again when that may have passed.
 					this.#log.error({ job: kind, ref, error: messageOf(second) }, 'cannot settle a job');
-					await pause(this.#retryMs, signal);
+					await sleep(this.#retryMs, signal);
 				}
 			}
 		}

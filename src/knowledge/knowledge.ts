@@ -1,4 +1,4 @@
-import { type Clock, Gate, KeyedLock, type Log, messageOf } from '../base/index.ts';
+import { type Clock, KeyedLock, type Log, messageOf, Semaphore } from '../base/index.ts';
 import type { SearchJob, SearchResult, SearchSettings } from '../contract/index.ts';
 import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
@@ -68,7 +68,7 @@ export class Knowledge implements AsyncDisposable {
 			onExpected: () => deps.pool.warmUp(),
 			onQueued: () => this.#jobs.wake(),
 		});
-		const largeTrainings = new Gate(1, LARGE_TRAININGS);
+		const largeTrainings = new Semaphore(1, LARGE_TRAININGS);
 		const parts = {
 			retryMs: RETRY_MS,
 			...deps,

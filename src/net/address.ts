@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
+type CidrBlock = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Of IPv6, only this block is given out as global unicast so far (IANA IPv6 Address Space). */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -29,8 +29,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** Blocks of addresses, to be asked whether an address is in one of them; an IPv4-mapped one is the IPv4 address. */
-export class AddressBlocks {
-	readonly #blocks: readonly Block[];
+export class CidrBlockList {
+	readonly #blocks: readonly CidrBlock[];
 
 	/**
 	 * @param entries IP addresses, and blocks of them in CIDR notation
@@ -53,7 +53,7 @@ export function isSameAddress(one: string, other: string): boolean {
 	return parsed !== null && parsed.toString() === parseAddress(other)?.toString();
 }
 
-function parseBlock(entry: string): Block {
+function parseBlock(entry: string): CidrBlock {
 	const [address = '', bits, ...rest] = entry.split('/');
 	const first = parseAddress(address);
 	// The bits of an IPv4-mapped block count those that are the same for all of IPv4.

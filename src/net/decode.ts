@@ -13,21 +13,21 @@ export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
  */
 export async function* decode(wire: AsyncIterable<Buffer>, encoding: string, maxBytes: number): AsyncGenerator<Buffer> {
 	const coding = encoding.trim().toLowerCase();
-	const plain = coding === '' || coding === 'identity' ? wire : unpacked(wire, coding);
+	const plain = coding === '' || coding === 'identity' ? wire : decompress(wire, coding);
 	let size = 0;
 	for await (const chunk of plain) {
 		size += chunk.length;
-		if (size > maxBytes) throw tooLarge(maxBytes);
+		if (size > maxBytes) throw fileTooLargeError(maxBytes);
 		yield chunk;
 	}
 }
 
 /** The error of an answer that is over a limit. */
-export function tooLarge(maxBytes: number): AppError {
-	return new AppError('unreadable_file', `The file at this URL is larger than ${readable(maxBytes)}.`);
+export function fileTooLargeError(maxBytes: number): AppError {
+	return new AppError('unreadable_file', `The file at this URL is larger than ${formatBytes(maxBytes)}.`);
 }
 
-async function* unpacked(wire: AsyncIterable<Buffer>, coding: string): AsyncGenerator<Buffer> {
+async function* decompress(wire: AsyncIterable<Buffer>, coding: string): AsyncGenerator<Buffer> {
 	const chunks = wire[Symbol.asyncIterator]();
 	let first = await chunks.next();
 	while (!first.done && first.value.length === 0) first = await chunks.next();
@@ -35,16 +35,16 @@ async function* unpacked(wire: AsyncIterable<Buffer>, coding: string): AsyncGene
 	if (first.done) return;
 	const head = first.value;
 	const decoder = decoderOf(coding, head);
-	async function* whole(): AsyncGenerator<Buffer> {
+	async function* withHead(): AsyncGenerator<Buffer> {
 		yield head;
 		for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
 	}
 	// Hands a failure of the source to the decoder, from where it reaches the reader below.
-	pipeline(whole(), decoder, () => {});
+	pipeline(withHead(), decoder, () => {});
 	try {
 		for await (const chunk of decoder) yield chunk as Buffer;
 	} catch (thrown) {
-		if (!isOfZlib(thrown)) throw thrown;
+		if (!isZlibError(thrown)) throw thrown;
 		throw new AppError('unreadable_file', `The file at this URL is not valid ${coding} data.`, { cause: thrown });
 	}
 }
@@ -64,10 +64,10 @@ function decoderOf(coding: string, head: Buffer): Transform {
 	}
 }
 
-function isOfZlib(thrown: unknown): boolean {
+function isZlibError(thrown: unknown): boolean {
 	return thrown instanceof Error && 'code' in thrown && /^(Z_|ERR_)/.test(String(thrown.code)) && 'errno' in thrown;
 }
 
-function readable(bytes: number): string {
+function formatBytes(bytes: number): string {
 	return bytes % 1_000_000 === 0 ? `${bytes / 1_000_000} MB` : `${bytes} bytes`;
 }

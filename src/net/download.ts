@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
 import { AppError } from '../base/index.ts';
-import { ACCEPTED_ENCODINGS, decode, tooLarge } from './decode.ts';
-import { Ending } from './ending.ts';
-import { connectionFailure, drop, flatHeaders, headerOf, send } from './exchange.ts';
-import type { Guard } from './guard.ts';
-import { type Hop, isRedirect, nextHop } from './redirect.ts';
+import { ACCEPTED_ENCODINGS, decode, fileTooLargeError } from './decode.ts';
+import { ExchangeAbort } from './exchange-abort.ts';
+import { followRedirect, isRedirect, type OutgoingRequest } from './redirect.ts';
+import { connectionFailure, discardBody, firstHeader, flatHeaders, sendRequest } from './send-request.ts';
+import type { SsrfGuard } from './ssrf-guard.ts';
 
 /** How a download is made and bounded. */
 export interface DownloadOptions {
@@ -40,7 +40,7 @@ export interface Download extends AsyncDisposable {
 }
 
 /** Ours to set: how the bytes travel, and for whom. Cookies are never sent or kept. */
-const OWN_HEADERS = new Set([
+const MANAGED_HEADERS = new Set([
 	'accept-encoding',
 	'connection',
 	'content-length',
@@ -60,75 +60,75 @@ const OWN_HEADERS = new Set([
  * is no usable answer: no connection, no 2xx status, too late, too large, broken
  */
 export async function download(
-	guard: Guard,
+	guard: SsrfGuard,
 	dispatcher: Dispatcher,
 	url: string,
 	options: DownloadOptions = {},
 ): Promise<Download> {
 	const { maxWireBytes = 10_000_000, maxDecodedBytes = 20_000_000, maxRedirects = 3, timeoutMs = 15_000 } = options;
-	const rules = { httpsOnly: options.httpsOnly ?? false };
-	let hop: Hop = {
-		url: guard.checkUrl(url, rules),
+	const urlRules = { httpsOnly: options.httpsOnly ?? false };
+	let request: OutgoingRequest = {
+		url: guard.checkUrl(url, urlRules),
 		method: options.method ?? 'GET',
 		headers: requestHeaders(options.headers),
 		body: options.body ?? null,
 	};
-	const ending = new Ending(timeoutMs, options.signal, () => tookTooLong(timeoutMs));
+	const abort = new ExchangeAbort(timeoutMs, options.signal, () => timeoutError(timeoutMs));
 	try {
 		for (let redirects = 0; ; redirects++) {
-			const response = await send(dispatcher, hop, ending);
+			const response = await sendRequest(dispatcher, request, abort);
 			if (isRedirect(response.statusCode)) {
-				drop(response.body);
+				discardBody(response.body);
 				if (redirects === maxRedirects) {
 					throw new AppError('unreadable_file', `The URL redirects more than ${maxRedirects} times.`);
 				}
-				hop = nextHop(hop, response.statusCode, headerOf(response, 'location'));
-				guard.checkUrl(hop.url.href, rules);
+				request = followRedirect(request, response.statusCode, firstHeader(response, 'location'));
+				guard.checkUrl(request.url.href, urlRules);
 				continue;
 			}
 			if (response.statusCode < 200 || response.statusCode > 299) {
-				drop(response.body);
+				discardBody(response.body);
 				throw new AppError('unreadable_file', `The URL answered with status ${response.statusCode}.`);
 			}
-			if (Number(headerOf(response, 'content-length') ?? 0) > maxWireBytes) {
-				drop(response.body);
-				throw tooLarge(maxWireBytes);
+			if (Number(firstHeader(response, 'content-length') ?? 0) > maxWireBytes) {
+				discardBody(response.body);
+				throw fileTooLargeError(maxWireBytes);
 			}
-			const wire = bounded(response.body, maxWireBytes);
-			const bytes = decode(wire, headerOf(response, 'content-encoding') ?? '', maxDecodedBytes);
+			const wire = limitBytes(response.body, maxWireBytes);
+			const bytes = decode(wire, firstHeader(response, 'content-encoding') ?? '', maxDecodedBytes);
 			return {
-				finalUrl: hop.url.href,
+				finalUrl: request.url.href,
 				status: response.statusCode,
 				headers: flatHeaders(response),
-				body: untilTheEnd(bytes, hop.url, ending),
+				body: closeAtEnd(bytes, request.url, abort),
 				async [Symbol.asyncDispose]() {
-					ending.now();
+					abort.abort();
 				},
 			};
 		}
 	} catch (thrown) {
-		ending.now(thrown);
-		throw asAppError(thrown, hop.url, ending);
+		abort.abort(thrown);
+		throw asAppError(thrown, request.url, abort);
 	}
 }
 
 /** The bytes as sent, up to the limit. */
-async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+async function* limitBytes(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
 	let size = 0;
 	for await (const chunk of body) {
 		size += chunk.length;
-		if (size > maxBytes) throw tooLarge(maxBytes);
+		if (size > maxBytes) throw fileTooLargeError(maxBytes);
 		yield chunk;
 	}
 }
 
-async function* untilTheEnd(bytes: AsyncIterable<Buffer>, url: URL, ending: Ending): AsyncGenerator<Buffer> {
+async function* closeAtEnd(bytes: AsyncIterable<Buffer>, url: URL, abort: ExchangeAbort): AsyncGenerator<Buffer> {
 	try {
 		yield* bytes;
 	} catch (thrown) {
-		throw asAppError(thrown, url, ending);
+		throw asAppError(thrown, url, abort);
 	} finally {
-		ending.now();
+		abort.abort();
 	}
 }
 
@@ -136,18 +136,18 @@ function requestHeaders(given: Readonly<Record<string, string>> = {}): Record<st
 	const headers: Record<string, string> = { 'user-agent': 'Parley', accept: '*/*' };
 	for (const [name, value] of Object.entries(given)) {
 		const lower = name.toLowerCase();
-		if (!OWN_HEADERS.has(lower)) headers[lower] = value;
+		if (!MANAGED_HEADERS.has(lower)) headers[lower] = value;
 	}
 	headers['accept-encoding'] = ACCEPTED_ENCODINGS;
 	return headers;
 }
 
-function tookTooLong(ms: number): AppError {
+function timeoutError(ms: number): AppError {
 	return new AppError('unreadable_file', `The URL did not deliver its file within ${ms / 1_000} seconds.`);
 }
 
-function asAppError(thrown: unknown, url: URL, ending: Ending): unknown {
-	if (ending.reason !== undefined) return ending.reason;
+function asAppError(thrown: unknown, url: URL, abort: ExchangeAbort): unknown {
+	if (abort.reason !== undefined) return abort.reason;
 	if (thrown instanceof AppError) return thrown;
 	const message =
 		connectionFailure(thrown, url) ?? `The connection to ${url.host} broke off before the file was complete.`;

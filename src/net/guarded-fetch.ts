@@ -1,7 +1,7 @@
 import { type Dispatcher, fetch as undiciFetch } from 'undici';
 import { AppError } from '../base/index.ts';
-import { connectionFailure } from './exchange.ts';
-import type { Guard, UrlRules } from './guard.ts';
+import { connectionFailure } from './send-request.ts';
+import type { SsrfGuard, UrlRules } from './ssrf-guard.ts';
 
 /**
  * A fetch as the Fetch Standard has it, except that it follows no redirect: each is an answer like any other. It has no
@@ -9,7 +9,7 @@ import type { Guard, UrlRules } from './guard.ts';
  * @throws AppError `url_not_allowed` where the guard refuses, `unavailable` where there is no answer; the signal's reason
  */
 export async function guardedFetch(
-	guard: Guard,
+	guard: SsrfGuard,
 	dispatcher: Dispatcher,
 	url: string | URL,
 	init: RequestInit,

@@ -3,10 +3,10 @@
  * RFC 8375, ICANN's `.internal`, and `.localdomain` by custom), for what is not DNS (RFC 7686, RFC 9476), for nothing at all
  * (`.invalid`), and for the DNS's own affairs (`.arpa`, RFC 3172).
  */
-const RESERVED = /(^|\.)(localhost|localdomain|local|internal|onion|alt|invalid|arpa)$/;
+const RESERVED_SUFFIX = /(^|\.)(localhost|localdomain|local|internal|onion|alt|invalid|arpa)$/;
 
 /** Names of the metadata services of clouds. Most lead to private addresses, which are refused anyway; some do not. */
-const METADATA = new Set([
+const METADATA_HOSTS = new Set([
 	'metadata.azure.com',
 	'metadata.goog',
 	'metadata.packet.net',
@@ -23,9 +23,9 @@ const MAX_NAME_LENGTH = 253;
  * network first.
  * @param hostname as a parsed URL has it, so in lower case and punycode; one dot at its end changes nothing
  */
-export function isPublicName(hostname: string): boolean {
+export function isPublicHostName(hostname: string): boolean {
 	const name = hostname.replace(/\.$/, '');
 	const labels = name.split('.');
 	if (labels.length < 2 || name.length > MAX_NAME_LENGTH || !labels.every((label) => LABEL.test(label))) return false;
-	return !RESERVED.test(name) && !METADATA.has(name);
+	return !RESERVED_SUFFIX.test(name) && !METADATA_HOSTS.has(name);
 }

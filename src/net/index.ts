@@ -1,7 +1,7 @@
 export { isPublicAddress } from './address.ts';
 export type { Download, DownloadOptions } from './download.ts';
-export { type Endpoint, EndpointError, type EndpointFetch, type EndpointOptions } from './endpoint.ts';
-export type { GuardOptions, UrlRules } from './guard.ts';
 export { createNetwork, type Network } from './network.ts';
 export type { PostOptions, PostOutcome } from './post.ts';
-export { type Resolve, type ResolvedAddress, resolverOfDns } from './resolve.ts';
+export { dnsResolver, type ResolvedAddress, type ResolveHost } from './resolve.ts';
+export { type ServiceClient, type ServiceClientOptions, ServiceError, type ServiceFetch } from './service-client.ts';
+export type { SsrfGuardOptions, UrlRules } from './ssrf-guard.ts';

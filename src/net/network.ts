@@ -1,11 +1,11 @@
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { AppError } from '../base/index.ts';
-import { readAnswers } from './answer-stream.ts';
 import { type Download, type DownloadOptions, download } from './download.ts';
-import { type Endpoint, type EndpointOptions, openEndpoint } from './endpoint.ts';
-import { createGuard, type GuardOptions, type UrlRules } from './guard.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { type PostOptions, type PostOutcome, post } from './post.ts';
+import { limitResponses } from './response-limit.ts';
+import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './service-client.ts';
+import { createSsrfGuard, type SsrfGuardOptions, type UrlRules } from './ssrf-guard.ts';
 
 /** The one way out of this server. */
 export interface Network extends AsyncDisposable {
@@ -32,7 +32,7 @@ export interface Network extends AsyncDisposable {
 	 * latest.
 	 * @param baseUrl an http or https URL from the settings, never one from a request
 	 */
-	endpoint(baseUrl: string, options?: EndpointOptions): Endpoint;
+	serviceClient(baseUrl: string, options?: ServiceClientOptions): ServiceClient;
 	/**
 	 * For undici's own functions. Connects to judged addresses only, whatever it is given; schemes and redirects are the
 	 * user's part (`request` follows none).
@@ -60,7 +60,7 @@ type Purpose = keyof typeof CONNECTIONS_PER_ORIGIN;
  * Bytes of one answer that are read, its heads and all that is wrapped around its body included. Of the bodies themselves
  * less is read, as whoever asks says. Streams may go on for as long as they like.
  */
-const ANSWER_BYTES: Record<Purpose, number> = {
+const MAX_RESPONSE_BYTES: Record<Purpose, number> = {
 	document: 64 * 1024 * 1024,
 	key_set: 2 * 1024 * 1024,
 	post: 66 * 1024,
@@ -70,15 +70,15 @@ const ANSWER_BYTES: Record<Purpose, number> = {
 /** Streams of one endpoint at the same time. */
 const ENDPOINT_CONNECTIONS = 2_000;
 /** An idle connection is kept for as long as its server says (4 seconds where it does not), but no longer. */
-const KEPT_MS = 10_000;
+const MAX_IDLE_MS = 10_000;
 /** Beyond so many open connections for one purpose, the next ones are closed once they have been used. */
-const KEPT_CONNECTIONS = 1_000;
+const MAX_IDLE_CONNECTIONS = 1_000;
 
-export interface NetworkOptions extends GuardOptions {
+export interface NetworkOptions extends SsrfGuardOptions {
 	/** Milliseconds that an idle connection is kept at most, whatever its server says. */
-	keptAliveMs?: number;
+	maxIdleMs?: number;
 	/** Connections for one purpose, to whatever servers, that may be kept for the next request. */
-	keptConnections?: number;
+	maxIdleConnections?: number;
 	/** Connections to one endpoint; what asks for more waits. Default: as the endpoint says. */
 	endpointConnections?: number;
 	/** Connections of `fetch`, to whatever servers; one more is refused at once. Default: no limit. */
@@ -87,12 +87,12 @@ export interface NetworkOptions extends GuardOptions {
 
 /** Opens the way out; disposal ends every connection. */
 export function createNetwork(options: NetworkOptions): Network {
-	const { keptAliveMs = KEPT_MS, fetchConnections = Number.POSITIVE_INFINITY } = options;
+	const { maxIdleMs = MAX_IDLE_MS, fetchConnections = Number.POSITIVE_INFINITY } = options;
 	const { endpointConnections = Number.POSITIVE_INFINITY } = options;
-	const guard = createGuard(options);
+	const guard = createSsrfGuard(options);
 	function agentFor(purpose: Purpose): Dispatcher {
 		const most = purpose === 'stream' ? fetchConnections : Number.POSITIVE_INFINITY;
-		const keptConnections = Math.min(options.keptConnections ?? KEPT_CONNECTIONS, most / 2);
+		const keptConnections = Math.min(options.maxIdleConnections ?? MAX_IDLE_CONNECTIONS, most / 2);
 		/** Or being opened. */
 		let open = 0;
 		const connect: buildConnector.connector = (target, callback) => {
@@ -106,7 +106,7 @@ export function createNetwork(options: NetworkOptions): Network {
 				if (error === null) {
 					socket.once('close', () => open--);
 					// Of a stream also the request may come in pieces.
-					if (purpose !== 'stream') readAnswers(socket, ANSWER_BYTES[purpose]);
+					if (purpose !== 'stream') limitResponses(socket, MAX_RESPONSE_BYTES[purpose]);
 				} else open--;
 				callback(...result);
 			});
@@ -115,12 +115,12 @@ export function createNetwork(options: NetworkOptions): Network {
 			connect,
 			connections: CONNECTIONS_PER_ORIGIN[purpose],
 			pipelining: 1,
-			keepAliveTimeout: Math.min(4_000, keptAliveMs),
-			keepAliveMaxTimeout: keptAliveMs,
+			keepAliveTimeout: Math.min(4_000, maxIdleMs),
+			keepAliveMaxTimeout: maxIdleMs,
 		});
-		const isCrowded = () => open > keptConnections;
+		const exceedsIdleLimit = () => open > keptConnections;
 		return agent.compose((dispatch) => (request, handler) => {
-			return dispatch(isCrowded() ? { ...request, reset: true } : request, handler);
+			return dispatch(exceedsIdleLimit() ? { ...request, reset: true } : request, handler);
 		});
 	}
 	const agents = {
@@ -129,20 +129,20 @@ export function createNetwork(options: NetworkOptions): Network {
 		post: agentFor('post'),
 		stream: agentFor('stream'),
 	};
-	const endpoints = new Set<Endpoint>();
+	const endpoints = new Set<ServiceClient>();
 	return {
 		checkUrl: guard.checkUrl,
 		download: (url, rules) => download(guard, agents[rules?.purpose ?? 'document'], url, rules),
 		post: (url, options) => post(guard, agents.post, url, options),
 		fetch: (url, init = {}, rules) => guardedFetch(guard, agents.stream, url, init, rules),
-		endpoint(baseUrl, rules) {
+		serviceClient(baseUrl, rules) {
 			const connections = Math.min(rules?.connections ?? ENDPOINT_CONNECTIONS, endpointConnections);
-			const opened = openEndpoint(baseUrl, { ...rules, connections });
-			const endpoint: Endpoint = {
-				fetch: opened.fetch,
+			const client = createServiceClient(baseUrl, { ...rules, connections });
+			const endpoint: ServiceClient = {
+				fetch: client.fetch,
 				async [Symbol.asyncDispose]() {
 					endpoints.delete(endpoint);
-					await opened[Symbol.asyncDispose]();
+					await client[Symbol.asyncDispose]();
 				},
 			};
 			endpoints.add(endpoint);
@@ -150,8 +150,8 @@ export function createNetwork(options: NetworkOptions): Network {
 		},
 		dispatcher: agents.document,
 		async [Symbol.asyncDispose]() {
-			const opened = [...endpoints].map((endpoint) => endpoint[Symbol.asyncDispose]());
-			await Promise.all([...Object.values(agents).map((agent) => agent.destroy()), ...opened]);
+			const client = [...endpoints].map((endpoint) => endpoint[Symbol.asyncDispose]());
+			await Promise.all([...Object.values(agents).map((agent) => agent.destroy()), ...client]);
 		},
 	};
 }

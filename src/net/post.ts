@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { AppError } from '../base/index.ts';
-import { Ending } from './ending.ts';
-import { connectionFailure, drop, flatHeaders, send } from './exchange.ts';
-import type { Guard } from './guard.ts';
+import { ExchangeAbort } from './exchange-abort.ts';
+import { connectionFailure, discardBody, flatHeaders, sendRequest } from './send-request.ts';
+import type { SsrfGuard } from './ssrf-guard.ts';
 
 /** What is posted, and how the exchange is bounded. */
 export interface PostOptions {
@@ -34,61 +34,65 @@ export interface PostOutcome {
 }
 
 /** The deadline has passed. */
-class TooLate extends Error {}
+class PostTimeoutError extends Error {}
 
 /**
  * Sends a POST through the guard, once, and follows no redirect.
  * @throws only the reason of the caller's signal
  */
 export async function post(
-	guard: Guard,
+	guard: SsrfGuard,
 	dispatcher: Dispatcher,
 	url: string,
 	options: PostOptions,
 ): Promise<PostOutcome> {
 	const { timeoutMs, maxBodyBytes, signal, httpsOnly = false } = options;
 	const started = performance.now();
-	const ending = new Ending(timeoutMs, signal, () => new TooLate(`No answer within ${timeoutMs / 1_000} seconds.`));
-	const answer = { status: null as number | null, headers: {}, body: '', error: null as string | null };
+	const abort = new ExchangeAbort(
+		timeoutMs,
+		signal,
+		() => new PostTimeoutError(`No answer within ${timeoutMs / 1_000} seconds.`),
+	);
+	const outcome = { status: null as number | null, headers: {}, body: '', error: null as string | null };
 	try {
 		const target = guard.checkUrl(url, { httpsOnly });
 		const headers = { 'user-agent': 'Parley', accept: '*/*', 'accept-encoding': 'identity', ...options.headers };
-		const response = await send(dispatcher, { url: target, method: 'POST', headers, body: options.body }, ending);
-		answer.status = response.statusCode;
-		answer.headers = flatHeaders(response);
-		answer.body = await beginning(response.body, maxBodyBytes);
+		const response = await sendRequest(dispatcher, { url: target, method: 'POST', headers, body: options.body }, abort);
+		outcome.status = response.statusCode;
+		outcome.headers = flatHeaders(response);
+		outcome.body = await firstText(response.body, maxBodyBytes);
 		// The body may have ended by what ended the exchange.
-		if (ending.reason !== undefined) throw ending.reason;
+		if (abort.reason !== undefined) throw abort.reason;
 	} catch (thrown) {
-		answer.error = sentenceOf(ending.reason ?? thrown, url);
+		outcome.error = sentenceOf(abort.reason ?? thrown, url);
 	} finally {
-		ending.now();
+		abort.abort();
 	}
 	signal?.throwIfAborted();
-	return { ...answer, duration_ms: Math.round(performance.now() - started) };
+	return { ...outcome, duration_ms: Math.round(performance.now() - started) };
 }
 
 /** The first bytes of a body; where it breaks off, those before. Whoever answered with a status has answered. */
-async function beginning(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+async function firstText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
 	const decoder = new TextDecoder();
 	let text = '';
-	let room = maxBytes;
+	let remainingBytes = maxBytes;
 	try {
 		for await (const chunk of body as AsyncIterable<Buffer>) {
-			text += decoder.decode(chunk.subarray(0, room), { stream: true });
-			room -= chunk.length;
-			if (room <= 0) break;
+			text += decoder.decode(chunk.subarray(0, remainingBytes), { stream: true });
+			remainingBytes -= chunk.length;
+			if (remainingBytes <= 0) break;
 		}
 	} catch {
 		// The status is known, and that is what counts.
 	} finally {
-		drop(body);
+		discardBody(body);
 	}
 	return text;
 }
 
 function sentenceOf(thrown: unknown, url: string): string {
-	if (thrown instanceof AppError || thrown instanceof TooLate) return thrown.message;
+	if (thrown instanceof AppError || thrown instanceof PostTimeoutError) return thrown.message;
 	const target = new URL(url);
 	return connectionFailure(thrown, target) ?? `The connection to ${target.host} broke off before there was an answer.`;
 }

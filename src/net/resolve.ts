@@ -7,23 +7,23 @@ export interface ResolvedAddress {
 }
 
 /** Finds all addresses of a name. Rejects, or answers none, where there are none. */
-export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
+export type ResolveHost = (hostname: string) => Promise<ResolvedAddress[]>;
 
 /** How long a name server is waited for, the second time about twice as long. */
-const ANSWER_MS = 1_500;
+const QUERY_TIMEOUT_MS = 1_500;
 const TRIES = 2;
 
 /** Asks the system, which knows the hosts file and the names of the own network too. */
-export const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
+export const systemResolver: ResolveHost = (hostname) => lookup(hostname, { all: true });
 
 /**
  * Asks the DNS, and nothing else, for a name of the public internet. Not the system: it has two threads for all names that
  * are slow to find, so that the owner of two names whose servers never answer could hold up every other.
  * @param servers to ask, by default those of the system as they are now
  */
-export function resolverOfDns(servers?: readonly string[]): Resolve {
+export function dnsResolver(servers?: readonly string[]): ResolveHost {
 	return async (hostname) => {
-		const resolver = new Resolver({ timeout: ANSWER_MS, tries: TRIES });
+		const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
 		if (servers) resolver.setServers(servers);
 		const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
 		const found = [

@@ -1,10 +1,10 @@
-import { AppError, messageOf, remoteShortageOf } from '../base/index.ts';
+import { AppError, messageOf, shortageFromWorker } from '../base/index.ts';
 import type { PoolLimits } from './limits.ts';
 import { ParseOvertime } from './parse-process.ts';
 
 /** What the API tells of a document that could not be parsed. */
 export function unread(cause: unknown, { parseCpuMs, parseMs }: PoolLimits): AppError {
-	const shortage = remoteShortageOf(cause);
+	const shortage = shortageFromWorker(cause);
 	if (shortage) return shortage;
 	// A stored file that is gone, or a disk that fails, says nothing of the document: Node words such errors `CODE: text`.
 	if (/^E[A-Z0-9]+: /.test(messageOf(cause))) {
@@ -30,7 +30,7 @@ export function tooLarge(cause: unknown): AppError {
 
 /** What the API tells of work of a durable job that failed. A job waits for the end of a shortage of the system. */
 export function jobFailed(what: string, cause: unknown): AppError {
-	return remoteShortageOf(cause) ?? failed(what, cause);
+	return shortageFromWorker(cause) ?? failed(what, cause);
 }
 
 /** What the API tells of work that a client waits for and that failed. It is not retried. */

@@ -1,4 +1,4 @@
-import { AppError, Gate, type Log, messageOf, ReadWriteLock, ResourceShortage } from '../base/index.ts';
+import { AppError, type Log, messageOf, ReadWriteLock, ResourceShortage, Semaphore } from '../base/index.ts';
 import type { ParsedDocument, ParseJob, WorkerAnswer } from '../contract/index.ts';
 import { tooLarge, unread } from './failures.ts';
 import type { PoolLimits } from './limits.ts';
@@ -21,7 +21,7 @@ export interface ParseLaneOptions {
  */
 export class ParseLane implements AsyncDisposable {
 	readonly #options: ParseLaneOptions;
-	readonly #gate: Gate;
+	readonly #gate: Semaphore;
 	/** Shared by documents that are parsed side by side; exclusive for a document that is parsed alone. */
 	readonly #lock = new ReadWriteLock();
 	#process: ParseProcess | undefined;
@@ -31,7 +31,7 @@ export class ParseLane implements AsyncDisposable {
 
 	constructor(options: ParseLaneOptions) {
 		this.#options = options;
-		this.#gate = new Gate(options.threads, options.limits.queue);
+		this.#gate = new Semaphore(options.threads, options.limits.queue);
 	}
 
 	/**

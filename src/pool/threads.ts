@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { AppError, Gate, type Log, messageOf, ResourceShortage } from '../base/index.ts';
+import { AppError, type Log, messageOf, ResourceShortage, Semaphore } from '../base/index.ts';
 import type { WorkerAnswer } from '../contract/index.ts';
 import type { WorkerEntry } from './worker-entry.ts';
 
@@ -28,14 +28,14 @@ export interface TimeLimit {
  */
 export class Threads implements AsyncDisposable {
 	readonly #options: ThreadsOptions;
-	readonly #gate: Gate;
+	readonly #gate: Semaphore;
 	#piscina: Piscina;
 	/** Whether the pool before this one was left by a thread that could not run, rather than by one whose job took its memory. */
 	#lacked = false;
 
 	constructor(options: ThreadsOptions) {
 		this.#options = options;
-		this.#gate = new Gate(options.maxThreads, options.queue);
+		this.#gate = new Semaphore(options.maxThreads, options.queue);
 		this.#piscina = this.#open();
 	}
 

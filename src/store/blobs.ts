@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { AppError, descriptorShares, KeyedLock, makeFolder, syncFolder } from '../base/index.ts';
+import { AppError, descriptorShares, fsyncFolder, KeyedLock, makeDurableFolder } from '../base/index.ts';
 
 /** Bytes that were taken in but belong to nothing yet. Keep or discard them. */
 export interface IncomingBlob {
@@ -54,8 +54,8 @@ export class BlobStore {
 	 * server that is what it is receiving.
 	 */
 	async prepare({ alone }: { alone: boolean }): Promise<void> {
-		makeFolder(this.#incoming);
-		await syncFolder(dirname(this.#folder));
+		makeDurableFolder(this.#incoming);
+		await fsyncFolder(dirname(this.#folder));
 		if (!alone) return;
 		for (const name of await readdir(this.#incoming)) await rm(join(this.#incoming, name), { force: true });
 	}
@@ -159,7 +159,7 @@ async function moveDurably(from: string, to: string): Promise<void> {
 	const shard = dirname(to);
 	await mkdir(shard, { recursive: true });
 	await rename(from, to);
-	await syncFolder(shard);
+	await fsyncFolder(shard);
 	// Also where the folder was there: who made it may not have come this far yet.
-	await syncFolder(dirname(shard));
+	await fsyncFolder(dirname(shard));
 }

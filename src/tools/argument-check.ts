@@ -1,4 +1,4 @@
-import { AppError, type Clock, elapsedMs, isDeeper } from '../base/index.ts';
+import { AppError, type Clock, elapsedMs, exceedsDepth } from '../base/index.ts';
 import type { CheckJob, CheckResult } from '../contract/index.ts';
 import { unlessAborted } from './call-deadline.ts';
 import { ToolFailure } from './tool-failure.ts';
@@ -71,7 +71,7 @@ export class ArgumentCheck {
 /** What holds for arguments whatever their schema. */
 function requireBounded(args: unknown): asserts args is Record<string, unknown> {
 	if (typeof args !== 'object' || args === null || Array.isArray(args)) throw misfit('they must be a JSON object');
-	if (isDeeper(args, MAX_DEPTH)) throw misfit(`they are nested deeper than ${MAX_DEPTH} levels`);
+	if (exceedsDepth(args, MAX_DEPTH)) throw misfit(`they are nested deeper than ${MAX_DEPTH} levels`);
 	if (JSON.stringify(args).length > MAX_CHARACTERS) throw misfit(`they are longer than ${MAX_CHARACTERS} characters`);
 }
 

@@ -1,4 +1,4 @@
-import { isDeeper } from '../base/index.ts';
+import { exceedsDepth } from '../base/index.ts';
 import { refusedAt } from './refusal.ts';
 
 const MAX_CHARACTERS = 32_768;
@@ -11,7 +11,7 @@ const MAX_DEPTH = 32;
  */
 export function requireBounds(config: Record<string, unknown>): void {
 	for (const [name, member] of Object.entries(config)) {
-		if (isDeeper(member, MAX_DEPTH)) throw refusedAt(['config', name], `is nested deeper than ${MAX_DEPTH} levels`);
+		if (exceedsDepth(member, MAX_DEPTH)) throw refusedAt(['config', name], `is nested deeper than ${MAX_DEPTH} levels`);
 		if (member !== undefined && JSON.stringify(member).length > MAX_CHARACTERS) {
 			throw refusedAt(['config', name], `is larger than ${MAX_CHARACTERS} characters`);
 		}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, type Log, Lru } from '../base/index.ts';
+import { type Clock, type Log, LruCache } from '../base/index.ts';
 import type { ApiToolConfig, McpToolConfig } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import type { ToolRecord } from '../store/index.ts';
@@ -40,7 +40,7 @@ type Find = (end: AbortSignal) => Promise<{ server: McpServer; called: McpFuncti
 export class ToolCaller {
 	readonly #options: ToolCallerOptions;
 	/** By tool and version. */
-	readonly #checks = new Lru<string, ArgumentCheck>(CHECKS);
+	readonly #checks = new LruCache<string, ArgumentCheck>(CHECKS);
 
 	constructor(options: ToolCallerOptions) {
 		this.#options = options;

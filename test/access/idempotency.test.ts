@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { type Claim, Idempotency } from '../../src/access/index.ts';
-import { AppError, ClockWatch, deferred, newId, systemClock } from '../../src/base/index.ts';
+import { AppError, ClockJumpDetector, deferred, newId, systemClock } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { conversation } from '../store/samples.ts';
@@ -15,7 +15,7 @@ after(async () => {
 	await store[Symbol.asyncDispose]();
 	await rm(dataDir, { recursive: true, force: true });
 });
-const idempotency = new Idempotency({ store, clock: systemClock, watch: new ClockWatch(systemClock) });
+const idempotency = new Idempotency({ store, clock: systemClock, watch: new ClockJumpDetector(systemClock) });
 const freshKey = () => ({ scope: newId('workspace'), key: 'once', fingerprint: 'the same' });
 const signal = new AbortController().signal;
 const noRepeat = { replay: () => assert.fail('it was not answered before') };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Sweeper, seenTime } from '../../src/access/index.ts';
-import { AppError, ClockWatch, createLog } from '../../src/base/index.ts';
+import { AppError, ClockJumpDetector, createLog } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { session } from '../store/samples.ts';
@@ -38,7 +38,7 @@ test('everything whose time is over is erased, in portions, and nothing else', a
 			return store.commit(commit);
 		},
 	};
-	await using sweeper = new Sweeper({ store: counted, watch: new ClockWatch(clock), log });
+	await using sweeper = new Sweeper({ store: counted, watch: new ClockJumpDetector(clock), log });
 	await Promise.all([sweeper.sweep(), sweeper.sweep()]);
 	assert.equal(portions, 4, 'three, and the time that was noted');
 	const left = await store.list('sessions', { where: {}, order: 'asc', limit: 9 });
@@ -54,7 +54,7 @@ test('it begins at the start', async () => {
 	const clock = standingClock();
 	const gone = session({ expires_at: clock.now() - 1 });
 	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: gone }] });
-	await using sweeper = new Sweeper({ store, watch: new ClockWatch(clock), log });
+	await using sweeper = new Sweeper({ store, watch: new ClockJumpDetector(clock), log });
 	sweeper.start();
 	await until('the session is erased', async () => (await store.get('sessions', gone.id)) === undefined);
 });
@@ -69,7 +69,7 @@ test('a disk that fails is no reason to stop, and closing waits for what is unde
 			throw new AppError('unavailable');
 		},
 	};
-	const sweeper = new Sweeper({ store: failing, watch: new ClockWatch(standingClock()), log });
+	const sweeper = new Sweeper({ store: failing, watch: new ClockJumpDetector(standingClock()), log });
 	sweeper.start();
 	await until('it has tried', () => asked.length === 1);
 	await assert.rejects(sweeper.sweep(), { code: 'unavailable' });
@@ -90,7 +90,8 @@ test('a clock that is 45 days ahead for a moment erases no session and no stored
 		(await store.get('sessions', kept.id)) !== undefined,
 		(await store.storedAnswer(answer.scope, answer.key)) !== undefined,
 	];
-	const sweeperNow = async () => new Sweeper({ store, watch: new ClockWatch(clock, await seenTime(store)), log });
+	const sweeperNow = async () =>
+		new Sweeper({ store, watch: new ClockJumpDetector(clock, await seenTime(store)), log });
 	{
 		await using sweeper = await sweeperNow();
 		await sweeper.sweep();

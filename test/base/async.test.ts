@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { deferred, pause, withDeadline } from '../../src/base/index.ts';
+import { deferred, sleep, withDeadline } from '../../src/base/index.ts';
 
 const late = () => new Error('late');
 
@@ -26,7 +26,7 @@ test('an outcome after the deadline bothers nobody, a failure neither', async ()
 	const work = deferred<void>();
 	await assert.rejects(withDeadline(work.promise, 1, late), { message: 'late' });
 	work.reject(new Error('too late to matter'));
-	await pause(1);
+	await sleep(1);
 });
 
 test('a deadline that was kept leaves no timer behind that would keep the process alive', async () => {
@@ -40,7 +40,7 @@ test('a deadline that was kept leaves no timer behind that would keep the proces
 test('a pause ends after its time', async (t) => {
 	t.mock.timers.enable({ apis: ['setTimeout'] });
 	let over = false;
-	const waiting = pause(1_000).then(() => {
+	const waiting = sleep(1_000).then(() => {
 		over = true;
 	});
 	t.mock.timers.tick(999);
@@ -53,15 +53,15 @@ test('a pause ends after its time', async (t) => {
 
 test('a pause ends at once when its signal aborts, or was aborted before', async () => {
 	const abort = new AbortController();
-	const waiting = pause(60_000, abort.signal);
+	const waiting = sleep(60_000, abort.signal);
 	abort.abort();
 	await waiting;
-	await pause(60_000, abort.signal);
+	await sleep(60_000, abort.signal);
 });
 
 test('pauses that are over leave nothing on a signal that lives on', async () => {
 	const { signal } = new AbortController();
-	for (let round = 0; round < 3; round++) await pause(0, signal);
+	for (let round = 0; round < 3; round++) await sleep(0, signal);
 	assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 

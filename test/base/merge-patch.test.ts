@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyMergePatch, mergePatch } from '../../src/base/index.ts';
+import { applyMergePatch, mergedFields } from '../../src/base/index.ts';
 
 const record = {
 	name: 'Support',
@@ -11,12 +11,12 @@ const record = {
 };
 
 test('a patch of nothing changes nothing', () => {
-	assert.deepEqual(mergePatch(record, {}), {});
-	assert.deepEqual(mergePatch(record, { name: undefined }), {});
+	assert.deepEqual(mergedFields(record, {}), {});
+	assert.deepEqual(mergedFields(record, { name: undefined }), {});
 });
 
 test('scalars and arrays are replaced, null clears', () => {
-	assert.deepEqual(mergePatch(record, { name: 'Sales', tags: ['c'], description: null }), {
+	assert.deepEqual(mergedFields(record, { name: 'Sales', tags: ['c'], description: null }), {
 		name: 'Sales',
 		tags: ['c'],
 		description: null,
@@ -24,14 +24,14 @@ test('scalars and arrays are replaced, null clears', () => {
 });
 
 test('objects are merged member by member, at any depth', () => {
-	assert.deepEqual(mergePatch(record, { settings: { top_k: 9 } }), { settings: { top_k: 9, min_score: 0.2 } });
-	assert.deepEqual(mergePatch(record, { nested: { inner: { left: 7 } } }), {
+	assert.deepEqual(mergedFields(record, { settings: { top_k: 9 } }), { settings: { top_k: 9, min_score: 0.2 } });
+	assert.deepEqual(mergedFields(record, { nested: { inner: { left: 7 } } }), {
 		nested: { inner: { left: 7, right: 2 }, other: 3 },
 	});
 });
 
 test('an object takes the place of what is no object', () => {
-	assert.deepEqual(mergePatch({ jwt: null, list: [1] }, { jwt: { algorithm: 'HS256' }, list: { a: 1 } }), {
+	assert.deepEqual(mergedFields({ jwt: null, list: [1] }, { jwt: { algorithm: 'HS256' }, list: { a: 1 } }), {
 		jwt: { algorithm: 'HS256' },
 		list: { a: 1 },
 	});
@@ -40,7 +40,7 @@ test('an object takes the place of what is no object', () => {
 test('neither the record nor the patch is changed', () => {
 	const before = structuredClone(record);
 	const patch = { settings: { top_k: 9 }, nested: { inner: { left: 7 } } };
-	const set = mergePatch(record, patch) as typeof record;
+	const set = mergedFields(record, patch) as typeof record;
 	set.settings.top_k = 100;
 	set.nested.inner.right = 100;
 	assert.deepEqual(record, before);
@@ -48,7 +48,7 @@ test('neither the record nor the patch is changed', () => {
 });
 
 test('a member called __proto__ is data: it becomes nobody’s prototype', () => {
-	const set = mergePatch({}, JSON.parse('{"__proto__": {"admin": true}, "meta": {"__proto__": {"admin": true}}}'));
+	const set = mergedFields({}, JSON.parse('{"__proto__": {"admin": true}, "meta": {"__proto__": {"admin": true}}}'));
 	assert.equal(Object.getPrototypeOf(set), Object.prototype);
 	assert.equal((set as { admin?: boolean }).admin, undefined);
 	assert.equal(({} as { admin?: boolean }).admin, undefined);

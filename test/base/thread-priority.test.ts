@@ -39,9 +39,9 @@ test('a thread that stands back goes behind the others, whose priority stays as 
 });
 
 test('the main thread never stands back, whatever calls it there', async () => {
-	const { standBack } = await import('../../src/base/index.ts');
+	const { lowerThreadPriority } = await import('../../src/base/index.ts');
 	const before = getPriority();
-	standBack();
+	lowerThreadPriority();
 	assert.equal(getPriority(), before);
 });
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
-import { AppError, type Clock, ClockWatch, createLog, newId } from '../../src/base/index.ts';
+import { AppError, type Clock, ClockJumpDetector, createLog, newId } from '../../src/base/index.ts';
 import { Conversations, Retention } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
@@ -48,7 +48,7 @@ function room({
 		replyMs: 60_000,
 	});
 	const retentionWith = (more: object = {}) =>
-		new Retention({ store, conversations, watch: new ClockWatch(clock), log, ...more });
+		new Retention({ store, conversations, watch: new ClockJumpDetector(clock), log, ...more });
 	return {
 		clock,
 		held,
@@ -428,7 +428,7 @@ test('what remains of a conversation whose erasure broke off is erased by the ne
 
 test('a clock that is 45 days ahead for a moment erases no conversation', async () => {
 	const time = new SetClock(Date.now());
-	const clock = { now: () => time.now(), elapsed: () => time.elapsed(), advance: (ms: number) => time.pass(ms) };
+	const clock = { now: () => time.now(), elapsed: () => time.monotonicNow(), advance: (ms: number) => time.pass(ms) };
 	await using here = room({ clock });
 	await using retention = here.retentionWith();
 	const { id } = await workspaceOf(30);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createParser } from 'eventsource-parser';
-import { deferred, encodeEvent } from '../../src/base/index.ts';
+import { deferred, encodeServerSentEvent } from '../../src/base/index.ts';
 import type { EventsReply, HttpRequest, Route, SseEvent } from '../../src/http/index.ts';
 import { EventWriter } from '../../src/http/sse.ts';
 import { eventually, Peer, start } from './harness.ts';
@@ -41,17 +41,23 @@ function silent(onReturn: () => void): AsyncIterable<SseEvent> {
 }
 
 test('an event is written byte for byte as the standard has it', () => {
-	assert.equal(encodeEvent({ id: '12.3', event: 'a.b', data: '{"x":1}' }), 'id: 12.3\nevent: a.b\ndata: {"x":1}\n\n');
-	assert.equal(encodeEvent({ event: 'a', data: '' }), 'event: a\ndata: \n\n');
-	assert.equal(encodeEvent({ event: 'a', data: '1\n2\r\n3\r4' }), 'event: a\ndata: 1\ndata: 2\ndata: 3\ndata: 4\n\n');
 	assert.equal(
-		encodeEvent({ id: '1\nevent: x', event: 'a\r\ndata: y', data: '' }),
+		encodeServerSentEvent({ id: '12.3', event: 'a.b', data: '{"x":1}' }),
+		'id: 12.3\nevent: a.b\ndata: {"x":1}\n\n',
+	);
+	assert.equal(encodeServerSentEvent({ event: 'a', data: '' }), 'event: a\ndata: \n\n');
+	assert.equal(
+		encodeServerSentEvent({ event: 'a', data: '1\n2\r\n3\r4' }),
+		'event: a\ndata: 1\ndata: 2\ndata: 3\ndata: 4\n\n',
+	);
+	assert.equal(
+		encodeServerSentEvent({ id: '1\nevent: x', event: 'a\r\ndata: y', data: '' }),
 		'id: 1 event: x\nevent: a data: y\ndata: \n\n',
 	);
 });
 
 test('events that come with their bytes are sent as these, in order with others and in one write', async (t) => {
-	const bytes = Buffer.from(encodeEvent({ id: '2.0', event: 'two', data: '"☕"' }));
+	const bytes = Buffer.from(encodeServerSentEvent({ id: '2.0', event: 'two', data: '"☕"' }));
 	const shared = { id: '2.0', event: 'two', data: '"not read"', bytes };
 	async function* mixed(): AsyncGenerator<SseEvent> {
 		yield { id: '1.0', event: 'one', data: '"ü"', bytes: null };

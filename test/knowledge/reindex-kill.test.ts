@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { pause } from '../../src/base/index.ts';
+import { sleep } from '../../src/base/index.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
@@ -30,7 +30,7 @@ test('a server that is killed at any moment of a reindex ends it after the next 
 		const { status, body } = await server.call('POST', `${BASES}/${base}/reindex`);
 		assert.deepEqual([status, body.status], [200, 'indexing'], 'asked for, or under way since the cut before');
 		const delay = randomInt(0, 400);
-		await pause(delay);
+		await sleep(delay);
 		await server.kill();
 		const { generations } = indexTables(dataDir);
 		t.diagnostic(`cut ${cut + 1} after ${delay} ms; generations: ${generations.length}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import { AddressBlocks, isPublicAddress, isSameAddress } from '../../src/net/address.ts';
+import { CidrBlockList, isPublicAddress, isSameAddress } from '../../src/net/address.ts';
 
 const PUBLIC = `
 8.8.8.8 1.1.1.1 93.184.216.34 9.255.255.255 11.0.0.0 126.255.255.255 128.0.0.0 100.63.255.255 100.128.0.0 169.253.255.255
@@ -72,7 +72,7 @@ test('the first and the last address of every block of the registries is not pub
 });
 
 test('an address is found in a block, however either is spelt', () => {
-	const blocks = new AddressBlocks(['11.1.0.0/16', '12.0.0.1', '2a00:1:2:3::/96', '::ffff:13.0.0.0/104']);
+	const blocks = new CidrBlockList(['11.1.0.0/16', '12.0.0.1', '2a00:1:2:3::/96', '::ffff:13.0.0.0/104']);
 	for (const address of [
 		'11.1.2.3',
 		'::ffff:11.1.2.3',
@@ -104,7 +104,7 @@ test('an address is found in a block, however either is spelt', () => {
 		'a.example',
 		'::ffff:11.1.0.0/95',
 	]) {
-		assert.throws(() => new AddressBlocks([text]), TypeError, text);
+		assert.throws(() => new CidrBlockList([text]), TypeError, text);
 	}
 	assert.equal(isSameAddress('::ffff:11.1.2.3', '11.1.2.3'), true);
 	assert.equal(isSameAddress('2a00:0:0::1', '2A00::1'), true);

@@ -280,7 +280,7 @@ test('a redirect to a private address is refused and never connected to', async 
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
 		resolve: async (hostname) => [{ address: names[hostname]!, family: 4 }],
-		judge: (address) => address === '127.0.0.1',
+		isAddressAllowed: (address) => address === '127.0.0.1',
 	});
 	const targets = [
 		'localhost',

@@ -241,7 +241,7 @@ test('a receiver cannot have its connections kept for as long as it likes', asyn
 		const kept = 'Connection: keep-alive\r\nKeep-Alive: timeout=600';
 		answering(socket, () => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${kept}\r\n\r\n`));
 	});
-	await using network = createNetwork({ allowPrivateNetwork: true, keptAliveMs: 10 });
+	await using network = createNetwork({ allowPrivateNetwork: true, maxIdleMs: 10 });
 	await Promise.all(Array.from({ length: 5 }, () => network.post(server.origin, SENT)));
 	await until('they are closed', () => open.size === 0);
 });
@@ -255,7 +255,7 @@ test('of many receivers only so many connections are kept', async () => {
 	});
 	await using network = createNetwork({
 		allowPrivateNetwork: true,
-		keptConnections: 4,
+		maxIdleConnections: 4,
 		resolve: async () => [{ address: '127.0.0.1', family: 4 }],
 	});
 	const post = (at: number) => network.post(`http://receiver-${at}.example:${server.port}/`, SENT);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Hop, nextHop } from '../../src/net/redirect.ts';
+import { followRedirect, type OutgoingRequest } from '../../src/net/redirect.ts';
 
-const post: Hop = {
+const post: OutgoingRequest = {
 	url: new URL('https://a.example/x/y'),
 	method: 'POST',
 	headers: { accept: '*/*', authorization: 'Bearer t', 'x-api-key': 'k', 'content-type': 'text/plain' },
@@ -10,32 +10,32 @@ const post: Hop = {
 };
 
 test('a relative redirect is read from where it came', () => {
-	assert.equal(nextHop(post, 307, '../z?q').url.href, 'https://a.example/z?q');
-	assert.equal(nextHop(post, 307, '//b.example/').url.href, 'https://b.example/');
+	assert.equal(followRedirect(post, 307, '../z?q').url.href, 'https://a.example/z?q');
+	assert.equal(followRedirect(post, 307, '//b.example/').url.href, 'https://b.example/');
 });
 
 test('a redirect from https to http is not followed', () => {
-	assert.throws(() => nextHop(post, 302, 'http://a.example/'), { code: 'url_not_allowed' });
+	assert.throws(() => followRedirect(post, 302, 'http://a.example/'), { code: 'url_not_allowed' });
 	assert.equal(
-		nextHop({ ...post, url: new URL('http://a.example/') }, 302, 'https://a.example/').url.protocol,
+		followRedirect({ ...post, url: new URL('http://a.example/') }, 302, 'https://a.example/').url.protocol,
 		'https:',
 	);
 });
 
 test('a POST becomes a GET without its body where the standard says so, and stays a POST elsewhere', () => {
 	for (const status of [301, 302, 303]) {
-		const next = nextHop(post, status, '/next');
+		const next = followRedirect(post, status, '/next');
 		assert.deepEqual([next.method, next.body, next.headers['content-type']], ['GET', null, undefined]);
 	}
 	for (const status of [307, 308]) {
-		const next = nextHop(post, status, '/next');
+		const next = followRedirect(post, status, '/next');
 		assert.deepEqual([next.method, next.body, next.headers['content-type']], ['POST', 'hello', 'text/plain']);
 	}
 });
 
 test('headers that may hold a secret stay with the server they were meant for', () => {
-	assert.equal(nextHop(post, 307, '/next').headers['x-api-key'], 'k');
+	assert.equal(followRedirect(post, 307, '/next').headers['x-api-key'], 'k');
 	for (const elsewhere of ['https://b.example/', 'https://a.example:444/', 'https://sub.a.example/']) {
-		assert.deepEqual(nextHop(post, 307, elsewhere).headers, { accept: '*/*', 'content-type': 'text/plain' });
+		assert.deepEqual(followRedirect(post, 307, elsewhere).headers, { accept: '*/*', 'content-type': 'text/plain' });
 	}
 });

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createNetwork, resolverOfDns } from '../../src/net/index.ts';
+import { createNetwork, dnsResolver } from '../../src/net/index.ts';
 import { startCanary } from './canary.ts';
 import { type DnsServer, startDnsServer, type Zone } from './dns-server.ts';
 
-const open = ({ address }: DnsServer) =>
-	createNetwork({ allowPrivateNetwork: false, resolve: resolverOfDns([address]) });
+const open = ({ address }: DnsServer) => createNetwork({ allowPrivateNetwork: false, resolve: dnsResolver([address]) });
 
 test('the addresses of a name are those of both families, and those of the name that it is another one for', async () => {
 	await using dns = await startDnsServer({
@@ -16,7 +15,7 @@ test('the addresses of a name are those of both families, and those of the name 
 		'second.example': [{ cname: 'both.example' }],
 		'empty.example': [],
 	});
-	const resolve = resolverOfDns([dns.address]);
+	const resolve = dnsResolver([dns.address]);
 	const found = async (name: string) => (await resolve(name)).map(({ address, family }) => `${address} ${family}`);
 	const both = ['192.0.2.1 4', '192.0.2.2 4', '2001:db8::1 6'];
 	assert.deepEqual(await found('both.example'), both);
@@ -67,7 +66,7 @@ test('names whose servers never answer do not hold up another', async () => {
 		...Object.fromEntries(silent.map((name) => [name, 'silence' as const])),
 		'quick.example': [{ a: '192.0.2.1' }],
 	});
-	const resolve = resolverOfDns([dns.address]);
+	const resolve = dnsResolver([dns.address]);
 	let given = 0;
 	const waiting = Promise.allSettled(
 		silent.map((name) =>

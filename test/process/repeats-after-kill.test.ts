@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { pause } from '../../src/base/index.ts';
+import { sleep } from '../../src/base/index.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
 
@@ -36,7 +36,7 @@ test('a server that is killed between carrying a request out and answering it ca
 		requests.push(...batch);
 		const sending = Promise.all(batch.map((request) => send(server, request)));
 		await until('the first is answered', () => requests.filter(({ answered }) => answered !== null).length > before);
-		await pause(randomInt(0, 15));
+		await sleep(randomInt(0, 15));
 		assert.equal((await server.kill()).signal, 'SIGKILL', server.output());
 		await sending;
 		unanswered += batch.filter(({ answered }) => answered === null).length;

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { pause, withDeadline } from '../../src/base/index.ts';
+import { sleep, withDeadline } from '../../src/base/index.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
@@ -48,7 +48,7 @@ test('a server that is killed at any moment loses nothing that it has acknowledg
 		// Not before something of this life is acknowledged, then at any moment of what goes on.
 		await until('work is under way', () => count(known) > before);
 		const delay = randomInt(0, 600);
-		await pause(delay);
+		await sleep(delay);
 		assert.equal((await server.kill()).signal, 'SIGKILL', server.output());
 		stop.abort();
 		await Promise.all(work);

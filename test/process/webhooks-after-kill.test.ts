@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { pause } from '../../src/base/index.ts';
+import { sleep } from '../../src/base/index.ts';
 import { httpServer } from '../net/servers.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
@@ -63,7 +63,7 @@ test('a server that is killed again and again while it delivers events loses non
 		const endpoint = endpoints.find(({ path }) => path === request.url);
 		assert.ok(endpoint);
 		const { status, ms } = endpoint.take(request.headers, Buffer.concat(chunks));
-		if (ms > 0) await pause(ms);
+		if (ms > 0) await sleep(ms);
 		response.writeHead(status).end();
 	});
 
@@ -86,7 +86,7 @@ test('a server that is killed again and again while it delivers events loses non
 			Array.from({ length: CHANGES }, () => change(server, conversations, asked++, acknowledged)),
 		);
 		await until('something is delivered', () => endpoints.reduce((sum, { count }) => sum + count, 0) > before);
-		await pause(randomInt(0, LONGEST_MS));
+		await sleep(randomInt(0, LONGEST_MS));
 		assert.equal((await server.kill()).signal, 'SIGKILL', server.output());
 		await changes;
 	}

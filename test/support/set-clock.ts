@@ -13,7 +13,7 @@ export class SetClock implements Clock {
 		return this.#now;
 	}
 
-	elapsed(): number {
+	monotonicNow(): number {
 		return this.#elapsed;
 	}
 

@@ -1,4 +1,4 @@
-import { pause } from '../../src/base/index.ts';
+import { sleep } from '../../src/base/index.ts';
 
 /**
  * Waits until `look` gives something other than undefined or false, and resolves with it. Looks again every few
@@ -16,6 +16,6 @@ export async function until<T>(
 		const seen = await look();
 		if (seen !== undefined && seen !== false) return seen;
 		if (performance.now() > deadline) throw new Error(`Waited ${deadlineMs / 1000} s in vain until ${what}.`);
-		await pause(20);
+		await sleep(20);
 	}
 }

@@ -221,7 +221,7 @@ test('no URL, name or redirect leads a session into the private network', async 
 	await using guarded = createNetwork({
 		allowPrivateNetwork: false,
 		resolve: async (name) => [{ address: name === 'private.example' ? '127.0.0.2' : '127.0.0.1', family: 4 }],
-		judge: (address) => address === '127.0.0.1',
+		isAddressAllowed: (address) => address === '127.0.0.1',
 	});
 	// The guard as it is, but for plain HTTP, which nobody could serve with a certificate here.
 	const network = { ...guarded, fetch: (url: string | URL, init?: RequestInit) => guarded.fetch(url, init) };

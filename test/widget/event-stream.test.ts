@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeEvent } from '../../src/base/index.ts';
+import { encodeServerSentEvent } from '../../src/base/index.ts';
 import { readEvents } from '../../src/widget/transport/event-stream.ts';
 
 function bodyOf(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
@@ -22,7 +22,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 test('a line and paragraph separator of Unicode is a character like any other', async () => {
 	const data = JSON.stringify({ delta: 'one\u2028two\u2029three\u0085four' });
 	const sent = { id: '1.0', event: 'message.delta', data };
-	assert.deepEqual(await all(readEvents(bodyOf([Buffer.from(encodeEvent(sent))]), 5_000)), [sent]);
+	assert.deepEqual(await all(readEvents(bodyOf([Buffer.from(encodeServerSentEvent(sent))]), 5_000)), [sent]);
 });
 
 test('events come out as they were sent, wherever the network cuts them', async () => {
@@ -39,7 +39,7 @@ test('events come out as they were sent, wherever the network cuts them', async 
 			fc.array(event),
 			fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
 			async (events, cuts) => {
-				const bytes = Buffer.from(`:\n\n${events.map(encodeEvent).join(':\n\n')}`);
+				const bytes = Buffer.from(`:\n\n${events.map(encodeServerSentEvent).join(':\n\n')}`);
 				const chunks: Uint8Array[] = [];
 				for (let at = 0, turn = 0; at < bytes.length; turn++) {
 					const size = cuts[turn % cuts.length] as number;

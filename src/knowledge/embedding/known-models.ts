@@ -1,4 +1,4 @@
-import { type Log, Lru } from '../../base/index.ts';
+import { type Log, LruCache } from '../../base/index.ts';
 import type { Embedder } from '../../models/index.ts';
 import { decideAndCommit, type Generation, type Store, versionOf } from '../../store/index.ts';
 
@@ -17,7 +17,7 @@ export class KnownModels {
 	readonly #configured: string;
 	readonly #log: Log;
 	/** Bases of the model that was asked. Those that are not are judged each time: it may be put right at any moment. */
-	readonly #right = new Lru<string, true>(REMEMBERED);
+	readonly #right = new LruCache<string, true>(REMEMBERED);
 
 	/** @param configured the id of the server's embedder */
 	constructor({ store, configured, log }: { store: Store; configured: string; log: Log }) {

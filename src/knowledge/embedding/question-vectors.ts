@@ -1,4 +1,4 @@
-import { type Log, Lru, messageOf, RepeatedLog } from '../../base/index.ts';
+import { type Log, LruCache, messageOf, ThrottledLog } from '../../base/index.ts';
 import type { Embedders } from '../../models/index.ts';
 import type { Generation } from '../../store/index.ts';
 import { requireDimensions } from './dimensions.ts';
@@ -15,13 +15,13 @@ const SAMPLE_MS = 3_000;
 export class QuestionVectors {
 	readonly #embedders: Embedders;
 	readonly #models: KnownModels;
-	readonly #failures: RepeatedLog;
-	readonly #kept = new Lru<string, Float32Array>(KEPT);
+	readonly #failures: ThrottledLog;
+	readonly #kept = new LruCache<string, Float32Array>(KEPT);
 
 	constructor({ embedders, models, log }: { embedders: Embedders; models: KnownModels; log: Log }) {
 		this.#embedders = embedders;
 		this.#models = models;
-		this.#failures = new RepeatedLog(log);
+		this.#failures = new ThrottledLog(log);
 	}
 
 	/**

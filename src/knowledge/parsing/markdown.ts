@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { lexer, type Token, type Tokens } from 'marked';
-import { Lru } from '../../base/index.ts';
+import { LruCache } from '../../base/index.ts';
 import { type Block, type BodyBlock, type ExtractedDocument, oneLine, visible } from './blocks.ts';
 import { htmlBlocks } from './html-blocks.ts';
 import { parsePage } from './html-dom.ts';
@@ -127,7 +127,7 @@ function paragraph(text: string): string {
 }
 
 const ENTITY = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi;
-const entities = new Lru<string, string>(500);
+const entities = new LruCache<string, string>(500);
 
 /** Character references as the characters they stand for (CommonMark 2.5). */
 function withoutEntities(text: string): string {

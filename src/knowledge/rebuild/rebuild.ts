@@ -1,4 +1,4 @@
-import { AppError, type KeyedLock, type Log, Lru, messageOf, newId, pause, shortageOf } from '../../base/index.ts';
+import { AppError, type KeyedLock, type Log, LruCache, messageOf, newId, shortageOf, sleep } from '../../base/index.ts';
 import { type Embedders, isOfProvider } from '../../models/index.ts';
 import { type Commit, decideAndCommit, type Job, type KnowledgeBaseRecord, versionOf } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
@@ -52,9 +52,9 @@ export class Rebuild implements Work {
 	readonly leaseMs = 12 * 3_600_000;
 	readonly #deps: RebuildDependencies;
 	/** By the job. */
-	readonly #setbacks = new Lru<string, Setbacks>(REMEMBERED);
+	readonly #setbacks = new LruCache<string, Setbacks>(REMEMBERED);
 	/** The generation that a job has worked on last, by the job. */
-	readonly #generations = new Lru<string, string>(REMEMBERED);
+	readonly #generations = new LruCache<string, string>(REMEMBERED);
 
 	constructor(deps: RebuildDependencies) {
 		this.#deps = deps;
@@ -170,7 +170,7 @@ export class Rebuild implements Work {
 		for (let pass = 0; pass < PASSES; pass++) {
 			signal.throwIfAborted();
 			const { changed, failed } = await filling.pass();
-			if (failed > 0) await pause(retryMs, signal);
+			if (failed > 0) await sleep(retryMs, signal);
 			if (changed + failed > 0) continue;
 			const stored = await store.generation(generation);
 			if (embedder) {

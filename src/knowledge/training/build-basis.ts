@@ -1,4 +1,4 @@
-import { type Clock, type Gate, newId } from '../../base/index.ts';
+import { type Clock, newId, type Semaphore } from '../../base/index.ts';
 import type { Pool } from '../../pool/index.ts';
 import type { Store } from '../../store/index.ts';
 import { mustWrite } from '../must-write.ts';
@@ -17,7 +17,7 @@ export interface BasisDependencies {
 /** What building a basis of a large generation needs, which takes many seconds. */
 export interface LargeBasisDependencies extends BasisDependencies {
 	/** Lets one in at a time: the threads that embed new documents must not all be at it. */
-	largeTrainings: Gate;
+	largeTrainings: Semaphore;
 }
 
 /** A trained basis of a generation, stored beside the one that serves. */

@@ -1,5 +1,5 @@
-import { AppError, Lru } from '../../base/index.ts';
-import type { Endpoint } from '../../net/index.ts';
+import { AppError, LruCache } from '../../base/index.ts';
+import type { ServiceClient } from '../../net/index.ts';
 import type { ProviderDependencies } from '../providers/index.ts';
 import type { ProviderSettings } from '../providers/settings.ts';
 import { BUILTIN_EMBEDDER, type Embedder, type Embedders } from './embedder.ts';
@@ -25,14 +25,14 @@ export function createEmbedders(
 	providers: readonly ProviderSettings[],
 	dependencies: ProviderDependencies,
 ): Embedders {
-	const known = new Lru<string, Embedder>(MOST_EMBEDDERS);
-	const endpoints = new Map<string, Endpoint>();
+	const known = new LruCache<string, Embedder>(MOST_EMBEDDERS);
+	const endpoints = new Map<string, ServiceClient>();
 	const { network, clock, log, random = Math.random } = dependencies;
 	const open = (id: string, name: EmbedderName, settings: ProviderSettings): Embedder => {
 		const { base_url } = settings;
 		const endpoint =
 			endpoints.get(settings.id) ??
-			network.endpoint(base_url, { maxBodyBytes: ANSWER_BYTES, maxLineBytes: ANSWER_BYTES });
+			network.serviceClient(base_url, { maxBodyBytes: ANSWER_BYTES, maxLineBytes: ANSWER_BYTES });
 		endpoints.set(settings.id, endpoint);
 		return new ProviderEmbedder({ id, name, settings, endpoint, clock, log, random });
 	};

@@ -1,5 +1,5 @@
-import { AppError, type Clock, Gate, type Log, pause } from '../../base/index.ts';
-import type { Endpoint } from '../../net/index.ts';
+import { AppError, type Clock, type Log, Semaphore, sleep } from '../../base/index.ts';
+import type { ServiceClient } from '../../net/index.ts';
 import { CallEnding } from '../providers/call-ending.ts';
 import { CircuitBreaker } from '../providers/circuit-breaker.ts';
 import { failure, failureOf, ProviderError } from '../providers/failure.ts';
@@ -18,7 +18,7 @@ export interface ProviderEmbedderOptions {
 	/** The same in its parts. */
 	name: EmbedderName;
 	settings: ProviderSettings;
-	endpoint: Pick<Endpoint, 'fetch'>;
+	endpoint: Pick<ServiceClient, 'fetch'>;
 	clock: Clock;
 	log: Log;
 	/** From 0 to 1, as Math.random. */
@@ -59,7 +59,7 @@ export class ProviderEmbedder implements Embedder {
 	 */
 	readonly #documents: CircuitBreaker;
 	readonly #questions: CircuitBreaker;
-	readonly #gate = new Gate(SIDE_BY_SIDE, WAITING);
+	readonly #gate = new Semaphore(SIDE_BY_SIDE, WAITING);
 	/** Once an answer has told; the settings may say so before. */
 	#dimensions: number | null;
 	#floor: number | undefined;
@@ -168,7 +168,7 @@ export class ProviderEmbedder implements Embedder {
 					const { status, detail } = failed;
 					this.#options.log.info({ embedder: this.id, attempt, status, detail }, 'asking an embedder again');
 					if (deadline === 'an attempt') ending.within(delay + ms, late);
-					await ending.orEnd(pause(delay, lastOrders ? AbortSignal.any([signal, lastOrders]) : signal));
+					await ending.orEnd(sleep(delay, lastOrders ? AbortSignal.any([signal, lastOrders]) : signal));
 					if (lastOrders?.aborted) throw thrown;
 				}
 			}

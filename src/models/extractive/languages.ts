@@ -1,4 +1,4 @@
-import { Lru } from '../../base/index.ts';
+import { LruCache } from '../../base/index.ts';
 import { detectLanguage } from '../../text/index.ts';
 import type { Passage } from '../chat-model.ts';
 import { voteOn } from './asking-words.ts';
@@ -7,7 +7,7 @@ const DETECTED_LENGTH = 400;
 /** In prose about a third of the words are function words; of another language's fewer than a tenth look like them. */
 const PROSE_SHARE = 0.2;
 const REMEMBERED = 2_000;
-const remembered = new Lru<string, { language: string | null }>(REMEMBERED);
+const remembered = new LruCache<string, { language: string | null }>(REMEMBERED);
 
 /**
  * The language of each passage. Passages of one document agree, and one that could not be told (a table, a list of

@@ -1,4 +1,4 @@
-import { Lru } from '../../base/index.ts';
+import { LruCache } from '../../base/index.ts';
 import { analyse, sentences } from '../../text/index.ts';
 import type { Passage } from '../chat-model.ts';
 import { type Block, blocksOf } from './blocks.ts';
@@ -41,7 +41,7 @@ export interface ReadPassage {
 
 /** Visitors ask about the same things: their passages are read once. About 20 kB a passage. */
 const REMEMBERED = 256;
-const remembered = new Lru<string, ReadPassage>(REMEMBERED);
+const remembered = new LruCache<string, ReadPassage>(REMEMBERED);
 
 /** Longer sentences (lists without marks, text without stops) are cut at clauses, so that a quotation stays short. */
 const LONGEST_SENTENCE = 50;

@@ -1,4 +1,4 @@
-import { isDeeper } from '../../base/index.ts';
+import { exceedsDepth } from '../../base/index.ts';
 import type { ModelEvent } from '../chat-model.ts';
 import type { AnswerEvent, AnswerFinish, ReceivedToolCall } from './answer-event.ts';
 import type { AnswerStream } from './ask.ts';
@@ -164,7 +164,7 @@ function argumentsOf(text: string): unknown {
 	if (text.trim() === '') return {};
 	try {
 		const given: unknown = JSON.parse(text);
-		return isDeeper(given, MAX_ARGUMENT_DEPTH) ? text : given;
+		return exceedsDepth(given, MAX_ARGUMENT_DEPTH) ? text : given;
 	} catch {
 		return text;
 	}

@@ -5,7 +5,7 @@ import { ProviderChat } from './provider-chat.ts';
 import type { ProviderSettings } from './settings.ts';
 
 export interface ProviderDependencies {
-	network: Pick<Network, 'endpoint'>;
+	network: Pick<Network, 'serviceClient'>;
 	clock: Clock;
 	log: Log;
 	/** From 0 to 1; Math.random by default. */
@@ -19,7 +19,13 @@ export function createProviders(
 ): ChatProvider[] {
 	return settings.map((provider) => ({
 		id: provider.id,
-		chat: new ProviderChat({ settings: provider, endpoint: network.endpoint(provider.base_url), clock, log, random }),
+		chat: new ProviderChat({
+			settings: provider,
+			endpoint: network.serviceClient(provider.base_url),
+			clock,
+			log,
+			random,
+		}),
 		context_tokens: provider.context_tokens,
 		models:
 			provider.models?.map(({ name, description, context_tokens }) => {

@@ -1,5 +1,5 @@
 import { AppError, messageOf, retryAfterMs } from '../../base/index.ts';
-import { EndpointError } from '../../net/index.ts';
+import { ServiceError } from '../../net/index.ts';
 import { reportedStatus } from './reported-status.ts';
 
 /** Why a provider gave no answer, or no whole one. */
@@ -79,7 +79,7 @@ function judged(thrown: unknown, now: number): Failure {
 	for (const error of chain(thrown)) {
 		if (error instanceof ProviderError) return error.failure;
 		if (error instanceof AppError) return { ...plain(error.message, thrown), unhealthy: false };
-		if (error instanceof EndpointError) return ofEndpoint(error, thrown);
+		if (error instanceof ServiceError) return ofEndpoint(error, thrown);
 	}
 	const status = reportedStatus(thrown);
 	if (status !== null) return ofStatus(status, delayAskedFor(thrown, now), thrown);
@@ -98,7 +98,7 @@ function plain(sentence: string, thrown: unknown): Failure {
 	};
 }
 
-function ofEndpoint({ kind, message }: EndpointError, thrown: unknown): Failure {
+function ofEndpoint({ kind, message }: ServiceError, thrown: unknown): Failure {
 	const base = { ...plain(BROKE_OFF, thrown), detail: message };
 	switch (kind) {
 		case 'unreachable':

@@ -1,4 +1,4 @@
-import { type Clock, Lru } from '../../base/index.ts';
+import { type Clock, LruCache } from '../../base/index.ts';
 import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
 import type { Failure } from './failure.ts';
 
@@ -25,7 +25,7 @@ export class ModelCircuits {
 	readonly #clock: Clock;
 	readonly #onChange: (model: string | null, state: CircuitState) => void;
 	readonly #own: CircuitBreaker;
-	readonly #models = new Lru<string, CircuitBreaker>(KEPT);
+	readonly #models = new LruCache<string, CircuitBreaker>(KEPT);
 
 	/** @param onChange is told each new state, with the model whose circuit it is; null: the provider's own */
 	constructor(clock: Clock, onChange: (model: string | null, state: CircuitState) => void) {

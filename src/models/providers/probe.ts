@@ -64,8 +64,8 @@ async function firstWord(settings: ProviderSettings, model: string, dependencies
 	throw new AppError('model_error', 'The model gave an empty answer.');
 }
 
-async function listModels(settings: ProviderSettings, network: Pick<Network, 'endpoint'>): Promise<void> {
-	await using endpoint = network.endpoint(settings.base_url, { timeoutMs: LIST_MS });
+async function listModels(settings: ProviderSettings, network: Pick<Network, 'serviceClient'>): Promise<void> {
+	await using endpoint = network.serviceClient(settings.base_url, { timeoutMs: LIST_MS });
 	const key = settings.api_key;
 	const headers: Record<string, string> =
 		settings.type === 'anthropic'

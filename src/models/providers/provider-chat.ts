@@ -1,5 +1,5 @@
 import { AppError, type Clock, type Log } from '../../base/index.ts';
-import type { Endpoint } from '../../net/index.ts';
+import type { ServiceClient } from '../../net/index.ts';
 import type { ChatModel, ChatRequest, ModelEvent } from '../chat-model.ts';
 import { Answer, type AnswerTerms, seconds } from './answer.ts';
 import { type Ask, prepareCall } from './ask.ts';
@@ -12,7 +12,7 @@ import type { ProviderSettings } from './settings.ts';
 
 export interface ProviderChatOptions {
 	settings: ProviderSettings;
-	endpoint: Pick<Endpoint, 'fetch'>;
+	endpoint: Pick<ServiceClient, 'fetch'>;
 	clock: Clock;
 	log: Log;
 	/** From 0 to 1, as Math.random. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
-import { Lru } from '../../base/index.ts';
+import { LruCache } from '../../base/index.ts';
 import type { StoredAnswer, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
 import type { Coverage, Generation, OpenedBasis, StoredChunk, StoredTerms, StoredText } from '../search-index.ts';
@@ -70,7 +70,7 @@ export function storedAnswer(
 /** Point reads and short lists, from prepared statements on a read-only connection. */
 export class SqliteReaders implements Readers {
 	readonly #db: Database;
-	readonly #statements = new Lru<string, Statement>(STATEMENTS);
+	readonly #statements = new LruCache<string, Statement>(STATEMENTS);
 	readonly #expired = new ExpiredEvents();
 
 	constructor(db: Database) {

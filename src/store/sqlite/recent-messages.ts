@@ -1,4 +1,4 @@
-import { Lru } from '../../base/index.ts';
+import { LruCache } from '../../base/index.ts';
 import type { Commit, Write } from '../commit.ts';
 import type { MessageRecord } from '../records.ts';
 
@@ -11,7 +11,7 @@ const MAX_CHARS = 4 * 1024;
  * server itself writes messages, so what it has committed is what is on disk.
  */
 export class RecentMessages {
-	readonly #messages = new Lru<string, MessageRecord>(KEPT);
+	readonly #messages = new LruCache<string, MessageRecord>(KEPT);
 
 	get(id: string): MessageRecord | undefined {
 		return this.#messages.get(id);

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { Lru } from '../../base/index.ts';
+import { LruCache } from '../../base/index.ts';
 
 /**
  * What all generations share. Each generation has its own full-text table besides, and each basis its own vector table,
@@ -97,13 +97,13 @@ function safe(id: string): string {
 /** Bounded, because the texts name generations and bases, which come and go. */
 const STATEMENTS = 300;
 
-const prepared = new WeakMap<Database, Lru<string, Statement<unknown[]>>>();
+const prepared = new WeakMap<Database, LruCache<string, Statement<unknown[]>>>();
 
 /** A statement of this connection, prepared once. */
 export function statement(db: Database, sql: string): Statement<unknown[]> {
 	let cache = prepared.get(db);
 	if (cache === undefined) {
-		cache = new Lru(STATEMENTS);
+		cache = new LruCache(STATEMENTS);
 		prepared.set(db, cache);
 	}
 	let found = cache.get(sql);

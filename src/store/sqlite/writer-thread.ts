@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { makeFolder, messageOf } from '../../base/index.ts';
+import { makeDurableFolder, messageOf } from '../../base/index.ts';
 import { folderProblem } from '../folder-problem.ts';
 import { GONE_CODE } from '../write-health.ts';
 import { databaseFile, openWritable } from './connection.ts';
@@ -60,7 +60,7 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 	let writer: Writer;
 	let fence: Fence;
 	try {
-		makeFolder(data.dataDir, 0o700);
+		makeDurableFolder(data.dataDir, 0o700);
 		if (data.role === 'server') lock = lockDirectory(data.dataDir);
 		db = openWritable(databaseFile(data.dataDir));
 		if (data.role === 'server') migrate(db);

@@ -1,4 +1,4 @@
-import { Lru } from '../../base/index.ts';
+import { LruCache } from '../../base/index.ts';
 import { McpServer, type McpServerOptions, type McpTimes } from './mcp-server.ts';
 
 /** Servers that sessions are kept with. */
@@ -30,7 +30,7 @@ export interface McpServersOptions extends Omit<McpServerOptions, 'url' | 'heade
 /** The MCP servers of the tools in use; who is not used for a while is left. */
 export class McpServers implements AsyncDisposable {
 	readonly #options: McpServersOptions;
-	readonly #entries = new Lru<string, Entry>(CAPACITY + 1);
+	readonly #entries = new LruCache<string, Entry>(CAPACITY + 1);
 
 	constructor(options: McpServersOptions) {
 		this.#options = options;
@@ -48,13 +48,13 @@ export class McpServers implements AsyncDisposable {
 		const idle = setTimeout(() => this.#leave(id, entry), this.#options.times.idleMs).unref();
 		const entry: Entry = { server, way, idle };
 		this.#entries.set(id, entry);
-		if (this.#entries.size > CAPACITY) end(this.#entries.forgetOldest());
+		if (this.#entries.size > CAPACITY) end(this.#entries.evictOldest());
 		return server;
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		const closing: Array<Promise<void>> = [];
-		for (let entry = this.#entries.forgetOldest(); entry; entry = this.#entries.forgetOldest()) {
+		for (let entry = this.#entries.evictOldest(); entry; entry = this.#entries.evictOldest()) {
 			clearTimeout(entry.idle);
 			closing.push(entry.server[Symbol.asyncDispose]());
 		}

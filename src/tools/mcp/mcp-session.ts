@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
-import { deferred, pause } from '../../base/index.ts';
+import { deferred, sleep } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import { unlessAborted } from '../call-deadline.ts';
 import { ToolFailure } from '../tool-failure.ts';
@@ -103,7 +103,7 @@ export class McpSession {
 	/** Ends the session at once; the server is told, as far as it listens. Never rejects. */
 	async close(): Promise<void> {
 		const goodbye = onBehalfOf(null, () => this.#transport.terminateSession());
-		await Promise.race([goodbye.catch(() => {}), pause(GOODBYE_MS)]);
+		await Promise.race([goodbye.catch(() => {}), sleep(GOODBYE_MS)]);
 		await this.#client.close().catch(() => {});
 	}
 

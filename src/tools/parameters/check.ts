@@ -1,6 +1,6 @@
 import { createContext, Script } from 'node:vm';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { AppError, Lru } from '../../base/index.ts';
+import { AppError, LruCache } from '../../base/index.ts';
 import type { CheckJob, CheckResult } from '../../contract/index.ts';
 import { compileParameters } from './compile.ts';
 
@@ -19,7 +19,7 @@ const watched = createContext(Object.create(null));
 const callWatched = new Script('check()');
 
 /** By the schema's text; null: one that cannot be compiled. */
-const compiled = new Lru<string, ValidateFunction | null>(COMPILED);
+const compiled = new LruCache<string, ValidateFunction | null>(COMPILED);
 
 /** Holds arguments against a schema. It may take as long as its time limit: not for the main thread. */
 export function checkArguments({ schema, args }: CheckJob): CheckResult {

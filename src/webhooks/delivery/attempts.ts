@@ -1,4 +1,11 @@
-import { type Clock, type ClockWatch, type Log, measuredFrom, newId, retryAfterMs } from '../../base/index.ts';
+import {
+	type Clock,
+	type ClockJumpDetector,
+	type Log,
+	monotonicTimeFrom,
+	newId,
+	retryAfterMs,
+} from '../../base/index.ts';
 import {
 	type Commit,
 	type DeliveryRecord,
@@ -17,7 +24,7 @@ export interface AttemptsOptions {
 	store: Pick<Store, 'commit' | 'event' | 'failingSince' | 'get'>;
 	sender: Pick<Sender, 'send'>;
 	clock: Clock;
-	watch: Pick<ClockWatch, 'isInDoubt'>;
+	watch: Pick<ClockJumpDetector, 'isSuspect'>;
 	log: Log;
 	/** From 0 up to 1. */
 	random: () => number;
@@ -59,7 +66,7 @@ export class Attempts {
 	readonly #commits: Pick<Store, 'commit'>;
 	readonly #sender: Pick<Sender, 'send'>;
 	readonly #clock: Clock;
-	readonly #watch: Pick<ClockWatch, 'isInDoubt'>;
+	readonly #watch: Pick<ClockJumpDetector, 'isSuspect'>;
 	readonly #log: Log;
 	readonly #random: () => number;
 
@@ -90,13 +97,13 @@ export class Attempts {
 		if (!isDue(delivery.due_at, startedAt)) return { kind: 'none', due: delivery.due_at };
 		const endpoint = await this.#store.get('webhooks', delivery.webhook_id);
 		if (endpoint?.status !== 'active') return { kind: 'inactive' };
-		const inDoubt = this.#watch.isInDoubt();
+		const inDoubt = this.#watch.isSuspect();
 		if (mustWait(delivery, startedAt, inDoubt)) return { kind: 'none', due: startedAt };
 		const error = inDoubt ? null : lapse(delivery, startedAt);
 		if (error !== null) return { kind: 'lapse', id, error };
 		const event = await this.#store.event(delivery.event_seq);
 		if (!event) return { kind: 'lapse', id, error: 'The event is no longer kept.' };
-		const now = measuredFrom(this.#clock);
+		const now = monotonicTimeFrom(this.#clock);
 		const attempt = await this.#send(endpoint, { id: event.id, type: event.type, body: renderEvent(event) }, signal);
 		return { kind: 'attempt', id, endpoint: endpoint.id, attempt, startedAt, endedAt: now(), random: this.#random() };
 	}
@@ -154,7 +161,7 @@ export class Attempts {
 	/** What disables an endpoint that has only failed for too long; null where it has not. */
 	async #disabling(id: string, now: number): Promise<Required<Pick<Commit, 'expect' | 'write'>> | null> {
 		const since = await this.#store.failingSince(id);
-		if (since === null || now - since < SCHEDULE.patience || this.#watch.isInDoubt()) return null;
+		if (since === null || now - since < SCHEDULE.patience || this.#watch.isSuspect()) return null;
 		const endpoint = await this.#store.get('webhooks', id);
 		if (endpoint?.status !== 'active') return null;
 		const disabled_reason = `Every attempt since ${new Date(since).toISOString()} has failed.`;

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, type ClockWatch, ID_PREFIXES, type Log, Lru, Rounds } from '../../base/index.ts';
+import { type Clock, type ClockJumpDetector, ID_PREFIXES, type Log, LruCache, PeriodicTask } from '../../base/index.ts';
 import type { Store, WebhookRecord } from '../../store/index.ts';
 import type { Sender } from '../sender.ts';
 import { type Alarms, systemAlarms } from './alarms.ts';
@@ -15,7 +15,7 @@ export interface DelivererOptions {
 	store: Store;
 	sender: Pick<Sender, 'send'>;
 	clock: Clock;
-	watch: ClockWatch;
+	watch: ClockJumpDetector;
 	log: Log;
 	alarms?: Alarms;
 	/** From 0 up to 1. */
@@ -55,9 +55,9 @@ export class Deliverer implements AsyncDisposable {
 	readonly #parts: LaneParts;
 	/** Those that have something to do or to wait for. */
 	readonly #lanes = new Map<string, Lane>();
-	readonly #health = new Lru<string, Health>(KNOWN);
+	readonly #health = new LruCache<string, Health>(KNOWN);
 	readonly #tidying: Tidying;
-	readonly #rounds: Rounds;
+	readonly #rounds: PeriodicTask;
 	/** Workspaces of which events were stored since the last look. */
 	#told = new Set<string>();
 	#listening = () => {};
@@ -84,9 +84,9 @@ export class Deliverer implements AsyncDisposable {
 		};
 		// Each attempt that is under way listens to it.
 		setMaxListeners(0, this.#ending.signal);
-		this.#rounds = new Rounds({
-			everyMs: EVERY_MS,
-			work: () => this.#wakeAll(),
+		this.#rounds = new PeriodicTask({
+			intervalMs: EVERY_MS,
+			run: () => this.#wakeAll(),
 			onFailure: (error) => log.error({ err: error }, 'webhook deliveries could not be looked for'),
 		});
 	}

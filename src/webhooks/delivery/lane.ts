@@ -1,4 +1,4 @@
-import { type Clock, type ClockWatch, deferred, type Log } from '../../base/index.ts';
+import { type Clock, type ClockJumpDetector, deferred, type Log } from '../../base/index.ts';
 import type { DeliveryRecord, Store } from '../../store/index.ts';
 import type { Attempt } from '../sender.ts';
 import { Alarm, type Alarms } from './alarms.ts';
@@ -21,7 +21,7 @@ export interface LaneParts {
 	attempts: Pick<Attempts, 'make' | 'settle'>;
 	slots: Record<Pool, Slots>;
 	clock: Clock;
-	watch: Pick<ClockWatch, 'isInDoubt'>;
+	watch: Pick<ClockJumpDetector, 'isSuspect'>;
 	alarms: Alarms;
 	log: Log;
 	signal: AbortSignal;
@@ -144,7 +144,7 @@ export class Lane implements Waiting {
 
 	/** Begins of what was read ahead as much as there is room for; whether there would be room for more. */
 	#begin(): boolean {
-		const [now, inDoubt] = [this.#parts.clock.now(), this.#parts.watch.isInDoubt()];
+		const [now, inDoubt] = [this.#parts.clock.now(), this.#parts.watch.isSuspect()];
 		const isKept = (delivery: DeliveryRecord) => {
 			if (!mustWait(delivery, now, inDoubt)) return false;
 			this.#lookAt(now + DOUBT_CHECK_MS);

@@ -1,11 +1,11 @@
-import { AppError, type Clock, type ClockWatch, type Log, Rounds } from '../../base/index.ts';
+import { AppError, type Clock, type ClockJumpDetector, type Log, PeriodicTask } from '../../base/index.ts';
 import { type Commit, type Store, versionOf, type WebhookRecord } from '../../store/index.ts';
 import { SCHEDULE } from './schedule.ts';
 
 export interface TidyingOptions {
 	store: Pick<Store, 'commit' | 'get' | 'hasExpiredEvents' | 'nextDue' | 'untidyWebhooks'>;
 	clock: Clock;
-	watch: Pick<ClockWatch, 'certainNow'>;
+	watch: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
 	/** Is told that another owner has the store, and tidies it. */
 	onFenced(): void;
@@ -21,18 +21,18 @@ const PATIENCE = 40;
 export class Tidying implements AsyncDisposable {
 	readonly #store: TidyingOptions['store'];
 	readonly #clock: Clock;
-	readonly #watch: Pick<ClockWatch, 'certainNow'>;
+	readonly #watch: Pick<ClockJumpDetector, 'trustedNow'>;
 	readonly #onFenced: () => void;
-	readonly #rounds: Rounds;
+	readonly #rounds: PeriodicTask;
 
 	constructor({ store, clock, watch, log, onFenced }: TidyingOptions) {
 		this.#store = store;
 		this.#clock = clock;
 		this.#watch = watch;
 		this.#onFenced = onFenced;
-		this.#rounds = new Rounds({
-			everyMs: EVERY_MS,
-			work: (signal) => this.#tidy(signal),
+		this.#rounds = new PeriodicTask({
+			intervalMs: EVERY_MS,
+			run: (signal) => this.#tidy(signal),
 			onFailure: (error) => log.warn({ err: error }, 'deliveries and events could not be tidied up'),
 		});
 	}
@@ -90,7 +90,7 @@ export class Tidying implements AsyncDisposable {
 
 	/** A portion of the events whose time is over. */
 	async #events(): Promise<Commit | null> {
-		const now = this.#watch.certainNow();
+		const now = this.#watch.trustedNow();
 		if (now === null) return null;
 		const before = now - SCHEDULE.untried;
 		if (!(await this.#store.hasExpiredEvents(before))) return null;

@@ -18,7 +18,7 @@ export class HandTime implements Clock, Alarms {
 		return this.#now;
 	}
 
-	elapsed(): number {
+	monotonicNow(): number {
 		return this.#elapsed;
 	}
 

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { ClockWatch, createLog, newId, SecretBox } from '../../../src/base/index.ts';
+import { ClockJumpDetector, createLog, newId, SecretBox } from '../../../src/base/index.ts';
 import type { Network } from '../../../src/net/index.ts';
 import { workerEntry } from '../../../src/pool/index.ts';
 import { type DeliveryRecord, openSqliteStore, type Store, type WebhookRecord } from '../../../src/store/index.ts';
@@ -60,7 +60,7 @@ export async function deliveryScene(
 	const given = replaced(store, instead);
 	const sender = new Sender({ network: network ?? posts, secrets, clock: time });
 	const options = { store: given, sender, clock: time, log, random: () => 0.5 };
-	const engine = () => new Deliverer({ ...options, watch: new ClockWatch(time), alarms: time });
+	const engine = () => new Deliverer({ ...options, watch: new ClockJumpDetector(time), alarms: time });
 	const deliveries = (endpoint: Pick<WebhookRecord, 'id'>) =>
 		store
 			.list('deliveries', { where: { webhook_id: endpoint.id }, order: 'asc', limit: ALL })
@@ -72,7 +72,7 @@ export async function deliveryScene(
 		posts,
 		workspace,
 		deliverer: engine(),
-		attempts: new Attempts({ ...options, watch: new ClockWatch(time), onFenced() {} }),
+		attempts: new Attempts({ ...options, watch: new ClockJumpDetector(time), onFenced() {} }),
 		start: () => scene.deliverer.start(),
 		async startAnew() {
 			await scene.deliverer[Symbol.asyncDispose]();

@@ -21,7 +21,7 @@ export class FakeTime implements Clock {
 	}
 
 	/** Nobody sets this clock. */
-	elapsed(): number {
+	monotonicNow(): number {
 		return this.#now;
 	}
 

@@ -1,4 +1,4 @@
-import { ClockWatch, createLog, newId, SecretBox } from '../../../src/base/index.ts';
+import { ClockJumpDetector, createLog, newId, SecretBox } from '../../../src/base/index.ts';
 import type { DeliveryRecord, Store, WebhookRecord, Write } from '../../../src/store/index.ts';
 import { Deliverer, retried } from '../../../src/webhooks/delivery/index.ts';
 import { newSigningSecret, replayEvents, Sender, SigningSecrets } from '../../../src/webhooks/index.ts';
@@ -117,7 +117,7 @@ export class Simulation {
 			store: store as unknown as Store,
 			sender: new Sender({ network, secrets, clock: time }),
 			clock: time,
-			watch: new ClockWatch(time),
+			watch: new ClockJumpDetector(time),
 			log,
 			alarms,
 			random: () => this.#random.next(),

@@ -9,7 +9,7 @@ interface Entry<K, V> {
  * A map that forgets what was not used for longest once it holds more than `capacity` entries. The order is kept in links
  * between the entries: to look for a map's first entry means to pass over every gap that forgetting has left there.
  */
-export class Lru<K, V> {
+export class LruCache<K, V> {
 	readonly #entries = new Map<K, Entry<K, V>>();
 	readonly #capacity: number;
 	#oldest: Entry<K, V> | undefined;
@@ -26,7 +26,7 @@ export class Lru<K, V> {
 	get(key: K): V | undefined {
 		const entry = this.#entries.get(key);
 		if (entry === undefined) return undefined;
-		this.#touch(entry);
+		this.#moveToNewest(entry);
 		return entry.value;
 	}
 
@@ -34,7 +34,7 @@ export class Lru<K, V> {
 		const known = this.#entries.get(key);
 		if (known) {
 			known.value = value;
-			this.#touch(known);
+			this.#moveToNewest(known);
 			return;
 		}
 		this.add(key, value);
@@ -45,7 +45,7 @@ export class Lru<K, V> {
 		const entry: Entry<K, V> = { key, value, older: undefined, newer: undefined };
 		this.#entries.set(key, entry);
 		this.#append(entry);
-		if (this.#entries.size > this.#capacity) this.forgetOldest();
+		if (this.#entries.size > this.#capacity) this.evictOldest();
 	}
 
 	delete(key: K): void {
@@ -62,14 +62,14 @@ export class Lru<K, V> {
 	}
 
 	/** Forgets what was not used for longest, and gives it back. */
-	forgetOldest(): V | undefined {
+	evictOldest(): V | undefined {
 		const oldest = this.#oldest;
 		if (oldest === undefined) return undefined;
 		this.delete(oldest.key);
 		return oldest.value;
 	}
 
-	#touch(entry: Entry<K, V>): void {
+	#moveToNewest(entry: Entry<K, V>): void {
 		if (entry === this.#newest) return;
 		this.#unlink(entry);
 		this.#append(entry);

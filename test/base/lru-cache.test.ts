@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Lru } from '../../src/base/index.ts';
+import { LruCache } from '../../src/base/index.ts';
 
 test('a full map forgets what was not used for longest', () => {
-	const lru = new Lru<string, number>(2);
+	const lru = new LruCache<string, number>(2);
 	lru.set('a', 1);
 	lru.set('b', 2);
 	assert.equal(lru.get('a'), 1);
@@ -15,7 +15,7 @@ test('a full map forgets what was not used for longest', () => {
 });
 
 test('setting a key again counts as using it and takes no second place', () => {
-	const lru = new Lru<string, number>(2);
+	const lru = new LruCache<string, number>(2);
 	lru.set('a', 1);
 	lru.set('b', 2);
 	lru.set('a', 10);
@@ -26,7 +26,7 @@ test('setting a key again counts as using it and takes no second place', () => {
 });
 
 test('values that read as false are kept like any other', () => {
-	const lru = new Lru<string, number | string | boolean | null>(4);
+	const lru = new LruCache<string, number | string | boolean | null>(4);
 	for (const value of [0, '', false, null]) {
 		lru.set('a', value);
 		assert.equal(lru.get('a'), value);
@@ -40,7 +40,7 @@ test('it behaves like a list sorted by last use, and never holds more than its c
 	});
 	fc.assert(
 		fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), (capacity, steps) => {
-			const lru = new Lru<number, number>(capacity);
+			const lru = new LruCache<number, number>(capacity);
 			let model: Array<[number, number]> = [];
 			for (const [index, { op, key }] of steps.entries()) {
 				const entry = model.find(([known]) => known === key);
@@ -52,7 +52,7 @@ test('it behaves like a list sorted by last use, and never holds more than its c
 					lru.set(key, index);
 					model = [...rest, [key, index] as [number, number]].slice(-capacity);
 				} else if (op === 'forget') {
-					assert.equal(lru.forgetOldest(), model[0]?.[1]);
+					assert.equal(lru.evictOldest(), model[0]?.[1]);
 					model = model.slice(1);
 				} else {
 					lru.delete(key);

@@ -1,10 +1,10 @@
 import { Agent, type Dispatcher } from 'undici';
-import { Ending } from './ending.ts';
-import { connectionFailure, drop, flatHeaders, send } from './exchange.ts';
+import { ExchangeAbort } from './exchange-abort.ts';
 import { isRedirect } from './redirect.ts';
+import { connectionFailure, discardBody, flatHeaders, sendRequest } from './send-request.ts';
 
 /** How the answers of an endpoint are bounded. */
-export interface EndpointOptions {
+export interface ServiceClientOptions {
 	/** Milliseconds for a whole exchange, the last byte of its answer included. Default 15 minutes. */
 	timeoutMs?: number;
 	/** Bytes of an answer's body. Default 32 MiB. */
@@ -20,27 +20,27 @@ export interface EndpointOptions {
  * connection. `broken`: there was one, and it ended too early. `late`: the deadline of the exchange has passed.
  * `too_large`: a bound was passed. `refused`: what was asked for, or answered, is against the rules of the endpoint.
  */
-export class EndpointError extends Error {
+export class ServiceError extends Error {
 	override readonly name = 'EndpointError';
 	readonly kind: 'unreachable' | 'broken' | 'late' | 'too_large' | 'refused';
 
-	constructor(kind: EndpointError['kind'], message: string, cause?: unknown) {
+	constructor(kind: ServiceError['kind'], message: string, cause?: unknown) {
 		super(message, { cause });
 		this.kind = kind;
 	}
 }
 
 /** `fetch` as libraries take it, for requests with a text or bytes as their body, or with none. */
-export type EndpointFetch = typeof fetch;
+export type ServiceFetch = typeof fetch;
 
 /** A way out to one service, which the operator named in the settings. Disposal ends its connections. */
-export interface Endpoint extends AsyncDisposable {
+export interface ServiceClient extends AsyncDisposable {
 	/**
 	 * Asks the service, and nobody else: a URL of another origin is refused, a redirect is not followed. Of an answer with
 	 * an error status only the beginning is read. An abort closes the connection at once.
-	 * @throws EndpointError, or the reason of the request's signal; TypeError for a request that it does not take
+	 * @throws ServiceError, or the reason of the request's signal; TypeError for a request that it does not take
 	 */
-	fetch: EndpointFetch;
+	fetch: ServiceFetch;
 }
 
 /** Answers that tell of an error are a sentence or two. */
@@ -49,7 +49,7 @@ const CONNECT_MS = 10_000;
 /** An idle connection is kept so long, unless the service says otherwise. */
 const KEEP_ALIVE_MS = 30_000;
 /** Statuses whose answers have no body, by the Fetch Standard (null body status). */
-const NULL_BODY = new Set([204, 205, 304]);
+const NULL_BODY_STATUSES = new Set([204, 205, 304]);
 const LINE_FEED = 10;
 
 /**
@@ -57,7 +57,7 @@ const LINE_FEED = 10;
  * on the same machine.
  * @param baseUrl an http or https URL; its origin is the only one that is connected to
  */
-export function openEndpoint(baseUrl: string, options: EndpointOptions = {}): Endpoint {
+export function createServiceClient(baseUrl: string, options: ServiceClientOptions = {}): ServiceClient {
 	const {
 		timeoutMs = 15 * 60_000,
 		maxBodyBytes = 32 * 1024 * 1024,
@@ -75,32 +75,32 @@ export function openEndpoint(baseUrl: string, options: EndpointOptions = {}): En
 		bodyTimeout: 0,
 	});
 
-	async function ask(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+	async function fetchFromService(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
 		const url = requestUrl(input);
-		if (url.origin !== origin) throw new EndpointError('refused', `This way leads to ${origin} only.`);
-		const ending = new Ending(timeoutMs, init.signal ?? undefined, () => tookTooLong(timeoutMs));
+		if (url.origin !== origin) throw new ServiceError('refused', `This way leads to ${origin} only.`);
+		const abort = new ExchangeAbort(timeoutMs, init.signal ?? undefined, () => timeoutError(timeoutMs));
 		try {
 			const hop = { url, method: init.method ?? 'GET', headers: requestHeaders(init.headers), body: requestBody(init) };
-			const answer = await send(agent, hop, ending);
-			if (isRedirect(answer.statusCode)) {
-				drop(answer.body);
-				throw new EndpointError(
+			const serviceResponse = await sendRequest(agent, hop, abort);
+			if (isRedirect(serviceResponse.statusCode)) {
+				discardBody(serviceResponse.body);
+				throw new ServiceError(
 					'refused',
 					`The service at ${url.host} sends its callers elsewhere, which is not followed.`,
 				);
 			}
-			const isError = answer.statusCode < 200 || answer.statusCode > 299;
+			const isError = serviceResponse.statusCode < 200 || serviceResponse.statusCode > 299;
 			const bytes = isError
-				? beginning(answer.body, MAX_ERROR_BYTES)
-				: bounded(answer.body, { maxBodyBytes, maxLineBytes });
-			return response(answer, untilTheEnd(bytes, url, ending), ending);
+				? firstBytes(serviceResponse.body, MAX_ERROR_BYTES)
+				: limitBytesAndLines(serviceResponse.body, { maxBodyBytes, maxLineBytes });
+			return toFetchResponse(serviceResponse, closeAtEnd(bytes, url, abort), abort);
 		} catch (thrown) {
-			ending.now(thrown);
-			throw asEndpointError(thrown, url, ending);
+			abort.abort(thrown);
+			throw toServiceError(thrown, url, abort);
 		}
 	}
 
-	return { fetch: ask, [Symbol.asyncDispose]: () => agent.destroy() };
+	return { fetch: fetchFromService, [Symbol.asyncDispose]: () => agent.destroy() };
 }
 
 function requestUrl(input: string | URL | Request): URL {
@@ -119,14 +119,18 @@ function requestBody({ body }: RequestInit): string | Uint8Array | null {
 	throw new TypeError('An endpoint takes a text or bytes as the body.');
 }
 
-function response(answer: Dispatcher.ResponseData, bytes: AsyncGenerator<Buffer>, ending: Ending): Response {
-	const head = { status: answer.statusCode, headers: flatHeaders(answer) };
-	const giveUp = () => {
-		drop(answer.body);
-		ending.now();
+function toFetchResponse(
+	serviceResponse: Dispatcher.ResponseData,
+	bytes: AsyncGenerator<Buffer>,
+	abort: ExchangeAbort,
+): Response {
+	const head = { status: serviceResponse.statusCode, headers: flatHeaders(serviceResponse) };
+	const cancel = () => {
+		discardBody(serviceResponse.body);
+		abort.abort();
 	};
-	if (NULL_BODY.has(answer.statusCode)) {
-		giveUp();
+	if (NULL_BODY_STATUSES.has(serviceResponse.statusCode)) {
+		cancel();
 		return new Response(null, head);
 	}
 	const source = {
@@ -135,14 +139,14 @@ function response(answer: Dispatcher.ResponseData, bytes: AsyncGenerator<Buffer>
 			if (next.done) controller.close();
 			else controller.enqueue(next.value);
 		},
-		cancel: giveUp,
+		cancel: cancel,
 	};
 	// Nothing is read ahead: what waits for a slow reader waits at its sender.
 	return new Response(new ReadableStream(source, { highWaterMark: 0 }), head);
 }
 
 /** The bytes, up to the limits. */
-async function* bounded(
+async function* limitBytesAndLines(
 	body: AsyncIterable<Buffer>,
 	{ maxBodyBytes, maxLineBytes }: { maxBodyBytes: number; maxLineBytes: number },
 ): AsyncGenerator<Buffer> {
@@ -150,44 +154,44 @@ async function* bounded(
 	let line = 0;
 	for await (const chunk of body) {
 		size += chunk.length;
-		if (size > maxBodyBytes) throw new EndpointError('too_large', `The answer is larger than ${maxBodyBytes} bytes.`);
+		if (size > maxBodyBytes) throw new ServiceError('too_large', `The answer is larger than ${maxBodyBytes} bytes.`);
 		const first = chunk.indexOf(LINE_FEED);
 		if (first < 0) line += chunk.length;
 		else if (line + first <= maxLineBytes) line = chunk.length - 1 - chunk.lastIndexOf(LINE_FEED);
 		else line += first;
-		if (line > maxLineBytes) throw new EndpointError('too_large', `A line is longer than ${maxLineBytes} bytes.`);
+		if (line > maxLineBytes) throw new ServiceError('too_large', `A line is longer than ${maxLineBytes} bytes.`);
 		yield chunk;
 	}
 }
 
 /** The first bytes; what follows is not read. */
-async function* beginning(body: Dispatcher.ResponseData['body'], maxBytes: number): AsyncGenerator<Buffer> {
-	let room = maxBytes;
+async function* firstBytes(body: Dispatcher.ResponseData['body'], maxBytes: number): AsyncGenerator<Buffer> {
+	let remainingBytes = maxBytes;
 	for await (const chunk of body as AsyncIterable<Buffer>) {
-		yield chunk.subarray(0, room);
-		room -= chunk.length;
-		if (room <= 0) return;
+		yield chunk.subarray(0, remainingBytes);
+		remainingBytes -= chunk.length;
+		if (remainingBytes <= 0) return;
 	}
 }
 
-async function* untilTheEnd(bytes: AsyncIterable<Buffer>, url: URL, ending: Ending): AsyncGenerator<Buffer> {
+async function* closeAtEnd(bytes: AsyncIterable<Buffer>, url: URL, abort: ExchangeAbort): AsyncGenerator<Buffer> {
 	try {
 		yield* bytes;
 	} catch (thrown) {
-		throw asEndpointError(thrown, url, ending);
+		throw toServiceError(thrown, url, abort);
 	} finally {
-		ending.now();
+		abort.abort();
 	}
 }
 
-function tookTooLong(ms: number): EndpointError {
-	return new EndpointError('late', `The exchange was not over within ${ms / 1_000} seconds.`);
+function timeoutError(ms: number): ServiceError {
+	return new ServiceError('late', `The exchange was not over within ${ms / 1_000} seconds.`);
 }
 
-function asEndpointError(thrown: unknown, url: URL, ending: Ending): unknown {
-	if (ending.reason !== undefined) return ending.reason;
-	if (thrown instanceof EndpointError || thrown instanceof TypeError) return thrown;
+function toServiceError(thrown: unknown, url: URL, abort: ExchangeAbort): unknown {
+	if (abort.reason !== undefined) return abort.reason;
+	if (thrown instanceof ServiceError || thrown instanceof TypeError) return thrown;
 	const noConnection = connectionFailure(thrown, url);
-	if (noConnection !== undefined) return new EndpointError('unreachable', noConnection, thrown);
-	return new EndpointError('broken', `The connection to ${url.host} broke off.`, thrown);
+	if (noConnection !== undefined) return new ServiceError('unreachable', noConnection, thrown);
+	return new ServiceError('broken', `The connection to ${url.host} broke off.`, thrown);
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Owned, pause } from '../../src/base/index.ts';
+import { AsyncDisposableStack, sleep } from '../../src/base/index.ts';
 
 /** A thing that writes down when it begins and ends to close. */
 function thing(log: string[], name: string, failure?: Error): AsyncDisposable {
 	return {
 		async [Symbol.asyncDispose]() {
 			log.push(`${name} begins`);
-			await pause(1);
+			await sleep(1);
 			log.push(`${name} ends`);
 			if (failure) throw failure;
 		},
@@ -17,7 +17,7 @@ function thing(log: string[], name: string, failure?: Error): AsyncDisposable {
 test('things are closed one at a time, the last taken first', async () => {
 	const log: string[] = [];
 	{
-		await using owned = new Owned();
+		await using owned = new AsyncDisposableStack();
 		owned.use(thing(log, 'store'));
 		owned.use({ [Symbol.dispose]: () => void log.push('timer') });
 		owned.use(thing(log, 'server'));
@@ -27,7 +27,7 @@ test('things are closed one at a time, the last taken first', async () => {
 
 test('a thing that fails to close keeps no other from being closed, and every failure is told', async () => {
 	const log: string[] = [];
-	const owned = new Owned();
+	const owned = new AsyncDisposableStack();
 	owned.use(thing(log, 'store', new Error('store')));
 	owned.use(thing(log, 'pool'));
 	owned.use(thing(log, 'server', new Error('server')));
@@ -45,14 +45,14 @@ test('a thing that fails to close keeps no other from being closed, and every fa
 });
 
 test('one failure is told as well', async () => {
-	const owned = new Owned();
+	const owned = new AsyncDisposableStack();
 	owned.use(thing([], 'store', new Error('store')));
 	await assert.rejects(owned[Symbol.asyncDispose](), AggregateError);
 });
 
 test('what was moved is closed by its new owner alone, and once', async () => {
 	const log: string[] = [];
-	const first = new Owned();
+	const first = new AsyncDisposableStack();
 	first.use(thing(log, 'store'));
 	const second = first.move();
 	await first[Symbol.asyncDispose]();

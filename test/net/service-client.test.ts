@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import { createNetwork, EndpointError, type EndpointOptions } from '../../src/net/index.ts';
+import { createNetwork, type ServiceClientOptions, ServiceError } from '../../src/net/index.ts';
 import { startCanary } from './canary.ts';
 import { hostileUrls } from './hostile-urls.ts';
 import { httpServer, tcpServer } from './servers.ts';
 
 /** A network as it is by default: private addresses are forbidden to all but endpoints. */
-function open(origin: string, options?: EndpointOptions) {
+function open(origin: string, options?: ServiceClientOptions) {
 	const network = createNetwork({ allowPrivateNetwork: false });
-	const endpoint = network.endpoint(`${origin}/v1`, options);
+	const endpoint = network.serviceClient(`${origin}/v1`, options);
 	return { ask: endpoint.fetch, endpoint, [Symbol.asyncDispose]: () => network[Symbol.asyncDispose]() };
 }
 
@@ -19,13 +19,13 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 	return text;
 }
 
-/** The kind of the EndpointError that a promise rejects with. */
+/** The kind of the ServiceError that a promise rejects with. */
 async function kindOf(asked: Promise<unknown>): Promise<string> {
 	const error = await asked.then(
 		() => assert.fail('It did not fail.'),
 		(thrown: unknown) => thrown,
 	);
-	assert.ok(error instanceof EndpointError, String(error));
+	assert.ok(error instanceof ServiceError, String(error));
 	assert.match(error.message, /^[A-Z].*\.$/);
 	return error.kind;
 }
@@ -97,7 +97,7 @@ test('no hostile URL is reached through an endpoint, neither asked for nor told 
 	for (const [row, { url }] of table.entries()) {
 		await assert.rejects(
 			network.ask(url),
-			(thrown) => thrown instanceof EndpointError || thrown instanceof TypeError,
+			(thrown) => thrown instanceof ServiceError || thrown instanceof TypeError,
 			url,
 		);
 		assert.equal(await kindOf(network.ask(`${server.origin}/${row}`)), 'refused', url);
@@ -210,7 +210,7 @@ test('a network that ends takes its endpoints with it', async () => {
 		response.writeHead(200).write('a');
 	});
 	const network = createNetwork({ allowPrivateNetwork: false });
-	const endpoint = network.endpoint(server.origin);
+	const endpoint = network.serviceClient(server.origin);
 	const response = await endpoint.fetch(server.origin);
 	await network[Symbol.asyncDispose]();
 	await assert.rejects(response.text());

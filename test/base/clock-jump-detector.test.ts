@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ClockWatch, measuredFrom, systemClock } from '../../src/base/index.ts';
+import { ClockJumpDetector, monotonicTimeFrom, systemClock } from '../../src/base/index.ts';
 import { SetClock } from '../support/set-clock.ts';
 
 const MINUTE = 60_000;
@@ -8,53 +8,53 @@ const HOUR = 60 * MINUTE;
 
 test('a clock is in doubt for ten minutes after it was set forward by more than an hour', () => {
 	const clock = new SetClock();
-	const watch = new ClockWatch(clock);
+	const watch = new ClockJumpDetector(clock);
 	clock.pass(1_000 * HOUR);
-	assert.equal(watch.isInDoubt(), false, 'time that passes is no jump');
+	assert.equal(watch.isSuspect(), false, 'time that passes is no jump');
 	clock.set(HOUR);
-	assert.equal(watch.isInDoubt(), false, 'an hour is what time zones are mistaken by');
+	assert.equal(watch.isSuspect(), false, 'an hour is what time zones are mistaken by');
 	clock.set(HOUR + 1);
-	assert.equal(watch.isInDoubt(), true);
+	assert.equal(watch.isSuspect(), true);
 	clock.pass(10 * MINUTE - 1);
-	assert.equal(watch.isInDoubt(), true);
+	assert.equal(watch.isSuspect(), true);
 	clock.pass(1);
-	assert.equal(watch.isInDoubt(), false);
+	assert.equal(watch.isSuspect(), false);
 });
 
 test('a clock that is set right again stays in doubt until the ten minutes are over', () => {
 	const clock = new SetClock();
-	const watch = new ClockWatch(clock);
+	const watch = new ClockJumpDetector(clock);
 	clock.set(24 * HOUR);
-	assert.equal(watch.isInDoubt(), true);
+	assert.equal(watch.isSuspect(), true);
 	clock.set(-24 * HOUR);
-	assert.equal(watch.isInDoubt(), true);
+	assert.equal(watch.isSuspect(), true);
 	clock.pass(10 * MINUTE);
-	assert.equal(watch.isInDoubt(), false);
+	assert.equal(watch.isSuspect(), false);
 });
 
 test('a clock that is set back is not in doubt: nothing is over by it', () => {
 	const clock = new SetClock();
-	const watch = new ClockWatch(clock);
+	const watch = new ClockJumpDetector(clock);
 	clock.set(-24 * HOUR);
-	assert.equal(watch.isInDoubt(), false);
+	assert.equal(watch.isSuspect(), false);
 });
 
 test('a clock that nobody can set is never in doubt, and the machine’s is not at first', () => {
 	let now = 0;
-	const watch = new ClockWatch({ now: () => now });
+	const watch = new ClockJumpDetector({ now: () => now });
 	now += 1_000 * HOUR;
-	assert.equal(watch.isInDoubt(), false);
-	assert.equal(new ClockWatch(systemClock).isInDoubt(), false);
+	assert.equal(watch.isSuspect(), false);
+	assert.equal(new ClockJumpDetector(systemClock).isSuspect(), false);
 });
 
 test('what is measured does not change with the clock', () => {
 	const clock = new SetClock();
-	const [start, time] = [clock.now(), measuredFrom(clock)];
+	const [start, time] = [clock.now(), monotonicTimeFrom(clock)];
 	clock.pass(1_500);
 	clock.set(24 * HOUR);
 	assert.equal(time(), start + 1_500);
 	let now = 5;
-	const plain = measuredFrom({ now: () => now });
+	const plain = monotonicTimeFrom({ now: () => now });
 	now = 9;
 	assert.equal(plain(), 9);
 });
@@ -62,13 +62,17 @@ test('what is measured does not change with the clock', () => {
 test('a clock that is far ahead of what an earlier process saw is in doubt for ten minutes', () => {
 	const clock = new SetClock();
 	const seen = clock.now() - 45 * 24 * HOUR;
-	const watch = new ClockWatch(clock, seen);
-	assert.equal(watch.certainNow(), null);
+	const watch = new ClockJumpDetector(clock, seen);
+	assert.equal(watch.trustedNow(), null);
 	clock.pass(10 * MINUTE);
-	assert.equal(watch.certainNow(), clock.now());
-	assert.equal(new ClockWatch(clock, clock.now() - HOUR).isInDoubt(), false, 'a restart takes less than an hour');
+	assert.equal(watch.trustedNow(), clock.now());
 	assert.equal(
-		new ClockWatch(clock, clock.now() + HOUR).isInDoubt(),
+		new ClockJumpDetector(clock, clock.now() - HOUR).isSuspect(),
+		false,
+		'a restart takes less than an hour',
+	);
+	assert.equal(
+		new ClockJumpDetector(clock, clock.now() + HOUR).isSuspect(),
 		false,
 		'nothing is over by a clock that is behind',
 	);

@@ -4,19 +4,19 @@ import { AppError } from './errors.ts';
 export type GateQueue = 'common' | 'preferred';
 
 /** Lets a number of tasks in at once; the others wait outside in the order in which they came. */
-export class Gate {
-	readonly #room: number;
-	readonly #queue: number;
-	#inside = 0;
-	readonly #waiting: Record<GateQueue, Set<() => void>> = { preferred: new Set(), common: new Set() };
+export class Semaphore {
+	readonly #permits: number;
+	readonly #maxQueued: number;
+	#acquired = 0;
+	readonly #waiters: Record<GateQueue, Set<() => void>> = { preferred: new Set(), common: new Set() };
 
 	/**
-	 * @param room tasks that run side by side
-	 * @param queue tasks that may wait in each queue
+	 * @param permits tasks that run side by side
+	 * @param maxQueued tasks that may wait in each queue
 	 */
-	constructor(room: number, queue: number) {
-		this.#room = room;
-		this.#queue = queue;
+	constructor(permits: number, maxQueued: number) {
+		this.#permits = permits;
+		this.#maxQueued = maxQueued;
 	}
 
 	/**
@@ -25,40 +25,40 @@ export class Gate {
 	 */
 	async run<T>(task: () => Promise<T>, signal?: AbortSignal, queue: GateQueue = 'common'): Promise<T> {
 		signal?.throwIfAborted();
-		if (this.#inside < this.#room) this.#inside++;
-		else await this.#turn(this.#waiting[queue], signal);
+		if (this.#acquired < this.#permits) this.#acquired++;
+		else await this.#acquire(this.#waiters[queue], signal);
 		try {
 			return await task();
 		} finally {
-			this.#leave();
+			this.#release();
 		}
 	}
 
-	#turn(waiting: Set<() => void>, signal?: AbortSignal): Promise<void> {
-		if (waiting.size >= this.#queue) {
+	#acquire(waiting: Set<() => void>, signal?: AbortSignal): Promise<void> {
+		if (waiting.size >= this.#maxQueued) {
 			throw new AppError('unavailable', 'Too much work waits already. Try again.', { retry_after: 1 });
 		}
 		return new Promise((resolve, reject) => {
-			const enter = () => {
-				signal?.removeEventListener('abort', giveUp);
+			const grant = () => {
+				signal?.removeEventListener('abort', cancel);
 				resolve();
 			};
-			const giveUp = () => {
-				waiting.delete(enter);
+			const cancel = () => {
+				waiting.delete(grant);
 				reject(signal?.reason);
 			};
-			waiting.add(enter);
-			signal?.addEventListener('abort', giveUp, { once: true });
+			waiting.add(grant);
+			signal?.addEventListener('abort', cancel, { once: true });
 		});
 	}
 
 	/** Who leaves hands its place to the first that waits, so that nobody can slip in between. */
-	#leave(): void {
-		const { preferred, common } = this.#waiting;
+	#release(): void {
+		const { preferred, common } = this.#waiters;
 		const waiting = preferred.size > 0 ? preferred : common;
 		const [first] = waiting;
 		if (first === undefined) {
-			this.#inside--;
+			this.#acquired--;
 			return;
 		}
 		waiting.delete(first);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { SlidingWindow } from '../../src/base/index.ts';
+import { SlidingWindowLimiter } from '../../src/base/index.ts';
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 10, 20);
@@ -9,7 +9,7 @@ const START = Date.UTC(2026, 10, 20);
 /** A window of a minute with a clock that the test moves. */
 function windowAt(keys = 100) {
 	const clock = { at: START, now: () => clock.at };
-	return { clock, window: new SlidingWindow(clock, MINUTE, keys) };
+	return { clock, window: new SlidingWindowLimiter(clock, MINUTE, keys) };
 }
 
 /** The most events that any window of this length holds. */
@@ -20,22 +20,23 @@ function fullest(times: number[], windowMs: number): number {
 test('as many events as the limit are let in, and one more when the first has left the window', () => {
 	const { clock, window } = windowAt();
 	for (let event = 0; event < 5; event++) {
-		assert.equal(window.take('ann', 5), 0);
+		assert.equal(window.tryConsume('ann', 5), 0);
 		clock.at += 1_000;
 	}
-	assert.equal(window.take('ann', 5), 55);
+	assert.equal(window.tryConsume('ann', 5), 55);
 	clock.at = START + MINUTE - 1;
-	assert.equal(window.take('ann', 5), 1);
+	assert.equal(window.tryConsume('ann', 5), 1);
 	clock.at = START + MINUTE;
-	assert.equal(window.take('ann', 5), 0);
-	assert.equal(window.take('ann', 5), 1);
+	assert.equal(window.tryConsume('ann', 5), 0);
+	assert.equal(window.tryConsume('ann', 5), 1);
 });
 
 test('a burst at the end of one minute leaves no room for another at the start of the next', () => {
 	const { clock, window } = windowAt();
-	window.take('ann', 20);
+	window.tryConsume('ann', 20);
 	clock.at = START + MINUTE - 100;
-	const burst = () => Array.from({ length: 50 }, () => window.take('ann', 20)).filter((wait) => wait === 0).length;
+	const burst = () =>
+		Array.from({ length: 50 }, () => window.tryConsume('ann', 20)).filter((wait) => wait === 0).length;
 	assert.equal(burst(), 19);
 	clock.at = START + MINUTE + 30_000;
 	assert.equal(burst(), 1);
@@ -44,49 +45,49 @@ test('a burst at the end of one minute leaves no room for another at the start o
 test('whoever keeps exactly to the limit is never turned away', () => {
 	const { clock, window } = windowAt();
 	for (let event = 0; event < 500; event++) {
-		assert.equal(window.take('ann', 20), 0);
+		assert.equal(window.tryConsume('ann', 20), 0);
 		clock.at += MINUTE / 20;
 	}
 });
 
 test('each key has a window of its own', () => {
 	const { window } = windowAt();
-	assert.equal(window.take('ann', 1), 0);
-	assert.equal(window.take('bob', 1), 0);
-	assert.equal(window.take('ann', 1), 60);
+	assert.equal(window.tryConsume('ann', 1), 0);
+	assert.equal(window.tryConsume('bob', 1), 0);
+	assert.equal(window.tryConsume('ann', 1), 60);
 });
 
 test('being turned away does not lengthen the wait', () => {
 	const { clock, window } = windowAt();
-	assert.equal(window.take('ann', 1), 0);
+	assert.equal(window.tryConsume('ann', 1), 0);
 	for (let second = 1; second < 60; second++) {
 		clock.at = START + second * 1_000;
-		assert.equal(window.take('ann', 1), 60 - second);
+		assert.equal(window.tryConsume('ann', 1), 60 - second);
 	}
 	clock.at = START + MINUTE;
-	assert.equal(window.take('ann', 1), 0);
+	assert.equal(window.tryConsume('ann', 1), 0);
 });
 
 test('a limit that is changed counts what was there before', () => {
 	const { clock, window } = windowAt();
 	for (let event = 0; event < 10; event++) {
-		assert.equal(window.take('ann', 10), 0);
+		assert.equal(window.tryConsume('ann', 10), 0);
 		clock.at += 1_000;
 	}
 	// Two are let in a minute now: there is room when all but one have left, the last but one 60 s after second 8.
-	assert.equal(window.take('ann', 2), 58);
-	assert.equal(window.take('ann', 11), 0);
+	assert.equal(window.tryConsume('ann', 2), 58);
+	assert.equal(window.tryConsume('ann', 11), 0);
 });
 
 test('a clock that steps back locks nobody out for longer than a window, and lets nobody in early', () => {
 	const { clock, window } = windowAt();
-	for (let event = 0; event < 3; event++) assert.equal(window.take('ann', 3), 0);
+	for (let event = 0; event < 3; event++) assert.equal(window.tryConsume('ann', 3), 0);
 	clock.at -= 24 * 3_600_000;
-	assert.equal(window.take('ann', 3), 60);
+	assert.equal(window.tryConsume('ann', 3), 60);
 	clock.at += MINUTE - 1;
-	assert.equal(window.take('ann', 3), 1);
+	assert.equal(window.tryConsume('ann', 3), 1);
 	clock.at += 1;
-	assert.equal(window.take('ann', 3), 0);
+	assert.equal(window.tryConsume('ann', 3), 0);
 });
 
 test('no window of a minute ever holds more than the limit, and waiting as told always lets one in', () => {
@@ -97,7 +98,7 @@ test('no window of a minute ever holds more than the limit, and waiting as told 
 			const taken: number[] = [];
 			for (const wait of gaps) {
 				clock.at += wait;
-				const seconds = window.take('ann', limit);
+				const seconds = window.tryConsume('ann', limit);
 				if (seconds === 0) {
 					taken.push(clock.at);
 					continue;
@@ -106,7 +107,7 @@ test('no window of a minute ever holds more than the limit, and waiting as told 
 				// Patient at random: every other one that was turned away waits exactly as told.
 				if (wait % 2 === 0) {
 					clock.at += seconds * 1_000;
-					assert.equal(window.take('ann', limit), 0, `waited ${seconds} s in vain`);
+					assert.equal(window.tryConsume('ann', limit), 0, `waited ${seconds} s in vain`);
 					taken.push(clock.at);
 				}
 			}
@@ -125,10 +126,10 @@ test('no one is told to wait longer than is needed, but for the rounding to whol
 				const { clock, window } = windowAt();
 				for (const gap of gaps) {
 					clock.at += gap;
-					const seconds = window.take('ann', limit);
+					const seconds = window.tryConsume('ann', limit);
 					if (seconds < 2) continue;
 					clock.at += (seconds - 1) * 1_000 - 1;
-					assert.notEqual(window.take('ann', limit), 0);
+					assert.notEqual(window.tryConsume('ann', limit), 0);
 				}
 			},
 		),
@@ -137,24 +138,24 @@ test('no one is told to wait longer than is needed, but for the rounding to whol
 
 test('keys not seen for longest are forgotten when there are too many', () => {
 	const { window } = windowAt(2);
-	assert.equal(window.take('ann', 1), 0);
-	assert.equal(window.take('bob', 1), 0);
-	assert.equal(window.take('ann', 1), 60);
-	assert.equal(window.take('cid', 1), 0);
-	assert.equal(window.take('ann', 1), 60);
-	assert.equal(window.take('bob', 1), 0);
+	assert.equal(window.tryConsume('ann', 1), 0);
+	assert.equal(window.tryConsume('bob', 1), 0);
+	assert.equal(window.tryConsume('ann', 1), 60);
+	assert.equal(window.tryConsume('cid', 1), 0);
+	assert.equal(window.tryConsume('ann', 1), 60);
+	assert.equal(window.tryConsume('bob', 1), 0);
 });
 
 test('in a window longer than a minute the oldest event counts to its end', () => {
 	const clock = { at: START, now: () => clock.at };
-	const window = new SlidingWindow(clock, 100_000, 1);
-	assert.equal(window.take('ann', 2), 0);
+	const window = new SlidingWindowLimiter(clock, 100_000, 1);
+	assert.equal(window.tryConsume('ann', 2), 0);
 	clock.at += 90_000;
-	assert.equal(window.take('ann', 2), 0);
-	assert.equal(window.take('ann', 2), 10);
+	assert.equal(window.tryConsume('ann', 2), 0);
+	assert.equal(window.tryConsume('ann', 2), 10);
 	clock.at += 10_000;
-	assert.equal(window.take('ann', 2), 0);
-	assert.equal(window.take('ann', 2), 90);
+	assert.equal(window.tryConsume('ann', 2), 0);
+	assert.equal(window.tryConsume('ann', 2), 90);
 });
 
 test('it counts like a list of all times, for short windows and long ones, under a clock that leaps', () => {
@@ -169,7 +170,7 @@ test('it counts like a list of all times, for short windows and long ones, under
 	fc.assert(
 		fc.property(windowMs, fc.array(step, { maxLength: 120 }), (length, steps) => {
 			const clock = { at: START, now: () => clock.at };
-			const window = new SlidingWindow(clock, length, 1);
+			const window = new SlidingWindowLimiter(clock, length, 1);
 			let model: number[] = [];
 			for (const { gap, limit } of steps) {
 				clock.at += gap;
@@ -177,7 +178,7 @@ test('it counts like a list of all times, for short windows and long ones, under
 				model = model.map((time) => Math.min(time, now)).filter((time) => time > now - length);
 				const at = model[model.length - limit];
 				if (at === undefined) model.push(now);
-				assert.equal(window.take('ann', limit), at === undefined ? 0 : Math.ceil((at + length - now) / 1000));
+				assert.equal(window.tryConsume('ann', limit), at === undefined ? 0 : Math.ceil((at + length - now) / 1000));
 			}
 		}),
 		{ numRuns: 500 },
@@ -186,17 +187,17 @@ test('it counts like a list of all times, for short windows and long ones, under
 
 test('the times of all keys together are bounded too, and keys not seen for longest are forgotten for it', () => {
 	const clock = { at: START, now: () => clock.at };
-	const window = new SlidingWindow(clock, MINUTE, { keys: 1_000, times: 200 });
+	const window = new SlidingWindowLimiter(clock, MINUTE, { keys: 1_000, timestamps: 200 });
 	const fill = (key: string) => {
-		for (let event = 0; event < 50; event++) assert.equal(window.take(key, 50), 0);
+		for (let event = 0; event < 50; event++) assert.equal(window.tryConsume(key, 50), 0);
 	};
 	for (const key of ['ann', 'bob', 'cid', 'dot']) fill(key);
-	assert.equal(window.take('ann', 50), 60);
+	assert.equal(window.tryConsume('ann', 50), 60);
 	fill('eve');
 	assert.ok(window.size < 5);
-	assert.equal(window.take('ann', 50), 60);
-	assert.equal(window.take('eve', 50), 60);
-	assert.equal(window.take('bob', 50), 0, 'not seen for longest');
+	assert.equal(window.tryConsume('ann', 50), 60);
+	assert.equal(window.tryConsume('eve', 50), 60);
+	assert.equal(window.tryConsume('bob', 50), 0, 'not seen for longest');
 });
 
 test('an event that is given back has never been', () => {
@@ -204,12 +205,12 @@ test('an event that is given back has never been', () => {
 	fc.assert(
 		fc.property(fc.constantFrom(MINUTE, 5 * MINUTE), fc.array(step, { maxLength: 120 }), (length, steps) => {
 			const clock = { at: START, now: () => clock.at };
-			const window = new SlidingWindow(clock, length, 10);
+			const window = new SlidingWindowLimiter(clock, length, 10);
 			let model: number[] = [];
 			for (const { gap, back } of steps) {
 				clock.at += gap;
 				if (back) {
-					window.giveBack('ann');
+					window.refund('ann');
 					model.pop();
 					continue;
 				}
@@ -217,9 +218,9 @@ test('an event that is given back has never been', () => {
 				const first = model.length < 7 ? undefined : model[model.length - 7];
 				if (first === undefined) model.push(clock.at);
 				const wait = first === undefined ? 0 : Math.ceil((first + length - clock.at) / 1000);
-				assert.equal(window.take('ann', 7), wait);
+				assert.equal(window.tryConsume('ann', 7), wait);
 			}
-			window.giveBack('nobody');
+			window.refund('nobody');
 		}),
 		{ numRuns: 500 },
 	);
@@ -227,30 +228,30 @@ test('an event that is given back has never been', () => {
 
 test('who has no event left after one was given back is not remembered, and pushes nobody out', () => {
 	const { window } = windowAt(2);
-	assert.equal(window.take('ann', 2), 0);
-	assert.equal(window.take('ann', 2), 0);
+	assert.equal(window.tryConsume('ann', 2), 0);
+	assert.equal(window.tryConsume('ann', 2), 0);
 	for (const key of ['bob', 'cid', 'dot', 'eve']) {
-		assert.equal(window.take(key, 1), 0);
-		window.giveBack(key);
+		assert.equal(window.tryConsume(key, 1), 0);
+		window.refund(key);
 		assert.equal(window.size, 1, key);
 	}
-	window.giveBack('ann');
+	window.refund('ann');
 	assert.equal(window.size, 1, 'one event is left');
-	assert.equal(window.take('ann', 2), 0);
-	assert.equal(window.take('ann', 2), 60);
+	assert.equal(window.tryConsume('ann', 2), 0);
+	assert.equal(window.tryConsume('ann', 2), 60);
 });
 
 test('the room of a key that is not remembered any more is free for others', () => {
 	const clock = { at: START, now: () => clock.at };
-	const window = new SlidingWindow(clock, MINUTE, { keys: 1_000, times: 200 });
+	const window = new SlidingWindowLimiter(clock, MINUTE, { keys: 1_000, timestamps: 200 });
 	for (let round = 0; round < 20; round++) {
-		for (let event = 0; event < 50; event++) assert.equal(window.take(`key ${round}`, 50), 0);
-		for (let event = 0; event < 50; event++) window.giveBack(`key ${round}`);
+		for (let event = 0; event < 50; event++) assert.equal(window.tryConsume(`key ${round}`, 50), 0);
+		for (let event = 0; event < 50; event++) window.refund(`key ${round}`);
 	}
 	assert.equal(window.size, 0);
 	const keys = ['ann', 'bob', 'cid', 'dot'];
 	for (const key of keys) {
-		for (let event = 0; event < 50; event++) assert.equal(window.take(key, 50), 0);
+		for (let event = 0; event < 50; event++) assert.equal(window.tryConsume(key, 50), 0);
 	}
-	for (const key of keys) assert.equal(window.take(key, 50), 60, key);
+	for (const key of keys) assert.equal(window.tryConsume(key, 50), 60, key);
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AppError } from '../../src/base/index.ts';
-import { createNetwork, type GuardOptions, isPublicAddress, type Network } from '../../src/net/index.ts';
+import { createNetwork, isPublicAddress, type Network, type SsrfGuardOptions } from '../../src/net/index.ts';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { type Canary, startCanary } from './canary.ts';
+import { type Given, type WayOut, waysOut } from './egress-paths.ts';
 import { hostileUrls, resolveHostile } from './hostile-urls.ts';
 import { httpServer, type TestServer } from './servers.ts';
-import { type Given, type WayOut, waysOut } from './ways-out.ts';
 
-const STRICT: GuardOptions = { allowPrivateNetwork: false, resolve: resolveHostile };
+const STRICT: SsrfGuardOptions = { allowPrivateNetwork: false, resolve: resolveHostile };
 /** An address of this machine that plays one of the public internet. */
 const FRONT = '127.0.0.9';
 const FRONT_NAME = 'front.example';
@@ -148,7 +148,7 @@ async function frontOf(
 	const network = createNetwork({
 		allowPrivateNetwork: false,
 		resolve: async (name) => (name === FRONT_NAME ? [{ address: FRONT, family: 4 }] : resolveHostile(name)),
-		judge: (address) => address === FRONT || isPublicAddress(address),
+		isAddressAllowed: (address) => address === FRONT || isPublicAddress(address),
 	});
 	return { front, rows, asked, network };
 }

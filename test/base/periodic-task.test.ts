@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deferred, Rounds } from '../../src/base/index.ts';
+import { deferred, PeriodicTask } from '../../src/base/index.ts';
 import { until } from '../support/until.ts';
 
 test('a round is done at the start and again after each interval, also after one that failed', async () => {
 	let begun = 0;
 	const failures: unknown[] = [];
-	await using rounds = new Rounds({
-		everyMs: 5,
-		async work() {
+	await using rounds = new PeriodicTask({
+		intervalMs: 5,
+		async run() {
 			if (++begun === 2) throw new Error('the second');
 		},
 		onFailure: (error) => void failures.push((error as Error).message),
@@ -22,7 +22,11 @@ test('a round is done at the start and again after each interval, also after one
 test('who asks for a round while one is under way joins it, and hears how it ends', async () => {
 	const gates = [deferred<void>(), deferred<void>()];
 	let begun = 0;
-	const rounds = new Rounds({ everyMs: 60_000, work: async () => gates[begun++]?.promise, onFailure: assert.fail });
+	const rounds = new PeriodicTask({
+		intervalMs: 60_000,
+		run: async () => gates[begun++]?.promise,
+		onFailure: assert.fail,
+	});
 	const both = [rounds.run(), rounds.run()];
 	assert.equal(begun, 1);
 	gates[0]?.resolve();
@@ -36,9 +40,9 @@ test('who asks for a round while one is under way joins it, and hears how it end
 test('closing lets the round under way end early, waits for it, and begins no more', async () => {
 	let ended = false;
 	let begun = 0;
-	const rounds = new Rounds({
-		everyMs: 1,
-		async work(signal) {
+	const rounds = new PeriodicTask({
+		intervalMs: 1,
+		async run(signal) {
 			begun++;
 			await new Promise((resolve) => signal.addEventListener('abort', resolve));
 			ended = true;

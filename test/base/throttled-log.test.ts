@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pino } from 'pino';
-import { RepeatedLog } from '../../src/base/index.ts';
+import { ThrottledLog } from '../../src/base/index.ts';
 
 test('the first error of each cause is logged at once, further ones once a minute with their number', () => {
 	const lines: Array<Record<string, unknown>> = [];
 	const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
 	let now = 1_000;
-	const repeated = new RepeatedLog(log, () => now);
+	const repeated = new ThrottledLog(log, () => now);
 	const fail = (cause: string, message: string) => repeated.error(cause, { cause, about: message }, 'it failed');
 	const logged = () => lines.splice(0).map(({ cause, about, count, msg }) => [cause, about, count, msg]);
 
@@ -32,7 +32,7 @@ test('the first error of each cause is logged at once, further ones once a minut
 test('causes that are never the same twice are not remembered without end', () => {
 	let lines = 0;
 	const log = pino({ level: 'error' }, { write: () => void lines++ });
-	const repeated = new RepeatedLog(log, () => 0);
+	const repeated = new ThrottledLog(log, () => 0);
 	for (let at = 0; at < 300; at++) repeated.error(`cause ${at}`, {}, 'it failed');
 	repeated.error('cause 299', {}, 'it failed');
 	repeated.error('cause 0', {}, 'it failed');

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { request } from 'undici';
 import { AppError } from '../../src/base/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
-import { ownAddresses } from '../../src/net/own-addresses.ts';
+import { interfaceAddresses } from '../../src/net/interface-addresses.ts';
 import { until } from '../support/until.ts';
 import { startCanary } from './canary.ts';
 import { hostileUrls, resolveHostile } from './hostile-urls.ts';
@@ -43,7 +43,7 @@ test('a name that was good when it was judged and bad a moment later cannot win'
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
 		resolve: async () => [{ address: answers[asked++]!, family: 4 }],
-		judge: (address) => address === '127.0.0.1',
+		isAddressAllowed: (address) => address === '127.0.0.1',
 	});
 	const url = `http://rebinding.example:${good.port}/`;
 	const first = await network.download(url);
@@ -70,7 +70,7 @@ test('the judged address is connected to, but TLS and the Host header still spea
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
 		resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-		judge: (address) => address === '127.0.0.1',
+		isAddressAllowed: (address) => address === '127.0.0.1',
 	});
 	await assert.rejects(network.download(`https://pinned.example:${tls.port}/`), { code: 'unreadable_file' });
 	assert.match(hello, /pinned\.example/);
@@ -93,7 +93,7 @@ test('a name whose addresses change between two tries is judged anew each time, 
 					family: 4,
 				}),
 			),
-		judge: (address) => address === '127.0.0.1',
+		isAddressAllowed: (address) => address === '127.0.0.1',
 	});
 	const url = `http://rebinding.example:${good.port}/`;
 	for (let turn = 0; turn < 40; turn++) {
@@ -116,7 +116,7 @@ test('a connection that is kept for one name is not lent to another, and stays w
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
 		resolve: async (name) => [{ address: name === 'good.example' && !bad ? '127.0.0.1' : '10.0.0.1', family: 4 }],
-		judge: (address) => {
+		isAddressAllowed: (address) => {
 			judged.push(address);
 			return address === '127.0.0.1';
 		},
@@ -172,7 +172,7 @@ test('a server with a public address does not connect to itself', async () => {
 	await using canary = await startCanary();
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
-		ownAddresses: () => ['127.0.0.1', '11.22.33.44', '2a00:aa::7', 'fe80::1'],
+		interfaceAddresses: () => ['127.0.0.1', '11.22.33.44', '2a00:aa::7', 'fe80::1'],
 		resolve: async (name) =>
 			(answers[name] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
 	});
@@ -192,7 +192,7 @@ test('a name with very many addresses is judged as fast as any, and not connecte
 	await using canary = await startCanary();
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
-		ownAddresses: () => {
+		interfaceAddresses: () => {
 			asked++;
 			return ['11.22.0.5'];
 		},
@@ -213,7 +213,7 @@ test('up to 32 addresses of a name are tried, and one more is too many', async (
 	const open = (allowPrivateNetwork: boolean) =>
 		createNetwork({
 			allowPrivateNetwork,
-			judge: () => true,
+			isAddressAllowed: () => true,
 			resolve: async (name) => addresses(name.startsWith('few') ? 32 : 33),
 		});
 	await using network = open(false);
@@ -225,7 +225,7 @@ test('up to 32 addresses of a name are tried, and one more is too many', async (
 });
 
 test('the addresses of this machine are those of its interfaces', () => {
-	const own = ownAddresses();
+	const own = interfaceAddresses();
 	assert.ok(own.includes('127.0.0.1'));
 	for (const address of own) assert.ok(isIP(address) > 0 && !address.includes('%'), address);
 	assert.equal(own.length, Object.values(networkInterfaces()).flat().length);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Deferred, deferred, Gate } from '../../src/base/index.ts';
+import { type Deferred, deferred, Semaphore } from '../../src/base/index.ts';
 
 /** Tasks that end when they are told to, and the order in which they began. */
 function tasks() {
@@ -20,7 +20,7 @@ function tasks() {
 const settled = (): Promise<void> => new Promise(setImmediate);
 
 test('as many tasks run as there is room, the others in the order in which they came', async () => {
-	const gate = new Gate(2, 10);
+	const gate = new Semaphore(2, 10);
 	const { begun, task, end } = tasks();
 	const names = ['a', 'b', 'c', 'd', 'e'];
 	const runs = names.map((name) => gate.run(task(name)));
@@ -38,7 +38,7 @@ test('as many tasks run as there is room, the others in the order in which they 
 });
 
 test('who waits in the preferred queue goes before all others, and is not refused because of them', async () => {
-	const gate = new Gate(1, 2);
+	const gate = new Semaphore(1, 2);
 	const { begun, task, end } = tasks();
 	const runs = ['a', 'b', 'c'].map((name) => gate.run(task(name)));
 	await assert.rejects(gate.run(task('one too many')), { code: 'unavailable' });
@@ -53,7 +53,7 @@ test('who waits in the preferred queue goes before all others, and is not refuse
 });
 
 test('who comes when a place is free but promised does not slip in', async () => {
-	const gate = new Gate(1, 10);
+	const gate = new Semaphore(1, 10);
 	const { begun, task, end } = tasks();
 	const first = gate.run(task('first'));
 	const waiting = gate.run(task('waiting'));
@@ -69,7 +69,7 @@ test('who comes when a place is free but promised does not slip in', async () =>
 });
 
 test('over the bound a task is refused at once, and those that wait still run', async () => {
-	const gate = new Gate(1, 2);
+	const gate = new Semaphore(1, 2);
 	const { begun, task, end } = tasks();
 	const runs = ['a', 'b', 'c'].map((name) => gate.run(task(name)));
 	await assert.rejects(gate.run(task('d')), { code: 'unavailable', retry_after: 1 });
@@ -79,7 +79,7 @@ test('over the bound a task is refused at once, and those that wait still run', 
 });
 
 test('a task that is called off while it waits never begins, and leaves its place in the queue', async () => {
-	const gate = new Gate(1, 1);
+	const gate = new Semaphore(1, 1);
 	const { begun, task, end } = tasks();
 	const first = gate.run(task('first'));
 	const ending = new AbortController();

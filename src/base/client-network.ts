@@ -1,16 +1,16 @@
 import ipaddr from 'ipaddr.js';
 
 /** Groups of an IPv6 address that name the network: /64, the smallest that a line is given (RFC 6177). */
-const NETWORK_GROUPS = 4;
+const NETWORK_PREFIX_GROUPS = 4;
 
 /**
  * Who a client address stands for. Whoever has an IPv6 line has 2^64 addresses on it, so those of one /64 are one.
  * @param address as text; an IPv4-mapped one counts as IPv4
  */
-export function lineOf(address: string): string {
+export function clientNetwork(address: string): string {
 	if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address;
 	const parsed = ipaddr.IPv6.parse(address);
 	if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
-	const network = parsed.parts.slice(0, NETWORK_GROUPS);
+	const network = parsed.parts.slice(0, NETWORK_PREFIX_GROUPS);
 	return `${network.map((group) => group.toString(16)).join(':')}::/64`;
 }

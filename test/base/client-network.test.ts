@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { lineOf } from '../../src/base/index.ts';
+import { clientNetwork } from '../../src/base/index.ts';
 
 test('an IPv4 address stands for itself, also in the clothes of IPv6', () => {
-	assert.equal(lineOf('192.0.2.7'), '192.0.2.7');
-	assert.equal(lineOf('::ffff:192.0.2.7'), '192.0.2.7');
-	assert.equal(lineOf('::ffff:c000:207'), '192.0.2.7');
+	assert.equal(clientNetwork('192.0.2.7'), '192.0.2.7');
+	assert.equal(clientNetwork('::ffff:192.0.2.7'), '192.0.2.7');
+	assert.equal(clientNetwork('::ffff:c000:207'), '192.0.2.7');
 });
 
 test('an IPv6 address stands for its /64, however it is written', () => {
 	for (const address of ['2001:db8:1:2::', '2001:db8:1:2::1', '2001:DB8:1:2:a:b:c:d', '2001:0db8:0001:0002:0:0:0:9']) {
-		assert.equal(lineOf(address), '2001:db8:1:2::/64', address);
+		assert.equal(clientNetwork(address), '2001:db8:1:2::/64', address);
 	}
-	assert.equal(lineOf('2001:db8::1'), '2001:db8:0:0::/64');
-	assert.equal(lineOf('::1'), '0:0:0:0::/64');
-	assert.equal(lineOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
+	assert.equal(clientNetwork('2001:db8::1'), '2001:db8:0:0::/64');
+	assert.equal(clientNetwork('::1'), '0:0:0:0::/64');
+	assert.equal(clientNetwork('fe80::1%eth0'), 'fe80:0:0:0::/64');
 });
 
 test('what is no address stands for itself', () => {
-	for (const text of ['', 'unknown', ':', 'a:b']) assert.equal(lineOf(text), text);
+	for (const text of ['', 'unknown', ':', 'a:b']) assert.equal(clientNetwork(text), text);
 });
 
 test('two IPv6 addresses stand for the same exactly where their first four groups are the same', () => {
@@ -27,8 +27,8 @@ test('two IPv6 addresses stand for the same exactly where their first four group
 	const half = fc.tuple(group, group, group, group).map((groups) => groups.join(':'));
 	fc.assert(
 		fc.property(half, half, half, half, (line, other, host, guest) => {
-			assert.equal(lineOf(`${line}:${host}`), lineOf(`${line}:${guest}`));
-			assert.equal(lineOf(`${line}:${host}`) === lineOf(`${other}:${host}`), line === other);
+			assert.equal(clientNetwork(`${line}:${host}`), clientNetwork(`${line}:${guest}`));
+			assert.equal(clientNetwork(`${line}:${host}`) === clientNetwork(`${other}:${host}`), line === other);
 		}),
 	);
 });

@@ -1,21 +1,25 @@
 import { type Dispatcher, request } from 'undici';
-import type { Ending } from './ending.ts';
-import type { Hop } from './redirect.ts';
+import type { ExchangeAbort } from './exchange-abort.ts';
+import type { OutgoingRequest } from './redirect.ts';
 
 /** Sends one request and waits for the head of its answer. Redirects are answers like any other. */
-export async function send(dispatcher: Dispatcher, hop: Hop, ending: Ending): Promise<Dispatcher.ResponseData> {
-	const { signal } = ending;
+export async function sendRequest(
+	dispatcher: Dispatcher,
+	outgoing: OutgoingRequest,
+	abort: ExchangeAbort,
+): Promise<Dispatcher.ResponseData> {
+	const { signal } = abort;
 	signal.throwIfAborted();
-	const { method, headers, body } = hop;
+	const { method, headers, body } = outgoing;
 	// The race, because undici hears the signal only once there is a connection.
 	return Promise.race([
-		request(hop.url, { dispatcher, signal, method: method as Dispatcher.HttpMethod, headers, body }),
-		ending.never,
+		request(outgoing.url, { dispatcher, signal, method: method as Dispatcher.HttpMethod, headers, body }),
+		abort.rejectedOnAbort,
 	]);
 }
 
 /** The value of an answer's header; of a repeated one the first. */
-export function headerOf(response: Dispatcher.ResponseData, name: string): string | undefined {
+export function firstHeader(response: Dispatcher.ResponseData, name: string): string | undefined {
 	const value = response.headers[name];
 	return Array.isArray(value) ? value[0] : value;
 }
@@ -30,7 +34,7 @@ export function flatHeaders(response: Dispatcher.ResponseData): Record<string, s
 }
 
 /** Closes a connection whose answer is not read. */
-export function drop(body: Dispatcher.ResponseData['body']): void {
+export function discardBody(body: Dispatcher.ResponseData['body']): void {
 	body.on('error', () => {});
 	body.destroy();
 }

@@ -1,26 +1,26 @@
 import { messageOf } from './errors.ts';
 
 /** Things that are closed together, in reverse order of taking, each although another fails to close. */
-export class Owned implements AsyncDisposable {
-	#things: Array<AsyncDisposable | Disposable> = [];
+export class AsyncDisposableStack implements AsyncDisposable {
+	#resources: Array<AsyncDisposable | Disposable> = [];
 
 	/** Takes a thing to be closed with the rest. */
-	use<T extends AsyncDisposable | Disposable>(thing: T): T {
-		this.#things.push(thing);
-		return thing;
+	use<T extends AsyncDisposable | Disposable>(resource: T): T {
+		this.#resources.push(resource);
+		return resource;
 	}
 
 	/** Hands all things to a new owner; disposal of this one then closes nothing. */
-	move(): Owned {
-		const next = new Owned();
-		next.#things = this.#things;
-		this.#things = [];
-		return next;
+	move(): AsyncDisposableStack {
+		const stack = new AsyncDisposableStack();
+		stack.#resources = this.#resources;
+		this.#resources = [];
+		return stack;
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		const failures: unknown[] = [];
-		for (let thing = this.#things.pop(); thing; thing = this.#things.pop()) {
+		for (let thing = this.#resources.pop(); thing; thing = this.#resources.pop()) {
 			try {
 				if (Symbol.asyncDispose in thing) await thing[Symbol.asyncDispose]();
 				else thing[Symbol.dispose]();

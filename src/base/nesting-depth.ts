@@ -2,10 +2,10 @@
  * Whether a value of JSON is nested deeper than so many levels. Looked at level by level: unlike whatever goes into its
  * depth, this cannot overflow the stack.
  */
-export function isDeeper(value: unknown, levels: number): boolean {
+export function exceedsDepth(value: unknown, maxDepth: number): boolean {
 	let level = [value].filter(isNested);
 	for (let depth = 0; level.length > 0; depth++) {
-		if (depth === levels) return true;
+		if (depth === maxDepth) return true;
 		level = level.flatMap((holder) => Object.values(holder).filter(isNested));
 	}
 	return false;

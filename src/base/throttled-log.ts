@@ -1,18 +1,18 @@
 import type { Log } from './log.ts';
-import { Lru } from './lru.ts';
+import { LruCache } from './lru-cache.ts';
 
 /** Causes that are remembered; a cause that was forgotten is logged at once. */
-const CAUSES = 100;
-const REPEAT_MS = 60_000;
+const MAX_CAUSES = 100;
+const THROTTLE_MS = 60_000;
 
 /**
  * Logs errors that can come with every request: the first of a cause at once, further ones at most once a minute, with the
  * number of errors since the line before.
  */
-export class RepeatedLog {
+export class ThrottledLog {
 	readonly #log: Log;
 	readonly #now: () => number;
-	readonly #causes = new Lru<string, { loggedAt: number; count: number }>(CAUSES);
+	readonly #causes = new LruCache<string, { loggedAt: number; count: number }>(MAX_CAUSES);
 
 	/** @param now milliseconds of a monotonic clock */
 	constructor(log: Log, now: () => number = () => performance.now()) {
@@ -31,7 +31,7 @@ export class RepeatedLog {
 	#write(level: 'error' | 'warn', cause: string, facts: object, message: string): void {
 		const now = this.#now();
 		const known = this.#causes.get(cause);
-		if (known !== undefined && now - known.loggedAt < REPEAT_MS) {
+		if (known !== undefined && now - known.loggedAt < THROTTLE_MS) {
 			known.count++;
 			return;
 		}
