@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createLog } from '../src/base/index.ts';
-import { createPool } from '../src/pool/index.ts';
+import { createWorkerPool } from '../src/pool/index.ts';
 import { FORMATS, type GeneratedFile, pagesOf } from './documents/generated.ts';
 import { openIngestRoom } from './documents/ingest-room.ts';
 import { spreadOf } from './load/spread.ts';
@@ -42,7 +42,7 @@ try {
 await report.close();
 
 async function parsing(): Promise<void> {
-	await using pool = createPool({ threads: 1, log: createLog('silent') });
+	await using pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 	const corpus = new Corpus(1);
 	const perSecond = new Map<string, number[]>(formats.map(([format]) => [format, []]));
 	// The first round warms up.

@@ -44,7 +44,7 @@ const text = page.chunks.map((chunk) => sentences(chunk.text)).join('\n\n');
 const kilobytes = `${(text.length / 1000).toFixed(0)} kB of text`;
 await using actors = new ActorSystem<number, number>({
 	load: () => ({ handle: (message) => message + 1 }),
-	report: (_, thrown) => {
+	reportFailure: (_, thrown) => {
 		throw thrown;
 	},
 });

@@ -57,8 +57,8 @@ import { Knowledge } from './knowledge/index.ts';
 import { type ChatProvider, createEmbedders, createModels, createProviders } from './models/index.ts';
 import { createNetwork, type Network } from './net/index.ts';
 import { Outbox } from './outbox/index.ts';
-import { createPool, type Pool, workerEntry } from './pool/index.ts';
-import { folderProblem, openSqliteStore, type Store } from './store/index.ts';
+import { createWorkerPool, type WorkerPool, workerEntry } from './pool/index.ts';
+import { dataFolderError, openSqliteStore, type Store } from './store/index.ts';
 import { Tools } from './tools/index.ts';
 import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
 
@@ -69,7 +69,7 @@ export interface AppOverrides {
 	clock?: Clock;
 	log?: Log;
 	network?: Network;
-	pool?: Pool;
+	pool?: WorkerPool;
 	/** Model providers beside the built-in one. */
 	providers?: ChatProvider[];
 	/** Receives what the first start made, once it is stored. */
@@ -116,7 +116,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	try {
 		return await buildApp(settings, overrides);
 	} catch (error) {
-		throw folderProblem(error, settings.data_dir) ?? error;
+		throw dataFolderError(error, settings.data_dir) ?? error;
 	}
 }
 
@@ -189,7 +189,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const clockWatch = new ClockJumpDetector(clock, await seenTime(store));
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
-	const pool = parts.use(overrides.pool ?? createPool({ threads: settings.workers, log }));
+	const pool = parts.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log }));
 	const outbox = parts.use(new Outbox(store));
 	const tools = parts.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
 	const knowledge = parts.use(new Knowledge({ store, pool, network, embedders, clock, log }));

@@ -1,6 +1,6 @@
 import { isWorkerThread, move, transferableSymbol, valueSymbol } from 'piscina';
 import { LruCache, lowerThreadPriority } from '../src/base/index.ts';
-import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerAnswer } from '../src/contract/index.ts';
+import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerResult } from '../src/contract/index.ts';
 import {
 	type Basis,
 	deserialiseBasis,
@@ -11,22 +11,22 @@ import {
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** Bases that stay in memory: documents of one knowledge base come in rows. */
-const BASES = 4;
+const MAX_BASES = 4;
 
 lowerThreadPriority();
 
-const bases = new LruCache<string, Basis>(BASES);
+const bases = new LruCache<string, Basis>(MAX_BASES);
 
 /**
  * Embeds new chunks with a stored basis, or trains a new basis. Reads the database itself, read-only, so that the
  * texts of a whole knowledge base never pass through the main thread; of a training, only vectors and row ids do.
  */
-export default async function embed(job: FoldJob | TrainJob): Promise<WorkerAnswer<FoldResult | TrainResult>> {
+export default async function embed(job: FoldJob | TrainJob): Promise<WorkerResult<FoldResult | TrainResult>> {
 	using reader = new SearchReader(job.database);
 	return job.kind === 'fold' ? fold(reader, job) : train(reader, job);
 }
 
-function fold(reader: SearchReader, job: FoldJob): WorkerAnswer<FoldResult> {
+function fold(reader: SearchReader, job: FoldJob): WorkerResult<FoldResult> {
 	let basis = bases.get(job.basis);
 	if (basis === undefined) {
 		const model = reader.model(job.basis);
@@ -37,11 +37,11 @@ function fold(reader: SearchReader, job: FoldJob): WorkerAnswer<FoldResult> {
 		bases.set(job.basis, basis);
 	}
 	const { vectors, terms, unknown_terms } = embedChunks(basis, job.chunks);
-	return moving({ vectors, dimensions: basis.dimensions, terms, unknown_terms }, [vectors]);
+	return transferResult({ vectors, dimensions: basis.dimensions, terms, unknown_terms }, [vectors]);
 }
 
-function train(reader: SearchReader, job: TrainJob): WorkerAnswer<TrainResult> {
-	const stored = job.generation === null ? [] : reader.allTerms(job.generation, job.except);
+function train(reader: SearchReader, job: TrainJob): WorkerResult<TrainResult> {
+	const stored = job.generation === null ? [] : reader.allTerms(job.generation, job.exceptDocumentId);
 	const basis = trainBasis([...stored, ...job.chunks]);
 	const model = serialiseBasis(basis);
 	const stored_vectors = embedChunks(basis, stored).vectors;
@@ -54,13 +54,13 @@ function train(reader: SearchReader, job: TrainJob): WorkerAnswer<TrainResult> {
 		stored_vectors,
 		vectors,
 	};
-	return moving(result, [model, stored_vectors, vectors]);
+	return transferResult(result, [model, stored_vectors, vectors]);
 }
 
 /** The answer, whose bytes go to the other thread without being copied where there is one. */
-function moving<T>(value: T, views: Array<Int8Array | Uint8Array>): WorkerAnswer<T> {
-	const answer: WorkerAnswer<T> = { ok: true, value };
-	if (!isWorkerThread) return answer;
+function transferResult<T>(value: T, views: Array<Int8Array | Uint8Array>): WorkerResult<T> {
+	const result: WorkerResult<T> = { ok: true, value };
+	if (!isWorkerThread) return result;
 	const buffers = views.map((view) => view.buffer);
-	return move({ [transferableSymbol]: buffers, [valueSymbol]: answer }) as unknown as WorkerAnswer<T>;
+	return move({ [transferableSymbol]: buffers, [valueSymbol]: result }) as unknown as WorkerResult<T>;
 }

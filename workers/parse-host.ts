@@ -7,28 +7,28 @@ import type {
 	ParsedDocument,
 	ParseJob,
 	ToParseHost,
-	WorkerAnswer,
+	WorkerResult,
 } from '../src/contract/index.ts';
 
 // A process of its own, in which documents are parsed: a hostile one may end it, and the server lives.
 
 /** Chunks are sent in parts of about so many characters. */
-const PART = 128 * 1024;
+const CHARS_PER_MESSAGE = 128 * 1024;
 /** Idle threads end after this time; the server ends the whole process soon after. */
-const IDLE_MS = 30_000;
+const IDLE_TIMEOUT_MS = 30_000;
 /** How often the processor time of documents is looked at while there are any (ms). */
 const LOOK_MS = 100;
 /** Where memory runs out, Linux is to end this process rather than the server or another program (-1000 to 1000). */
 const OOM_SCORE = '800';
 
 lowerProcessPriority();
-goFirstWhenMemoryRunsOut();
+raiseOomScore();
 // Signals go to all processes of a terminal or a service. The server decides when this one ends, and takes it with it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 // An orderly exit would wait for threads that parse.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
-let pool: Piscina<ParseJob, WorkerAnswer<ParsedDocument>> | undefined;
+let threadPool: Piscina<ParseJob, WorkerResult<ParsedDocument>> | undefined;
 let budgets: CpuBudgets<number> | undefined;
 const running = new Map<number, AbortController>();
 let look: NodeJS.Timeout | undefined;
@@ -37,16 +37,16 @@ process.on('message', (message: ToParseHost) => {
 	if (message.type === 'start') {
 		const { worker, threads, heapMb, cpuMs } = message;
 		budgets = new CpuBudgets(cpuMs);
-		pool = new Piscina({
+		threadPool = new Piscina({
 			filename: worker.file,
 			execArgv: worker.execArgv,
 			// Otherwise Piscina gives jobs to threads that have not started yet: where they cannot start, the job would fail.
 			minThreads: 0,
 			maxThreads: threads,
-			idleTimeout: IDLE_MS,
+			idleTimeout: IDLE_TIMEOUT_MS,
 			resourceLimits: { maxOldGenerationSizeMb: heapMb },
 		});
-		pool.on('error', (error) => send({ type: 'broken', reason: messageOf(error) }));
+		threadPool.on('error', (error) => send({ type: 'broken', reason: messageOf(error) }));
 		send({ type: 'started' });
 	} else if (message.type === 'parse') {
 		void parse(message.id, message.job);
@@ -61,14 +61,14 @@ async function parse(id: number, job: ParseJob): Promise<void> {
 	budgets?.begin(id);
 	look ??= setInterval(endOverdrawn, LOOK_MS);
 	try {
-		if (!pool) throw new Error('A document came before the start.');
-		const answer = await pool.run(job, { signal: cancel.signal });
-		if (!answer.ok) {
-			send({ type: 'answer', id, answer });
+		if (!threadPool) throw new Error('A document came before the start.');
+		const result = await threadPool.run(job, { signal: cancel.signal });
+		if (!result.ok) {
+			send({ type: 'answer', id, answer: result });
 			return;
 		}
-		const { chunks, ...document } = answer.value;
-		for (const part of parts(chunks)) send({ type: 'chunks', id, chunks: part });
+		const { chunks, ...document } = result.value;
+		for (const part of chunkBatches(chunks)) send({ type: 'chunks', id, chunks: part });
 		send({ type: 'answer', id, answer: { ok: true, value: { ...document, chunks: [] } } });
 	} catch (error) {
 		if (cancel.signal.aborted) return;
@@ -92,18 +92,18 @@ function endOverdrawn(): void {
 	}
 }
 
-function* parts(chunks: readonly ParsedChunk[]): Generator<ParsedChunk[]> {
-	let part: ParsedChunk[] = [];
+function* chunkBatches(chunks: readonly ParsedChunk[]): Generator<ParsedChunk[]> {
+	let batch: ParsedChunk[] = [];
 	let characters = 0;
 	for (const chunk of chunks) {
-		part.push(chunk);
+		batch.push(chunk);
 		characters += chunk.text.length + chunk.title_terms.length + chunk.body_terms.length;
-		if (characters < PART) continue;
-		yield part;
-		part = [];
+		if (characters < CHARS_PER_MESSAGE) continue;
+		yield batch;
+		batch = [];
 		characters = 0;
 	}
-	if (part.length > 0) yield part;
+	if (batch.length > 0) yield batch;
 }
 
 function send(message: FromParseHost): void {
@@ -111,7 +111,7 @@ function send(message: FromParseHost): void {
 	process.send?.(message, undefined, undefined, () => {});
 }
 
-function goFirstWhenMemoryRunsOut(): void {
+function raiseOomScore(): void {
 	if (process.platform !== 'linux') return;
 	try {
 		writeFileSync('/proc/self/oom_score_adj', OOM_SCORE);

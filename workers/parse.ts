@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { AppError } from '../src/base/index.ts';
-import type { ParsedChunk, ParsedDocument, ParseJob, WorkerAnswer } from '../src/contract/index.ts';
+import type { ParsedChunk, ParsedDocument, ParseJob, WorkerResult } from '../src/contract/index.ts';
 import { chunkDocument } from '../src/knowledge/chunking/index.ts';
 import { type ExtractedDocument, parseDocument } from '../src/knowledge/parsing/index.ts';
 import { detectLanguage } from '../src/text/index.ts';
 
 /** How much of a document its language is told from. */
-const LANGUAGE_SAMPLE = 20_000;
+const LANGUAGE_SAMPLE_CHARS = 20_000;
 
 /**
  * Reads one stored file into chunks, at least one. A file that cannot be read, or has no text, is an answer.
  * Only a failure of the server itself (the stored file is gone) rejects.
  */
-export default async function parse(job: ParseJob): Promise<WorkerAnswer<ParsedDocument>> {
+export default async function parse(job: ParseJob): Promise<WorkerResult<ParsedDocument>> {
 	const bytes = await readFile(job.path);
 	try {
 		const document = await parseDocument(bytes, job);
@@ -20,7 +20,7 @@ export default async function parse(job: ParseJob): Promise<WorkerAnswer<ParsedD
 		const language = languageOf(document.blocks) ?? document.declared_language;
 		const chunks = chunkDocument({ title: title ?? stemOf(job.file_name), language, blocks: document.blocks });
 		const { format, page_count } = document;
-		if (!chunks.some(hasWords)) throw new AppError('no_text', withoutText(bytes.length, document));
+		if (!chunks.some(hasWords)) throw new AppError('no_text', noTextMessage(bytes.length, document));
 		return { ok: true, value: { title, format, language, page_count, chunks } };
 	} catch (error) {
 		if (!(error instanceof AppError)) throw error;
@@ -34,7 +34,7 @@ function hasWords({ text, heading_path }: ParsedChunk): boolean {
 }
 
 /** Why a document has no text, and what to do about it. */
-function withoutText(size: number, { format, page_count }: ExtractedDocument): string {
+function noTextMessage(size: number, { format, page_count }: ExtractedDocument): string {
 	if (size === 0) return 'The file is empty. Upload a file with text in it.';
 	if (format === 'pdf') {
 		const pages = page_count === 1 ? 'Its page is' : 'Its pages are';
@@ -46,7 +46,7 @@ function withoutText(size: number, { format, page_count }: ExtractedDocument): s
 function languageOf(blocks: Array<{ text: string }>): string | null {
 	let sample = '';
 	for (const { text } of blocks) {
-		if (sample.length > LANGUAGE_SAMPLE) break;
+		if (sample.length > LANGUAGE_SAMPLE_CHARS) break;
 		sample += `${text}\n`;
 	}
 	return detectLanguage(sample);

@@ -1,4 +1,4 @@
-import type { SearchHit, SearchJob, SearchResult, WorkerAnswer } from '../src/contract/index.ts';
+import type { SearchHit, SearchJob, SearchResult, WorkerResult } from '../src/contract/index.ts';
 import {
 	type Embedded,
 	type Ranking,
@@ -12,34 +12,34 @@ import { deserialiseBasis } from '../src/knowledge/semantic/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** Bases stay in memory up to this many bytes as stored; at least the one in use does. */
-const BASES_BYTES = 128 * 1024 * 1024;
+const MAX_BASES_BYTES = 128 * 1024 * 1024;
 
 /** Connections are few: a server has one database. */
-let open: { database: string; reader: SearchReader } | undefined;
+let openDatabase: { database: string; reader: SearchReader } | undefined;
 
-interface Loaded extends Trained {
+interface LoadedBasis extends Trained {
 	bytes: number;
 }
 
 type Generation = NonNullable<ReturnType<SearchReader['generation']>>;
-type Asked = NonNullable<SearchJob['targets'][number]['question']>;
+type QueryVector = NonNullable<SearchJob['targets'][number]['question']>;
 
 /** The most recently used last. */
-const loaded = new Map<string, Loaded>();
+const loadedBases = new Map<string, LoadedBasis>();
 
-const memory = new VectorMemory();
+const vectorIndexes = new VectorMemory();
 
 /** Searches the given generations and merges their hits by score. One that has been dropped meanwhile is empty. */
-export default async function search(job: SearchJob): Promise<WorkerAnswer<SearchResult>> {
+export default async function search(job: SearchJob): Promise<WorkerResult<SearchResult>> {
 	try {
-		return { ok: true, value: found(job) };
+		return { ok: true, value: searchAll(job) };
 	} catch (error) {
 		// SQLite's errors lose their message on the way between threads.
 		throw new Error(error instanceof Error ? error.message : String(error));
 	}
 }
 
-function found(job: SearchJob): SearchResult {
+function searchAll(job: SearchJob): SearchResult {
 	const reader = readerOf(job.database);
 	return reader.snapshot(() => {
 		const hits: SearchHit[] = [];
@@ -50,8 +50,8 @@ function found(job: SearchJob): SearchResult {
 			const result = searchTarget(reader, target, job.query, options);
 			confidence = Math.max(confidence, result.confidence);
 			for (const hit of result.hits) {
-				const shown = hit.score >= job.min_score ? present(reader, target.knowledge_base_id, hit) : undefined;
-				if (shown) hits.push(shown);
+				const searchHit = hit.score >= job.min_score ? toHit(reader, target.knowledge_base_id, hit) : undefined;
+				if (searchHit) hits.push(searchHit);
 			}
 		}
 		hits.sort((a, b) => b.score - a.score);
@@ -72,9 +72,11 @@ function searchTarget(
 	const index = {
 		chunks: generation.chunk_count,
 		languages: reader.languages(id),
-		semantic: target.question ? foreign(reader, generation, target.question) : trained(reader, generation),
-		chunksWith: (term: string) => reader.chunksWith(id, term),
-		keyword: (terms: readonly string[], limit: number) => reader.keyword(id, terms, limit),
+		semantic: target.question
+			? providerVectorsOf(reader, generation, target.question)
+			: trainedBasisOf(reader, generation),
+		chunksWith: (term: string) => reader.documentFrequency(id, term),
+		keyword: (terms: readonly string[], limit: number) => reader.searchKeywords(id, terms, limit),
 		nearest: (vector: Int8Array, limit: number) => nearest(reader, generation, vector, limit),
 		vector: (chunk: number) => reader.vector(basis, chunk),
 		terms: (chunk: number) => reader.termsOf(chunk),
@@ -86,24 +88,28 @@ function searchTarget(
 function nearest(reader: SearchReader, generation: Generation, vector: Int8Array, limit: number) {
 	const { id, basis, dimensions, chunk_count: chunks } = generation;
 	if (basis === null || dimensions === null) return [];
-	const wanted = { basis, chunks, dimensions, changes: reader.changes(id) };
-	const kept = memory.of(wanted, () => reader.allVectors(basis, dimensions));
-	return kept?.nearest(vector, limit) ?? reader.semantic(basis, vector, limit);
+	const key = { basis, chunks, dimensions, changes: reader.changeCount(id) };
+	const inMemoryIndex = vectorIndexes.of(key, () => reader.allVectors(basis, dimensions));
+	return inMemoryIndex?.nearest(vector, limit) ?? reader.searchNearest(basis, vector, limit);
 }
 
 /** The words of the question are weighed by what was trained on the documents. */
-function trained(reader: SearchReader, { basis }: Generation): Trained | null {
+function trainedBasisOf(reader: SearchReader, { basis }: Generation): Trained | null {
 	return basis === null ? null : basisOf(reader, basis);
 }
 
 /** The question is a vector already. Vectors of another embedder, or another length, have nothing to say to it. */
-function foreign(reader: SearchReader, { basis, embedder }: Generation, question: Asked): Embedded | null {
-	const vectors = basis === null ? undefined : reader.vectors(basis);
+function providerVectorsOf(
+	reader: SearchReader,
+	{ basis, embedder }: Generation,
+	question: QueryVector,
+): Embedded | null {
+	const vectors = basis === null ? undefined : reader.vectorInfo(basis);
 	if (embedder !== question.embedder || vectors?.dimensions !== question.vector.length) return null;
 	return { asked: question.vector, floor: vectors.floor };
 }
 
-function present(reader: SearchReader, knowledge_base_id: string, hit: Ranking): SearchHit | undefined {
+function toHit(reader: SearchReader, knowledge_base_id: string, hit: Ranking): SearchHit | undefined {
 	const chunk = reader.chunk(hit.id);
 	if (!chunk) return undefined;
 	const { document_id, position, title, url, text, heading_path, page } = chunk;
@@ -124,17 +130,17 @@ function present(reader: SearchReader, knowledge_base_id: string, hit: Ranking):
 }
 
 function readerOf(database: string): SearchReader {
-	if (open?.database !== database) {
-		open?.reader[Symbol.dispose]();
-		open = { database, reader: new SearchReader(database) };
-		loaded.clear();
-		memory.clear();
+	if (openDatabase?.database !== database) {
+		openDatabase?.reader[Symbol.dispose]();
+		openDatabase = { database, reader: new SearchReader(database) };
+		loadedBases.clear();
+		vectorIndexes.clear();
 	}
-	return open.reader;
+	return openDatabase.reader;
 }
 
-function basisOf(reader: SearchReader, id: string): Loaded | null {
-	let entry = loaded.get(id);
+function basisOf(reader: SearchReader, id: string): LoadedBasis | null {
+	let entry = loadedBases.get(id);
 	if (entry === undefined) {
 		const model = reader.model(id);
 		// Without bytes it was not trained here: its vectors are of a provider's embedder, which nobody has asked.
@@ -142,13 +148,13 @@ function basisOf(reader: SearchReader, id: string): Loaded | null {
 		const basis = deserialiseBasis(model);
 		entry = { basis, spelling: new Spelling(basis.vocabulary.keys()), bytes: model.length };
 	}
-	loaded.delete(id);
-	loaded.set(id, entry);
+	loadedBases.delete(id);
+	loadedBases.set(id, entry);
 	let bytes = 0;
-	for (const { bytes: more } of loaded.values()) bytes += more;
-	for (const [oldest, { bytes: less }] of loaded) {
-		if (bytes <= BASES_BYTES || oldest === id) break;
-		loaded.delete(oldest);
+	for (const { bytes: more } of loadedBases.values()) bytes += more;
+	for (const [oldest, { bytes: less }] of loadedBases) {
+		if (bytes <= MAX_BASES_BYTES || oldest === id) break;
+		loadedBases.delete(oldest);
 		bytes -= less;
 	}
 	return entry;

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { createLog, systemClock } from '../../src/base/index.ts';
 import { Knowledge } from '../../src/knowledge/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
-import { createPool, workerEntry } from '../../src/pool/index.ts';
+import { createWorkerPool, workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { until } from '../../test/support/until.ts';
 import { emptyBase } from '../search/data-set.ts';
@@ -22,7 +22,7 @@ export interface IngestRoom extends AsyncDisposable {
 /** @param threads that parse, and that embed */
 export async function openIngestRoom(dataDir: string, threads: number): Promise<IngestRoom> {
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-	const pool = createPool({ threads, log: createLog('silent') });
+	const pool = createWorkerPool({ threads, log: createLog('silent') });
 	const network = createNetwork({ allowPrivateNetwork: false });
 	const knowledge = new Knowledge({ store, pool, network, clock: systemClock, log: pino({ level: 'warn' }) });
 	await commitAll(store, { op: 'insert', kind: 'knowledge_bases', record: emptyBase(ID) });

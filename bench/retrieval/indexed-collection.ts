@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SearchResult, TrainJob, TrainResult, WorkerAnswer } from '../../src/contract/index.ts';
+import type { SearchResult, TrainJob, TrainResult, WorkerResult } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { type IndexWrite, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { analyse, detectLanguage } from '../../src/text/index.ts';
@@ -51,7 +51,7 @@ export class IndexedCollection implements AsyncDisposable {
 		let trainMs = 0;
 		const train = async (job: TrainJob) => {
 			const started = performance.now();
-			const trained = resultOf((await embed(job)) as WorkerAnswer<TrainResult>);
+			const trained = resultOf((await embed(job)) as WorkerResult<TrainResult>);
 			trainMs = performance.now() - started;
 			return trained;
 		};
@@ -95,7 +95,7 @@ function addition({ id, title, text }: Collection['documents'][number]): IndexWr
 	};
 }
 
-function resultOf<T>(answer: WorkerAnswer<T>): T {
+function resultOf<T>(answer: WorkerResult<T>): T {
 	if (!answer.ok) throw new Error(answer.error.message);
 	return answer.value;
 }

@@ -1,5 +1,5 @@
 import { createLog } from '../../src/base/index.ts';
-import { createPool, workerEntry } from '../../src/pool/index.ts';
+import { createWorkerPool, workerEntry } from '../../src/pool/index.ts';
 import { type KnowledgeBaseRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { copyOf, dataSet } from '../load/data-set.ts';
 import { Corpus } from './corpus.ts';
@@ -35,7 +35,7 @@ export async function searchData(sizes: readonly number[]): Promise<SearchData> 
 
 async function build(dataDir: string, sizes: readonly number[]): Promise<void> {
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-	await using pool = createPool({ threads: 1, log: createLog('silent') });
+	await using pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 	for (const size of sizes) {
 		const generation = `gen_${size}`;
 		const basis = `basis_${size}`;

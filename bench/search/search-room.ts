@@ -3,7 +3,7 @@ import { createLog, systemClock } from '../../src/base/index.ts';
 import type { SearchResult } from '../../src/contract/index.ts';
 import { Knowledge } from '../../src/knowledge/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
-import { createPool, workerEntry } from '../../src/pool/index.ts';
+import { createWorkerPool, workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 
 /** As many passages as a reply is given. */
@@ -17,7 +17,7 @@ export interface SearchRoom extends AsyncDisposable {
 
 export async function openSearchRoom(dataDir: string): Promise<SearchRoom> {
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-	const pool = createPool({ threads: 1, log: createLog('silent') });
+	const pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 	const network = createNetwork({ allowPrivateNetwork: false });
 	const log = pino({ level: 'silent' });
 	const knowledge = new Knowledge({ store, pool, network, clock: systemClock, log });

@@ -1,5 +1,11 @@
 import { AppError, type Clock, type ClockJumpDetector, type Deferred, deferred } from '../base/index.ts';
-import { AnsweredBefore, type IdempotencyRecord, type Store, type StoredAnswer, versionOf } from '../store/index.ts';
+import {
+	expectVersion,
+	type IdempotencyRecord,
+	IdempotentReplayError,
+	type Store,
+	type StoredResponse,
+} from '../store/index.ts';
 
 /** How long a stored answer is given again. */
 const WINDOW_MS = 24 * 3_600_000;
@@ -29,7 +35,7 @@ export interface Turns<T> {
 	/** Carries the request out: it is the first, or those before it came to nothing. */
 	execute(claim: Claim): Promise<T>;
 	/** Answers a repeat from what is stored. */
-	replay(stored: StoredAnswer, claim: Claim): Promise<T>;
+	replay(stored: StoredResponse, claim: Claim): Promise<T>;
 }
 
 interface Running {
@@ -39,7 +45,7 @@ interface Running {
 
 /** Requests under an Idempotency-Key: each is carried out once, and its repeats are answered the same for 24 hours. */
 export class Idempotency {
-	readonly #store: Pick<Store, 'storedAnswer' | 'commit' | 'get'>;
+	readonly #store: Pick<Store, 'storedResponse' | 'commit' | 'get'>;
 	readonly #clock: Clock;
 	/** Requests that are being carried out, by scope and key. Each is a connection of ours, which bounds them. */
 	readonly #running = new Map<string, Running>();
@@ -51,7 +57,7 @@ export class Idempotency {
 		clock,
 		watch,
 	}: {
-		store: Pick<Store, 'storedAnswer' | 'commit' | 'get'>;
+		store: Pick<Store, 'storedResponse' | 'commit' | 'get'>;
 		clock: Clock;
 		watch: Pick<ClockJumpDetector, 'isSuspect'>;
 	}) {
@@ -79,27 +85,27 @@ export class Idempotency {
 			running.ended.resolve();
 		};
 		// A clock that is wrong for a moment must not have a request carried out a second time.
-		const expired_counts = this.#watch.isSuspect();
+		const accept_expired = this.#watch.isSuspect();
 		const claim: Claim = {
 			receipt: (answer) => ({
 				scope: key.scope,
 				key: key.key,
 				body_hash: key.fingerprint,
 				expires_at: this.#clock.now() + WINDOW_MS,
-				expired_counts,
+				accept_expired,
 				...answer,
 			}),
 			release,
 		};
-		const again = (stored: StoredAnswer) => {
+		const again = (stored: StoredResponse) => {
 			requireSame(stored.body_hash, key.fingerprint);
 			return replay(stored, claim);
 		};
 		try {
-			const stored = await this.#store.storedAnswer(key.scope, key.key, expired_counts);
+			const stored = await this.#store.storedResponse(key.scope, key.key, accept_expired);
 			return await (stored ? again(stored) : execute(claim));
 		} catch (error) {
-			if (error instanceof AnsweredBefore) return await again(error.stored);
+			if (error instanceof IdempotentReplayError) return await again(error.storedResponse);
 			throw error;
 		} finally {
 			release();
@@ -108,13 +114,13 @@ export class Idempotency {
 
 	/** Stores an answer that no commit carried: nothing was changed, or the request was refused while it was carried out. */
 	async remember(receipt: IdempotencyRecord): Promise<void> {
-		const { scope, key, subject, expired_counts } = receipt;
+		const { scope, key, subject, accept_expired } = receipt;
 		for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-			if (await this.#store.storedAnswer(scope, key, expired_counts)) return;
+			if (await this.#store.storedResponse(scope, key, accept_expired)) return;
 			const shown = subject ? await this.#store.get('conversations', subject) : undefined;
 			// Erased meanwhile: what the answer shows of it must not outlive it.
 			if (subject && !shown) return;
-			const expect = shown ? [versionOf('conversations', shown)] : [];
+			const expect = shown ? [expectVersion('conversations', shown)] : [];
 			const { outcome } = await this.#store.commit({ expect, idempotency: receipt });
 			if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');
 			if (outcome !== 'conflict') return;

@@ -1,5 +1,5 @@
 import { AppError } from '../base/index.ts';
-import { type Commit, type Store, versionOf } from '../store/index.ts';
+import { type Commit, expectVersion, type Store } from '../store/index.ts';
 
 /** What a workspace may use. Null: as much as it likes. */
 export interface Plan {
@@ -39,7 +39,7 @@ const COUNTED = { assistants: 'active assistants', tool_attachments: 'attached t
  * @throws AppError `plan_limit_exceeded`
  */
 export async function withinPlan(
-	store: Pick<Store, 'get' | 'countOfActive'>,
+	store: Pick<Store, 'get' | 'planUsage'>,
 	workspaceId: string,
 	addition: Addition,
 ): Promise<Required<Pick<Commit, 'expect' | 'write'>>> {
@@ -50,7 +50,7 @@ export async function withinPlan(
 	if (limited.length === 0) return { expect: [], write: [] };
 	const guard = await store.get('workspace_guards', workspaceId);
 	if (!guard) throw new Error(`The workspace ${workspaceId} has no guard.`);
-	const counts = await store.countOfActive(workspaceId);
+	const counts = await store.planUsage(workspaceId);
 	for (const name of limited) {
 		const limit = plan[name] as number;
 		if (counts[name] + (addition[name] as number) <= limit) continue;
@@ -60,7 +60,7 @@ export async function withinPlan(
 		);
 	}
 	return {
-		expect: [versionOf('workspace_guards', guard)],
+		expect: [expectVersion('workspace_guards', guard)],
 		write: [{ op: 'patch', kind: 'workspace_guards', id: guard.id, set: {} }],
 	};
 }

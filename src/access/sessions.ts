@@ -2,10 +2,10 @@ import { AppError, type Clock, type GateQueue, newId } from '../base/index.ts';
 import type { SignIn } from '../contract/index.ts';
 import {
 	decideAndCommit,
+	expectVersion,
 	type SessionRecord,
 	type Store,
 	type UserRecord,
-	versionOf,
 	type Write,
 } from '../store/index.ts';
 import type { DeviceCookies, KnownDevice } from './device-cookies.ts';
@@ -222,7 +222,7 @@ export class Sessions {
 			const ending = [...(replaced ? [replaced] : []), ...(await this.#tooMany(user.id))];
 			const write: Write[] = ending.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
 			write.push({ op: 'insert', kind: 'sessions', record: session });
-			return { commit: { expect: [versionOf('users', user)], write }, result: { session, user, setCookie } };
+			return { commit: { expect: [expectVersion('users', user)], write }, result: { session, user, setCookie } };
 		});
 	}
 
@@ -241,7 +241,7 @@ export class Sessions {
 		try {
 			const { outcome } = await this.#store.commit({
 				// Of requests that come at once, one prolongs.
-				expect: [versionOf('sessions', session)],
+				expect: [expectVersion('sessions', session)],
 				write: [{ op: 'patch', kind: 'sessions', id: session.id, set }],
 			});
 			if (outcome !== 'committed') return signedIn;

@@ -3,7 +3,7 @@ import type { Store } from '../store/index.ts';
 import { noteSeenTime } from './seen-time.ts';
 
 export interface SweeperOptions {
-	store: Pick<Store, 'commit' | 'get' | 'hasExpired'>;
+	store: Pick<Store, 'commit' | 'get' | 'hasExpiredRecords'>;
 	watch: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
 }
@@ -45,7 +45,7 @@ export class Sweeper implements AsyncDisposable {
 		let before = this.#watch.trustedNow();
 		if (before !== null) await noteSeenTime(this.#store, before);
 		for (; before !== null && !signal.aborted; before = this.#watch.trustedNow()) {
-			if (!(await this.#store.hasExpired(before))) return;
+			if (!(await this.#store.hasExpiredRecords(before))) return;
 			const { outcome } = await this.#store.commit({ write: [{ op: 'erase_expired', before, limit: PORTION }] });
 			// Another owner has the store, and sweeps it.
 			if (outcome !== 'committed') return;

@@ -3,11 +3,11 @@ import type { Scope, UserCreate, UserPatch } from '../contract/index.ts';
 import {
 	type Commit,
 	decideAndCommit,
+	expectVersion,
 	type IdempotencyRecord,
 	requireVersion,
 	type Store,
 	type UserRecord,
-	versionOf,
 	type Write,
 } from '../store/index.ts';
 import type { Passwords } from './passwords.ts';
@@ -139,7 +139,7 @@ export class Users {
 			const link = role === user.role && email === user.email ? {} : NO_LINK;
 			const set = { email, name, role, ...link, updated_at: this.#clock.now() };
 			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }];
-			const commit = { expect: [versionOf('users', user)], write };
+			const commit = { expect: [expectVersion('users', user)], write };
 			if (role !== user.role) {
 				requireGrantable(scopes, scopesOf(role));
 				await this.#requireOwner(user, commit, '/role');
@@ -162,7 +162,7 @@ export class Users {
 				{ op: 'remove', kind: 'users', id },
 				{ op: 'end_sessions', user_id: id },
 			];
-			const commit = { expect: [versionOf('users', user)], write };
+			const commit = { expect: [expectVersion('users', user)], write };
 			await this.#requireOwner(user, commit);
 			return { commit, result: undefined };
 		});
@@ -177,7 +177,7 @@ export class Users {
 			const set = linkFields(token, this.#clock.now());
 			const invited = { user: { ...user, ...set, version: user.version + 1 }, token };
 			const commit: Commit = {
-				expect: [versionOf('users', user)],
+				expect: [expectVersion('users', user)],
 				write: [{ op: 'patch', kind: 'users', id, set }],
 				idempotency: maker.receipt?.(invited),
 			};
@@ -201,7 +201,7 @@ export class Users {
 				{ op: 'end_sessions', user_id: user.id },
 			];
 			const result = { ...user, ...set, version: user.version + 1 };
-			return { commit: { expect: [versionOf('users', user)], write }, result };
+			return { commit: { expect: [expectVersion('users', user)], write }, result };
 		});
 	}
 

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { AppError, type ErrorDetail, type SecretBox } from '../base/index.ts';
-import { type DeploymentJwt, type DeploymentJwtPatch, HIDDEN } from '../contract/index.ts';
+import { type DeploymentJwt, type DeploymentJwtPatch, HIDDEN_SECRET } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import { isRsaLength, RSA_BITS, SEALED_FOR } from './visitor-keys.ts';
 
@@ -37,7 +37,7 @@ export class TokenSettings {
 		const { algorithm, ...merged } = { ...NOTHING, ...stored, ...given(rest) };
 		if (algorithm === undefined) throw refused([{ path: '/jwt/algorithm', message: 'is required' }]);
 		const settings: DeploymentJwt = { algorithm, ...merged };
-		const isNew = secret !== undefined && secret !== HIDDEN;
+		const isNew = secret !== undefined && secret !== HIDDEN_SECRET;
 		if (isNew) settings.secret = secret;
 		const complaints = algorithm === 'HS256' ? symmetric(settings, isNew) : asymmetric(settings);
 		if (complaints.length > 0) throw refused(complaints);

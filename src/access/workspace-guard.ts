@@ -1,4 +1,4 @@
-import { type Commit, type Store, versionOf } from '../store/index.ts';
+import { type Commit, expectVersion, type Store } from '../store/index.ts';
 
 /**
  * What a commit holds whose decision rests on a count or on uniqueness within a workspace: of two such decisions at once one
@@ -11,7 +11,7 @@ export async function guarded(
 	const guard = await store.get('workspace_guards', workspaceId);
 	if (!guard) throw new Error(`The workspace ${workspaceId} has no guard.`);
 	return {
-		expect: [versionOf('workspace_guards', guard)],
+		expect: [expectVersion('workspace_guards', guard)],
 		write: [{ op: 'patch', kind: 'workspace_guards', id: guard.id, set: {} }],
 	};
 }

@@ -12,11 +12,11 @@ export interface Actor<M, R> {
 	 * Whether the user lane may deliver now; asked whenever a user message waits. While false, user messages wait in the
 	 * mailbox (and fill it) and control messages go on; it is asked again after each of them. Absent means always.
 	 */
-	takesUserMessages?(): boolean;
+	acceptsUserMessages?(): boolean;
 	/** Whether nothing runs beside it and nobody listens, so that it may be put to sleep. Absent means always. */
 	canPassivate?(): boolean;
 	/** Whether nothing is left of what it stands for: it goes as soon as it may be put to sleep. Absent means never. */
-	isOver?(): boolean;
+	isFinished?(): boolean;
 	/** Saves what is not saved yet; afterwards the instance is forgotten, also where this fails. */
 	passivate?(): void | Promise<void>;
 	/** The instance's memory is given up, after a defect or at a forced end: stop what runs beside it. Nothing is saved. */
@@ -31,17 +31,17 @@ export interface SelfRef<M, R> {
 	/**
 	 * Posts to the control lane of this very incarnation. A report of an incarnation that is gone is dropped, never given
 	 * to its successor: then the answer is false.
-	 * @throws MailboxFull when the reports come faster than they are taken; `ask` gives backpressure
+	 * @throws MailboxFullError when the reports come faster than they are taken; `ask` gives backpressure
 	 */
 	tell(message: M): boolean;
 	/** Resolves when the control lane has room, or this incarnation is gone; somebody else may be faster to take the room. */
-	room(): Promise<void>;
+	waitForCapacity(): Promise<void>;
 	/**
 	 * The same with the handler's answer. Must not be awaited in a handler: the answer comes only after that handler ends.
-	 * Rejects with `ActorGone` when the incarnation ends before the message was handled.
+	 * Rejects with `ActorGoneError` when the incarnation ends before the message was handled.
 	 */
 	ask(message: M): Promise<R>;
 }
 
 /** Makes an actor from what is stored. An AppError (`not_found`, say) is the answer to all that wait for it. */
-export type Load<M, R> = (id: string, self: SelfRef<M, R>) => Actor<M, R> | Promise<Actor<M, R>>;
+export type LoadActor<M, R> = (id: string, self: SelfRef<M, R>) => Actor<M, R> | Promise<Actor<M, R>>;

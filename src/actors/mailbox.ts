@@ -1,107 +1,107 @@
 import { AppError, type Deferred, deferred } from '../base/index.ts';
 
 /** Control messages (stop, reports of work beside the actor) go before user messages. */
-export type Lane = 'control' | 'user';
+export type MailboxLane = 'control' | 'user';
 
 /** More messages wait than the mailbox may hold. */
-export class MailboxFull extends AppError {
+export class MailboxFullError extends AppError {
 	constructor() {
 		super('unavailable', 'Too many messages wait here. Try again.', { retry_after: 1 });
 	}
 }
 
 /** A message on its way, with the one to answer. Settling it twice is harmless: the first time counts. */
-export class Letter<M, R> {
-	previous: Letter<M, R> | undefined = undefined;
-	next: Letter<M, R> | undefined = undefined;
-	waiting = false;
+export class Envelope<M, R> {
+	previous: Envelope<M, R> | undefined = undefined;
+	next: Envelope<M, R> | undefined = undefined;
+	isQueued = false;
 	/** Ends the wait of the caller; cleared by the answer. */
-	timer: NodeJS.Timeout | undefined = undefined;
+	deadlineTimer: NodeJS.Timeout | undefined = undefined;
 	readonly message: M;
-	readonly lane: Lane;
+	readonly lane: MailboxLane;
 	/** The incarnation that posted it to itself; such a letter dies with it. */
-	readonly from: object | undefined;
+	readonly sender: object | undefined;
 	readonly #resolve: (answer: R) => void;
 	readonly #reject: (thrown: unknown) => void;
 
 	constructor(
 		message: M,
-		lane: Lane,
-		from: object | undefined,
+		lane: MailboxLane,
+		sender: object | undefined,
 		resolve: (answer: R) => void,
 		reject: (thrown: unknown) => void,
 	) {
 		this.message = message;
 		this.lane = lane;
-		this.from = from;
+		this.sender = sender;
 		this.#resolve = resolve;
 		this.#reject = reject;
 	}
 
-	answer(answer: R): void {
-		clearTimeout(this.timer);
-		this.#resolve(answer);
+	resolve(result: R): void {
+		clearTimeout(this.deadlineTimer);
+		this.#resolve(result);
 	}
 
-	fail(thrown: unknown): void {
-		clearTimeout(this.timer);
+	reject(thrown: unknown): void {
+		clearTimeout(this.deadlineTimer);
 		this.#reject(thrown);
 	}
 }
 
 /** First in, first out, with removal from the middle; linked through the letters, so an empty one costs four fields. */
 class Queue<M, R> {
-	#head: Letter<M, R> | undefined = undefined;
-	#tail: Letter<M, R> | undefined = undefined;
+	#head: Envelope<M, R> | undefined = undefined;
+	#tail: Envelope<M, R> | undefined = undefined;
 	size = 0;
-	#removed: Deferred<void> | undefined = undefined;
+	#removal: Deferred<void> | undefined = undefined;
 
 	/** Resolves when the next letter is removed. */
-	get removal(): Promise<void> {
-		this.#removed ??= deferred();
-		return this.#removed.promise;
+	get nextRemoval(): Promise<void> {
+		this.#removal ??= deferred();
+		return this.#removal.promise;
 	}
 
-	push(letter: Letter<M, R>): void {
-		letter.previous = this.#tail;
-		if (this.#tail) this.#tail.next = letter;
-		else this.#head = letter;
-		this.#tail = letter;
-		letter.waiting = true;
+	push(envelope: Envelope<M, R>): void {
+		envelope.previous = this.#tail;
+		if (this.#tail) this.#tail.next = envelope;
+		else this.#head = envelope;
+		this.#tail = envelope;
+		envelope.isQueued = true;
 		this.size++;
 	}
 
-	shift(): Letter<M, R> | undefined {
-		const letter = this.#head;
-		if (letter) this.remove(letter);
-		return letter;
+	shift(): Envelope<M, R> | undefined {
+		const envelope = this.#head;
+		if (envelope) this.remove(envelope);
+		return envelope;
 	}
 
-	remove(letter: Letter<M, R>): void {
-		if (letter.previous) letter.previous.next = letter.next;
-		else this.#head = letter.next;
-		if (letter.next) letter.next.previous = letter.previous;
-		else this.#tail = letter.previous;
-		letter.previous = undefined;
-		letter.next = undefined;
-		letter.waiting = false;
+	remove(envelope: Envelope<M, R>): void {
+		if (envelope.previous) envelope.previous.next = envelope.next;
+		else this.#head = envelope.next;
+		if (envelope.next) envelope.next.previous = envelope.previous;
+		else this.#tail = envelope.previous;
+		envelope.previous = undefined;
+		envelope.next = undefined;
+		envelope.isQueued = false;
 		this.size--;
-		this.#removed?.resolve();
-		this.#removed = undefined;
+		this.#removal?.resolve();
+		this.#removal = undefined;
 	}
 
-	takeAll(which: (letter: Letter<M, R>) => boolean): Letter<M, R>[] {
-		const taken: Letter<M, R>[] = [];
-		let letter = this.#head;
-		while (letter) {
-			const { next } = letter;
-			if (which(letter)) {
-				this.remove(letter);
-				taken.push(letter);
+	removeWhere(predicate: (envelope: Envelope<M, R>) => boolean): Envelope<M, R>[] {
+		const removed: Envelope<M, R>[] = [];
+		let envelope = this.#head;
+		while (envelope) {
+			const { next } = envelope;
+			if (predicate(envelope)) {
+				this.remove(envelope);
+				removed.push(envelope);
 			}
-			letter = next;
+			envelope = next;
 		}
-		return taken;
+		return removed;
 	}
 }
 
@@ -116,31 +116,31 @@ export class Mailbox<M, R> {
 	}
 
 	/** How many messages wait in one lane. */
-	waitingIn(lane: Lane): number {
+	queuedIn(lane: MailboxLane): number {
 		return lane === 'control' ? this.#control.size : this.#user.size;
 	}
 
 	/** Resolves when a message leaves a lane, whether it was taken or withdrawn. */
-	roomIn(lane: Lane): Promise<void> {
-		return (lane === 'control' ? this.#control : this.#user).removal;
+	waitForRemoval(lane: MailboxLane): Promise<void> {
+		return (lane === 'control' ? this.#control : this.#user).nextRemoval;
 	}
 
-	push(letter: Letter<M, R>): void {
-		(letter.lane === 'control' ? this.#control : this.#user).push(letter);
+	push(envelope: Envelope<M, R>): void {
+		(envelope.lane === 'control' ? this.#control : this.#user).push(envelope);
 	}
 
 	/** The next message of one lane. */
-	take(lane: Lane): Letter<M, R> | undefined {
+	shift(lane: MailboxLane): Envelope<M, R> | undefined {
 		return (lane === 'control' ? this.#control : this.#user).shift();
 	}
 
 	/** Takes back a message that still waits. */
-	withdraw(letter: Letter<M, R>): void {
-		if (letter.waiting) (letter.lane === 'control' ? this.#control : this.#user).remove(letter);
+	remove(envelope: Envelope<M, R>): void {
+		if (envelope.isQueued) (envelope.lane === 'control' ? this.#control : this.#user).remove(envelope);
 	}
 
 	/** Removes all messages that match, control first, each lane in order. */
-	takeAll(which: (letter: Letter<M, R>) => boolean): Letter<M, R>[] {
-		return [...this.#control.takeAll(which), ...this.#user.takeAll(which)];
+	removeWhere(predicate: (letter: Envelope<M, R>) => boolean): Envelope<M, R>[] {
+		return [...this.#control.removeWhere(predicate), ...this.#user.removeWhere(predicate)];
 	}
 }

@@ -26,9 +26,9 @@ export interface Placement {
 /** Placement where there is one node: it owns everything from the start until it drains. */
 export class LocalPlacement implements Placement {
 	readonly #ownership: Ownership;
-	readonly #lost = new Set<(ownership: Ownership) => void | Promise<void>>();
-	#drained: Promise<void> | undefined = undefined;
-	#owning = true;
+	readonly #lostListeners = new Set<(ownership: Ownership) => void | Promise<void>>();
+	#drainPromise: Promise<void> | undefined = undefined;
+	#isOwner = true;
 
 	/** @param epoch grows with every start, as the store tells */
 	constructor(owner: string, epoch: number) {
@@ -36,30 +36,30 @@ export class LocalPlacement implements Placement {
 	}
 
 	ownerOf(_id: string): Ownership | undefined {
-		return this.#owning ? this.#ownership : undefined;
+		return this.#isOwner ? this.#ownership : undefined;
 	}
 
 	onGained(listener: (ownership: Ownership) => void): Unsubscribe {
 		// The only gain there is lies in the past.
-		if (this.#owning && !this.#drained) listener(this.#ownership);
+		if (this.#isOwner && !this.#drainPromise) listener(this.#ownership);
 		return () => {};
 	}
 
 	onLost(listener: (ownership: Ownership) => void | Promise<void>): Unsubscribe {
-		this.#lost.add(listener);
-		return () => this.#lost.delete(listener);
+		this.#lostListeners.add(listener);
+		return () => this.#lostListeners.delete(listener);
 	}
 
 	drain(): Promise<void> {
-		this.#drained ??= this.#letGo();
-		return this.#drained;
+		this.#drainPromise ??= this.#release();
+		return this.#drainPromise;
 	}
 
-	async #letGo(): Promise<void> {
+	async #release(): Promise<void> {
 		try {
-			await Promise.all([...this.#lost].map(async (listener) => listener(this.#ownership)));
+			await Promise.all([...this.#lostListeners].map(async (listener) => listener(this.#ownership)));
 		} finally {
-			this.#owning = false;
+			this.#isOwner = false;
 		}
 	}
 }

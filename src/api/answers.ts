@@ -1,7 +1,7 @@
 import type { Log, SecretBox } from '../base/index.ts';
 import type { Operation } from '../contract/index.ts';
 import { errorReply, type Headers, type HttpRequest, namesEtag, type Reply, versionEtag } from '../http/index.ts';
-import type { IdempotencyRecord, StoredAnswer } from '../store/index.ts';
+import type { IdempotencyRecord, StoredResponse } from '../store/index.ts';
 import { type Answer, RawReply, Versioned } from './call.ts';
 
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
@@ -59,7 +59,7 @@ export class Answers<O extends Operation> {
 	}
 
 	/** The reply to a repeat: the same status and bytes as the first one's. */
-	again({ status, body }: StoredAnswer): RawReply {
+	again({ status, body }: StoredResponse): RawReply {
 		const text = this.#secrets ? this.#secrets.open(body, SEALED_FOR) : body;
 		return new RawReply({ status, headers: [JSON_HEADER, NO_STORE, REPLAYED], body: text });
 	}

@@ -1,7 +1,7 @@
 import { type CredentialWatch, createApiKey, keyRecord, requireGrantable } from '../access/index.ts';
 import { AppError, type Clock, timestamp, timestampOrNull } from '../base/index.ts';
 import type { ApiKey, Operations } from '../contract/index.ts';
-import { type ApiKeyRecord, decideAndCommit, requireVersion, type Store, versionOf } from '../store/index.ts';
+import { type ApiKeyRecord, decideAndCommit, expectVersion, requireVersion, type Store } from '../store/index.ts';
 import { type Handler, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
@@ -82,7 +82,7 @@ export function apiKeyHandlers({ store, cursors, clock, watch }: ApiKeysOptions)
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifVersion);
 				const write = [{ op: 'remove', kind: 'api_keys', id: record.id } as const];
-				return { commit: { expect: [versionOf('api_keys', record)], write }, result: undefined };
+				return { commit: { expect: [expectVersion('api_keys', record)], write }, result: undefined };
 			});
 			await watch.look();
 			return { id: params.id, deleted: true as const };

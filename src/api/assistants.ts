@@ -6,10 +6,10 @@ import {
 	type AssistantRecord,
 	type Commit,
 	decideAndCommit,
+	expectVersion,
 	type NewEvent,
 	requireVersion,
 	type Store,
-	versionOf,
 } from '../store/index.ts';
 import { type Answer, type Call, type Handler, type Versioned, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
@@ -99,7 +99,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 			const result = versioned(presentAssistant(next), next);
 			const { expect = [], write = [] } = change.with ?? {};
 			const commit: Commit = {
-				expect: [versionOf('assistants', record), ...expect],
+				expect: [expectVersion('assistants', record), ...expect],
 				write: [{ op: 'patch', kind: 'assistants', id: record.id, set }, ...write],
 				events: [assistantUpdated(next, now)],
 				idempotency: receipt(result as Answer<O>),
@@ -222,7 +222,7 @@ function seenBy(
 	kind: 'knowledge_bases' | 'tools',
 	record: { id: string; version: number },
 ): Required<Pick<Commit, 'expect' | 'write'>> {
-	return { expect: [versionOf(kind, record)], write: [{ op: 'patch', kind, id: record.id, set: {} }] };
+	return { expect: [expectVersion(kind, record)], write: [{ op: 'patch', kind, id: record.id, set: {} }] };
 }
 
 function requireRoom(what: string, attached: readonly string[]): void {

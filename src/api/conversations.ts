@@ -1,7 +1,7 @@
 import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Conversations, listMessages, presentConversation, presentMessage } from '../conversations/index.ts';
-import type { ConversationRecord, MessageRecord, Position, Store } from '../store/index.ts';
+import type { ConversationRecord, ListPosition, MessageRecord, Store } from '../store/index.ts';
 import { type Handler, OwnRepeats, RawReply, versioned } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { resumePoint } from './messages.ts';
@@ -26,7 +26,7 @@ export interface ConversationHandlersOptions {
 }
 
 /** Where a message is in its conversation. */
-export function bySequence({ seq, id }: MessageRecord): Position {
+export function bySequence({ seq, id }: MessageRecord): ListPosition {
 	return { at: seq, id };
 }
 

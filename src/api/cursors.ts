@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../base/index.ts';
 import type { Page } from '../contract/index.ts';
-import type { Position } from '../store/index.ts';
+import type { ListPosition } from '../store/index.ts';
 
 const TAG_BYTES = 16;
 const DEFAULT_LIMIT = 20;
@@ -17,7 +17,7 @@ export interface PageQuery {
 export interface PageRequest {
 	limit: number;
 	order: 'asc' | 'desc';
-	after: Position | undefined;
+	after: ListPosition | undefined;
 }
 
 /**
@@ -52,7 +52,7 @@ export class Cursors {
 		list: string,
 		{ limit, order }: PageRequest,
 		records: readonly R[],
-		place: (record: R) => Position,
+		place: (record: R) => ListPosition,
 		present: (record: R) => T,
 	): Page<T> {
 		const shown = records.slice(0, limit);
@@ -62,19 +62,19 @@ export class Cursors {
 	}
 
 	/** A cursor of a place in a list, for lists that tell themselves where to go on. */
-	at(list: string, { order }: PageRequest, place: Position): string {
+	at(list: string, { order }: PageRequest, place: ListPosition): string {
 		return this.#seal(`${list} ${order}`, place);
 	}
 
 	/** The tag is both seal and initial vector (as in RFC 5297): nobody else reads where a place is, or makes one up. */
-	#seal(list: string, { at, id }: Position): string {
+	#seal(list: string, { at, id }: ListPosition): string {
 		const place = Buffer.from(JSON.stringify([at, id]));
 		const tag = this.#tag(list, place);
 		const cipher = createCipheriv('aes-256-ctr', this.#hiding, tag);
 		return Buffer.concat([tag, cipher.update(place), cipher.final()]).toString('base64url');
 	}
 
-	#open(list: string, cursor: string): Position {
+	#open(list: string, cursor: string): ListPosition {
 		const bytes = Buffer.from(cursor, 'base64url');
 		const tag = bytes.subarray(0, TAG_BYTES);
 		// The decoder passes over foreign characters: only the text that we would write ourselves is ours.
@@ -93,6 +93,6 @@ export class Cursors {
 }
 
 /** Where most records are in their lists. */
-export function byCreation({ created_at, id }: { created_at: number; id: string }): Position {
+export function byCreation({ created_at, id }: { created_at: number; id: string }): ListPosition {
 	return { at: created_at, id };
 }

@@ -4,8 +4,8 @@ import {
 	type DeliveryAttemptRecord,
 	type DeliveryRecord,
 	decideAndCommit,
+	expectVersion,
 	type Store,
-	versionOf,
 } from '../store/index.ts';
 import { type Deliverer, presentEvent, replayEvents, requireActive, retried } from '../webhooks/index.ts';
 import type { Handler } from './call.ts';
@@ -96,7 +96,7 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 				const result = presentDelivery({ ...record, ...set });
 				return {
 					commit: {
-						expect: [versionOf('webhooks', webhook), versionOf('deliveries', record)],
+						expect: [expectVersion('webhooks', webhook), expectVersion('deliveries', record)],
 						write: [{ op: 'patch', kind: 'deliveries', id: record.id, set }],
 						idempotency: receipt(result),
 					},

@@ -1,12 +1,12 @@
 import { AppError } from '../base/index.ts';
 import { EVENT_TYPES, type EventType, type Operations } from '../contract/index.ts';
-import type { Position, Store } from '../store/index.ts';
+import type { ListPosition, Store } from '../store/index.ts';
 import { presentEvent } from '../webhooks/index.ts';
 import type { Handler } from './call.ts';
 import type { Cursors } from './cursors.ts';
 
 export interface EventHandlersOptions {
-	store: Pick<Store, 'event' | 'events' | 'lastEvent'>;
+	store: Pick<Store, 'event' | 'events' | 'lastEventSeq'>;
 	cursors: Cursors;
 }
 
@@ -22,7 +22,7 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 			// Commit sequences only grow, and what has a smaller one is seen no later: after the last one nothing is skipped.
 			const seen = page.after?.at ?? 0;
 			// Read before the page: whatever is up to here and not on it is of another workspace or type.
-			const head = await store.lastEvent();
+			const head = await store.lastEventSeq();
 			if (page.after) await requireSameLog(page.after, head);
 			const events = await store.events(caller.workspaceId, seen, page.limit, types);
 			const told = events.at(-1)?.seq ?? seen;
@@ -42,7 +42,7 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 	 * miss what stands there now.
 	 * @throws AppError `invalid_cursor`
 	 */
-	async function requireSameLog({ at, id }: Position, head: number): Promise<void> {
+	async function requireSameLog({ at, id }: ListPosition, head: number): Promise<void> {
 		const there = id === '' ? '' : await idOf(at);
 		// Of an event that was erased meanwhile nothing can be told but that its place was taken.
 		if (at <= head && (there === '' || there === id)) return;

@@ -4,10 +4,10 @@ import { type Knowledge, presentKnowledgeBase, presentStatus } from '../knowledg
 import {
 	type Commit,
 	decideAndCommit,
+	expectVersion,
 	type KnowledgeBaseRecord,
 	requireVersion,
 	type Store,
-	versionOf,
 	type Write,
 } from '../store/index.ts';
 import { assistantUpdated } from './assistants.ts';
@@ -103,7 +103,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {
-						expect: [versionOf('knowledge_bases', record)],
+						expect: [expectVersion('knowledge_bases', record)],
 						write: [{ op: 'patch', kind: 'knowledge_bases', id: record.id, set }],
 					},
 					result: versioned(presentKnowledgeBase(next), next),
@@ -116,7 +116,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				requireVersion(record, ifVersion);
 				const now = clock.now();
 				const result = await knowledge.documents.blobsOf(record.id);
-				const attached = await store.assistantsWith(caller.workspaceId, record.id);
+				const attached = await store.assistantsWithKnowledgeBase(caller.workspaceId, record.id);
 				const detached = attached.map((assistant) => ({
 					...assistant,
 					knowledge_base_ids: assistant.knowledge_base_ids.filter((id) => id !== record.id),
@@ -132,7 +132,10 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				);
 				return {
 					commit: {
-						expect: [versionOf('knowledge_bases', record), ...attached.map((item) => versionOf('assistants', item))],
+						expect: [
+							expectVersion('knowledge_bases', record),
+							...attached.map((item) => expectVersion('assistants', item)),
+						],
 						write: [...detach, { op: 'erase_knowledge_base', id: record.id }],
 						events: detached.map((assistant) => assistantUpdated(assistant, now)),
 					},

@@ -15,7 +15,7 @@ import {
 import type { Deployments } from '../deployments/index.ts';
 import type { HttpRequest } from '../http/index.ts';
 import { parsePosition, type StreamPosition } from '../outbox/index.ts';
-import { type IdempotencyRecord, type MessageRecord, PENDING } from '../store/index.ts';
+import { type IdempotencyRecord, type MessageRecord, PENDING_STATUS } from '../store/index.ts';
 import { type Handler, OwnRepeats, RawReply } from './call.ts';
 import { fingerprintOf } from './repeats.ts';
 
@@ -72,7 +72,7 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 
 /** Stored with a message under an Idempotency-Key: the answer is its reply, and yet to come. */
 export function pendingReceipt(claim: Claim | null): IdempotencyRecord | undefined {
-	return claim?.receipt({ status: PENDING, body: '' });
+	return claim?.receipt({ status: PENDING_STATUS, body: '' });
 }
 
 /** Whether the reply is to be streamed: what the body says, else what the Accept header says. */

@@ -2,7 +2,7 @@ import type { CredentialWatch } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
 import {
 	bodyValidator,
-	Nothing,
+	EmptyObject,
 	type Operation,
 	pointerTo,
 	queryValidator,
@@ -99,8 +99,8 @@ export interface InputReader {
 
 /** Compiles an operation's validators, once. */
 export function inputReader(operation: Operation): InputReader {
-	const checkQuery = queryValidator(operation.query ?? Nothing);
-	const checkBody: Validator<unknown> = bodyValidator(operation.body ?? Nothing);
+	const checkQuery = queryValidator(operation.query ?? EmptyObject);
+	const checkBody: Validator<unknown> = bodyValidator(operation.body ?? EmptyObject);
 	return {
 		query: (request) => checkQuery(queryObject(request)),
 		async body(request) {

@@ -3,7 +3,7 @@ import type { Claim, Idempotency } from '../access/index.ts';
 import { AppError, type Log, type SecretBox } from '../base/index.ts';
 import { type Operation, takesIdempotencyKey } from '../contract/index.ts';
 import type { HttpRequest } from '../http/index.ts';
-import { PENDING } from '../store/index.ts';
+import { PENDING_STATUS } from '../store/index.ts';
 import { Answers } from './answers.ts';
 import { type Call, RawReply } from './call.ts';
 
@@ -93,7 +93,7 @@ export function repeatsOf<O extends Operation>(
 					}
 				},
 				async replay(stored, claim) {
-					if (stored.status !== PENDING) return answers.again(stored);
+					if (stored.status !== PENDING_STATUS) return answers.again(stored);
 					if (!pending) throw new Error('An answer that is yet to come was stored for an operation that has none.');
 					return answers.marked(await pending(stored.body, claim));
 				},

@@ -4,10 +4,10 @@ import type { Network } from '../net/index.ts';
 import {
 	type AssistantRecord,
 	decideAndCommit,
+	expectVersion,
 	requireVersion,
 	type Store,
 	type ToolRecord,
-	versionOf,
 	type Write,
 } from '../store/index.ts';
 import { completeConfig, hideSecrets, mergeConfig, type ToolConfig, ToolSecrets, type Tools } from '../tools/index.ts';
@@ -124,7 +124,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {
-						expect: [versionOf('tools', record)],
+						expect: [expectVersion('tools', record)],
 						write: [{ op: 'patch', kind: 'tools', id: record.id, set }],
 					},
 					result: versioned(presentTool(next), next),
@@ -141,7 +141,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 				return {
 					commit: {
 						// Attaching gives the tool a new version: an attachment that this did not see makes it decide anew.
-						expect: [versionOf('tools', record), ...attached.map((item) => versionOf('assistants', item))],
+						expect: [expectVersion('tools', record), ...attached.map((item) => expectVersion('assistants', item))],
 						write: [
 							...detached.map(
 								({ id, tool_ids, updated_at }): Write => ({

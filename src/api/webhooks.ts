@@ -12,9 +12,9 @@ import type { Operations, Webhook } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import {
 	decideAndCommit,
+	expectVersion,
 	requireVersion,
 	type Store,
-	versionOf,
 	type WebhookRecord,
 	type Write,
 } from '../store/index.ts';
@@ -161,7 +161,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				const next: WebhookRecord = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {
-						expect: [versionOf('webhooks', record)],
+						expect: [expectVersion('webhooks', record)],
 						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }, ...consequences(record, next, now)],
 					},
 					result: { former: record, webhook: next },
@@ -178,7 +178,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				requireVersion(record, ifVersion);
 				return {
 					commit: {
-						expect: [versionOf('webhooks', record)],
+						expect: [expectVersion('webhooks', record)],
 						write: [
 							{ op: 'remove', kind: 'webhooks', id: record.id },
 							{ op: 'erase_deliveries', webhook_id: record.id, limit: CANCELLED_AT_ONCE },
@@ -200,7 +200,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				const set = { ...secrets.replaced(record, new_secret, now, clockWatch.isSuspect()), updated_at: now };
 				return {
 					commit: {
-						expect: [versionOf('webhooks', record)],
+						expect: [expectVersion('webhooks', record)],
 						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }],
 						idempotency: receipt({ new_secret }),
 					},

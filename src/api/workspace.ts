@@ -1,6 +1,6 @@
 import { AppError, type Clock, mergedFields, timestamp } from '../base/index.ts';
 import type { Operations, Workspace } from '../contract/index.ts';
-import { decideAndCommit, requireVersion, type Store, versionOf, type WorkspaceRecord } from '../store/index.ts';
+import { decideAndCommit, expectVersion, requireVersion, type Store, type WorkspaceRecord } from '../store/index.ts';
 import { type Handler, versioned } from './call.ts';
 
 export interface WorkspaceOptions {
@@ -45,7 +45,7 @@ export function workspaceHandlers({ store, clock }: WorkspaceOptions): {
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {
-						expect: [versionOf('workspaces', record)],
+						expect: [expectVersion('workspaces', record)],
 						write: [{ op: 'patch', kind: 'workspaces', id: record.id, set }],
 					},
 					result: versioned(presentWorkspace(next), next),

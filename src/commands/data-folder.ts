@@ -4,10 +4,10 @@ import type { Settings } from '../config/index.ts';
 import { workerEntry } from '../pool/index.ts';
 import {
 	databaseFile,
-	folderProblem,
+	dataFolderError,
 	type Kind,
+	type ListPosition,
 	openSqliteStore,
-	type Position,
 	type Readers,
 	type Records,
 	type Store,
@@ -30,7 +30,7 @@ export async function withStore<T>(
 		await using store = await openSqliteStore({ dataDir: data_dir, writer: workerEntry('store'), role });
 		return await task(store);
 	} catch (error) {
-		throw folderProblem(error, data_dir) ?? error;
+		throw dataFolderError(error, data_dir) ?? error;
 	}
 }
 
@@ -73,7 +73,7 @@ export async function* everyOf<K extends Kind>(
 	kind: K,
 	where: Partial<Records[K]>,
 ): AsyncGenerator<Records[K]> {
-	let after: Position | undefined;
+	let after: ListPosition | undefined;
 	for (;;) {
 		const page = await store.list(kind, { where, after, order: 'asc', limit: PAGE });
 		yield* page;

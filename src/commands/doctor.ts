@@ -7,7 +7,7 @@ import { createNetwork, type Network } from '../net/index.ts';
 import {
 	type DatabaseReport,
 	databaseFile,
-	folderProblem,
+	dataFolderError,
 	inspectDatabase,
 	repairSearchIndex,
 } from '../store/index.ts';
@@ -124,7 +124,7 @@ async function folder({ data_dir }: Settings): Promise<Finding[]> {
 			await access(path, constants.R_OK | constants.W_OK);
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-			const sentence = messageOf(folderProblem(error, data_dir) ?? error);
+			const sentence = messageOf(dataFolderError(error, data_dir) ?? error);
 			return [{ ok: false, about: 'data folder', sentence }];
 		}
 	}

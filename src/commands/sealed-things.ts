@@ -25,14 +25,14 @@ const DISABLED = 'Its signing secret was forgotten when the secret key was reset
  * @param isKeyOfDatabase whether stored answers were sealed with the key: they are not tried one by one
  */
 export async function* closedThings(
-	store: Pick<Readers, 'list' | 'hasSealedAnswers'>,
+	store: Pick<Readers, 'list' | 'hasSealedResponses'>,
 	box: SecretBox | null,
 	{ isKeyOfDatabase, now }: { isKeyOfDatabase: boolean; now: number },
 ): AsyncGenerator<ClosedThing> {
 	yield* closedWebhooks(store, box, now);
 	yield* closedTools(store, box);
 	yield* closedDeployments(store, box);
-	if (!isKeyOfDatabase && (await store.hasSealedAnswers())) {
+	if (!isKeyOfDatabase && (await store.hasSealedResponses())) {
 		yield {
 			kind: 'stored answers',
 			id: '',

@@ -53,7 +53,7 @@ async function forget(given: Invocation, settings: Settings): Promise<void> {
 }
 
 async function planOf(
-	store: Pick<Readers, 'get' | 'list' | 'hasSealedAnswers'>,
+	store: Pick<Readers, 'get' | 'list' | 'hasSealedResponses'>,
 	{ data_dir, secret_key }: Settings,
 ): Promise<Plan> {
 	const fits = 'key' in (await checkSecretKey(store, data_dir, secret_key));

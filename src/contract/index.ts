@@ -1,6 +1,5 @@
 export * from './access.ts';
 export * from './assistants.ts';
-export { pointerTo } from './complaints.ts';
 export * from './conversations.ts';
 export * from './deliveries.ts';
 export * from './deployments.ts';
@@ -16,9 +15,10 @@ export { outgoingEvents } from './outgoing-events.ts';
 export type * from './parse-messages.ts';
 export { asSingleLine, EMAIL_PATTERN, isSingleLine } from './patterns.ts';
 export { serverStateOperations } from './server-state.ts';
-export { HIDDEN, Nothing, type Page, PageOf } from './shapes.ts';
+export { EmptyObject, HIDDEN_SECRET, type Page, PageOf } from './shapes.ts';
 export * from './tools.ts';
 export { bodyValidator, queryValidator, type Validator } from './validate.ts';
+export { pointerTo } from './validation-details.ts';
 export * from './webhooks.ts';
 export * from './widget.ts';
 export type * from './worker-jobs.ts';

@@ -43,10 +43,14 @@ const answer = {
 };
 
 /** What the API shows of a message beyond what its visitor sees. */
-const unseen = { feedback_comment: null, model: 'builtin/extractive', usage: { input_tokens: 412, output_tokens: 12 } };
-const unseenOfQuestion = { feedback_comment: null, model: null, usage: null };
+const apiOnlyFields = {
+	feedback_comment: null,
+	model: 'builtin/extractive',
+	usage: { input_tokens: 412, output_tokens: 12 },
+};
+const apiOnlyFieldsOfQuestion = { feedback_comment: null, model: null, usage: null };
 
-export const messageExample = { ...answer, ...unseen };
-export const replyExample = { ...messageExample, user_message: { ...question, ...unseenOfQuestion } };
+export const messageExample = { ...answer, ...apiOnlyFields };
+export const replyExample = { ...messageExample, user_message: { ...question, ...apiOnlyFieldsOfQuestion } };
 export const widgetMessageExample = answer;
 export const widgetReplyExample = { ...answer, user_message: question };

@@ -53,7 +53,7 @@ export const MessageError = Type.Object({
 	message: Type.String({ examples: ['The model failed to answer.'] }),
 });
 
-const visible = {
+const visibleFields = {
 	id: Type.String(),
 	conversation_id: Type.String(),
 	role: OneOf(['user', 'assistant']),
@@ -69,7 +69,7 @@ const visible = {
 
 export const Message = Type.Object(
 	{
-		...visible,
+		...visibleFields,
 		feedback_comment: NullableText({ description: 'What the person who rated it said.' }),
 		model: NullableText(),
 		tool_calls: Type.Array(ToolCall),
@@ -89,7 +89,7 @@ export const WidgetToolCall = Type.Object({
 /** A message as visitors see it: without model, usage, and what tools were given and gave. */
 export const WidgetMessage = Type.Object(
 	{
-		...visible,
+		...visibleFields,
 		tool_calls: Type.Array(WidgetToolCall),
 	},
 	{ examples: [widgetMessageExample] },
@@ -100,7 +100,7 @@ export type WidgetMessage = Static<typeof WidgetMessage>;
 /** Where an order of messages is asked for: oldest first unless said otherwise. */
 export const MessageListQuery = PageQueryWith({});
 
-const send = {
+const sendFields = {
 	deployment_id: Id('The deployment whose assistant answers.'),
 	conversation_id: Type.Optional(Id('Continue this conversation; absent: start one.')),
 	content: SpokenText({ maxLength: 32_000, examples: ['How long is the warranty?'] }),
@@ -112,7 +112,7 @@ const send = {
 	),
 };
 
-export const SendMessage = Strict(send);
+export const SendMessage = Strict(sendFields);
 export type SendMessage = Static<typeof SendMessage>;
 
 export const Feedback = Strict({

@@ -1,4 +1,4 @@
-import type { ParsedChunk, ParsedDocument, ParseJob, WorkerAnswer } from './worker-jobs.ts';
+import type { ParsedChunk, ParsedDocument, ParseJob, WorkerResult } from './worker-jobs.ts';
 
 /** What the server sends to the process that parses, as JSON over its IPC channel. `start` comes first, and once. */
 export type ToParseHost =
@@ -23,7 +23,7 @@ export type FromParseHost =
 	/** A part of a document, in reading order. Parts keep each message short, so that reading them never blocks the server for long. */
 	| { type: 'chunks'; id: number; chunks: ParsedChunk[] }
 	/** The answer, without the chunks: those came before. */
-	| { type: 'answer'; id: number; answer: WorkerAnswer<ParsedDocument> }
+	| { type: 'answer'; id: number; answer: WorkerResult<ParsedDocument> }
 	/** The document was given up: it has taken the processor time that one may take. */
 	| { type: 'overtime'; id: number }
 	/** The job threw. */

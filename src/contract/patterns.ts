@@ -12,34 +12,34 @@ export function sentenceOfPattern(source: string): string {
 }
 
 /** The control characters of Unicode (Cc: C0, DEL, C1), and the two separators that break lines. */
-const NOT_IN_A_LINE = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
+const LINE_CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
 /** The control characters, but for the tab, the line feed, and the carriage return that Windows puts before it. */
-const NOT_IN_LINES = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
+const MULTILINE_CONTROLS = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
 
 /**
  * Leading white space, a character that is none, and anything allowed. The first two classes share no character, so a match
  * takes time in proportion to the text, also where it fails.
  */
-const withVisible = (excluded: string) => `^[^\\S${excluded}]*[^\\s${excluded}][^${excluded}]*$`;
+const withVisibleCharacter = (excluded: string) => `^[^\\S${excluded}]*[^\\s${excluded}][^${excluded}]*$`;
 
 /** One line that shows something. */
 export const SINGLE_LINE = pattern(
-	withVisible(NOT_IN_A_LINE),
+	withVisibleCharacter(LINE_CONTROLS),
 	'must have a visible character, and no line breaks, tabs or other control characters',
 );
 /** One line, which may be empty. */
 export const SINGLE_LINE_OR_EMPTY = pattern(
-	`^[^${NOT_IN_A_LINE}]*$`,
+	`^[^${LINE_CONTROLS}]*$`,
 	'must not have line breaks, tabs or other control characters',
 );
 /** Lines that show something. */
 export const MULTILINE = pattern(
-	withVisible(NOT_IN_LINES),
+	withVisibleCharacter(MULTILINE_CONTROLS),
 	'must have a visible character, and no control characters except tabs and line breaks',
 );
 /** Lines, which may be empty. */
 export const MULTILINE_OR_EMPTY = pattern(
-	`^[^${NOT_IN_LINES}]*$`,
+	`^[^${MULTILINE_CONTROLS}]*$`,
 	'must not have control characters except tabs and line breaks',
 );
 /** Any text that shows something. */

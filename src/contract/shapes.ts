@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 
 /** What a stored secret reads back as; sent back, it leaves the secret as it is. */
-export const HIDDEN = '***';
+export const HIDDEN_SECRET = '***';
 
 /** An object that refuses unknown members: what clients send. */
 export function Strict<P extends TProperties>(
@@ -17,7 +17,7 @@ export function AnyObject(options: { description?: string; examples?: unknown[] 
 }
 
 /** What operations take that take nothing. */
-export const Nothing = Strict({});
+export const EmptyObject = Strict({});
 
 /** The members of an object, each optional: the shape of a JSON merge patch (RFC 7396). */
 export function Patch<P extends TProperties>(properties: P, options: { description?: string } = {}) {

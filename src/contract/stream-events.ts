@@ -48,10 +48,10 @@ function eventsOf(message: TSchema, toolCall: TSchema): Record<StreamEventName |
 type ToolEventName = 'tool.started' | 'tool.completed';
 
 const names: readonly StreamEventName[] = STREAM_EVENTS;
-const pick = (events: Record<string, TObject>): Record<string, TObject> =>
+const orderedEvents = (events: Record<string, TObject>): Record<string, TObject> =>
 	Object.fromEntries(names.map((name) => [name, events[name] as TObject]));
 
 /** The `data` of each event of a conversation's stream, by the event's name. */
-export const streamEventSchemas = pick(eventsOf(Message, ToolCall));
+export const streamEventSchemas = orderedEvents(eventsOf(Message, ToolCall));
 /** The same as visitors get them. */
-export const widgetStreamEventSchemas = pick(eventsOf(WidgetMessage, WidgetToolCall));
+export const widgetStreamEventSchemas = orderedEvents(eventsOf(WidgetMessage, WidgetToolCall));

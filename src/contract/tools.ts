@@ -50,15 +50,15 @@ const timeout_ms = Type.Integer({
 });
 
 /** Members of any name; `Type.Record` would let names with a line break through unchecked. */
-function Members<T>(value: TSchema, options: { description: string; examples: unknown[] }) {
+function StringMap<T>(value: TSchema, options: { description: string; examples: unknown[] }) {
 	return Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: value, maxProperties: 50, ...options });
 }
 
-const headers = Members<string>(Type.String({ maxLength: 4096 }), {
+const headers = StringMap<string>(Type.String({ maxLength: 4096 }), {
 	description: `Sent with every call. \`{placeholders}\` that are parameters are filled in; a header whose argument is not given is left out. Values whose name speaks of a secret (it holds \`auth\`, \`cookie\`, \`credential\`, \`key\`, \`passw\`, \`secret\`, \`session\`, \`signature\` or \`token\`, other than in \`author\` and \`idempotency-key\`) are secret, sent as they are, and refused where they hold a placeholder that is a parameter. Other methods than GET are sent with an \`Idempotency-Key\` of the call's own unless the tool sets that header. ${WRITE_ONLY}`,
 	examples: [{ Accept: 'application/json' }],
 });
-const query = Members<string | number | boolean>(
+const query = StringMap<string | number | boolean>(
 	Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], maxLength: 4096 }),
 	{
 		description:
@@ -175,11 +175,11 @@ export const Tool = Type.Object({
 });
 export type Tool = Static<typeof Tool>;
 
-const create = <P extends TProperties>(of: P) => Strict({ name, description: Type.Optional(description), ...of });
+const toolCreate = <P extends TProperties>(of: P) => Strict({ name, description: Type.Optional(description), ...of });
 
 export const ToolCreate = Variants('type', [
-	create({ type: Type.Literal('api'), config: ApiToolConfigInput }),
-	create({ type: Type.Literal('mcp'), config: McpToolConfigInput }),
+	toolCreate({ type: Type.Literal('api'), config: ApiToolConfigInput }),
+	toolCreate({ type: Type.Literal('mcp'), config: McpToolConfigInput }),
 ]);
 export type ToolCreate = Static<typeof ToolCreate>;
 

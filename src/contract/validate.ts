@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 import { AppError } from '../base/index.ts';
-import { detailsOf, type Source, sentenceOf } from './complaints.ts';
+import { detailsOf, messageOfDetail, type Source } from './validation-details.ts';
 
 const options = {
 	strict: true,
@@ -15,12 +15,12 @@ const options = {
 } as const;
 
 /** Complaints that one answer lists. */
-const MOST_DETAILS = 20;
+const MAX_DETAILS = 20;
 /** For a value with more members and items than this only the first fault is reported: each may have several, and all would be held in memory. */
-const MOST_NODES = 2_000;
+const MAX_NODES = 2_000;
 
-const FIRST_SHOWN = Date.parse('0000-01-01T00:00:00.000Z');
-const LAST_SHOWN = Date.parse('9999-12-31T23:59:59.999Z');
+const MIN_TIMESTAMP = Date.parse('0000-01-01T00:00:00.000Z');
+const MAX_TIMESTAMP = Date.parse('9999-12-31T23:59:59.999Z');
 const dateTime = addFormats.default.get('date-time') as { validate(text: string): boolean };
 
 /** Compilers of one kind of values: one whose validators stop at the first fault, and one whose validators look for all. */
@@ -40,7 +40,7 @@ function compilers(coerceTypes: boolean): Compilers {
 	const [first, all] = [false, true].map((allErrors) => {
 		const ajv = new Ajv({ ...options, coerceTypes, allErrors });
 		// RFC 3339 has leap seconds, which no Date can hold.
-		ajv.addFormat('date-time', (text) => dateTime.validate(text) && isShown(Date.parse(text)));
+		ajv.addFormat('date-time', (text) => dateTime.validate(text) && isRepresentable(Date.parse(text)));
 		ajv.addFormat('binary', true);
 		return ajv;
 	}) as [Ajv, Ajv];
@@ -48,8 +48,8 @@ function compilers(coerceTypes: boolean): Compilers {
 }
 
 /** Whether a moment can be shown with a year of four digits; NaN is none. */
-function isShown(at: number): boolean {
-	return at >= FIRST_SHOWN && at <= LAST_SHOWN;
+function isRepresentable(at: number): boolean {
+	return at >= MIN_TIMESTAMP && at <= MAX_TIMESTAMP;
 }
 
 /** Checks a value and gives it its type, or throws `invalid_request` with the places and the reasons. */
@@ -84,23 +84,23 @@ function validator<T>(schema: TSchema, source: Source, at: string): Validator<T>
 			checkAll ??= all.compile(schema);
 			if (!checkAll(value)) errors = checkAll.errors;
 		}
-		const details = detailsOf(errors ?? [], source, at, MOST_DETAILS);
-		const [told] = details;
-		throw new AppError('invalid_request', told && sentenceOf(told, source), { details });
+		const details = detailsOf(errors ?? [], source, at, MAX_DETAILS);
+		const [firstDetail] = details;
+		throw new AppError('invalid_request', firstDetail && messageOfDetail(firstDetail, source), { details });
 	};
 }
 
 /** Whether a value has more members and items than are looked through for all their faults. */
 function isLarge(value: unknown): boolean {
 	let nodes = 0;
-	const waiting: unknown[] = [value];
-	while (waiting.length > 0) {
-		const next = waiting.pop();
+	const queue: unknown[] = [value];
+	while (queue.length > 0) {
+		const next = queue.pop();
 		if (typeof next !== 'object' || next === null) continue;
 		const members = Array.isArray(next) ? next : Object.values(next);
 		nodes += members.length;
-		if (nodes > MOST_NODES) return true;
-		for (const member of members) waiting.push(member);
+		if (nodes > MAX_NODES) return true;
+		for (const member of members) queue.push(member);
 	}
 	return false;
 }

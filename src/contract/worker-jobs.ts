@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../base/index.ts';
 
 /** What workers answer: a result, or an error as a value, because error classes do not survive the way between threads. */
-export type WorkerAnswer<T> = { ok: true; value: T } | { ok: false; error: { code: ErrorCode; message: string } };
+export type WorkerResult<T> = { ok: true; value: T } | { ok: false; error: { code: ErrorCode; message: string } };
 
 /** The formats that documents come in. */
 export type DocumentFormat = 'pdf' | 'docx' | 'html' | 'md' | 'txt';
@@ -61,7 +61,7 @@ export interface TrainJob {
 	/** The generation whose stored chunks to train on; null for a knowledge base that has none yet. */
 	generation: string | null;
 	/** A stored document that is left out: the new chunks replace its own. */
-	except?: string;
+	exceptDocumentId?: string;
 	/** Chunks that are not stored yet. */
 	chunks: Array<Pick<ParsedChunk, 'title_terms' | 'body_terms'>>;
 }
@@ -89,13 +89,13 @@ export interface TrainResult {
 }
 
 /** Hold the arguments of a tool's call against the schema of its parameters. */
-export interface CheckJob {
+export interface ArgumentCheckJob {
 	/** JSON Schema of an object. */
 	schema: Record<string, unknown>;
 	args: Record<string, unknown>;
 }
 
-export type CheckResult =
+export type ArgumentCheckResult =
 	| { verdict: 'fits' }
 	/** `complaint`: what is wrong, as the end of a sentence about "they". */
 	| { verdict: 'misfits'; complaint: string }

@@ -1,6 +1,6 @@
 import { AppError, applyMergePatch, mergedFields } from '../base/index.ts';
 import type { ConversationPatch } from '../contract/index.ts';
-import { type Commit, type ConversationRecord, requireVersion, versionOf } from '../store/index.ts';
+import { type Commit, type ConversationRecord, expectVersion, requireVersion } from '../store/index.ts';
 import { workspaceEvent } from './conversation-events.ts';
 import { erasing } from './erasure.ts';
 import { requireMetadata } from './metadata.ts';
@@ -40,7 +40,7 @@ export function changeConversation(
 	const conversation = { ...record, ...set, version: record.version + 1 };
 	const told = (type: string) => workspaceEvent(conversation, type, presentConversation(conversation), now);
 	const commit: Commit = {
-		expect: [versionOf('conversations', record)],
+		expect: [expectVersion('conversations', record)],
 		write: [{ op: 'patch', kind: 'conversations', id: record.id, set }],
 		events: [told('conversation.updated'), ...(closes ? [told('conversation.closed')] : [])],
 	};
@@ -54,5 +54,5 @@ export function eraseConversation(
 ): Commit {
 	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
 	requireVersion(record, versions);
-	return { expect: [versionOf('conversations', record)], write: [erasing(record.id)] };
+	return { expect: [expectVersion('conversations', record)], write: [erasing(record.id)] };
 }

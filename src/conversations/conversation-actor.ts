@@ -1,12 +1,12 @@
-import { type Actor, MailboxFull, type SelfRef } from '../actors/index.ts';
+import { type Actor, MailboxFullError, type SelfRef } from '../actors/index.ts';
 import { AppError, type Clock, type Deferred, deferred, messageOf } from '../base/index.ts';
 import type { ToolCall } from '../contract/index.ts';
 import type { Outbox } from '../outbox/index.ts';
 import {
-	AnsweredBefore,
 	type Commit,
 	type CommitOutcome,
 	type ConversationRecord,
+	IdempotentReplayError,
 	type MessageRecord,
 	type Store,
 } from '../store/index.ts';
@@ -66,7 +66,7 @@ export interface SentMessage {
 
 export interface ConversationDependencies extends ReplyDependencies {
 	store: Store;
-	outbox: Pick<Outbox, 'grow' | 'close'>;
+	outbox: Pick<Outbox, 'appendText' | 'close'>;
 	clock: Clock;
 	/** Milliseconds that a reply may take. */
 	replyMs: number;
@@ -111,7 +111,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (unfinished) self.tell({ type: 'resume' });
 	}
 
-	takesUserMessages(): boolean {
+	acceptsUserMessages(): boolean {
 		return this.#turn === null;
 	}
 
@@ -119,7 +119,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		return this.#turn === null;
 	}
 
-	isOver(): boolean {
+	isFinished(): boolean {
 		return this.#record === null;
 	}
 
@@ -130,7 +130,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	handle(message: ConversationMessage): ConversationAnswer | Promise<ConversationAnswer> {
 		switch (message.type) {
 			case 'text':
-				if (this.#writes(message.replyId)) this.#deps.outbox.grow((this.#turn as Turn).conversation.id, message.text);
+				if (this.#writes(message.replyId))
+					this.#deps.outbox.appendText((this.#turn as Turn).conversation.id, message.text);
 				return DONE;
 			case 'round':
 				return this.#writes(message.replyId) ? this.#beginRound(message.round) : DONE;
@@ -339,7 +340,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const deadline = setTimeout(() => abort.abort(late), this.#deps.replyMs);
 		const reports = new ReportQueue<ConversationMessage>(
 			(message) => this.#report(message),
-			() => this.#self.room(),
+			() => this.#self.waitForCapacity(),
 		);
 		const progress = progressFrom(turn.rounds);
 		this.#progress = progress;
@@ -382,7 +383,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 			this.#self.tell(message);
 			return true;
 		} catch (error) {
-			if (error instanceof MailboxFull) return false;
+			if (error instanceof MailboxFullError) return false;
 			throw error;
 		}
 	}
@@ -402,7 +403,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 /** Anything but success means that our memory is out of date: the error discards this actor, and the store is read anew. */
 function committed(result: CommitOutcome): Extract<CommitOutcome, { outcome: 'committed' }> {
-	if (result.outcome === 'replay') throw new AnsweredBefore(result);
+	if (result.outcome === 'replay') throw new IdempotentReplayError(result);
 	if (result.outcome !== 'committed') throw new Error(`The conversation's change was refused (${result.outcome}).`);
 	return result;
 }

@@ -1,15 +1,21 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
 import { AppError, messageOf, newId, ThrottledLog } from '../base/index.ts';
 import type { EndUser, Feedback } from '../contract/index.ts';
-import { formatPosition, type Outbox, parsePosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
+import {
+	formatPosition,
+	type Outbox,
+	type PositionedUpdate,
+	parsePosition,
+	type StreamPosition,
+} from '../outbox/index.ts';
 import {
 	type Commit,
 	type ConversationRecord,
 	type DeploymentRecord,
 	decideAndCommit,
+	expectVersion,
 	type IdempotencyRecord,
 	type MessageRecord,
-	versionOf,
 } from '../store/index.ts';
 import type { ConversationChange } from './change.ts';
 import {
@@ -83,7 +89,7 @@ const RESUME_MS = 1_000;
 export class Conversations implements AsyncDisposable {
 	readonly #deps: ConversationsOptions;
 	readonly #actors: ActorSystem<ConversationMessage, ConversationAnswer>;
-	readonly #transport: Transport<ConversationMessage, ConversationAnswer, StreamItem>;
+	readonly #transport: Transport<ConversationMessage, ConversationAnswer, PositionedUpdate>;
 	readonly #encoder: EventEncoder;
 
 	constructor(deps: ConversationsOptions) {
@@ -95,14 +101,14 @@ export class Conversations implements AsyncDisposable {
 				const record = await deps.store.get('conversations', id);
 				return new ConversationActor(parts, self, record ?? null, record ? await this.#unfinished(record) : null);
 			},
-			report: (id, thrown) => this.#recover(id, thrown),
+			reportFailure: (id, thrown) => this.#recover(id, thrown),
 			maxResident: MAX_RESIDENT,
 			idleMs: IDLE_MS,
 			mailboxLimit: WAITING,
-			full: () => new AppError('conversation_busy', undefined, { retry_after: 5 }),
+			mailboxFullError: () => new AppError('conversation_busy', undefined, { retry_after: 5 }),
 		});
 		this.#transport = new LocalTransport(this.#actors, (id, after, signal) =>
-			deps.outbox.follow(id, { after: after === undefined ? null : parsePosition(after), signal }),
+			deps.outbox.subscribe(id, { after: after === undefined ? null : parsePosition(after), signal }),
 		);
 	}
 
@@ -178,7 +184,7 @@ export class Conversations implements AsyncDisposable {
 		conversationId: string,
 		options: { after: StreamPosition | null; signal: AbortSignal; audience: Audience },
 	): AsyncGenerator<ConversationEvent, void, undefined> {
-		requireRoomForStream(this.#deps.outbox.followers(conversationId));
+		requireRoomForStream(this.#deps.outbox.subscriberCount(conversationId));
 		return streamConversation(this.#transport, this.#encoder, conversationId, { until: null, ...options });
 	}
 
@@ -242,9 +248,9 @@ export class Conversations implements AsyncDisposable {
 			const reply = ids.reply_id === null ? undefined : await store.get('messages', ids.reply_id);
 			if (!question || !reply) throw new AppError('not_found', 'The conversation was erased.');
 			if (reply.status === 'completed' || reply.status === 'stopped') {
-				return { question, ended: reply, closing: (await store.closingEvent(ids.conversation_id, reply.id)) ?? 0 };
+				return { question, ended: reply, closing: (await store.closingEventSeq(ids.conversation_id, reply.id)) ?? 0 };
 			}
-			requireRoomForRepeat(this.#deps.outbox.followers(ids.conversation_id));
+			requireRoomForRepeat(this.#deps.outbox.subscriberCount(ids.conversation_id));
 			const answer = await this.#transport.ask(
 				ids.conversation_id,
 				reply.status === 'failed'
@@ -328,7 +334,7 @@ export class Conversations implements AsyncDisposable {
 			const set = { feedback: rating, feedback_comment: rating === null ? null : said };
 			const rated = { ...message, ...set, version: message.version + 1 };
 			const commit: Commit = {
-				expect: [versionOf('messages', message)],
+				expect: [expectVersion('messages', message)],
 				write: [{ op: 'patch', kind: 'messages', id: message.id, set }],
 				idempotency: receipt?.(rated),
 			};

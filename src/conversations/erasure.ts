@@ -14,8 +14,8 @@ export function erasing(id: string): Write {
  * takes that up goes on.
  * @throws AppError `unavailable`
  */
-export async function eraseRemains(store: Pick<Store, 'commit' | 'hasRemains'>, id: string): Promise<void> {
-	while (await store.hasRemains(id)) {
+export async function eraseRemains(store: Pick<Store, 'commit' | 'hasUnerasedRows'>, id: string): Promise<void> {
+	while (await store.hasUnerasedRows(id)) {
 		const { outcome } = await store.commit({ write: [erasing(id)] });
 		if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
 	}

@@ -1,6 +1,6 @@
 import { encodeServerSentEvent, LruCache } from '../base/index.ts';
 import type { StreamEventName } from '../contract/index.ts';
-import { type Delta, formatPosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
+import { type Delta, formatPosition, type PositionedUpdate, type StreamPosition } from '../outbox/index.ts';
 import type { MessageRecord, Store } from '../store/index.ts';
 import { type Audience, presentCallFor, presentFor } from './present.ts';
 
@@ -17,8 +17,8 @@ export interface ConversationEvent {
 
 /** Null: the message was erased. `finished`: a reply that has ended replays as its closing event alone. */
 type Encoded = ConversationEvent | 'finished' | null;
-type EventItem = Extract<StreamItem, { kind: 'event' }>;
-type DeltaItem = Extract<StreamItem, { kind: 'delta' }>;
+type EventItem = Extract<PositionedUpdate, { kind: 'event' }>;
+type DeltaItem = Extract<PositionedUpdate, { kind: 'delta' }>;
 
 /** For how long an encoded event is shared (ms). Later followers get the message as it is by then. */
 const SHARED_MS = 1_000;

@@ -1,4 +1,4 @@
-import { type Commit, type ConversationRecord, versionOf, type WorkspaceRecord } from '../store/index.ts';
+import { type Commit, type ConversationRecord, expectVersion, type WorkspaceRecord } from '../store/index.ts';
 import { erasing } from './erasure.ts';
 
 /** What a workspace keeps no longer: conversations in which nothing was said since a time. */
@@ -16,7 +16,7 @@ export interface Expiry {
 export function expireConversation(record: ConversationRecord, { workspace, before }: Expiry): Commit | null {
 	if (record.workspace_id !== workspace.id || (record.last_message_at ?? record.created_at) >= before) return null;
 	return {
-		expect: [versionOf('workspaces', workspace), versionOf('conversations', record)],
+		expect: [expectVersion('workspaces', workspace), expectVersion('conversations', record)],
 		write: [erasing(record.id)],
 	};
 }

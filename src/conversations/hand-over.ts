@@ -3,10 +3,10 @@ import type { Conversation, Message } from '../contract/index.ts';
 import {
 	type Commit,
 	type ConversationRecord,
+	expectVersion,
 	type IdempotencyRecord,
 	type MessageRecord,
 	requireVersion,
-	versionOf,
 } from '../store/index.ts';
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
 import { presentConversation, presentMessage } from './present.ts';
@@ -50,7 +50,7 @@ export function handOver(
 	const ended = running && to === 'human' ? endTurn(running.turn, running.outcome, now) : null;
 	const before = ended?.conversation ?? record;
 	const conversation = { ...before, ...set, version: before.version + 1 };
-	const { expect = [versionOf('conversations', record)], write = [], events = [] } = ended?.commit ?? {};
+	const { expect = [expectVersion('conversations', record)], write = [], events = [] } = ended?.commit ?? {};
 	const commit: Commit = {
 		expect,
 		write: [...write, { op: 'patch', kind: 'conversations', id: record.id, set }],
@@ -84,7 +84,7 @@ export function agentMessage(
 	const set = { message_count: record.message_count + 1, last_message_at: now, updated_at: now };
 	const conversation = { ...record, ...set, version: record.version + 1 };
 	const commit: Commit = {
-		expect: [versionOf('conversations', record)],
+		expect: [expectVersion('conversations', record)],
 		write: [
 			{ op: 'patch', kind: 'conversations', id: record.id, set },
 			{ op: 'insert', kind: 'messages', record: message },

@@ -1,5 +1,11 @@
 import type { ToolCall } from '../contract/index.ts';
-import { type Commit, type ConversationRecord, type MessageRecord, type NewEvent, versionOf } from '../store/index.ts';
+import {
+	type Commit,
+	type ConversationRecord,
+	expectVersion,
+	type MessageRecord,
+	type NewEvent,
+} from '../store/index.ts';
 import { callEvent, streamEvent } from './conversation-events.ts';
 import { callsOf, cutOff, patchCall, type ReplyRound } from './reply-rounds.ts';
 import type { Turn } from './turn.ts';
@@ -49,7 +55,7 @@ function begunAnew(
 		call.status === 'running' ? [patchCall(reply.id, at + 1, cutOff(call))] : [],
 	);
 	const commit: Commit = {
-		expect: [versionOf('messages', reply)],
+		expect: [expectVersion('messages', reply)],
 		write: [{ op: 'patch', kind: 'messages', id: reply.id, set }, ...stopped],
 		events: [
 			streamEvent(conversation, 'message.reset', { message_id: reply.id, text: 'opens' }, now),

@@ -1,11 +1,11 @@
 import { type ClockJumpDetector, type Log, messageOf, PeriodicTask, sleep } from '../base/index.ts';
-import { type IdleConversation, type Position, REMAINS, type Store } from '../store/index.ts';
+import { CONVERSATION_ERASURE_JOB, type IdleConversation, type ListPosition, type Store } from '../store/index.ts';
 import type { Conversations } from './conversations.ts';
 import { eraseRemains } from './erasure.ts';
 import type { Expiry } from './expiry.ts';
 
 export interface RetentionOptions {
-	store: Pick<Store, 'commit' | 'get' | 'hasRemains' | 'idleConversations' | 'jobs' | 'list'>;
+	store: Pick<Store, 'commit' | 'get' | 'hasUnerasedRows' | 'idleConversations' | 'jobs' | 'list'>;
 	conversations: Pick<Conversations, 'expire'>;
 	watch: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
@@ -69,7 +69,7 @@ export class Retention implements AsyncDisposable {
 
 	async #look(signal: AbortSignal): Promise<void> {
 		await this.#eraseRemains(signal);
-		let after: Position | undefined;
+		let after: ListPosition | undefined;
 		while (!signal.aborted) {
 			const page = await this.#store.list('workspaces', { where: {}, order: 'asc', after, limit: PAGE });
 			for (const { id, retention_days } of page) {
@@ -90,7 +90,7 @@ export class Retention implements AsyncDisposable {
 
 	/** Of conversations that a process before this one had begun to erase, or this one could not finish. */
 	async #eraseRemains(signal: AbortSignal): Promise<void> {
-		const jobs = await this.#store.jobs.claim(REMAINS, BATCH, LEASE_MS);
+		const jobs = await this.#store.jobs.claim(CONVERSATION_ERASURE_JOB, BATCH, LEASE_MS);
 		for (const { ref } of jobs) {
 			if (signal.aborted) return;
 			await eraseRemains(this.#store, ref);
@@ -98,7 +98,7 @@ export class Retention implements AsyncDisposable {
 	}
 
 	async #expireIdle(workspaceId: string, signal: AbortSignal): Promise<void> {
-		let after: Position | undefined;
+		let after: ListPosition | undefined;
 		while (!signal.aborted) {
 			// Before each batch anew: somebody may have changed their mind.
 			const workspace = await this.#store.get('workspaces', workspaceId);

@@ -1,5 +1,5 @@
 import type { ToolCall } from '../contract/index.ts';
-import { type Commit, versionOf } from '../store/index.ts';
+import { type Commit, expectVersion } from '../store/index.ts';
 import { callEvent, workspaceEvent } from './conversation-events.ts';
 import { callsOf, insertRound, patchCall, type ReplyRound } from './reply-rounds.ts';
 import type { Turn } from './turn.ts';
@@ -8,7 +8,7 @@ import type { Turn } from './turn.ts';
 export function beginRound(turn: Turn, round: ReplyRound, now: number): { commit: Commit; turn: Turn } {
 	const { conversation, reply, rounds } = turn;
 	const commit: Commit = {
-		expect: [versionOf('messages', reply)],
+		expect: [expectVersion('messages', reply)],
 		write: insertRound(reply.id, rounds, round, now),
 		events: round.calls.map((call) => callEvent(conversation, reply.id, call, now)),
 	};
@@ -32,7 +32,7 @@ export function endCall(turn: Turn, call: ToolCall, now: number): { commit: Comm
 		events.push(workspaceEvent(conversation, 'tool.execution_failed', failure, now));
 	}
 	const commit: Commit = {
-		expect: [versionOf('messages', reply)],
+		expect: [expectVersion('messages', reply)],
 		write: [patchCall(reply.id, place + 1, call)],
 		events,
 	};

@@ -1,5 +1,5 @@
 import type { Transport } from '../actors/index.ts';
-import { formatPosition, type StreamItem, type StreamPosition } from '../outbox/index.ts';
+import { formatPosition, type PositionedUpdate, type StreamPosition } from '../outbox/index.ts';
 import type { MessageRecord } from '../store/index.ts';
 import { type ConversationEvent, conversationEvent, type EventEncoder, questionEvent } from './event-encoder.ts';
 import { type Audience, presentFor } from './present.ts';
@@ -15,7 +15,7 @@ export interface StreamOptions {
 
 /** A conversation's events from a position on, shaped for their reader. */
 export async function* streamConversation(
-	transport: Pick<Transport<never, never, StreamItem>, 'subscribe'>,
+	transport: Pick<Transport<never, never, PositionedUpdate>, 'subscribe'>,
 	encoder: EventEncoder,
 	conversationId: string,
 	{ after, signal, audience, until }: StreamOptions,

@@ -2,9 +2,9 @@ import { newId } from '../base/index.ts';
 import {
 	type Commit,
 	type ConversationRecord,
+	expectVersion,
 	type IdempotencyRecord,
 	type MessageRecord,
-	versionOf,
 } from '../store/index.ts';
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
 import { presentConversation, presentMessage } from './present.ts';
@@ -100,7 +100,7 @@ export function noteMessage(
 	const set = { message_count: conversation.message_count + 1, last_message_at: now, updated_at: now };
 	const next = { ...conversation, ...set, version: conversation.version + 1 };
 	const commit: Commit = {
-		expect: [versionOf('conversations', conversation)],
+		expect: [expectVersion('conversations', conversation)],
 		write: [
 			{ op: 'patch', kind: 'conversations', id: conversation.id, set },
 			{ op: 'insert', kind: 'messages', record: noted },

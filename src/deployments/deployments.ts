@@ -1,6 +1,6 @@
 import { ActorSystem } from '../actors/index.ts';
 import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } from '../base/index.ts';
-import { type Deployment, type DeploymentCreate, type DeploymentPatch, HIDDEN } from '../contract/index.ts';
+import { type Deployment, type DeploymentCreate, type DeploymentPatch, HIDDEN_SECRET } from '../contract/index.ts';
 import { type DeploymentRecord, decideAndCommit, type IdempotencyRecord, type Store } from '../store/index.ts';
 import { createAllowlist } from './allowlist.ts';
 import { appearanceOf, featuresOf } from './appearance.ts';
@@ -33,7 +33,7 @@ export function presentDeployment(record: DeploymentRecord): Deployment {
 		appearance: appearanceOf(record),
 		features: featuresOf(record),
 		rate_limit: record.rate_limit,
-		jwt: record.jwt && { ...record.jwt, secret: record.jwt.secret === null ? null : HIDDEN },
+		jwt: record.jwt && { ...record.jwt, secret: record.jwt.secret === null ? null : HIDDEN_SECRET },
 		status: record.status,
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
@@ -59,7 +59,7 @@ export class Deployments implements AsyncDisposable {
 		this.#streams = new OpenStreams({ clock, log });
 		this.#actors = new ActorSystem({
 			load: (id) => this.#load(id),
-			report: (id, thrown) => log.error({ deployment: id, error: messageOf(thrown) }, 'deployment actor failed'),
+			reportFailure: (id, thrown) => log.error({ deployment: id, error: messageOf(thrown) }, 'deployment actor failed'),
 			maxResident: MAX_RESIDENT,
 			idleMs: IDLE_MS,
 		});
@@ -159,7 +159,7 @@ export class Deployments implements AsyncDisposable {
 	}
 
 	#peek(id: string): DeploymentActor | undefined {
-		return this.#actors.peek(id) as DeploymentActor | undefined;
+		return this.#actors.activeActor(id) as DeploymentActor | undefined;
 	}
 
 	/** Loads a deployment; however many visitors come while it sleeps, they share one message to it. */

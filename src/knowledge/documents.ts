@@ -4,12 +4,12 @@ import {
 	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
+	expectVersion,
 	type IdempotencyRecord,
 	type IncomingBlob,
 	type KnowledgeBaseRecord,
 	requireVersion,
 	type Store,
-	versionOf,
 } from '../store/index.ts';
 import { inPages } from './pages.ts';
 import { isPending, recount, removeFromIndex, shareOf } from './status.ts';
@@ -94,7 +94,7 @@ export class Documents {
 		const draft = { ...newRecord(knowledgeBase, document), blob: blob.hash, size_bytes: blob.size };
 		try {
 			return await this.#store.blobs.exclusive(blob.hash, async () => {
-				await blob.keep();
+				await blob.persist();
 				return this.#add(knowledgeBase, draft, receipt);
 			});
 		} catch (error) {
@@ -119,7 +119,7 @@ export class Documents {
 			const { pending, failed } = shareOf(document);
 			const counts = recount(knowledgeBase, { total: -1, pending: -pending, failed: -failed }, this.#clock.now());
 			const commit: Commit = {
-				expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
+				expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 				write: [
 					counts.write,
 					{ op: 'remove', kind: 'documents', id: document.id },
@@ -152,7 +152,7 @@ export class Documents {
 			};
 			const counts = recount(knowledgeBase, { pending: 1, failed: -shareOf(document).failed }, now);
 			const commit: Commit = {
-				expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
+				expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 				write: [counts.write, { op: 'patch', kind: 'documents', id: document.id, set }],
 				events: counts.events,
 				jobs: [ingestJob(document.id, knowledgeBaseId)],
@@ -195,7 +195,7 @@ export class Documents {
 	/** Deletes bytes that no document refers to any more. */
 	async removeUnusedBlob(hash: string): Promise<void> {
 		await this.#store.blobs.exclusive(hash, async () => {
-			if (!(await this.#store.blobInUse(hash))) await this.#store.blobs.remove(hash);
+			if (!(await this.#store.isBlobInUse(hash))) await this.#store.blobs.remove(hash);
 		});
 	}
 
@@ -212,7 +212,7 @@ export class Documents {
 			const counts = recount(knowledgeBase, { total: 1, pending: 1 }, now);
 			return {
 				commit: {
-					expect: [versionOf('knowledge_bases', knowledgeBase)],
+					expect: [expectVersion('knowledge_bases', knowledgeBase)],
 					write: [{ op: 'insert', kind: 'documents', record: added }, counts.write],
 					events: counts.events,
 					jobs: [ingestJob(added.id, knowledgeBase.id)],

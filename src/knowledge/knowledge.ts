@@ -2,7 +2,7 @@ import { type Clock, KeyedLock, type Log, messageOf, Semaphore } from '../base/i
 import type { SearchJob, SearchResult, SearchSettings } from '../contract/index.ts';
 import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
-import type { Pool } from '../pool/index.ts';
+import type { WorkerPool } from '../pool/index.ts';
 import type { IdempotencyRecord, KnowledgeBaseRecord, Store } from '../store/index.ts';
 import { Documents, INGEST } from './documents.ts';
 import { KnownModels, PaidVectors, QuestionVectors } from './embedding/index.ts';
@@ -15,7 +15,7 @@ import { Training } from './training/training.ts';
 
 export interface KnowledgeDependencies {
 	store: Store & { databaseFile: string };
-	pool: Pool;
+	pool: WorkerPool;
 	network: Network;
 	/** The built-in one alone where absent. */
 	embedders?: Embedders;
@@ -47,7 +47,7 @@ export interface SearchOptions {
 export class Knowledge implements AsyncDisposable {
 	readonly documents: Documents;
 	readonly #store: KnowledgeDependencies['store'];
-	readonly #pool: Pool;
+	readonly #pool: WorkerPool;
 	readonly #rebuilds: RebuildRequests;
 	readonly #jobs: JobLoop;
 	readonly #log: Log;

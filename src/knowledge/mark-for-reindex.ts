@@ -1,4 +1,4 @@
-import { decideAndCommit, type KnowledgeBaseRecord, type Store, versionOf } from '../store/index.ts';
+import { decideAndCommit, expectVersion, type KnowledgeBaseRecord, type Store } from '../store/index.ts';
 import { inPages } from './pages.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function markForReindex(store: Store, configured: string): Promise<
 			if (!now) return { commit: null, result: undefined };
 			const set = { reindex_reason: reasonOf(now, configured) };
 			const write = { op: 'patch', kind: 'knowledge_bases', id, set } as const;
-			return { commit: { expect: [versionOf('knowledge_bases', now)], write: [write] }, result: undefined };
+			return { commit: { expect: [expectVersion('knowledge_bases', now)], write: [write] }, result: undefined };
 		});
 	}
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Position } from '../store/index.ts';
+import type { ListPosition } from '../store/index.ts';
 
 /** Rows read at once. */
 const PAGE = 500;
@@ -9,10 +9,10 @@ const PAGE = 500;
  * documents does not keep others waiting.
  */
 export async function* inPages<T>(
-	read: (after: Position | undefined, limit: number) => Promise<T[]>,
+	read: (after: ListPosition | undefined, limit: number) => Promise<T[]>,
 	placed: (item: T) => { id: string; created_at: number },
 ): AsyncGenerator<T> {
-	let after: Position | undefined;
+	let after: ListPosition | undefined;
 	for (;;) {
 		const page = await read(after, PAGE);
 		yield* page;

@@ -3,9 +3,9 @@ import type { IndexingStatus, KnowledgeBase } from '../contract/index.ts';
 import {
 	type Commit,
 	type DocumentRecord,
+	expectVersion,
 	type KnowledgeBaseRecord,
 	type NewEvent,
-	versionOf,
 	type Write,
 } from '../store/index.ts';
 
@@ -132,7 +132,7 @@ export function problemOf(
 		return { expect: [], write: [] };
 	}
 	return {
-		expect: [versionOf('knowledge_bases', record)],
+		expect: [expectVersion('knowledge_bases', record)],
 		write: [{ op: 'patch', kind: 'knowledge_bases', id, set: { problem } }],
 	};
 }

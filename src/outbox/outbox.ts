@@ -1,27 +1,27 @@
 import { AppError } from '../base/index.ts';
 import type { Store, StoredEvent } from '../store/index.ts';
-import { Place } from './place.ts';
 import type { StreamPosition } from './position.ts';
+import { SubscriberPosition } from './subscriber-position.ts';
 import {
-	Backlog,
-	type Happening,
+	type PositionedUpdate,
 	type StreamEvent,
 	type StreamEventData,
-	type StreamItem,
+	type StreamUpdate,
+	SubscriberBuffer,
 	type Topic,
 } from './topic.ts';
-import { WakeQueue } from './wake-queue.ts';
+import { WakeScheduler } from './wake-scheduler.ts';
 
-export interface FollowOptions {
+export interface SubscribeOptions {
 	/** Where the client was; null: from now on, with a text that is growing given from its beginning. */
 	after: StreamPosition | null;
 	signal: AbortSignal;
 }
 
 /** Events of the log read at once while catching up. */
-const PAGE = 200;
+const PAGE_SIZE = 200;
 /** Events of a growing stream that are remembered: who joins it at its beginning need not read the log. */
-const REMEMBERED = 32;
+const RECENT_EVENTS = 32;
 
 /**
  * Streams of events, each readable from any position: what was missed comes from the log, then the follower cuts over to
@@ -31,31 +31,31 @@ export class Outbox implements Disposable {
 	readonly #store: Pick<Store, 'events' | 'onEvents'>;
 	readonly #topics = new Map<string, Topic>();
 	readonly #unsubscribe: () => void;
-	readonly #wakeQueue = new WakeQueue();
-	#closed = false;
+	readonly #wakeQueue = new WakeScheduler();
+	#isClosed = false;
 
 	constructor(store: Pick<Store, 'events' | 'onEvents'>) {
 		this.#store = store;
-		this.#unsubscribe = store.onEvents((events) => this.#hear(events));
+		this.#unsubscribe = store.onEvents((events) => this.#onCommitted(events));
 	}
 
 	/** Adds to the text that is growing in a stream. Ignored when none is: its closing event was faster. */
-	grow(stream: string, text: string): void {
+	appendText(stream: string, text: string): void {
 		const topic = this.#topics.get(stream);
-		if (!topic?.growing || text === '') return;
-		const { growing } = topic;
-		const delta = { seq: growing.seq, message_id: growing.message_id, index: growing.text.length, text };
-		growing.text += text;
-		this.#tell(topic, { kind: 'delta', delta });
+		if (!topic?.openText || text === '') return;
+		const { openText } = topic;
+		const delta = { seq: openText.seq, message_id: openText.message_id, index: openText.text.length, text };
+		openText.text += text;
+		this.#publish(topic, { kind: 'delta', delta });
 	}
 
 	/** Ends a stream whose subject is gone: its followers are told no more, and end. */
 	close(stream: string): void {
 		const topic = this.#topics.get(stream);
 		if (!topic) return;
-		topic.closed = true;
-		topic.growing = null;
-		this.#wakeQueue.wake(topic.followers);
+		topic.isClosed = true;
+		topic.openText = null;
+		this.#wakeQueue.wake(topic.subscribers);
 		this.#topics.delete(stream);
 	}
 
@@ -65,126 +65,130 @@ export class Outbox implements Disposable {
 	}
 
 	/** How many follow a stream. */
-	followers(stream: string): number {
-		return this.#topics.get(stream)?.followers.size ?? 0;
+	subscriberCount(stream: string): number {
+		return this.#topics.get(stream)?.subscribers.size ?? 0;
 	}
 
 	/**
 	 * Follows a stream until the signal aborts.
 	 * @throws AppError `unavailable` when the follower is too slow: it may come back with its last position
 	 */
-	async *follow(stream: string, { after, signal }: FollowOptions): AsyncGenerator<StreamItem, void, undefined> {
-		if (this.#closed) return;
+	async *subscribe(
+		stream: string,
+		{ after, signal }: SubscribeOptions,
+	): AsyncGenerator<PositionedUpdate, void, undefined> {
+		if (this.#isClosed) return;
 		// Listening begins before reading: what commits in between is in both, and told once because positions only grow.
-		const backlog = new Backlog();
-		const topic = this.#topic(stream);
-		topic.followers.add(backlog);
-		const snapshot = topic.growing && { ...topic.growing };
-		const onAbort = () => backlog.wake();
+		const buffer = new SubscriberBuffer();
+		const topic = this.#getOrCreateTopic(stream);
+		topic.subscribers.add(buffer);
+		const snapshot = topic.openText && { ...topic.openText };
+		const onAbort = () => buffer.wake();
 		signal.addEventListener('abort', onAbort, { once: true });
 		try {
 			// A position that no event of this stream reaches was not given out by this database: then nothing was missed.
-			const recent = after && recentSince(topic, after, snapshot?.seq ?? after.seq);
-			const from = recent || (after && (await this.#reaches(stream, after))) ? after : null;
-			const place = new Place(from ?? { seq: 0, offset: 0 });
+			const recent = after && recentEventsSince(topic, after, snapshot?.seq ?? after.seq);
+			const from = recent || (after && (await this.#hasEventAt(stream, after))) ? after : null;
+			const position = new SubscriberPosition(from ?? { seq: 0, offset: 0 });
 			if (from) {
 				// Not only from the position: whether the text in the snapshot is still open there is told by the log.
 				const start = Math.min(from.seq, snapshot?.seq ?? from.seq);
-				for await (const event of recent ?? this.#missed(stream, start)) {
-					if (signal.aborted || this.#closed) return;
-					const told = place.tell({ kind: 'event', event, replayed: true });
-					if (told) yield told;
+				for await (const event of recent ?? this.#readMissedEvents(stream, start)) {
+					if (signal.aborted || this.#isClosed) return;
+					const update = position.advance({ kind: 'event', event, replayed: true });
+					if (update) yield update;
 				}
 			} else if (snapshot) {
-				yield place.begin(snapshot, stream);
+				yield position.joinOpenText(snapshot, stream);
 			}
 			if (snapshot?.text) {
 				const { seq, message_id, text } = snapshot;
-				const told = place.tell({ kind: 'delta', delta: { seq, message_id, index: 0, text } });
-				if (told) yield told;
+				const update = position.advance({ kind: 'delta', delta: { seq, message_id, index: 0, text } });
+				if (update) yield update;
 			}
-			const goesOn = () => !signal.aborted && !this.#closed && !topic.closed;
-			while (goesOn()) {
-				for (const item of backlog.take()) {
+			const isActive = () => !signal.aborted && !this.#isClosed && !topic.isClosed;
+			while (isActive()) {
+				for (const item of buffer.drain()) {
 					if (signal.aborted) return;
-					const told = place.tell(item);
-					if (told) yield told;
+					const update = position.advance(item);
+					if (update) yield update;
 				}
-				if (backlog.overflown) throw new AppError('unavailable', 'The stream was read too slowly. Resume it.');
-				if (backlog.isEmpty && goesOn()) await backlog.changed();
+				if (buffer.hasOverflowed) throw new AppError('unavailable', 'The stream was read too slowly. Resume it.');
+				if (buffer.isEmpty && isActive()) await buffer.changed();
 			}
 		} finally {
 			signal.removeEventListener('abort', onAbort);
-			topic.followers.delete(backlog);
-			this.#wakeQueue.forget(backlog);
-			this.#release(stream, topic);
+			topic.subscribers.delete(buffer);
+			this.#wakeQueue.remove(buffer);
+			this.#dropIfUnused(stream, topic);
 		}
 	}
 
 	[Symbol.dispose](): void {
-		this.#closed = true;
+		this.#isClosed = true;
 		this.#unsubscribe();
-		for (const topic of this.#topics.values()) for (const follower of topic.followers) follower.wake();
+		for (const topic of this.#topics.values()) for (const follower of topic.subscribers) follower.wake();
 		this.#topics.clear();
 	}
 
-	async #reaches(stream: string, { seq }: StreamPosition): Promise<boolean> {
+	async #hasEventAt(stream: string, { seq }: StreamPosition): Promise<boolean> {
 		return (await this.#store.events(stream, seq - 1, 1)).length > 0;
 	}
 
-	async *#missed(stream: string, after: number): AsyncGenerator<StreamEvent> {
+	async *#readMissedEvents(stream: string, after: number): AsyncGenerator<StreamEvent> {
 		let at = after;
 		for (;;) {
-			if (this.#closed) return;
-			const page = await this.#store.events(stream, at, PAGE);
+			if (this.#isClosed) return;
+			const page = await this.#store.events(stream, at, PAGE_SIZE);
 			for (const event of page) yield event as StreamEvent;
 			const last = page.at(-1);
-			if (!last || page.length < PAGE) return;
+			if (!last || page.length < PAGE_SIZE) return;
 			at = last.seq;
 		}
 	}
 
-	#hear(events: StoredEvent[]): void {
+	#onCommitted(events: StoredEvent[]): void {
 		for (const event of events as StreamEvent[]) {
 			// Streams of a workspace carry events of every shape.
 			const data = event.data as StreamEventData | null | undefined;
-			const opens = data?.text === 'opens';
-			const topic = opens ? this.#topic(event.stream) : this.#topics.get(event.stream);
+			const opensText = data?.text === 'opens';
+			const topic = opensText ? this.#getOrCreateTopic(event.stream) : this.#topics.get(event.stream);
 			if (!topic) continue;
-			remember(topic, event, events as StreamEvent[]);
-			if (opens) topic.growing = { seq: event.seq, at: event.seq, message_id: data.message_id, text: '' };
-			else if (data?.text === 'closes') topic.growing = null;
-			else if (topic.growing) topic.growing.at = event.seq;
-			this.#tell(topic, { kind: 'event', event, replayed: false });
-			this.#release(event.stream, topic);
+			recordRecentEvent(topic, event, events as StreamEvent[]);
+			if (opensText) topic.openText = { seq: event.seq, lastSeq: event.seq, message_id: data.message_id, text: '' };
+			else if (data?.text === 'closes') topic.openText = null;
+			else if (topic.openText) topic.openText.lastSeq = event.seq;
+			this.#publish(topic, { kind: 'event', event, replayed: false });
+			this.#dropIfUnused(event.stream, topic);
 		}
 	}
 
 	/** Every follower has the item at once, in order; only waking them is shared out over turns. */
-	#tell(topic: Topic, item: Happening): void {
-		for (const follower of topic.followers) follower.add(item);
-		this.#wakeQueue.wake(topic.followers);
+	#publish(topic: Topic, item: StreamUpdate): void {
+		for (const subscriber of topic.subscribers) subscriber.add(item);
+		this.#wakeQueue.wake(topic.subscribers);
 	}
 
-	#topic(stream: string): Topic {
+	#getOrCreateTopic(stream: string): Topic {
 		let topic = this.#topics.get(stream);
 		if (!topic) {
-			topic = { recent: null, followers: new Set(), growing: null, closed: false };
+			topic = { recent: null, subscribers: new Set(), openText: null, isClosed: false };
 			this.#topics.set(stream, topic);
 		}
 		return topic;
 	}
 
-	#release(stream: string, topic: Topic): void {
-		if (topic.followers.size === 0 && !topic.growing && this.#topics.get(stream) === topic) this.#topics.delete(stream);
+	#dropIfUnused(stream: string, topic: Topic): void {
+		if (topic.subscribers.size === 0 && !topic.openText && this.#topics.get(stream) === topic)
+			this.#topics.delete(stream);
 	}
 }
 
 /** Remembers an event of a stream that grows, together with what came with the event that opened it. */
-function remember(topic: Topic, event: StreamEvent, committed: readonly StreamEvent[]): void {
+function recordRecentEvent(topic: Topic, event: StreamEvent, committed: readonly StreamEvent[]): void {
 	if (topic.recent) {
 		topic.recent.events.push(event);
-		if (topic.recent.events.length > REMEMBERED) topic.recent = null;
+		if (topic.recent.events.length > RECENT_EVENTS) topic.recent = null;
 	} else if (event.data?.text === 'opens') {
 		const before = committed.filter(({ stream, seq }) => stream === event.stream && seq <= event.seq);
 		topic.recent = { after: (before[0] as StreamEvent).seq - 1, events: before };
@@ -195,8 +199,8 @@ function remember(topic: Topic, event: StreamEvent, committed: readonly StreamEv
  * The events of a stream after the earlier of two places, where they are remembered. What is known of a later place than the
  * last of them is on disk and was not heard of yet.
  */
-function recentSince({ recent }: Topic, { seq }: StreamPosition, opened: number): StreamEvent[] | null {
-	const start = Math.min(seq, opened);
+function recentEventsSince({ recent }: Topic, { seq }: StreamPosition, textOpenedAt: number): StreamEvent[] | null {
+	const start = Math.min(seq, textOpenedAt);
 	const last = recent?.events.at(-1)?.seq ?? 0;
 	if (recent === null || start < recent.after || seq > last) return null;
 	return recent.events.filter((event) => event.seq > start);

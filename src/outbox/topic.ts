@@ -24,47 +24,47 @@ export interface Delta {
 }
 
 /** What happens in a stream. */
-export type Happening =
+export type StreamUpdate =
 	| { kind: 'event'; event: StreamEvent /** Read from the log, not heard as it happened. */; replayed: boolean }
 	| { kind: 'delta'; delta: Delta };
 
 /** What happened, as one follower is told it. */
-export type StreamItem = Happening & {
+export type PositionedUpdate = StreamUpdate & {
 	/** The place after it, from which this follower can go on. Later with every item. */
 	position: StreamPosition;
 };
 
 /** The text that is growing in a stream right now. */
-export interface GrowingText {
+export interface OpenText {
 	/** The event that opened it. */
 	seq: number;
 	/** The last event of the stream. */
-	at: number;
+	lastSeq: number;
 	message_id: string;
 	text: string;
 }
 
 /** Characters that may wait for one follower; one that is slower than that is cut off and can resume. */
-const BACKLOG_CHARS = 1_000_000;
-const BACKLOG_ITEMS = 5_000;
+const BUFFER_CHARS = 1_000_000;
+const BUFFER_ITEMS = 5_000;
 
 /** What a follower has not taken yet. Deltas that wait are merged, so a slow reader gets fewer and larger ones. */
-export class Backlog {
-	#items: Happening[] = [];
+export class SubscriberBuffer {
+	#items: StreamUpdate[] = [];
 	#chars = 0;
-	#wake: (() => void) | undefined;
-	overflown = false;
+	#wakeUp: (() => void) | undefined;
+	hasOverflowed = false;
 
 	/** Adds an item and wakes the follower. */
-	push(item: Happening): void {
+	push(item: StreamUpdate): void {
 		this.add(item);
 		this.wake();
 	}
 
 	/** Adds an item; the follower learns of it when it is woken. */
-	add(item: Happening): void {
+	add(item: StreamUpdate): void {
 		// What came after a gap must not be told: the follower would resume behind it.
-		if (this.overflown) return;
+		if (this.hasOverflowed) return;
 		const last = this.#items.at(-1);
 		if (item.kind === 'delta') {
 			this.#chars += item.delta.text.length;
@@ -76,15 +76,15 @@ export class Backlog {
 		} else {
 			this.#items.push(item);
 		}
-		if (this.#chars > BACKLOG_CHARS || this.#items.length > BACKLOG_ITEMS) {
-			this.overflown = true;
+		if (this.#chars > BUFFER_CHARS || this.#items.length > BUFFER_ITEMS) {
+			this.hasOverflowed = true;
 			this.#items = [];
 			this.#chars = 0;
 		}
 	}
 
 	/** Everything that waits, at once. */
-	take(): Happening[] {
+	drain(): StreamUpdate[] {
 		const items = this.#items;
 		if (items.length > 0) {
 			this.#items = [];
@@ -99,20 +99,20 @@ export class Backlog {
 
 	/** Resolves when something was pushed since the last take, or at `wake`. */
 	async changed(): Promise<void> {
-		if (this.#items.length > 0 || this.overflown) return;
+		if (this.#items.length > 0 || this.hasOverflowed) return;
 		await new Promise<void>((resolve) => {
-			this.#wake = resolve;
+			this.#wakeUp = resolve;
 		});
 	}
 
 	wake(): void {
-		this.#wake?.();
-		this.#wake = undefined;
+		this.#wakeUp?.();
+		this.#wakeUp = undefined;
 	}
 }
 
 /** The last events of a stream: all that came after an event number. */
-export interface Recent {
+export interface RecentEvents {
 	after: number;
 	events: StreamEvent[];
 }
@@ -120,9 +120,9 @@ export interface Recent {
 /** One stream that somebody follows or that grows right now. */
 export interface Topic {
 	/** Null where they are not known, or are too many: then the log tells. */
-	recent: Recent | null;
-	followers: Set<Backlog>;
-	growing: GrowingText | null;
+	recent: RecentEvents | null;
+	subscribers: Set<SubscriberBuffer>;
+	openText: OpenText | null;
 	/** What the stream tells of is gone. */
-	closed: boolean;
+	isClosed: boolean;
 }

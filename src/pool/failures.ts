@@ -1,40 +1,40 @@
 import { AppError, messageOf, shortageFromWorker } from '../base/index.ts';
-import type { PoolLimits } from './limits.ts';
+import type { WorkerPoolLimits } from './limits.ts';
 import { ParseOvertime } from './parse-process.ts';
 
 /** What the API tells of a document that could not be parsed. */
-export function unread(cause: unknown, { parseCpuMs, parseMs }: PoolLimits): AppError {
+export function parseFailure(cause: unknown, { parseCpuMs, parseTimeoutMs }: WorkerPoolLimits): AppError {
 	const shortage = shortageFromWorker(cause);
 	if (shortage) return shortage;
 	// A stored file that is gone, or a disk that fails, says nothing of the document: Node words such errors `CODE: text`.
 	if (/^E[A-Z0-9]+: /.test(messageOf(cause))) {
 		return new AppError('unavailable', 'The stored file could not be opened.', { retry_after: 1, cause });
 	}
-	if ((cause as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') return tooLarge(cause);
+	if ((cause as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') return documentTooLarge(cause);
 	if (cause instanceof ParseOvertime) {
 		const sentence = `Reading the file takes more than ${parseCpuMs / 1000} seconds of processor time.`;
 		return new AppError('resource_limit', sentence, { cause });
 	}
 	// It has taken little processor time, so the machine may be at fault: a few attempts are worth their time.
 	if (isTimeout(cause)) {
-		const sentence = `Reading the file did not end within ${parseMs / 1000} seconds.`;
+		const sentence = `Reading the file did not end within ${parseTimeoutMs / 1000} seconds.`;
 		return new AppError('unavailable', sentence, { retry_after: 1, cause });
 	}
 	return new AppError('unreadable_file', 'The file cannot be read: its reader gave up.', { cause });
 }
 
 /** A document that took the memory of its thread, or ended the process that parses while nothing else was in it. */
-export function tooLarge(cause: unknown): AppError {
+export function documentTooLarge(cause: unknown): AppError {
 	return new AppError('resource_limit', 'Reading the file takes more memory than this server allows.', { cause });
 }
 
 /** What the API tells of work of a durable job that failed. A job waits for the end of a shortage of the system. */
-export function jobFailed(what: string, cause: unknown): AppError {
-	return shortageFromWorker(cause) ?? failed(what, cause);
+export function jobFailure(what: string, cause: unknown): AppError {
+	return shortageFromWorker(cause) ?? requestFailure(what, cause);
 }
 
 /** What the API tells of work that a client waits for and that failed. It is not retried. */
-export function failed(what: string, cause: unknown): AppError {
+export function requestFailure(what: string, cause: unknown): AppError {
 	return new AppError('unavailable', `${what} ${isTimeout(cause) ? 'took too long' : 'failed'}.`, {
 		retry_after: 1,
 		cause,

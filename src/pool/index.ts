@@ -1,3 +1,3 @@
-export type { PoolLimits } from './limits.ts';
-export { createPool, type ParseOptions, type Pool, type PoolOptions } from './pool.ts';
+export type { WorkerPoolLimits } from './limits.ts';
 export { type WorkerEntry, workerEntry } from './worker-entry.ts';
+export { createWorkerPool, type ParseOptions, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts';

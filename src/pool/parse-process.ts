@@ -11,7 +11,7 @@ import type {
 	ParsedDocument,
 	ParseJob,
 	ToParseHost,
-	WorkerAnswer,
+	WorkerResult,
 } from '../contract/index.ts';
 import type { WorkerEntry } from './worker-entry.ts';
 
@@ -54,16 +54,16 @@ export class ParseOvertime extends Error {
 	override readonly name = 'ParseOvertime';
 }
 
-interface InHand {
+interface PendingParse {
 	chunks: ParsedChunk[];
-	resolve(answer: WorkerAnswer<ParsedDocument>): void;
+	resolve(answer: WorkerResult<ParsedDocument>): void;
 	reject(reason: unknown): void;
 }
 
 /** How often the process's memory is looked at while it has work (ms). */
-const LOOK_MS = 100;
+const MEMORY_CHECK_MS = 100;
 /** So much of its standard error is kept (characters). */
-const STDERR_KEPT = 2_000;
+const MAX_STDERR_CHARS = 2_000;
 /** The argument that makes the one file run the process that parses, from the folder that follows it. */
 const HOST_ARGUMENT = '--parse-host';
 
@@ -76,21 +76,21 @@ export class ParseProcess {
 	readonly ended: Promise<ProcessEnd>;
 	readonly #child: ChildProcess;
 	readonly #rssMb: number;
-	readonly #inHand = new Map<number, InHand>();
-	#settleEnd!: (end: ProcessEnd) => void;
+	readonly #pending = new Map<number, PendingParse>();
+	#resolveEnded!: (end: ProcessEnd) => void;
 	/** Set when the server kills it: the reason that counts. */
-	#killedFor: Pick<ProcessEnd, 'cause' | 'reason'> | undefined;
+	#killReason: Pick<ProcessEnd, 'cause' | 'reason'> | undefined;
 	#end: ProcessEnd | undefined;
 	/** Whether it has reached its own code. A process that ends before that has seen no document. */
 	#hasStarted = false;
-	#watch: NodeJS.Timeout | undefined;
+	#memoryTimer: NodeJS.Timeout | undefined;
 	#stderr = '';
-	#parsed = 0;
+	#parseCount = 0;
 
 	constructor({ host, worker, threads, heapMb, cpuMs, rssMb }: ParseProcessOptions) {
 		this.#rssMb = rssMb;
 		this.ended = new Promise((resolve) => {
-			this.#settleEnd = resolve;
+			this.#resolveEnded = resolve;
 		});
 		const script = fileURLToPath(host.file);
 		const child = spawn(
@@ -105,9 +105,9 @@ export class ParseProcess {
 			},
 		);
 		this.#child = child;
-		child.on('error', (error) => this.#fail(error));
+		child.on('error', (error) => this.#onError(error));
 		child.on('close', (code, signal) => {
-			const { cause, reason } = this.#killedFor ?? {
+			const { cause, reason } = this.#killReason ?? {
 				cause: this.#hasStarted ? 'crash' : 'start',
 				reason: signal ?? `exit code ${code}`,
 			};
@@ -118,7 +118,7 @@ export class ParseProcess {
 		child.on('disconnect', () => child.kill('SIGKILL'));
 		child.stderr?.on('error', () => {});
 		child.stderr?.on('data', (bytes: Buffer) => {
-			this.#stderr = (this.#stderr + bytes.toString()).slice(-STDERR_KEPT);
+			this.#stderr = (this.#stderr + bytes.toString()).slice(-MAX_STDERR_CHARS);
 		});
 		// An idle process does not keep the server running; while there is work, the watch does.
 		child.unref();
@@ -139,45 +139,45 @@ export class ParseProcess {
 
 	/** Whether it takes documents: it has not ended, and is not about to. */
 	get isUsable(): boolean {
-		return this.#end === undefined && this.#killedFor === undefined;
+		return this.#end === undefined && this.#killReason === undefined;
 	}
 
 	/** Whether it has parsed anything yet. */
 	get isFresh(): boolean {
-		return this.#parsed === 0;
+		return this.#parseCount === 0;
 	}
 
 	/**
 	 * @throws ParseProcessEnded; ParseOvertime; the signal's reason when it aborts; what the worker threw
 	 */
-	parse(job: ParseJob, signal: AbortSignal): Promise<WorkerAnswer<ParsedDocument>> {
+	parse(job: ParseJob, signal: AbortSignal): Promise<WorkerResult<ParsedDocument>> {
 		signal.throwIfAborted();
 		if (this.#end) throw new ParseProcessEnded(this.#end);
-		const id = ++this.#parsed;
-		return new Promise<WorkerAnswer<ParsedDocument>>((resolve, reject) => {
-			const settled = () => {
+		const id = ++this.#parseCount;
+		return new Promise<WorkerResult<ParsedDocument>>((resolve, reject) => {
+			const cleanUp = () => {
 				signal.removeEventListener('abort', cancel);
-				this.#inHand.delete(id);
-				if (this.#inHand.size === 0) this.#stopWatch();
+				this.#pending.delete(id);
+				if (this.#pending.size === 0) this.#stopMemoryTimer();
 			};
 			const cancel = () => {
-				settled();
+				cleanUp();
 				this.#send({ type: 'cancel', id });
 				reject(signal.reason);
 			};
 			signal.addEventListener('abort', cancel, { once: true });
-			this.#inHand.set(id, {
+			this.#pending.set(id, {
 				chunks: [],
-				resolve(answer) {
-					settled();
-					resolve(answer);
+				resolve(result) {
+					cleanUp();
+					resolve(result);
 				},
 				reject(reason) {
-					settled();
+					cleanUp();
 					reject(reason);
 				},
 			});
-			this.#watch ??= setInterval(() => this.#lookAtMemory(), LOOK_MS);
+			this.#memoryTimer ??= setInterval(() => this.#checkMemory(), MEMORY_CHECK_MS);
 			this.#send({ type: 'parse', id, job });
 		});
 	}
@@ -201,22 +201,22 @@ export class ParseProcess {
 			this.#kill({ cause: 'threads', reason: message.reason });
 			return;
 		}
-		const inHand = this.#inHand.get(message.id);
+		const pending = this.#pending.get(message.id);
 		// Called off meanwhile.
-		if (!inHand) return;
+		if (!pending) return;
 		if (message.type === 'chunks') {
-			for (const chunk of message.chunks) inHand.chunks.push(chunk);
+			for (const chunk of message.chunks) pending.chunks.push(chunk);
 		} else if (message.type === 'overtime') {
-			inHand.reject(new ParseOvertime());
+			pending.reject(new ParseOvertime());
 		} else if (message.type === 'failure') {
-			inHand.reject(Object.assign(new Error(message.message), { code: message.code }));
+			pending.reject(Object.assign(new Error(message.message), { code: message.code }));
 		} else {
-			const { answer } = message;
-			inHand.resolve(answer.ok ? { ok: true, value: { ...answer.value, chunks: inHand.chunks } } : answer);
+			const { answer: result } = message;
+			pending.resolve(result.ok ? { ok: true, value: { ...result.value, chunks: pending.chunks } } : result);
 		}
 	}
 
-	#lookAtMemory(): void {
+	#checkMemory(): void {
 		if (process.platform !== 'linux') return;
 		let status: string;
 		try {
@@ -229,9 +229,9 @@ export class ParseProcess {
 		if (mb > this.#rssMb) this.#kill({ cause: 'memory', reason: `it took ${Math.round(mb)} MB of memory` });
 	}
 
-	#kill(why: Pick<ProcessEnd, 'cause' | 'reason'>): void {
+	#kill(reason: Pick<ProcessEnd, 'cause' | 'reason'>): void {
 		if (this.#end) return;
-		this.#killedFor ??= why;
+		this.#killReason ??= reason;
 		// Its end is waited for.
 		this.#child.ref();
 		this.#stderrHandle?.ref();
@@ -239,21 +239,21 @@ export class ParseProcess {
 	}
 
 	/** `error` tells that it could not be started, or not be killed; what cannot be sent comes to the callback of `send`. */
-	#fail(error: Error): void {
+	#onError(error: Error): void {
 		if (this.#child.pid === undefined) this.#finish('start', messageOf(error));
 	}
 
 	#finish(cause: ProcessEnd['cause'], reason: string): void {
 		if (this.#end) return;
 		this.#end = { cause, reason, stderr: this.#stderr.trim() };
-		this.#stopWatch();
-		for (const { reject } of [...this.#inHand.values()]) reject(new ParseProcessEnded(this.#end));
-		this.#settleEnd(this.#end);
+		this.#stopMemoryTimer();
+		for (const { reject } of [...this.#pending.values()]) reject(new ParseProcessEnded(this.#end));
+		this.#resolveEnded(this.#end);
 	}
 
-	#stopWatch(): void {
-		clearInterval(this.#watch);
-		this.#watch = undefined;
+	#stopMemoryTimer(): void {
+		clearInterval(this.#memoryTimer);
+		this.#memoryTimer = undefined;
 	}
 
 	#send(message: ToParseHost): void {

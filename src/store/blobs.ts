@@ -14,7 +14,7 @@ export interface IncomingBlob {
 	/** The first bytes (at most 64 KiB), to tell what it is. */
 	head: Buffer;
 	/** Moves it to its place, durably. Keeping the same bytes twice is one blob. */
-	keep(): Promise<void>;
+	persist(): Promise<void>;
 	/** Deletes it, unless it was kept. */
 	discard(): Promise<void>;
 }
@@ -28,7 +28,7 @@ const PROBE_BYTES = 1024 * 1024;
 /** Files by the SHA-256 of their content, in a folder of the data directory. */
 export class BlobStore {
 	readonly #folder: string;
-	readonly #incoming: string;
+	readonly #incomingFolder: string;
 	readonly #locks = new KeyedLock();
 	readonly #onFailure: (error: unknown) => void;
 	readonly #most: number;
@@ -46,18 +46,18 @@ export class BlobStore {
 		this.#onFailure = onFailure;
 		this.#most = most;
 		this.#folder = folder;
-		this.#incoming = join(folder, 'incoming');
+		this.#incomingFolder = join(folder, 'incoming');
 	}
 
 	/**
 	 * Makes the folders and, for who has them alone, deletes what an earlier process left half received. Beside a running
 	 * server that is what it is receiving.
 	 */
-	async prepare({ alone }: { alone: boolean }): Promise<void> {
-		makeDurableFolder(this.#incoming);
+	async prepare({ alone: isOnlyOwner }: { alone: boolean }): Promise<void> {
+		makeDurableFolder(this.#incomingFolder);
 		await fsyncFolder(dirname(this.#folder));
-		if (!alone) return;
-		for (const name of await readdir(this.#incoming)) await rm(join(this.#incoming, name), { force: true });
+		if (!isOnlyOwner) return;
+		for (const name of await readdir(this.#incomingFolder)) await rm(join(this.#incomingFolder, name), { force: true });
 	}
 
 	/** The path of a kept blob. */
@@ -82,12 +82,12 @@ export class BlobStore {
 	}
 
 	async #receive(source: Readable | AsyncIterable<Uint8Array>): Promise<IncomingBlob> {
-		const temporary = join(this.#incoming, randomUUID());
+		const temporary = join(this.#incomingFolder, randomUUID());
 		const hash = createHash('sha256');
 		const head: Buffer[] = [];
 		let size = 0;
 		let headSize = 0;
-		async function* tap(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+		async function* hashing(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
 			for await (const chunk of chunks) {
 				hash.update(chunk);
 				size += chunk.length;
@@ -100,7 +100,7 @@ export class BlobStore {
 		}
 		try {
 			// flush: the bytes are on disk before the stream says that it is finished.
-			await pipeline(source, tap, createWriteStream(temporary, { flags: 'wx', flush: true, mode: 0o600 }));
+			await pipeline(source, hashing, createWriteStream(temporary, { flags: 'wx', flush: true, mode: 0o600 }));
 		} catch (error) {
 			await rm(temporary, { force: true });
 			throw this.#diskError(error);
@@ -111,7 +111,7 @@ export class BlobStore {
 			hash: name,
 			size,
 			head: Buffer.concat(head),
-			keep: () => moveDurably(temporary, target).catch((error: unknown) => Promise.reject(this.#diskError(error))),
+			persist: () => moveDurably(temporary, target).catch((error: unknown) => Promise.reject(this.#diskError(error))),
 			discard: () => rm(temporary, { force: true }),
 		};
 	}
@@ -126,7 +126,7 @@ export class BlobStore {
 
 	/** Writes a file durably and removes it: rejects where that fails. */
 	async probe(): Promise<void> {
-		const path = join(this.#incoming, `probe-${randomUUID()}`);
+		const path = join(this.#incomingFolder, `probe-${randomUUID()}`);
 		try {
 			await writeFile(path, Buffer.alloc(PROBE_BYTES), { flag: 'wx', flush: true, mode: 0o600 });
 		} finally {
@@ -136,9 +136,9 @@ export class BlobStore {
 
 	/** The answer for an error of our own files; errors of the source pass through unchanged. */
 	#diskError(error: unknown): unknown {
-		const ours = error instanceof Error && typeof (error as NodeJS.ErrnoException).path === 'string';
-		const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
-		if (!ours && !full) return error;
+		const isFileSystemError = error instanceof Error && typeof (error as NodeJS.ErrnoException).path === 'string';
+		const isDiskFull = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
+		if (!isFileSystemError && !isDiskFull) return error;
 		this.#onFailure(error);
 		return new AppError('unavailable', 'The file could not be written to disk.', { retry_after: 5, cause: error });
 	}

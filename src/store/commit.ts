@@ -22,7 +22,7 @@ export type Write =
 	| { op: 'erase_rounds'; message_id: string }
 	/**
 	 * Removes a conversation, and of its messages, the events about it, their deliveries and the stored answers that show it at
-	 * most `limit` each (all, where it is absent). What remains is a job of the kind `REMAINS`, in the same transaction, until
+	 * most `limit` each (all, where it is absent). What remains is a job of the kind `CONVERSATION_ERASURE_JOB`, in the same transaction, until
 	 * the same write has removed it.
 	 */
 	| { op: 'erase_conversation'; id: string; limit?: number }
@@ -102,13 +102,13 @@ export type JobWrite =
 	| { op: 'settle_all'; ref: string; kind?: string };
 
 /** The kind of the jobs that wait for what remains of erased conversations; `ref` is the conversation. */
-export const REMAINS = 'conversation_remains';
+export const CONVERSATION_ERASURE_JOB = 'conversation_remains';
 
 /** The status of a stored answer that is yet to come (102 Processing, RFC 2518). */
-export const PENDING = 102;
+export const PENDING_STATUS = 102;
 
 /** What is stored under an idempotency key. */
-export type StoredAnswer = Pick<IdempotencyRecord, 'body_hash' | 'status' | 'body'>;
+export type StoredResponse = Pick<IdempotencyRecord, 'body_hash' | 'status' | 'body'>;
 
 /** The answer to store under an idempotency key, in the transaction of what it answers. */
 export interface IdempotencyRecord {
@@ -117,7 +117,7 @@ export interface IdempotencyRecord {
 	key: string;
 	/** SHA-256 of the canonical body, hexadecimal. */
 	body_hash: string;
-	/** Of the answer; `PENDING` where `body` is no answer but says where it will be found. */
+	/** Of the answer; `PENDING_STATUS` where `body` is no answer but says where it will be found. */
 	status: number;
 	body: string;
 	/** The conversation that it shows, where it does: it is erased with it. */
@@ -125,7 +125,7 @@ export interface IdempotencyRecord {
 	/** Milliseconds since the epoch. */
 	expires_at: number;
 	/** Whether an answer under the key counts although its time is over: the clock is in doubt. It is not stored. */
-	expired_counts?: boolean;
+	accept_expired?: boolean;
 }
 
 /**
@@ -147,4 +147,4 @@ export type CommitOutcome =
 	/** Another owner has taken over. Nothing was written, nor will be. */
 	| { outcome: 'fenced' }
 	/** The idempotency key has an answer already. Nothing was written. */
-	| ({ outcome: 'replay' } & StoredAnswer);
+	| ({ outcome: 'replay' } & StoredResponse);

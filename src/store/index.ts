@@ -8,12 +8,12 @@ export type {
 	Job,
 	JobWrite,
 	NewEvent,
-	StoredAnswer,
 	StoredEvent,
+	StoredResponse,
 	Write,
 } from './commit.ts';
-export { PENDING, REMAINS } from './commit.ts';
-export { folderProblem } from './folder-problem.ts';
+export { CONVERSATION_ERASURE_JOB, PENDING_STATUS } from './commit.ts';
+export { dataFolderError } from './data-folder-error.ts';
 export type {
 	ApiKeyRecord,
 	AssistantRecord,
@@ -35,7 +35,7 @@ export type {
 	WorkspaceRecord,
 } from './records.ts';
 export type {
-	Coverage,
+	DocumentCoverage,
 	Generation,
 	IndexWrite,
 	OpenedBasis,
@@ -53,20 +53,20 @@ export {
 	type SqliteStoreOptions,
 } from './sqlite/index.ts';
 export {
-	AnsweredBefore,
 	type DocumentBlob,
 	type DueDeliveries,
 	decideAndCommit,
+	expectVersion,
+	IdempotentReplayError,
 	type IdleConversation,
 	type Jobs,
+	type ListPosition,
 	type ListQuery,
-	type Position,
 	type Readers,
 	requireVersion,
-	type SaidMessage,
 	type Store,
-	type UntidyWebhooks,
-	versionOf,
-	type WaitingWebhook,
+	type TranscriptMessage,
+	type WebhooksNeedingCleanup,
+	type WebhookWithPendingDeliveries,
 } from './store.ts';
 export type { WriteProblem } from './write-health.ts';

@@ -19,25 +19,25 @@ import type {
  * What the store keeps. Times are integer milliseconds since the epoch; `version` starts at 1 and grows by one with every
  * write of the record (it is the resource's ETag).
  */
-interface Versioned {
+interface VersionedRecord {
 	id: string;
 	version: number;
 	created_at: number;
 }
 
-interface Owned extends Versioned {
+interface WorkspaceScopedRecord extends VersionedRecord {
 	workspace_id: string;
 	updated_at: number;
 }
 
-export interface WorkspaceRecord extends Versioned {
+export interface WorkspaceRecord extends VersionedRecord {
 	name: string;
 	plan: string;
 	retention_days: number | null;
 	updated_at: number;
 }
 
-export interface ApiKeyRecord extends Versioned {
+export interface ApiKeyRecord extends VersionedRecord {
 	workspace_id: string;
 	name: string;
 	/** SHA-256 of the whole key, hexadecimal. The key itself is nowhere. */
@@ -49,7 +49,7 @@ export interface ApiKeyRecord extends Versioned {
 	expires_at: number | null;
 }
 
-export interface UserRecord extends Owned {
+export interface UserRecord extends WorkspaceScopedRecord {
 	/** Lower-case; once in a workspace. */
 	email: string;
 	name: string;
@@ -61,7 +61,7 @@ export interface UserRecord extends Owned {
 	password_link_expires_at: number | null;
 }
 
-export interface SessionRecord extends Versioned {
+export interface SessionRecord extends VersionedRecord {
 	workspace_id: string;
 	user_id: string;
 	/** SHA-256 of the cookie's value, hexadecimal. */
@@ -73,9 +73,9 @@ export interface SessionRecord extends Versioned {
  * One for each workspace, with its id. A decision that rests on a count or on uniqueness within the workspace expects its
  * version and patches it with nothing, so that two such decisions at once cannot both hold.
  */
-export interface WorkspaceGuardRecord extends Versioned {}
+export interface WorkspaceGuardRecord extends VersionedRecord {}
 
-export interface ToolRecord extends Owned {
+export interface ToolRecord extends WorkspaceScopedRecord {
 	name: string;
 	description: string | null;
 	type: 'api' | 'mcp';
@@ -84,7 +84,7 @@ export interface ToolRecord extends Owned {
 	status: 'active' | 'archived';
 }
 
-export interface WebhookRecord extends Owned {
+export interface WebhookRecord extends WorkspaceScopedRecord {
 	url: string;
 	events: string[];
 	description: string | null;
@@ -97,7 +97,7 @@ export interface WebhookRecord extends Owned {
 }
 
 /** What becomes of one event at one endpoint. */
-export interface DeliveryRecord extends Owned {
+export interface DeliveryRecord extends WorkspaceScopedRecord {
 	webhook_id: string;
 	/** The event's place in the log. */
 	event_seq: number;
@@ -122,7 +122,7 @@ export interface DeliveryRecord extends Owned {
 }
 
 /** One attempt to deliver; `created_at` is when it began. */
-export interface DeliveryAttemptRecord extends Versioned {
+export interface DeliveryAttemptRecord extends VersionedRecord {
 	delivery_id: string;
 	/** From 1. */
 	number: number;
@@ -134,7 +134,7 @@ export interface DeliveryAttemptRecord extends Versioned {
 	answer: string | null;
 }
 
-export interface AssistantRecord extends Owned {
+export interface AssistantRecord extends WorkspaceScopedRecord {
 	name: string;
 	description: string | null;
 	master_prompt: string;
@@ -146,7 +146,7 @@ export interface AssistantRecord extends Owned {
 	archived_at: number | null;
 }
 
-export interface KnowledgeBaseRecord extends Owned {
+export interface KnowledgeBaseRecord extends WorkspaceScopedRecord {
 	name: string;
 	description: string | null;
 	search_settings: SearchSettings;
@@ -175,7 +175,7 @@ export interface KnowledgeBaseRecord extends Owned {
 	training_asked_at: number | null;
 }
 
-export interface DocumentRecord extends Owned {
+export interface DocumentRecord extends WorkspaceScopedRecord {
 	knowledge_base_id: string;
 	title: string;
 	source_type: Document['source_type'];
@@ -195,7 +195,7 @@ export interface DocumentRecord extends Owned {
 	indexed_at: number | null;
 }
 
-export interface DeploymentRecord extends Owned {
+export interface DeploymentRecord extends WorkspaceScopedRecord {
 	name: string;
 	assistant_id: string;
 	allowed_domains: string[];
@@ -209,7 +209,7 @@ export interface DeploymentRecord extends Owned {
 	status: 'active' | 'archived';
 }
 
-export interface ConversationRecord extends Owned {
+export interface ConversationRecord extends WorkspaceScopedRecord {
 	deployment_id: string;
 	assistant_id: string;
 	channel: Conversation['channel'];
@@ -224,7 +224,7 @@ export interface ConversationRecord extends Owned {
 	archived_at: number | null;
 }
 
-export interface MessageRecord extends Versioned {
+export interface MessageRecord extends VersionedRecord {
 	workspace_id: string;
 	conversation_id: string;
 	/** Its place in the conversation, from 1. */
@@ -247,7 +247,7 @@ export interface MessageRecord extends Versioned {
 }
 
 /** A round of a reply that is being written, or that has failed: what its model said before it asked for calls. */
-export interface ReplyRoundRecord extends Versioned {
+export interface ReplyRoundRecord extends VersionedRecord {
 	message_id: string;
 	/** Its place in the reply, from 1. */
 	number: number;
@@ -263,7 +263,7 @@ export interface ReplyRoundRecord extends Versioned {
 }
 
 /** A call of such a round. */
-export interface ReplyCallRecord extends Versioned {
+export interface ReplyCallRecord extends VersionedRecord {
 	message_id: string;
 	/** Its round's place in the reply, from 1. */
 	round: number;
@@ -273,7 +273,7 @@ export interface ReplyCallRecord extends Versioned {
 }
 
 /** What the database knows of the server that it belongs to; the id names the fact. */
-export interface ServerFactRecord extends Versioned {
+export interface ServerFactRecord extends VersionedRecord {
 	value: string;
 }
 

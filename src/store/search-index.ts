@@ -84,7 +84,7 @@ export interface Generation {
 }
 
 /** A document beside what a generation that is being built has of it. */
-export interface Coverage {
+export interface DocumentCoverage {
 	document: DocumentRecord;
 	/** The version that it was built from; 0 where it was copied, null where the generation does not have it. */
 	built_from: number | null;

@@ -1,11 +1,18 @@
 import { AppError, KeyedLock } from '../base/index.ts';
 import type { BlobStore } from './blobs.ts';
-import type { Commit, CommitOutcome, Expectation, Job, StoredAnswer, StoredEvent } from './commit.ts';
+import type { Commit, CommitOutcome, Expectation, Job, StoredEvent, StoredResponse } from './commit.ts';
 import type { Kind, Records } from './records.ts';
-import type { Coverage, Generation, OpenedBasis, StoredChunk, StoredTerms, StoredText } from './search-index.ts';
+import type {
+	DocumentCoverage,
+	Generation,
+	OpenedBasis,
+	StoredChunk,
+	StoredTerms,
+	StoredText,
+} from './search-index.ts';
 
 /** Where a page begins: after this item, in the list's order. Messages are placed by `seq`, all else by creation. */
-export interface Position {
+export interface ListPosition {
 	at: number;
 	id: string;
 }
@@ -14,7 +21,7 @@ export interface Position {
 export type DocumentBlob = Pick<Records['documents'], 'id' | 'created_at' | 'blob'>;
 
 /** A conversation in which nothing has been said for some time. */
-export interface IdleConversation extends Position {
+export interface IdleConversation extends ListPosition {
 	message_count: number;
 }
 
@@ -23,32 +30,32 @@ export interface DueDeliveries {
 	/** Tried before, in the order in which they are due. */
 	retries: Records['deliveries'][];
 	/** In the order of their events. */
-	fresh: Records['deliveries'][];
+	firstAttempts: Records['deliveries'][];
 }
 
 /** An endpoint with deliveries that wait, and when the first of them is due (ms since the epoch; 0: what was not tried yet). */
-export interface WaitingWebhook {
+export interface WebhookWithPendingDeliveries {
 	id: string;
 	due_at: number;
 }
 
 /** Endpoints, by id, whose deliveries do not fit their state any more. */
-export interface UntidyWebhooks {
+export interface WebhooksNeedingCleanup {
 	/** Disabled, and still have deliveries that wait. */
 	disabled: string[];
 	/** Deleted, and still have deliveries. */
-	gone: string[];
+	deleted: string[];
 }
 
 /** What was said, without what tools and knowledge bases had to do with it. */
-export type SaidMessage = Pick<Records['messages'], 'seq' | 'role' | 'content' | 'status'>;
+export type TranscriptMessage = Pick<Records['messages'], 'seq' | 'role' | 'content' | 'status'>;
 
 export interface ListQuery<K extends Kind> {
 	where: Partial<Records[K]>;
 	/** `created_at` strictly after / before (ms). */
 	createdAfter?: number | undefined;
 	createdBefore?: number | undefined;
-	after?: Position | undefined;
+	after?: ListPosition | undefined;
 	order: 'asc' | 'desc';
 	limit: number;
 }
@@ -58,7 +65,7 @@ export interface Readers {
 	get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>;
 	list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Records[K][]>;
 	/** What was said last in a conversation before a place in it, oldest first. */
-	messagesBefore(conversationId: string, seq: number, limit: number): Promise<SaidMessage[]>;
+	messagesBefore(conversationId: string, seq: number, limit: number): Promise<TranscriptMessage[]>;
 	/** Replies that a process before this one was writing. */
 	unfinishedReplies(): Promise<Records['messages'][]>;
 	/** The reply that is being written in a conversation, or was when the process before this one ended. */
@@ -70,33 +77,33 @@ export interface Readers {
 	idleConversations(
 		workspaceId: string,
 		before: number,
-		after: Position | undefined,
+		after: ListPosition | undefined,
 		limit: number,
 	): Promise<IdleConversation[]>;
 	/** Whether anything remains of an erased conversation. */
-	hasRemains(conversationId: string): Promise<boolean>;
+	hasUnerasedRows(conversationId: string): Promise<boolean>;
 	/** Assistants of a workspace that this knowledge base is attached to. */
-	assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]>;
+	assistantsWithKnowledgeBase(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]>;
 	apiKeyByHash(hash: string): Promise<Records['api_keys'] | undefined>;
 	sessionByHash(hash: string): Promise<Records['sessions'] | undefined>;
 	/** The user whose link for setting a password has this hash. */
 	userByPasswordLink(hash: string): Promise<Records['users'] | undefined>;
 	/** Whether anything is left that `erase_expired` would erase. */
-	hasExpired(before: number): Promise<boolean>;
+	hasExpiredRecords(before: number): Promise<boolean>;
 	/** Whether any document still needs these bytes. */
-	blobInUse(blob: string): Promise<boolean>;
+	isBlobInUse(blob: string): Promise<boolean>;
 	/** Which bytes the documents of a knowledge base need, the oldest document first. */
-	blobsOf(knowledgeBaseId: string, after: Position | undefined, limit: number): Promise<DocumentBlob[]>;
+	blobsOf(knowledgeBaseId: string, after: ListPosition | undefined, limit: number): Promise<DocumentBlob[]>;
 	/** Another document of the same knowledge base, indexed from the same bytes under the same name and title. */
-	indexedTwin(document: Records['documents']): Promise<Records['documents'] | undefined>;
+	indexedDuplicate(document: Records['documents']): Promise<Records['documents'] | undefined>;
 	/** Assistants of a workspace that this tool is attached to. */
 	assistantsWithTool(workspaceId: string, toolId: string): Promise<Records['assistants'][]>;
 	/** What the workspace's active assistants count against its plan. */
-	countOfActive(workspaceId: string): Promise<{ assistants: number; tool_attachments: number }>;
+	planUsage(workspaceId: string): Promise<{ assistants: number; tool_attachments: number }>;
 	/** What is stored under an idempotency key and not over; `expired`: or is over and was not erased yet. */
-	storedAnswer(scope: string, key: string, expired?: boolean): Promise<StoredAnswer | undefined>;
+	storedResponse(scope: string, key: string, expired?: boolean): Promise<StoredResponse | undefined>;
 	/** Whether any stored answer is sealed with the server's secret key. */
-	hasSealedAnswers(): Promise<boolean>;
+	hasSealedResponses(): Promise<boolean>;
 	/** Events of a stream after a commit sequence, in order; of these types only, where any are given. */
 	events(stream: string, after: number, limit: number, types?: readonly string[]): Promise<StoredEvent[]>;
 	/** The event at this place in the log. */
@@ -107,30 +114,30 @@ export interface Readers {
 	 * The first and the last place in the log at which an event of a time stands, both ends included; null where there is
 	 * none. Where the clock was set back, events of other times stand between them.
 	 */
-	eventsBetween(since: number, until: number): Promise<{ first: number; last: number } | null>;
+	eventRange(since: number, until: number): Promise<{ first: number; last: number } | null>;
 	/** At most `limit` of each. */
 	dueDeliveries(webhookId: string, now: number, limit: number): Promise<DueDeliveries>;
 	/**
 	 * Of an endpoint's deliveries that are due the first ones that are about none of these subjects (or, with no subject, are of
 	 * none of these types); looked for among the first few thousand.
 	 */
-	dueBesides(
+	dueDeliveriesExcept(
 		webhookId: string,
 		now: number,
 		likenesses: readonly string[],
 		limit: number,
 	): Promise<Records['deliveries'][]>;
 	/** When the next delivery of an endpoint is due after this time; null where none waits. */
-	nextDue(webhookId: string, after: number): Promise<number | null>;
+	nextDueAfter(webhookId: string, after: number): Promise<number | null>;
 	/** Endpoints with deliveries that wait; of one workspace, where it is named. */
-	waitingWebhooks(workspaceId: string | null): Promise<WaitingWebhook[]>;
-	untidyWebhooks(): Promise<UntidyWebhooks>;
+	webhooksWithPendingDeliveries(workspaceId: string | null): Promise<WebhookWithPendingDeliveries[]>;
+	webhooksNeedingCleanup(): Promise<WebhooksNeedingCleanup>;
 	/** Since when every attempt of an endpoint has failed; null where the last one has not, or there was none. */
 	failingSince(webhookId: string): Promise<number | null>;
 	/** The commit sequence of the last event of all, erased ones included; 0 where there was none. */
-	lastEvent(): Promise<number>;
+	lastEventSeq(): Promise<number>;
 	/** The commit sequence of the event with which a message's text closed last; undefined where it did not, or was forgotten. */
-	closingEvent(conversationId: string, messageId: string): Promise<number | undefined>;
+	closingEventSeq(conversationId: string, messageId: string): Promise<number | undefined>;
 	generation(id: string): Promise<Generation | undefined>;
 	/** The generation that serves a knowledge base now. */
 	servingGeneration(knowledgeBaseId: string): Promise<Generation | undefined>;
@@ -138,9 +145,9 @@ export interface Readers {
 	coverage(
 		knowledgeBaseId: string,
 		generation: string,
-		after: Position | undefined,
+		after: ListPosition | undefined,
 		limit: number,
-	): Promise<Coverage[]>;
+	): Promise<DocumentCoverage[]>;
 	/** The terms of a generation's chunks that were stored after this one, in the order in which they were. */
 	termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]>;
 	/** The basis of a generation that was opened last, whether it serves or not. */
@@ -174,13 +181,13 @@ export interface Store extends Readers, AsyncDisposable {
 }
 
 /** A commit carried the answer to a request that was answered before: nothing was written, and this is the answer. */
-export class AnsweredBefore extends Error {
-	readonly stored: StoredAnswer;
+export class IdempotentReplayError extends Error {
+	readonly storedResponse: StoredResponse;
 
-	constructor(stored: StoredAnswer) {
+	constructor(stored: StoredResponse) {
 		super('The request was answered before.');
 		this.name = 'AnsweredBefore';
-		this.stored = stored;
+		this.storedResponse = stored;
 	}
 }
 
@@ -194,15 +201,15 @@ export function requireVersion(record: { version: number }, versions: readonly n
 }
 
 /** The expectation that a record has not changed since it was read. */
-export function versionOf<K extends Kind>(kind: K, { id, version }: { id: string; version: number }): Expectation {
+export function expectVersion<K extends Kind>(kind: K, { id, version }: { id: string; version: number }): Expectation {
 	return { kind, id, version };
 }
 
 /** How often a decision is made anew when what it was based on has changed meanwhile. */
-const ATTEMPTS = 20;
+const MAX_CONFLICT_RETRIES = 20;
 
 /** Decisions that were overtaken take turns by the record that overtook them: of many at once each is made, and none starves. */
-const turns = new KeyedLock();
+const conflictLocks = new KeyedLock();
 
 /**
  * Decides and commits; where the decision was overtaken by another commit, decides anew from what is there now.
@@ -212,20 +219,20 @@ export async function decideAndCommit<T>(
 	store: Pick<Store, 'commit'>,
 	decide: () => Promise<{ commit: Commit | null; result: T }>,
 ): Promise<T> {
-	const attempt = async (): Promise<{ result: T } | { overtakenBy: string }> => {
+	const tryOnce = async (): Promise<{ result: T } | { overtakenBy: string }> => {
 		const { commit, result } = await decide();
 		if (commit === null) return { result };
-		const end = await store.commit(commit);
-		if (end.outcome === 'committed') return { result };
-		if (end.outcome === 'conflict') return { overtakenBy: end.id };
-		if (end.outcome === 'replay') throw new AnsweredBefore(end);
-		throw new AppError('unavailable', `The change was refused (${end.outcome}).`);
+		const outcome = await store.commit(commit);
+		if (outcome.outcome === 'committed') return { result };
+		if (outcome.outcome === 'conflict') return { overtakenBy: outcome.id };
+		if (outcome.outcome === 'replay') throw new IdempotentReplayError(outcome);
+		throw new AppError('unavailable', `The change was refused (${outcome.outcome}).`);
 	};
-	const first = await attempt();
+	const first = await tryOnce();
 	if ('result' in first) return first.result;
-	return turns.run(first.overtakenBy, async () => {
-		for (let again = 1; again < ATTEMPTS; again++) {
-			const next = await attempt();
+	return conflictLocks.run(first.overtakenBy, async () => {
+		for (let retries = 1; retries < MAX_CONFLICT_RETRIES; retries++) {
+			const next = await tryOnce();
 			if ('result' in next) return next.result;
 		}
 		throw new AppError('unavailable', 'The resource is being changed by too many at once. Try again.', {

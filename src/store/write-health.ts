@@ -50,7 +50,7 @@ const REASONS: ReadonlyArray<readonly [RegExp, WriteProblemReason]> = [
 
 const PROBE_MS = 3_000;
 /** A disk that fails again soon after it recovered is believed again later and later. */
-const LONGEST_PROBE_MS = 30_000;
+const MAX_PROBE_MS = 30_000;
 const REPEAT_MS = 60_000;
 
 /**
@@ -65,9 +65,9 @@ export class WriteHealth implements Disposable {
 	#probing = false;
 	#probeMs: number;
 	#recoveredAt = Number.NEGATIVE_INFINITY;
-	#toldAt = Number.NEGATIVE_INFINITY;
+	#loggedAt = Number.NEGATIVE_INFINITY;
 	/** When a file that could not be written was last told of. */
-	#fileToldAt = Number.NEGATIVE_INFINITY;
+	#fileLoggedAt = Number.NEGATIVE_INFINITY;
 	/** Writes that have failed since the last line. */
 	#failures = 0;
 	#disposed = false;
@@ -86,29 +86,29 @@ export class WriteHealth implements Disposable {
 	}
 
 	/** A write has failed. Nothing follows from a code that belongs to that write alone, such as a constraint's. */
-	failed(code: string | undefined, cause: string): void {
+	recordFailure(code: string | undefined, cause: string): void {
 		const reason = reasonOf(code);
 		if (reason === null || code === undefined || this.#disposed) return;
 		this.#failures++;
 		const isChange = this.#problem?.reason !== reason;
-		if (this.#problem === null) this.#begin();
+		if (this.#problem === null) this.#startProbing();
 		if (isChange) this.#problem = { reason, code, cause, since: this.#problem?.since ?? performance.now() };
-		if (isChange || performance.now() - this.#toldAt >= this.#repeatMs) this.#tell(isChange);
+		if (isChange || performance.now() - this.#loggedAt >= this.#repeatMs) this.#logProblem(isChange);
 	}
 
 	/** A file could not be written. It may have been too large for what room there is: a probe tells whether anything fits. */
-	fileFailed(error: unknown): void {
+	recordFileFailure(error: unknown): void {
 		const code = (error as NodeJS.ErrnoException | null)?.code;
 		if (reasonOf(code) === null || this.#disposed) return;
-		if (performance.now() - this.#fileToldAt >= this.#repeatMs) {
-			this.#fileToldAt = performance.now();
+		if (performance.now() - this.#fileLoggedAt >= this.#repeatMs) {
+			this.#fileLoggedAt = performance.now();
 			this.#options.log.error({ code, cause: messageOf(error) }, 'an uploaded file could not be written');
 		}
 		if (this.#problem === null) void this.#probe();
 	}
 
 	/** Writes that had not been answered for long are answered again. */
-	moved(): void {
+	recordProgress(): void {
 		if (this.#problem?.reason === 'disk_stalled') this.#recover();
 	}
 
@@ -117,13 +117,13 @@ export class WriteHealth implements Disposable {
 		clearInterval(this.#timer);
 	}
 
-	#begin(): void {
+	#startProbing(): void {
 		// Doubled where the last recovery did not last; back to the beginning where it did.
-		const relapsed = performance.now() - this.#recoveredAt < this.#repeatMs;
-		this.#probeMs = relapsed ? Math.min(this.#probeMs * 2, LONGEST_PROBE_MS) : (this.#options.probeMs ?? PROBE_MS);
+		const recoveredRecently = performance.now() - this.#recoveredAt < this.#repeatMs;
+		this.#probeMs = recoveredRecently ? Math.min(this.#probeMs * 2, MAX_PROBE_MS) : (this.#options.probeMs ?? PROBE_MS);
 		this.#timer = setInterval(() => {
 			// A probe that hangs as well gives no other sign.
-			if (this.#probing && performance.now() - this.#toldAt >= this.#repeatMs) this.#tell(false);
+			if (this.#probing && performance.now() - this.#loggedAt >= this.#repeatMs) this.#logProblem(false);
 			void this.#probe();
 		}, this.#probeMs);
 		this.#timer.unref();
@@ -138,7 +138,7 @@ export class WriteHealth implements Disposable {
 		} catch (error) {
 			const { cause } = error as Error;
 			const origin = cause instanceof Error ? cause : error;
-			this.failed((origin as NodeJS.ErrnoException).code, messageOf(origin));
+			this.recordFailure((origin as NodeJS.ErrnoException).code, messageOf(origin));
 		} finally {
 			this.#probing = false;
 		}
@@ -154,13 +154,13 @@ export class WriteHealth implements Disposable {
 		this.#options.log.warn({ reason, seconds: secondsSince(since) }, 'writes succeed again');
 	}
 
-	#tell(isChange: boolean): void {
+	#logProblem(isChange: boolean): void {
 		if (this.#problem === null) return;
 		const { reason, code, cause, since } = this.#problem;
 		const facts = { reason, code, cause, failures: this.#failures, seconds: secondsSince(since) };
 		this.#options.log.error(facts, isChange ? `writes fail: ${SENTENCES[reason]}` : 'writes still fail');
 		this.#failures = 0;
-		this.#toldAt = performance.now();
+		this.#loggedAt = performance.now();
 	}
 }
 

@@ -1,5 +1,5 @@
 import { AppError, type Clock, elapsedMs, exceedsDepth } from '../base/index.ts';
-import type { CheckJob, CheckResult } from '../contract/index.ts';
+import type { ArgumentCheckJob, ArgumentCheckResult } from '../contract/index.ts';
 import { unlessAborted } from './call-deadline.ts';
 import { ToolFailure } from './tool-failure.ts';
 
@@ -12,7 +12,7 @@ const RESPITE_MS = 60_000;
 /** Where arguments are held against schemas: in another thread, since that may take long. */
 export interface ArgumentChecker {
 	/** @throws AppError `unavailable` where it cannot be had now */
-	check(job: CheckJob): Promise<CheckResult>;
+	check(job: ArgumentCheckJob): Promise<ArgumentCheckResult>;
 }
 
 /** Holds arguments against the schema of one function. */
@@ -58,7 +58,7 @@ export class ArgumentCheck {
 		}
 	}
 
-	async #ask(args: Record<string, unknown>): Promise<CheckResult> {
+	async #ask(args: Record<string, unknown>): Promise<ArgumentCheckResult> {
 		try {
 			return await this.#checker.check({ schema: this.#schema, args });
 		} catch (cause) {

@@ -1,4 +1,4 @@
-import { HIDDEN } from '../contract/index.ts';
+import { HIDDEN_SECRET } from '../contract/index.ts';
 import { CanonicalText } from './canonical-text.ts';
 import type { ToolConfig } from './config.ts';
 import { isSecretHeader } from './headers.ts';
@@ -28,8 +28,8 @@ export class SecretWords {
 	/** The text with each secret replaced by `***`, however it is written there: within JSON, a URL, HTML, or one in another. */
 	readonly hide = (text: string): string => {
 		if (this.#asTheyAre === null) return text;
-		const shown = text.replace(this.#asTheyAre, HIDDEN);
-		return this.#canonical === null ? shown : new CanonicalText(shown).replace(this.#canonical, HIDDEN);
+		const shown = text.replace(this.#asTheyAre, HIDDEN_SECRET);
+		return this.#canonical === null ? shown : new CanonicalText(shown).replace(this.#canonical, HIDDEN_SECRET);
 	};
 }
 

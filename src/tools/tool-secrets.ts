@@ -1,5 +1,5 @@
 import type { SecretBox } from '../base/index.ts';
-import { HIDDEN, type ToolAuth } from '../contract/index.ts';
+import { HIDDEN_SECRET, type ToolAuth } from '../contract/index.ts';
 import type { ToolConfig } from './config.ts';
 import { isSecretHeader } from './headers.ts';
 import { refusedAt } from './refusal.ts';
@@ -26,12 +26,12 @@ export class ToolSecrets {
 	 */
 	seal(config: ToolConfig, stored: ToolConfig | null): ToolConfig {
 		return changeSecrets(config, (value, [holder, name]) => {
-			if (value !== HIDDEN) return this.#box.seal(value, SEALED_FOR);
+			if (value !== HIDDEN_SECRET) return this.#box.seal(value, SEALED_FOR);
 			const kept = stored && storedSecret(stored, holder, name);
 			if (kept) return kept;
 			throw refusedAt(
 				['config', holder, name],
-				`must be the secret itself: none is stored for this host that "${HIDDEN}" could leave`,
+				`must be the secret itself: none is stored for this host that "${HIDDEN_SECRET}" could leave`,
 			);
 		});
 	}
@@ -74,7 +74,7 @@ export function forgetSecrets(stored: ToolConfig): ToolConfig {
 
 /** A configuration as it is shown. */
 export function hideSecrets(config: ToolConfig): ToolConfig {
-	return changeSecrets(config, () => HIDDEN);
+	return changeSecrets(config, () => HIDDEN_SECRET);
 }
 
 function changeSecrets(config: ToolConfig, change: Change): ToolConfig {

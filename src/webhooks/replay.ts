@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, type Clock } from '../base/index.ts';
 import {
 	decideAndCommit,
+	expectVersion,
 	type IdempotencyRecord,
 	type Store,
 	type StoredEvent,
-	versionOf,
 	type WebhookRecord,
 } from '../store/index.ts';
 
@@ -13,7 +13,7 @@ import {
 const PORTION = 200;
 
 export interface ReplayDependencies {
-	store: Pick<Store, 'commit' | 'events' | 'eventsBetween'>;
+	store: Pick<Store, 'commit' | 'events' | 'eventRange'>;
 	clock: Clock;
 	/** Is told after each portion. */
 	wake(webhookId: string): void;
@@ -40,7 +40,7 @@ export async function replayEvents(
 	{ store, clock, wake }: ReplayDependencies,
 	{ endpoint, since, until, receipt }: Replay,
 ): Promise<number> {
-	const range = await store.eventsBetween(since, until);
+	const range = await store.eventRange(since, until);
 	// The log is in order of commit, and that is not the order of time where clocks are set back.
 	const inTime = ({ created_at }: StoredEvent) => created_at >= since && created_at <= until;
 	let replayed = 0;
@@ -60,7 +60,7 @@ export async function replayEvents(
 			return {
 				commit: {
 					// Disabled meanwhile, it gets no more.
-					expect: [versionOf('webhooks', webhook)],
+					expect: [expectVersion('webhooks', webhook)],
 					write: [{ op: 'redeliver', webhook_id: webhook.id, seqs, at: clock.now() }],
 					...(idempotency ? { idempotency } : {}),
 				},

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Actor, ActorGone, ActorSystem, type ActorSystemOptions, MailboxFull } from '../../src/actors/index.ts';
+import {
+	type Actor,
+	ActorGoneError,
+	ActorSystem,
+	type ActorSystemOptions,
+	MailboxFullError,
+} from '../../src/actors/index.ts';
 import { AppError, deferred } from '../../src/base/index.ts';
 import { until } from './until.ts';
 
@@ -28,8 +34,8 @@ function notebooks(
 				},
 			};
 		},
-		report: (_id, thrown) => reports.push(thrown),
-		drainMs: 1_000,
+		reportFailure: (_id, thrown) => reports.push(thrown),
+		drainTimeoutMs: 1_000,
 		...options,
 	});
 	return { system, stored, reports, loads: () => loads };
@@ -61,7 +67,7 @@ test('an actor of which nothing is left goes as soon as it may, and is loaded an
 					over = say === 'end';
 					return [say];
 				},
-				isOver: () => over,
+				isFinished: () => over,
 				canPassivate: () => !busy,
 			};
 		},
@@ -92,7 +98,7 @@ test('a control message overtakes user messages that wait, but not the one in ha
 	const { system } = notebooks({ handle: (_id, say) => (say === 'first' ? gate.promise : undefined) });
 	await using _ = system;
 	const first = system.ask('x', { say: 'first' });
-	await until(() => system.peek('x') !== undefined);
+	await until(() => system.activeActor('x') !== undefined);
 	const user = system.ask('x', { say: 'user' });
 	const control = system.ask('x', { say: 'stop' }, { lane: 'control' });
 	gate.resolve();
@@ -110,15 +116,15 @@ test('user messages wait while an actor does not take them, and control messages
 				handled.push(message);
 				busy = message.startsWith('question');
 			},
-			takesUserMessages: () => !busy,
+			acceptsUserMessages: () => !busy,
 			canPassivate: () => !busy,
 		}),
-		report: unexpected,
+		reportFailure: unexpected,
 		mailboxLimit: 2,
 	});
 	const asked = ['question 1', 'question 2', 'question 3'].map((message) => system.ask('x', message));
 	await asked[0];
-	await assert.rejects(system.ask('x', 'question 4'), MailboxFull);
+	await assert.rejects(system.ask('x', 'question 4'), MailboxFullError);
 	await system.ask('x', 'delta', { lane: 'control' });
 	await asked[1];
 	assert.deepEqual(handled, ['question 1', 'delta', 'question 2']);
@@ -132,13 +138,13 @@ test('a full mailbox refuses the next user message at once, with the error that 
 	const gate = deferred<void>();
 	const { system } = notebooks({
 		mailboxLimit: 3,
-		full: () => new AppError('conversation_busy'),
+		mailboxFullError: () => new AppError('conversation_busy'),
 		handle: () => gate.promise,
 	});
 	await using _ = system;
 	const accepted = ['a', 'b', 'c', 'd'].map((say) => system.ask('x', { say }));
 	await assert.rejects(system.ask('x', { say: 'e' }), { code: 'conversation_busy' });
-	await until(() => system.peek('x') !== undefined);
+	await until(() => system.activeActor('x') !== undefined);
 	await assert.rejects(system.ask('x', { say: 'f' }), { code: 'conversation_busy' });
 	const control = system.ask('x', { say: 'stop' }, { lane: 'control' });
 	gate.resolve();
@@ -160,7 +166,7 @@ test('a load that fails is the answer to all who wait, and the next message trie
 			if (++loads === 1) throw new AppError('not_found');
 			return { handle: (message) => message };
 		},
-		report: unexpected,
+		reportFailure: unexpected,
 	});
 	const outcomes = await Promise.allSettled([system.ask('x', 'a'), system.ask('x', 'b')]);
 	for (const outcome of outcomes) {
@@ -215,14 +221,14 @@ test('a late report of a discarded incarnation is dropped, never given to its su
 				discard: () => discarded++,
 			};
 		},
-		report: unexpected,
+		reportFailure: unexpected,
 	});
 	await assert.rejects(system.ask('x', 'defect'), /defect/);
 	await system.ask('x', 'hello');
 	const [first, second] = selves;
 	assert.equal(first!.alive, false);
 	assert.equal(first!.tell('late'), false);
-	await assert.rejects(first!.ask('late'), ActorGone);
+	await assert.rejects(first!.ask('late'), ActorGoneError);
 	assert.equal(second!.tell('in time'), true);
 	await second!.ask('in time too');
 	assert.deepEqual(handled, ['1 defect', '2 hello', '2 in time', '2 in time too']);
@@ -261,14 +267,14 @@ test('an idle actor is put to sleep, and wakes with what was stored', async () =
 	now = 999;
 	system.sweep();
 	assert.equal(system.residents, 1);
-	assert.ok(system.peek('x'), 'a peek counts as a use');
+	assert.ok(system.activeActor('x'), 'a peek counts as a use');
 	now = 1_998;
 	system.sweep();
 	assert.equal(system.residents, 1);
 	now = 1_999;
 	system.sweep();
 	assert.equal(system.residents, 0);
-	assert.equal(system.peek('x'), undefined);
+	assert.equal(system.activeActor('x'), undefined);
 	assert.deepEqual(await system.ask('x', { say: 'b' }), ['a', 'b']);
 	assert.equal(loads(), 2);
 });
@@ -284,14 +290,14 @@ test('over the limit, the actor that was not used for longest sleeps, but never 
 	const inUse = new Set(['a']);
 	await using system = new ActorSystem<string, string>({
 		load: (id) => ({ handle: () => id, canPassivate: () => !inUse.has(id) }),
-		report: unexpected,
+		reportFailure: unexpected,
 		maxResident: 3,
 	});
 	for (const id of ['a', 'b', 'c']) await system.ask(id, '');
 	await system.ask('b', '');
 	await system.ask('d', '');
 	assert.deepEqual(
-		['a', 'b', 'c', 'd'].filter((id) => system.peek(id)),
+		['a', 'b', 'c', 'd'].filter((id) => system.activeActor(id)),
 		['a', 'b', 'd'],
 	);
 	assert.equal(system.residents, 3);
@@ -312,12 +318,12 @@ test('an actor that saves its memory is not awake twice: a message meanwhile wak
 				},
 			};
 		},
-		report: unexpected,
+		reportFailure: unexpected,
 		idleMs: 0,
 	});
 	await system.ask('x', 'a');
 	system.sweep();
-	assert.equal(system.peek('x'), undefined, 'it is not to be used while it leaves');
+	assert.equal(system.activeActor('x'), undefined, 'it is not to be used while it leaves');
 	const answer = system.ask('x', 'b');
 	saved.resolve();
 	await answer;
@@ -339,7 +345,7 @@ test('where saving fails, that is reported, what ran beside is stopped, and the 
 				},
 			};
 		},
-		report: (_id, thrown) => reports.push(thrown),
+		reportFailure: (_id, thrown) => reports.push(thrown),
 		idleMs: 0,
 	});
 	assert.equal(await system.ask('x', 'a'), 1);
@@ -352,10 +358,10 @@ test('where saving fails, that is reported, what ran beside is stopped, and the 
 test('a hint reaches an actor that is awake and wakes nobody', async () => {
 	const { system, stored } = notebooks();
 	await using _ = system;
-	assert.equal(system.hint('x', { say: 'hint' }), false);
+	assert.equal(system.tellIfActive('x', { say: 'hint' }), false);
 	assert.equal(system.residents, 0);
 	await system.ask('x', { say: 'a' });
-	assert.equal(system.hint('x', { say: 'hint' }), true);
+	assert.equal(system.tellIfActive('x', { say: 'hint' }), true);
 	assert.deepEqual(await system.ask('x', { say: 'b' }), ['a', 'hint', 'b']);
 	assert.deepEqual(stored.get('x'), ['a', 'hint', 'b']);
 });
@@ -375,12 +381,12 @@ test('draining finishes what runs, refuses what waits and what comes, and saves 
 					if (message === 'done') busy = false;
 					return message;
 				},
-				takesUserMessages: () => !busy,
+				acceptsUserMessages: () => !busy,
 				canPassivate: () => !busy,
 				passivate: () => void saved.push(id),
 			};
 		},
-		report: unexpected,
+		reportFailure: unexpected,
 	});
 	await system.ask('idle', 'hello');
 	await system.ask('busy', 'work');
@@ -401,7 +407,7 @@ test('draining sees an actor that becomes free without any message', async () =>
 	let free = false;
 	const system = new ActorSystem<string, string>({
 		load: () => ({ handle: (message) => message, canPassivate: () => free }),
-		report: unexpected,
+		reportFailure: unexpected,
 	});
 	await system.ask('x', 'a');
 	const drained = system.drain(10_000);
@@ -415,11 +421,11 @@ test('what is not done by the deadline of a drain is abandoned and answered', as
 	let discarded = 0;
 	const system = new ActorSystem<string, string>({
 		load: () => ({ handle: () => new Promise<string>(() => {}), discard: () => discarded++ }),
-		report: unexpected,
+		reportFailure: unexpected,
 	});
 	const stuck = system.ask('x', 'a');
 	const refused = assert.rejects(stuck, { code: 'unavailable' });
-	await until(() => system.peek('x') !== undefined);
+	await until(() => system.activeActor('x') !== undefined);
 	await system.drain(5);
 	await refused;
 	assert.equal(discarded, 1);
@@ -435,8 +441,8 @@ test('an actor that talks to itself without an end leaves the process its turns'
 				if (message === 'on') self.tell('on');
 			},
 		}),
-		report: unexpected,
-		drainMs: 1,
+		reportFailure: unexpected,
+		drainTimeoutMs: 1,
 	});
 	system.tell('x', 'on');
 	await until(() => rounds > 10_000);
@@ -450,9 +456,9 @@ test('reports that come faster than they are taken meet a bound', async () => {
 				return message;
 			},
 		}),
-		report: unexpected,
+		reportFailure: unexpected,
 		controlLimit: 10,
 	});
-	await assert.rejects(system.ask('x', 'flood'), MailboxFull);
+	await assert.rejects(system.ask('x', 'flood'), MailboxFullError);
 	assert.equal(await system.ask('x', 'still there'), 'still there');
 });

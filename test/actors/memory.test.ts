@@ -12,7 +12,7 @@ test('an actor at rest costs the runtime less than two kilobytes', async () => {
 	const handle = (message: string) => message;
 	await using system = new ActorSystem<string, string>({
 		load: () => ({ handle }),
-		report: (_id, thrown) => assert.ifError(thrown),
+		reportFailure: (_id, thrown) => assert.ifError(thrown),
 	});
 	await system.ask('first', 'hello');
 	collectGarbage();

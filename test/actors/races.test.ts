@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Actor, ActorSystem, type Lane, type SelfRef } from '../../src/actors/index.ts';
+import { type Actor, ActorSystem, type MailboxLane, type SelfRef } from '../../src/actors/index.ts';
 import { AppError } from '../../src/base/index.ts';
 
 type Effect = 'keep' | 'refuse' | 'defect' | 'report';
 interface Message {
 	number: number;
-	lane: Lane;
+	lane: MailboxLane;
 	effect: Effect;
 }
-type Step = { do: 'send'; id: string; lane: Lane; effect: Effect } | { do: 'sweep' };
+type Step = { do: 'send'; id: string; lane: MailboxLane; effect: Effect } | { do: 'sweep' };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
 	fc.oneof(
@@ -19,7 +19,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 			arbitrary: fc.record({
 				do: fc.constant('send' as const),
 				id: fc.constantFrom('a', 'b', 'c'),
-				lane: fc.constantFrom<Lane>('control', 'user'),
+				lane: fc.constantFrom<MailboxLane>('control', 'user'),
 				effect: fc.constantFrom<Effect>('keep', 'keep', 'keep', 'refuse', 'defect', 'report'),
 			}),
 		},
@@ -109,7 +109,7 @@ test('whatever is interleaved, one actor per id, one message at a time, none los
 
 			const system = new ActorSystem<Message, number[]>({
 				load,
-				report: (_id, thrown) => strays.push(thrown),
+				reportFailure: (_id, thrown) => strays.push(thrown),
 				idleMs: 0,
 				maxResident: 2,
 				mailboxLimit: 100,

@@ -22,8 +22,8 @@ function counters(gate?: Promise<void>) {
 				},
 			};
 		},
-		report: unexpected,
-		drainMs: 100,
+		reportFailure: unexpected,
+		drainTimeoutMs: 100,
 	});
 	const transport = new LocalTransport<'add', number, string>(system, async function* (id, after) {
 		yield `${id} after ${after ?? 'now'}`;
@@ -68,6 +68,6 @@ test('a subscription begins after the position it names', async () => {
 test('a hint to a sleeping actor is no error and wakes nobody', async () => {
 	const { system, transport } = counters();
 	await using _ = system;
-	transport.hint('x', 'add');
+	transport.tellIfActive('x', 'add');
 	assert.equal(system.residents, 0);
 });

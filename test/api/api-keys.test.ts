@@ -63,7 +63,7 @@ test('a key that was asked for twice under one Idempotency-Key is made once, and
 	assert.equal(again.headers.get('idempotent-replayed'), 'true');
 	await using store = await openBeside(app);
 	const whose = `${await firstWorkspace(store)} ${(await store.apiKeyByHash(hashApiKey(app.key)))?.id}`;
-	const stored = await store.storedAnswer(`${whose} POST ${KEYS}`, 'one key, please');
+	const stored = await store.storedResponse(`${whose} POST ${KEYS}`, 'one key, please');
 	assert.ok(stored && !stored.body.includes(first.body.key), 'the stored answer is sealed');
 });
 

@@ -10,7 +10,7 @@ import { Conversations } from '../../src/conversations/index.ts';
 import { type ChatModel, createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore, PENDING } from '../../src/store/index.ts';
+import { openSqliteStore, PENDING_STATUS } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
 import { pacedStore } from './paced-store.ts';
 import { toModel } from './sent.ts';
@@ -95,14 +95,14 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			const stored = new Map<string, string>();
 
 			const send = async (content: string, conversation_id?: string) => {
-				const receipt = { scope, key: content, body_hash: content, status: PENDING, body: '', expires_at: 9e15 };
+				const receipt = { scope, key: content, body_hash: content, status: PENDING_STATUS, body: '', expires_at: 9e15 };
 				const message = { deployment, conversation_id, content, channel: 'api' as const, end_user: null, receipt };
 				const sent = await outcomeOf(conversations.send({ ...message, metadata: undefined }).then(toModel));
 				if (sent) stored.set(content, sent.reply.id);
 				return sent;
 			};
 			const repeat = async (content: string): Promise<void> => {
-				const answer = await store.storedAnswer(scope, content);
+				const answer = await store.storedResponse(scope, content);
 				if (!answer) return;
 				const turn = await outcomeOf(conversations.repeated(answer.body));
 				if (!turn) return;
@@ -147,7 +147,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			if (!conversation) {
 				assert.deepEqual([messages, await store.events(id, 0, 10)], [[], []]);
 				assert.ok(script.some((step) => step.do === 'erase' || step.do === 'expire'));
-				for (const key of stored.keys()) assert.equal(await store.storedAnswer(scope, key), undefined);
+				for (const key of stored.keys()) assert.equal(await store.storedResponse(scope, key), undefined);
 				return;
 			}
 			assert.equal(conversation.message_count, messages.length);

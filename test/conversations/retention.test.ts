@@ -8,7 +8,7 @@ import { Conversations, Retention } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore, REMAINS, type Store, type Write } from '../../src/store/index.ts';
+import { CONVERSATION_ERASURE_JOB, openSqliteStore, type Store, type Write } from '../../src/store/index.ts';
 import { standingClock } from '../access/people.ts';
 import * as samples from '../store/samples.ts';
 import { SetClock } from '../support/set-clock.ts';
@@ -420,10 +420,10 @@ test('what remains of a conversation whose erasure broke off is erased by the ne
 		...messages.map((record) => ({ op: 'insert', kind: 'messages', record }) as const),
 	);
 	await write({ op: 'erase_conversation', id: conversation.id, limit: 1 });
-	assert.equal(await store.hasRemains(conversation.id), true);
+	assert.equal(await store.hasUnerasedRows(conversation.id), true);
 	await scene.look();
-	assert.equal(await store.hasRemains(conversation.id), false);
-	assert.deepEqual(await store.jobs.claim(REMAINS, 10, 0), []);
+	assert.equal(await store.hasUnerasedRows(conversation.id), false);
+	assert.deepEqual(await store.jobs.claim(CONVERSATION_ERASURE_JOB, 10, 0), []);
 });
 
 test('a clock that is 45 days ahead for a moment erases no conversation', async () => {

@@ -1,6 +1,6 @@
 import { createLog, type Deferred, deferred } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
-import { createPool, type Pool } from '../../src/pool/index.ts';
+import { createWorkerPool, type WorkerPool } from '../../src/pool/index.ts';
 
 /** A gate that a test may close: who comes to it waits there until it is opened, or their signal aborts. */
 class Gate<T> {
@@ -36,7 +36,7 @@ class Gate<T> {
  * The real workers behind gates that a test may close: what is to be parsed, or has been trained, waits there. Can be used again
  * after it was disposed of, so that a server and the one restarted after it may share it.
  */
-export class GatedPool implements Pool {
+export class GatedPool implements WorkerPool {
 	readonly size = 2;
 	readonly training = new Gate<unknown>();
 	/** Files parsed so far. */
@@ -49,7 +49,7 @@ export class GatedPool implements Pool {
 	/** Called before each search is handed to the workers. */
 	beforeSearch: () => Promise<void> = async () => {};
 	readonly #parsing = new Gate<ParseJob>();
-	#real: Pool | undefined;
+	#real: WorkerPool | undefined;
 
 	/** Files at the gate. */
 	get waiting(): number {
@@ -65,9 +65,9 @@ export class GatedPool implements Pool {
 		this.#parsing.open();
 	}
 
-	async parse(...args: Parameters<Pool['parse']>): ReturnType<Pool['parse']> {
+	async parse(...args: Parameters<WorkerPool['parse']>): ReturnType<WorkerPool['parse']> {
 		const [job, signal, options] = args;
-		this.alone.push(options?.alone ?? false);
+		this.alone.push(options?.isolated ?? false);
 		await this.#parsing.pass(job, signal);
 		this.parsed++;
 		const failure = this.parseFailure(job);
@@ -75,7 +75,7 @@ export class GatedPool implements Pool {
 		return this.#pool.parse(...args);
 	}
 
-	async train(...args: Parameters<Pool['train']>): ReturnType<Pool['train']> {
+	async train(...args: Parameters<WorkerPool['train']>): ReturnType<WorkerPool['train']> {
 		const failure = this.trainFailure();
 		if (failure) throw failure;
 		const trained = await this.#pool.train(...args);
@@ -83,7 +83,7 @@ export class GatedPool implements Pool {
 		return trained;
 	}
 
-	async search(...args: Parameters<Pool['search']>): ReturnType<Pool['search']> {
+	async search(...args: Parameters<WorkerPool['search']>): ReturnType<WorkerPool['search']> {
 		await this.beforeSearch();
 		return this.#pool.search(...args);
 	}
@@ -92,8 +92,8 @@ export class GatedPool implements Pool {
 		this.#pool.warmUp();
 	}
 
-	fold: Pool['fold'] = (...args) => this.#pool.fold(...args);
-	check: Pool['check'] = (job) => this.#pool.check(job);
+	fold: WorkerPool['fold'] = (...args) => this.#pool.fold(...args);
+	check: WorkerPool['check'] = (job) => this.#pool.check(job);
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		const real = this.#real;
@@ -101,8 +101,8 @@ export class GatedPool implements Pool {
 		await real?.[Symbol.asyncDispose]();
 	}
 
-	get #pool(): Pool {
-		this.#real ??= createPool({ threads: this.size, log: createLog('silent') });
+	get #pool(): WorkerPool {
+		this.#real ??= createWorkerPool({ threads: this.size, log: createLog('silent') });
 		return this.#real;
 	}
 }

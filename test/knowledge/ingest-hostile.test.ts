@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { createLog } from '../../src/base/index.ts';
-import { createPool, type PoolLimits } from '../../src/pool/index.ts';
+import { createWorkerPool, type WorkerPoolLimits } from '../../src/pool/index.ts';
 import { created, processed, settled, upload } from '../api/scene.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
@@ -14,9 +14,9 @@ import { GatedPool } from './gated-pool.ts';
 const BASES = '/api/v1/knowledge-bases';
 
 /** A server whose parser does what a document's text says. */
-function startHostile(limits: Partial<PoolLimits> = {}) {
+function startHostile(limits: Partial<WorkerPoolLimits> = {}) {
 	const parseWorker = { file: new URL('../pool/hostile-worker.mjs', import.meta.url), execArgv: [] };
-	const pool = createPool({ threads: 2, log: createLog('silent'), limits, parseWorker });
+	const pool = createWorkerPool({ threads: 2, log: createLog('silent'), limits, parseWorker });
 	return startTestApp({ overrides: { pool } });
 }
 

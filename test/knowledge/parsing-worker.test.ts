@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Piscina } from 'piscina';
-import type { ParsedDocument, ParseJob, WorkerAnswer } from '../../src/contract/index.ts';
+import type { ParsedDocument, ParseJob, WorkerResult } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { makeDocx, p } from '../fixtures/documents/docx.ts';
 import { bodyLines, makePdf } from '../fixtures/documents/pdf.ts';
 
 let folder: string;
-let pool: Piscina<ParseJob, WorkerAnswer<ParsedDocument>>;
+let pool: Piscina<ParseJob, WorkerResult<ParsedDocument>>;
 
 before(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'parley-parse-'));

@@ -8,7 +8,7 @@ import { createLog } from '../../src/base/index.ts';
 import { DotProducts } from '../../src/knowledge/ranking/dot-products.ts';
 import { KeptVectors, stepOf } from '../../src/knowledge/ranking/kept-vectors.ts';
 import { VectorMemory } from '../../src/knowledge/ranking/vector-memory.ts';
-import { createPool } from '../../src/pool/index.ts';
+import { createWorkerPool } from '../../src/pool/index.ts';
 import type { IndexWrite } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrations.ts';
@@ -108,7 +108,7 @@ test('what is kept in memory finds the same as the store, also between gaps that
 	for (let seed = 200; seed < 220; seed++) {
 		const asked = noise(DIMENSIONS, seed);
 		const found = kept.nearest(asked, 25);
-		const expected = reader.semantic('basis_1', asked, 25);
+		const expected = reader.searchNearest('basis_1', asked, 25);
 		assert.deepEqual(
 			found.map(({ id }) => id),
 			expected.map(({ id }) => id),
@@ -146,7 +146,7 @@ test('every change of the vectors is seen; they are read again once they have st
 	const memory = new VectorMemory({ leastChunks: 1 });
 	let reads = 0;
 	const count = () => {
-		const changes = reader.changes('gen_1');
+		const changes = reader.changeCount('gen_1');
 		const wanted = { basis: 'basis_1', chunks: 10, dimensions: DIMENSIONS, changes };
 		const kept = memory.of(wanted, () => {
 			reads++;
@@ -194,7 +194,7 @@ test('memory is bounded: what was not searched for longest goes first, and what 
 });
 
 test('a search of a large knowledge base sees what was added, and no longer what was removed', async () => {
-	await using pool = createPool({ threads: 1, log: createLog('silent') });
+	await using pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 	const [generation, basis, embedder] = ['gen_large', 'basis_large', 'acme/vectors'];
 	const model = new Uint8Array(0);
 	write(

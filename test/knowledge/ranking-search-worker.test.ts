@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import type Database from 'better-sqlite3';
 import { createLog } from '../../src/base/index.ts';
 import type { SearchJob, SearchResult, TrainResult } from '../../src/contract/index.ts';
-import { createPool, type Pool } from '../../src/pool/index.ts';
+import { createWorkerPool, type WorkerPool } from '../../src/pool/index.ts';
 import type { IndexWrite } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrations.ts';
@@ -55,14 +55,14 @@ const LIBRARY: typeof SHOP = [
 let folder: string;
 let database: string;
 let db: Database.Database;
-let pool: Pool;
+let pool: WorkerPool;
 
 before(async () => {
 	folder = mkdtempSync(join(tmpdir(), 'parley-search-'));
 	database = join(folder, 'test.db');
 	db = openWritable(database);
 	migrate(db);
-	pool = createPool({ threads: 1, log: createLog('silent') });
+	pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 	for (const [generation, documents] of [
 		['gen_shop', SHOP],
 		['gen_library', LIBRARY],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AppError, newId } from '../../src/base/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
-import { versionOf } from '../../src/store/index.ts';
+import { expectVersion } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 import { indexTables, jobsOf } from './index-tables.ts';
 import { manyChunks, openRoom } from './room.ts';
@@ -131,7 +131,7 @@ test('a training that was asked for and is due no more gives the time of the for
 	const set = { training_asked_at: 1 };
 	const job = { id: newId('job'), kind: 'train', ref: base, group: base, due_at: 0 };
 	const { outcome } = await store.commit({
-		expect: [versionOf('knowledge_bases', record)],
+		expect: [expectVersion('knowledge_bases', record)],
 		write: [{ op: 'patch', kind: 'knowledge_bases', id: base, set }],
 		jobs: [{ op: 'enqueue', job }],
 	});

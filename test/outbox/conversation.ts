@@ -3,9 +3,9 @@ import { newId } from '../../src/base/index.ts';
 import {
 	formatPosition,
 	type Outbox,
+	type PositionedUpdate,
 	parsePosition,
 	type StreamEventData,
-	type StreamItem,
 	type StreamPosition,
 } from '../../src/outbox/index.ts';
 import type { Store } from '../../src/store/index.ts';
@@ -50,7 +50,7 @@ export class Writing {
 
 	grows(text: string): void {
 		if (!this.growing) return;
-		this.#outbox.grow(this.stream, text);
+		this.#outbox.appendText(this.stream, text);
 		this.texts.set(this.growing.seq, this.texts.get(this.growing.seq) + text);
 	}
 
@@ -85,7 +85,7 @@ export class Reader {
 		this.shown = shown;
 	}
 
-	take(item: StreamItem): void {
+	take(item: PositionedUpdate): void {
 		if (item.kind === 'delta') {
 			const { seq, message_id, index, text } = item.delta;
 			assert.ok(this.shown, 'more of a reply whose beginning was not told');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newId } from '../../src/base/index.ts';
-import { Outbox, type StreamItem, type StreamPosition } from '../../src/outbox/index.ts';
+import { Outbox, type PositionedUpdate, type StreamPosition } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
 import { Reader, Writing } from './conversation.ts';
@@ -26,7 +26,7 @@ after(async () => {
 /** A follower that is driven by hand. It listens from the first step on. */
 function follow(stream: string, position: StreamPosition | null, from: Outbox = outbox) {
 	const ending = new AbortController();
-	const items = from.follow(stream, { after: position, signal: ending.signal });
+	const items = from.subscribe(stream, { after: position, signal: ending.signal });
 	const next = async () => (await items.next()).value ?? undefined;
 	return {
 		ending,
@@ -34,9 +34,9 @@ function follow(stream: string, position: StreamPosition | null, from: Outbox = 
 		next,
 		/** Begins to listen; the first item comes with the promise. */
 		listen: () => next(),
-		async take(count: number): Promise<StreamItem[]> {
-			const taken: StreamItem[] = [];
-			while (taken.length < count) taken.push((await next()) as StreamItem);
+		async take(count: number): Promise<PositionedUpdate[]> {
+			const taken: PositionedUpdate[] = [];
+			while (taken.length < count) taken.push((await next()) as PositionedUpdate);
 			return taken;
 		},
 		async stop(): Promise<void> {
@@ -52,7 +52,7 @@ async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>>
 }
 
 /** What an item says, in short. */
-function said(item: StreamItem | undefined): unknown[] {
+function said(item: PositionedUpdate | undefined): unknown[] {
 	if (!item) return ['end'];
 	if (item.kind === 'delta') return [item.delta.index, item.delta.text];
 	const { event, replayed } = item;
@@ -151,13 +151,13 @@ test('an event in the midst of a growing reply neither ends its growth nor loses
 	const follower = follow(writing.stream, null);
 	for (const item of await follower.take(2)) reader.take(item);
 	await writing.say();
-	reader.take((await follower.next()) as StreamItem);
+	reader.take((await follower.next()) as PositionedUpdate);
 	assert.equal(reader.position?.offset, 3);
 	await follower.stop();
 
 	writing.grows('costs ');
 	const again = follow(writing.stream, reader.position);
-	reader.take((await again.next()) as StreamItem);
+	reader.take((await again.next()) as PositionedUpdate);
 	const beforeSecond = reader.position;
 	await writing.say();
 	writing.grows('5 €.');
@@ -186,12 +186,12 @@ test('an event in the midst of a growing reply neither ends its growth nor loses
 
 test('growth in a stream whose reply has closed, or that has none, is dropped', async () => {
 	const writing = new Writing(store, outbox);
-	outbox.grow(writing.stream, 'into the void');
+	outbox.appendText(writing.stream, 'into the void');
 	await writing.opens();
 	const follower = follow(writing.stream, null);
 	assert.deepEqual(said(await follower.next()), ['message.created', 'opens', 'live']);
 	await writing.closes();
-	outbox.grow(writing.stream, 'too late');
+	outbox.appendText(writing.stream, 'too late');
 	const seq = await writing.say();
 	const [closes, says] = await follower.take(2);
 	assert.deepEqual(said(closes), ['message.completed', 'closes', 'live']);
@@ -292,14 +292,14 @@ test('a follower that does not read is cut off, and misses nothing when it comes
 	await writing.opens();
 	const reader = new Reader();
 	const slow = follow(writing.stream, null);
-	reader.take((await slow.next()) as StreamItem);
+	reader.take((await slow.next()) as PositionedUpdate);
 	for (let n = 0; n < 30; n++) writing.grows('x'.repeat(50_000));
 	await assert.rejects(slow.next(), { code: 'unavailable', message: /too slowly/ });
 
 	const again = follow(writing.stream, reader.position);
-	reader.take((await again.next()) as StreamItem);
+	reader.take((await again.next()) as PositionedUpdate);
 	await writing.closes();
-	reader.take((await again.next()) as StreamItem);
+	reader.take((await again.next()) as PositionedUpdate);
 	assert.deepEqual(
 		reader.finished,
 		[...writing.texts].map(([seq, text]) => ({ seq, text })),
@@ -323,14 +323,14 @@ test('a follower that is cut off by many events is given none of those after the
 		const readOn = async () => {
 			for (let end = await first; ; end = await settled(slow.next())) {
 				if (end.status === 'rejected') throw end.reason;
-				reader.take(end.value as StreamItem);
+				reader.take(end.value as PositionedUpdate);
 			}
 		};
 		await assert.rejects(readOn(), { code: 'unavailable' });
 
 		const again = follow(writing.stream, reader.position);
 		const last = await writing.say();
-		while (reader.position?.seq !== last) reader.take((await again.next()) as StreamItem);
+		while (reader.position?.seq !== last) reader.take((await again.next()) as PositionedUpdate);
 		const log = (await store.events(writing.stream, from, 100_000)).map(({ seq }) => seq);
 		assert.deepEqual(reader.heard, log);
 		await again.stop();
@@ -346,7 +346,7 @@ test('the log is read over many pages while the stream goes on', async () => {
 	let last = 0;
 	for (let read = 0; read === 0 || reader.position?.seq !== last; read++) {
 		if (read % 100 === 0 && read <= 600) last = await writing.say(25);
-		reader.take((await follower.next()) as StreamItem);
+		reader.take((await follower.next()) as PositionedUpdate);
 	}
 	const log = (await store.events(writing.stream, from, 10_000)).map(({ seq }) => seq);
 	assert.equal(log.length, 450 + 6 * 25);
@@ -419,6 +419,6 @@ test('when the outbox closes, followers end wherever they are, and none reads th
 	assert.deepEqual(reads, []);
 	assert.equal(own.size, 0);
 	await writing.say();
-	own.grow(writing.stream, 'nobody hears this');
+	own.appendText(writing.stream, 'nobody hears this');
 	assert.equal(own.size, 0);
 });

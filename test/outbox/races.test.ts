@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { type Deferred, deferred } from '../../src/base/index.ts';
-import { Outbox, type StreamEventData, type StreamItem } from '../../src/outbox/index.ts';
+import { Outbox, type PositionedUpdate, type StreamEventData } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
 import { Reader, Writing } from './conversation.ts';
@@ -103,7 +103,7 @@ class Client {
 		if (this.#connection) return;
 		if (this.reader.position === null) this.since = latest?.seq ?? 0;
 		const ending = new AbortController();
-		const items = outbox.follow(stream, { after: this.reader.position, signal: ending.signal });
+		const items = outbox.subscribe(stream, { after: this.reader.position, signal: ending.signal });
 		this.#connection = ending;
 		const ended = this.#run(items, ending.signal).catch((error: unknown) => {
 			this.failure ??= error;
@@ -129,7 +129,7 @@ class Client {
 		await Promise.all(this.#ended);
 	}
 
-	async #run(items: AsyncGenerator<StreamItem, void>, signal: AbortSignal): Promise<void> {
+	async #run(items: AsyncGenerator<PositionedUpdate, void>, signal: AbortSignal): Promise<void> {
 		// The first item is asked for at once: it is then that a follower begins to listen.
 		let next = items.next();
 		for (;;) {

@@ -4,7 +4,7 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createLog } from '../../src/base/index.ts';
-import { createPool } from '../../src/pool/index.ts';
+import { createWorkerPool } from '../../src/pool/index.ts';
 import { childProcesses } from './child-processes.ts';
 
 /** The priorities of a process's threads. */
@@ -25,7 +25,7 @@ test('the process that parses documents has a lower priority than the server', {
 	t.after(() => rm(folder, { recursive: true }));
 	const path = join(folder, 'small.txt');
 	await writeFile(path, 'The warranty covers all defects for two years.');
-	await using pool = createPool({ threads: 1, log: createLog('silent') });
+	await using pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 	await pool.parse({ path, file_name: 'small.txt', content_type: null, title: null, url: null });
 	const started = await childProcesses();
 	assert.equal(started.length, 1, started.join());

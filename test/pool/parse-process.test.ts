@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { shortageOf } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
-import { createPool, type Pool, type PoolLimits } from '../../src/pool/index.ts';
+import { createWorkerPool, type WorkerPool, type WorkerPoolLimits } from '../../src/pool/index.ts';
 import { until } from '../support/until.ts';
 import { childProcesses } from './child-processes.ts';
 
@@ -23,9 +23,9 @@ const logged: Array<Record<string, unknown>> = [];
 const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 
 /** A pool whose worker does what a document's text says. */
-function openPool(limits: Partial<PoolLimits> = {}, threads = 2): Pool {
+function openPool(limits: Partial<WorkerPoolLimits> = {}, threads = 2): WorkerPool {
 	const parseWorker = { file: new URL('./hostile-worker.mjs', import.meta.url), execArgv: [] };
-	return createPool({ threads, log, limits, parseWorker });
+	return createWorkerPool({ threads, log, limits, parseWorker });
 }
 
 let files = 0;
@@ -54,7 +54,7 @@ class Held {
 	}
 }
 
-const textOf = async (parsing: ReturnType<Pool['parse']>) => (await parsing).chunks[0]?.text;
+const textOf = async (parsing: ReturnType<WorkerPool['parse']>) => (await parsing).chunks[0]?.text;
 
 const hasEnded = async (pid: number) => {
 	const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
@@ -107,7 +107,7 @@ test('a document that is to be parsed alone waits for the others, and the others
 	const [beside, alone] = [new Held(), new Held()];
 	const first = pool.parse(await beside.document);
 	const pid = await beside.process();
-	const second = pool.parse(await alone.document, undefined, { alone: true });
+	const second = pool.parse(await alone.document, undefined, { isolated: true });
 	await beside.letGo();
 	assert.notEqual(await alone.process(), pid, 'in a fresh process');
 	await until('the former process is gone', () => hasEnded(pid));
@@ -121,7 +121,7 @@ test('a job that is called off while it waits to be parsed alone ends with the c
 	const first = pool.parse(await beside.document);
 	await beside.process();
 	const ending = new AbortController();
-	const waiting = pool.parse(await document('alone'), ending.signal, { alone: true });
+	const waiting = pool.parse(await document('alone'), ending.signal, { isolated: true });
 	ending.abort(new Error('The server is stopping.'));
 	await assert.rejects(waiting, /The server is stopping/);
 	await beside.letGo();
@@ -129,7 +129,7 @@ test('a job that is called off while it waits to be parsed alone ends with the c
 });
 
 test('the process ends when it has been idle, and another starts for the next document', async () => {
-	await using pool = openPool({ parseIdleMs: 1 });
+	await using pool = openPool({ parseIdleTimeoutMs: 1 });
 	const held = new Held();
 	const parsing = pool.parse(await held.document);
 	const pid = await held.process();
@@ -151,7 +151,7 @@ test('a process that was started early parses the next document, and ends when n
 		await held.letGo();
 		await parsing;
 	}
-	await using pool = openPool({ parseIdleMs: 200 });
+	await using pool = openPool({ parseIdleTimeoutMs: 200 });
 	pool.warmUp();
 	const pid = await until('it runs', async () => (await childProcesses())[0]);
 	await until('it has ended', () => hasEnded(pid));
@@ -189,7 +189,7 @@ test('a document that fills the heap of its thread is given up, and the process 
 
 test('threads that cannot be started are no fault of the document', async () => {
 	const parseWorker = { file: new URL('./no-such-worker.mjs', import.meta.url), execArgv: [] };
-	await using pool = createPool({ threads: 2, log, parseWorker });
+	await using pool = createWorkerPool({ threads: 2, log, parseWorker });
 	await assert.rejects(pool.parse(await document('innocent')), (error) => shortageOf(error) !== null);
 	assert.match(JSON.stringify(logged.at(-1)), /no-such-worker/, 'the log says why');
 });

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import { createLog } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
-import { createPool } from '../../src/pool/index.ts';
+import { createWorkerPool } from '../../src/pool/index.ts';
 import { bodyLines, makePdf } from '../fixtures/documents/pdf.ts';
 
 // PDF.js offers no bound on what a page's operators cost, so the limit on processor time is the bound.
@@ -39,7 +39,7 @@ function nestedForms(levels: number): Buffer {
 }
 
 test('PDFs of nested states and of forms within forms end at the limit on processor time, and others are read', async () => {
-	await using pool = createPool({ threads: 2, log: createLog('silent'), limits: { parseCpuMs: 3_000 } });
+	await using pool = createWorkerPool({ threads: 2, log: createLog('silent'), limits: { parseCpuMs: 3_000 } });
 	const bombs = [await store('states', nestedStates()), await store('forms', nestedForms(60))].map((job) =>
 		assert.rejects(pool.parse(job), {
 			code: 'resource_limit',

@@ -32,7 +32,7 @@ test('bytes that are kept are there as they came, under their hash', async (t) =
 	assert.deepEqual([blob.hash, blob.size], [sha256(bytes), 300_000]);
 	assert.deepEqual(blob.head, bytes.subarray(0, 64 * 1024));
 	assert.deepEqual(await listed(blobs), [], 'not kept yet');
-	await blob.keep();
+	await blob.persist();
 	await blob.discard();
 	assert.deepEqual(await readFile(blobs.path(blob.hash)), bytes);
 	assert.deepEqual(await listed(blobs), [blob.hash]);
@@ -43,7 +43,7 @@ test('an empty file is a blob like any other', async (t) => {
 	const { blobs } = await openBlobs(t);
 	const blob = await blobs.receive(Readable.from([]));
 	assert.deepEqual([blob.hash, blob.size, blob.head.length], [sha256(Buffer.alloc(0)), 0, 0]);
-	await blob.keep();
+	await blob.persist();
 	assert.equal((await readFile(blobs.path(blob.hash))).length, 0);
 });
 
@@ -67,7 +67,7 @@ test('the same bytes twice are one blob; different ones are two', async (t) => {
 	const { blobs, incoming } = await openBlobs(t);
 	const take = async (text: string) => {
 		const blob = await blobs.receive(Readable.from([Buffer.from(text)]));
-		await blob.keep();
+		await blob.persist();
 		return blob.hash;
 	};
 	const hashes = await Promise.all([take('same'), take('same'), take('other'), take('same')]);
@@ -105,7 +105,7 @@ test('a source that fails leaves nothing, however early or late it does', async 
 test('what an earlier process was receiving is removed at the start, what was kept is not', async (t) => {
 	const { blobs, folder, incoming } = await openBlobs(t);
 	const blob = await blobs.receive(Readable.from([Buffer.from('kept')]));
-	await blob.keep();
+	await blob.persist();
 	await writeFile(join(folder, 'incoming', 'half'), 'half of a fi');
 	const beside = new BlobStore(folder);
 	await beside.prepare({ alone: false });
@@ -119,7 +119,7 @@ test('what an earlier process was receiving is removed at the start, what was ke
 test('a removed blob is gone, and removing it again is no error', async (t) => {
 	const { blobs } = await openBlobs(t);
 	const blob = await blobs.receive(Readable.from([Buffer.from('old')]));
-	await blob.keep();
+	await blob.persist();
 	await blobs.remove(blob.hash);
 	await blobs.remove(blob.hash);
 	assert.deepEqual(await listed(blobs), []);

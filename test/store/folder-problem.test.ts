@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { folderProblem } from '../../src/store/index.ts';
+import { dataFolderError } from '../../src/store/index.ts';
 
 const failure = (code: string, path?: string) => Object.assign(new Error('no'), { code, ...(path ? { path } : {}) });
 
 test('what goes wrong in the data folder is a sentence with the file and a remedy; what goes wrong elsewhere is not', () => {
 	for (const code of ['EACCES', 'ENOENT', 'EROFS', 'ENOSPC', 'EISDIR', 'SQLITE_IOERR_WRITE', 'SQLITE_CANTOPEN']) {
-		const sentence = folderProblem(failure(code), '/srv/data')?.message ?? '';
+		const sentence = dataFolderError(failure(code), '/srv/data')?.message ?? '';
 		assert.match(sentence, new RegExp(`^The data folder /srv/data cannot be used: .*PARLEY_DATA_DIR.*\\(${code}\\)$`));
 	}
-	const about = (path: string) => folderProblem(failure('EACCES', path), '/srv/data')?.message ?? null;
+	const about = (path: string) => dataFolderError(failure('EACCES', path), '/srv/data')?.message ?? null;
 	assert.match(about('/srv/data/secret.key') ?? '', /cannot be used \(\/srv\/data\/secret\.key\): /);
 	assert.match(about('/srv') ?? '', /cannot be used \(\/srv\): /, 'a folder above it');
 	assert.equal(about('/srv/database'), null);
 	assert.equal(about('/opt/parley/static/docs.js'), null);
-	assert.equal(folderProblem(failure('ERR_INVALID_ARG_TYPE'), '/srv/data'), null);
+	assert.equal(dataFolderError(failure('ERR_INVALID_ARG_TYPE'), '/srv/data'), null);
 });

@@ -94,7 +94,7 @@ function add(
 	} as const satisfies IndexWrite;
 }
 
-const found = (term: string, generation = 'gen_1') => reader.keyword(generation, [term], 10).map(({ id }) => id);
+const found = (term: string, generation = 'gen_1') => reader.searchKeywords(generation, [term], 10).map(({ id }) => id);
 const tables = () =>
 	db.prepare("SELECT count(*) FROM sqlite_master WHERE name GLOB '*gen_1*' OR name GLOB '*basis_*'").pluck().get();
 
@@ -138,7 +138,7 @@ test('a document that is added again replaces what it had, everywhere', () => {
 	write(add('doc_a', ['new'], { basis: 'basis_1', vectors: new Int8Array(DIMENSIONS).fill(7), language: 'de' }));
 	assert.deepEqual(found('old'), []);
 	assert.equal(found('new').length, 1);
-	assert.equal(reader.semantic('basis_1', new Int8Array(DIMENSIONS).fill(1), 10).length, 1);
+	assert.equal(reader.searchNearest('basis_1', new Int8Array(DIMENSIONS).fill(1), 10).length, 1);
 	assert.equal(reader.vector('basis_1', before[0] as number), undefined);
 	assert.equal(generationOf(db, 'gen_1')?.chunk_count, 1);
 	assert.deepEqual(reader.languages('gen_1'), ['de']);
@@ -152,9 +152,9 @@ test('a removed document leaves nothing behind, under no basis', () => {
 	write({ op: 'index.remove_document', generation: 'gen_1', document_id: 'doc_a' });
 	assert.deepEqual(found('gone'), []);
 	for (const basis of ['basis_1', 'basis_2']) {
-		assert.deepEqual(reader.semantic(basis, Int8Array.of(1, 1, 1, 1), 10), []);
+		assert.deepEqual(reader.searchNearest(basis, Int8Array.of(1, 1, 1, 1), 10), []);
 	}
-	assert.equal(reader.chunksWith('gen_1', 'gone'), 0);
+	assert.equal(reader.documentFrequency('gen_1', 'gone'), 0);
 	assert.deepEqual(generationOf(db, 'gen_1'), {
 		id: 'gen_1',
 		knowledge_base_id: 'kb_1',
@@ -178,7 +178,9 @@ test('vectors that were computed for chunks that have gone meanwhile are passed 
 	// Also twice, as after a crash in the middle of a training.
 	for (let round = 0; round < 2; round++) write({ op: 'index.add_vectors', basis: 'basis_1', chunk_ids, vectors });
 	assert.deepEqual(
-		reader.semantic('basis_1', Int8Array.of(0, 0, 0, 1), 10).map(({ id, score }) => [id, Math.round(score * 1000)]),
+		reader
+			.searchNearest('basis_1', Int8Array.of(0, 0, 0, 1), 10)
+			.map(({ id, score }) => [id, Math.round(score * 1000)]),
 		[[current, 1000]],
 	);
 });
@@ -186,7 +188,7 @@ test('vectors that were computed for chunks that have gone meanwhile are passed 
 test('the nearest vectors come first, with their cosines', () => {
 	const vectors = Int8Array.of(100, 0, 0, 0, 100, 100, 0, 0, -100, 0, 0, 0);
 	write(open(), openBasis(), serve(), add('doc_a', ['x', 'y', 'z'], { basis: 'basis_1', vectors }));
-	const ranked = reader.semantic('basis_1', Int8Array.of(127, 0, 0, 0), 2);
+	const ranked = reader.searchNearest('basis_1', Int8Array.of(127, 0, 0, 0), 2);
 	assert.deepEqual(
 		ranked.map(({ score }) => score.toFixed(3)),
 		['1.000', '0.707'],
@@ -202,7 +204,7 @@ test('a new basis takes over in one commit, and the old one goes with its vector
 	assert.equal(generationOf(db, 'gen_1')?.trained_on, 2);
 	assert.equal(reader.model('basis_1'), undefined);
 	assert.deepEqual([...(reader.model('basis_2') ?? [])], [1, 2, 3]);
-	assert.throws(() => reader.semantic('basis_1', new Int8Array(DIMENSIONS), 1), /no such table/);
+	assert.throws(() => reader.searchNearest('basis_1', new Int8Array(DIMENSIONS), 1), /no such table/);
 });
 
 test('a dropped generation leaves no row and no table, and its neighbours as they were', () => {
@@ -224,7 +226,7 @@ test('a change that fails halfway leaves nothing of itself', () => {
 	const wrong = add('doc_a', ['x'], { basis: 'basis_1', vectors: new Int8Array(3) });
 	assert.throws(() => write(open('gen_2'), wrong), /3 values came/);
 	assert.equal(generationOf(db, 'gen_2'), undefined);
-	assert.throws(() => reader.keyword('gen_2', ['x'], 1), /no such table/);
+	assert.throws(() => reader.searchKeywords('gen_2', ['x'], 1), /no such table/);
 	write(open('gen_2'), add('doc_a', ['x'], { generation: 'gen_2' }));
 	assert.equal(found('x', 'gen_2').length, 1);
 });
@@ -240,7 +242,7 @@ test('what does not exist is refused', () => {
 test('only an identifier becomes part of a statement', () => {
 	for (const id of ["x'; DROP TABLE chunks; --", 'GEN', 'a b', '', 'x'.repeat(200)]) {
 		assert.throws(() => write(open(id)), /cannot name/);
-		assert.throws(() => reader.keyword(id, ['x'], 1), /cannot name/);
+		assert.throws(() => reader.searchKeywords(id, ['x'], 1), /cannot name/);
 	}
 });
 
@@ -249,7 +251,7 @@ test('terms of every script and the full text’s own operators are plain words'
 	write(open(), add('doc_a', [words.join(' ')]), add('doc_b', ['nothing']));
 	for (const word of words) assert.equal(found(word).length, 1, word);
 	assert.deepEqual(found('हिन'), []);
-	assert.equal(reader.chunksWith('gen_1', 'head'), 2);
+	assert.equal(reader.documentFrequency('gen_1', 'head'), 2);
 });
 
 test('a term of the title counts twice, and a repeated one in the query again', () => {
@@ -257,10 +259,10 @@ test('a term of the title counts twice, and a repeated one in the query again', 
 	const titled = add('doc_t', ['a a']);
 	titled.chunks[0] = { ...titled.chunks[0], title_terms: 'special', body_terms: 'one two' } as never;
 	write(titled, add('doc_u', ['special one two']));
-	const ranked = reader.keyword('gen_1', ['special'], 10);
+	const ranked = reader.searchKeywords('gen_1', ['special'], 10);
 	const titles = ranked.map(({ id }) => reader.chunk(id)?.document_id);
 	assert.deepEqual(titles, ['doc_t', 'doc_u']);
-	const twice = reader.keyword('gen_1', ['special', 'special'], 10);
+	const twice = reader.searchKeywords('gen_1', ['special', 'special'], 10);
 	assert.ok((twice[0]?.score as number) > 1.9 * (ranked[0]?.score as number));
 });
 
@@ -404,7 +406,7 @@ test('a generation tells whose vectors it holds, and takes those of its own base
 	write({ ...openBasis(), floor: 0.25 } as IndexWrite, openBasis('basis_2', 'gen_2'), serve());
 	const { embedder: told, dimensions } = generationOf(db, 'gen_1') ?? {};
 	assert.deepEqual([told, dimensions], [embedder, DIMENSIONS]);
-	assert.deepEqual(reader.vectors('basis_1'), { dimensions: DIMENSIONS, floor: 0.25 });
+	assert.deepEqual(reader.vectorInfo('basis_1'), { dimensions: DIMENSIONS, floor: 0.25 });
 	const vectors = Int8Array.of(1, 2, 3, 4);
 	assert.throws(() => write(add('doc_a', ['x'], { basis: 'basis_2', vectors })), /has no basis basis_2/);
 	assert.deepEqual(found('x'), [], 'nothing of it is written');

@@ -58,7 +58,7 @@ test('a tool writes beside a running server, and takes nothing that the server i
 	assert.deepEqual({ ...(await server.get('assistants', record.id)) }, { ...record, version: 1 });
 	rest.resolve();
 	const blob = await receiving;
-	await blob.keep();
+	await blob.persist();
 	assert.equal(await readFile(server.blobs.path(blob.hash), 'utf8'), 'half an upload');
 	const set = { name: 'Renamed' };
 	const { outcome } = await server.commit({ write: [{ op: 'patch', kind: 'assistants', id: record.id, set }] });

@@ -31,7 +31,7 @@ test('a disk that is full is told of once, and that it recovered, without any ot
 	const { health, lines, disk } = watched();
 	using _closing = health;
 	disk.failure = new AppError('unavailable', 'The change could not be written to disk.', { cause: full() });
-	for (let at = 0; at < 50; at++) health.failed('SQLITE_FULL', 'database or disk is full');
+	for (let at = 0; at < 50; at++) health.recordFailure('SQLITE_FULL', 'database or disk is full');
 	assert.deepEqual(health.problem, { reason: 'disk_full', message: 'The disk is full: nothing can be stored.' });
 	await until('it was probed', () => disk.probes >= 3);
 	assert.equal(lines.length, 1, JSON.stringify(lines));
@@ -48,7 +48,7 @@ test('a problem that lasts is told of again and again, with what failed meanwhil
 	const { health, lines, disk } = watched({ repeatMs: 20 });
 	using _closing = health;
 	disk.failure = full();
-	health.failed('SQLITE_FULL', 'database or disk is full');
+	health.recordFailure('SQLITE_FULL', 'database or disk is full');
 	await until('it was told again', () => lines.length >= 3);
 	assert.ok(lines.slice(1).every(({ msg, failures }) => msg === 'writes still fail' && failures >= 1));
 	disk.failure = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' });
@@ -60,9 +60,9 @@ test('what the write itself is to blame for says nothing about the disk', () => 
 	const { health, lines } = watched();
 	using _closing = health;
 	for (const code of ['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_TOOBIG', 'ERR_INVALID_ARG_TYPE', undefined]) {
-		health.failed(code, 'no');
+		health.recordFailure(code, 'no');
 	}
-	health.fileFailed(new Error('the client left'));
+	health.recordFileFailure(new Error('the client left'));
 	assert.deepEqual([health.problem, lines], [null, []]);
 });
 
@@ -70,11 +70,11 @@ test('a file that does not fit is told of, and only a disk that takes nothing el
 	const { health, lines, disk } = watched();
 	using _closing = health;
 	const tooLarge = () => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-	health.fileFailed(tooLarge());
+	health.recordFileFailure(tooLarge());
 	await until('the disk was tried', () => disk.probes === 1);
 	assert.deepEqual([health.problem, lines.map(({ msg }) => msg)], [null, ['an uploaded file could not be written']]);
 	disk.failure = tooLarge();
-	health.fileFailed(tooLarge());
+	health.recordFileFailure(tooLarge());
 	await until('nothing fits', () => health.problem?.reason === 'disk_full');
 });
 
@@ -94,7 +94,7 @@ test('each way to fail has its reason', () => {
 	for (const [code, reason] of Object.entries(reasons)) {
 		const { health } = watched();
 		using _closing = health;
-		health.failed(code, 'it failed');
+		health.recordFailure(code, 'it failed');
 		assert.equal(health.problem?.reason, reason, code);
 	}
 });
@@ -102,9 +102,9 @@ test('each way to fail has its reason', () => {
 test('writes that had stalled are well again as soon as one is answered', () => {
 	const { health, lines } = watched();
 	using _closing = health;
-	health.moved();
-	health.failed('WRITES_STALLED', 'The writer has not answered for 20 seconds.');
-	health.moved();
+	health.recordProgress();
+	health.recordFailure('WRITES_STALLED', 'The writer has not answered for 20 seconds.');
+	health.recordProgress();
 	assert.equal(health.problem, null);
 	assert.equal(lines.length, 2);
 });

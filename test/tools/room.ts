@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import { type Clock, createLog, newId, SecretBox } from '../../src/base/index.ts';
 import { createNetwork, type Network } from '../../src/net/index.ts';
-import { createPool } from '../../src/pool/index.ts';
+import { createWorkerPool } from '../../src/pool/index.ts';
 import type { ToolRecord } from '../../src/store/index.ts';
 import { completeConfig, type ToolFunction, ToolSecrets, Tools, type ToolsOptions } from '../../src/tools/index.ts';
 
@@ -23,7 +23,7 @@ export interface ToolRoom extends AsyncDisposable {
 }
 
 /** The threads in which arguments are checked; all rooms of a file share them. */
-export const pool = createPool({ threads: 1, log: createLog('silent') });
+export const pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 after(() => pool[Symbol.asyncDispose]());
 
 /** A signal that does not abort. */

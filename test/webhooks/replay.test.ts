@@ -26,7 +26,7 @@ async function scene(t: TestContext, times: (at: number) => number = (at) => NOO
 				store: {
 					commit: (commit) => store.commit(commit),
 					events: (...args) => store.events(...args),
-					eventsBetween: (...args) => store.eventsBetween(...args),
+					eventRange: (...args) => store.eventRange(...args),
 					...given,
 				},
 				clock: { now: () => NOON + COUNT },

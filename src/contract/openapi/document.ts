@@ -10,7 +10,8 @@ import { responsesOf, stateResponse } from './responses.ts';
 import { securityOf, securitySchemes } from './security.ts';
 import { TAGS } from './tags.ts';
 
-const KEY_IGNORED = 'An `Idempotency-Key` is ignored here (a malformed one is a 400): nothing is stored for a repeat.';
+const IDEMPOTENCY_KEY_IGNORED =
+	'An `Idempotency-Key` is ignored here (a malformed one is a 400): nothing is stored for a repeat.';
 
 /** What the multipart parts of files may be. */
 const FILE_TYPES =
@@ -53,7 +54,7 @@ export function openApiDocument(version: string): object {
 function describe(operationId: string, operation: Operation, components: Components) {
 	const { summary, tag, access, body, multipart } = operation;
 	const scope = access.kind === 'key' && access.scope !== null ? `Scope: \`${access.scope}\`.` : undefined;
-	const key = operation.method === 'POST' && !takesIdempotencyKey(operation) ? KEY_IGNORED : undefined;
+	const key = operation.method === 'POST' && !takesIdempotencyKey(operation) ? IDEMPOTENCY_KEY_IGNORED : undefined;
 	const description = [operation.description, key, scope].filter((text) => text !== undefined).join('\n\n');
 	return {
 		operationId,

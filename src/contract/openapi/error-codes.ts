@@ -22,7 +22,7 @@ export function errorCodesOf(operation: Operation): Map<number, ErrorCode[]> {
 		...(takesCursor(operation) ? (['invalid_cursor'] as const) : []),
 		...(takesIdempotencyKey(operation) ? (['idempotency_key_reused'] as const) : []),
 		...accessCodes(operation),
-		...(namesSomething(operation) ? (['not_found'] as const) : []),
+		...(referencesResource(operation) ? (['not_found'] as const) : []),
 		...(honoursIfMatch(operation) ? (['precondition_failed'] as const) : []),
 		...(operation.errors ?? []),
 		'internal_error',
@@ -37,19 +37,19 @@ export function errorCodesOf(operation: Operation): Map<number, ErrorCode[]> {
 }
 
 function accessCodes({ method, access }: Operation): ErrorCode[] {
-	const fromBrowsers: ErrorCode[] = method === 'GET' ? [] : ['csrf_failed'];
+	const csrfCodes: ErrorCode[] = method === 'GET' ? [] : ['csrf_failed'];
 	switch (access.kind) {
 		case 'key':
 			return [
 				'unauthorized',
-				...fromBrowsers,
+				...csrfCodes,
 				...(access.scope === null ? [] : (['insufficient_scope'] as const)),
 				// Users who are no owners may do everything else.
 				...(access.scope?.startsWith('settings:') ? (['forbidden'] as const) : []),
 				'rate_limit_exceeded',
 			];
 		case 'session':
-			return ['unauthorized', ...fromBrowsers, 'rate_limit_exceeded'];
+			return ['unauthorized', ...csrfCodes, 'rate_limit_exceeded'];
 		case 'widget':
 			return [...(access.token ? (['invalid_jwt'] as const) : []), 'domain_not_allowed', 'rate_limit_exceeded'];
 		case 'public':
@@ -62,7 +62,7 @@ function takesCursor({ query }: Operation): boolean {
 }
 
 /** Whether a request names a resource that may not exist: in its path, its body, or as the widget's deployment. */
-function namesSomething({ path, body, access }: Operation): boolean {
+function referencesResource({ path, body, access }: Operation): boolean {
 	return (
 		path.includes('{') || access.kind === 'widget' || Object.keys(membersOf(body)).some((name) => /_ids?$/.test(name))
 	);

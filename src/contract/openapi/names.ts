@@ -35,28 +35,28 @@ const FILES: readonly object[] = [
 	widget,
 ];
 
-const known = new Map<object, string>([
+const namesOfSchemas = new Map<object, string>([
 	[ErrorEnvelope, 'Error'],
 	[Deleted, 'Deleted'],
 ]);
 for (const file of FILES) {
-	for (const [name, member] of Object.entries(file)) if (isSchema(member)) known.set(member, name);
+	for (const [name, member] of Object.entries(file)) if (isSchema(member)) namesOfSchemas.set(member, name);
 }
 
 /** The names that schemas have in the document and in the clients that are generated from it. */
 export const schemaNames = {
 	/** Undefined for a schema that is described where it stands. A page of a named schema is a list of it. */
 	of(schema: object): string | undefined {
-		const name = known.get(schema);
+		const name = namesOfSchemas.get(schema);
 		if (name !== undefined) return name;
 		const { properties } = schema as { properties?: { data?: { items?: object }; next_cursor?: object } };
-		const item = properties?.next_cursor && properties.data?.items && known.get(properties.data.items);
+		const item = properties?.next_cursor && properties.data?.items && namesOfSchemas.get(properties.data.items);
 		return item ? `${item}List` : undefined;
 	},
 };
 
 /** What the ids of a path or a schema name: `knowledge-bases` and `KnowledgeBase` speak of a `knowledge_base`. */
-export function kindOf(name: string): IdKind | undefined {
+export function idKindOf(name: string): IdKind | undefined {
 	const words = name
 		.replaceAll(/(?<!^)[A-Z]/g, '_$&')
 		.replaceAll('-', '_')
@@ -66,7 +66,7 @@ export function kindOf(name: string): IdKind | undefined {
 }
 
 /** The name in capitals of its words: of `unknown_model` and of `message.created`. */
-export function capitalised(name: string): string {
+export function pascalCase(name: string): string {
 	return name.replaceAll(/(?:^|[._-])(\w)/g, (_gap, first: string) => first.toUpperCase());
 }
 

@@ -1,7 +1,7 @@
 import { type OutgoingEvent, outgoingEvents } from '../outgoing-events.ts';
 import type { Components, JsonSchema } from './components.ts';
-import { exampleOf, sampleId } from './examples.ts';
-import { capitalised } from './names.ts';
+import { exampleId, exampleOf } from './examples.ts';
+import { pascalCase } from './names.ts';
 
 const text = (example: string) => ({ type: 'string', examples: [example] });
 
@@ -19,7 +19,7 @@ const HEADERS: Readonly<Record<string, { description: string; schema: JsonSchema
 	'X-Service-Event': { description: 'The type of the event.', schema: text('message.created') },
 	'webhook-id': {
 		description: 'The id of the event, the same with every attempt: what has come before is known by it.',
-		schema: text(sampleId('event')),
+		schema: text(exampleId('event')),
 	},
 	'webhook-timestamp': {
 		description: 'Unix seconds of this attempt, which are signed: what is old may be somebody else’s replay.',
@@ -40,7 +40,7 @@ export function outgoingWebhooks(components: Components): Record<string, object>
 }
 
 function describe(type: string, { summary, body }: OutgoingEvent, components: Components): object {
-	const name = capitalised(type);
+	const name = pascalCase(type);
 	return {
 		operationId: `on${name}`,
 		summary,

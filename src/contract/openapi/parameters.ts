@@ -2,8 +2,8 @@ import type { TSchema } from 'typebox';
 import { type Operation, takesIdempotencyKey } from '../operation.ts';
 import type { Components, JsonSchema } from './components.ts';
 import { honoursIfMatch } from './error-codes.ts';
-import { sampleId } from './examples.ts';
-import { kindOf } from './names.ts';
+import { exampleId } from './examples.ts';
+import { idKindOf } from './names.ts';
 
 /** Everything that a request of an operation may bring beside its body. */
 export function parametersOf(operation: Operation, components: Components): object[] {
@@ -64,14 +64,14 @@ function headerParameter(name: HeaderName): object {
 
 function pathParameters(path: string): object[] {
 	return [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, collection = '', name]) => {
-		const kind = kindOf(collection);
+		const kind = idKindOf(collection);
 		const noun = kind?.replaceAll('_', ' ') ?? collection;
 		return {
 			name,
 			in: 'path',
 			required: true,
 			description: `Id of the ${noun}.`,
-			schema: { type: 'string', ...(kind ? { examples: [sampleId(kind)] } : {}) },
+			schema: { type: 'string', ...(kind ? { examples: [exampleId(kind)] } : {}) },
 		};
 	});
 }

@@ -5,37 +5,37 @@ import { ErrorEnvelope } from '../shapes.ts';
 import { streamEventSchemas, widgetStreamEventSchemas } from '../stream-events.ts';
 import type { Components, JsonSchema } from './components.ts';
 import { errorCodesOf } from './error-codes.ts';
-import { exampleOf, sampleId } from './examples.ts';
+import { exampleId, exampleOf } from './examples.ts';
 import { commonHeaders, type HeaderName, headersOf, successHeaders } from './headers.ts';
-import { capitalised, kindOf } from './names.ts';
+import { idKindOf, pascalCase } from './names.ts';
 
 /** Every answer of an operation, by its status. */
 export function responsesOf(operation: Operation, components: Components): Record<string, object> {
-	return { ...successes(operation, components), ...errors(operation, components) };
+	return { ...successResponseObjects(operation, components), ...errorResponseObjects(operation, components) };
 }
 
-function successes(operation: Operation, components: Components): Record<string, object> {
+function successResponseObjects(operation: Operation, components: Components): Record<string, object> {
 	const { status = 200, streams, method, versioned } = operation;
 	const headers = headersOf(successHeaders(operation), components);
 	const stream = { 'text/event-stream': eventStream(operation, components) };
 	const json = { 'application/json': wholeResult(operation, components) };
 	if (streams === 'always') return { 200: { description: 'The events, as they come.', headers, content: stream } };
-	const answers: Record<string, object> = {
+	const responses: Record<string, object> = {
 		[status]: { description: status === 201 ? 'Made.' : 'Done.', headers, content: json },
 	};
 	if (streams === 'asked') {
 		if (status === 200) throw new Error(`${operation.path} cannot answer 200 both whole and streamed.`);
-		answers[200] = { description: 'The events of the reply, as they come.', headers, content: stream };
+		responses[200] = { description: 'The events of the reply, as they come.', headers, content: stream };
 	}
 	if (versioned && method === 'GET') {
-		answers[304] = { description: 'The copy that the client has is still good.', headers };
+		responses[304] = { description: 'The copy that the client has is still good.', headers };
 	}
-	return answers;
+	return responses;
 }
 
 function wholeResult({ path, result }: Operation, components: Components): object {
 	const collection = path.split('/').findLast((segment) => !segment.startsWith('{')) ?? '';
-	return { schema: components.schema(result), example: exampleOf(result, kindOf(collection)) };
+	return { schema: components.schema(result), example: exampleOf(result, idKindOf(collection)) };
 }
 
 /** An answer of the server about itself. */
@@ -51,8 +51,8 @@ function eventStream({ access }: Operation, components: Components): object {
 	const prefix = visitor ? 'Widget' : '';
 	const schema = components.named(`${prefix}StreamEvent`, (): JsonSchema => {
 		const references = schemas.map(
-			([event, its]) =>
-				[event, components.named(`${prefix}${capitalised(event)}Event`, () => components.schema(its))] as const,
+			([event, eventSchema]) =>
+				[event, components.named(`${prefix}${pascalCase(event)}Event`, () => components.schema(eventSchema))] as const,
 		);
 		return {
 			description:
@@ -64,30 +64,32 @@ function eventStream({ access }: Operation, components: Components): object {
 			},
 		};
 	});
-	const examples = schemas.map(([event, its]) => [event, { value: exampleOf(its, 'message') }]);
+	const examples = schemas.map(([event, eventSchema]) => [event, { value: exampleOf(eventSchema, 'message') }]);
 	return { schema, examples: Object.fromEntries(examples) };
 }
 
-function errors(operation: Operation, components: Components): Record<string, object> {
+function errorResponseObjects(operation: Operation, components: Components): Record<string, object> {
 	return Object.fromEntries(
 		[...errorCodesOf(operation)].map(([status, codes]) => {
 			const make = () =>
-				errorResponse(status, codes, headersOf(errorHeaders(operation, status), components), components);
-			return [status, components.shared('responses', nameOf(operation, codes), make)];
+				errorResponseObject(status, codes, headersOf(errorHeaders(operation, status), components), components);
+			return [status, components.shared('responses', errorResponseName(operation, codes), make)];
 		}),
 	);
 }
 
 /** Answers that hold the same have one name, and are described once. */
-function nameOf({ access: { kind }, path }: Operation, codes: readonly ErrorCode[]): string {
-	const anyone = path.startsWith('/api/') ? 'Public' : 'Server';
-	const audience = kind === 'widget' ? 'Visitor' : kind === 'public' ? anyone : '';
-	const names = codes.filter((code) => !codes.includes('invalid_json') || !OF_BODIES.includes(code)).map(capitalised);
+function errorResponseName({ access: { kind }, path }: Operation, codes: readonly ErrorCode[]): string {
+	const publicPrefix = path.startsWith('/api/') ? 'Public' : 'Server';
+	const audience = kind === 'widget' ? 'Visitor' : kind === 'public' ? publicPrefix : '';
+	const names = codes
+		.filter((code) => !codes.includes('invalid_json') || !BODY_ERROR_CODES.includes(code))
+		.map(pascalCase);
 	return audience + [...(codes.includes('invalid_json') ? ['BadRequest'] : []), ...names].join('Or');
 }
 
 /** What anybody who sends a body may be told. */
-const OF_BODIES: readonly ErrorCode[] = ['invalid_request', 'invalid_json', 'unsupported_content_type'];
+const BODY_ERROR_CODES: readonly ErrorCode[] = ['invalid_request', 'invalid_json', 'unsupported_content_type'];
 
 function errorHeaders(operation: Operation, status: number): HeaderName[] {
 	return [
@@ -97,7 +99,7 @@ function errorHeaders(operation: Operation, status: number): HeaderName[] {
 	];
 }
 
-function errorResponse(
+function errorResponseObject(
 	status: number,
 	codes: readonly ErrorCode[],
 	headers: Record<string, object>,
@@ -129,5 +131,5 @@ function errorExample(status: number, code: ErrorCode): object {
 			: status === 429
 				? { message: 'Too many requests. Try again in 5 seconds.', retry_after: 5 }
 				: { message: ERROR_CODES[code][1] };
-	return { error: { code, ...extras, request_id: sampleId('request') } };
+	return { error: { code, ...extras, request_id: exampleId('request') } };
 }

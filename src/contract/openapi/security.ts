@@ -19,10 +19,10 @@ export const securitySchemes = {
 	},
 } as const;
 
-type Requirement = Partial<Record<keyof typeof securitySchemes, readonly string[]>>;
+type SecurityRequirement = Partial<Record<keyof typeof securitySchemes, readonly string[]>>;
 
 /** What an operation asks for: any one of these. An empty list: nothing. */
-export function securityOf(access: OperationAccess): Requirement[] {
+export function securityOf(access: OperationAccess): SecurityRequirement[] {
 	switch (access.kind) {
 		case 'key':
 			return [{ apiKey: [] }, { session: [] }];

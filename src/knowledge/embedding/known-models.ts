@@ -1,6 +1,6 @@
 import { type Log, LruCache } from '../../base/index.ts';
 import type { Embedder } from '../../models/index.ts';
-import { decideAndCommit, type Generation, type Store, versionOf } from '../../store/index.ts';
+import { decideAndCommit, expectVersion, type Generation, type Store } from '../../store/index.ts';
 
 /** Bases that are remembered; one more costs a few reads. */
 const REMEMBERED = 10_000;
@@ -66,7 +66,7 @@ export class KnownModels {
 			const reindex_reason = same ? (reason === 'model' ? otherwise : reason) : (reason ?? 'model');
 			if (record?.generation !== id || reason === reindex_reason) return { commit: null, result: undefined };
 			const write = { op: 'patch', kind: 'knowledge_bases', id: record.id, set: { reindex_reason } } as const;
-			return { commit: { expect: [versionOf('knowledge_bases', record)], write: [write] }, result: undefined };
+			return { commit: { expect: [expectVersion('knowledge_bases', record)], write: [write] }, result: undefined };
 		});
 	}
 }

@@ -1,7 +1,7 @@
 import { type Clock, newId } from '../../base/index.ts';
 import type { ParsedDocument } from '../../contract/index.ts';
 import { BUILTIN_EMBEDDER } from '../../models/index.ts';
-import type { Pool } from '../../pool/index.ts';
+import type { WorkerPool } from '../../pool/index.ts';
 import type { DocumentRecord, Generation, KnowledgeBaseRecord, Store, Write } from '../../store/index.ts';
 import type { PreparedVectors } from '../embedding/index.ts';
 import { GROWTH, SMALL, UNKNOWN_SHARE, worthTraining } from '../training/growth.ts';
@@ -10,7 +10,7 @@ import { foldChunks } from './fold-chunks.ts';
 /** What the built-in embedder needs. */
 export interface TrainingDependencies {
 	store: Store & { databaseFile: string };
-	pool: Pool;
+	pool: WorkerPool;
 	clock: Clock;
 	/** Aborts when the server stops. */
 	signal: AbortSignal;
@@ -126,7 +126,7 @@ export async function embed(
 	const basis = newId('basis');
 	const terms = chunks.map(({ title_terms, body_terms }) => ({ title_terms, body_terms }));
 	const trained = await pool.train(
-		{ kind: 'train', database, generation: generation?.id ?? null, except: document_id, chunks: terms },
+		{ kind: 'train', database, generation: generation?.id ?? null, exceptDocumentId: document_id, chunks: terms },
 		signal,
 	);
 	const trained_at = clock.now();

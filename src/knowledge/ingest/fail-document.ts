@@ -1,6 +1,6 @@
 import { AppError, shortageOf } from '../../base/index.ts';
 import { isWorthWaiting } from '../../models/index.ts';
-import { type Commit, type DocumentRecord, type KnowledgeBaseRecord, versionOf } from '../../store/index.ts';
+import { type Commit, type DocumentRecord, expectVersion, type KnowledgeBaseRecord } from '../../store/index.ts';
 import { recount, removeFromIndex, shareOf } from '../status.ts';
 
 /** Why a document is in `error`, in a sentence that a person can act on. */
@@ -42,7 +42,7 @@ export function failDocument(
 	const title = document.title || document.file_name || document.url || 'Untitled';
 	const set = { title: title.slice(0, 500), status: 'error' as const, error, chunk_count: 0, updated_at: now };
 	return {
-		expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
+		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 		write: [
 			{ op: 'patch', kind: 'documents', id: document.id, set },
 			counts.write,

@@ -1,6 +1,6 @@
 import { AppError, type Clock } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
-import { type DocumentRecord, type IncomingBlob, type Store, versionOf } from '../../store/index.ts';
+import { type DocumentRecord, expectVersion, type IncomingBlob, type Store } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
 import { sniffFormat } from '../parsing/format.ts';
 
@@ -36,9 +36,9 @@ export async function fetchDocument(
 	}
 	const set = { blob: blob.hash, size_bytes: blob.size, content_type, file_name, updated_at: clock.now() };
 	const kept = await store.blobs.exclusive(blob.hash, async () => {
-		await blob.keep();
+		await blob.persist();
 		const { outcome } = await store.commit({
-			expect: [versionOf('documents', document)],
+			expect: [expectVersion('documents', document)],
 			write: [{ op: 'patch', kind: 'documents', id: document.id, set }],
 		});
 		return outcome === 'committed';

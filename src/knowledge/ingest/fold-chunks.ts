@@ -1,5 +1,5 @@
 import type { ParsedChunk } from '../../contract/index.ts';
-import type { Pool } from '../../pool/index.ts';
+import type { WorkerPool } from '../../pool/index.ts';
 
 /** Chunks of one job, about a megabyte of terms: a thread gets a copy of what it is given. */
 const PORTION = 500;
@@ -18,7 +18,7 @@ export interface FoldedChunks {
  * @throws AppError `unavailable`, also where the basis was replaced meanwhile; the signal's reason
  */
 export async function foldChunks(
-	pool: Pick<Pool, 'fold'>,
+	pool: Pick<WorkerPool, 'fold'>,
 	database: string,
 	basis: string,
 	chunks: readonly ParsedChunk[],

@@ -1,14 +1,14 @@
 import { type Clock, newId } from '../../base/index.ts';
 import type { ParsedDocument } from '../../contract/index.ts';
 import { BUILTIN_EMBEDDER, type Embedders } from '../../models/index.ts';
-import type { Pool } from '../../pool/index.ts';
+import type { WorkerPool } from '../../pool/index.ts';
 import {
 	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
+	expectVersion,
 	type KnowledgeBaseRecord,
 	type Store,
-	versionOf,
 	type Write,
 } from '../../store/index.ts';
 import { embedderFor, type PreparedVectors } from '../embedding/index.ts';
@@ -19,7 +19,7 @@ import { embed, type Indexed, type IndexFacts, place } from './document-writes.t
 
 export interface IndexDependencies {
 	store: Store & { databaseFile: string };
-	pool: Pool;
+	pool: WorkerPool;
 	embedders: Embedders;
 	clock: Clock;
 	/** Aborts when the server stops: work in hand is let go, and taken up at the next start. */
@@ -99,7 +99,7 @@ export function copyIndexed(
 		const document = await store.get('documents', documentId);
 		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
 		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: true };
-		const twin = knowledgeBase.rebuilding === null ? await store.indexedTwin(document) : undefined;
+		const twin = knowledgeBase.rebuilding === null ? await store.indexedDuplicate(document) : undefined;
 		if (!twin) return { commit: null, result: false };
 		const { title, chunk_count, page_count, language } = twin;
 		const copied = { title: document.title || title, chunk_count, page_count, language };
@@ -116,7 +116,7 @@ export function copyIndexed(
 				]
 			: [];
 		const commit = finish(knowledgeBase, document, jobId, copied, write, {}, clock.now());
-		commit.expect?.push(versionOf('documents', twin));
+		commit.expect?.push(expectVersion('documents', twin));
 		return { commit, result: true };
 	});
 }
@@ -134,7 +134,7 @@ function finish(
 	const counts = recount(knowledgeBase, { pending: -1 }, now, { ...facts, problem: null, last_indexed_at: now });
 	const set = { ...found, status: 'indexed' as const, error: null, indexed_at: now, updated_at: now };
 	return {
-		expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
+		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 		write: [...writes, { op: 'patch', kind: 'documents', id: document.id, set }, counts.write],
 		events: counts.events,
 		jobs: [{ op: 'settle', id: jobId }],

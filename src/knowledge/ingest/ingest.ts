@@ -4,9 +4,9 @@ import {
 	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
+	expectVersion,
 	type Job,
 	type KnowledgeBaseRecord,
-	versionOf,
 } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
 import { type EmbeddingDependencies, EmbeddingFailure, isSuperseded, prepareVectors } from '../embedding/index.ts';
@@ -98,7 +98,7 @@ export class Ingest implements Work {
 				: shortage || isWorthWaiting(error)
 					? { ...keepWaiting(knowledgeBase, document, shortage ?? error, now), jobs: [postpone(waitMs)] }
 					: {
-							expect: [versionOf('documents', document)],
+							expect: [expectVersion('documents', document)],
 							write: [{ op: 'patch', kind: 'documents', id: document.id, set: { attempts, updated_at: now } }],
 							jobs: [postpone(retryDelay(retryMs, attempts))],
 						};
@@ -112,12 +112,12 @@ export class Ingest implements Work {
 		// The same bytes at once are parsed once: the second waits here, and finds the first indexed.
 		await this.#parsing.run(`${knowledge_base_id} ${blob}`, async () => {
 			const index = <T>(task: () => Promise<T>) => indexing.run(knowledge_base_id, task);
-			const twin = await store.indexedTwin(document);
+			const twin = await store.indexedDuplicate(document);
 			if (twin && (await index(() => copyIndexed(this.#deps, document.id, job.id)))) return;
 			const { file_name, content_type, url } = document;
 			const path = store.blobs.path(blob);
 			const parsing = { path, file_name, content_type, title: document.title || null, url };
-			const parsed = await pool.parse(parsing, signal, { alone: job.attempts >= ALONE_FROM_CLAIM });
+			const parsed = await pool.parse(parsing, signal, { isolated: job.attempts >= ALONE_FROM_CLAIM });
 			const deps = { ...this.#deps, signal };
 			for (let turn = 0; turn < TURNS; turn++) {
 				const prepared = await prepareVectors(deps, knowledge_base_id, titleOf(document, parsed), parsed);
@@ -137,7 +137,7 @@ export class Ingest implements Work {
 			}
 			const set = { status: 'processing' as const, updated_at: clock.now() };
 			const commit: Commit = {
-				expect: [versionOf('documents', document)],
+				expect: [expectVersion('documents', document)],
 				write: [{ op: 'patch', kind: 'documents', id: document.id, set }],
 			};
 			return { commit, result: { ...document, ...set, version: document.version + 1 } };
@@ -157,7 +157,7 @@ function keepWaiting(
 	const told = problemOf(knowledgeBase, reason);
 	return {
 		// A reindex that begins in between makes the wait pointless: the decision is made again.
-		expect: [versionOf('documents', document), versionOf('knowledge_bases', knowledgeBase)],
+		expect: [expectVersion('documents', document), expectVersion('knowledge_bases', knowledgeBase)],
 		write: [{ op: 'patch', kind: 'documents', id: document.id, set }, ...told.write],
 	};
 }

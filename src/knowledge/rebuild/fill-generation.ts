@@ -1,13 +1,13 @@
 import { AppError, shortageOf } from '../../base/index.ts';
-import type { Pool } from '../../pool/index.ts';
-import { type DocumentRecord, type Store, versionOf } from '../../store/index.ts';
+import type { WorkerPool } from '../../pool/index.ts';
+import { type DocumentRecord, expectVersion, type Store } from '../../store/index.ts';
 import { addToGeneration, titleOf } from '../ingest/built-document.ts';
 import { type Reason, verdict } from '../ingest/fail-document.ts';
 import { inPages } from '../pages.ts';
 
 export interface FillDependencies {
 	store: Store;
-	pool: Pool;
+	pool: WorkerPool;
 	signal: AbortSignal;
 }
 
@@ -84,7 +84,7 @@ export class Filling {
 	async #parse(document: DocumentRecord): Promise<'built' | 'unreadable' | 'changed' | 'failed'> {
 		const { store, pool, signal } = this.#deps;
 		const { file_name, content_type, url, title, version } = document;
-		let parsed: Awaited<ReturnType<Pool['parse']>>;
+		let parsed: Awaited<ReturnType<WorkerPool['parse']>>;
 		try {
 			if (!document.blob) throw new AppError('unreadable_file', 'The bytes of the document are not stored any more.');
 			const path = store.blobs.path(document.blob);
@@ -104,7 +104,7 @@ export class Filling {
 		}
 		const titled = { ...document, title: titleOf(document, parsed) };
 		const { outcome } = await store.commit({
-			expect: [versionOf('documents', document)],
+			expect: [expectVersion('documents', document)],
 			write: [addToGeneration(this.#generation, titled, parsed, version)],
 		});
 		if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');

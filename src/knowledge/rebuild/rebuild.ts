@@ -1,6 +1,6 @@
 import { AppError, type KeyedLock, type Log, LruCache, messageOf, newId, shortageOf, sleep } from '../../base/index.ts';
 import { type Embedders, isOfProvider } from '../../models/index.ts';
-import { type Commit, decideAndCommit, type Job, type KnowledgeBaseRecord, versionOf } from '../../store/index.ts';
+import { type Commit, decideAndCommit, expectVersion, type Job, type KnowledgeBaseRecord } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
 import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.ts';
 import { reasonOf } from '../ingest/fail-document.ts';
@@ -146,7 +146,7 @@ export class Rebuild implements Work {
 			const rebuilding = newId('generation');
 			const { write, events } = recount(record, {}, clock.now(), { rebuilding });
 			const commit: Commit = {
-				expect: [versionOf('knowledge_bases', record)],
+				expect: [expectVersion('knowledge_bases', record)],
 				write: [
 					write,
 					{ op: 'index.drop_generation', generation: record.rebuilding },

@@ -3,10 +3,10 @@ import type { Embedders } from '../../models/index.ts';
 import {
 	type Commit,
 	decideAndCommit,
+	expectVersion,
 	type IdempotencyRecord,
 	type KnowledgeBaseRecord,
 	type Store,
-	versionOf,
 	type Write,
 } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
@@ -44,7 +44,7 @@ export function requestRebuild(
 		const counts = recount(record, {}, now, set);
 		const next = { ...record, ...set, updated_at: now, version: record.version + 1 };
 		const commit: Commit = {
-			expect: [versionOf('knowledge_bases', record)],
+			expect: [expectVersion('knowledge_bases', record)],
 			write: [...write, counts.write],
 			events: counts.events,
 			jobs: [...jobs, ...hasten],
@@ -106,7 +106,7 @@ export function endRebuild(
 		record.rebuilding === null ? [] : [{ op: 'index.drop_generation', generation: record.rebuilding }];
 	return {
 		commit: {
-			expect: [versionOf('knowledge_bases', record)],
+			expect: [expectVersion('knowledge_bases', record)],
 			write: [counts.write, ...drop],
 			events: counts.events,
 		},

@@ -4,9 +4,9 @@ import {
 	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
+	expectVersion,
 	type KnowledgeBaseRecord,
 	type Store,
-	versionOf,
 } from '../../store/index.ts';
 import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.ts';
 import { failDocument } from '../ingest/fail-document.ts';
@@ -66,7 +66,7 @@ async function carryOver({ store }: SwapDependencies, swap: Swap, id: string): P
 		if (!document || !isPending(document) || document.chunk_count === 0 || !knowledgeBase.generation) return NOTHING;
 		const { title, url } = document;
 		const commit: Commit = {
-			expect: [versionOf('knowledge_bases', knowledgeBase), versionOf('documents', document)],
+			expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 			write: [
 				{
 					op: 'index.copy_document',
@@ -150,7 +150,7 @@ async function takeOver(
 		};
 		const counts = recount(knowledgeBase, {}, now, facts);
 		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {
-			expect: [versionOf('knowledge_bases', knowledgeBase)],
+			expect: [expectVersion('knowledge_bases', knowledgeBase)],
 			write: [counts.write],
 			events: counts.events,
 			jobs: [

@@ -1,5 +1,5 @@
 import { type Clock, newId, type Semaphore } from '../../base/index.ts';
-import type { Pool } from '../../pool/index.ts';
+import type { WorkerPool } from '../../pool/index.ts';
 import type { Store } from '../../store/index.ts';
 import { mustWrite } from '../must-write.ts';
 
@@ -9,7 +9,7 @@ const SLICE = 1000;
 /** What building a basis needs. */
 export interface BasisDependencies {
 	store: Store & { databaseFile: string };
-	pool: Pool;
+	pool: WorkerPool;
 	clock: Clock;
 	signal: AbortSignal;
 }

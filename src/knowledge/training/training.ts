@@ -3,10 +3,10 @@ import { BUILTIN_EMBEDDER } from '../../models/index.ts';
 import {
 	type Commit,
 	decideAndCommit,
+	expectVersion,
 	type Generation,
 	type Job,
 	type KnowledgeBaseRecord,
-	versionOf,
 } from '../../store/index.ts';
 import { retryDelay, shortageDelay, type Work } from '../job-loop.ts';
 import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from './build-basis.ts';
@@ -109,7 +109,7 @@ function patch(
 	set: Partial<Pick<KnowledgeBaseRecord, 'trained_at' | 'training_asked_at'>>,
 ): Required<Pick<Commit, 'expect' | 'write'>> {
 	return {
-		expect: [versionOf('knowledge_bases', record)],
+		expect: [expectVersion('knowledge_bases', record)],
 		write: [{ op: 'patch', kind: 'knowledge_bases', id: record.id, set }],
 	};
 }

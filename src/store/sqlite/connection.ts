@@ -8,7 +8,7 @@ export function databaseFile(dataDir: string): string {
 }
 
 /** Before 3.51.3 a WAL could be reset while a reader still needed it, and the database be damaged. */
-const LEAST_SQLITE = [3, 51, 3] as const;
+const MIN_SQLITE_VERSION = [3, 51, 3] as const;
 
 /**
  * The only connection that writes. WAL with synchronous=FULL: a commit is on disk when COMMIT returns, and no reader sees
@@ -16,7 +16,7 @@ const LEAST_SQLITE = [3, 51, 3] as const;
  */
 export function openWritable(file: string): Database.Database {
 	const db = new Database(file, { timeout: 5000 });
-	requireVersion(db);
+	requireSqliteVersion(db);
 	db.pragma('journal_mode = WAL');
 	db.pragma('synchronous = FULL');
 	db.pragma('foreign_keys = OFF');
@@ -36,12 +36,13 @@ export function openReadOnly(file: string): Database.Database {
 	return db;
 }
 
-function requireVersion(db: Database.Database): void {
+function requireSqliteVersion(db: Database.Database): void {
 	const version = db.prepare('SELECT sqlite_version()').pluck().get() as string;
 	const parts = version.split('.').map(Number);
-	for (const [index, least] of LEAST_SQLITE.entries()) {
+	for (const [index, least] of MIN_SQLITE_VERSION.entries()) {
 		const part = parts[index] ?? 0;
 		if (part > least) return;
-		if (part < least) throw new Error(`SQLite ${version} is too old: at least ${LEAST_SQLITE.join('.')} is needed.`);
+		if (part < least)
+			throw new Error(`SQLite ${version} is too old: at least ${MIN_SQLITE_VERSION.join('.')} is needed.`);
 	}
 }

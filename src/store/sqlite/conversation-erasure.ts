@@ -1,12 +1,12 @@
 import type { Statement } from 'better-sqlite3';
 import { newId } from '../../base/index.ts';
-import { REMAINS } from '../commit.ts';
+import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
 import { eraseDeliveriesOf } from './deliveries.ts';
 
 type Prepare = (sql: string) => Statement;
 
 /** What there is of a conversation beside its record. */
-const REMAINS_OF = [
+const UNERASED_ROWS = [
 	'SELECT 1 FROM events WHERE subject = @id',
 	'SELECT 1 FROM events WHERE stream = @id',
 	'SELECT 1 FROM idempotency WHERE subject = @id',
@@ -16,10 +16,10 @@ const REMAINS_OF = [
 /** Removes a conversation and of all else at most so many rows of each kind; see the write of this name. */
 export function eraseConversation(prepare: Prepare, id: string, limit = -1): void {
 	prepare('DELETE FROM conversations WHERE id = ?').run(id);
-	const told = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
-	const streamed = prepare('SELECT seq FROM events WHERE stream = ? LIMIT ?').pluck().all(id, limit) as number[];
-	for (const seq of told) eraseDeliveriesOf(prepare, seq);
-	for (const seq of [...told, ...streamed]) prepare('DELETE FROM events WHERE seq = ?').run(seq);
+	const aboutIt = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
+	const inItsStream = prepare('SELECT seq FROM events WHERE stream = ? LIMIT ?').pluck().all(id, limit) as number[];
+	for (const seq of aboutIt) eraseDeliveriesOf(prepare, seq);
+	for (const seq of [...aboutIt, ...inItsStream]) prepare('DELETE FROM events WHERE seq = ?').run(seq);
 	prepare(
 		`DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)`,
 	).run(id, limit);
@@ -28,16 +28,16 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 		limit,
 	);
 
-	prepare('DELETE FROM jobs WHERE ref = ? AND kind = ?').run(id, REMAINS);
-	if (!hasRemains(prepare, id)) return;
+	prepare('DELETE FROM jobs WHERE ref = ? AND kind = ?').run(id, CONVERSATION_ERASURE_JOB);
+	if (!hasUnerasedRows(prepare, id)) return;
 	prepare(
 		`INSERT INTO jobs (id, kind, ref, fair_group, due_at, attempts, lease_epoch, lease_until) VALUES (?, ?, ?, ?, 0, 0, 0, 0)`,
-	).run(newId('job'), REMAINS, id, id);
+	).run(newId('job'), CONVERSATION_ERASURE_JOB, id, id);
 }
 
 /** Whether anything remains of an erased conversation. */
-export function hasRemains(prepare: Prepare, id: string): boolean {
-	const { found } = prepare(`SELECT ${REMAINS_OF.map((sql) => `EXISTS (${sql})`).join(' OR ')} AS found`).get({
+export function hasUnerasedRows(prepare: Prepare, id: string): boolean {
+	const { found } = prepare(`SELECT ${UNERASED_ROWS.map((sql) => `EXISTS (${sql})`).join(' OR ')} AS found`).get({
 		id,
 	}) as {
 		found: number;

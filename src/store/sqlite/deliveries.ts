@@ -2,8 +2,8 @@ import type { Statement } from 'better-sqlite3';
 import { newId } from '../../base/index.ts';
 import type { DeliveryWrite, NewEvent, StoredEvent } from '../commit.ts';
 import type { DeliveryRecord } from '../records.ts';
-import type { DueDeliveries, UntidyWebhooks, WaitingWebhook } from '../store.ts';
-import { columnsOf, decode, encode } from './tables.ts';
+import type { DueDeliveries, WebhooksNeedingCleanup, WebhookWithPendingDeliveries } from '../store.ts';
+import { columnsOf, decodeRow, encodeColumn } from './tables.ts';
 
 /** Webhook endpoints' deliveries, attempts and failures, and the events they carry, as SQL. */
 
@@ -43,9 +43,9 @@ export function addDeliveries(prepare: Prepare, event: NewEvent, seq: number): v
 }
 
 /** What a delivery repeats of its event. */
-type Carried = Pick<NewEvent, 'id' | 'stream' | 'type' | 'subject'>;
+type CarriedEvent = Pick<NewEvent, 'id' | 'stream' | 'type' | 'subject'>;
 
-function addDelivery(prepare: Prepare, event: Carried, seq: number, webhook_id: string, now: number): void {
+function addDelivery(prepare: Prepare, event: CarriedEvent, seq: number, webhook_id: string, now: number): void {
 	const delivery: DeliveryRecord = {
 		id: newId('delivery'),
 		version: 1,
@@ -71,7 +71,7 @@ function addDelivery(prepare: Prepare, event: Carried, seq: number, webhook_id: 
 		`INSERT INTO deliveries (${columns}) VALUES (${columns.map(() => '?')})
 		 ON CONFLICT (event_seq, webhook_id) DO UPDATE SET version = version + 1, status = 'pending', due_at = 0,
 		 failures = 0, first_attempt_at = NULL, completed_at = NULL, updated_at = excluded.updated_at WHERE status <> 'pending'`,
-	).run(...columns.map((column) => encode('deliveries', column, delivery[column as keyof DeliveryRecord])));
+	).run(...columns.map((column) => encodeColumn('deliveries', column, delivery[column as keyof DeliveryRecord])));
 }
 
 /** Carries out one write about deliveries; which events have expired, the writer says. */
@@ -96,7 +96,7 @@ export function applyDeliveryWrite(prepare: Prepare, write: Exclude<DeliveryWrit
 		case 'redeliver':
 			for (const seq of write.seqs) {
 				const event = prepare('SELECT id, stream, type, subject FROM events WHERE seq = ?').get(seq) as
-					| Carried
+					| CarriedEvent
 					| undefined;
 				if (event) addDelivery(prepare, event, seq, write.webhook_id, write.at);
 			}
@@ -133,7 +133,7 @@ function eraseDelivery(prepare: Prepare, id: string): void {
 }
 
 /** Events whose times are looked at in one step. */
-const TIMES = 5_000;
+const EVENTS_PER_STEP = 5_000;
 
 /**
  * The first and the last place in the log at which an event of a time stands, the ends included; yields between two steps.
@@ -145,21 +145,21 @@ export function* eventsBetween(
 	until: number,
 ): Generator<void, { first: number; last: number } | null> {
 	let [first, last] = [Number.POSITIVE_INFINITY, 0];
-	let passed = { at: since, seq: 0 };
+	let cursor = { at: since, seq: 0 };
 	for (;;) {
 		// In two halves: of one comparison of both columns only the first would be looked up, and equal times be read again.
-		const part = prepare(
+		const page = prepare(
 			`SELECT created_at AS at, seq FROM events WHERE created_at = @at AND seq > @seq AND created_at <= @until
 			 UNION ALL SELECT created_at, seq FROM events WHERE created_at > @at AND created_at <= @until
-			 ORDER BY at, seq LIMIT ${TIMES}`,
-		).all({ ...passed, until }) as { at: number; seq: number }[];
-		for (const { seq } of part) {
+			 ORDER BY at, seq LIMIT ${EVENTS_PER_STEP}`,
+		).all({ ...cursor, until }) as { at: number; seq: number }[];
+		for (const { seq } of page) {
 			first = Math.min(first, seq);
 			last = Math.max(last, seq);
 		}
-		if (part.length < TIMES) return last === 0 ? null : { first, last };
+		if (page.length < EVENTS_PER_STEP) return last === 0 ? null : { first, last };
 		yield;
-		passed = part.at(-1) ?? passed;
+		cursor = page.at(-1) ?? cursor;
 	}
 }
 
@@ -167,9 +167,9 @@ export function* eventsBetween(
  * No delivery is ever postponed by more than this (the longest delay is six hours, doubled): times farther ahead are from a
  * clock that was set back since, and count as come.
  */
-const FARTHEST_MS = 24 * 3_600_000;
+const MAX_POSTPONEMENT_MS = 24 * 3_600_000;
 /** Deliveries among which others are looked for. */
-const SEARCHED = 4_000;
+const MAX_SCANNED = 4_000;
 
 /** The deliveries of an endpoint that are due. */
 export function dueDeliveries(prepare: Prepare, webhookId: string, now: number, limit: number): DueDeliveries {
@@ -180,17 +180,17 @@ export function dueDeliveries(prepare: Prepare, webhookId: string, now: number, 
 			 ORDER BY due_at, event_seq LIMIT ?`,
 		)
 			.all(webhookId, ...values, limit)
-			.map((row) => decode('deliveries', row));
-	const retries = [...read('due_at > ?', now + FARTHEST_MS), ...read('due_at > 0 AND due_at <= ?', now)];
-	return { retries: retries.slice(0, limit), fresh: read('due_at = 0') };
+			.map((row) => decodeRow('deliveries', row));
+	const retries = [...read('due_at > ?', now + MAX_POSTPONEMENT_MS), ...read('due_at > 0 AND due_at <= ?', now)];
+	return { retries: retries.slice(0, limit), firstAttempts: read('due_at = 0') };
 }
 
 /** Of the deliveries of an endpoint that are due, those that are not like these. */
-export function dueBesides(
+export function dueDeliveriesExcept(
 	prepare: Prepare,
 	webhookId: string,
 	now: number,
-	likenesses: readonly string[],
+	excludedOrderingKeys: readonly string[],
 	limit: number,
 ): DeliveryRecord[] {
 	const columns = columnsOf('deliveries');
@@ -198,54 +198,58 @@ export function dueBesides(
 		`SELECT ${columns} FROM deliveries WHERE id IN (
 			SELECT id FROM (
 				SELECT id, due_at, event_seq, coalesce(subject, event_type) AS likeness FROM deliveries
-				WHERE webhook_id = ? AND status = 'pending' AND due_at <= ? ORDER BY due_at, event_seq LIMIT ${SEARCHED}
+				WHERE webhook_id = ? AND status = 'pending' AND due_at <= ? ORDER BY due_at, event_seq LIMIT ${MAX_SCANNED}
 			) WHERE likeness NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at, event_seq LIMIT ?
 		 ) ORDER BY due_at, event_seq`,
 	)
-		.all(webhookId, now, JSON.stringify(likenesses), limit)
-		.map((row) => decode('deliveries', row));
+		.all(webhookId, now, JSON.stringify(excludedOrderingKeys), limit)
+		.map((row) => decodeRow('deliveries', row));
 }
 
 /** When the next delivery of an endpoint is due after this time; null where none waits. */
-export function nextDue(prepare: Prepare, webhookId: string, after: number): number | null {
+export function nextDueAfter(prepare: Prepare, webhookId: string, after: number): number | null {
 	return prepare("SELECT min(due_at) FROM deliveries WHERE webhook_id = ? AND status = 'pending' AND due_at > ?")
 		.pluck()
 		.get(webhookId, after) as number | null;
 }
 
 /** The endpoints that have deliveries, whatever is in the table of endpoints; one step in the index for each. */
-const ENDPOINTS = `WITH RECURSIVE endpoint (id) AS (
+const ENDPOINTS_CTE = `WITH RECURSIVE endpoint (id) AS (
 	SELECT min(webhook_id) FROM deliveries
 	UNION ALL SELECT (SELECT min(webhook_id) FROM deliveries WHERE webhook_id > endpoint.id) FROM endpoint WHERE endpoint.id IS NOT NULL
 )`;
 
-const PENDING = "EXISTS (SELECT 1 FROM deliveries WHERE webhook_id = endpoint.id AND status = 'pending')";
+const HAS_PENDING_DELIVERIES =
+	"EXISTS (SELECT 1 FROM deliveries WHERE webhook_id = endpoint.id AND status = 'pending')";
 
 /** Endpoints with deliveries that wait, and when the first of them is due; of one workspace, where it is named. */
-export function waitingWebhooks(prepare: Prepare, workspaceId: string | null): WaitingWebhook[] {
+export function webhooksWithPendingDeliveries(
+	prepare: Prepare,
+	workspaceId: string | null,
+): WebhookWithPendingDeliveries[] {
 	const endpoints =
 		workspaceId === null
-			? `${ENDPOINTS} SELECT id FROM endpoint WHERE id IS NOT NULL`
+			? `${ENDPOINTS_CTE} SELECT id FROM endpoint WHERE id IS NOT NULL`
 			: 'SELECT id FROM webhooks WHERE workspace_id = ?';
 	return prepare(
 		`SELECT id, due_at FROM (
 			SELECT id, (SELECT min(due_at) FROM deliveries WHERE webhook_id = known.id AND status = 'pending') AS due_at
 			FROM (${endpoints}) AS known
 		 ) WHERE due_at IS NOT NULL`,
-	).all(...(workspaceId === null ? [] : [workspaceId])) as WaitingWebhook[];
+	).all(...(workspaceId === null ? [] : [workspaceId])) as WebhookWithPendingDeliveries[];
 }
 
 /** Endpoints whose deliveries have yet to be cancelled or erased. */
-export function untidyWebhooks(prepare: Prepare): UntidyWebhooks {
-	const disabled = prepare(`SELECT id FROM webhooks AS endpoint WHERE status <> 'active' AND ${PENDING}`)
+export function webhooksNeedingCleanup(prepare: Prepare): WebhooksNeedingCleanup {
+	const disabled = prepare(`SELECT id FROM webhooks AS endpoint WHERE status <> 'active' AND ${HAS_PENDING_DELIVERIES}`)
 		.pluck()
 		.all() as string[];
-	const gone = prepare(
-		`${ENDPOINTS} SELECT id FROM endpoint WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = endpoint.id)`,
+	const deleted = prepare(
+		`${ENDPOINTS_CTE} SELECT id FROM endpoint WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = endpoint.id)`,
 	)
 		.pluck()
 		.all() as string[];
-	return { disabled, gone };
+	return { disabled, deleted };
 }
 
 /** The types of an endpoint's deliveries with a status; one step in the index for each. */

@@ -1,12 +1,12 @@
 import type { Statement } from 'better-sqlite3';
 
 /** Events that are looked at in one step: whoever waits for this thread does not wait for long. */
-const STEP = 2_000;
+const SCAN_STEP = 2_000;
 /** So much longer is an event kept at most that is still to be delivered: an endpoint that never keeps up fills no disk. */
-const WAITING_MS = 30 * 24 * 3_600_000;
+const MAX_PENDING_MS = 30 * 24 * 3_600_000;
 
 /** Before the oldest event. */
-const START = { at: Number.MIN_SAFE_INTEGER, seq: 0 };
+const SCAN_START = { at: Number.MIN_SAFE_INTEGER, seq: 0 };
 
 const SELECT_OLD = `SELECT seq, created_at AS at, created_at >= @overdue AND EXISTS (
 		SELECT 1 FROM deliveries WHERE event_seq = events.seq AND status = 'pending'
@@ -15,7 +15,7 @@ const SELECT_OLD = `SELECT seq, created_at AS at, created_at >= @overdue AND EXI
 interface OldEvent {
 	seq: number;
 	at: number;
-	waits: 0 | 1;
+	hasPendingDelivery: 0 | 1;
 }
 
 /**
@@ -23,8 +23,8 @@ interface OldEvent {
  * those that are still to be delivered, however many they are, and goes on behind them; at the end of the log it begins
  * anew, since their deliveries end in any order.
  */
-export class ExpiredEvents {
-	#passed = START;
+export class ExpiredEventScanner {
+	#scannedTo = SCAN_START;
 
 	/**
 	 * One step.
@@ -38,17 +38,17 @@ export class ExpiredEvents {
 	): { seqs: number[] /** Nothing is left beyond them. */; isEnd: boolean } {
 		const old = prepare(
 			`${SELECT_OLD} created_at = @at AND seq > @seq UNION ALL ${SELECT_OLD} created_at > @at ORDER BY at, seq LIMIT @step`,
-		).iterate({ before, overdue: before - WAITING_MS, ...this.#passed, step: STEP }) as Iterable<OldEvent>;
+		).iterate({ before, overdue: before - MAX_PENDING_MS, ...this.#scannedTo, step: SCAN_STEP }) as Iterable<OldEvent>;
 		const seqs: number[] = [];
-		let seen = 0;
-		for (const { seq, at, waits } of old) {
-			seen++;
-			if (waits === 0) seqs.push(seq);
-			else if (seqs.length === 0) this.#passed = { at, seq };
+		let scanned = 0;
+		for (const { seq, at, hasPendingDelivery } of old) {
+			scanned++;
+			if (hasPendingDelivery === 0) seqs.push(seq);
+			else if (seqs.length === 0) this.#scannedTo = { at, seq };
 			if (seqs.length === limit) break;
 		}
-		const isEnd = seen < STEP && seqs.length < limit;
-		if (isEnd) this.#passed = START;
+		const isEnd = scanned < SCAN_STEP && seqs.length < limit;
+		if (isEnd) this.#scannedTo = SCAN_START;
 		return { seqs, isEnd };
 	}
 }

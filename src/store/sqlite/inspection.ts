@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { messageOf } from '../../base/index.ts';
-import { folderProblem } from '../folder-problem.ts';
+import { dataFolderError } from '../data-folder-error.ts';
 import { databaseFile, openReadOnly, openWritable } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { repairLanguages } from './search-index.ts';
@@ -31,7 +31,7 @@ export function inspectDatabase(dataDir: string): DatabaseReport | null {
 	try {
 		return inspect(databaseFile(dataDir), dataDir);
 	} catch (error) {
-		throw folderProblem(error, dataDir) ?? error;
+		throw dataFolderError(error, dataDir) ?? error;
 	}
 }
 
@@ -48,7 +48,7 @@ export function repairSearchIndex(dataDir: string): void {
 			db.close();
 		}
 	} catch (error) {
-		throw folderProblem(error, dataDir) ?? error;
+		throw dataFolderError(error, dataDir) ?? error;
 	}
 }
 
@@ -77,7 +77,7 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 			db.close();
 		}
 	} catch (error) {
-		if (folderProblem(error, dataDir) !== null) throw error;
+		if (dataFolderError(error, dataDir) !== null) throw error;
 		// So damaged that it cannot be looked into.
 		report.problems.push(messageOf(error));
 	}

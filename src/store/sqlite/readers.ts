@@ -1,32 +1,39 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
 import { LruCache } from '../../base/index.ts';
-import type { StoredAnswer, StoredEvent } from '../commit.ts';
+import type { StoredEvent, StoredResponse } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
-import type { Coverage, Generation, OpenedBasis, StoredChunk, StoredTerms, StoredText } from '../search-index.ts';
+import type {
+	DocumentCoverage,
+	Generation,
+	OpenedBasis,
+	StoredChunk,
+	StoredTerms,
+	StoredText,
+} from '../search-index.ts';
 import type {
 	DocumentBlob,
 	DueDeliveries,
 	IdleConversation,
+	ListPosition,
 	ListQuery,
-	Position,
 	Readers,
-	SaidMessage,
-	UntidyWebhooks,
-	WaitingWebhook,
+	TranscriptMessage,
+	WebhooksNeedingCleanup,
+	WebhookWithPendingDeliveries,
 } from '../store.ts';
-import { hasRemains } from './conversation-erasure.ts';
+import { hasUnerasedRows } from './conversation-erasure.ts';
 import {
-	dueBesides,
 	dueDeliveries,
+	dueDeliveriesExcept,
 	eventAt,
 	eventsBetween,
-	nextDue,
+	nextDueAfter,
 	typesOfDeliveries,
-	untidyWebhooks,
-	waitingWebhooks,
+	webhooksNeedingCleanup,
+	webhooksWithPendingDeliveries,
 } from './deliveries.ts';
-import { ExpiredEvents } from './expired-events.ts';
+import { ExpiredEventScanner } from './expired-events.ts';
 import {
 	coverageOf,
 	generationOf,
@@ -37,19 +44,19 @@ import {
 	termsAfter,
 	textsAfter,
 } from './search-index.ts';
-import { columnsOf, decode, encode } from './tables.ts';
+import { columnsOf, decodeRow, encodeColumn } from './tables.ts';
 
 /** Prepared statements are few: their texts differ only by kind and by which filters are there. */
-const STATEMENTS = 500;
+const MAX_STATEMENTS = 500;
 
 /** The position before every item of a list in order of creation. */
-const BEFORE_ALL: Position = { at: 0, id: '' };
+const LIST_START: ListPosition = { at: 0, id: '' };
 
 /**
  * The same query for each of several values, as one that ends in an order which an index has for each of them: SQLite merges
  * them as it reads (`MERGE (UNION ALL)` in its plan), and reads no more than is asked for. Of `IN` it would sort everything.
  */
-function merged(sql: string, count: number): string {
+function unionAll(sql: string, count: number): string {
 	return Array.from({ length: count }, () => sql).join(' UNION ALL ');
 }
 
@@ -57,21 +64,21 @@ function merged(sql: string, count: number): string {
 export const IS_SEALED = "body GLOB 'v1.*'";
 
 /** What is stored under an idempotency key, read on either connection; `expired`: also where its time is over. */
-export function storedAnswer(
+export function storedResponse(
 	prepare: (sql: string) => Statement,
 	scope: string,
 	key: string,
 	expired: boolean,
-): StoredAnswer | undefined {
+): StoredResponse | undefined {
 	const sql = 'SELECT body_hash, status, body FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?';
-	return prepare(sql).get(scope, key, expired ? 0 : Date.now()) as StoredAnswer | undefined;
+	return prepare(sql).get(scope, key, expired ? 0 : Date.now()) as StoredResponse | undefined;
 }
 
 /** Point reads and short lists, from prepared statements on a read-only connection. */
 export class SqliteReaders implements Readers {
 	readonly #db: Database;
-	readonly #statements = new LruCache<string, Statement>(STATEMENTS);
-	readonly #expired = new ExpiredEvents();
+	readonly #statements = new LruCache<string, Statement>(MAX_STATEMENTS);
+	readonly #expiredEvents = new ExpiredEventScanner();
 
 	constructor(db: Database) {
 		this.#db = db;
@@ -79,18 +86,18 @@ export class SqliteReaders implements Readers {
 
 	async get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
 		const row = this.#prepare(`SELECT ${columnsOf(kind)} FROM ${kind} WHERE id = ?`).get(id);
-		return row === undefined ? undefined : decode(kind, row);
+		return row === undefined ? undefined : decodeRow(kind, row);
 	}
 
 	async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Records[K][]> {
-		const place = kind === 'messages' ? 'seq' : 'created_at';
+		const orderColumn = kind === 'messages' ? 'seq' : 'created_at';
 		const conditions: string[] = [];
 		const values: unknown[] = [];
 		for (const [field, value] of Object.entries(query.where)) {
 			if (value === undefined) continue;
 			// IS is = that also finds null.
 			conditions.push(`${field} IS ?`);
-			values.push(encode(kind, field, value));
+			values.push(encodeColumn(kind, field, value));
 		}
 		if (query.createdAfter !== undefined) {
 			conditions.push('created_at > ?');
@@ -101,25 +108,25 @@ export class SqliteReaders implements Readers {
 			values.push(query.createdBefore);
 		}
 		if (query.after) {
-			conditions.push(`(${place}, id) ${query.order === 'asc' ? '>' : '<'} (?, ?)`);
+			conditions.push(`(${orderColumn}, id) ${query.order === 'asc' ? '>' : '<'} (?, ?)`);
 			values.push(query.after.at, query.after.id);
 		}
-		const types = kind === 'deliveries' ? this.#typesBetween(query.where) : null;
+		const types = kind === 'deliveries' ? this.#typesToMerge(query.where) : null;
 		if (types?.length === 0) return [];
 		if (types) conditions.push('event_type = ?');
 		const sql = `SELECT ${columnsOf(kind)} FROM ${kind} ${conditions.length ? `WHERE ${conditions.join(' AND ')}` : ''}`;
 		const rows = this.#prepare(
-			`${merged(sql, types?.length ?? 1)} ORDER BY ${place} ${query.order}, id ${query.order} LIMIT ?`,
+			`${unionAll(sql, types?.length ?? 1)} ORDER BY ${orderColumn} ${query.order}, id ${query.order} LIMIT ?`,
 		).all(...(types?.flatMap((type) => [...values, type]) ?? values), query.limit);
-		return rows.map((row) => decode(kind, row));
+		return rows.map((row) => decodeRow(kind, row));
 	}
 
-	async messagesBefore(conversationId: string, seq: number, limit: number): Promise<SaidMessage[]> {
+	async messagesBefore(conversationId: string, seq: number, limit: number): Promise<TranscriptMessage[]> {
 		// What their tools gave may be a thousand times as long as what was said: it is not even read.
 		const rows = this.#prepare(
 			`SELECT seq, role, content, status FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
 		).all(conversationId, seq, limit);
-		return (rows as SaidMessage[]).reverse();
+		return (rows as TranscriptMessage[]).reverse();
 	}
 
 	async unfinishedReplies(): Promise<Records['messages'][]> {
@@ -128,7 +135,7 @@ export class SqliteReaders implements Readers {
 			`SELECT ${columnsOf('messages')} FROM messages INDEXED BY messages_unfinished
 			 WHERE status = 'in_progress' ORDER BY id`,
 		).all();
-		return rows.map((row) => decode('messages', row));
+		return rows.map((row) => decodeRow('messages', row));
 	}
 
 	async unfinishedReply(conversationId: string): Promise<Records['messages'] | undefined> {
@@ -137,16 +144,16 @@ export class SqliteReaders implements Readers {
 			`SELECT ${columnsOf('messages')} FROM messages INDEXED BY messages_unfinished
 			 WHERE status = 'in_progress' AND conversation_id = ? LIMIT 1`,
 		).get(conversationId);
-		return row === undefined ? undefined : decode('messages', row);
+		return row === undefined ? undefined : decodeRow('messages', row);
 	}
 
 	async idleConversations(
 		workspaceId: string,
 		before: number,
-		after: Position | undefined,
+		after: ListPosition | undefined,
 		limit: number,
 	): Promise<IdleConversation[]> {
-		const { at, id } = after ?? BEFORE_ALL;
+		const { at, id } = after ?? LIST_START;
 		// A reply that is being written is the last message, but where an earlier one is written anew.
 		return this.#prepare(
 			`SELECT id, coalesce(last_message_at, created_at) AS at, message_count FROM conversations
@@ -160,34 +167,34 @@ export class SqliteReaders implements Readers {
 		).all(workspaceId, before, at, id, limit) as IdleConversation[];
 	}
 
-	async hasRemains(conversationId: string): Promise<boolean> {
-		return hasRemains((sql) => this.#prepare(sql), conversationId);
+	async hasUnerasedRows(conversationId: string): Promise<boolean> {
+		return hasUnerasedRows((sql) => this.#prepare(sql), conversationId);
 	}
 
-	async assistantsWith(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]> {
+	async assistantsWithKnowledgeBase(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]> {
 		const rows = this.#prepare(
 			`SELECT ${columnsOf('assistants')} FROM assistants WHERE workspace_id = ?
 			 AND EXISTS (SELECT 1 FROM json_each(knowledge_base_ids) WHERE value = ?)`,
 		).all(workspaceId, knowledgeBaseId);
-		return rows.map((row) => decode('assistants', row));
+		return rows.map((row) => decodeRow('assistants', row));
 	}
 
 	async apiKeyByHash(hash: string): Promise<Records['api_keys'] | undefined> {
 		const row = this.#prepare(`SELECT ${columnsOf('api_keys')} FROM api_keys WHERE hash = ?`).get(hash);
-		return row === undefined ? undefined : decode('api_keys', row);
+		return row === undefined ? undefined : decodeRow('api_keys', row);
 	}
 
 	async sessionByHash(hash: string): Promise<Records['sessions'] | undefined> {
 		const row = this.#prepare(`SELECT ${columnsOf('sessions')} FROM sessions WHERE hash = ?`).get(hash);
-		return row === undefined ? undefined : decode('sessions', row);
+		return row === undefined ? undefined : decodeRow('sessions', row);
 	}
 
 	async userByPasswordLink(hash: string): Promise<Records['users'] | undefined> {
 		const row = this.#prepare(`SELECT ${columnsOf('users')} FROM users WHERE password_link_hash = ?`).get(hash);
-		return row === undefined ? undefined : decode('users', row);
+		return row === undefined ? undefined : decodeRow('users', row);
 	}
 
-	async hasExpired(before: number): Promise<boolean> {
+	async hasExpiredRecords(before: number): Promise<boolean> {
 		const found = this.#prepare(
 			`SELECT EXISTS (SELECT 1 FROM idempotency WHERE expires_at <= @before)
 			 OR EXISTS (SELECT 1 FROM sessions WHERE expires_at <= @before) AS found`,
@@ -195,19 +202,19 @@ export class SqliteReaders implements Readers {
 		return found.found === 1;
 	}
 
-	async blobInUse(blob: string): Promise<boolean> {
+	async isBlobInUse(blob: string): Promise<boolean> {
 		return this.#prepare('SELECT 1 FROM documents WHERE blob = ? LIMIT 1').get(blob) !== undefined;
 	}
 
-	async blobsOf(knowledgeBaseId: string, after: Position | undefined, limit: number): Promise<DocumentBlob[]> {
-		const { at, id } = after ?? BEFORE_ALL;
+	async blobsOf(knowledgeBaseId: string, after: ListPosition | undefined, limit: number): Promise<DocumentBlob[]> {
+		const { at, id } = after ?? LIST_START;
 		return this.#prepare(
 			`SELECT id, created_at, blob FROM documents WHERE knowledge_base_id = ? AND (created_at, id) > (?, ?)
 			 ORDER BY created_at, id LIMIT ?`,
 		).all(knowledgeBaseId, at, id, limit) as DocumentBlob[];
 	}
 
-	async indexedTwin({
+	async indexedDuplicate({
 		id,
 		knowledge_base_id,
 		blob,
@@ -219,7 +226,7 @@ export class SqliteReaders implements Readers {
 			 WHERE blob = ? AND knowledge_base_id = ? AND status = 'indexed' AND id <> ?
 			 AND file_name IS ? AND (title = ? OR ? = '') LIMIT 1`,
 		).get(blob, knowledge_base_id, id, file_name, title, title);
-		return row === undefined ? undefined : decode('documents', row);
+		return row === undefined ? undefined : decodeRow('documents', row);
 	}
 
 	async assistantsWithTool(workspaceId: string, toolId: string): Promise<Records['assistants'][]> {
@@ -227,21 +234,21 @@ export class SqliteReaders implements Readers {
 			`SELECT ${columnsOf('assistants')} FROM assistants WHERE workspace_id = ?
 			 AND EXISTS (SELECT 1 FROM json_each(tool_ids) WHERE value = ?)`,
 		).all(workspaceId, toolId);
-		return rows.map((row) => decode('assistants', row));
+		return rows.map((row) => decodeRow('assistants', row));
 	}
 
-	async countOfActive(workspaceId: string): Promise<{ assistants: number; tool_attachments: number }> {
+	async planUsage(workspaceId: string): Promise<{ assistants: number; tool_attachments: number }> {
 		return this.#prepare(
 			`SELECT count(*) AS assistants, coalesce(sum(json_array_length(tool_ids)), 0) AS tool_attachments
 			 FROM assistants WHERE workspace_id = ? AND status = 'active'`,
 		).get(workspaceId) as { assistants: number; tool_attachments: number };
 	}
 
-	async storedAnswer(scope: string, key: string, expired = false): Promise<StoredAnswer | undefined> {
-		return storedAnswer((sql) => this.#prepare(sql), scope, key, expired);
+	async storedResponse(scope: string, key: string, expired = false): Promise<StoredResponse | undefined> {
+		return storedResponse((sql) => this.#prepare(sql), scope, key, expired);
 	}
 
-	async hasSealedAnswers(): Promise<boolean> {
+	async hasSealedResponses(): Promise<boolean> {
 		const sql = `SELECT EXISTS (SELECT 1 FROM idempotency WHERE ${IS_SEALED})`;
 		return this.#prepare(sql).pluck().get() === 1;
 	}
@@ -250,7 +257,7 @@ export class SqliteReaders implements Readers {
 		const ofType = types.length === 0 ? '' : ' AND type = ?';
 		const sql = `SELECT seq, id, stream, type, data, created_at FROM events WHERE stream = ? AND seq > ?${ofType}`;
 		const values = types.length === 0 ? [stream, after] : types.flatMap((type) => [stream, after, type]);
-		const rows = this.#prepare(`${merged(sql, Math.max(1, types.length))} ORDER BY seq LIMIT ?`).all(
+		const rows = this.#prepare(`${unionAll(sql, Math.max(1, types.length))} ORDER BY seq LIMIT ?`).all(
 			...values,
 			limit,
 		) as Array<StoredEvent & { data: string }>;
@@ -263,19 +270,19 @@ export class SqliteReaders implements Readers {
 
 	async hasExpiredEvents(before: number): Promise<boolean> {
 		for (;;) {
-			const { seqs, isEnd } = this.#expired.find((sql) => this.#prepare(sql), before, 1);
+			const { seqs, isEnd } = this.#expiredEvents.find((sql) => this.#prepare(sql), before, 1);
 			if (seqs.length > 0) return true;
 			if (isEnd) return false;
-			await nextTurn();
+			await yieldToEventLoop();
 		}
 	}
 
-	async eventsBetween(since: number, until: number): Promise<{ first: number; last: number } | null> {
+	async eventRange(since: number, until: number): Promise<{ first: number; last: number } | null> {
 		const steps = eventsBetween((sql) => this.#prepare(sql), since, until);
 		for (;;) {
 			const { done, value } = steps.next();
 			if (done) return value;
-			await nextTurn();
+			await yieldToEventLoop();
 		}
 	}
 
@@ -283,25 +290,25 @@ export class SqliteReaders implements Readers {
 		return dueDeliveries((sql) => this.#prepare(sql), webhookId, now, limit);
 	}
 
-	async dueBesides(
+	async dueDeliveriesExcept(
 		webhookId: string,
 		now: number,
 		likenesses: readonly string[],
 		limit: number,
 	): Promise<Records['deliveries'][]> {
-		return dueBesides((sql) => this.#prepare(sql), webhookId, now, likenesses, limit);
+		return dueDeliveriesExcept((sql) => this.#prepare(sql), webhookId, now, likenesses, limit);
 	}
 
-	async nextDue(webhookId: string, after: number): Promise<number | null> {
-		return nextDue((sql) => this.#prepare(sql), webhookId, after);
+	async nextDueAfter(webhookId: string, after: number): Promise<number | null> {
+		return nextDueAfter((sql) => this.#prepare(sql), webhookId, after);
 	}
 
-	async waitingWebhooks(workspaceId: string | null): Promise<WaitingWebhook[]> {
-		return waitingWebhooks((sql) => this.#prepare(sql), workspaceId);
+	async webhooksWithPendingDeliveries(workspaceId: string | null): Promise<WebhookWithPendingDeliveries[]> {
+		return webhooksWithPendingDeliveries((sql) => this.#prepare(sql), workspaceId);
 	}
 
-	async untidyWebhooks(): Promise<UntidyWebhooks> {
-		return untidyWebhooks((sql) => this.#prepare(sql));
+	async webhooksNeedingCleanup(): Promise<WebhooksNeedingCleanup> {
+		return webhooksNeedingCleanup((sql) => this.#prepare(sql));
 	}
 
 	async failingSince(webhookId: string): Promise<number | null> {
@@ -309,13 +316,13 @@ export class SqliteReaders implements Readers {
 		return (row as { since: number } | undefined)?.since ?? null;
 	}
 
-	async lastEvent(): Promise<number> {
+	async lastEventSeq(): Promise<number> {
 		// The table's own count: it goes on where events are erased.
 		const row = this.#prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
 		return (row as { seq: number } | undefined)?.seq ?? 0;
 	}
 
-	async closingEvent(conversationId: string, messageId: string): Promise<number | undefined> {
+	async closingEventSeq(conversationId: string, messageId: string): Promise<number | undefined> {
 		const row = this.#prepare(
 			`SELECT seq FROM events WHERE stream = ? AND type IN ('message.completed', 'message.failed')
 			 AND data ->> 'message_id' = ? ORDER BY seq DESC LIMIT 1`,
@@ -334,9 +341,9 @@ export class SqliteReaders implements Readers {
 	async coverage(
 		knowledgeBaseId: string,
 		generation: string,
-		after: Position | undefined,
+		after: ListPosition | undefined,
 		limit: number,
-	): Promise<Coverage[]> {
+	): Promise<DocumentCoverage[]> {
 		return coverageOf(this.#db, knowledgeBaseId, generation, after, limit);
 	}
 
@@ -366,7 +373,7 @@ export class SqliteReaders implements Readers {
 	}
 
 	/** Where deliveries are listed by their status alone: their types, which stand between status and order in the index. */
-	#typesBetween({ webhook_id, status, event_type }: Partial<Records['deliveries']>): string[] | null {
+	#typesToMerge({ webhook_id, status, event_type }: Partial<Records['deliveries']>): string[] | null {
 		if (webhook_id === undefined || status === undefined || event_type !== undefined) return null;
 		return typesOfDeliveries((sql) => this.#prepare(sql), webhook_id, status);
 	}

@@ -1,9 +1,16 @@
 import type { Database } from 'better-sqlite3';
 import type { DocumentRecord } from '../records.ts';
-import type { Coverage, Generation, OpenedBasis, StoredChunk, StoredTerms, StoredText } from '../search-index.ts';
-import type { Position } from '../store.ts';
+import type {
+	DocumentCoverage,
+	Generation,
+	OpenedBasis,
+	StoredChunk,
+	StoredTerms,
+	StoredText,
+} from '../search-index.ts';
+import type { ListPosition } from '../store.ts';
 import { statement } from './search-index-tables.ts';
-import { columnsOf, decode } from './tables.ts';
+import { columnsOf, decodeRow } from './tables.ts';
 
 const GENERATION = `SELECT g.id, g.knowledge_base_id, g.embedder, g.basis, b.dimensions, coalesce(b.trained_on, 0) AS trained_on, g.chunk_count
 	FROM generations g LEFT JOIN bases b ON b.id = g.basis`;
@@ -46,9 +53,9 @@ export function coverageOf(
 	db: Database,
 	knowledgeBaseId: string,
 	generation: string,
-	after: Position | undefined,
+	after: ListPosition | undefined,
 	limit: number,
-): Coverage[] {
+): DocumentCoverage[] {
 	// The generation's row counts where there is one, also where it does not say of which version it was made.
 	const rows = statement(
 		db,
@@ -59,7 +66,7 @@ export function coverageOf(
 	).all(generation, knowledgeBaseId, after?.at ?? 0, after?.id ?? '', limit) as Array<
 		DocumentRecord & { built_from: number | null }
 	>;
-	return rows.map(({ built_from, ...row }) => ({ document: decode('documents', row), built_from }));
+	return rows.map(({ built_from, ...row }) => ({ document: decodeRow('documents', row), built_from }));
 }
 
 /** The terms of a generation's chunks that were stored after this one, in the order in which they were. */

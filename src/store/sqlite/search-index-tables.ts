@@ -75,36 +75,36 @@ const ID = /^[a-z0-9_]{1,100}$/;
 
 /** The full-text table of a generation. */
 export function fullTextTable(generation: string): string {
-	return `fts_${safe(generation)}`;
+	return `fts_${requireIdentifier(generation)}`;
 }
 
 /** The list of all terms in a generation's full text, with how many chunks have each. */
 export function termsTable(generation: string): string {
-	return `terms_${safe(generation)}`;
+	return `terms_${requireIdentifier(generation)}`;
 }
 
 /** The vector table of a basis. */
 export function vectorTable(basis: string): string {
-	return `vec_${safe(basis)}`;
+	return `vec_${requireIdentifier(basis)}`;
 }
 
 /** Table names are part of the SQL text: nothing but an identifier may become one. */
-function safe(id: string): string {
+function requireIdentifier(id: string): string {
 	if (!ID.test(id)) throw new Error(`${JSON.stringify(id)} cannot name a part of the search index.`);
 	return id;
 }
 
 /** Bounded, because the texts name generations and bases, which come and go. */
-const STATEMENTS = 300;
+const MAX_STATEMENTS = 300;
 
-const prepared = new WeakMap<Database, LruCache<string, Statement<unknown[]>>>();
+const statementCaches = new WeakMap<Database, LruCache<string, Statement<unknown[]>>>();
 
 /** A statement of this connection, prepared once. */
 export function statement(db: Database, sql: string): Statement<unknown[]> {
-	let cache = prepared.get(db);
+	let cache = statementCaches.get(db);
 	if (cache === undefined) {
-		cache = new LruCache(STATEMENTS);
-		prepared.set(db, cache);
+		cache = new LruCache(MAX_STATEMENTS);
+		statementCaches.set(db, cache);
 	}
 	let found = cache.get(sql);
 	if (found === undefined) {

@@ -3,10 +3,10 @@ import type { IndexWrite } from '../search-index.ts';
 import { generationOf } from './search-index-read.ts';
 import { fullTextTable, repairLanguages, statement, termsTable, vectorTable } from './search-index-tables.ts';
 
-type Write<Op extends IndexWrite['op']> = Extract<IndexWrite, { op: Op }>;
+type WriteOf<Op extends IndexWrite['op']> = Extract<IndexWrite, { op: Op }>;
 
 /** Vectors that one row of a vector table holds; each table reserves whole rows, and most knowledge bases are small. */
-const VECTORS_A_ROW = 64;
+const VECTORS_PER_ROW = 64;
 
 /** Carries out one change of the search index, inside the caller's transaction. */
 export function applyIndexWrite(db: Database, write: IndexWrite): void {
@@ -26,7 +26,7 @@ export function applyIndexWrite(db: Database, write: IndexWrite): void {
  * beyond ASCII alone: the analyser has said what a term is, and `unicode61` would take vowel signs of Indic scripts for
  * separators.
  */
-function openGeneration(db: Database, write: Write<'index.open_generation'>): void {
+function openGeneration(db: Database, write: WriteOf<'index.open_generation'>): void {
 	const { generation, knowledge_base_id, embedder } = write;
 	// A reindex heals an index that lacks it.
 	repairLanguages(db);
@@ -39,7 +39,7 @@ function openGeneration(db: Database, write: Write<'index.open_generation'>): vo
 	db.exec(`CREATE VIRTUAL TABLE ${termsTable(generation)} USING fts5vocab('${table}', 'row')`);
 }
 
-function addDocument(db: Database, write: Write<'index.add_document'>): void {
+function addDocument(db: Database, write: WriteOf<'index.add_document'>): void {
 	const { generation, document_id, title, url, language, chunks, basis, vectors, built_from } = write;
 	removeDocument(db, generation, document_id);
 	if (basis !== null && !basesOf(db, generation).includes(basis)) {
@@ -85,7 +85,7 @@ function addDocument(db: Database, write: Write<'index.add_document'>): void {
 	if (chunks.length > 0) countLanguage(db, generation, language, 1);
 }
 
-function copyDocument(db: Database, write: Write<'index.copy_document'>): void {
+function copyDocument(db: Database, write: WriteOf<'index.copy_document'>): void {
 	const { generation, from_document_id, document_id, title, url } = write;
 	const from = write.from_generation ?? generation;
 	removeDocument(db, generation, document_id);
@@ -145,7 +145,7 @@ function removeDocument(db: Database, generation: string, documentId: string): v
 }
 
 /** What is described gets a new version, as after every change of a record, and is still what the generation was built from. */
-function describeDocuments(db: Database, write: Write<'index.describe_documents'>): void {
+function describeDocuments(db: Database, write: WriteOf<'index.describe_documents'>): void {
 	const { generation, document_ids, indexed_at } = write;
 	const describe = statement(
 		db,
@@ -155,16 +155,16 @@ function describeDocuments(db: Database, write: Write<'index.describe_documents'
 		 WHERE documents.id = @id AND built.generation = @generation AND built.document_id = documents.id
 			AND documents.status = 'indexed' AND documents.version = built.built_from`,
 	);
-	const follow = statement(
+	const updateBuiltFrom = statement(
 		db,
 		'UPDATE indexed_documents SET built_from = built_from + 1 WHERE generation = ? AND document_id = ?',
 	);
 	for (const id of document_ids) {
-		if (describe.run({ id, generation, indexed_at }).changes > 0) follow.run(generation, id);
+		if (describe.run({ id, generation, indexed_at }).changes > 0) updateBuiltFrom.run(generation, id);
 	}
 }
 
-function openBasis(db: Database, write: Write<'index.open_basis'>): void {
+function openBasis(db: Database, write: WriteOf<'index.open_basis'>): void {
 	const { generation, basis, dimensions, trained_on, model, floor = 0, sample = null } = write;
 	if (!generationOf(db, generation)) throw new Error(`There is no generation ${generation}.`);
 	if (!Number.isInteger(dimensions) || dimensions < 1) throw new Error('A basis needs a whole number of dimensions.');
@@ -174,12 +174,12 @@ function openBasis(db: Database, write: Write<'index.open_basis'>): void {
 	).run(basis, generation, dimensions, trained_on, model, floor, sample);
 	db.exec(
 		`CREATE VIRTUAL TABLE ${vectorTable(basis)} USING vec0(
-			embedding int8[${dimensions}] distance_metric=cosine, chunk_size=${VECTORS_A_ROW}
+			embedding int8[${dimensions}] distance_metric=cosine, chunk_size=${VECTORS_PER_ROW}
 		)`,
 	);
 }
 
-function addVectors(db: Database, { basis, chunk_ids, vectors }: Write<'index.add_vectors'>): void {
+function addVectors(db: Database, { basis, chunk_ids, vectors }: WriteOf<'index.add_vectors'>): void {
 	const rows = rowsOf(db, basis, vectors, chunk_ids.length);
 	const chunkExists = statement(
 		db,
@@ -200,7 +200,7 @@ function addVectors(db: Database, { basis, chunk_ids, vectors }: Write<'index.ad
 	statement(db, changed).run(basis);
 }
 
-function serveBasis(db: Database, { generation, basis }: Write<'index.serve_basis'>): void {
+function serveBasis(db: Database, { generation, basis }: WriteOf<'index.serve_basis'>): void {
 	if (!basesOf(db, generation).includes(basis)) throw new Error(`Generation ${generation} has no basis ${basis}.`);
 	statement(db, 'UPDATE generations SET basis = ? WHERE id = ?').run(basis, generation);
 	for (const other of basesOf(db, generation)) if (other !== basis) dropBasis(db, other);

@@ -17,8 +17,8 @@ import type { Kind, Records } from '../records.ts';
 import type { Jobs, Store } from '../store.ts';
 import { ENDED_CODE, STALLED_CODE, WriteHealth } from '../write-health.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
+import { MessageCache } from './message-cache.ts';
 import { SqliteReaders } from './readers.ts';
-import { RecentMessages } from './recent-messages.ts';
 import type { Fence, WriterOutcome, WriterTask } from './writer.ts';
 import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
 
@@ -40,12 +40,12 @@ export interface SqliteStoreOptions {
 }
 
 /** Tasks that wait for the writer at most; over it a commit is refused, so that a dead disk cannot fill the memory. */
-const BACKLOG = 20_000;
+const MAX_PENDING_TASKS = 20_000;
 
-const LOOK_MS = 1_000;
+const STALL_CHECK_MS = 1_000;
 /** Looks without any answer after which the disk counts as stuck. The longest waits for a lock are five seconds. */
-const STALLED_LOOKS = 20;
-const STALLED = `The writer has not answered for ${(LOOK_MS * STALLED_LOOKS) / 1_000} seconds.`;
+const STALLED_CHECKS = 20;
+const STALLED_MESSAGE = `The writer has not answered for ${(STALL_CHECK_MS * STALLED_CHECKS) / 1_000} seconds.`;
 
 /** For what still waits, and for writing the log into the database. */
 const CLOSE_MS = 10_000;
@@ -53,7 +53,7 @@ const NOT_CLOSED = 'The disk does not answer: the database was not closed. What 
 
 const PROBE_ID = 'write_probe';
 /** Changes a page of the database, and nothing that it holds. */
-const PROBE: Commit = {
+const PROBE_COMMIT: Commit = {
 	write: [
 		{ op: 'insert', kind: 'server_facts', record: { id: PROBE_ID, value: '', created_at: 0 } },
 		{ op: 'remove', kind: 'server_facts', id: PROBE_ID },
@@ -76,10 +76,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 	};
 	const thread = new Worker(options.writer.file, { workerData, execArgv: options.writer.execArgv ?? [] });
 	try {
-		const fence = await started(thread);
+		const fence = await waitForFence(thread);
 		const folder = join(options.dataDir, 'blobs');
 		let health: WriteHealth | undefined;
-		const blobs = new BlobStore(folder, (error) => health?.fileFailed(error));
+		const blobs = new BlobStore(folder, (error) => health?.recordFileFailure(error));
 		await blobs.prepare({ alone: workerData.role === 'server' });
 		const store = new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence, options);
 		health = store.health;
@@ -90,7 +90,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 	}
 }
 
-function started(thread: Worker): Promise<Fence> {
+function waitForFence(thread: Worker): Promise<Fence> {
 	return new Promise<Fence>((resolve, reject) => {
 		thread.once('message', (message: FromWriter) => {
 			if ('refused' in message) reject(new AppError('unavailable', message.refused));
@@ -109,20 +109,20 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly health: WriteHealth;
 	readonly #thread: Worker;
 	readonly #readOnly: Database;
-	readonly #recent = new RecentMessages();
+	readonly #messageCache = new MessageCache();
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
 	/** Tasks of this turn of the event loop that have not left yet. */
-	#turn: WriterTask[] = [];
-	readonly #waiting = new Map<number, { task: WriterTask; done: Deferred<WriterOutcome> }>();
-	#next = 0;
+	#unsentTasks: WriterTask[] = [];
+	readonly #pendingTasks = new Map<number, { task: WriterTask; done: Deferred<WriterOutcome> }>();
+	#nextTaskId = 0;
 	#failure: Error | undefined;
 	#closing = false;
 	readonly #closed = deferred<void>();
 	/** Looks whether the writer still answers. */
-	readonly #watch: NodeJS.Timeout;
+	readonly #stallTimer: NodeJS.Timeout;
 	/** Looks in a row at which tasks waited and none had been answered since the look before. */
-	#stillLooks = 0;
-	#answeredSince = false;
+	#checksWithoutProgress = 0;
+	#madeProgress = false;
 
 	readonly #onFailure: (error: Error) => void;
 	readonly #closeMs: number;
@@ -134,7 +134,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		fence: Fence,
 		options: Omit<SqliteStoreOptions, 'dataDir' | 'writer' | 'role'>,
 	) {
-		const { onFailure = () => {}, log, lookMs = LOOK_MS, closeMs = CLOSE_MS } = options;
+		const { onFailure = () => {}, log, lookMs = STALL_CHECK_MS, closeMs = CLOSE_MS } = options;
 		const db = openReadOnly(file);
 		super(db);
 		this.#readOnly = db;
@@ -145,8 +145,8 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		this.#onFailure = onFailure;
 		this.#closeMs = closeMs;
 		this.health = new WriteHealth({ log: log ?? createLog('silent'), probe: () => this.#probe() });
-		this.#watch = setInterval(() => this.#lookForStall(), lookMs);
-		this.#watch.unref();
+		this.#stallTimer = setInterval(() => this.#checkForStall(), lookMs);
+		this.#stallTimer.unref();
 		this.jobs = { claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs) };
 		thread.on('message', (message: FromWriter) => this.#receive(message));
 		thread.on('error', (error) => this.#fail(error));
@@ -154,7 +154,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	}
 
 	override async get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
-		const recent = kind === 'messages' ? (this.#recent.get(id) as Records[K] | undefined) : undefined;
+		const recent = kind === 'messages' ? (this.#messageCache.get(id) as Records[K] | undefined) : undefined;
 		return recent ?? super.get(kind, id);
 	}
 
@@ -178,7 +178,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		try {
 			await closed;
 		} finally {
-			clearInterval(this.#watch);
+			clearInterval(this.#stallTimer);
 			this.health[Symbol.dispose]();
 			this.#readOnly.close();
 			const ended = this.#thread.terminate();
@@ -190,14 +190,15 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	/** Writes a file and a commit, each durably, and leaves nothing of them. */
 	async #probe(): Promise<void> {
 		await this.blobs.probe();
-		await this.#submit<CommitOutcome>({ task: 'commit', commit: PROBE }, { isProbe: true });
+		await this.#submit<CommitOutcome>({ task: 'commit', commit: PROBE_COMMIT }, { isProbe: true });
 	}
 
 	/** Counts looks instead of time: after this thread was held up itself, the answers are there and only not read yet. */
-	#lookForStall(): void {
-		this.#stillLooks = this.#waiting.size === 0 || this.#answeredSince ? 0 : this.#stillLooks + 1;
-		this.#answeredSince = false;
-		if (this.#stillLooks === STALLED_LOOKS) this.health.failed(STALLED_CODE, STALLED);
+	#checkForStall(): void {
+		this.#checksWithoutProgress =
+			this.#pendingTasks.size === 0 || this.#madeProgress ? 0 : this.#checksWithoutProgress + 1;
+		this.#madeProgress = false;
+		if (this.#checksWithoutProgress === STALLED_CHECKS) this.health.recordFailure(STALLED_CODE, STALLED_MESSAGE);
 	}
 
 	#claim(kind: string, limit: number, leaseMs: number): Promise<Job[]> {
@@ -208,26 +209,26 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		if (this.#closing || this.#failure) {
 			throw new AppError('unavailable', 'The database is closed.', { cause: this.#failure });
 		}
-		if (this.#waiting.size >= BACKLOG) {
+		if (this.#pendingTasks.size >= MAX_PENDING_TASKS) {
 			throw new AppError('unavailable', 'The disk does not keep up with the writes.', { retry_after: 1 });
 		}
 		if (!isProbe && this.health.problem?.reason === 'disk_stalled') {
-			this.health.failed(STALLED_CODE, STALLED);
+			this.health.recordFailure(STALLED_CODE, STALLED_MESSAGE);
 			throw new AppError('unavailable', 'The change could not be written to disk.', {
 				retry_after: 5,
-				cause: Object.assign(new Error(STALLED), { code: STALLED_CODE }),
+				cause: Object.assign(new Error(STALLED_MESSAGE), { code: STALLED_CODE }),
 			});
 		}
-		const done = deferred<WriterOutcome>();
-		this.#waiting.set(this.#next++, { task, done });
+		const outcomeDeferred = deferred<WriterOutcome>();
+		this.#pendingTasks.set(this.#nextTaskId++, { task, done: outcomeDeferred });
 		// Where nobody waits for the writer this one goes at once; otherwise those of this turn go together.
-		if (this.#turn.push(task) === 1) {
-			if (this.#waiting.size === 1) process.nextTick(() => this.#flush());
+		if (this.#unsentTasks.push(task) === 1) {
+			if (this.#pendingTasks.size === 1) process.nextTick(() => this.#flush());
 			else setImmediate(() => this.#flush());
 		}
-		const outcome = await done.promise;
+		const outcome = await outcomeDeferred.promise;
 		if (!outcome.ok) {
-			this.health.failed(outcome.code, outcome.message);
+			this.health.recordFailure(outcome.code, outcome.message);
 			throw new AppError('unavailable', 'The change could not be written to disk.', {
 				retry_after: 5,
 				cause: Object.assign(new Error(outcome.message), { code: outcome.code }),
@@ -237,10 +238,10 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	}
 
 	#flush(): void {
-		if (this.#turn.length === 0) return;
-		const tasks = this.#turn;
-		this.#turn = [];
-		this.#sendTasks(this.#next - tasks.length, tasks);
+		if (this.#unsentTasks.length === 0) return;
+		const tasks = this.#unsentTasks;
+		this.#unsentTasks = [];
+		this.#sendTasks(this.#nextTaskId - tasks.length, tasks);
 	}
 
 	/** A value that no thread can be handed (a function, say) fails the commit that holds it, not those that leave with it. */
@@ -262,19 +263,19 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 			this.#fail(new Error('closed'));
 			return;
 		}
-		if ('troubled' in message) this.health.failed(message.troubled.code, message.troubled.message);
+		if ('troubled' in message) this.health.recordFailure(message.troubled.code, message.troubled.message);
 		if (!('outcomes' in message)) return;
-		this.#answeredSince = true;
-		this.health.moved();
+		this.#madeProgress = true;
+		this.health.recordProgress();
 		for (const [offset, outcome] of message.outcomes.entries()) this.#settle(message.first + offset, outcome);
 	}
 
-	#settle(place: number, outcome: WriterOutcome): void {
-		const waiting = this.#waiting.get(place);
-		if (!waiting) return;
-		this.#waiting.delete(place);
-		this.#publish(waiting.task, outcome);
-		waiting.done.resolve(outcome);
+	#settle(taskId: number, outcome: WriterOutcome): void {
+		const pending = this.#pendingTasks.get(taskId);
+		if (!pending) return;
+		this.#pendingTasks.delete(taskId);
+		this.#publish(pending.task, outcome);
+		pending.done.resolve(outcome);
 	}
 
 	/** Listeners hear of events in commit order, before whoever committed goes on. */
@@ -282,7 +283,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		if (task.task !== 'commit' || !outcome.ok) return;
 		const committed = outcome.value as CommitOutcome;
 		if (committed.outcome !== 'committed') return;
-		this.#recent.note(task.commit);
+		this.#messageCache.applyCommit(task.commit);
 		if (!task.commit.events?.length || this.#listeners.size === 0) return;
 		const events = task.commit.events.map((event, index) => ({ ...event, seq: committed.seqs[index] as number }));
 		for (const listener of this.#listeners) {
@@ -300,9 +301,9 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	#fail(error: Error): void {
 		if (this.#failure) return;
 		this.#failure = error;
-		if (!this.#closing) this.health.failed(ENDED_CODE, error.message);
-		for (const { done } of this.#waiting.values()) done.resolve({ ok: false, message: error.message });
-		this.#waiting.clear();
+		if (!this.#closing) this.health.recordFailure(ENDED_CODE, error.message);
+		for (const { done } of this.#pendingTasks.values()) done.resolve({ ok: false, message: error.message });
+		this.#pendingTasks.clear();
 		this.#closed.resolve();
 		if (!this.#closing) this.#onFailure(error);
 	}

@@ -270,7 +270,7 @@ export function columnsOf(kind: Kind): string[] {
 }
 
 /** A row as the database gave it, turned into a record in place. */
-export function decode<K extends Kind>(kind: K, row: unknown): Records[K] {
+export function decodeRow<K extends Kind>(kind: K, row: unknown): Records[K] {
 	const record = row as Row;
 	for (const name of jsonColumns[kind]) {
 		const text = record[name];
@@ -280,7 +280,7 @@ export function decode<K extends Kind>(kind: K, row: unknown): Records[K] {
 }
 
 /** A value as its column keeps it. Fails for a field that the kind does not have: SQL is built from field names. */
-export function encode(kind: Kind, field: string, value: unknown): unknown {
+export function encodeColumn(kind: Kind, field: string, value: unknown): unknown {
 	const codec = (TABLES[kind] as Record<string, Codec>)[field];
 	if (codec === undefined) throw new Error(`${kind} has no field ${field}`);
 	if (value === null || value === undefined) return null;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { makeDurableFolder, messageOf } from '../../base/index.ts';
-import { folderProblem } from '../folder-problem.ts';
+import { dataFolderError } from '../data-folder-error.ts';
 import { GONE_CODE } from '../write-health.ts';
 import { databaseFile, openWritable } from './connection.ts';
 import { migrate, requireSchema } from './migrations.ts';
@@ -37,20 +37,20 @@ export type FromWriter =
 	| { troubled: WriterFailure }
 	| { closed: true };
 
-const LOOK_MS = 1000;
-const GONE = 'The database file was moved, deleted or replaced while the server was running.';
+const PRESENCE_CHECK_MS = 1000;
+const DATABASE_GONE = 'The database file was moved, deleted or replaced while the server was running.';
 
 /** Many erasures in a row share one cut of the log. */
-const TRACES_MS = 200;
+const WAL_TRUNCATE_DELAY_MS = 200;
 /** Until the log is cut again after an error of the disk. */
 const TROUBLED_TRACES_MS = 5_000;
 
-function erases(task: WriterTask): boolean {
+function isErasure(task: WriterTask): boolean {
 	return task.task === 'commit' && (task.commit.write ?? []).some(({ op }) => op.startsWith('erase_'));
 }
 
 /** Tasks that share one transaction at most. */
-const BATCH = 512;
+const MAX_BATCH_TASKS = 512;
 
 /** The life of the writer thread: open, migrate, take the fence, then commit whatever arrives, in batches. */
 export function runWriterThread(port: MessagePort, data: WriterThreadData): void {
@@ -68,7 +68,7 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 		fence = data.role === 'server' ? takeFence(db, 'main', data.owner) : currentFence(db, 'main');
 		writer = new Writer(db, fence);
 	} catch (error) {
-		const message = folderProblem(error, data.dataDir)?.message ?? messageOf(error);
+		const message = dataFolderError(error, data.dataDir)?.message ?? messageOf(error);
 		post({
 			refused: message.includes(data.dataDir)
 				? message
@@ -89,17 +89,17 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 	};
 
 	// What was erased is still in the log until that is cut; readers may hold it up for a moment, a full disk for longer.
-	let traces: NodeJS.Timeout | undefined;
-	const removeTraces = (): void => {
-		traces = undefined;
+	let truncateTimer: NodeJS.Timeout | undefined;
+	const truncateWal = (): void => {
+		truncateTimer = undefined;
 		const hindrance = cutLog();
 		if (hindrance === undefined) return;
 		if (hindrance !== 'busy') post({ troubled: hindrance });
-		traces = setTimeout(removeTraces, hindrance === 'busy' ? TRACES_MS : TROUBLED_TRACES_MS);
+		truncateTimer = setTimeout(truncateWal, hindrance === 'busy' ? WAL_TRUNCATE_DELAY_MS : TROUBLED_TRACES_MS);
 	};
 
 	const close = () => {
-		clearTimeout(traces);
+		clearTimeout(truncateTimer);
 		// Where it fails, the next start finds in the log what was committed.
 		cutLog();
 		db.close();
@@ -109,15 +109,15 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 	};
 
 	// A commit to a file that nobody finds any more would be acknowledged and lost: look where it is, once a second at most.
-	const opened = statSync(databaseFile(data.dataDir)).ino;
-	let looked = performance.now();
+	const openedInode = statSync(databaseFile(data.dataDir)).ino;
+	let checkedAt = performance.now();
 	let absent: WriterFailure | undefined;
 	const look = (): WriterFailure | undefined => {
-		if (performance.now() - looked < LOOK_MS) return absent;
-		looked = performance.now();
+		if (performance.now() - checkedAt < PRESENCE_CHECK_MS) return absent;
+		checkedAt = performance.now();
 		try {
 			const found = statSync(databaseFile(data.dataDir), { throwIfNoEntry: false });
-			absent = found?.ino === opened ? undefined : { ok: false, message: GONE, code: GONE_CODE };
+			absent = found?.ino === openedInode ? undefined : { ok: false, message: DATABASE_GONE, code: GONE_CODE };
 		} catch (error) {
 			absent = failureOf(error);
 		}
@@ -127,15 +127,15 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 	const next = () => receiveMessageOnPort(port)?.message as ToWriter | undefined;
 
 	/** Commits this message together with all that have arrived since; false when the order to close was among them. */
-	const commitBatch = (first: Exclude<ToWriter, 'close'>): boolean => {
+	const groupCommit = (first: Exclude<ToWriter, 'close'>): boolean => {
 		const messages = [first];
 		const tasks = [...first.tasks];
-		let following: ToWriter | undefined;
-		while (tasks.length < BATCH) {
-			following = next();
-			if (following === undefined || following === 'close') break;
-			messages.push(following);
-			tasks.push(...following.tasks);
+		let nextMessage: ToWriter | undefined;
+		while (tasks.length < MAX_BATCH_TASKS) {
+			nextMessage = next();
+			if (nextMessage === undefined || nextMessage === 'close') break;
+			messages.push(nextMessage);
+			tasks.push(...nextMessage.tasks);
 		}
 		const failure = look();
 		const outcomes = failure === undefined ? writer.run(tasks) : tasks.map((): WriterOutcome => failure);
@@ -144,19 +144,19 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 			post({ first: message.first, outcomes: outcomes.slice(at, at + message.tasks.length) });
 			at += message.tasks.length;
 		}
-		if (tasks.some(erases)) traces ??= setTimeout(removeTraces, TRACES_MS);
-		return following !== 'close';
+		if (tasks.some(isErasure)) truncateTimer ??= setTimeout(truncateWal, WAL_TRUNCATE_DELAY_MS);
+		return nextMessage !== 'close';
 	};
 
-	const work = (message: ToWriter): void => {
+	const onMessage = (message: ToWriter): void => {
 		let current: ToWriter | undefined = message;
-		while (current !== undefined && current !== 'close' && commitBatch(current)) {
+		while (current !== undefined && current !== 'close' && groupCommit(current)) {
 			current = next();
 			if (current === undefined) return;
 		}
 		close();
 	};
-	port.on('message', work);
+	port.on('message', onMessage);
 	post({ ready: true, fence });
 }
 

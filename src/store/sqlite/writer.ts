@@ -4,10 +4,10 @@ import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
 import { eraseConversation } from './conversation-erasure.ts';
 import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts';
-import { ExpiredEvents } from './expired-events.ts';
-import { IS_SEALED, storedAnswer } from './readers.ts';
+import { ExpiredEventScanner } from './expired-events.ts';
+import { IS_SEALED, storedResponse } from './readers.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
-import { columnsOf, encode } from './tables.ts';
+import { columnsOf, encodeColumn } from './tables.ts';
 
 /** Which process may write: {shard, owner, epoch}. The epoch grows whenever an owner takes the shard. */
 export interface Fence {
@@ -45,7 +45,7 @@ export function currentFence(db: Database, shard: string): Fence {
 }
 
 /** No job is ever postponed by more than this (webhooks' longest delay is six hours, doubled). */
-const FARTHEST_MS = 24 * 3_600_000;
+const MAX_POSTPONEMENT_MS = 24 * 3_600_000;
 
 const ERASE_KNOWLEDGE_BASE = [
 	'DELETE FROM jobs WHERE ref = @id',
@@ -89,7 +89,7 @@ export class Writer {
 	readonly #db: Database;
 	readonly #fence: Fence;
 	readonly #statements = new Map<string, Statement>();
-	readonly #expired = new ExpiredEvents();
+	readonly #expiredEvents = new ExpiredEventScanner();
 
 	constructor(db: Database, fence: Fence) {
 		this.#db = db;
@@ -101,7 +101,7 @@ export class Writer {
 		try {
 			this.#db.exec('BEGIN IMMEDIATE');
 			const fenced = this.#isFenced();
-			const outcomes = tasks.map((task) => this.#inSavepoint(() => this.#perform(task, fenced)));
+			const outcomes = tasks.map((task) => this.#inSavepoint(() => this.#runTask(task, fenced)));
 			this.#db.exec('COMMIT');
 			return outcomes;
 		} catch (error) {
@@ -110,7 +110,7 @@ export class Writer {
 		}
 	}
 
-	#perform(task: WriterTask, fenced: boolean): CommitOutcome | Job[] {
+	#runTask(task: WriterTask, fenced: boolean): CommitOutcome | Job[] {
 		if (task.task === 'claim') return fenced ? [] : this.#claim(task.kind, task.limit, task.now, task.leaseMs);
 		return fenced ? { outcome: 'fenced' } : this.#commit(task.commit);
 	}
@@ -136,7 +136,7 @@ export class Writer {
 		const { idempotency } = commit;
 		if (idempotency) {
 			const { scope, key, body_hash, status, body, subject, expires_at } = idempotency;
-			const stored = storedAnswer((sql) => this.#prepare(sql), scope, key, idempotency.expired_counts ?? false);
+			const stored = storedResponse((sql) => this.#prepare(sql), scope, key, idempotency.accept_expired ?? false);
 			if (stored) return { outcome: 'replay', ...stored };
 			this.#prepare(
 				`INSERT OR REPLACE INTO idempotency (scope, key, body_hash, status, body, subject, expires_at)
@@ -168,13 +168,13 @@ export class Writer {
 				const fields = columnsOf(write.kind);
 				const record: Record<string, unknown> = { ...write.record, version: 1 };
 				this.#prepare(`INSERT INTO ${write.kind} (${fields}) VALUES (${fields.map(() => '?')})`).run(
-					...fields.map((field) => encode(write.kind, field, record[field])),
+					...fields.map((field) => encodeColumn(write.kind, field, record[field])),
 				);
 				return;
 			}
 			case 'patch': {
 				const set = Object.entries(write.set).filter(([, value]) => value !== undefined);
-				const values = set.map(([field, value]) => encode(write.kind, field, value));
+				const values = set.map(([field, value]) => encodeColumn(write.kind, field, value));
 				const { changes } = this.#prepare(
 					`UPDATE ${write.kind} SET version = version + 1${set.map(([field]) => `, ${field} = ?`).join('')} WHERE id = ?`,
 				).run(...values, write.id);
@@ -209,7 +209,7 @@ export class Writer {
 				return;
 			case 'erase_events': {
 				const prepare = (sql: string) => this.#prepare(sql);
-				eraseEvents(prepare, this.#expired.find(prepare, write.before, write.limit).seqs);
+				eraseEvents(prepare, this.#expiredEvents.find(prepare, write.before, write.limit).seqs);
 				return;
 			}
 			case 'cancel_deliveries':
@@ -263,7 +263,7 @@ export class Writer {
 				SELECT *, row_number() OVER (PARTITION BY fair_group ORDER BY due_at, id) AS turn FROM jobs
 				WHERE kind = ? AND (due_at <= ? OR due_at > ?) AND (lease_epoch <> ? OR lease_until <= ? OR lease_until > ?)
 			) ORDER BY turn, due_at, id LIMIT ?`,
-		).all(kind, now, now + FARTHEST_MS, this.#fence.epoch, now, now + FARTHEST_MS, limit) as Job[];
+		).all(kind, now, now + MAX_POSTPONEMENT_MS, this.#fence.epoch, now, now + MAX_POSTPONEMENT_MS, limit) as Job[];
 		const lease = this.#prepare(
 			'UPDATE jobs SET attempts = attempts + 1, lease_epoch = ?, lease_until = ? WHERE id = ?',
 		);

@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { AppError, LruCache } from '../../base/index.ts';
-import type { CheckJob, CheckResult } from '../../contract/index.ts';
+import type { ArgumentCheckJob, ArgumentCheckResult } from '../../contract/index.ts';
 import { compileParameters } from './compile.ts';
 
 /** Schemas that stay compiled. */
@@ -22,7 +22,7 @@ const callWatched = new Script('check()');
 const compiled = new LruCache<string, ValidateFunction | null>(COMPILED);
 
 /** Holds arguments against a schema. It may take as long as its time limit: not for the main thread. */
-export function checkArguments({ schema, args }: CheckJob): CheckResult {
+export function checkArguments({ schema, args }: ArgumentCheckJob): ArgumentCheckResult {
 	const check = validatorOf(schema);
 	if (check === null) return { verdict: 'no_schema' };
 	try {

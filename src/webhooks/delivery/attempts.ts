@@ -10,8 +10,8 @@ import {
 	type Commit,
 	type DeliveryRecord,
 	decideAndCommit,
+	expectVersion,
 	type Store,
-	versionOf,
 	type WebhookRecord,
 	type Write,
 } from '../../store/index.ts';
@@ -141,7 +141,7 @@ export class Attempts {
 			const set = afterAttempt(delivery, result, random);
 			return {
 				commit: {
-					expect: [versionOf('deliveries', delivery), ...(disabling?.expect ?? [])],
+					expect: [expectVersion('deliveries', delivery), ...(disabling?.expect ?? [])],
 					write: [
 						{ op: 'patch', kind: 'deliveries', id, set },
 						{ op: 'insert', kind: 'delivery_attempts', record: attemptRecord(delivery, attempt, startedAt) },
@@ -169,7 +169,7 @@ export class Attempts {
 			{ op: 'patch', kind: 'webhooks', id, set: { status: 'disabled', disabled_reason, updated_at: now } },
 			{ op: 'cancel_deliveries', webhook_id: id, at: now, limit: CANCELLED_AT_ONCE },
 		];
-		return { expect: [versionOf('webhooks', endpoint)], write };
+		return { expect: [expectVersion('webhooks', endpoint)], write };
 	}
 
 	async #giveUp({ id, error }: Lapsed): Promise<null> {
@@ -178,7 +178,7 @@ export class Attempts {
 			if (delivery?.status !== 'pending') return { commit: null, result: null };
 			return {
 				commit: {
-					expect: [versionOf('deliveries', delivery)],
+					expect: [expectVersion('deliveries', delivery)],
 					write: [{ op: 'patch', kind: 'deliveries', id, set: givenUp(error, this.#clock.now()) }],
 				},
 				result: null,

@@ -17,7 +17,7 @@ const TROUBLE_MS = { first: 1_000, longest: 60_000 } as const;
 
 /** What all lanes share. */
 export interface LaneParts {
-	store: Pick<Store, 'dueDeliveries' | 'dueBesides' | 'failingSince' | 'nextDue'>;
+	store: Pick<Store, 'dueDeliveries' | 'dueDeliveriesExcept' | 'failingSince' | 'nextDueAfter'>;
 	attempts: Pick<Attempts, 'make' | 'settle'>;
 	slots: Record<Pool, Slots>;
 	clock: Clock;

@@ -56,7 +56,7 @@ export function nextToBegin({ retries, fresh }: Ready, rules: Rules): DeliveryRe
  * - it is not due: `read` answers when the first of these will be. Who learns of an earlier time looks then too.
  */
 export class ReadAhead implements Ready {
-	readonly #store: Pick<Store, 'dueBesides' | 'dueDeliveries' | 'nextDue'>;
+	readonly #store: Pick<Store, 'dueDeliveriesExcept' | 'dueDeliveries' | 'nextDueAfter'>;
 	readonly #webhookId: string;
 	#retries: DeliveryRecord[] = [];
 	#fresh: DeliveryRecord[] = [];
@@ -64,7 +64,7 @@ export class ReadAhead implements Ready {
 	/** Whether more was due than was read; `besides`: even of what need not wait for its like. */
 	#more = { retries: false, fresh: false, besides: false };
 
-	constructor(store: Pick<Store, 'dueBesides' | 'dueDeliveries' | 'nextDue'>, webhookId: string) {
+	constructor(store: Pick<Store, 'dueDeliveriesExcept' | 'dueDeliveries' | 'nextDueAfter'>, webhookId: string) {
 		this.#store = store;
 		this.#webhookId = webhookId;
 	}
@@ -110,21 +110,21 @@ export class ReadAhead implements Ready {
 		const limit = WINDOW.fresh + inHand.size;
 		this.#stale = false;
 		const due = await this.#store.dueDeliveries(this.#webhookId, now, limit);
-		const [retries, fresh] = [due.retries, due.fresh].map((all) => all.filter((one) => !isInHand(one, inHand)));
+		const [retries, fresh] = [due.retries, due.firstAttempts].map((all) => all.filter((one) => !isInHand(one, inHand)));
 		this.#retries = (retries ?? []).slice(0, WINDOW.retries);
 		this.#fresh = (fresh ?? []).slice(0, WINDOW.fresh);
 		this.#more = {
 			retries: due.retries.length === limit || (retries ?? []).length > WINDOW.retries,
-			fresh: due.fresh.length === limit,
+			fresh: due.firstAttempts.length === limit,
 			besides: false,
 		};
-		return this.#store.nextDue(this.#webhookId, now);
+		return this.#store.nextDueAfter(this.#webhookId, now);
 	}
 
 	/** Where all that was read waits for its like, what comes after it need not. */
 	async readBesides(inHand: ReadonlyMap<string, InHand>, busy: ReadonlySet<string>, now: number): Promise<void> {
 		if (!this.#more.retries && !this.#more.fresh) return;
-		const due = await this.#store.dueBesides(this.#webhookId, now, [...busy], WINDOW.fresh);
+		const due = await this.#store.dueDeliveriesExcept(this.#webhookId, now, [...busy], WINDOW.fresh);
 		const known = new Set([...this.#retries, ...this.#fresh].map(({ id }) => id));
 		for (const delivery of due) {
 			if (known.has(delivery.id) || isInHand(delivery, inHand)) continue;

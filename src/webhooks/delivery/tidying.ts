@@ -1,9 +1,9 @@
 import { AppError, type Clock, type ClockJumpDetector, type Log, PeriodicTask } from '../../base/index.ts';
-import { type Commit, type Store, versionOf, type WebhookRecord } from '../../store/index.ts';
+import { type Commit, expectVersion, type Store, type WebhookRecord } from '../../store/index.ts';
 import { SCHEDULE } from './schedule.ts';
 
 export interface TidyingOptions {
-	store: Pick<Store, 'commit' | 'get' | 'hasExpiredEvents' | 'nextDue' | 'untidyWebhooks'>;
+	store: Pick<Store, 'commit' | 'get' | 'hasExpiredEvents' | 'nextDueAfter' | 'webhooksNeedingCleanup'>;
 	clock: Clock;
 	watch: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
@@ -57,7 +57,7 @@ export class Tidying implements AsyncDisposable {
 	 * @throws AppError `unavailable` where it is too much to wait for
 	 */
 	async cancelAll(endpoint: WebhookRecord): Promise<void> {
-		for (let portion = 0; (await this.#store.nextDue(endpoint.id, -1)) !== null; portion++) {
+		for (let portion = 0; (await this.#store.nextDueAfter(endpoint.id, -1)) !== null; portion++) {
 			if (portion === PATIENCE) throw stillCancelling();
 			const { outcome } = await this.#store.commit(this.#cancelling(endpoint));
 			if (outcome !== 'committed') return;
@@ -79,12 +79,12 @@ export class Tidying implements AsyncDisposable {
 
 	/** A portion of what is left of endpoints that are disabled or gone. */
 	async #endpoints(): Promise<Commit | null> {
-		const { disabled, gone } = await this.#store.untidyWebhooks();
+		const { disabled, deleted } = await this.#store.webhooksNeedingCleanup();
 		for (const id of disabled) {
 			const endpoint = await this.#store.get('webhooks', id);
 			if (endpoint?.status === 'disabled') return this.#cancelling(endpoint);
 		}
-		const [webhook_id] = gone;
+		const [webhook_id] = deleted;
 		return webhook_id === undefined ? null : { write: [{ op: 'erase_deliveries', webhook_id, limit: PORTION }] };
 	}
 
@@ -101,7 +101,7 @@ export class Tidying implements AsyncDisposable {
 	#cancelling(endpoint: WebhookRecord): Commit {
 		const at = this.#clock.now();
 		return {
-			expect: [versionOf('webhooks', endpoint)],
+			expect: [expectVersion('webhooks', endpoint)],
 			write: [{ op: 'cancel_deliveries', webhook_id: endpoint.id, at, limit: PORTION }],
 		};
 	}

@@ -60,7 +60,7 @@ export function deliveryContract(open: OpenStore): void {
 		for (const { id } of [other, disabled, foreign]) assert.deepEqual(await deliveriesOf(store, id), []);
 		const waiting = [asked.id, all.id, several.id].toSorted();
 		const found = async (workspace: string | null) =>
-			(await store.waitingWebhooks(workspace)).map(({ id }) => id).toSorted();
+			(await store.webhooksWithPendingDeliveries(workspace)).map(({ id }) => id).toSorted();
 		assert.deepEqual(await found(workspace_id), waiting);
 		const beside = await backlog(store, 1);
 		assert.deepEqual(await found(workspace_id), waiting);
@@ -116,8 +116,8 @@ export function deliveryContract(open: OpenStore): void {
 		await change(store, second, { due_at: NOON + 200, attempts: 3 });
 		await change(store, third, { due_at: NOON + 900, attempts: 1 });
 		const due = async (now: number, limit = 10) => {
-			const { retries, fresh } = await store.dueDeliveries(endpoint.id, now, limit);
-			return { retries: numbers(retries, deliveries), fresh: numbers(fresh, deliveries) };
+			const { retries, firstAttempts } = await store.dueDeliveries(endpoint.id, now, limit);
+			return { retries: numbers(retries, deliveries), fresh: numbers(firstAttempts, deliveries) };
 		};
 		assert.deepEqual(await due(NOON + 199), { retries: [], fresh: [3, 4, 5] });
 		assert.deepEqual(await due(NOON + 200), { retries: [1], fresh: [3, 4, 5] });
@@ -125,21 +125,24 @@ export function deliveryContract(open: OpenStore): void {
 		assert.deepEqual(await due(NOON + 900, 2), { retries: [1, 0], fresh: [3, 4] });
 		assert.deepEqual(await due(NOON + 900), { retries: [1, 0, 2], fresh: [3, 4, 5] });
 
-		assert.equal(await store.nextDue(endpoint.id, -1), 0);
-		assert.equal(await store.nextDue(endpoint.id, 0), NOON + 200);
-		assert.equal(await store.nextDue(endpoint.id, NOON + 200), NOON + 300);
-		assert.equal(await store.nextDue(endpoint.id, NOON + 900), null);
+		assert.equal(await store.nextDueAfter(endpoint.id, -1), 0);
+		assert.equal(await store.nextDueAfter(endpoint.id, 0), NOON + 200);
+		assert.equal(await store.nextDueAfter(endpoint.id, NOON + 200), NOON + 300);
+		assert.equal(await store.nextDueAfter(endpoint.id, NOON + 900), null);
 		for (const delivery of deliveries) await change(store, delivery, { status: 'delivered', due_at: null });
-		assert.deepEqual(await due(NOON + DAY), { retries: [], fresh: [] });
-		assert.equal(await store.nextDue(endpoint.id, -1), null);
-		assert.deepEqual(await store.waitingWebhooks(null), []);
+		assert.deepEqual(await due(NOON + DAY), { retries: [], firstAttempts: [] });
+		assert.equal(await store.nextDueAfter(endpoint.id, -1), null);
+		assert.deepEqual(await store.webhooksWithPendingDeliveries(null), []);
 	});
 
 	test('of an endpoint with deliveries that wait it is told when the first of them is due', async (t) => {
 		const store = await fresh(t);
 		const { endpoint, deliveries, workspace_id } = await backlog(store, 3);
 		const due = async () => {
-			const [all, own] = [await store.waitingWebhooks(null), await store.waitingWebhooks(workspace_id)];
+			const [all, own] = [
+				await store.webhooksWithPendingDeliveries(null),
+				await store.webhooksWithPendingDeliveries(workspace_id),
+			];
 			assert.deepEqual(all, own);
 			return own;
 		};
@@ -157,9 +160,9 @@ export function deliveryContract(open: OpenStore): void {
 		await stored(store, [event(workspace_id)]);
 		await change(store, deliveries[0], { status: 'delivered', due_at: null, completed_at: NOON });
 		await change(store, deliveries[1], { due_at: NOON + 5, attempts: 1 });
-		assert.deepEqual(await store.untidyWebhooks(), { disabled: [], gone: [] });
+		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [], deleted: [] });
 		await patchWebhook(store, endpoint.id, { status: 'disabled' });
-		assert.deepEqual(await store.untidyWebhooks(), { disabled: [endpoint.id], gone: [] });
+		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [endpoint.id], deleted: [] });
 		const cancel = (limit: number) =>
 			store.commit({ write: [{ op: 'cancel_deliveries', webhook_id: endpoint.id, at: NOON + 9, limit }] });
 		await cancel(3);
@@ -172,7 +175,7 @@ export function deliveryContract(open: OpenStore): void {
 			[tried?.due_at, tried?.completed_at, tried?.updated_at, tried?.attempts, tried?.version],
 			[null, NOON + 9, NOON + 9, 1, 3],
 		);
-		assert.deepEqual(await store.untidyWebhooks(), { disabled: [], gone: [] });
+		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [], deleted: [] });
 		assert.deepEqual(
 			(await deliveriesOf(store, beside.id)).map(({ status }) => status),
 			['pending'],
@@ -197,9 +200,9 @@ export function deliveryContract(open: OpenStore): void {
 				{ op: 'erase_deliveries', webhook_id: endpoint.id, limit: 4 },
 			],
 		});
-		assert.deepEqual(await store.untidyWebhooks(), { disabled: [], gone: [endpoint.id] });
+		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [], deleted: [endpoint.id] });
 		await erase(4);
-		assert.deepEqual(await store.untidyWebhooks(), { disabled: [], gone: [] });
+		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [], deleted: [] });
 		assert.deepEqual(await deliveriesOf(store, endpoint.id), []);
 		for (const { id } of deliveries) assert.equal((await attemptsOf(store, id)).length, 0);
 		assert.equal(await store.failingSince(endpoint.id), null);
@@ -315,33 +318,33 @@ export function deliveryContract(open: OpenStore): void {
 		await erase(NOON + 30 * DAY + 1);
 		assert.deepEqual(await deliveriesOf(store, endpoint.id), []);
 		assert.deepEqual(await store.events(workspace_id, 0, 9), []);
-		assert.deepEqual(await store.waitingWebhooks(null), []);
+		assert.deepEqual(await store.webhooksWithPendingDeliveries(null), []);
 	});
 
 	test('the place of the last event never goes back, also where all were erased', async (t) => {
 		const store = await fresh(t);
-		assert.equal(await store.lastEvent(), 0);
+		assert.equal(await store.lastEventSeq(), 0);
 		const stream = newId('workspace');
 		const seqs = await stored(store, [event(stream), event(stream), event(stream)]);
 		const last = seqs.at(-1) as number;
-		assert.equal(await store.lastEvent(), last);
+		assert.equal(await store.lastEventSeq(), last);
 		await store.commit({ write: [{ op: 'erase_events', before: NOON + 1, limit: 99 }] });
 		assert.deepEqual(await store.events(stream, 0, 9), []);
-		assert.equal(await store.lastEvent(), last);
+		assert.equal(await store.lastEventSeq(), last);
 		const [next] = await stored(store, [event(stream)]);
 		assert.ok((next as number) > last);
-		assert.equal(await store.lastEvent(), next);
+		assert.equal(await store.lastEventSeq(), next);
 	});
 
 	test('the places of the events of a time are found', async (t) => {
 		const store = await fresh(t);
 		const stream = newId('workspace');
-		assert.equal(await store.eventsBetween(0, NOON), null);
+		assert.equal(await store.eventRange(0, NOON), null);
 		const seqs = await stored(
 			store,
 			[0, 10, 10, 20].map((after) => ({ ...event(stream), created_at: NOON + after })),
 		);
-		const between = (since: number, until: number) => store.eventsBetween(NOON + since, NOON + until);
+		const between = (since: number, until: number) => store.eventRange(NOON + since, NOON + until);
 		const [first, second, third, fourth] = seqs;
 		assert.deepEqual(await between(0, 20), { first, last: fourth });
 		assert.deepEqual(await between(-5, 99), { first, last: fourth });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import { type Commit, REMAINS, type Store } from '../../../src/store/index.ts';
+import { CONVERSATION_ERASURE_JOB, type Commit, type Store } from '../../../src/store/index.ts';
 import { conversation, document, event, knowledgeBase, message, replyCall, replyRound, session } from '../samples.ts';
 import { job } from './jobs.ts';
 
@@ -23,16 +23,17 @@ export function erasureContract(opened: () => Store): void {
 		const events = [1, 2, 3].map(() => event(doomed.id));
 		await store.commit({ write: messages.map((record) => ({ op: 'insert', kind: 'messages', record })), events });
 		const portion = { write: [{ op: 'erase_conversation', id: doomed.id, limit: 2 }] } satisfies Commit;
-		const remains = async () => (await store.jobs.claim(REMAINS, 10, 0)).filter(({ ref }) => ref === doomed.id).length;
+		const remains = async () =>
+			(await store.jobs.claim(CONVERSATION_ERASURE_JOB, 10, 0)).filter(({ ref }) => ref === doomed.id).length;
 
 		await store.commit(portion);
 		assert.deepEqual(await doomed.traces(), { record: false, messages: 3, stream: 2, log: 0, answered: false });
-		assert.deepEqual([await store.hasRemains(doomed.id), await remains()], [true, 1]);
+		assert.deepEqual([await store.hasUnerasedRows(doomed.id), await remains()], [true, 1]);
 		await store.commit(portion);
-		assert.deepEqual([await store.hasRemains(doomed.id), await remains()], [true, 1]);
+		assert.deepEqual([await store.hasUnerasedRows(doomed.id), await remains()], [true, 1]);
 		await store.commit(portion);
 		assert.deepEqual(await doomed.traces(), { record: false, messages: 0, stream: 0, log: 0, answered: false });
-		assert.deepEqual([await store.hasRemains(doomed.id), await remains()], [false, 0]);
+		assert.deepEqual([await store.hasUnerasedRows(doomed.id), await remains()], [false, 0]);
 	});
 
 	test('the rounds of a reply go with their message, and before it when they are not needed any more', async () => {
@@ -110,12 +111,12 @@ export function erasureContract(opened: () => Store): void {
 		const store = opened();
 		const stream = newId('conversation');
 		const message_id = newId('message');
-		assert.equal(await store.closingEvent(stream, message_id), undefined);
+		assert.equal(await store.closingEventSeq(stream, message_id), undefined);
 		const closing = (type: string) => event(stream, type, { message_id, text: 'closes' });
 		const end = await store.commit({
 			events: [closing('message.failed'), closing('message.completed'), event(stream)],
 		});
-		assert.equal(await store.closingEvent(stream, message_id), end.outcome === 'committed' && end.seqs[1]);
+		assert.equal(await store.closingEventSeq(stream, message_id), end.outcome === 'committed' && end.seqs[1]);
 	});
 }
 
@@ -141,7 +142,7 @@ async function talk(store: Store) {
 				.length,
 			stream: (await store.events(record.id, 0, 9)).length,
 			log: (await store.events(workspace, 0, 9)).length,
-			answered: (await store.storedAnswer(workspace, 'once')) !== undefined,
+			answered: (await store.storedResponse(workspace, 'once')) !== undefined,
 		}),
 	};
 }

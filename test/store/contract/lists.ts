@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import type { AssistantRecord, ListQuery, Position, Store, Write } from '../../../src/store/index.ts';
+import type { AssistantRecord, ListPosition, ListQuery, Store, Write } from '../../../src/store/index.ts';
 import { apiKey, assistant, conversation, document, message, NOON } from '../samples.ts';
 
 /** Lists go on from a place, not from a number of rows, so what happens meanwhile neither repeats nor hides a row. */
@@ -117,7 +117,7 @@ export function listContract(opened: () => Store): void {
 		const conversation_id = newId('conversation');
 		const made = [3, 1, 2, 5, 4].map((seq) => message({ conversation_id, seq, created_at: NOON - seq }));
 		await store.commit({ write: made.map((record) => ({ op: 'insert', kind: 'messages', record })) });
-		const list = async (order: 'asc' | 'desc', after?: Position) =>
+		const list = async (order: 'asc' | 'desc', after?: ListPosition) =>
 			(await store.list('messages', { where: { conversation_id }, order, limit: 3, after })).map(({ seq }) => seq);
 		assert.deepEqual(await list('asc'), [1, 2, 3]);
 		assert.deepEqual(await list('asc', { at: 3, id: made[0]?.id ?? '' }), [4, 5]);
@@ -169,7 +169,7 @@ export function listContract(opened: () => Store): void {
 		];
 		await insert(store, [uses, ...others]);
 		assert.deepEqual(
-			(await store.assistantsWith(workspace_id, knowledge_base)).map(({ id }) => id),
+			(await store.assistantsWithKnowledgeBase(workspace_id, knowledge_base)).map(({ id }) => id),
 			[uses.id],
 		);
 	});
@@ -187,9 +187,9 @@ export function listContract(opened: () => Store): void {
 		});
 		assert.equal((await store.apiKeyByHash(key.hash))?.id, key.id);
 		assert.equal(await store.apiKeyByHash('unknown'), undefined);
-		assert.equal(await store.blobInUse(blob), true);
+		assert.equal(await store.isBlobInUse(blob), true);
 		await store.commit({ write: [{ op: 'remove', kind: 'documents', id: record.id }] });
-		assert.equal(await store.blobInUse(blob), false);
+		assert.equal(await store.isBlobInUse(blob), false);
 	});
 }
 
@@ -199,7 +199,7 @@ async function insert(store: Store, records: Array<Omit<AssistantRecord, 'versio
 
 /** Page by page, as a client with a cursor does. */
 async function* walk(store: Store, query: ListQuery<'assistants'>): AsyncGenerator<AssistantRecord[]> {
-	let after: Position | undefined;
+	let after: ListPosition | undefined;
 	for (;;) {
 		const rows = await store.list('assistants', { ...query, after });
 		const last = rows.at(-1);

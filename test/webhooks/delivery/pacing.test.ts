@@ -14,9 +14,9 @@ function countReads({ instead, store }: DeliveryScene): { due: number; besides: 
 		reads.due += 1;
 		return store.dueDeliveries(...given);
 	};
-	instead.dueBesides = (...given) => {
+	instead.dueDeliveriesExcept = (...given) => {
 		reads.besides += 1;
-		return store.dueBesides(...given);
+		return store.dueDeliveriesExcept(...given);
 	};
 	return reads;
 }

@@ -23,14 +23,14 @@ function aheadOf(waiting: DeliveryRecord[]): ReadAhead {
 					due().filter(({ due_at }) => due_at !== 0),
 					due().filter(({ due_at }) => due_at === 0),
 				];
-				return { retries: retries.slice(0, limit), fresh: fresh.slice(0, limit) };
+				return { retries: retries.slice(0, limit), firstAttempts: fresh.slice(0, limit) };
 			},
-			async dueBesides(_, __, likenesses, limit) {
+			async dueDeliveriesExcept(_, __, likenesses, limit) {
 				return due()
 					.filter(({ subject }) => !likenesses.includes(subject ?? ''))
 					.slice(0, limit);
 			},
-			async nextDue() {
+			async nextDueAfter() {
 				const times = waiting.map(({ due_at }) => due_at ?? 0).filter((at) => at > NOON);
 				return times.length === 0 ? null : Math.min(...times);
 			},

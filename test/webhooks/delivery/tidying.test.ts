@@ -75,7 +75,7 @@ test('an endpoint at which too much waits cannot be revived yet, and says so', a
 	const scene = await deliveryScene(t);
 	const endpoint = await scene.register({ status: 'disabled' });
 	let commits = 0;
-	scene.instead.nextDue = async () => 0;
+	scene.instead.nextDueAfter = async () => 0;
 	scene.instead.commit = async (commit) => {
 		commits += 1;
 		return scene.store.commit(commit);

@@ -1,2 +1,2 @@
-export { type FoundChunk, type Ranked, SearchReader, type TermRow } from './search-reader.ts';
+export { type FoundChunk, type RankedChunk, SearchReader, type TermRow } from './search-reader.ts';
 export type { StoredVectors } from './stored-vectors.ts';

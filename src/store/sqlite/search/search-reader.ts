@@ -6,7 +6,7 @@ import { fullTextTable, statement, termsTable, vectorTable } from '../search-ind
 import { readAllVectors, type StoredVectors } from './stored-vectors.ts';
 
 /** A chunk's row id with how well it matches; larger is better. */
-export interface Ranked {
+export interface RankedChunk {
 	id: number;
 	score: number;
 }
@@ -48,7 +48,7 @@ export class SearchReader implements Disposable {
 	}
 
 	/** A number that is another one after each change of a generation's chunks and vectors. */
-	changes(generation: string): number {
+	changeCount(generation: string): number {
 		const sql = 'SELECT changes FROM generations WHERE id = ?';
 		return (statement(this.#db, sql).pluck().get(generation) as number | undefined) ?? 0;
 	}
@@ -65,7 +65,7 @@ export class SearchReader implements Disposable {
 	}
 
 	/** How many chunks have a term. */
-	chunksWith(generation: string, term: string): number {
+	documentFrequency(generation: string, term: string): number {
 		const count = statement(this.#db, `SELECT doc FROM ${termsTable(generation)} WHERE term = ?`)
 			.pluck()
 			.get(term);
@@ -73,20 +73,20 @@ export class SearchReader implements Disposable {
 	}
 
 	/** The chunks that have any of the terms, best first, by BM25. A repeated term counts again. */
-	keyword(generation: string, terms: readonly string[], limit: number): Ranked[] {
+	searchKeywords(generation: string, terms: readonly string[], limit: number): RankedChunk[] {
 		if (terms.length === 0) return [];
 		const table = fullTextTable(generation);
-		const any = terms.map((term) => `"${term.replaceAll('"', '')}"`).join(' OR ');
+		const matchExpression = terms.map((term) => `"${term.replaceAll('"', '')}"`).join(' OR ');
 		// The full text's rank is smaller for better matches, and below zero.
 		const sql = `SELECT rowid AS id, -rank AS score FROM ${table} WHERE ${table} MATCH ? ORDER BY rank LIMIT ?`;
-		return statement(this.#db, sql).all(any, limit) as Ranked[];
+		return statement(this.#db, sql).all(matchExpression, limit) as RankedChunk[];
 	}
 
 	/** The chunks whose vectors are nearest, best first; the score is the cosine. */
-	semantic(basis: string, vector: Int8Array, limit: number): Ranked[] {
+	searchNearest(basis: string, vector: Int8Array, limit: number): RankedChunk[] {
 		const sql = `SELECT rowid AS id, 1 - distance AS score FROM ${vectorTable(basis)}
 			WHERE embedding MATCH vec_int8(?) AND k = ? ORDER BY distance`;
-		return statement(this.#db, sql).all(vector, limit) as Ranked[];
+		return statement(this.#db, sql).all(vector, limit) as RankedChunk[];
 	}
 
 	/** All vectors of a basis, as they lie in its table. */
@@ -126,7 +126,7 @@ export class SearchReader implements Disposable {
 	}
 
 	/** What vectors of a basis are like, undefined where it has been dropped. */
-	vectors(basis: string): { dimensions: number; floor: number } | undefined {
+	vectorInfo(basis: string): { dimensions: number; floor: number } | undefined {
 		const sql = 'SELECT dimensions, floor FROM bases WHERE id = ?';
 		return statement(this.#db, sql).get(basis) as { dimensions: number; floor: number } | undefined;
 	}

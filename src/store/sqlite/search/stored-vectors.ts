@@ -10,7 +10,7 @@ export interface StoredVectors {
 }
 
 /** Some rows of a vector table as sqlite-vec keeps them: ids (64 bits, little-endian), and a bit for each that is in use. */
-interface Portion {
+interface VectorChunkRow {
 	id: number;
 	rowids: Buffer;
 	validity: Buffer;
@@ -27,14 +27,14 @@ export function readAllVectors(db: Database, basis: string, dimensions: number):
 	const values = new Int8Array(count * dimensions);
 	// Not joined: SQLite would look up and sort what lies in order in both tables.
 	const portions = new Map(
-		(statement(db, `SELECT chunk_id AS id, rowids, validity FROM ${table}_chunks`).all() as Portion[]).map(
+		(statement(db, `SELECT chunk_id AS id, rowids, validity FROM ${table}_chunks`).all() as VectorChunkRow[]).map(
 			(portion) => [portion.id, portion],
 		),
 	);
 	const stored = statement(db, `SELECT rowid AS id, vectors FROM ${table}_vector_chunks00`).iterate();
 	let row = 0;
 	for (const { id, vectors } of stored as IterableIterator<{ id: number; vectors: Buffer }>) {
-		const { rowids, validity } = portions.get(id) ?? UNUSED;
+		const { rowids, validity } = portions.get(id) ?? NO_ROWS;
 		const rows = rowids.length / 8;
 		for (let at = 0; at < rows; ) {
 			if (!isUsed(validity, at)) {
@@ -54,7 +54,7 @@ export function readAllVectors(db: Database, basis: string, dimensions: number):
 	return { dimensions, ids, values };
 }
 
-const UNUSED = { rowids: Buffer.alloc(0), validity: Buffer.alloc(0) };
+const NO_ROWS = { rowids: Buffer.alloc(0), validity: Buffer.alloc(0) };
 
 function isUsed(validity: Buffer, at: number): boolean {
 	return ((validity[at >> 3] as number) & (1 << (at & 7))) !== 0;

@@ -27,15 +27,15 @@ const REMEDIES: Readonly<Record<string, string>> = {
  * The sentence about what could not be done in the data folder, with what the operator can do about it; null for an error
  * of another kind, or about another place.
  */
-export function folderProblem(error: unknown, dataDir: string): AppError | null {
+export function dataFolderError(error: unknown, dataDir: string): AppError | null {
 	const code = (error as { code?: unknown } | null)?.code;
 	if (error instanceof AppError || typeof code !== 'string') return null;
-	const known = Object.keys(REMEDIES).find((begin) => code.startsWith(begin));
-	if (known === undefined) return null;
+	const prefix = Object.keys(REMEDIES).find((codePrefix) => code.startsWith(codePrefix));
+	if (prefix === undefined) return null;
 	const { path } = error as NodeJS.ErrnoException;
 	if (path !== undefined && !isInside(path, dataDir) && !isInside(dataDir, path)) return null;
 	const where = path === undefined || path === dataDir ? '' : ` (${path})`;
-	const sentence = `The data folder ${dataDir} cannot be used${where}: ${REMEDIES[known]}, or set PARLEY_DATA_DIR to another folder. (${code})`;
+	const sentence = `The data folder ${dataDir} cannot be used${where}: ${REMEDIES[prefix]}, or set PARLEY_DATA_DIR to another folder. (${code})`;
 	return new AppError('unavailable', sentence, { cause: error });
 }
 

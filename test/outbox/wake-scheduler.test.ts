@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Outbox } from '../../src/outbox/index.ts';
-import { Backlog } from '../../src/outbox/topic.ts';
-import { WakeQueue } from '../../src/outbox/wake-queue.ts';
+import { SubscriberBuffer } from '../../src/outbox/topic.ts';
+import { WakeScheduler } from '../../src/outbox/wake-scheduler.ts';
 import type { StoredEvent } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 
@@ -11,11 +11,11 @@ const THOUSANDS = 5_000;
 const FEW = 32;
 
 /** Followers that wait, and the order in which they wake. */
-function waiting(count: number): { followers: Set<Backlog>; woken: number[] } {
-	const followers = new Set<Backlog>();
+function waiting(count: number): { followers: Set<SubscriberBuffer>; woken: number[] } {
+	const followers = new Set<SubscriberBuffer>();
 	const woken: number[] = [];
 	for (let at = 0; at < count; at++) {
-		const backlog = new Backlog();
+		const backlog = new SubscriberBuffer();
 		followers.add(backlog);
 		void backlog.changed().then(() => woken.push(at));
 	}
@@ -24,14 +24,14 @@ function waiting(count: number): { followers: Set<Backlog>; woken: number[] } {
 
 test('a few followers are woken in the turn in which something happens', async () => {
 	const { followers, woken } = waiting(FEW);
-	new WakeQueue().wake(followers);
+	new WakeScheduler().wake(followers);
 	await Promise.resolve();
 	await Promise.resolve();
 	assert.equal(woken.length, FEW);
 });
 
 test('thousands of followers are woken in order, and others get their turns in between', async () => {
-	const queue = new WakeQueue();
+	const queue = new WakeScheduler();
 	const { followers, woken } = waiting(THOUSANDS);
 	let turns = 0;
 	const seen = new Set<number>();
@@ -68,7 +68,7 @@ test('each of a thousand followers gets every event once and in order, also thos
 	const done = Array.from({ length: 1_000 }, async (_, at) => {
 		const seen: number[] = [];
 		got[at] = seen;
-		for await (const item of outbox.follow('s', { after: null, signal: new AbortController().signal })) {
+		for await (const item of outbox.subscribe('s', { after: null, signal: new AbortController().signal })) {
 			seen.push(item.position.seq);
 			if (seen.length === EVENTS) return;
 		}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { takeFence, Writer } from '../../src/store/sqlite/writer.ts';
-import { watchedReaders } from './visits.ts';
+import { watchedReaders } from './watched-readers.ts';
 
 const COUNT = 20_000;
 const RARE = ['tool.execution_failed', 'knowledge_base.indexed'];
@@ -102,11 +102,11 @@ test('the times of a long log are looked through in steps', async (t) => {
 		// All in one millisecond, but for the first and the last.
 		for (let seq = 1; seq <= COUNT; seq++) insert.run(seq, seq, seq === 1 ? 8 : seq === COUNT ? 9 : 7);
 	})();
-	const all = await visits(() => readers.eventsBetween(7, 9));
+	const all = await visits(() => readers.eventRange(7, 9));
 	assert.deepEqual(all.answer, { first: 1, last: COUNT });
 	assert.ok(all.rows <= COUNT + 20, `${all.rows} rows`);
 	assert.ok(all.atOnce <= 10_000, `${all.atOnce} at once`);
-	const some = await visits(() => readers.eventsBetween(8, 20));
+	const some = await visits(() => readers.eventRange(8, 20));
 	assert.deepEqual(some.answer, { first: 1, last: COUNT });
 	assert.ok(some.rows <= 3, `${some.rows} rows for two events`);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createLog } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
-import { createPool, type PoolLimits } from '../../src/pool/index.ts';
+import { createWorkerPool, type WorkerPoolLimits } from '../../src/pool/index.ts';
 import { until } from '../support/until.ts';
 
 let folder: string;
@@ -34,16 +34,16 @@ before(async () => {
 after(() => rm(folder, { recursive: true }));
 
 /** A pool whose parser does what a document's text says. */
-const openHostilePool = (limits?: Partial<PoolLimits>) =>
-	createPool({
+const openHostilePool = (limits?: Partial<WorkerPoolLimits>) =>
+	createWorkerPool({
 		threads: 1,
 		log: createLog('silent'),
 		parseWorker: { file: new URL('./hostile-worker.mjs', import.meta.url), execArgv: [] },
 		...(limits ? { limits } : {}),
 	});
 
-const openPool = (limits?: Partial<PoolLimits>) =>
-	createPool({ threads: 1, log: createLog('silent'), ...(limits ? { limits } : {}) });
+const openPool = (limits?: Partial<WorkerPoolLimits>) =>
+	createWorkerPool({ threads: 1, log: createLog('silent'), ...(limits ? { limits } : {}) });
 
 test('a stored file comes back as chunks, and a bad one as the reason why', async () => {
 	await using pool = openPool();
@@ -58,7 +58,7 @@ test('a stored file comes back as chunks, and a bad one as the reason why', asyn
 });
 
 test('a job over the bound is refused at once as unavailable, and the others are done', async () => {
-	await using pool = openPool({ queue: 1 });
+	await using pool = openPool({ maxQueued: 1 });
 	const jobs = [pool.parse(small), pool.parse(small)];
 	await assert.rejects(pool.parse(small), { code: 'unavailable', retry_after: 1 });
 	assert.equal((await Promise.all(jobs)).length, 2);
@@ -89,7 +89,7 @@ test('a file that gets no processor time, as on a busy machine, is not given up 
 });
 
 test('a file whose reading does not end is given up as unavailable, so that it is tried again', async () => {
-	await using pool = openHostilePool({ parseMs: 100 });
+	await using pool = openHostilePool({ parseTimeoutMs: 100 });
 	await assert.rejects(pool.parse(endless), {
 		code: 'unavailable',
 		message: 'Reading the file did not end within 0.1 seconds.',
@@ -119,7 +119,7 @@ test('a job that is called off ends with the caller’s reason, whether it runs 
 });
 
 test('a search that cannot be answered in time is unavailable, its waiting included', async () => {
-	await using pool = openPool({ searchMs: 1 });
+	await using pool = openPool({ searchTimeoutMs: 1 });
 	const job = { database: join(folder, 'none.db'), targets: [], query: 'x', top_k: 1, min_score: 0 };
 	for (const end of await Promise.allSettled([pool.search(job), pool.search(job)])) {
 		assert.equal(end.status === 'rejected' && end.reason.code, 'unavailable');
@@ -128,7 +128,7 @@ test('a search that cannot be answered in time is unavailable, its waiting inclu
 });
 
 test('a search that nobody waits for any more keeps its place until it ends, so its queue stays bounded', async () => {
-	await using pool = openPool({ queue: 1 });
+	await using pool = openPool({ maxQueued: 1 });
 	const job = { database: join(folder, 'none.db'), targets: [], query: 'x', top_k: 1, min_score: 0 };
 	const ending = new AbortController();
 	const left = assert.rejects(pool.search(job, ending.signal), /gone/);

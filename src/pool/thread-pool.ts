@@ -1,9 +1,9 @@
 import { Piscina } from 'piscina';
 import { AppError, type Log, messageOf, ResourceShortage, Semaphore } from '../base/index.ts';
-import type { WorkerAnswer } from '../contract/index.ts';
+import type { WorkerResult } from '../contract/index.ts';
 import type { WorkerEntry } from './worker-entry.ts';
 
-export interface ThreadsOptions {
+export interface ThreadPoolOptions {
 	/** For the log. */
 	name: string;
 	worker: WorkerEntry;
@@ -11,7 +11,7 @@ export interface ThreadsOptions {
 	idleMs: number;
 	heapMb: number;
 	/** Jobs that may wait for a thread. */
-	queue: number;
+	maxQueued: number;
 	log: Log;
 }
 
@@ -26,16 +26,16 @@ export interface TimeLimit {
  * being ended) may leave its pool with jobs that nothing takes up: such a pool is replaced, and its jobs are refused as
  * `unavailable`.
  */
-export class Threads implements AsyncDisposable {
-	readonly #options: ThreadsOptions;
-	readonly #gate: Semaphore;
+export class ThreadPool implements AsyncDisposable {
+	readonly #options: ThreadPoolOptions;
+	readonly #semaphore: Semaphore;
 	#piscina: Piscina;
 	/** Whether the pool before this one was left by a thread that could not run, rather than by one whose job took its memory. */
-	#lacked = false;
+	#threadCouldNotStart = false;
 
-	constructor(options: ThreadsOptions) {
+	constructor(options: ThreadPoolOptions) {
 		this.#options = options;
-		this.#gate = new Semaphore(options.maxThreads, options.queue);
+		this.#semaphore = new Semaphore(options.maxThreads, options.maxQueued);
 		this.#piscina = this.#open();
 	}
 
@@ -49,38 +49,38 @@ export class Threads implements AsyncDisposable {
 		signal: AbortSignal | undefined,
 		onFailure: (cause: unknown) => AppError,
 	): Promise<T> {
-		let late = from === 'asking' ? AbortSignal.timeout(ms) : undefined;
-		const ending = () => AbortSignal.any([signal, late].filter((one) => one !== undefined));
-		let answer: WorkerAnswer<T>;
+		let timeout = from === 'asking' ? AbortSignal.timeout(ms) : undefined;
+		const abortSignal = () => AbortSignal.any([signal, timeout].filter((one) => one !== undefined));
+		let result: WorkerResult<T>;
 		try {
-			const done = this.#gate.run(() => {
-				late ??= AbortSignal.timeout(ms);
-				return this.#perform<T>(job, from === 'asking' ? late : ending());
-			}, ending());
+			const running = this.#semaphore.run(() => {
+				timeout ??= AbortSignal.timeout(ms);
+				return this.#runInPool<T>(job, from === 'asking' ? timeout : abortSignal());
+			}, abortSignal());
 			// A search is short: a caller that stops waiting for it must not cost the others the thread and what it has loaded. It
 			// keeps its place until it ends, so that no more are in the queue than may be.
-			answer = await (from === 'asking' ? unlessAborted(done, signal) : done);
+			result = await (from === 'asking' ? rejectOnAbort(running, signal) : running);
 		} catch (cause) {
 			if (signal?.aborted) throw signal.reason;
 			// Refused before it ran; errors of workers are never AppErrors.
 			if (cause instanceof AppError) throw cause;
-			throw onFailure(late?.aborted ? late.reason : cause);
+			throw onFailure(timeout?.aborted ? timeout.reason : cause);
 		}
-		if (!answer.ok) throw new AppError(answer.error.code, answer.error.message);
-		return answer.value;
+		if (!result.ok) throw new AppError(result.error.code, result.error.message);
+		return result.value;
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.#piscina.destroy();
 	}
 
-	async #perform<T>(job: unknown, signal: AbortSignal): Promise<WorkerAnswer<T>> {
+	async #runInPool<T>(job: unknown, signal: AbortSignal): Promise<WorkerResult<T>> {
 		const piscina = this.#piscina;
 		try {
 			return await piscina.run(job, { signal });
 		} catch (cause) {
 			if (piscina === this.#piscina || signal.aborted) throw cause;
-			if (this.#lacked) throw new ResourceShortage('The server could not start a thread.', cause);
+			if (this.#threadCouldNotStart) throw new ResourceShortage('The server could not start a thread.', cause);
 			throw new AppError('unavailable', 'The server could not run this task. Try again.', { retry_after: 1, cause });
 		}
 	}
@@ -96,26 +96,26 @@ export class Threads implements AsyncDisposable {
 			resourceLimits: { maxOldGenerationSizeMb: heapMb },
 		});
 		// Without a listener this event ends the server.
-		piscina.on('error', (error: unknown) => this.#replace(piscina, error));
+		piscina.on('error', (error: unknown) => this.#replacePool(piscina, error));
 		return piscina;
 	}
 
-	#replace(failed: Piscina, error: unknown): void {
+	#replacePool(failedPool: Piscina, error: unknown): void {
 		const { name, log } = this.#options;
 		const { code } = error as { code?: unknown };
 		log.error({ threads: name, error: messageOf(error), code }, 'a thread failed, and its pool is replaced');
-		if (failed !== this.#piscina) return;
-		this.#lacked = code !== 'ERR_WORKER_OUT_OF_MEMORY';
+		if (failedPool !== this.#piscina) return;
+		this.#threadCouldNotStart = code !== 'ERR_WORKER_OUT_OF_MEMORY';
 		this.#piscina = this.#open();
 		// Rejects every job in it.
-		failed.destroy().catch((cause: unknown) => {
+		failedPool.destroy().catch((cause: unknown) => {
 			log.error({ threads: name, error: messageOf(cause) }, 'a pool of threads could not be closed');
 		});
 	}
 }
 
 /** The promise's outcome, or the signal's reason as soon as it aborts. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
 	if (!signal) return promise;
 	return new Promise((resolve, reject) => {
 		const abort = () => reject(signal.reason);

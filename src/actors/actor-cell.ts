@@ -1,94 +1,94 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { AppError } from '../base/index.ts';
-import type { Actor, Load, SelfRef } from './actor.ts';
-import { type Lane, Letter, Mailbox, MailboxFull } from './mailbox.ts';
+import type { Actor, LoadActor, SelfRef } from './actor.ts';
+import { Envelope, Mailbox, MailboxFullError, type MailboxLane } from './mailbox.ts';
 
 /** The incarnation that a message was meant for is gone. */
-export class ActorGone extends AppError {
+export class ActorGoneError extends AppError {
 	constructor() {
 		super('unavailable', 'What this message was meant for has ended. Try again.', { retry_after: 1 });
 	}
 }
 
 /** What a cell needs of the system around it. */
-export interface CellHost<M, R> {
-	readonly load: Load<M, R>;
+export interface ActorCellHost<M, R> {
+	readonly load: LoadActor<M, R>;
 	/** Messages that may wait per lane; of user messages besides the one in hand. */
-	readonly limits: Readonly<Record<Lane, number>>;
+	readonly limits: Readonly<Record<MailboxLane, number>>;
 	/** A failure that no caller waits for. */
-	report(id: string, thrown: unknown): void;
+	reportFailure(id: string, thrown: unknown): void;
 	/** An attempt to put the actor to sleep is over. */
-	left(): void;
+	onPassivationEnded(): void;
 	/** The cell has nothing to do now: its actor is idle, or it has none. */
-	rested(cell: Cell<M, R>): void;
+	onIdle(cell: ActorCell<M, R>): void;
 }
 
 /** Messages that one cell handles before other work of the process gets a turn. */
-const MESSAGES_PER_TURN = 128;
+const MESSAGES_BEFORE_YIELD = 128;
 
 /**
  * The place of one id: its mailbox and, while awake, its actor. There is at most one cell per id, and whoever has set
  * `running` is the only one to load, call or end the actor, so two incarnations never overlap.
  */
-export class Cell<M, R> {
+export class ActorCell<M, R> {
 	readonly id: string;
 	readonly mailbox = new Mailbox<M, R>();
 	actor: Actor<M, R> | undefined = undefined;
 	/** The mailbox's idle/running flag: set from the first message until nothing can be delivered any more. */
 	running = false;
 	/** The actor is saving its memory and must not be used any more. */
-	leaving = false;
-	/** Places in the order of use, kept by `Recency`. */
-	newer: Cell<M, R> | undefined = undefined;
-	older: Cell<M, R> | undefined = undefined;
-	usedAt = 0;
-	readonly #host: CellHost<M, R>;
+	isPassivating = false;
+	/** Places in the order of use, kept by `LruList`. */
+	newer: ActorCell<M, R> | undefined = undefined;
+	older: ActorCell<M, R> | undefined = undefined;
+	lastUsedAt = 0;
+	readonly #host: ActorCellHost<M, R>;
 	#self: Incarnation<M, R> | undefined = undefined;
-	#current: Letter<M, R> | undefined = undefined;
+	#currentEnvelope: Envelope<M, R> | undefined = undefined;
 	#abandoned = false;
 
-	constructor(id: string, host: CellHost<M, R>) {
+	constructor(id: string, host: ActorCellHost<M, R>) {
 		this.id = id;
 		this.#host = host;
 	}
 
 	/** Whether the actor may be put to sleep now. */
-	get quiet(): boolean {
+	get canPassivateNow(): boolean {
 		if (this.running || !this.actor || this.mailbox.size > 0) return false;
 		try {
 			return this.actor.canPassivate?.() ?? true;
 		} catch (thrown) {
-			this.#host.report(this.id, thrown);
+			this.#host.reportFailure(this.id, thrown);
 			return false;
 		}
 	}
 
 	/** Whether the actor is not worth its place any more. */
-	get over(): boolean {
+	get isFinished(): boolean {
 		try {
-			return this.actor?.isOver?.() ?? false;
+			return this.actor?.isFinished?.() ?? false;
 		} catch (thrown) {
-			this.#host.report(this.id, thrown);
+			this.#host.reportFailure(this.id, thrown);
 			return false;
 		}
 	}
 
 	/** Whether one more message may wait. The next in turn, where the actor would take it, counts as in hand already. */
-	hasRoom(lane: Lane): boolean {
-		const waiting = this.mailbox.waitingIn(lane);
+	hasCapacity(lane: MailboxLane): boolean {
+		const queuedCount = this.mailbox.queuedIn(lane);
 		const limit = this.#host.limits[lane];
-		if (lane === 'control' || waiting !== limit) return waiting < limit;
-		if (this.#current?.lane === 'user') return false;
+		if (lane === 'control' || queuedCount !== limit) return queuedCount < limit;
+		if (this.#currentEnvelope?.lane === 'user') return false;
 		try {
-			return this.actor?.takesUserMessages?.() ?? true;
+			return this.actor?.acceptsUserMessages?.() ?? true;
 		} catch {
 			// The run that delivers the message meets the same defect and deals with it.
 			return true;
 		}
 	}
 
-	post(letter: Letter<M, R>): void {
-		this.mailbox.push(letter);
+	post(envelope: Envelope<M, R>): void {
+		this.mailbox.push(envelope);
 		if (this.running) return;
 		this.running = true;
 		// Not in the caller's own stack: actors that message each other would nest without a bound.
@@ -96,19 +96,19 @@ export class Cell<M, R> {
 	}
 
 	/** Posts from an incarnation to itself; false where it is not the living one. */
-	postFrom(self: Incarnation<M, R>, letter: Letter<M, R>): boolean {
+	postFrom(self: Incarnation<M, R>, envelope: Envelope<M, R>): boolean {
 		if (this.#self !== self) return false;
-		if (!this.hasRoom('control')) throw new MailboxFull();
-		this.post(letter);
+		if (!this.hasCapacity('control')) throw new MailboxFullError();
+		this.post(envelope);
 		return true;
 	}
 
 	/** The same without an answer; a failure is reported, as nobody waits for it. */
 	tellFrom(self: Incarnation<M, R>, message: M): boolean {
-		const failed = (thrown: unknown) => {
-			if (!(thrown instanceof ActorGone)) this.#host.report(this.id, thrown);
+		const onFailure = (thrown: unknown) => {
+			if (!(thrown instanceof ActorGoneError)) this.#host.reportFailure(this.id, thrown);
 		};
-		return this.postFrom(self, new Letter<M, R>(message, 'control', self, () => {}, failed));
+		return this.postFrom(self, new Envelope<M, R>(message, 'control', self, () => {}, onFailure));
 	}
 
 	isIncarnation(self: Incarnation<M, R>): boolean {
@@ -116,29 +116,29 @@ export class Cell<M, R> {
 	}
 
 	async #run(): Promise<void> {
-		for (let handled = 1; !this.#abandoned; handled++) {
+		for (let handledMessages = 1; !this.#abandoned; handledMessages++) {
 			if (!this.actor) {
 				if (this.mailbox.size === 0) break;
 				await this.#activate();
 				continue;
 			}
-			const letter = this.#next(this.actor);
-			if (!letter) {
+			const envelope = this.#nextEnvelope(this.actor);
+			if (!envelope) {
 				if (this.actor) break;
 				continue;
 			}
-			this.#current = letter;
+			this.#currentEnvelope = envelope;
 			try {
-				const answer = this.actor.handle(letter.message);
-				letter.answer(isPromise(answer) ? await answer : answer);
+				const result = this.actor.handle(envelope.message);
+				envelope.resolve(isPromise(result) ? await result : result);
 			} catch (thrown) {
 				if (!(thrown instanceof AppError)) this.#discard();
-				letter.fail(thrown);
+				envelope.reject(thrown);
 			}
-			this.#current = undefined;
-			if (handled % MESSAGES_PER_TURN === 0) await nextTurn();
+			this.#currentEnvelope = undefined;
+			if (handledMessages % MESSAGES_BEFORE_YIELD === 0) await yieldToEventLoop();
 		}
-		this.#rest();
+		this.#becomeIdle();
 	}
 
 	/** Loads the actor, or fails everything that waits for it: one failed load is the answer to all who share it. */
@@ -151,59 +151,59 @@ export class Cell<M, R> {
 			else this.actor = actor;
 		} catch (thrown) {
 			this.#endIncarnation();
-			for (const letter of this.mailbox.takeAll(() => true)) letter.fail(thrown);
+			for (const envelope of this.mailbox.removeWhere(() => true)) envelope.reject(thrown);
 		}
 	}
 
 	/** The next message that may be delivered: control first, then user where the actor takes them now. */
-	#next(actor: Actor<M, R>): Letter<M, R> | undefined {
-		const control = this.mailbox.take('control');
+	#nextEnvelope(actor: Actor<M, R>): Envelope<M, R> | undefined {
+		const control = this.mailbox.shift('control');
 		if (control || this.mailbox.size === 0) return control;
 		try {
-			if (actor.takesUserMessages?.() === false) return undefined;
+			if (actor.acceptsUserMessages?.() === false) return undefined;
 		} catch (thrown) {
 			this.#discard();
-			this.mailbox.take('user')?.fail(thrown);
+			this.mailbox.shift('user')?.reject(thrown);
 			return undefined;
 		}
-		return this.mailbox.take('user');
+		return this.mailbox.shift('user');
 	}
 
 	/** Saves and forgets the actor; to be called where `quiet`. Messages that come meanwhile wake a new incarnation. */
 	passivate(): void {
 		this.running = true;
-		this.leaving = true;
+		this.isPassivating = true;
 		let saved: void | Promise<void>;
 		try {
 			saved = this.actor?.passivate?.();
 		} catch (thrown) {
-			this.#notSaved(thrown);
+			this.#onPassivationFailed(thrown);
 			return;
 		}
 		if (isPromise(saved)) {
 			saved.then(
-				() => this.#asleep(),
-				(thrown: unknown) => this.#notSaved(thrown),
+				() => this.#onPassivated(),
+				(thrown: unknown) => this.#onPassivationFailed(thrown),
 			);
 		} else {
-			this.#asleep();
+			this.#onPassivated();
 		}
 	}
 
-	#asleep(): void {
+	#onPassivated(): void {
 		if (this.#abandoned) return;
 		this.actor = undefined;
 		this.#endIncarnation();
-		this.leaving = false;
-		this.#host.left();
+		this.isPassivating = false;
+		this.#host.onPassivationEnded();
 		if (this.mailbox.size > 0) void this.#run();
-		else this.#rest();
+		else this.#becomeIdle();
 	}
 
-	#notSaved(thrown: unknown): void {
-		this.#host.report(this.id, thrown);
+	#onPassivationFailed(thrown: unknown): void {
+		this.#host.reportFailure(this.id, thrown);
 		this.#discard();
-		this.#asleep();
+		this.#onPassivated();
 	}
 
 	/** Forced end: what waits or runs is answered with `thrown`, and nothing of the actor is heard any more. */
@@ -211,14 +211,14 @@ export class Cell<M, R> {
 		this.#abandoned = true;
 		this.running = true;
 		this.#discard();
-		this.#current?.fail(thrown);
-		for (const letter of this.mailbox.takeAll(() => true)) letter.fail(thrown);
+		this.#currentEnvelope?.reject(thrown);
+		for (const envelope of this.mailbox.removeWhere(() => true)) envelope.reject(thrown);
 	}
 
-	#rest(): void {
+	#becomeIdle(): void {
 		if (this.#abandoned) return;
 		this.running = false;
-		this.#host.rested(this);
+		this.#host.onIdle(this);
 	}
 
 	#discard(): void {
@@ -228,7 +228,7 @@ export class Cell<M, R> {
 		try {
 			actor?.discard?.();
 		} catch (thrown) {
-			this.#host.report(this.id, thrown);
+			this.#host.reportFailure(this.id, thrown);
 		}
 	}
 
@@ -236,15 +236,16 @@ export class Cell<M, R> {
 		const self = this.#self;
 		if (!self) return;
 		this.#self = undefined;
-		for (const letter of this.mailbox.takeAll((waiting) => waiting.from === self)) letter.fail(new ActorGone());
+		for (const envelope of this.mailbox.removeWhere((queued) => queued.sender === self))
+			envelope.reject(new ActorGoneError());
 	}
 }
 
 /** An actor between its load and its end. */
 class Incarnation<M, R> implements SelfRef<M, R> {
-	readonly #cell: Cell<M, R>;
+	readonly #cell: ActorCell<M, R>;
 
-	constructor(cell: Cell<M, R>) {
+	constructor(cell: ActorCell<M, R>) {
 		this.#cell = cell;
 	}
 
@@ -260,13 +261,14 @@ class Incarnation<M, R> implements SelfRef<M, R> {
 		return this.#cell.tellFrom(this, message);
 	}
 
-	async room(): Promise<void> {
-		while (this.alive && !this.#cell.hasRoom('control')) await this.#cell.mailbox.roomIn('control');
+	async waitForCapacity(): Promise<void> {
+		while (this.alive && !this.#cell.hasCapacity('control')) await this.#cell.mailbox.waitForRemoval('control');
 	}
 
 	ask(message: M): Promise<R> {
 		return new Promise<R>((resolve, reject) => {
-			if (!this.#cell.postFrom(this, new Letter(message, 'control', this, resolve, reject))) reject(new ActorGone());
+			if (!this.#cell.postFrom(this, new Envelope(message, 'control', this, resolve, reject)))
+				reject(new ActorGoneError());
 		});
 	}
 }

@@ -28,7 +28,7 @@ test('followers that read nothing are cut off and forgotten, and those beside th
 				path: '/events',
 				handle: ({ signal }) => ({
 					events: (async function* () {
-						for await (const { position } of outbox.follow('s', { after: null, signal })) {
+						for await (const { position } of outbox.subscribe('s', { after: null, signal })) {
 							yield { id: String(position.seq), event: 'e', data: DATA };
 						}
 					})(),
@@ -61,12 +61,12 @@ test('followers that read nothing are cut off and forgotten, and those beside th
 		await until('all readers have the event', () => readers.every(({ received }) => received() > told * DATA.length));
 	};
 	// What the system's own buffers take of a socket that is not read differs; a follower is behind once they are full.
-	while (outbox.followers('s') > READERS) {
+	while (outbox.subscriberCount('s') > READERS) {
 		await tell();
 		assert.ok(told < 10_000, 'a follower that reads nothing is still there');
 	}
 	await tell();
-	assert.equal(outbox.followers('s'), READERS);
+	assert.equal(outbox.subscriberCount('s'), READERS);
 	for (const { socket, received } of stalled) {
 		const closed = new Promise((resolve) => socket.once('close', resolve));
 		socket.resume();

@@ -1,13 +1,13 @@
 import { AppError, type Log, messageOf, ReadWriteLock, ResourceShortage, Semaphore } from '../base/index.ts';
-import type { ParsedDocument, ParseJob, WorkerAnswer } from '../contract/index.ts';
-import { tooLarge, unread } from './failures.ts';
-import type { PoolLimits } from './limits.ts';
+import type { ParsedDocument, ParseJob, WorkerResult } from '../contract/index.ts';
+import { documentTooLarge, parseFailure } from './failures.ts';
+import type { WorkerPoolLimits } from './limits.ts';
 import { ParseProcess, ParseProcessEnded } from './parse-process.ts';
 import type { WorkerEntry } from './worker-entry.ts';
 
-export interface ParseLaneOptions {
+export interface DocumentParserOptions {
 	threads: number;
-	limits: PoolLimits;
+	limits: WorkerPoolLimits;
 	host: WorkerEntry;
 	worker: WorkerEntry;
 	log: Log;
@@ -19,36 +19,36 @@ export interface ParseLaneOptions {
  * Where the process ends in the middle of its work, the cause cannot be told from outside. So each document in it is parsed
  * once more with nothing beside it, in a fresh process. Only a document that ends that process too is given up.
  */
-export class ParseLane implements AsyncDisposable {
-	readonly #options: ParseLaneOptions;
-	readonly #gate: Semaphore;
+export class DocumentParser implements AsyncDisposable {
+	readonly #options: DocumentParserOptions;
+	readonly #semaphore: Semaphore;
 	/** Shared by documents that are parsed side by side; exclusive for a document that is parsed alone. */
 	readonly #lock = new ReadWriteLock();
 	#process: ParseProcess | undefined;
-	#idle: NodeJS.Timeout | undefined;
-	#inside = 0;
+	#idleTimer: NodeJS.Timeout | undefined;
+	#active = 0;
 	#isClosed = false;
 
-	constructor(options: ParseLaneOptions) {
+	constructor(options: DocumentParserOptions) {
 		this.#options = options;
-		this.#gate = new Semaphore(options.threads, options.limits.queue);
+		this.#semaphore = new Semaphore(options.threads, options.limits.maxQueued);
 	}
 
 	/**
-	 * @param alone parse it with nothing beside it from the start: the server ended twice while it had this document in hand
+	 * @param isolated parse it with nothing beside it from the start: the server ended twice while it had this document in hand
 	 * @throws AppError `resource_limit` where the document ends the process, `unreadable_file`, `unavailable`; the signal's reason
 	 */
-	async parse(job: ParseJob, signal: AbortSignal | undefined, alone: boolean): Promise<ParsedDocument> {
-		let answer: WorkerAnswer<ParsedDocument>;
+	async parse(job: ParseJob, signal: AbortSignal | undefined, isolated: boolean): Promise<ParsedDocument> {
+		let result: WorkerResult<ParsedDocument>;
 		try {
-			answer = await this.#gate.run(() => this.#parse(job, signal, alone), signal);
+			result = await this.#semaphore.run(() => this.#parse(job, signal, isolated), signal);
 		} catch (cause) {
 			if (signal?.aborted) throw signal.reason;
 			if (cause instanceof AppError) throw cause;
-			throw unread(cause, this.#options.limits);
+			throw parseFailure(cause, this.#options.limits);
 		}
-		if (!answer.ok) throw new AppError(answer.error.code, answer.error.message);
-		return answer.value;
+		if (!result.ok) throw new AppError(result.error.code, result.error.message);
+		return result.value;
 	}
 
 	/** Starts the process where there is none, because a document is about to come. Where it cannot be started, the document tells. */
@@ -60,23 +60,27 @@ export class ParseLane implements AsyncDisposable {
 			// It is logged.
 			return;
 		}
-		if (this.#inside === 0) this.#endWhenIdle();
+		if (this.#active === 0) this.#endWhenIdle();
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#isClosed = true;
-		clearTimeout(this.#idle);
+		clearTimeout(this.#idleTimer);
 		this.#process?.close();
 		await this.#process?.ended;
 	}
 
-	async #parse(job: ParseJob, signal: AbortSignal | undefined, alone: boolean): Promise<WorkerAnswer<ParsedDocument>> {
-		if (!alone) {
+	async #parse(
+		job: ParseJob,
+		signal: AbortSignal | undefined,
+		isolated: boolean,
+	): Promise<WorkerResult<ParsedDocument>> {
+		if (!isolated) {
 			try {
-				return await this.#lock.shared(() => this.#once(job, signal), signal);
+				return await this.#lock.shared(() => this.#parseOnce(job, signal), signal);
 			} catch (error) {
 				if (!(error instanceof ParseProcessEnded)) throw error;
-				if (error.end.cause === 'start') throw notStarted(error);
+				if (error.end.cause === 'start') throw startFailure(error);
 			}
 		}
 		return this.#lock.exclusive(async () => {
@@ -86,28 +90,28 @@ export class ParseLane implements AsyncDisposable {
 				await this.#process.ended;
 			}
 			try {
-				return await this.#once(job, signal);
+				return await this.#parseOnce(job, signal);
 			} catch (error) {
 				if (!(error instanceof ParseProcessEnded)) throw error;
 				const { cause } = error.end;
-				throw cause === 'crash' || cause === 'memory' ? tooLarge(error) : notStarted(error);
+				throw cause === 'crash' || cause === 'memory' ? documentTooLarge(error) : startFailure(error);
 			}
 		}, signal);
 	}
 
-	async #once(job: ParseJob, signal: AbortSignal | undefined): Promise<WorkerAnswer<ParsedDocument>> {
-		const host = this.#running();
-		const late = AbortSignal.timeout(this.#options.limits.parseMs);
-		this.#inside++;
-		clearTimeout(this.#idle);
+	async #parseOnce(job: ParseJob, signal: AbortSignal | undefined): Promise<WorkerResult<ParsedDocument>> {
+		const process = this.#ensureProcess();
+		const timeout = AbortSignal.timeout(this.#options.limits.parseTimeoutMs);
+		this.#active++;
+		clearTimeout(this.#idleTimer);
 		try {
-			return await host.parse(job, signal ? AbortSignal.any([signal, late]) : late);
+			return await process.parse(job, signal ? AbortSignal.any([signal, timeout]) : timeout);
 		} finally {
-			if (--this.#inside === 0) this.#endWhenIdle();
+			if (--this.#active === 0) this.#endWhenIdle();
 		}
 	}
 
-	#running(): ParseProcess {
+	#ensureProcess(): ParseProcess {
 		if (this.#isClosed) throw new AppError('unavailable', 'The server is stopping.', { retry_after: 1 });
 		if (!this.#process?.isUsable) this.#process = this.#start();
 		return this.#process;
@@ -116,26 +120,26 @@ export class ParseLane implements AsyncDisposable {
 	#start(): ParseProcess {
 		const { host: script, worker, threads, limits, log } = this.#options;
 		const { heapMb, parseCpuMs: cpuMs, parseRssMb: rssMb } = limits;
-		let host: ParseProcess;
+		let process: ParseProcess;
 		try {
-			host = new ParseProcess({ host: script, worker, threads, heapMb, cpuMs, rssMb });
+			process = new ParseProcess({ host: script, worker, threads, heapMb, cpuMs, rssMb });
 		} catch (cause) {
 			log.error({ error: messageOf(cause) }, 'the process that parses documents could not be started');
-			throw notStarted(cause);
+			throw startFailure(cause);
 		}
-		void host.ended.then((end) => {
-			if (end.cause !== 'closed') log.warn({ ...end, pid: host.pid }, 'the process that parses documents has ended');
+		void process.ended.then((end) => {
+			if (end.cause !== 'closed') log.warn({ ...end, pid: process.pid }, 'the process that parses documents has ended');
 		});
-		return host;
+		return process;
 	}
 
 	#endWhenIdle(): void {
-		clearTimeout(this.#idle);
-		this.#idle = setTimeout(() => this.#process?.close(), this.#options.limits.parseIdleMs).unref();
+		clearTimeout(this.#idleTimer);
+		this.#idleTimer = setTimeout(() => this.#process?.close(), this.#options.limits.parseIdleTimeoutMs).unref();
 	}
 }
 
 /** A process that cannot be started, or cannot start its threads, says nothing of the document. */
-function notStarted(cause: unknown): ResourceShortage {
+function startFailure(cause: unknown): ResourceShortage {
 	return new ResourceShortage('The server could not start the process that reads files.', cause);
 }

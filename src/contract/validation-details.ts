@@ -5,15 +5,15 @@ import { sentenceOfPattern } from './patterns.ts';
 /** Where a checked value comes from. */
 export type Source = 'body' | 'query';
 
-const WHOLE: Record<Source, string> = { body: 'The request body', query: 'The query' };
-const UNKNOWN: Record<Source, string> = {
+const SUBJECTS: Record<Source, string> = { body: 'The request body', query: 'The query' };
+const UNKNOWN_MEMBER: Record<Source, string> = {
 	body: 'is not a known field',
 	query: 'is not a known query parameter',
 };
-const FORMATS: Readonly<Record<string, string>> = {
+const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
 	'date-time': 'must be a moment with date, time and zone, such as 2026-11-20T12:00:00Z',
 };
-const TYPES: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
 	array: 'a list',
 	boolean: 'true or false',
 	integer: 'a whole number',
@@ -26,22 +26,27 @@ const TYPES: Readonly<Record<string, string>> = {
 /**
  * What the errors of a validator say to the client: each place with its reason, once. The rest of a sentence that begins with
  * the place.
- * @param at where the value stands in the request, as a JSON Pointer
+ * @param basePath where the value stands in the request, as a JSON Pointer
  */
-export function detailsOf(errors: readonly ErrorObject[], source: Source, at: string, most: number): ErrorDetail[] {
+export function detailsOf(
+	errors: readonly ErrorObject[],
+	source: Source,
+	basePath: string,
+	maxDetails: number,
+): ErrorDetail[] {
 	const details = new Map<string, ErrorDetail>();
 	for (const error of errors) {
-		if (details.size === most) break;
+		if (details.size === maxDetails) break;
 		if (isImplied(error, errors)) continue;
-		const detail = detailOf(error, source, at);
+		const detail = detailOf(error, source, basePath);
 		details.set(`${detail.path} ${detail.message}`, detail);
 	}
 	return [...details.values()];
 }
 
 /** The sentence about a complaint. */
-export function sentenceOf({ path, message }: ErrorDetail, source: Source): string {
-	return `${path === '' ? WHOLE[source] : path} ${message}.`;
+export function messageOfDetail({ path, message }: ErrorDetail, source: Source): string {
+	return `${path === '' ? SUBJECTS[source] : path} ${message}.`;
 }
 
 /** The JSON Pointer (RFC 6901) to a member at the top. */
@@ -70,11 +75,11 @@ function detailOf({ keyword, instancePath, params, message }: ErrorObject, sourc
 	const path = at + instancePath;
 	switch (keyword) {
 		case 'additionalProperties':
-			return { path: path + pointerTo(params.additionalProperty), message: UNKNOWN[source] };
+			return { path: path + pointerTo(params.additionalProperty), message: UNKNOWN_MEMBER[source] };
 		case 'required':
 			return { path: path + pointerTo(params.missingProperty), message: 'is required' };
 		case 'type':
-			return { path, message: `must be ${either([params.type].flat().map((type) => TYPES[type] ?? type))}` };
+			return { path, message: `must be ${joinWithOr([params.type].flat().map((type) => TYPE_NAMES[type] ?? type))}` };
 		case 'enum':
 			return { path, message: `must be one of ${params.allowedValues.map(String).join(', ')}` };
 		case 'const':
@@ -82,14 +87,14 @@ function detailOf({ keyword, instancePath, params, message }: ErrorObject, sourc
 		case 'pattern':
 			return { path, message: sentenceOfPattern(params.pattern) };
 		case 'format':
-			return { path, message: FORMATS[params.format] ?? `must have the format ${params.format}` };
+			return { path, message: FORMAT_MESSAGES[params.format] ?? `must have the format ${params.format}` };
 		default:
-			return { path, message: ofBounds(keyword, params) ?? message ?? 'is not valid' };
+			return { path, message: boundsMessage(keyword, params) ?? message ?? 'is not valid' };
 	}
 }
 
 /** What is said of a value that is too large, too long or too many, or the opposite. */
-function ofBounds(keyword: string, { limit, i, j }: ErrorObject['params']): string | undefined {
+function boundsMessage(keyword: string, { limit, i, j }: ErrorObject['params']): string | undefined {
 	switch (keyword) {
 		case 'minimum':
 			return `must be ${limit} or more`;
@@ -118,6 +123,6 @@ function ofBounds(keyword: string, { limit, i, j }: ErrorObject['params']): stri
 	}
 }
 
-function either(words: readonly string[]): string {
-	return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+function joinWithOr(choices: readonly string[]): string {
+	return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
 }

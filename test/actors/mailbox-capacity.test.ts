@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ActorSystem, MailboxFull, type SelfRef } from '../../src/actors/index.ts';
+import { ActorSystem, MailboxFullError, type SelfRef } from '../../src/actors/index.ts';
 import { deferred } from '../../src/base/index.ts';
 
 /** An actor that handles one message each time it is let. */
@@ -20,7 +20,7 @@ function slowActor(limit: number) {
 				},
 			};
 		},
-		report: () => {},
+		reportFailure: () => {},
 		controlLimit: limit,
 	});
 	return {
@@ -40,13 +40,13 @@ test('whoever finds a mailbox full is told when there is room, and not before', 
 	await using _ = system;
 	system.tell('one', 'first', { lane: 'control' });
 	await nextTurn();
-	await self().room();
+	await self().waitForCapacity();
 	self().tell('second');
 	self().tell('third');
-	assert.throws(() => self().tell('fourth'), MailboxFull);
+	assert.throws(() => self().tell('fourth'), MailboxFullError);
 	let told = false;
 	const room = self()
-		.room()
+		.waitForCapacity()
 		.then(() => {
 			told = true;
 		});
@@ -69,7 +69,7 @@ test('a message that is withdrawn makes room', async () => {
 	system.tell('one', 'first', { lane: 'control' });
 	await nextTurn();
 	const late = system.ask('one', 'second', { lane: 'control', deadlineMs: 1 });
-	const room = self().room();
+	const room = self().waitForCapacity();
 	await assert.rejects(late, { code: 'unavailable' });
 	await room;
 	self().tell('third');
@@ -83,7 +83,7 @@ test('nobody waits for room in what is gone', async () => {
 	system.tell('one', 'first', { lane: 'control' });
 	await nextTurn();
 	self().tell('second');
-	const room = self().room();
+	const room = self().waitForCapacity();
 	await system.drain(0);
 	await room;
 	assert.equal(self().alive, false);

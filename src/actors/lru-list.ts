@@ -1,13 +1,13 @@
 /** What can be kept in the order of its use. */
-export interface Recent<T> {
+export interface LruNode<T> {
 	newer: T | undefined;
 	older: T | undefined;
 	/** Milliseconds since a moment that is the same for all. */
-	usedAt: number;
+	lastUsedAt: number;
 }
 
 /** Items in the order of their last use; linked through the items, so that a use costs a few assignments. */
-export class Recency<T extends Recent<T>> {
+export class LruList<T extends LruNode<T>> {
 	#oldest: T | undefined = undefined;
 	#newest: T | undefined = undefined;
 
@@ -16,15 +16,15 @@ export class Recency<T extends Recent<T>> {
 	}
 
 	add(item: T, now: number): void {
-		item.usedAt = now;
+		item.lastUsedAt = now;
 		item.older = this.#newest;
 		if (this.#newest) this.#newest.newer = item;
 		else this.#oldest = item;
 		this.#newest = item;
 	}
 
-	touch(item: T, now: number): void {
-		item.usedAt = now;
+	moveToNewest(item: T, now: number): void {
+		item.lastUsedAt = now;
 		if (item === this.#newest) return;
 		this.remove(item);
 		this.add(item, now);
