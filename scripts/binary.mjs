@@ -24,7 +24,7 @@ const stampFile = join(root, '.build/binary.json');
 /** How Node tells an executable that carries an application from one that does not. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** Node runs `require` in a main of this kind for built-in modules alone; from here on it is an ordinary program. */
+/** Node runs `requireSameOrigin` in a main of this kind for built-in modules alone; from here on it is an ordinary program. */
 const startOf = (script) => `// Where Node can (22.1 and later), what it has compiled is kept for the next start.
 require('node:module').enableCompileCache?.(require('node:path').join(__dirname, 'compiled'));
 import('./${script}');
@@ -105,7 +105,7 @@ function application(files) {
 	};
 }
 
-/** What src/binary/contents.ts describes. */
+/** What src/binary/manifest.ts describes. */
 function contentsOf(files) {
 	const parts = [...files]
 		.map(([path, bytes]) => ({ path, bytes: Buffer.byteLength(bytes), sha256: sha256(bytes) }))

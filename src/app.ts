@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import {
 	Access,
 	ClientNames,
-	type Console,
-	CredentialWatch,
+	CredentialMonitor,
+	createFirstWorkspace,
 	DeviceCookies,
-	type FirstStart,
 	FirstStartNotice,
-	firstStart,
+	type FirstStartSecrets,
 	Idempotency,
+	loadSecretKeyOfDatabase,
+	type OperatorConsole,
 	Passwords,
+	readTrustedTime,
 	Sessions,
 	Sweeper,
-	secretKeyOf,
-	seenTime,
-	TokenSettings,
 	Users,
+	VisitorTokenSettings,
 	VisitorTokens,
 } from './access/index.ts';
 import { LocalPlacement } from './actors/index.ts';
@@ -23,11 +23,11 @@ import {
 	apiRoutes,
 	Cursors,
 	DemoOrigin,
+	DRAIN_SAFE_PATHS,
 	demoPageRoutes,
 	docsPageRoutes,
-	OwnOrigin,
 	passwordPageRoutes,
-	SERVED_WHILE_DRAINING,
+	SameOriginCheck,
 	serverRoutes,
 	startPageRoutes,
 	type Unready,
@@ -62,7 +62,7 @@ import { dataFolderError, openSqliteStore, type Store } from './store/index.ts';
 import { Tools } from './tools/index.ts';
 import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
 
-export type { Console } from './access/index.ts';
+export type { OperatorConsole } from './access/index.ts';
 
 /** What tests put in the place of the real thing. */
 export interface AppOverrides {
@@ -73,17 +73,17 @@ export interface AppOverrides {
 	/** Model providers beside the built-in one. */
 	providers?: ChatProvider[];
 	/** Receives what the first start made, once it is stored. */
-	onFirstStart?: (first: FirstStart) => void;
+	onFirstStart?: (first: FirstStartSecrets) => void;
 	/** How the operator learns of it; without it, nothing is written or printed. */
-	console?: Console;
+	console?: OperatorConsole;
 	/** How passwords are hashed. */
 	passwords?: Passwords;
 	/** Milliseconds that a model may take for a reply. */
-	replyMs?: number;
+	replyTimeoutMs?: number;
 	/** Event streams and replies that may be under way at once with one API key or session. */
 	streamsPerCredential?: number;
 	/** Milliseconds from one look for conversations that are kept no longer to the next. */
-	retentionMs?: number;
+	retentionIntervalMs?: number;
 }
 
 /** A running server. */
@@ -91,7 +91,7 @@ export interface App extends AsyncDisposable {
 	/** Where it listens, for example `http://127.0.0.1:8080`. */
 	url: string;
 	/** Whether there is no owner with a password: then the dashboard is closed to everybody. */
-	nobodyCanSignIn: boolean;
+	isSignInImpossible: boolean;
 	/** Whether this was the first start on the data folder. */
 	isFirstStart: boolean;
 	/** Takes no new work and lets running replies end, for `ms` at most. Dispose afterwards. */
@@ -104,9 +104,9 @@ const NOT_READY = {
 	stopping: { reason: 'stopping', message: 'The server is stopping.' },
 } as const;
 /** Event streams that have nothing to wait for any more are given so long to send what they have. */
-const STREAMS_MS = 2_000;
+const STREAM_DRAIN_MS = 2_000;
 /** Owners that are looked at for one with a password. */
-const OWNERS = 100;
+const MAX_OWNERS_CHECKED = 100;
 
 /**
  * Listens, then builds every part in the order of its dependencies. On failure what was built is closed again.
@@ -121,30 +121,30 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 }
 
 async function buildApp(settings: Settings, overrides: AppOverrides): Promise<App> {
-	await using parts = new AsyncDisposableStack();
+	await using resources = new AsyncDisposableStack();
 	const clock = overrides.clock ?? systemClock;
 	const log = overrides.log ?? createLog(settings.log_level);
 	const clientNames = new ClientNames(settings.request_log_address);
 
 	let state: 'starting' | 'ready' | 'stopping' = 'starting';
 	let writes: { readonly problem: Unready | null } = { problem: null };
-	const whyUnready = () => (state === 'ready' ? writes.problem : NOT_READY[state]);
-	const stateRoutes = [...serverRoutes({ whyUnready }), ...docsPageRoutes({ version: version() })];
+	const currentUnreadiness = () => (state === 'ready' ? writes.problem : NOT_READY[state]);
+	const stateRoutes = [...serverRoutes({ currentUnreadiness }), ...docsPageRoutes({ version: version() })];
 	/** Null while the server starts: then errors tell no rate limit. */
-	let limits: Access | null = null;
+	let errorHeaderAccess: Access | null = null;
 	// First of all: where the port is taken, nothing has been made that would be shown only once.
-	const server = parts.use(
+	const server = resources.use(
 		createHttpServer({
 			host: settings.host,
 			port: settings.port,
 			routes: stateRoutes,
-			starting: true,
+			isStarting: true,
 			log,
 			observer: requestLog(settings, log, clientNames),
 			trustedProxies: settings.trusted_proxies,
-			servedWhileDraining: SERVED_WHILE_DRAINING,
+			drainSafePaths: DRAIN_SAFE_PATHS,
 			unhandled(request) {
-				const api = limits && unhandledApi(limits, request);
+				const api = errorHeaderAccess && unhandledApi(errorHeaderAccess, request);
 				return { headers: [...widgetErrorHeaders(request), ...(api?.headers ?? [])], refusal: api?.refusal ?? null };
 			},
 		}),
@@ -156,7 +156,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const address = () => settings.public_url ?? addressOnThisMachine(host, port);
 
 	const shares = descriptorShares();
-	const network = parts.use(
+	const network = resources.use(
 		overrides.network ??
 			createNetwork({
 				allowPrivateNetwork: settings.allow_private_network,
@@ -168,7 +168,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const providers = [...createProviders(settings.providers, { network, clock, log }), ...(overrides.providers ?? [])];
 	const embedders = createEmbedders(settings.embedder, settings.providers, { network, clock, log });
 	const models = createModels({ defaultModel: settings.default_model, providers });
-	const store = parts.use(
+	const store = resources.use(
 		await openSqliteStore({
 			dataDir: settings.data_dir,
 			writer: workerEntry('store'),
@@ -180,44 +180,48 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			},
 		}),
 	);
-	const secretKey = await secretKeyOf(store, settings.data_dir, settings.secret_key, clock.now(), log);
+	const secretKey = await loadSecretKeyOfDatabase(store, settings.data_dir, settings.secret_key, clock.now(), log);
 	writes = store.health;
 	clientNames.useKey(new SecretBox(secretKey).key('client addresses'));
-	const first = await toldFirstStart(store, clock, settings, overrides, address());
-	const owners = await store.list('users', { where: { role: 'owner' }, order: 'asc', limit: OWNERS });
+	const first = await runFirstStart(store, clock, settings, overrides, address());
+	const owners = await store.list('users', { where: { role: 'owner' }, order: 'asc', limit: MAX_OWNERS_CHECKED });
 	// One for all that erases: a jump that one of them notices holds for each.
-	const clockWatch = new ClockJumpDetector(clock, await seenTime(store));
+	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
-	const pool = parts.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log }));
-	const outbox = parts.use(new Outbox(store));
-	const tools = parts.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
-	const knowledge = parts.use(new Knowledge({ store, pool, network, embedders, clock, log }));
-	const tokenSettings = new TokenSettings({ secrets, network });
-	const deployments = parts.use(new Deployments({ store, clock, log, tokenSettings }));
-	const replyMs = overrides.replyMs ?? REPLY_MS;
-	const conversations = parts.use(new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyMs }));
-	const retention = parts.use(
-		new Retention({ store, conversations, watch: clockWatch, log, everyMs: overrides.retentionMs }),
+	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log }));
+	const outbox = resources.use(new Outbox(store));
+	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
+	const knowledge = resources.use(new Knowledge({ store, pool, network, embedders, clock, log }));
+	const tokenSettings = new VisitorTokenSettings({ secrets, network });
+	const deployments = resources.use(new Deployments({ store, clock, log, tokenSettings }));
+	const replyTimeoutMs = overrides.replyTimeoutMs ?? REPLY_MS;
+	const conversations = resources.use(
+		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyMs: replyTimeoutMs }),
+	);
+	const retention = resources.use(
+		new Retention({ store, conversations, watch: jumpDetector, log, everyMs: overrides.retentionIntervalMs }),
 	);
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
-	const deliverer = parts.use(
-		new Deliverer({ store, sender, clock, watch: clockWatch, log, atOnce: shares.deliveries }),
+	const deliverer = resources.use(
+		new Deliverer({ store, sender, clock, watch: jumpDetector, log, atOnce: shares.deliveries }),
 	);
 	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
 	let drainMs = 0;
 	placement.onLost(() => retention.stop());
 	placement.onLost(() => conversations.drain(drainMs));
-	const idempotency = new Idempotency({ store, clock, watch: clockWatch });
+	const idempotency = new Idempotency({ store, clock, watch: jumpDetector });
 	const passwords = overrides.passwords ?? new Passwords();
 	const secure = settings.public_url?.startsWith('https:') ?? false;
 	const users = new Users({ store, passwords, clock });
 	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
 	const sessions = new Sessions({ store, users, passwords, devices, clock, secure });
 	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
-	limits = access;
-	const watch = parts.use(new CredentialWatch({ access, log, atOnce: overrides.streamsPerCredential }));
-	const sweeper = parts.use(new Sweeper({ store, watch: clockWatch, log }));
+	errorHeaderAccess = access;
+	const credentialMonitor = resources.use(
+		new CredentialMonitor({ access, log, concurrencyLimit: overrides.streamsPerCredential }),
+	);
+	const sweeper = resources.use(new Sweeper({ store, jumpDetector, log }));
 	const visitorTokens = new VisitorTokens({ secrets, network, clock, log });
 
 	const routes = [
@@ -225,7 +229,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			access,
 			address,
 			clock,
-			clockWatch,
+			jumpDetector,
 			conversations,
 			cursors,
 			demo: settings.demo ? new DemoOrigin(settings.public_url) : null,
@@ -238,14 +242,14 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			maxUploadBytes: settings.max_upload_bytes,
 			models,
 			network,
-			ownOrigin: new OwnOrigin(settings.public_url),
+			sameOriginCheck: new SameOriginCheck(settings.public_url),
 			secrets,
 			sessions,
 			store,
 			tools,
 			users,
 			visitorTokens,
-			watch,
+			credentialMonitor,
 		}),
 		...startPageRoutes({ demo: settings.demo, version: version() }),
 		...passwordPageRoutes(),
@@ -259,60 +263,67 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	sweeper.start();
 	deliverer.start();
 	retention.start();
-	server.serve(routes);
+	server.replaceRoutes(routes);
 	state = 'ready';
 	// Closed before the parts that its requests need.
-	parts.use(server);
+	resources.use(server);
 
-	const owned = parts.move();
+	const ownedResources = resources.move();
 	return {
 		url: httpAddress(host, port),
 		isFirstStart: first !== null,
-		nobodyCanSignIn: owners.every(({ password_hash }) => password_hash === null),
+		isSignInImpossible: owners.every(({ password_hash }) => password_hash === null),
 		async drain(ms) {
 			state = 'stopping';
 			server.drain();
 			drainMs = ms;
 			await placement.drain();
 			await deliverer.drain();
-			await Promise.race([server.settled(), new Promise((resolve) => setTimeout(resolve, STREAMS_MS).unref())]);
+			await Promise.race([
+				server.waitUntilIdle(),
+				new Promise((resolve) => setTimeout(resolve, STREAM_DRAIN_MS).unref()),
+			]);
 			await server.closeStreams();
 		},
-		[Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+		[Symbol.asyncDispose]: () => ownedResources[Symbol.asyncDispose](),
 	};
 }
 
 /** The observer that logs requests; null where no line would be written. */
 function requestLog(settings: Settings, log: Log, names: ClientNames): RequestLog | null {
 	if (!settings.request_log || !log.isLevelEnabled('info')) return null;
-	return new RequestLog({ log, sample: settings.request_log_sample, nameOf: (address) => names.nameOf(address) });
+	return new RequestLog({
+		log,
+		sampleInterval: settings.request_log_sample,
+		clientNameOf: (address) => names.nameOf(address),
+	});
 }
 
 /** Makes the first workspace, owner and key where there are none, and tells the operator. */
-async function toldFirstStart(
+async function runFirstStart(
 	store: Store,
 	clock: Clock,
 	settings: Settings,
 	{ console, onFirstStart }: AppOverrides,
 	address: string,
-): Promise<FirstStart | null> {
+): Promise<FirstStartSecrets | null> {
 	const { data_dir: dataDir, api_key } = settings;
 	const notice = console && new FirstStartNotice({ dataDir, console, keyIsGiven: api_key !== undefined, address });
-	const first = await firstStart(store, clock, api_key, (made) => notice?.keep(made) ?? Promise.resolve());
+	const first = await createFirstWorkspace(store, clock, api_key, (made) => notice?.save(made) ?? Promise.resolve());
 	if (first === null) {
 		await notice?.remind();
 		return null;
 	}
-	await notice?.tell();
+	await notice?.print();
 	onFirstStart?.(first);
 	return first;
 }
 
 /** The version of this Parley, from its package. */
 export function version(): string {
-	for (const place of ['./package.json', '../package.json']) {
+	for (const candidate of ['./package.json', '../package.json']) {
 		try {
-			return (JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version: string }).version;
+			return (JSON.parse(readFileSync(new URL(candidate, import.meta.url), 'utf8')) as { version: string }).version;
 		} catch {
 			// The bundle has one beside it; the sources lie one folder below theirs.
 		}

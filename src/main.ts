@@ -39,7 +39,7 @@ async function main(args: string[]): Promise<number | null> {
 	process.umask(0o077);
 	// Names come from elsewhere; a terminal must show them and not act on them.
 	const print = (line: string) => void process.stdout.write(`${terminalText(line)}\n`);
-	const note = (line: string) => void process.stderr.write(`${terminalText(line)}\n`);
+	const printInfo = (line: string) => void process.stderr.write(`${terminalText(line)}\n`);
 	const settings = () => loadConfig(processSources());
 	const command = findCommand(commands, args);
 	if (args.includes('--help')) {
@@ -47,7 +47,7 @@ async function main(args: string[]): Promise<number | null> {
 		return 0;
 	}
 	if (command) {
-		await runCommand(command, args, { settings, print, note });
+		await runCommand(command, args, { settings, print, printInfo });
 		await requirePrinted();
 		return 0;
 	}
@@ -65,7 +65,7 @@ async function main(args: string[]): Promise<number | null> {
 
 async function serve(settings: Settings): Promise<void> {
 	lowerRuntimeThreadsPriority();
-	const signal = signalToStop();
+	const stopSignal = firstStopSignal();
 	const app = await startApp(settings, {
 		console: {
 			isTerminal: process.stdout.isTTY === true,
@@ -77,14 +77,14 @@ async function serve(settings: Settings): Promise<void> {
 	const base = settings.public_url ?? app.url;
 	const lines = [
 		`Parley listens on ${app.url}`,
-		...(!app.isFirstStart && app.nobodyCanSignIn ? NO_PASSWORD : []),
+		...(!app.isFirstStart && app.isSignInImpossible ? NO_PASSWORD_LINES : []),
 		...(settings.demo ? [`Demo:      ${base}/demo`] : []),
 		`API docs:  ${base}/api/docs`,
 		`Try it:    curl -H "Authorization: Bearer ${key}" ${base}/api/v1/assistants`,
 	];
 	process.stdout.write(`${lines.join('\n')}\n`);
 
-	signal
+	stopSignal
 		.then(async (name) => {
 			process.stdout.write(`${name}: finishing what runs\n`);
 			await withDeadline(stop(app), STOP_MS, () => new AppError('unavailable', NOT_STOPPED));
@@ -102,14 +102,14 @@ async function stop(app: App): Promise<void> {
 }
 
 /** The first signal to stop, listened for from now on: one that comes while the server starts is not lost, it stops when it has. */
-function signalToStop(): Promise<NodeJS.Signals> {
+function firstStopSignal(): Promise<NodeJS.Signals> {
 	return new Promise((resolve) => {
-		let asked = false;
+		let isStopping = false;
 		for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 			process.on(signal, () => {
 				// A second signal is from somebody who does not want to wait.
-				if (asked) process.exit(1);
-				asked = true;
+				if (isStopping) process.exit(1);
+				isStopping = true;
 				resolve(signal);
 			});
 		}
@@ -117,7 +117,7 @@ function signalToStop(): Promise<NodeJS.Signals> {
 }
 
 /** The first link was not used, or was never seen; or the database is older than users are. */
-const NO_PASSWORD = [
+const NO_PASSWORD_LINES = [
 	'Password:  nobody has one yet. "parley users list" shows who there is, "parley users reset-password EMAIL" makes a link;',
 	'           "parley users create EMAIL --role owner" makes a person.',
 ];

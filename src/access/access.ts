@@ -2,10 +2,10 @@ import { AppError, type Clock, clientNetwork, type Log } from '../base/index.ts'
 import type { Scope } from '../contract/index.ts';
 import type { ApiKeyRecord, Store } from '../store/index.ts';
 import { hashApiKey, isApiKey } from './api-keys.ts';
-import { LastUse } from './last-use.ts';
+import { LastUseRecorder } from './last-use-recorder.ts';
 import { planOf } from './plans.ts';
-import { covers, scopesOf } from './roles.ts';
-import type { Sessions, SignedIn } from './sessions.ts';
+import { includesScope, scopesOf } from './roles.ts';
+import type { Sessions, UserSession } from './sessions.ts';
 import { type BucketState, TokenBuckets } from './token-bucket.ts';
 
 /** Who calls: a credential that was checked, acting in one workspace. */
@@ -19,7 +19,7 @@ export interface Caller {
 	/** When who calls may do so no more (ms since the epoch); null: never, as a person, who may sign in again. */
 	expiresAt: number | null;
 	/** Whose session it is; null where an API key calls. */
-	signedIn: SignedIn | null;
+	userSession: UserSession | null;
 }
 
 /** What a request brings along to say who sends it. */
@@ -40,7 +40,7 @@ export interface AccessOptions {
 }
 
 /** Requests a minute from one address whose sender is not known: as many as the default plan gives to a key. */
-const UNKNOWN_REQUESTS_PER_MINUTE = 6_000;
+const ANONYMOUS_REQUESTS_PER_MINUTE = 6_000;
 
 /** Who is allowed to do what, and how often. */
 export class Access {
@@ -50,8 +50,8 @@ export class Access {
 	readonly #rateLimit: number | undefined;
 	readonly #buckets: TokenBuckets;
 	/** Of the addresses whose requests had no good credential. */
-	readonly #addresses: TokenBuckets;
-	readonly #lastUse: LastUse;
+	readonly #anonymousBuckets: TokenBuckets;
+	readonly #lastUseRecorder: LastUseRecorder;
 
 	constructor({ store, sessions, clock, log, rateLimit }: AccessOptions) {
 		this.#store = store;
@@ -59,8 +59,8 @@ export class Access {
 		this.#clock = clock;
 		this.#rateLimit = rateLimit;
 		this.#buckets = new TokenBuckets(clock);
-		this.#addresses = new TokenBuckets(clock);
-		this.#lastUse = new LastUse({ store, clock, log });
+		this.#anonymousBuckets = new TokenBuckets(clock);
+		this.#lastUseRecorder = new LastUseRecorder({ store, clock, log });
 	}
 
 	/**
@@ -69,32 +69,32 @@ export class Access {
 	 * @throws AppError `unauthorized`
 	 */
 	async authenticate({ authorization, cookies }: Credentials): Promise<Caller> {
-		if (authorization !== undefined && /^bearer\b/i.test(authorization)) return this.#holderOf(authorization);
-		const signedIn = await this.#sessions.find(cookies);
-		return signedIn ? callerOf(signedIn) : this.#holderOf(authorization);
+		if (authorization !== undefined && /^bearer\b/i.test(authorization)) return this.#callerOfKey(authorization);
+		const userSession = await this.#sessions.find(cookies);
+		return userSession ? callerOf(userSession) : this.#callerOfKey(authorization);
 	}
 
 	/**
 	 * Who is signed in, whatever other credentials the request brings.
 	 * @throws AppError `unauthorized`
 	 */
-	async authenticateUser({ cookies }: Credentials): Promise<Caller & { signedIn: SignedIn }> {
+	async authenticateUser({ cookies }: Credentials): Promise<Caller & { userSession: UserSession }> {
 		const signedIn = await this.#sessions.find(cookies);
 		if (!signedIn) throw new AppError('unauthorized', 'Nobody is signed in, or the session is over.');
 		return callerOf(signedIn);
 	}
 
 	/** Whether a caller's credential is good still. */
-	async isGood({ credentialId, signedIn }: Caller): Promise<boolean> {
-		const kind = signedIn ? 'sessions' : 'api_keys';
+	async isCredentialValid({ credentialId, userSession }: Caller): Promise<boolean> {
+		const kind = userSession ? 'sessions' : 'api_keys';
 		const record = await this.#store.get(kind, credentialId);
 		return record !== undefined && (record.expires_at === null || record.expires_at > this.#clock.now());
 	}
 
 	/** @throws AppError `insufficient_scope` for a key, `forbidden` for a person */
-	requireScope({ scopes, signedIn }: Caller, scope: Scope): void {
-		if (covers(scopes, scope)) return;
-		if (signedIn) throw new AppError('forbidden', 'Only owners of the workspace may do this.');
+	requireScope({ scopes, userSession }: Caller, scope: Scope): void {
+		if (includesScope(scopes, scope)) return;
+		if (userSession) throw new AppError('forbidden', 'Only owners of the workspace may do this.');
 		throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`);
 	}
 
@@ -102,18 +102,18 @@ export class Access {
 	async count(caller: Caller): Promise<BucketState | null> {
 		const perMinute =
 			this.#rateLimit ?? planOf((await this.#store.get('workspaces', caller.workspaceId))?.plan).requestsPerMinute;
-		return perMinute === 0 ? null : this.#buckets.take(caller.credentialId, perMinute);
+		return perMinute === 0 ? null : this.#buckets.tryConsume(caller.credentialId, perMinute);
 	}
 
 	/** Counts a request whose sender is not known, for the network of its address; null where there is no limit. */
-	countUnknown(address: string): BucketState | null {
-		const perMinute = this.#rateLimit ?? UNKNOWN_REQUESTS_PER_MINUTE;
-		return perMinute === 0 ? null : this.#addresses.take(clientNetwork(address), perMinute);
+	countAnonymous(address: string): BucketState | null {
+		const perMinute = this.#rateLimit ?? ANONYMOUS_REQUESTS_PER_MINUTE;
+		return perMinute === 0 ? null : this.#anonymousBuckets.tryConsume(clientNetwork(address), perMinute);
 	}
 
-	async #holderOf(authorization: string | undefined): Promise<Caller> {
+	async #callerOfKey(authorization: string | undefined): Promise<Caller> {
 		const { workspace_id, id, name, scopes, expires_at } = await this.#keyOf(authorization);
-		return { workspaceId: workspace_id, credentialId: id, name, scopes, expiresAt: expires_at, signedIn: null };
+		return { workspaceId: workspace_id, credentialId: id, name, scopes, expiresAt: expires_at, userSession: null };
 	}
 
 	async #keyOf(authorization: string | undefined): Promise<ApiKeyRecord> {
@@ -127,19 +127,19 @@ export class Access {
 		if (record.expires_at !== null && record.expires_at <= this.#clock.now()) {
 			throw new AppError('unauthorized', 'The API key has expired.');
 		}
-		this.#lastUse.note(record);
+		this.#lastUseRecorder.record(record);
 		return record;
 	}
 }
 
-function callerOf(signedIn: SignedIn): Caller & { signedIn: SignedIn } {
-	const { session, user } = signedIn;
+function callerOf(userSession: UserSession): Caller & { userSession: UserSession } {
+	const { session, user } = userSession;
 	return {
 		workspaceId: user.workspace_id,
 		credentialId: session.id,
 		name: user.name,
 		scopes: scopesOf(user.role),
 		expiresAt: null,
-		signedIn,
+		userSession,
 	};
 }

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_CHARS = 43;
 const CHECK_CHARS = 6;
-const FORM = /^sk_[0-9A-Za-z]{49}$/;
+const API_KEY_PATTERN = /^sk_[0-9A-Za-z]{49}$/;
 
 /** A new API key: `sk_`, 43 random base-62 characters (256 bits), 6 characters of checksum. */
 export function createApiKey(): string {
@@ -20,7 +20,7 @@ export function createApiKey(): string {
 
 /** Whether a string is an API key by its form and checksum. Tells typos from revoked keys without a look-up. */
 export function isApiKey(text: string): boolean {
-	return FORM.test(text) && checksum(text.slice(3, 3 + SECRET_CHARS)) === text.slice(3 + SECRET_CHARS);
+	return API_KEY_PATTERN.test(text) && checksum(text.slice(3, 3 + SECRET_CHARS)) === text.slice(3 + SECRET_CHARS);
 }
 
 /** What is stored of a key: its SHA-256, hexadecimal. A key has 256 random bits, so no slow hash is needed. */
@@ -29,7 +29,7 @@ export function hashApiKey(key: string): string {
 }
 
 /** What people see of a key in lists. */
-export function prefixOf(key: string): string {
+export function displayPrefixOf(key: string): string {
 	return key.slice(0, 8);
 }
 

@@ -2,23 +2,23 @@ import { createHmac } from 'node:crypto';
 import { LruCache } from '../base/index.ts';
 
 /** How log lines name clients: by their address, by a keyed hash of it, or not at all. */
-export type ClientNaming = 'plain' | 'hashed' | 'off';
+export type ClientNameFormat = 'plain' | 'hashed' | 'off';
 
 const HASH_CHARACTERS = 16;
 /** Addresses whose hash is at hand. */
-const REMEMBERED = 10_000;
+const CACHE_SIZE = 10_000;
 
 /**
  * Names clients in log lines. A hash tells requests of one address from those of others, and cannot be turned back without
  * the server's secret key; another key gives other names.
  */
 export class ClientNames {
-	readonly #naming: ClientNaming;
-	readonly #known = new LruCache<string, string>(REMEMBERED);
+	readonly #format: ClientNameFormat;
+	readonly #cache = new LruCache<string, string>(CACHE_SIZE);
 	#key: Buffer | null = null;
 
-	constructor(naming: ClientNaming) {
-		this.#naming = naming;
+	constructor(naming: ClientNameFormat) {
+		this.#format = naming;
 	}
 
 	/** Hashes with this key from now on. Before, hashed names are left out. */
@@ -28,12 +28,12 @@ export class ClientNames {
 
 	/** Undefined where the client is not to be named. */
 	nameOf(address: string): string | undefined {
-		if (this.#naming === 'plain') return address;
-		if (this.#naming === 'off' || this.#key === null) return undefined;
-		let name = this.#known.get(address);
+		if (this.#format === 'plain') return address;
+		if (this.#format === 'off' || this.#key === null) return undefined;
+		let name = this.#cache.get(address);
 		if (name === undefined) {
 			name = createHmac('sha256', this.#key).update(address).digest('hex').slice(0, HASH_CHARACTERS);
-			this.#known.set(address, name);
+			this.#cache.set(address, name);
 		}
 		return name;
 	}

@@ -11,7 +11,7 @@ export function setCookie(
 export function cookieValues(cookies: string | undefined, name: string): string[] {
 	if (cookies === undefined) return [];
 	return cookies.split(';').flatMap((pair) => {
-		const [its, value = ''] = pair.trim().split('=', 2);
-		return its === name ? [value] : [];
+		const [pairName, value = ''] = pair.trim().split('=', 2);
+		return pairName === name ? [value] : [];
 	});
 }

@@ -2,14 +2,14 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { UserRecord } from '../store/index.ts';
 import { cookieValues, setCookie } from './cookies.ts';
 
-const NAME = 'parley_device';
+const COOKIE_NAME = 'parley_device';
 /** Sign-in and setting a password are below it; no other request carries the cookie. */
-const PATH = '/api/v1/session';
+const COOKIE_PATH = '/api/v1/session';
 const LIFETIME_SECONDS = 365 * 24 * 3_600;
 const NONCE_BYTES = 16;
 const NONCE_LENGTH = 22;
 /** A nonce and an HMAC-SHA-256, both in base64url. */
-const TOKEN_FORM = /^[\w-]{65}$/;
+const DEVICE_TOKEN_PATTERN = /^[\w-]{65}$/;
 /** Accounts for which one browser is a known device. The oldest entry is dropped for one more. */
 const MAX_TOKENS = 4;
 
@@ -43,7 +43,7 @@ export class DeviceCookies {
 	}
 
 	/** Whether a Cookie header has anything of a token's form; whether it is valid depends on the account. */
-	areIn(cookies: string | undefined): boolean {
+	hasTokenIn(cookies: string | undefined): boolean {
 		return tokensIn(cookies).length > 0;
 	}
 
@@ -61,7 +61,11 @@ export class DeviceCookies {
 		const nonce = randomBytes(NONCE_BYTES).toString('base64url');
 		const others = tokensIn(cookies).filter((token) => !this.#isFor(account, token));
 		const tokens = [nonce + this.#sign(account, nonce), ...others].slice(0, MAX_TOKENS);
-		return setCookie(NAME, tokens.join('.'), { path: PATH, seconds: LIFETIME_SECONDS, secure: this.#secure });
+		return setCookie(COOKIE_NAME, tokens.join('.'), {
+			path: COOKIE_PATH,
+			seconds: LIFETIME_SECONDS,
+			secure: this.#secure,
+		});
 	}
 
 	#isFor(account: Account, token: string): boolean {
@@ -76,9 +80,9 @@ export class DeviceCookies {
 }
 
 function tokensIn(cookies: string | undefined): string[] {
-	const values = cookieValues(cookies, NAME);
+	const values = cookieValues(cookies, COOKIE_NAME);
 	return values
-		.flatMap((value) => value.split('.', MAX_TOKENS).filter((token) => TOKEN_FORM.test(token)))
+		.flatMap((value) => value.split('.', MAX_TOKENS).filter((token) => DEVICE_TOKEN_PATTERN.test(token)))
 		.slice(0, MAX_TOKENS);
 }
 

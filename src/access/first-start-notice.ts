@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fsyncFolder } from '../base/index.ts';
-import { FIRST_OWNER, type FirstStart, passwordLink } from './first-start.ts';
+import { FIRST_OWNER, type FirstStartSecrets, passwordLink } from './first-start.ts';
 
 /** Where the server talks to the person who started it. */
-export interface Console {
+export interface OperatorConsole {
 	/** Whether a person reads it, rather than a log that is kept. */
 	isTerminal: boolean;
 	/** Whether secrets are printed although it is no terminal. */
@@ -15,7 +15,7 @@ export interface Console {
 
 export interface FirstStartNoticeOptions {
 	dataDir: string;
-	console: Console;
+	console: OperatorConsole;
 	/** Whether the operator has chosen the key, and so knows it. */
 	keyIsGiven: boolean;
 	/** The server's own address, as browsers see it. */
@@ -40,7 +40,7 @@ export class FirstStartNotice {
 	}
 
 	/** Writes the file durably, for its owner alone. */
-	async keep({ key, passwordToken }: FirstStart): Promise<void> {
+	async save({ key, passwordToken }: FirstStartSecrets): Promise<void> {
 		const { dataDir, keyIsGiven, address } = this.#options;
 		this.#lines = [
 			...(keyIsGiven ? [] : [`API key:   ${key}`, '           This key is shown only now. Keep it.']),
@@ -66,7 +66,7 @@ export class FirstStartNotice {
 	}
 
 	/** Says it, once it is stored. */
-	async tell(): Promise<void> {
+	async print(): Promise<void> {
 		const { dataDir, console } = this.#options;
 		const path = firstStartFile(dataDir);
 		if (console.isTerminal || console.printsKey) for (const line of this.#lines) console.print(line);
@@ -77,11 +77,11 @@ export class FirstStartNotice {
 	/** Reminds of a file that an earlier start has left. */
 	async remind(): Promise<void> {
 		const path = firstStartFile(this.#options.dataDir);
-		const isThere = await stat(path).then(
+		const exists = await stat(path).then(
 			() => true,
 			() => false,
 		);
-		if (isThere)
+		if (exists)
 			this.#options.console.print(`Delete ${path} when you have read it: it holds secrets of the first start.`);
 	}
 }

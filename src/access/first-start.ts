@@ -6,7 +6,7 @@ import { createToken } from './secret-token.ts';
 import { newUser } from './users.ts';
 
 /** What the first start made that cannot be had again: to be shown once. */
-export interface FirstStart {
+export interface FirstStartSecrets {
 	/** The first API key. */
 	key: string;
 	/** Of the link by which the owner sets a password. */
@@ -27,26 +27,26 @@ export function requireKeyForm(key: string): void {
 
 /**
  * Makes the first workspace with its owner and a key, where there is no workspace.
- * @param given the key to use; otherwise one is generated
- * @param keep is given it before it is stored: from then on nothing may be lost
+ * @param configuredKey the key to use; otherwise one is generated
+ * @param save is given it before it is stored: from then on nothing may be lost
  * @returns null where there was a workspace already
  */
-export async function firstStart(
+export async function createFirstWorkspace(
 	store: Pick<Store, 'commit' | 'list'>,
 	clock: Clock,
-	given: string | undefined,
-	keep: (first: FirstStart) => Promise<void> = async () => {},
-): Promise<FirstStart | null> {
-	if (given !== undefined) requireKeyForm(given);
+	configuredKey: string | undefined,
+	save: (first: FirstStartSecrets) => Promise<void> = async () => {},
+): Promise<FirstStartSecrets | null> {
+	if (configuredKey !== undefined) requireKeyForm(configuredKey);
 	const existing = await store.list('workspaces', { where: {}, order: 'asc', limit: 1 });
 	if (existing.length > 0) return null;
 	const now = clock.now();
-	const key = given ?? createApiKey();
+	const key = configuredKey ?? createApiKey();
 	const passwordToken = createToken();
 	const workspaceId = newId('workspace');
 	const owner = newUser(workspaceId, { email: FIRST_OWNER, name: 'Owner', role: 'owner' }, passwordToken, now);
-	const first: FirstStart = { key, passwordToken };
-	await keep(first);
+	const first: FirstStartSecrets = { key, passwordToken };
+	await save(first);
 	return decideAndCommit(store, async () => ({
 		commit: {
 			write: [

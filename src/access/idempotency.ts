@@ -8,12 +8,12 @@ import {
 } from '../store/index.ts';
 
 /** How long a stored answer is given again. */
-const WINDOW_MS = 24 * 3_600_000;
+const KEY_LIFETIME_MS = 24 * 3_600_000;
 /** How often an answer is kept anew when its conversation has changed meanwhile. */
-const ATTEMPTS = 20;
+const MAX_CONFLICT_RETRIES = 20;
 
 /** What makes two requests the same one, sent twice. */
-export interface RepeatKey {
+export interface IdempotentRequest {
 	/** Whose key it is, and for what. */
 	scope: string;
 	/** The client's Idempotency-Key. */
@@ -23,24 +23,24 @@ export interface RepeatKey {
 }
 
 /** The right to carry out a request: nobody else does at the same time under the same key. */
-export interface Claim {
+export interface IdempotencyClaim {
 	/** The part of a commit that lets repeats be answered the same; it must go with the request's own change. */
 	receipt(answer: Pick<IdempotencyRecord, 'status' | 'body' | 'subject'>): IdempotencyRecord;
 	/** Lets repeats go on before the request is answered. What they need must be on disk. */
-	release(): void;
+	releaseEarly(): void;
 }
 
 /** What a repeat's turn may come to. */
-export interface Turns<T> {
+export interface IdempotentHandlers<T> {
 	/** Carries the request out: it is the first, or those before it came to nothing. */
-	execute(claim: Claim): Promise<T>;
+	execute(claim: IdempotencyClaim): Promise<T>;
 	/** Answers a repeat from what is stored. */
-	replay(stored: StoredResponse, claim: Claim): Promise<T>;
+	replay(stored: StoredResponse, claim: IdempotencyClaim): Promise<T>;
 }
 
-interface Running {
+interface InFlightRequest {
 	fingerprint: string;
-	ended: Deferred<void>;
+	done: Deferred<void>;
 }
 
 /** Requests under an Idempotency-Key: each is carried out once, and its repeats are answered the same for 24 hours. */
@@ -48,21 +48,21 @@ export class Idempotency {
 	readonly #store: Pick<Store, 'storedResponse' | 'commit' | 'get'>;
 	readonly #clock: Clock;
 	/** Requests that are being carried out, by scope and key. Each is a connection of ours, which bounds them. */
-	readonly #running = new Map<string, Running>();
+	readonly #inFlight = new Map<string, InFlightRequest>();
 
-	readonly #watch: Pick<ClockJumpDetector, 'isSuspect'>;
+	readonly #jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
 
 	constructor({
 		store,
 		clock,
-		watch,
+		watch: jumpDetector,
 	}: {
 		store: Pick<Store, 'storedResponse' | 'commit' | 'get'>;
 		clock: Clock;
 		watch: Pick<ClockJumpDetector, 'isSuspect'>;
 	}) {
 		this.#store = store;
-		this.#watch = watch;
+		this.#jumpDetector = jumpDetector;
 		this.#clock = clock;
 	}
 
@@ -71,56 +71,60 @@ export class Idempotency {
 	 * @param signal gives up waiting
 	 * @throws AppError `idempotency_key_reused`, and whatever `execute` throws
 	 */
-	async run<T>(key: RepeatKey, { execute, replay }: Turns<T>, signal: AbortSignal): Promise<T> {
-		const id = JSON.stringify([key.scope, key.key]);
-		for (let first = this.#running.get(id); first; first = this.#running.get(id)) {
-			requireSame(first.fingerprint, key.fingerprint);
-			await endOrAbort(first, signal);
+	async run<T>(
+		request: IdempotentRequest,
+		{ execute, replay }: IdempotentHandlers<T>,
+		signal: AbortSignal,
+	): Promise<T> {
+		const id = JSON.stringify([request.scope, request.key]);
+		for (let earlier = this.#inFlight.get(id); earlier; earlier = this.#inFlight.get(id)) {
+			requireSameFingerprint(earlier.fingerprint, request.fingerprint);
+			await waitUntilDone(earlier, signal);
 			if (signal.aborted) throw new AppError('unavailable', 'The request took too long.', { retry_after: 1 });
 		}
-		const running: Running = { fingerprint: key.fingerprint, ended: deferred() };
-		this.#running.set(id, running);
-		const release = () => {
-			if (this.#running.get(id) === running) this.#running.delete(id);
-			running.ended.resolve();
+		const running: InFlightRequest = { fingerprint: request.fingerprint, done: deferred() };
+		this.#inFlight.set(id, running);
+		const releaseEarly = () => {
+			if (this.#inFlight.get(id) === running) this.#inFlight.delete(id);
+			running.done.resolve();
 		};
 		// A clock that is wrong for a moment must not have a request carried out a second time.
-		const accept_expired = this.#watch.isSuspect();
-		const claim: Claim = {
+		const accept_expired = this.#jumpDetector.isSuspect();
+		const claim: IdempotencyClaim = {
 			receipt: (answer) => ({
-				scope: key.scope,
-				key: key.key,
-				body_hash: key.fingerprint,
-				expires_at: this.#clock.now() + WINDOW_MS,
+				scope: request.scope,
+				key: request.key,
+				body_hash: request.fingerprint,
+				expires_at: this.#clock.now() + KEY_LIFETIME_MS,
 				accept_expired,
 				...answer,
 			}),
-			release,
+			releaseEarly,
 		};
-		const again = (stored: StoredResponse) => {
-			requireSame(stored.body_hash, key.fingerprint);
+		const replayStored = (stored: StoredResponse) => {
+			requireSameFingerprint(stored.body_hash, request.fingerprint);
 			return replay(stored, claim);
 		};
 		try {
-			const stored = await this.#store.storedResponse(key.scope, key.key, accept_expired);
-			return await (stored ? again(stored) : execute(claim));
+			const stored = await this.#store.storedResponse(request.scope, request.key, accept_expired);
+			return await (stored ? replayStored(stored) : execute(claim));
 		} catch (error) {
-			if (error instanceof IdempotentReplayError) return await again(error.storedResponse);
+			if (error instanceof IdempotentReplayError) return await replayStored(error.storedResponse);
 			throw error;
 		} finally {
-			release();
+			releaseEarly();
 		}
 	}
 
 	/** Stores an answer that no commit carried: nothing was changed, or the request was refused while it was carried out. */
-	async remember(receipt: IdempotencyRecord): Promise<void> {
+	async storeReceipt(receipt: IdempotencyRecord): Promise<void> {
 		const { scope, key, subject, accept_expired } = receipt;
-		for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+		for (let attempt = 0; attempt < MAX_CONFLICT_RETRIES; attempt++) {
 			if (await this.#store.storedResponse(scope, key, accept_expired)) return;
-			const shown = subject ? await this.#store.get('conversations', subject) : undefined;
+			const conversation = subject ? await this.#store.get('conversations', subject) : undefined;
 			// Erased meanwhile: what the answer shows of it must not outlive it.
-			if (subject && !shown) return;
-			const expect = shown ? [expectVersion('conversations', shown)] : [];
+			if (subject && !conversation) return;
+			const expect = conversation ? [expectVersion('conversations', conversation)] : [];
 			const { outcome } = await this.#store.commit({ expect, idempotency: receipt });
 			if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');
 			if (outcome !== 'conflict') return;
@@ -130,15 +134,15 @@ export class Idempotency {
 }
 
 /** Waits until a request is answered, or the one who waits has gone. */
-async function endOrAbort({ ended }: Running, signal: AbortSignal): Promise<void> {
-	const left = deferred<void>();
-	const leave = () => left.resolve();
+async function waitUntilDone({ done }: InFlightRequest, signal: AbortSignal): Promise<void> {
+	const aborted = deferred<void>();
+	const onAbort = () => aborted.resolve();
 	if (signal.aborted) return;
-	signal.addEventListener('abort', leave, { once: true });
-	await Promise.race([ended.promise, left.promise]);
-	signal.removeEventListener('abort', leave);
+	signal.addEventListener('abort', onAbort, { once: true });
+	await Promise.race([done.promise, aborted.promise]);
+	signal.removeEventListener('abort', onAbort);
 }
 
-function requireSame(former: string, fingerprint: string): void {
-	if (former !== fingerprint) throw new AppError('idempotency_key_reused');
+function requireSameFingerprint(stored: string, fingerprint: string): void {
+	if (stored !== fingerprint) throw new AppError('idempotency_key_reused');
 }

@@ -1,24 +1,30 @@
 export { Access, type AccessOptions, type Caller, type Credentials } from './access.ts';
 export { createApiKey, isApiKey } from './api-keys.ts';
-export { ClientNames, type ClientNaming } from './client-names.ts';
-export { CredentialWatch, type CredentialWatchOptions, type Use } from './credential-watch.ts';
+export { type ClientNameFormat, ClientNames } from './client-names.ts';
+export { CredentialMonitor, type CredentialMonitorOptions, type CredentialUse } from './credential-monitor.ts';
 export { DeviceCookies } from './device-cookies.ts';
-export { FIRST_OWNER, type FirstStart, firstStart, insertWorkspace, passwordLink } from './first-start.ts';
-export { type Console, FirstStartNotice, firstStartFile } from './first-start-notice.ts';
-export { type Claim, Idempotency, type RepeatKey } from './idempotency.ts';
+export {
+	createFirstWorkspace,
+	FIRST_OWNER,
+	type FirstStartSecrets,
+	insertWorkspace,
+	passwordLink,
+} from './first-start.ts';
+export { FirstStartNotice, firstStartFile, type OperatorConsole } from './first-start-notice.ts';
+export { Idempotency, type IdempotencyClaim, type IdempotentRequest } from './idempotency.ts';
 export { insertKey, keyRecord } from './key-record.ts';
-export { type Derive, Passwords } from './passwords.ts';
-export { PLAN_NAMES, planOf, withinPlan } from './plans.ts';
+export { type DeriveKey, Passwords } from './passwords.ts';
+export { PLAN_NAMES, planOf, requirePlanCapacity } from './plans.ts';
 export { requireGrantable } from './roles.ts';
-export { loadSecretKey, secretKeyOf } from './secret-key.ts';
-export { adoptKey, nextKey, presentKey } from './secret-key-change.ts';
+export { loadSecretKey, loadSecretKeyOfDatabase } from './secret-key.ts';
+export { adoptKey, existingKey, replacementKey } from './secret-key-change.ts';
 export { checkKeyPermissions, checkSecretKey, type KeyCheck } from './secret-key-check.ts';
-export { seenTime } from './seen-time.ts';
-export { Sessions, type SessionsOptions, type SignedIn } from './sessions.ts';
+export { Sessions, type SessionsOptions, type UserSession } from './sessions.ts';
 export { Sweeper, type SweeperOptions } from './sweeper.ts';
 export type { BucketState } from './token-bucket.ts';
-export { type Invited, type Maker, type UserChange, Users, type UsersOptions } from './users.ts';
-export { opensTokenSecret } from './visitor-keys.ts';
-export { TokenSettings, type TokenSettingsOptions } from './visitor-token-settings.ts';
+export { readTrustedTime } from './trusted-time.ts';
+export { type Grantor, type Invitation, type UserChange, Users, type UsersOptions } from './users.ts';
+export { canOpenTokenSecret } from './visitor-keys.ts';
+export { VisitorTokenSettings, type VisitorTokenSettingsOptions } from './visitor-token-settings.ts';
 export { type VerifiedToken, VisitorTokens, type VisitorTokensOptions } from './visitor-tokens.ts';
-export { guarded } from './workspace-guard.ts';
+export { workspaceGuardParts } from './workspace-guard.ts';

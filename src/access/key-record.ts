@@ -1,10 +1,10 @@
 import { newId } from '../base/index.ts';
 import type { Scope } from '../contract/index.ts';
 import type { ApiKeyRecord, Write } from '../store/index.ts';
-import { hashApiKey, prefixOf } from './api-keys.ts';
+import { displayPrefixOf, hashApiKey } from './api-keys.ts';
 
 /** What a key is and may do. */
-export interface KeyTerms {
+export interface ApiKeyProperties {
 	name: string;
 	scopes: ('*' | Scope)[];
 	/** Milliseconds since the epoch; null or absent: never. */
@@ -13,14 +13,18 @@ export interface KeyTerms {
 }
 
 /** What is stored of a key: its hash alone, never the key. */
-export function keyRecord(workspaceId: string, key: string, { name, scopes, expires_at, now }: KeyTerms): ApiKeyRecord {
+export function keyRecord(
+	workspaceId: string,
+	key: string,
+	{ name, scopes, expires_at, now }: ApiKeyProperties,
+): ApiKeyRecord {
 	return {
 		id: newId('api_key'),
 		version: 1,
 		workspace_id: workspaceId,
 		name,
 		hash: hashApiKey(key),
-		prefix: prefixOf(key),
+		prefix: displayPrefixOf(key),
 		scopes: scopes.includes('*') ? ['*'] : scopes,
 		last_used_at: null,
 		expires_at: expires_at ?? null,
@@ -29,6 +33,6 @@ export function keyRecord(workspaceId: string, key: string, { name, scopes, expi
 }
 
 /** The write that stores a key. */
-export function insertKey(workspaceId: string, key: string, terms: KeyTerms): Write {
+export function insertKey(workspaceId: string, key: string, terms: ApiKeyProperties): Write {
 	return { op: 'insert', kind: 'api_keys', record: keyRecord(workspaceId, key, terms) };
 }

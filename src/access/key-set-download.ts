@@ -1,12 +1,12 @@
 import { createLocalJWKSet, importJWK, type JWK, type LocalJWKSet } from 'jose';
 import { AppError } from '../base/index.ts';
 import type { Network } from '../net/index.ts';
-import { isRsaLength } from './visitor-keys.ts';
+import { isAllowedRsaLength } from './visitor-keys.ts';
 
 /** Where key sets come from. */
 export type KeySetSource = Pick<Network, 'download'>;
 
-const MAX_BYTES = 128 * 1024;
+const MAX_KEY_SET_BYTES = 128 * 1024;
 const MAX_KEYS = 100;
 
 /**
@@ -19,18 +19,18 @@ export async function downloadKeySet(source: KeySetSource, url: string, timeoutM
 		purpose: 'key_set',
 		httpsOnly: true,
 		timeoutMs,
-		maxWireBytes: MAX_BYTES,
-		maxDecodedBytes: MAX_BYTES,
+		maxWireBytes: MAX_KEY_SET_BYTES,
+		maxDecodedBytes: MAX_KEY_SET_BYTES,
 		headers: { accept: 'application/jwk-set+json, application/json' },
 	});
 	const chunks: Buffer[] = [];
 	for await (const chunk of file.body) chunks.push(chunk);
-	const given = keysOf(Buffer.concat(chunks).toString());
-	const keys = await Promise.all(given.map(usable));
+	const parsed = parseKeys(Buffer.concat(chunks).toString());
+	const keys = await Promise.all(parsed.map(toVerificationKey));
 	return createLocalJWKSet({ keys: keys.filter((key) => key !== null) });
 }
 
-function keysOf(text: string): unknown[] {
+function parseKeys(text: string): unknown[] {
 	let set: unknown;
 	try {
 		set = JSON.parse(text);
@@ -44,7 +44,7 @@ function keysOf(text: string): unknown[] {
 }
 
 /** The members of a key that verifying needs, or null where it is none for it. */
-async function usable(given: unknown): Promise<JWK | null> {
+async function toVerificationKey(given: unknown): Promise<JWK | null> {
 	if (typeof given !== 'object' || given === null) return null;
 	const { kty, kid, use, alg, key_ops, n, e, crv, x, y, d } = given as JWK;
 	// A private key that is published is anybody's.
@@ -56,7 +56,7 @@ async function usable(given: unknown): Promise<JWK | null> {
 		const key = await importJWK(jwk, kty === 'RSA' ? 'RS256' : 'ES256');
 		if (key instanceof Uint8Array) return null;
 		const { modulusLength } = key.algorithm as { modulusLength?: number };
-		if (kty === 'RSA' && !isRsaLength(modulusLength)) return null;
+		if (kty === 'RSA' && !isAllowedRsaLength(modulusLength)) return null;
 		return jwk;
 	} catch {
 		return null;

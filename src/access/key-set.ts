@@ -2,17 +2,17 @@ import { errors, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
 import { AppError, type Clock, type Log, messageOf } from '../base/index.ts';
 import { downloadKeySet, type KeySetSource } from './key-set-download.ts';
 
-export interface KeySetOptions {
+export interface RemoteKeySetOptions {
 	source: KeySetSource;
 	clock: Clock;
 	log: Log;
 	/** Milliseconds that fetching may take. Default 5,000. */
-	fetchMs?: number;
+	fetchTimeoutMs?: number;
 }
 
-const FETCH_MS = 5_000;
+const FETCH_TIMEOUT_MS = 5_000;
 /** After this time a key that was taken out of the set counts no more. */
-const FRESH_MS = 5 * 60_000;
+const MAX_AGE_MS = 5 * 60_000;
 /** The host is not asked more often, whatever keys tokens name and however often it fails. */
 const COOLDOWN_MS = 30_000;
 /** While nobody can be verified it is asked this often. */
@@ -22,9 +22,9 @@ const RETRY_MS = 5_000;
  * The key set of one URL: fetched when it is first needed, again when it has become old or a token names a key that it
  * lacks, once for all who wait for it. While its host fails, the last set goes on being used.
  */
-export class KeySet {
+export class RemoteKeySet {
 	readonly #url: string;
-	readonly #options: KeySetOptions;
+	readonly #options: RemoteKeySetOptions;
 	#keys: LocalJWKSet | null = null;
 	#fetchedAt = Number.NEGATIVE_INFINITY;
 	/** When fetching ended last, well or not. */
@@ -32,7 +32,7 @@ export class KeySet {
 	#failing = false;
 	#fetching: Promise<void> | null = null;
 
-	constructor(url: string, options: KeySetOptions) {
+	constructor(url: string, options: RemoteKeySetOptions) {
 		this.#url = url;
 		this.#options = options;
 	}
@@ -47,14 +47,14 @@ export class KeySet {
 			return await keys(header, token);
 		} catch (error) {
 			if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-			const newer = await this.#newer(keys);
+			const newer = await this.#refreshed(keys);
 			if (newer === keys) throw error;
 			return newer(header, token);
 		}
 	};
 
 	async #current(): Promise<LocalJWKSet> {
-		if (this.#isOver(this.#fetchedAt, FRESH_MS) && this.#mayFetch()) {
+		if (this.#hasElapsed(this.#fetchedAt, MAX_AGE_MS) && this.#mayFetch()) {
 			const fetched = this.#fetch();
 			// With a host that failed the last time, whoever has keys to go on with does not wait again.
 			if (this.#keys === null || !this.#failing) await fetched;
@@ -67,17 +67,17 @@ export class KeySet {
 	}
 
 	/** The set after these keys, where there is one or may be one by now; else the same keys. */
-	async #newer(keys: LocalJWKSet): Promise<LocalJWKSet> {
+	async #refreshed(keys: LocalJWKSet): Promise<LocalJWKSet> {
 		if (this.#keys === keys && this.#mayFetch()) await this.#fetch();
 		return this.#keys ?? keys;
 	}
 
 	#mayFetch(): boolean {
-		return this.#fetching !== null || this.#isOver(this.#triedAt, this.#keys === null ? RETRY_MS : COOLDOWN_MS);
+		return this.#fetching !== null || this.#hasElapsed(this.#triedAt, this.#keys === null ? RETRY_MS : COOLDOWN_MS);
 	}
 
 	/** A time in the future is over too: the clock has stepped back. */
-	#isOver(since: number, ms: number): boolean {
+	#hasElapsed(since: number, ms: number): boolean {
 		const passed = this.#options.clock.now() - since;
 		return passed < 0 || passed >= ms;
 	}
@@ -91,9 +91,9 @@ export class KeySet {
 
 	/** Never rejects: what it came to shows in the fields. */
 	async #download(): Promise<void> {
-		const { source, clock, log, fetchMs = FETCH_MS } = this.#options;
+		const { source, clock, log, fetchTimeoutMs = FETCH_TIMEOUT_MS } = this.#options;
 		try {
-			this.#keys = await downloadKeySet(source, this.#url, fetchMs);
+			this.#keys = await downloadKeySet(source, this.#url, fetchTimeoutMs);
 			this.#fetchedAt = clock.now();
 			this.#failing = false;
 		} catch (error) {

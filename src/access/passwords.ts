@@ -11,20 +11,20 @@ interface Cost {
 /** What OWASP's password storage cheat sheet asks for: 32 MiB and about a quarter of a second each. */
 const COST: Cost = { ln: 15, r: 8, p: 3 };
 /** What a stored hash may ask for: one from a damaged row must not take all memory. */
-const MOST: Cost = { ln: 20, r: 16, p: 16 };
+const MAX_COST: Cost = { ln: 20, r: 16, p: 16 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 /** Each takes a thread of Node's pool, of which files and names need some too, and 32 MiB. */
-const AT_ONCE = 2;
+const MAX_CONCURRENT_HASHES = 2;
 /** About ten seconds of work. */
-const WAITING = 64;
+const MAX_QUEUED_HASHES = 64;
 
 const PHC = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{4,86})\$([A-Za-z0-9+/]{22,86})$/;
 
 /** Makes a key of a password: Node's scrypt, off the event loop. */
-export type Derive = (password: string, salt: Buffer, bytes: number, options: ScryptOptions) => Promise<Buffer>;
+export type DeriveKey = (password: string, salt: Buffer, bytes: number, options: ScryptOptions) => Promise<Buffer>;
 
-const derive: Derive = (password, salt, bytes, options) =>
+const derive: DeriveKey = (password, salt, bytes, options) =>
 	new Promise((resolve, reject) => {
 		scrypt(password, salt, bytes, options, (error, key) => (error ? reject(error) : resolve(key)));
 	});
@@ -35,13 +35,13 @@ const derive: Derive = (password, salt, bytes, options) =>
  * queue `preferred`: a flood of guesses fills the other one, and they are not turned away for it.
  */
 export class Passwords {
-	readonly #gate = new Semaphore(AT_ONCE, WAITING);
-	readonly #derive: Derive;
+	readonly #semaphore = new Semaphore(MAX_CONCURRENT_HASHES, MAX_QUEUED_HASHES);
+	readonly #derive: DeriveKey;
 	/** Of a password that nobody has; what is compared with where there is no account. */
-	readonly #nobody = format(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+	readonly #dummyHash = format(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
 
-	constructor(own: Derive = derive) {
-		this.#derive = own;
+	constructor(deriveKey: DeriveKey = derive) {
+		this.#derive = deriveKey;
 	}
 
 	/** @throws AppError `unavailable` when too many wait already */
@@ -56,7 +56,7 @@ export class Passwords {
 	 * @throws AppError `unavailable` when too many wait already
 	 */
 	async verify(password: string, stored: string | null, queue: GateQueue = 'common'): Promise<boolean> {
-		const { cost, salt, hash } = parse(stored ?? this.#nobody);
+		const { cost, salt, hash } = parse(stored ?? this.#dummyHash);
 		const key = await this.#key(password, { salt, bytes: hash.length, cost, queue });
 		return timingSafeEqual(key, hash) && stored !== null;
 	}
@@ -68,7 +68,11 @@ export class Passwords {
 		const N = 2 ** ln;
 		// Two keyboards may send the same letters in different forms (RFC 8265, section 4).
 		const text = password.normalize('NFC');
-		return this.#gate.run(() => this.#derive(text, salt, bytes, { N, r, p, maxmem: 256 * N * r }), undefined, queue);
+		return this.#semaphore.run(
+			() => this.#derive(text, salt, bytes, { N, r, p, maxmem: 256 * N * r }),
+			undefined,
+			queue,
+		);
 	}
 }
 
@@ -83,7 +87,7 @@ function unpadded(bytes: Buffer): string {
 function parse(stored: string): { cost: Cost; salt: Buffer; hash: Buffer } {
 	const [, ln, r, p, salt = '', hash = ''] = PHC.exec(stored) ?? [];
 	const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
-	const fits = (name: keyof Cost) => cost[name] >= 1 && cost[name] <= MOST[name];
+	const fits = (name: keyof Cost) => cost[name] >= 1 && cost[name] <= MAX_COST[name];
 	if (!fits('ln') || !fits('r') || !fits('p')) throw new Error('A stored password hash is damaged.');
 	return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
 }

@@ -26,24 +26,24 @@ export function planOf(name: string | undefined): Plan {
 }
 
 /** What a change adds to what a plan counts. */
-export interface Addition {
+export interface PlanUsage {
 	assistants?: number;
 	tool_attachments?: number;
 }
 
-const COUNTED = { assistants: 'active assistants', tool_attachments: 'attached tools' } as const;
+const PLAN_UNITS = { assistants: 'active assistants', tool_attachments: 'attached tools' } as const;
 
 /**
  * Whether a change keeps a workspace within its plan.
  * @returns what the change's commit must hold, so that two changes at once cannot both slip under the limit
  * @throws AppError `plan_limit_exceeded`
  */
-export async function withinPlan(
+export async function requirePlanCapacity(
 	store: Pick<Store, 'get' | 'planUsage'>,
 	workspaceId: string,
-	addition: Addition,
+	addition: PlanUsage,
 ): Promise<Required<Pick<Commit, 'expect' | 'write'>>> {
-	const grown = (Object.keys(COUNTED) as (keyof Addition)[]).filter((name) => (addition[name] ?? 0) > 0);
+	const grown = (Object.keys(PLAN_UNITS) as (keyof PlanUsage)[]).filter((name) => (addition[name] ?? 0) > 0);
 	const workspace = await store.get('workspaces', workspaceId);
 	const plan = planOf(workspace?.plan);
 	const limited = grown.filter((name) => plan[name] !== null);
@@ -56,7 +56,7 @@ export async function withinPlan(
 		if (counts[name] + (addition[name] as number) <= limit) continue;
 		throw new AppError(
 			'plan_limit_exceeded',
-			`The plan ${workspace?.plan} allows ${limit} ${COUNTED[name]}; there are ${counts[name]}.`,
+			`The plan ${workspace?.plan} allows ${limit} ${PLAN_UNITS[name]}; there are ${counts[name]}.`,
 		);
 	}
 	return {

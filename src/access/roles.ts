@@ -2,28 +2,30 @@ import { AppError } from '../base/index.ts';
 import { SCOPES, type Scope } from '../contract/index.ts';
 import type { UserRecord } from '../store/index.ts';
 
-type Granted = '*' | Scope;
+type GrantedScope = '*' | Scope;
 
-const OWNER: readonly Granted[] = ['*'];
-const MEMBER: readonly Granted[] = SCOPES.filter((scope) => scope !== '*' && !scope.startsWith('settings:'));
+const OWNER_SCOPES: readonly GrantedScope[] = ['*'];
+const MEMBER_SCOPES: readonly GrantedScope[] = SCOPES.filter(
+	(scope) => scope !== '*' && !scope.startsWith('settings:'),
+);
 
 /** What a user's sessions may do: an owner everything, a member everything but the settings. */
-export function scopesOf(role: UserRecord['role']): readonly Granted[] {
-	return role === 'owner' ? OWNER : MEMBER;
+export function scopesOf(role: UserRecord['role']): readonly GrantedScope[] {
+	return role === 'owner' ? OWNER_SCOPES : MEMBER_SCOPES;
 }
 
 /** Whether these scopes hold a scope. */
-export function covers(scopes: readonly Granted[], scope: Granted): boolean {
+export function includesScope(scopes: readonly GrantedScope[], scope: GrantedScope): boolean {
 	return scopes.includes('*') || scopes.includes(scope);
 }
 
 /**
  * Nobody gives what they do not have.
- * @param own the scopes of who gives
+ * @param grantorScopes the scopes of who gives
  * @throws AppError `insufficient_scope`
  */
-export function requireGrantable(own: readonly Granted[], given: readonly Granted[]): void {
-	const missing = given.find((scope) => !covers(own, scope));
+export function requireGrantable(grantorScopes: readonly GrantedScope[], grantedScopes: readonly GrantedScope[]): void {
+	const missing = grantedScopes.find((scope) => !includesScope(grantorScopes, scope));
 	if (missing === undefined) return;
 	throw new AppError('insufficient_scope', `The scope ${missing} can only be given by who has it.`);
 }

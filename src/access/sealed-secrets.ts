@@ -4,25 +4,25 @@ import type { Kind, ListPosition, Records, Store } from '../store/index.ts';
 export type SealedSecretsStore = Pick<Store, 'list' | 'hasSealedResponses'>;
 
 /** How `SecretBox.seal` writes: a version, then at least the 28 bytes of nonce and tag in base64url. */
-const SEALED = /^v1\.[A-Za-z0-9_-]{38,}$/;
+const SEALED_PATTERN = /^v1\.[A-Za-z0-9_-]{38,}$/;
 const PAGE = 100;
 
 /** Whether the database holds anything that was sealed with the server's secret key, and would be lost with it. */
 export async function hasSealedSecrets(store: SealedSecretsStore): Promise<boolean> {
 	if (await store.hasSealedResponses()) return true;
 	// Empty where it was forgotten; else a webhook endpoint always has one.
-	for await (const { secret } of everyOf(store, 'webhooks')) if (secret !== '') return true;
-	for await (const { config } of everyOf(store, 'tools')) if (holdsSealed(config)) return true;
-	for await (const { jwt } of everyOf(store, 'deployments')) if (holdsSealed(jwt)) return true;
+	for await (const { secret } of listAll(store, 'webhooks')) if (secret !== '') return true;
+	for await (const { config } of listAll(store, 'tools')) if (holdsSealed(config)) return true;
+	for await (const { jwt } of listAll(store, 'deployments')) if (holdsSealed(jwt)) return true;
 	return false;
 }
 
 function holdsSealed(value: unknown): boolean {
-	if (typeof value === 'string') return SEALED.test(value);
+	if (typeof value === 'string') return SEALED_PATTERN.test(value);
 	return typeof value === 'object' && value !== null && Object.values(value).some(holdsSealed);
 }
 
-async function* everyOf<K extends Kind>(store: SealedSecretsStore, kind: K): AsyncGenerator<Records[K]> {
+async function* listAll<K extends Kind>(store: SealedSecretsStore, kind: K): AsyncGenerator<Records[K]> {
 	let after: ListPosition | undefined;
 	for (;;) {
 		const page = await store.list(kind, { where: {}, after, order: 'asc', limit: PAGE });

@@ -3,44 +3,44 @@ import { rename, rm } from 'node:fs/promises';
 import { AppError, fsyncFolder, makeDurableFolder } from '../base/index.ts';
 import type { Store, Write } from '../store/index.ts';
 import {
+	createFileOnce,
 	fingerprint,
+	fingerprintFile,
 	KEY_BYTES,
 	keyFile,
-	place,
-	printFile,
 	readKey,
 	SECRET_KEY_FACT,
-	UnreadableKey,
+	UnreadableKeyError,
 } from './secret-key-files.ts';
 
 /**
  * The key that takes the place of a lost one, durable when this returns: the given key, else the key in the file, else a new one.
  * A file that holds no key is kept beside it as `secret.key.unreadable`.
- * @param given `PARLEY_SECRET_KEY`
+ * @param configuredKey `PARLEY_SECRET_KEY`
  */
-export async function nextKey(dataDir: string, given: string | undefined): Promise<Buffer> {
-	if (given !== undefined) return Buffer.from(given, 'base64');
+export async function replacementKey(dataDir: string, configuredKey: string | undefined): Promise<Buffer> {
+	if (configuredKey !== undefined) return Buffer.from(configuredKey, 'base64');
 	makeDurableFolder(dataDir, 0o700);
 	const path = keyFile(dataDir);
-	const found = await readableKey(path);
+	const found = await readKeyOrNull(path);
 	if (found === null) {
 		await rename(path, `${path}.unreadable`).catch((error: NodeJS.ErrnoException) => {
 			if (error.code !== 'ENOENT') throw error;
 		});
-		await place(path, randomBytes(KEY_BYTES).toString('base64'));
+		await createFileOnce(path, randomBytes(KEY_BYTES).toString('base64'));
 	}
 	await fsyncFolder(dataDir);
 	return found ?? ((await readKey(path)) as Buffer);
 }
 
-/** The key that `nextKey` would take without making one; null where it would make one. */
-export async function presentKey(dataDir: string, given: string | undefined): Promise<Buffer | null> {
-	return given === undefined ? readableKey(keyFile(dataDir)) : Buffer.from(given, 'base64');
+/** The key that `replacementKey` would take without making one; null where it would make one. */
+export async function existingKey(dataDir: string, configuredKey: string | undefined): Promise<Buffer | null> {
+	return configuredKey === undefined ? readKeyOrNull(keyFile(dataDir)) : Buffer.from(configuredKey, 'base64');
 }
 
 /**
  * Makes a key the database's own, together with a change of what was sealed with the key before. The key must be durable. After a
- * crash before the commit, `nextKey` finds the same key and this starts over; after the commit, the start renews the fingerprint
+ * crash before the commit, `replacementKey` finds the same key and this starts over; after the commit, the start renews the fingerprint
  * in the folder from the database.
  * @throws AppError `unavailable` where the commit is refused
  */
@@ -52,22 +52,22 @@ export async function adoptKey(
 	writes: Write[] = [],
 ): Promise<void> {
 	const value = fingerprint(key);
-	const known = await store.get('server_facts', SECRET_KEY_FACT);
-	const fact: Write = known
+	const storedFingerprint = await store.get('server_facts', SECRET_KEY_FACT);
+	const fact: Write = storedFingerprint
 		? { op: 'patch', kind: 'server_facts', id: SECRET_KEY_FACT, set: { value } }
 		: { op: 'insert', kind: 'server_facts', record: { id: SECRET_KEY_FACT, value, created_at: now } };
 	const { outcome } = await store.commit({ write: [...writes, fact] });
 	if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
-	await rm(printFile(dataDir), { force: true });
-	await place(printFile(dataDir), value);
+	await rm(fingerprintFile(dataDir), { force: true });
+	await createFileOnce(fingerprintFile(dataDir), value);
 	await fsyncFolder(dataDir);
 }
 
-async function readableKey(path: string): Promise<Buffer | null> {
+async function readKeyOrNull(path: string): Promise<Buffer | null> {
 	try {
 		return await readKey(path);
 	} catch (error) {
-		if (error instanceof UnreadableKey) return null;
+		if (error instanceof UnreadableKeyError) return null;
 		throw error;
 	}
 }

@@ -3,9 +3,9 @@ import { AppError } from '../base/index.ts';
 import type { Readers } from '../store/index.ts';
 import {
 	fingerprint,
+	fingerprintFile,
 	keyFile,
-	printFile,
-	RESTORE_OR_RESET,
+	LOST_KEY_REMEDY,
 	readKey,
 	readText,
 	SECRET_KEY_FACT,
@@ -15,32 +15,32 @@ import {
 export type KeyCheck = { key: Buffer } | { problem: string };
 
 /** What group and others may do. */
-const OTHERS = 0o077;
+const GROUP_OR_OTHERS_ACCESS = 0o077;
 
 /**
  * Compares the key in use with the key that the database was sealed with. Changes nothing.
- * @param given `PARLEY_SECRET_KEY`
+ * @param configuredKey `PARLEY_SECRET_KEY`
  */
 export async function checkSecretKey(
 	store: Pick<Readers, 'get'>,
 	dataDir: string,
-	given: string | undefined,
+	configuredKey: string | undefined,
 ): Promise<KeyCheck> {
 	const path = keyFile(dataDir);
-	const name = given === undefined ? path : 'PARLEY_SECRET_KEY';
+	const name = configuredKey === undefined ? path : 'PARLEY_SECRET_KEY';
 	let key: Buffer | null;
 	try {
-		key = given === undefined ? await readKey(path) : Buffer.from(given, 'base64');
+		key = configuredKey === undefined ? await readKey(path) : Buffer.from(configuredKey, 'base64');
 	} catch (error) {
 		if (error instanceof AppError) return { problem: error.message };
 		const { code } = error as NodeJS.ErrnoException;
 		return { problem: `${path} cannot be read (${code}): make it a file that the server's user can read.` };
 	}
-	if (key === null) return { problem: `${path} is missing. ${RESTORE_OR_RESET}` };
-	const known = await store.get('server_facts', SECRET_KEY_FACT);
-	const print = known?.value ?? (await readText(printFile(dataDir)));
-	if (print !== null && print !== fingerprint(key)) {
-		return { problem: `${name} is not the key with which the secrets in ${dataDir} were sealed. ${RESTORE_OR_RESET}` };
+	if (key === null) return { problem: `${path} is missing. ${LOST_KEY_REMEDY}` };
+	const storedFingerprint = await store.get('server_facts', SECRET_KEY_FACT);
+	const expectedFingerprint = storedFingerprint?.value ?? (await readText(fingerprintFile(dataDir)));
+	if (expectedFingerprint !== null && expectedFingerprint !== fingerprint(key)) {
+		return { problem: `${name} is not the key with which the secrets in ${dataDir} were sealed. ${LOST_KEY_REMEDY}` };
 	}
 	return { key };
 }
@@ -52,6 +52,6 @@ export async function checkKeyPermissions(dataDir: string): Promise<string | nul
 		if (error.code === 'ENOENT') return null;
 		throw error;
 	});
-	if (found === null || (found.mode & OTHERS) === 0) return null;
+	if (found === null || (found.mode & GROUP_OR_OTHERS_ACCESS) === 0) return null;
 	return `${path} is open to other users of this machine (mode ${(found.mode & 0o777).toString(8)}): run chmod 600 ${path}`;
 }

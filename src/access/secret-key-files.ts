@@ -12,7 +12,7 @@ export const SECRET_KEY_FACT = 'secret_key';
 /** The file of the key. */
 export const keyFile = (dataDir: string): string => join(dataDir, 'secret.key');
 /** The file of the key's fingerprint. */
-export const printFile = (dataDir: string): string => join(dataDir, 'secret.check');
+export const fingerprintFile = (dataDir: string): string => join(dataDir, 'secret.check');
 
 /** Tells one key from another without telling anything of either. */
 export function fingerprint(key: Buffer): string {
@@ -20,7 +20,7 @@ export function fingerprint(key: Buffer): string {
 }
 
 /** Creates a file, readable by its owner only, atomically. An existing file is kept. */
-export async function place(path: string, line: string): Promise<void> {
+export async function createFileOnce(path: string, line: string): Promise<void> {
 	if ((await readText(path)) !== null) return;
 	// A name that nobody had before: a start that was cut off may have left its own, and in a container every start has
 	// the same process id.
@@ -38,14 +38,14 @@ export async function place(path: string, line: string): Promise<void> {
 
 /**
  * The key in a file; null where there is none.
- * @throws UnreadableKey
+ * @throws UnreadableKeyError
  */
 export async function readKey(path: string): Promise<Buffer | null> {
 	const text = await readText(path);
 	if (text === null) return null;
 	const key = Buffer.from(text, 'base64');
 	if (key.length === KEY_BYTES) return key;
-	throw new UnreadableKey(path);
+	throw new UnreadableKeyError(path);
 }
 
 /** The trimmed text of a file; null where there is none. */
@@ -59,12 +59,12 @@ export async function readText(path: string): Promise<string | null> {
 }
 
 /** The file of the key holds something else. */
-export class UnreadableKey extends AppError {
+export class UnreadableKeyError extends AppError {
 	constructor(path: string) {
-		super('unavailable', `${path} does not hold a secret key of ${KEY_BYTES} bytes in base64. ${RESTORE_OR_RESET}`);
+		super('unavailable', `${path} does not hold a secret key of ${KEY_BYTES} bytes in base64. ${LOST_KEY_REMEDY}`);
 	}
 }
 
 /** What a person can do where the key is lost. */
-export const RESTORE_OR_RESET =
+export const LOST_KEY_REMEDY =
 	'Restore the key from a backup, or forget what was sealed with it: "parley secrets reset" lists that first.';

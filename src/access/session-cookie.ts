@@ -1,7 +1,7 @@
 import { cookieValues, setCookie } from './cookies.ts';
-import { isToken } from './secret-token.ts';
+import { isTokenShaped } from './secret-token.ts';
 
-const NAME = 'parley_session';
+const COOKIE_NAME = 'parley_session';
 
 /**
  * The Set-Cookie header of the cookie that carries a session's token.
@@ -9,10 +9,10 @@ const NAME = 'parley_session';
  * @param secure only over https
  */
 export function sessionCookie(token: string, seconds: number, secure: boolean): string {
-	return setCookie(NAME, token, { path: '/', seconds, secure });
+	return setCookie(COOKIE_NAME, token, { path: '/', seconds, secure });
 }
 
 /** The session token in a Cookie header; null where there is none of its form. */
 export function sessionTokenIn(cookies: string | undefined): string | null {
-	return cookieValues(cookies, NAME).find(isToken) ?? null;
+	return cookieValues(cookies, COOKIE_NAME).find(isTokenShaped) ?? null;
 }

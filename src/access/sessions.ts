@@ -12,12 +12,12 @@ import type { DeviceCookies, KnownDevice } from './device-cookies.ts';
 import type { Passwords } from './passwords.ts';
 import { createToken, hashToken } from './secret-token.ts';
 import { sessionCookie, sessionTokenIn } from './session-cookie.ts';
-import { type GiveBack, SignInLimits } from './sign-in-limits.ts';
-import { normalEmail, type Users } from './users.ts';
+import { type Refund, SignInLimits } from './sign-in-limits.ts';
+import { normaliseEmail, type Users } from './users.ts';
 
 export interface SessionsOptions {
 	store: Pick<Store, 'commit' | 'get' | 'list' | 'sessionByHash'>;
-	users: Pick<Users, 'withEmail'>;
+	users: Pick<Users, 'findByEmail'>;
 	passwords: Passwords;
 	devices: DeviceCookies;
 	clock: Clock;
@@ -26,7 +26,7 @@ export interface SessionsOptions {
 }
 
 /** A session with who it belongs to. */
-export interface SignedIn {
+export interface UserSession {
 	session: SessionRecord;
 	user: UserRecord;
 	/** The Set-Cookie header that the browser must get; null where it has the right cookie. */
@@ -34,7 +34,7 @@ export interface SignedIn {
 }
 
 /** A session that has just begun. */
-export interface BegunSession extends SignedIn {
+export interface NewSession extends UserSession {
 	/** The Set-Cookie header that makes the browser a known device of the account. */
 	deviceCookie: string;
 }
@@ -51,20 +51,20 @@ export interface SignInOrigin {
 }
 
 /** A sign-in that the limits allow, counted as failed until it is taken back. */
-interface Attempt {
+interface SignInAttempt {
 	/** The account that alone may be tried; null: all that the email names. */
-	only: string | null;
+	onlyUserId: string | null;
 	/** Guesses of clients that are not known do not keep a known device waiting. */
 	queue: GateQueue;
-	giveBack: GiveBack;
+	refund: Refund;
 }
 
 const HOUR = 3_600_000;
 const LIFETIME_MS = 14 * 24 * HOUR;
 /** A session is prolonged when so much of its time is gone. */
-const PROLONG_AFTER_MS = HOUR;
+const RENEW_AFTER_MS = HOUR;
 /** Accounts whose password is tried where no workspace is named. */
-const MAX_TRIES = 3;
+const MAX_CANDIDATES = 3;
 /** Of one person; the oldest ends for one more. */
 const MAX_SESSIONS = 50;
 
@@ -89,20 +89,20 @@ export class Sessions {
 	}
 
 	/** @throws AppError `unauthorized`, `rate_limit_exceeded`, `unavailable` */
-	async signIn(given: SignIn, origin: SignInOrigin): Promise<BegunSession> {
-		const { giveBack, ...attempt } = await this.#attempt(given, origin);
-		let signedIn: SignedIn | null;
+	async signIn(credentials: SignIn, origin: SignInOrigin): Promise<NewSession> {
+		const { refund, ...attempt } = await this.#countAttempt(credentials, origin);
+		let userSession: UserSession | null;
 		try {
-			const user = await this.#accountOf(given, attempt);
-			signedIn = user && (await this.#begin(user, origin.cookies));
+			const user = await this.#verifiedAccount(credentials, attempt);
+			userSession = user && (await this.#createSession(user, origin.cookies));
 		} catch (error) {
 			// Not the person's failure.
-			giveBack();
+			refund();
 			throw error;
 		}
-		if (!signedIn) throw new AppError('unauthorized', 'The email or the password is wrong.');
-		giveBack();
-		return { ...signedIn, deviceCookie: this.deviceCookie(signedIn.user, origin.cookies) };
+		if (!userSession) throw new AppError('unauthorized', 'The email or the password is wrong.');
+		refund();
+		return { ...userSession, deviceCookie: this.deviceCookie(userSession.user, origin.cookies) };
 	}
 
 	/**
@@ -114,12 +114,12 @@ export class Sessions {
 	}
 
 	/** The session whose cookie a request brings, prolonged where it is time to; null where there is none that is good. */
-	async find(cookies: string | undefined): Promise<SignedIn | null> {
+	async find(cookies: string | undefined): Promise<UserSession | null> {
 		const token = sessionTokenIn(cookies);
 		const session = token === null ? undefined : await this.#store.sessionByHash(hashToken(token));
 		if (token === null || !session || session.expires_at <= this.#clock.now()) return null;
 		const user = await this.#store.get('users', session.user_id);
-		return user ? this.#prolonged({ session, user, setCookie: null }, token) : null;
+		return user ? this.#renewed({ session, user, setCookie: null }, token) : null;
 	}
 
 	/**
@@ -140,29 +140,32 @@ export class Sessions {
 	 * under the limit for clients that are not known, or an account of one's own would be a way to guess the others' passwords.
 	 * @throws AppError `rate_limit_exceeded`
 	 */
-	async #attempt(given: SignIn, { address, cookies }: SignInOrigin): Promise<Attempt> {
-		const email = normalEmail(given.email);
-		const known = await this.#knownDevice(given, cookies);
-		if (known === null) return { only: null, queue: 'common', giveBack: this.#limits.take(email, address) };
-		const ofDevice = this.#limits.takeOfDevice(known.nonce);
-		const others = known.sole ? null : this.#limits.tryTake(email, address);
-		const giveBack = () => {
-			ofDevice();
-			others?.();
+	async #countAttempt(credentials: SignIn, { address, cookies }: SignInOrigin): Promise<SignInAttempt> {
+		const email = normaliseEmail(credentials.email);
+		const device = await this.#knownDevice(credentials, cookies);
+		if (device === null) return { onlyUserId: null, queue: 'common', refund: this.#limits.consume(email, address) };
+		const refundDevice = this.#limits.consumeForDevice(device.nonce);
+		const refundOthers = device.sole ? null : this.#limits.tryConsume(email, address);
+		const refund = () => {
+			refundDevice();
+			refundOthers?.();
 		};
-		return { only: others === null ? known.userId : null, queue: 'preferred', giveBack };
+		return { onlyUserId: refundOthers === null ? device.userId : null, queue: 'preferred', refund };
 	}
 
 	/** The device that a sign-in comes from, where it is known to one of the accounts; `sole`: only one is tried. */
-	async #knownDevice(given: SignIn, cookies: string | undefined): Promise<(KnownDevice & { sole: boolean }) | null> {
+	async #knownDevice(
+		credentials: SignIn,
+		cookies: string | undefined,
+	): Promise<(KnownDevice & { sole: boolean }) | null> {
 		// Accounts are read for those alone who bring what may be a token.
-		if (!this.#devices.areIn(cookies)) return null;
-		const tried = await this.#triedAccounts(given);
-		const known = this.#devices.find(
+		if (!this.#devices.hasTokenIn(cookies)) return null;
+		const tried = await this.#candidateAccounts(credentials);
+		const device = this.#devices.find(
 			cookies,
 			tried.filter((user) => user !== undefined),
 		);
-		return known && { ...known, sole: tried.length === 1 };
+		return device && { ...device, sole: tried.length === 1 };
 	}
 
 	/**
@@ -176,36 +179,42 @@ export class Sessions {
 	 * oldest with a password are found by their workspace alone.
 	 * @param only the account that alone may be tried; it costs as many hashes
 	 */
-	async #accountOf(given: SignIn, { only, queue }: Pick<Attempt, 'only' | 'queue'>): Promise<UserRecord | null> {
-		const { password } = given;
-		const accounts = await this.#triedAccounts(given);
-		const tried = accounts.map((user) => (only === null || user?.id === only ? user : undefined));
+	async #verifiedAccount(
+		credentials: SignIn,
+		{ onlyUserId, queue }: Pick<SignInAttempt, 'onlyUserId' | 'queue'>,
+	): Promise<UserRecord | null> {
+		const { password } = credentials;
+		const accounts = await this.#candidateAccounts(credentials);
+		const candidates = accounts.map((user) => (onlyUserId === null || user?.id === onlyUserId ? user : undefined));
 		// All of them, also past the one that fits: whose password it is shall not see how many are before it.
-		const fits = await Promise.all(
-			tried.map((user) => this.#passwords.verify(password, user?.password_hash ?? null, queue)),
+		const isValid = await Promise.all(
+			candidates.map((user) => this.#passwords.verify(password, user?.password_hash ?? null, queue)),
 		);
-		return tried[fits.indexOf(true)] ?? null;
+		return candidates[isValid.indexOf(true)] ?? null;
 	}
 
 	/** The accounts that a sign-in is tried on, one for each hash that it costs; undefined: a hash for no account. */
-	async #triedAccounts({ email, workspace_id }: SignIn): Promise<(UserRecord | undefined)[]> {
-		const tries = workspace_id === undefined ? await this.#workspaces(MAX_TRIES) : 1;
-		const accounts = await this.#users.withEmail(email, workspace_id);
+	async #candidateAccounts({ email, workspace_id }: SignIn): Promise<(UserRecord | undefined)[]> {
+		const tries = workspace_id === undefined ? await this.#countWorkspaces(MAX_CANDIDATES) : 1;
+		const accounts = await this.#users.findByEmail(email, workspace_id);
 		const withPassword = accounts.filter(({ password_hash }) => password_hash !== null);
 		return Array.from({ length: tries }, (_, at) => withPassword[at]);
 	}
 
 	/** How many workspaces the server has, counted up to a number. */
-	async #workspaces(limit: number): Promise<number> {
+	async #countWorkspaces(limit: number): Promise<number> {
 		return (await this.#store.list('workspaces', { where: {}, order: 'asc', limit })).length;
 	}
 
 	/** Null where the account has changed since its password was found right. */
-	async #begin({ id: userId, password_hash }: UserRecord, cookies: string | undefined): Promise<SignedIn | null> {
+	async #createSession(
+		{ id: userId, password_hash }: UserRecord,
+		cookies: string | undefined,
+	): Promise<UserSession | null> {
 		const token = createToken();
-		const former = sessionTokenIn(cookies);
+		const formerToken = sessionTokenIn(cookies);
 		const setCookie = sessionCookie(token, LIFETIME_MS / 1000, this.#secure);
-		return decideAndCommit<SignedIn | null>(this.#store, async () => {
+		return decideAndCommit<UserSession | null>(this.#store, async () => {
 			const user = await this.#store.get('users', userId);
 			if (!user || user.password_hash !== password_hash) return { commit: null, result: null };
 			const now = this.#clock.now();
@@ -218,25 +227,25 @@ export class Sessions {
 				expires_at: now + LIFETIME_MS,
 				created_at: now,
 			};
-			const replaced = former === null ? undefined : await this.#store.sessionByHash(hashToken(former));
-			const ending = [...(replaced ? [replaced] : []), ...(await this.#tooMany(user.id))];
-			const write: Write[] = ending.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
+			const replaced = formerToken === null ? undefined : await this.#store.sessionByHash(hashToken(formerToken));
+			const endedSessions = [...(replaced ? [replaced] : []), ...(await this.#sessionsToEnd(user.id))];
+			const write: Write[] = endedSessions.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
 			write.push({ op: 'insert', kind: 'sessions', record: session });
 			return { commit: { expect: [expectVersion('users', user)], write }, result: { session, user, setCookie } };
 		});
 	}
 
 	/** Those of a person's sessions that leave room for one more by ending. */
-	async #tooMany(userId: string): Promise<SessionRecord[]> {
+	async #sessionsToEnd(userId: string): Promise<SessionRecord[]> {
 		const oldest = { where: { user_id: userId }, order: 'asc', limit: 2 * MAX_SESSIONS } as const;
 		const sessions = await this.#store.list('sessions', oldest);
 		return sessions.slice(0, Math.max(0, sessions.length + 1 - MAX_SESSIONS));
 	}
 
-	async #prolonged(signedIn: SignedIn, token: string): Promise<SignedIn> {
-		const { session, user } = signedIn;
+	async #renewed(userSession: UserSession, token: string): Promise<UserSession> {
+		const { session, user } = userSession;
 		const now = this.#clock.now();
-		if (session.expires_at > now + LIFETIME_MS - PROLONG_AFTER_MS) return signedIn;
+		if (session.expires_at > now + LIFETIME_MS - RENEW_AFTER_MS) return userSession;
 		const set = { expires_at: now + LIFETIME_MS };
 		try {
 			const { outcome } = await this.#store.commit({
@@ -244,10 +253,10 @@ export class Sessions {
 				expect: [expectVersion('sessions', session)],
 				write: [{ op: 'patch', kind: 'sessions', id: session.id, set }],
 			});
-			if (outcome !== 'committed') return signedIn;
+			if (outcome !== 'committed') return userSession;
 		} catch (error) {
 			// The session is good all the same, and what is only read needs no disk that can be written to.
-			if (error instanceof AppError) return signedIn;
+			if (error instanceof AppError) return userSession;
 			throw error;
 		}
 		const setCookie = sessionCookie(token, LIFETIME_MS / 1000, this.#secure);

@@ -10,12 +10,12 @@ const ACCOUNT_FAILURES_PER_HOUR = 20;
  * How many are remembered of each: only those that have failed or are being judged. A failure costs a hash, of which there is
  * time for some hundreds a minute and some ten thousand an hour, so no failure is pushed out before its time is over.
  */
-const ADDRESSES = 50_000;
-const ACCOUNTS = 100_000;
-const DEVICES = 50_000;
+const MAX_TRACKED_ADDRESSES = 50_000;
+const MAX_TRACKED_ACCOUNTS = 100_000;
+const MAX_TRACKED_DEVICES = 50_000;
 
 /** Takes an attempt back: it did not fail. */
-export type GiveBack = () => void;
+export type Refund = () => void;
 
 /**
  * How often signing in may fail: from one address; for one account, over all addresses; and on one device that has signed in
@@ -29,9 +29,9 @@ export class SignInLimits {
 	readonly #devices: SlidingWindowLimiter;
 
 	constructor(clock: Clock) {
-		this.#addresses = new SlidingWindowLimiter(clock, MINUTE, ADDRESSES);
-		this.#accounts = new SlidingWindowLimiter(clock, HOUR, ACCOUNTS);
-		this.#devices = new SlidingWindowLimiter(clock, MINUTE, DEVICES);
+		this.#addresses = new SlidingWindowLimiter(clock, MINUTE, MAX_TRACKED_ADDRESSES);
+		this.#accounts = new SlidingWindowLimiter(clock, HOUR, MAX_TRACKED_ACCOUNTS);
+		this.#devices = new SlidingWindowLimiter(clock, MINUTE, MAX_TRACKED_DEVICES);
 	}
 
 	/**
@@ -40,16 +40,16 @@ export class SignInLimits {
 	 * @param address the client's
 	 * @throws AppError `rate_limit_exceeded`
 	 */
-	take(email: string, address: string): GiveBack {
-		const taken = this.#take(email, address);
-		if (typeof taken === 'number') throw tooMany(taken);
-		return taken;
+	consume(email: string, address: string): Refund {
+		const refundOrWait = this.#consumeBoth(email, address);
+		if (typeof refundOrWait === 'number') throw signInLimitError(refundOrWait);
+		return refundOrWait;
 	}
 
 	/** As `take`, but null where the limit is reached. */
-	tryTake(email: string, address: string): GiveBack | null {
-		const taken = this.#take(email, address);
-		return typeof taken === 'number' ? null : taken;
+	tryConsume(email: string, address: string): Refund | null {
+		const refundOrWait = this.#consumeBoth(email, address);
+		return typeof refundOrWait === 'number' ? null : refundOrWait;
 	}
 
 	/**
@@ -57,22 +57,22 @@ export class SignInLimits {
 	 * @param nonce the device's
 	 * @throws AppError `rate_limit_exceeded`
 	 */
-	takeOfDevice(nonce: string): GiveBack {
+	consumeForDevice(nonce: string): Refund {
 		const wait = this.#devices.tryConsume(nonce, DEVICE_FAILURES_PER_MINUTE);
-		if (wait > 0) throw tooMany(wait);
+		if (wait > 0) throw signInLimitError(wait);
 		return () => this.#devices.refund(nonce);
 	}
 
-	#take(email: string, address: string): GiveBack | number {
+	#consumeBoth(email: string, address: string): Refund | number {
 		const network = clientNetwork(address);
 		const account = accountKey(email);
 		// The address first: a refused address may name any number of accounts, and each counted account takes memory.
-		const fromAddress = this.#addresses.tryConsume(network, ADDRESS_FAILURES_PER_MINUTE);
-		if (fromAddress > 0) return fromAddress;
-		const ofAccount = this.#accounts.tryConsume(account, ACCOUNT_FAILURES_PER_HOUR);
-		if (ofAccount > 0) {
+		const addressWait = this.#addresses.tryConsume(network, ADDRESS_FAILURES_PER_MINUTE);
+		if (addressWait > 0) return addressWait;
+		const accountWait = this.#accounts.tryConsume(account, ACCOUNT_FAILURES_PER_HOUR);
+		if (accountWait > 0) {
 			this.#addresses.refund(network);
-			return ofAccount;
+			return accountWait;
 		}
 		return () => {
 			this.#addresses.refund(network);
@@ -86,7 +86,7 @@ function accountKey(email: string): string {
 	return createHash('sha256').update(email).digest('base64url').slice(0, 22);
 }
 
-function tooMany(retry_after: number): AppError {
+function signInLimitError(retry_after: number): AppError {
 	const sentence = `Signing in has failed too often. Try again in ${retry_after} seconds.`;
 	return new AppError('rate_limit_exceeded', sentence, { retry_after });
 }

@@ -1,52 +1,52 @@
 import { type ClockJumpDetector, type Log, PeriodicTask } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
-import { noteSeenTime } from './seen-time.ts';
+import { recordTrustedTime } from './trusted-time.ts';
 
 export interface SweeperOptions {
 	store: Pick<Store, 'commit' | 'get' | 'hasExpiredRecords'>;
-	watch: Pick<ClockJumpDetector, 'trustedNow'>;
+	jumpDetector: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
 }
 
-const EVERY_MS = 60_000;
+const SWEEP_INTERVAL_MS = 60_000;
 /** Of each kind in one commit: others that wait for the disk do not wait for long. */
-const PORTION = 500;
+const BATCH_SIZE = 500;
 
 /** Erases sessions and stored answers whose time is over: at the start, and every minute. While the clock is in doubt it erases nothing. */
 export class Sweeper implements AsyncDisposable {
 	readonly #store: SweeperOptions['store'];
-	readonly #watch: SweeperOptions['watch'];
-	readonly #rounds: PeriodicTask;
+	readonly #jumpDetector: SweeperOptions['jumpDetector'];
+	readonly #periodicTask: PeriodicTask;
 
-	constructor({ store, watch, log }: SweeperOptions) {
+	constructor({ store, jumpDetector, log }: SweeperOptions) {
 		this.#store = store;
-		this.#watch = watch;
-		this.#rounds = new PeriodicTask({
-			intervalMs: EVERY_MS,
+		this.#jumpDetector = jumpDetector;
+		this.#periodicTask = new PeriodicTask({
+			intervalMs: SWEEP_INTERVAL_MS,
 			run: (signal) => this.#sweepAll(signal),
 			onFailure: (error) => log.warn({ err: error }, 'what has expired could not be erased'),
 		});
 	}
 
 	start(): void {
-		this.#rounds.start();
+		this.#periodicTask.start();
 	}
 
 	/** Erases everything that is over by now; one that is under way is joined. */
 	sweep(): Promise<void> {
-		return this.#rounds.run();
+		return this.#periodicTask.run();
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		await this.#rounds[Symbol.asyncDispose]();
+		await this.#periodicTask[Symbol.asyncDispose]();
 	}
 
 	async #sweepAll(signal: AbortSignal): Promise<void> {
-		let before = this.#watch.trustedNow();
-		if (before !== null) await noteSeenTime(this.#store, before);
-		for (; before !== null && !signal.aborted; before = this.#watch.trustedNow()) {
+		let before = this.#jumpDetector.trustedNow();
+		if (before !== null) await recordTrustedTime(this.#store, before);
+		for (; before !== null && !signal.aborted; before = this.#jumpDetector.trustedNow()) {
 			if (!(await this.#store.hasExpiredRecords(before))) return;
-			const { outcome } = await this.#store.commit({ write: [{ op: 'erase_expired', before, limit: PORTION }] });
+			const { outcome } = await this.#store.commit({ write: [{ op: 'erase_expired', before, limit: BATCH_SIZE }] });
 			// Another owner has the store, and sweeps it.
 			if (outcome !== 'committed') return;
 		}

@@ -16,18 +16,18 @@ export interface BucketState {
 interface Bucket {
 	/** In sixty-thousandths of a request, so that a millisecond adds a whole number of them and none is lost to rounding. */
 	level: number;
-	at: number;
+	updatedAt: number;
 }
 
 /** What one request takes from a bucket's level; a millisecond brings back `perMinute`. */
-const REQUEST = 60_000;
+const UNITS_PER_REQUEST = 60_000;
 
 /** Buckets of those not seen for longest are forgotten: they are full again by then, or belong to an attacker. */
-const BUCKETS = 50_000;
+const MAX_BUCKETS = 50_000;
 
 /** Token buckets by key: a steady rate a minute, with a burst of a sixth of it (at least 10). */
 export class TokenBuckets {
-	readonly #buckets = new LruCache<string, Bucket>(BUCKETS);
+	readonly #buckets = new LruCache<string, Bucket>(MAX_BUCKETS);
 	readonly #clock: Clock;
 
 	constructor(clock: Clock) {
@@ -35,22 +35,22 @@ export class TokenBuckets {
 	}
 
 	/** Takes one token, or tells how long to wait. */
-	take(key: string, perMinute: number): BucketState {
+	tryConsume(key: string, perMinute: number): BucketState {
 		const now = this.#clock.now();
-		const full = Math.max(10, Math.ceil(perMinute / 6)) * REQUEST;
-		const bucket = this.#buckets.get(key) ?? { level: full, at: now };
-		bucket.level = Math.min(full, bucket.level + Math.max(0, now - bucket.at) * perMinute);
-		bucket.at = now;
-		const allowed = bucket.level >= REQUEST;
-		if (allowed) bucket.level -= REQUEST;
+		const full = Math.max(10, Math.ceil(perMinute / 6)) * UNITS_PER_REQUEST;
+		const bucket = this.#buckets.get(key) ?? { level: full, updatedAt: now };
+		bucket.level = Math.min(full, bucket.level + Math.max(0, now - bucket.updatedAt) * perMinute);
+		bucket.updatedAt = now;
+		const allowed = bucket.level >= UNITS_PER_REQUEST;
+		if (allowed) bucket.level -= UNITS_PER_REQUEST;
 		this.#buckets.set(key, bucket);
 		const secondsTo = (level: number) => Math.ceil((level - bucket.level) / (perMinute * 1000));
 		return {
 			allowed,
 			limit: perMinute,
-			remaining: Math.floor(bucket.level / REQUEST),
+			remaining: Math.floor(bucket.level / UNITS_PER_REQUEST),
 			resetSeconds: secondsTo(full),
-			retryAfter: allowed ? 0 : secondsTo(REQUEST),
+			retryAfter: allowed ? 0 : secondsTo(UNITS_PER_REQUEST),
 		};
 	}
 }

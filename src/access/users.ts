@@ -12,8 +12,8 @@ import {
 } from '../store/index.ts';
 import type { Passwords } from './passwords.ts';
 import { requireGrantable, scopesOf } from './roles.ts';
-import { createToken, hashToken, isToken } from './secret-token.ts';
-import { guarded } from './workspace-guard.ts';
+import { createToken, hashToken, isTokenShaped } from './secret-token.ts';
+import { workspaceGuardParts } from './workspace-guard.ts';
 
 export interface UsersOptions {
 	store: Pick<Store, 'commit' | 'get' | 'list' | 'userByPasswordLink'>;
@@ -22,16 +22,16 @@ export interface UsersOptions {
 }
 
 /** A user with the token of the link by which a password is set. */
-export interface Invited {
+export interface Invitation {
 	user: UserRecord;
 	token: string;
 }
 
 /** Who makes a user or a link. Nobody makes anybody who may do more than themselves. */
-export interface Maker {
+export interface Grantor {
 	scopes: ReadonlyArray<'*' | Scope>;
 	/** The part of the commit that lets a repeat of the request be answered the same. */
-	receipt?: (invited: Invited) => IdempotencyRecord | undefined;
+	receipt?: (invited: Invitation) => IdempotencyRecord | undefined;
 }
 
 /** Under which conditions a user is changed. */
@@ -40,22 +40,22 @@ export interface UserChange {
 	/** Those of the user that may be changed; null: any. */
 	versions: readonly number[] | null;
 	/** A session that stays where the others end. */
-	sparing?: string | undefined;
+	exceptSessionId?: string | undefined;
 }
 
-const LINK_MS = 24 * 3_600_000;
-const NO_LINK = { password_link_hash: null, password_link_expires_at: null };
+const PASSWORD_LINK_LIFETIME_MS = 24 * 3_600_000;
+const NO_PASSWORD_LINK = { password_link_hash: null, password_link_expires_at: null };
 const MAX_NAME = 200;
 /** Accounts of one email, each in another workspace, that are looked at. */
-const MAX_NAMESAKES = 20;
+const MAX_ACCOUNTS_PER_EMAIL = 20;
 
 /**
  * The email by which people are told apart: typed in another case, or with letters put together of others, it is the same.
  * A normal form is its own: small letters may go together where their capitals do not (a J and a caron, say).
  */
-export function normalEmail(email: string): string {
+export function normaliseEmail(email: string): string {
 	const form = email.toLowerCase().normalize('NFC');
-	return form === email ? form : normalEmail(form);
+	return form === email ? form : normaliseEmail(form);
 }
 
 /** A user who has yet to set a password, by the link with this token. */
@@ -65,7 +65,7 @@ export function newUser(
 	token: string,
 	now: number,
 ): UserRecord {
-	const address = normalEmail(email);
+	const address = normaliseEmail(email);
 	return {
 		id: newId('user'),
 		version: 1,
@@ -74,7 +74,7 @@ export function newUser(
 		name: name ?? address.slice(0, address.lastIndexOf('@')).slice(0, MAX_NAME),
 		role: role ?? 'member',
 		password_hash: null,
-		...linkFields(token, now),
+		...passwordLinkFields(token, now),
 		created_at: now,
 		updated_at: now,
 	};
@@ -100,22 +100,25 @@ export class Users {
 	}
 
 	/** Whoever has this email: in one workspace, or the oldest few of all. */
-	withEmail(email: string, workspaceId?: string): Promise<UserRecord[]> {
-		const where = { email: normalEmail(email), ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) };
-		return this.#store.list('users', { where, order: 'asc', limit: MAX_NAMESAKES });
+	findByEmail(email: string, workspaceId?: string): Promise<UserRecord[]> {
+		const where = { email: normaliseEmail(email), ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) };
+		return this.#store.list('users', { where, order: 'asc', limit: MAX_ACCOUNTS_PER_EMAIL });
 	}
 
 	/** @throws AppError `invalid_request` where the email is taken, `insufficient_scope` */
-	async create(workspaceId: string, given: UserCreate, maker: Maker): Promise<Invited> {
+	async create(workspaceId: string, given: UserCreate, grantor: Grantor): Promise<Invitation> {
 		const token = createToken();
 		const user = newUser(workspaceId, given, token, this.#clock.now());
-		requireGrantable(maker.scopes, scopesOf(user.role));
+		requireGrantable(grantor.scopes, scopesOf(user.role));
 		return decideAndCommit(this.#store, async () => {
-			const { expect, write } = await guarded(this.#store, workspaceId);
-			await this.#requireFree(workspaceId, user.email);
-			const invited = { user, token };
+			const { expect, write } = await workspaceGuardParts(this.#store, workspaceId);
+			await this.#requireUnusedEmail(workspaceId, user.email);
+			const invitation = { user, token };
 			const insert = { op: 'insert', kind: 'users', record: user } as const;
-			return { commit: { expect, write: [insert, ...write], idempotency: maker.receipt?.(invited) }, result: invited };
+			return {
+				commit: { expect, write: [insert, ...write], idempotency: grantor.receipt?.(invitation) },
+				result: invitation,
+			};
 		});
 	}
 
@@ -127,27 +130,31 @@ export class Users {
 		workspaceId: string,
 		id: string,
 		patch: UserPatch,
-		{ scopes, versions, sparing }: UserChange,
+		{ scopes, versions, exceptSessionId }: UserChange,
 	): Promise<UserRecord> {
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
 			requireVersion(user, versions);
 			const { name = user.name, role = user.role } = patch;
-			const email = patch.email === undefined ? user.email : normalEmail(patch.email);
+			const email = patch.email === undefined ? user.email : normaliseEmail(patch.email);
 			// A link was given for the role and sent to the address that there was: to an owner's it must not grow, nor stay
 			// with whom it was sent to by mistake.
-			const link = role === user.role && email === user.email ? {} : NO_LINK;
+			const link = role === user.role && email === user.email ? {} : NO_PASSWORD_LINK;
 			const set = { email, name, role, ...link, updated_at: this.#clock.now() };
 			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }];
 			const commit = { expect: [expectVersion('users', user)], write };
 			if (role !== user.role) {
 				requireGrantable(scopes, scopesOf(role));
-				await this.#requireOwner(user, commit, '/role');
-				write.push({ op: 'end_sessions', user_id: id, ...(sparing === undefined ? {} : { except: sparing }) });
+				await this.#requireAnotherOwner(user, commit, '/role');
+				write.push({
+					op: 'end_sessions',
+					user_id: id,
+					...(exceptSessionId === undefined ? {} : { except: exceptSessionId }),
+				});
 			}
 			if (email !== user.email) {
-				add(commit, await guarded(this.#store, workspaceId));
-				await this.#requireFree(workspaceId, email);
+				addGuard(commit, await workspaceGuardParts(this.#store, workspaceId));
+				await this.#requireUnusedEmail(workspaceId, email);
 			}
 			return { commit, result: { ...user, ...set, version: user.version + 1 } };
 		});
@@ -163,25 +170,25 @@ export class Users {
 				{ op: 'end_sessions', user_id: id },
 			];
 			const commit = { expect: [expectVersion('users', user)], write };
-			await this.#requireOwner(user, commit);
+			await this.#requireAnotherOwner(user, commit);
 			return { commit, result: undefined };
 		});
 	}
 
 	/** Makes a new link for setting a password in the place of the one before. @throws AppError `not_found`, `insufficient_scope` */
-	invite(workspaceId: string, id: string, maker: Maker): Promise<Invited> {
+	invite(workspaceId: string, id: string, grantor: Grantor): Promise<Invitation> {
 		const token = createToken();
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
-			requireGrantable(maker.scopes, scopesOf(user.role));
-			const set = linkFields(token, this.#clock.now());
-			const invited = { user: { ...user, ...set, version: user.version + 1 }, token };
+			requireGrantable(grantor.scopes, scopesOf(user.role));
+			const set = passwordLinkFields(token, this.#clock.now());
+			const invitation = { user: { ...user, ...set, version: user.version + 1 }, token };
 			const commit: Commit = {
 				expect: [expectVersion('users', user)],
 				write: [{ op: 'patch', kind: 'users', id, set }],
-				idempotency: maker.receipt?.(invited),
+				idempotency: grantor.receipt?.(invitation),
 			};
-			return { commit, result: invited };
+			return { commit, result: invitation };
 		});
 	}
 
@@ -191,11 +198,11 @@ export class Users {
 	 */
 	async setPassword(token: string, password: string): Promise<UserRecord> {
 		// Before the costly part, which is for those alone who have a link.
-		await this.#ofLink(token);
+		await this.#userOfLink(token);
 		const password_hash = await this.#passwords.hash(password, 'preferred');
 		return decideAndCommit(this.#store, async () => {
-			const user = await this.#ofLink(token);
-			const set = { password_hash, ...NO_LINK, updated_at: this.#clock.now() };
+			const user = await this.#userOfLink(token);
+			const set = { password_hash, ...NO_PASSWORD_LINK, updated_at: this.#clock.now() };
 			const write: Write[] = [
 				{ op: 'patch', kind: 'users', id: user.id, set },
 				{ op: 'end_sessions', user_id: user.id },
@@ -205,15 +212,15 @@ export class Users {
 		});
 	}
 
-	async #ofLink(token: string): Promise<UserRecord> {
-		const user = isToken(token) ? await this.#store.userByPasswordLink(hashToken(token)) : undefined;
+	async #userOfLink(token: string): Promise<UserRecord> {
+		const user = isTokenShaped(token) ? await this.#store.userByPasswordLink(hashToken(token)) : undefined;
 		if (user && (user.password_link_expires_at ?? 0) > this.#clock.now()) return user;
 		throw new AppError('invalid_request', 'This link is not good any more: it was used, replaced, or is too old.', {
 			details: [{ path: '/token', message: 'is not good any more' }],
 		});
 	}
 
-	async #requireFree(workspaceId: string, email: string): Promise<void> {
+	async #requireUnusedEmail(workspaceId: string, email: string): Promise<void> {
 		const where = { email, workspace_id: workspaceId };
 		const [other] = await this.#store.list('users', { where, order: 'asc', limit: 1 });
 		if (!other) return;
@@ -223,9 +230,9 @@ export class Users {
 	}
 
 	/** Whoever ceases to be an owner leaves another one behind; the commit sees to it that it is still so. */
-	async #requireOwner(user: UserRecord, commit: Parts, path?: string): Promise<void> {
+	async #requireAnotherOwner(user: UserRecord, commit: CommitParts, path?: string): Promise<void> {
 		if (user.role !== 'owner') return;
-		add(commit, await guarded(this.#store, user.workspace_id));
+		addGuard(commit, await workspaceGuardParts(this.#store, user.workspace_id));
 		const where = { workspace_id: user.workspace_id, role: 'owner' } as const;
 		const owners = await this.#store.list('users', { where, order: 'asc', limit: 2 });
 		if (owners.length > 1) return;
@@ -238,15 +245,18 @@ export class Users {
 	}
 }
 
-type Parts = Required<Pick<Commit, 'expect' | 'write'>>;
+type CommitParts = Required<Pick<Commit, 'expect' | 'write'>>;
 
 /** Adds to a commit what is not in it yet. */
-function add(commit: Parts, { expect, write }: Parts): void {
+function addGuard(commit: CommitParts, { expect, write }: CommitParts): void {
 	if (commit.expect.some(({ kind }) => kind === 'workspace_guards')) return;
 	commit.expect.push(...expect);
 	commit.write.push(...write);
 }
 
-function linkFields(token: string, now: number): Pick<UserRecord, 'password_link_hash' | 'password_link_expires_at'> {
-	return { password_link_hash: hashToken(token), password_link_expires_at: now + LINK_MS };
+function passwordLinkFields(
+	token: string,
+	now: number,
+): Pick<UserRecord, 'password_link_hash' | 'password_link_expires_at'> {
+	return { password_link_hash: hashToken(token), password_link_expires_at: now + PASSWORD_LINK_LIFETIME_MS };
 }

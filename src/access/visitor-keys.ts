@@ -4,13 +4,13 @@ import type { SecretBox } from '../base/index.ts';
 import type { DeploymentJwt } from '../contract/index.ts';
 
 /** What the secrets of visitors' tokens are sealed for. */
-export const SEALED_FOR = 'visitor tokens';
+export const SEAL_PURPOSE = 'visitor tokens';
 
 /** Whether the secret of settings can be opened, or they have none. */
-export function opensTokenSecret({ secret }: Pick<DeploymentJwt, 'secret'>, secrets: SecretBox): boolean {
+export function canOpenTokenSecret({ secret }: Pick<DeploymentJwt, 'secret'>, secrets: SecretBox): boolean {
 	if (secret === null) return true;
 	try {
-		secrets.open(secret, SEALED_FOR);
+		secrets.open(secret, SEAL_PURPOSE);
 		return true;
 	} catch {
 		return false;
@@ -18,7 +18,7 @@ export function opensTokenSecret({ secret }: Pick<DeploymentJwt, 'secret'>, secr
 }
 
 /** Whether an RSA key is neither too weak (RFC 7518, 3.3) nor longer than OpenSSL verifies with. */
-export function isRsaLength(bits: number | undefined): boolean {
+export function isAllowedRsaLength(bits: number | undefined): boolean {
 	return bits !== undefined && bits >= RSA_BITS.least && bits <= RSA_BITS.most;
 }
 export const RSA_BITS = { least: 2048, most: 16_384 };
@@ -34,7 +34,7 @@ export class VisitorKeys {
 	}
 
 	/** The key of settings that have a secret or a public key. */
-	of(settings: DeploymentJwt): Promise<CryptoKey> {
+	keyFor(settings: DeploymentJwt): Promise<CryptoKey> {
 		let key = this.#imported.get(settings);
 		if (!key) {
 			key = this.#import(settings);
@@ -46,7 +46,7 @@ export class VisitorKeys {
 	async #import({ algorithm, secret, public_key }: DeploymentJwt): Promise<CryptoKey> {
 		if (algorithm !== 'HS256' && public_key !== null) return importSPKI(public_key.trim(), algorithm);
 		if (algorithm !== 'HS256' || secret === null) throw new Error(`There is no key for ${algorithm} in the settings.`);
-		const bytes = Buffer.from(this.#secrets.open(secret, SEALED_FOR));
+		const bytes = Buffer.from(this.#secrets.open(secret, SEAL_PURPOSE));
 		return webcrypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 	}
 }

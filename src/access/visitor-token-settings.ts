@@ -2,9 +2,9 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { AppError, type ErrorDetail, type SecretBox } from '../base/index.ts';
 import { type DeploymentJwt, type DeploymentJwtPatch, HIDDEN_SECRET } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
-import { isRsaLength, RSA_BITS, SEALED_FOR } from './visitor-keys.ts';
+import { isAllowedRsaLength, RSA_BITS, SEAL_PURPOSE } from './visitor-keys.ts';
 
-export interface TokenSettingsOptions {
+export interface VisitorTokenSettingsOptions {
 	secrets: SecretBox;
 	network: Pick<Network, 'checkUrl'>;
 }
@@ -13,14 +13,14 @@ export interface TokenSettingsOptions {
 const SECRET_BYTES = 32;
 const PEM = /^-----BEGIN PUBLIC KEY-----\s[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----$/;
 
-const NOTHING = { secret: null, public_key: null, jwks_url: null, audience: null, issuer: null };
+const NO_SETTINGS = { secret: null, public_key: null, jwks_url: null, audience: null, issuer: null };
 
 /** How a deployment verifies its visitors' tokens: judged, and its secret sealed, before it is stored. */
-export class TokenSettings {
+export class VisitorTokenSettings {
 	readonly #secrets: SecretBox;
 	readonly #network: Pick<Network, 'checkUrl'>;
 
-	constructor({ secrets, network }: TokenSettingsOptions) {
+	constructor({ secrets, network }: VisitorTokenSettingsOptions) {
 		this.#secrets = secrets;
 		this.#network = network;
 	}
@@ -34,15 +34,15 @@ export class TokenSettings {
 	merge(stored: DeploymentJwt | null, patch: DeploymentJwtPatch | null): DeploymentJwt | null {
 		if (patch === null) return null;
 		const { secret, ...rest } = patch;
-		const { algorithm, ...merged } = { ...NOTHING, ...stored, ...given(rest) };
-		if (algorithm === undefined) throw refused([{ path: '/jwt/algorithm', message: 'is required' }]);
+		const { algorithm, ...merged } = { ...NO_SETTINGS, ...stored, ...definedMembers(rest) };
+		if (algorithm === undefined) throw invalidSettingsError([{ path: '/jwt/algorithm', message: 'is required' }]);
 		const settings: DeploymentJwt = { algorithm, ...merged };
 		const isNew = secret !== undefined && secret !== HIDDEN_SECRET;
 		if (isNew) settings.secret = secret;
-		const complaints = algorithm === 'HS256' ? symmetric(settings, isNew) : asymmetric(settings);
-		if (complaints.length > 0) throw refused(complaints);
+		const details = algorithm === 'HS256' ? symmetricKeyErrors(settings, isNew) : asymmetricKeyErrors(settings);
+		if (details.length > 0) throw invalidSettingsError(details);
 		if (settings.jwks_url !== null) this.#checkUrl(settings.jwks_url);
-		if (isNew && secret !== null) settings.secret = this.#secrets.seal(secret, SEALED_FOR);
+		if (isNew && secret !== null) settings.secret = this.#secrets.seal(secret, SEAL_PURPOSE);
 		return settings;
 	}
 
@@ -58,37 +58,37 @@ export class TokenSettings {
 }
 
 /** @param isNew whether the secret is in the clear; one that is sealed was judged when it came */
-function symmetric({ secret, public_key, jwks_url }: DeploymentJwt, isNew: boolean): ErrorDetail[] {
-	const complaints: ErrorDetail[] = [];
+function symmetricKeyErrors({ secret, public_key, jwks_url }: DeploymentJwt, isNew: boolean): ErrorDetail[] {
+	const details: ErrorDetail[] = [];
 	const only = 'must be null: with HS256 the key is secret';
-	if (public_key !== null) complaints.push({ path: '/jwt/public_key', message: only });
-	if (jwks_url !== null) complaints.push({ path: '/jwt/jwks_url', message: only });
-	if (secret === null) complaints.push({ path: '/jwt/secret', message: 'is required with HS256' });
+	if (public_key !== null) details.push({ path: '/jwt/public_key', message: only });
+	if (jwks_url !== null) details.push({ path: '/jwt/jwks_url', message: only });
+	if (secret === null) details.push({ path: '/jwt/secret', message: 'is required with HS256' });
 	else if (isNew && Buffer.byteLength(secret) < SECRET_BYTES) {
-		complaints.push({ path: '/jwt/secret', message: `must be at least ${SECRET_BYTES} bytes long` });
+		details.push({ path: '/jwt/secret', message: `must be at least ${SECRET_BYTES} bytes long` });
 	}
-	return complaints;
+	return details;
 }
 
-function asymmetric({ algorithm, secret, public_key, jwks_url }: DeploymentJwt): ErrorDetail[] {
-	const complaints: ErrorDetail[] = [];
+function asymmetricKeyErrors({ algorithm, secret, public_key, jwks_url }: DeploymentJwt): ErrorDetail[] {
+	const details: ErrorDetail[] = [];
 	if (secret !== null) {
 		const message = `must be null: with ${algorithm} the key is public_key or at jwks_url`;
-		complaints.push({ path: '/jwt/secret', message });
+		details.push({ path: '/jwt/secret', message });
 	}
 	if (public_key === null && jwks_url === null) {
-		complaints.push({ path: '/jwt/public_key', message: `or jwks_url is required with ${algorithm}` });
+		details.push({ path: '/jwt/public_key', message: `or jwks_url is required with ${algorithm}` });
 	}
 	if (public_key !== null && jwks_url !== null) {
-		complaints.push({ path: '/jwt/jwks_url', message: 'must be null where public_key is given' });
+		details.push({ path: '/jwt/jwks_url', message: 'must be null where public_key is given' });
 	}
-	const message = public_key === null ? null : complaintAbout(public_key, algorithm);
-	if (message !== null) complaints.push({ path: '/jwt/public_key', message });
-	return complaints;
+	const message = public_key === null ? null : publicKeyProblem(public_key, algorithm);
+	if (message !== null) details.push({ path: '/jwt/public_key', message });
+	return details;
 }
 
 /** What is wrong with a public key, or null. */
-function complaintAbout(pem: string, algorithm: DeploymentJwt['algorithm']): string | null {
+function publicKeyProblem(pem: string, algorithm: DeploymentJwt['algorithm']): string | null {
 	// A private key holds its public key, and would be read as well: it does not belong here.
 	if (!PEM.test(pem.trim())) return 'must be one public key as PEM (-----BEGIN PUBLIC KEY-----)';
 	let key: KeyObject;
@@ -101,17 +101,17 @@ function complaintAbout(pem: string, algorithm: DeploymentJwt['algorithm']): str
 	if (algorithm === 'ES256') {
 		return key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1' ? null : 'must be a P-256 key for ES256';
 	}
-	return key.asymmetricKeyType === 'rsa' && isRsaLength(modulusLength)
+	return key.asymmetricKeyType === 'rsa' && isAllowedRsaLength(modulusLength)
 		? null
 		: `must be an RSA key of ${RSA_BITS.least} to ${RSA_BITS.most} bits for RS256`;
 }
 
 /** The members of a patch that say something. */
-function given<P extends object>(patch: P): Partial<P> {
+function definedMembers<P extends object>(patch: P): Partial<P> {
 	return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<P>;
 }
 
-function refused(details: ErrorDetail[]): AppError {
+function invalidSettingsError(details: ErrorDetail[]): AppError {
 	const [first] = details;
 	return new AppError('invalid_request', first && `${first.path} ${first.message}.`, { details });
 }

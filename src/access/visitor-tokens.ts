@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { AppError, type Clock, type Log, LruCache, type SecretBox } from '../base/index.ts';
 import { asSingleLine, type DeploymentJwt, type EndUser } from '../contract/index.ts';
-import { KeySet } from './key-set.ts';
+import { RemoteKeySet } from './key-set.ts';
 import type { KeySetSource } from './key-set-download.ts';
 import { VisitorKeys } from './visitor-keys.ts';
 
@@ -11,7 +11,7 @@ export interface VisitorTokensOptions {
 	clock: Clock;
 	log: Log;
 	/** Milliseconds that fetching a key set may take. */
-	fetchMs?: number;
+	fetchTimeoutMs?: number;
 }
 
 /** What a good token says. */
@@ -19,7 +19,7 @@ export interface VerifiedToken {
 	/** Whom it speaks of. */
 	end_user: EndUser;
 	/** When it is over (milliseconds since the epoch), the tolerance for clocks included. */
-	until: number;
+	expiresAt: number;
 }
 
 const MAX_TOKEN_BYTES = 8 * 1024;
@@ -33,7 +33,7 @@ const MAX_KEY_SETS = 500;
 export class VisitorTokens {
 	readonly #options: VisitorTokensOptions;
 	readonly #keys: VisitorKeys;
-	readonly #keySets = new LruCache<string, KeySet>(MAX_KEY_SETS);
+	readonly #keySets = new LruCache<string, RemoteKeySet>(MAX_KEY_SETS);
 
 	constructor(options: VisitorTokensOptions) {
 		this.#options = options;
@@ -48,7 +48,7 @@ export class VisitorTokens {
 		const token = tokenOf(authorization);
 		// Required once without being set up: nobody can be let in.
 		if (settings === null || isKeyless(settings)) {
-			throw invalid('The deployment has no key to verify a JWT with.');
+			throw invalidTokenError('The deployment has no key to verify a JWT with.');
 		}
 		const { algorithm, audience, issuer, jwks_url } = settings;
 		const rules = {
@@ -59,24 +59,24 @@ export class VisitorTokens {
 			...(audience === null ? {} : { audience }),
 			...(issuer === null ? {} : { issuer }),
 		};
-		const key = jwks_url === null ? await this.#keys.of(settings) : this.#keySet(jwks_url).find;
+		const key = jwks_url === null ? await this.#keys.keyFor(settings) : this.#keySet(jwks_url).find;
 		try {
 			const { payload } = await (typeof key === 'function'
 				? jwtVerify(token, key, rules)
 				: jwtVerify(token, key, rules));
-			return { end_user: endUserOf(payload), until: endOf(payload) };
+			return { end_user: endUserOf(payload), expiresAt: tokenExpiryOf(payload) };
 		} catch (error) {
 			if (!(error instanceof errors.JOSEError)) throw error;
 			// Without its cause, which holds what the token says of a person.
-			throw invalid(sentenceFor(error, algorithm));
+			throw invalidTokenError(messageFor(error, algorithm));
 		}
 	}
 
-	#keySet(url: string): KeySet {
+	#keySet(url: string): RemoteKeySet {
 		let set = this.#keySets.get(url);
 		if (!set) {
-			const { network: source, clock, log, fetchMs } = this.#options;
-			set = new KeySet(url, { source, clock, log, ...(fetchMs === undefined ? {} : { fetchMs }) });
+			const { network: source, clock, log, fetchTimeoutMs } = this.#options;
+			set = new RemoteKeySet(url, { source, clock, log, ...(fetchTimeoutMs === undefined ? {} : { fetchTimeoutMs }) });
 			this.#keySets.set(url, set);
 		}
 		return set;
@@ -90,13 +90,13 @@ function isKeyless({ secret, public_key, jwks_url }: DeploymentJwt): boolean {
 
 function tokenOf(authorization: string | undefined): string {
 	if (authorization === undefined) {
-		throw invalid('This deployment asks who the visitor is: send "Authorization: Bearer <JWT>".');
+		throw invalidTokenError('This deployment asks who the visitor is: send "Authorization: Bearer <JWT>".');
 	}
 	if (authorization.length > MAX_TOKEN_BYTES + 'Bearer '.length) {
-		throw invalid(`The JWT is longer than ${MAX_TOKEN_BYTES} bytes.`);
+		throw invalidTokenError(`The JWT is longer than ${MAX_TOKEN_BYTES} bytes.`);
 	}
 	const token = /^bearer +([\w.-]+) *$/i.exec(authorization)?.[1];
-	if (token === undefined) throw invalid('The Authorization header does not hold a JWT: "Bearer <JWT>".');
+	if (token === undefined) throw invalidTokenError('The Authorization header does not hold a JWT: "Bearer <JWT>".');
 	return token;
 }
 
@@ -105,12 +105,13 @@ function tokenOf(authorization: string | undefined): string {
  * are. `sub` stays as it is: two people must not become one.
  */
 function endUserOf({ sub, name, email }: JWTPayload): EndUser {
-	if (!isText(sub)) throw invalid(`The claim sub of the JWT must be text of 1 to ${MAX_CLAIM_LENGTH} characters.`);
+	if (!isText(sub))
+		throw invalidTokenError(`The claim sub of the JWT must be text of 1 to ${MAX_CLAIM_LENGTH} characters.`);
 	return { id: sub, name: isText(name) ? asSingleLine(name) : null, email: isText(email) ? asSingleLine(email) : null };
 }
 
 /** The first whole second at which a token has expired (RFC 7519, 4.1.4), as the verifier counts. */
-function endOf({ exp }: JWTPayload): number {
+function tokenExpiryOf({ exp }: JWTPayload): number {
 	return Math.ceil((exp as number) + TOLERANCE_SECONDS) * 1000;
 }
 
@@ -121,9 +122,9 @@ function isText(value: unknown): value is string {
 }
 
 /** What is wrong with a token, without a word of it. */
-function sentenceFor(error: errors.JOSEError, algorithm: string): string {
+function messageFor(error: errors.JOSEError, algorithm: string): string {
 	if (error instanceof errors.JWTExpired) return 'The JWT has expired.';
-	if (error instanceof errors.JWTClaimValidationFailed) return sentenceForClaim(error);
+	if (error instanceof errors.JWTClaimValidationFailed) return messageForClaim(error);
 	if (error instanceof errors.JOSEAlgNotAllowed) return `The JWT is not signed with ${algorithm}.`;
 	if (error instanceof errors.JOSENotSupported)
 		return 'The JWT asks for an extension (crit) that is not understood here.';
@@ -134,7 +135,7 @@ function sentenceFor(error: errors.JOSEError, algorithm: string): string {
 	return 'This is not a well-formed, signed JWT.';
 }
 
-function sentenceForClaim({ claim, reason }: errors.JWTClaimValidationFailed): string {
+function messageForClaim({ claim, reason }: errors.JWTClaimValidationFailed): string {
 	if (reason === 'missing') return `The JWT lacks the claim ${claim}.`;
 	if (reason === 'invalid') return `The claim ${claim} of the JWT is not of the right type.`;
 	if (claim === 'nbf') return 'The JWT is not valid yet (nbf).';
@@ -143,6 +144,6 @@ function sentenceForClaim({ claim, reason }: errors.JWTClaimValidationFailed): s
 	return `The claim ${claim} of the JWT is not what it must be.`;
 }
 
-function invalid(message: string): AppError {
+function invalidTokenError(message: string): AppError {
 	return new AppError('invalid_jwt', message);
 }

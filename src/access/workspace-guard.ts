@@ -4,7 +4,7 @@ import { type Commit, expectVersion, type Store } from '../store/index.ts';
  * What a commit holds whose decision rests on a count or on uniqueness within a workspace: of two such decisions at once one
  * is made anew. Read it before what the decision rests on.
  */
-export async function guarded(
+export async function workspaceGuardParts(
 	store: Pick<Store, 'get'>,
 	workspaceId: string,
 ): Promise<Required<Pick<Commit, 'expect' | 'write'>>> {

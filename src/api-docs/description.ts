@@ -37,16 +37,16 @@ export interface Parameter {
 	schema: Schema;
 }
 
-export interface Media {
+export interface MediaType {
 	schema: Schema;
 	example?: unknown;
 	examples?: Record<string, { summary?: string; value: unknown } | Reference>;
 }
 
-export interface Answer {
+export interface ResponseObject {
 	description: string;
 	headers?: Record<string, { description?: string } | Reference>;
-	content?: Record<string, Media>;
+	content?: Record<string, MediaType>;
 }
 
 export interface Operation {
@@ -56,12 +56,12 @@ export interface Operation {
 	tags: string[];
 	security: Array<Record<string, unknown>>;
 	parameters: Array<Parameter | Reference>;
-	requestBody?: { description?: string; content: Record<string, Media> };
-	responses: Record<string, Answer | Reference>;
+	requestBody?: { description?: string; content: Record<string, MediaType> };
+	responses: Record<string, ResponseObject | Reference>;
 }
 
 /** An operation with its place. */
-export interface PlacedOperation extends Operation {
+export interface OperationAtPath extends Operation {
 	method: string;
 	path: string;
 }
@@ -92,7 +92,7 @@ export class Description {
 	}
 
 	/** The operations of each tag, in the order of the document. */
-	groups(): Array<{ name: string; description: string; operations: PlacedOperation[] }> {
+	groups(): Array<{ name: string; description: string; operations: OperationAtPath[] }> {
 		const all = Object.entries(this.document.paths).flatMap(([path, methods]) =>
 			Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
 		);
@@ -100,7 +100,7 @@ export class Description {
 	}
 
 	/** The examples of a body or an answer, by what each is. */
-	examples({ example, examples = {} }: Media): Array<[title: string, value: unknown]> {
+	examples({ example, examples = {} }: MediaType): Array<[title: string, value: unknown]> {
 		if (example !== undefined) return [['Example', example]];
 		return Object.entries(examples).map(([name, given]) => {
 			const { summary, value } = this.resolve<{ summary?: string; value: unknown }>(given);
@@ -110,6 +110,6 @@ export class Description {
 }
 
 /** The name of a referenced schema; undefined for an inline schema. */
-export function nameOf({ $ref }: Schema): string | undefined {
+export function schemaNameOf({ $ref }: Schema): string | undefined {
 	return $ref?.split('/').at(-1);
 }

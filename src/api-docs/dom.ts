@@ -6,12 +6,12 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 	attributes: Record<string, string | boolean | undefined> = {},
 	...children: Child[]
 ): HTMLElementTagNameMap[K] {
-	const made = document.createElement(name);
+	const created = document.createElement(name);
 	for (const [attribute, value] of Object.entries(attributes)) {
-		if (value !== false && value !== undefined) made.setAttribute(attribute, value === true ? '' : value);
+		if (value !== false && value !== undefined) created.setAttribute(attribute, value === true ? '' : value);
 	}
-	made.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
-	return made;
+	created.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+	return created;
 }
 
 /** A disclosure whose content is made when it is first opened. */
@@ -20,10 +20,10 @@ export function disclosure(
 	summary: Child[],
 	content: () => Child[],
 ): HTMLDetailsElement {
-	const made = element('details', attributes, element('summary', {}, ...summary));
-	made.addEventListener('toggle', () => fill(made), { once: true });
-	contents.set(made, content);
-	return made;
+	const details = element('details', attributes, element('summary', {}, ...summary));
+	details.addEventListener('toggle', () => fill(details), { once: true });
+	contents.set(details, content);
+	return details;
 }
 
 const contents = new WeakMap<HTMLDetailsElement, () => Child[]>();

@@ -3,18 +3,18 @@ import { element, fill } from './dom.ts';
 import { markdown } from './markdown.ts';
 import { eventView, operationView } from './operation-view.ts';
 
-const WIDE = matchMedia('(min-width: 960px)');
+const WIDE_SCREEN = matchMedia('(min-width: 960px)');
 
 /** What the search looks through, and what it hides. */
 interface Entry {
 	text: string;
-	shown: HTMLElement[];
+	elements: HTMLElement[];
 	section: HTMLElement;
 }
 
 const byId = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 
-async function begin(): Promise<void> {
+async function renderPage(): Promise<void> {
 	const response = await fetch('openapi.json');
 	if (!response.ok) throw new Error(`status ${response.status}`);
 	const description = new Description((await response.json()) as OpenApi);
@@ -64,7 +64,7 @@ function section(
 	entries: Entry[],
 ): HTMLElement {
 	const id = `group-${name.toLowerCase().replaceAll(/\W+/g, '-')}`;
-	const made = element(
+	const sectionElement = element(
 		'section',
 		{ 'aria-labelledby': id },
 		element('h2', { id }, name),
@@ -75,13 +75,13 @@ function section(
 		const item = element('li', {}, element('a', { href: `#${part.view.id}` }, part.name));
 		entries.push({
 			text: `${name} ${part.text} ${part.view.id}`.toLowerCase(),
-			shown: [part.view, item],
-			section: made,
+			elements: [part.view, item],
+			section: sectionElement,
 		});
 		return item;
 	});
 	byId('list').append(element('p', {}, element('a', { href: `#${id}` }, name)), element('ul', {}, ...items));
-	return made;
+	return sectionElement;
 }
 
 /** Shows the operations that have every word of the search. */
@@ -90,8 +90,8 @@ function enableSearch(entries: Entry[], others: HTMLElement[]): void {
 	search.addEventListener('input', () => {
 		const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
 		const found = entries.filter(({ text }) => words.every((word) => text.includes(word)));
-		for (const { shown, section } of entries) for (const part of [...shown, section]) part.hidden = true;
-		for (const { shown, section } of found) for (const part of [...shown, section]) part.hidden = false;
+		for (const { elements, section } of entries) for (const part of [...elements, section]) part.hidden = true;
+		for (const { elements, section } of found) for (const part of [...elements, section]) part.hidden = false;
 		for (const other of [...others, byId('introduction')]) other.hidden = words.length > 0;
 		for (const list of byId('list').querySelectorAll('ul')) {
 			const isEmpty = ![...list.children].some((item) => !(item as HTMLElement).hidden);
@@ -110,7 +110,7 @@ function enableSearch(entries: Entry[], others: HTMLElement[]): void {
 
 /** An address with an operation's name opens it; an operation that is opened is in the address. */
 function enableAnchors(): void {
-	const open = () => {
+	const openTarget = () => {
 		const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
 		if (!(target instanceof HTMLDetailsElement)) return void target?.scrollIntoView();
 		fill(target);
@@ -118,32 +118,32 @@ function enableAnchors(): void {
 		target.scrollIntoView();
 		target.querySelector('summary')?.focus({ preventScroll: true });
 	};
-	addEventListener('hashchange', open);
+	addEventListener('hashchange', openTarget);
 	byId('list').addEventListener('click', (event) => {
 		const link = (event.target as Element).closest('a');
 		if (!link) return;
-		if (!WIDE.matches) byId<HTMLDetailsElement>('menu').open = false;
+		if (!WIDE_SCREEN.matches) byId<HTMLDetailsElement>('menu').open = false;
 		// The address stays as it is, so that it tells of no change.
-		if (link.hash === location.hash) open();
+		if (link.hash === location.hash) openTarget();
 	});
 	for (const operation of document.querySelectorAll<HTMLDetailsElement>('.operation')) {
 		operation.addEventListener('toggle', () => {
 			if (operation.open) history.replaceState(null, '', `#${operation.id}`);
 		});
 	}
-	open();
+	openTarget();
 }
 
 function partition<T>(items: T[], test: (item: T) => boolean): [yes: T[], no: T[]] {
 	return [items.filter(test), items.filter((item) => !test(item))];
 }
 
-const fitMenu = () => {
-	byId<HTMLDetailsElement>('menu').open = WIDE.matches;
+const openMenuWhereWide = () => {
+	byId<HTMLDetailsElement>('menu').open = WIDE_SCREEN.matches;
 };
-WIDE.addEventListener('change', fitMenu);
-fitMenu();
-begin().catch((error: Error) => {
+WIDE_SCREEN.addEventListener('change', openMenuWhereWide);
+openMenuWhereWide();
+renderPage().catch((error: Error) => {
 	byId('loading').textContent =
 		`The description of the API cannot be loaded (${error.message}). Reload the page to try again.`;
 });

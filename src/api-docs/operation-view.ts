@@ -1,4 +1,4 @@
-import type { Answer, Description, Media, Operation, Parameter, PlacedOperation } from './description.ts';
+import type { Description, MediaType, Operation, OperationAtPath, Parameter, ResponseObject } from './description.ts';
 import { codeBlock, disclosure, element } from './dom.ts';
 import { inline, markdown } from './markdown.ts';
 import { type Credential, requestForm } from './request-form.ts';
@@ -7,7 +7,7 @@ import { memberView, schemaView } from './schema-view.ts';
 /** An operation: a line that opens to all that is known of it, with a form to try it. */
 export function operationView(
 	description: Description,
-	operation: PlacedOperation,
+	operation: OperationAtPath,
 	credential: Credential,
 ): HTMLDetailsElement {
 	const { operationId, method, path, summary } = operation;
@@ -21,7 +21,7 @@ export function operationView(
 		element('span', { class: 'summary' }, summary),
 	);
 	return disclosure({ id: operationId, class: 'operation' }, [head], () => [
-		...about(description, operation),
+		...operationDetails(description, operation),
 		element('h4', {}, 'Try it'),
 		requestForm(description, operation, credential),
 	]);
@@ -36,10 +36,12 @@ export function eventView(description: Description, type: string, operation: Ope
 		' ',
 		element('span', { class: 'summary' }, operation.summary),
 	);
-	return disclosure({ id: operation.operationId, class: 'operation' }, [head], () => about(description, operation));
+	return disclosure({ id: operation.operationId, class: 'operation' }, [head], () =>
+		operationDetails(description, operation),
+	);
 }
 
-function about(description: Description, operation: Operation): HTMLElement[] {
+function operationDetails(description: Description, operation: Operation): HTMLElement[] {
 	const parameters = operation.parameters.map((each) => description.resolve<Parameter>(each));
 	const bodies = Object.entries(operation.requestBody?.content ?? {});
 	return [
@@ -53,8 +55,8 @@ function about(description: Description, operation: Operation): HTMLElement[] {
 			...examplesView(description, media),
 		]),
 		element('h4', {}, 'Answers'),
-		...Object.entries(operation.responses).map(([status, answer]) =>
-			answerView(description, status, description.resolve<Answer>(answer)),
+		...Object.entries(operation.responses).map(([status, response]) =>
+			responseView(description, status, description.resolve<ResponseObject>(response)),
 		),
 	];
 }
@@ -71,21 +73,21 @@ function credentialsOf({ security }: Operation): string {
 }
 
 function parametersView(description: Description, parameters: Parameter[]): HTMLElement {
-	const members = parameters.flatMap(({ name, schema, required, in: place, description: text }) =>
-		memberView(description, name, { ...schema, ...(text ? { description: text } : {}) }, required, place),
+	const members = parameters.flatMap(({ name, schema, required, in: location, description: text }) =>
+		memberView(description, name, { ...schema, ...(text ? { description: text } : {}) }, required, location),
 	);
 	return element('dl', { class: 'members' }, ...members);
 }
 
-function answerView(
+function responseView(
 	description: Description,
 	status: string,
-	{ description: text, headers, content }: Answer,
+	{ description: text, headers, content }: ResponseObject,
 ): HTMLElement {
-	const [first = '', ...rest] = text.split('\n\n');
+	const [first = '', ...remaining] = text.split('\n\n');
 	const isError = Number(status) >= 400;
-	return disclosure({}, [element('strong', {}, status), ' ', ...inline(first), rest.length > 0 && ' …'], () => [
-		...markdown(rest.join('\n\n')),
+	return disclosure({}, [element('strong', {}, status), ' ', ...inline(first), remaining.length > 0 && ' …'], () => [
+		...markdown(remaining.join('\n\n')),
 		...(headers ? [element('p', { class: 'soft' }, `Headers: ${Object.keys(headers).join(', ')}`)] : []),
 		...Object.entries(content ?? {}).flatMap(([type, media]) => [
 			element('p', { class: 'soft' }, type),
@@ -96,7 +98,7 @@ function answerView(
 	]);
 }
 
-function examplesView(description: Description, media: Media): HTMLElement[] {
+function examplesView(description: Description, media: MediaType): HTMLElement[] {
 	return description
 		.examples(media)
 		.map(([title, value]) =>

@@ -1,13 +1,13 @@
-import type { Description, Media, Parameter, PlacedOperation, Schema } from './description.ts';
+import type { Description, MediaType, OperationAtPath, Parameter, Schema } from './description.ts';
 import { codeBlock, element } from './dom.ts';
 
 /** What identifies the reader, as it is when a request is sent. It is kept in the page's memory only. */
 export type Credential = () => string;
 
 /** Characters of an answer that are shown. */
-const SHOWN = 200_000;
+const MAX_SHOWN_CHARS = 200_000;
 /** What only browsers set. */
-const SET_BY_BROWSERS = ['Origin'];
+const BROWSER_HEADERS = ['Origin'];
 
 interface Request {
 	url: string;
@@ -15,21 +15,21 @@ interface Request {
 	body: string | FormData | undefined;
 }
 
-let fields = 0;
+let fieldCount = 0;
 
 /** A form that sends the operation's request, with the same request for the command line. */
-export function requestForm(description: Description, operation: PlacedOperation, credential: Credential): HTMLElement {
+export function requestForm(description: Description, operation: OperationAtPath, credential: Credential): HTMLElement {
 	const parameters = operation.parameters.map((each) => description.resolve<Parameter>(each));
 	const inputs = parameters
-		.filter(({ name }) => !SET_BY_BROWSERS.includes(name))
+		.filter(({ name }) => !BROWSER_HEADERS.includes(name))
 		.map((parameter) => ({ parameter, input: inputOf(parameter.schema, parameter.required) }));
 	const token = operation.security.some((schemes) => 'visitorToken' in schemes) ? inputOf({}, false) : undefined;
 	const body = bodyOf(description, Object.entries(operation.requestBody?.content ?? {}));
 
 	const read = (): Request => {
-		const valuesIn = (place: string) =>
+		const valuesIn = (location: string) =>
 			inputs
-				.filter(({ parameter, input }) => parameter.in === place && input.value !== '')
+				.filter(({ parameter, input }) => parameter.in === location && input.value !== '')
 				.map(({ parameter, input }) => [parameter.name, input.value] as [string, string]);
 		const path = valuesIn('path').reduce(
 			(filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(value)),
@@ -55,18 +55,18 @@ export function requestForm(description: Description, operation: PlacedOperation
 	const send = element('button', { type: 'submit' }, 'Send');
 	const stop = element('button', { type: 'button', class: 'plain', hidden: true }, 'Stop');
 	const status = element('p', { role: 'status' });
-	const answer = element('div', {});
+	const responseElement = element('div', {});
 	const form = element(
 		'form',
 		{ novalidate: true },
-		...inputs.map(({ parameter, input }) => labelled(parameter.name, input, parameter.required)),
-		token && labelled('Visitor’s token', token, false),
+		...inputs.map(({ parameter, input }) => labelledField(parameter.name, input, parameter.required)),
+		token && labelledField('Visitor’s token', token, false),
 		...body.elements,
 		element('p', { class: 'soft' }, 'On the command line:'),
 		curl,
 		element('p', { class: 'buttons' }, send, stop),
 		status,
-		answer,
+		responseElement,
 	);
 	const showCurl = () => {
 		(curl.firstChild as HTMLElement).textContent = curlOf(operation.method, read());
@@ -75,21 +75,21 @@ export function requestForm(description: Description, operation: PlacedOperation
 	form.addEventListener('submit', async (event) => {
 		event.preventDefault();
 		const missing = inputs.find(({ parameter, input }) => parameter.required && input.value === '');
-		answer.replaceChildren();
+		responseElement.replaceChildren();
 		if (missing) {
 			status.textContent = `Fill in ${missing.parameter.name}.`;
 			missing.input.focus();
 			return;
 		}
-		const ending = new AbortController();
-		stop.onclick = () => ending.abort();
+		const abortController = new AbortController();
+		stop.onclick = () => abortController.abort();
 		send.disabled = true;
 		stop.hidden = false;
 		status.textContent = 'Sent. Waiting for the answer.';
 		try {
-			await exchange(operation.method, read(), ending.signal, status, answer);
+			await sendAndShow(operation.method, read(), abortController.signal, status, responseElement);
 		} catch (error) {
-			status.textContent = ending.signal.aborted
+			status.textContent = abortController.signal.aborted
 				? 'Stopped.'
 				: `The server cannot be reached: ${(error as Error).message}`;
 		}
@@ -101,26 +101,26 @@ export function requestForm(description: Description, operation: PlacedOperation
 }
 
 /** Sends a request and shows its answer as it arrives. */
-async function exchange(
+async function sendAndShow(
 	method: string,
 	request: Request,
 	signal: AbortSignal,
 	status: HTMLElement,
-	answer: HTMLElement,
+	responseElement: HTMLElement,
 ) {
 	const started = performance.now();
 	const { url, headers, body } = request;
 	const response = await fetch(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
-	const took = () => `${response.status} ${response.statusText}, ${Math.round(performance.now() - started)} ms`;
-	status.textContent = took();
-	const shown = codeBlock('');
-	const text = shown.firstChild as HTMLElement;
+	const statusLine = () => `${response.status} ${response.statusText}, ${Math.round(performance.now() - started)} ms`;
+	status.textContent = statusLine();
+	const bodyBlock = codeBlock('');
+	const text = bodyBlock.firstChild as HTMLElement;
 	const names = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-	answer.append(
+	responseElement.append(
 		element('p', { class: 'soft' }, 'Headers'),
 		codeBlock(names.join('\n')),
 		element('p', { class: 'soft' }, 'Body'),
-		shown,
+		bodyBlock,
 	);
 	let received = '';
 	const decoder = new TextDecoder();
@@ -129,11 +129,11 @@ async function exchange(
 		const part = await reader?.read();
 		if (!part || part.done) break;
 		received += decoder.decode(part.value, { stream: true });
-		text.textContent = received.slice(0, SHOWN);
-		if (received.length > SHOWN) throw new Error('the answer is longer than this page shows.');
+		text.textContent = received.slice(0, MAX_SHOWN_CHARS);
+		if (received.length > MAX_SHOWN_CHARS) throw new Error('the answer is longer than this page shows.');
 	}
-	text.textContent = pretty(received);
-	status.textContent = took();
+	text.textContent = prettyPrint(received);
+	status.textContent = statusLine();
 }
 
 interface BodyFields {
@@ -142,7 +142,7 @@ interface BodyFields {
 }
 
 /** The fields of a body: JSON as text; where files go, a choice of both. */
-function bodyOf(description: Description, contents: Array<[type: string, media: Media]>): BodyFields {
+function bodyOf(description: Description, contents: Array<[type: string, media: MediaType]>): BodyFields {
 	const forms = contents.map(([type, media]) =>
 		type === 'application/json' ? jsonFields(description, media) : multipartFields(description, media),
 	);
@@ -158,26 +158,32 @@ function bodyOf(description: Description, contents: Array<[type: string, media: 
 	kind.addEventListener('change', () => {
 		for (const [index, group] of groups.entries()) group.hidden = index !== Number(kind.value);
 	});
-	return { elements: [labelled('Body as', kind, false), ...groups], read: () => forms[Number(kind.value)]?.read() };
+	return {
+		elements: [labelledField('Body as', kind, false), ...groups],
+		read: () => forms[Number(kind.value)]?.read(),
+	};
 }
 
-function jsonFields(description: Description, media: Media): BodyFields {
+function jsonFields(description: Description, media: MediaType): BodyFields {
 	const examples = description.examples(media);
 	const text = element('textarea', { rows: '8', spellcheck: 'false' });
-	text.value = pretty(JSON.stringify(examples[0]?.[1] ?? {}));
+	text.value = prettyPrint(JSON.stringify(examples[0]?.[1] ?? {}));
 	const choice = element(
 		'select',
 		{},
 		...examples.map(([title], index) => element('option', { value: String(index) }, title)),
 	);
 	choice.addEventListener('change', () => {
-		text.value = pretty(JSON.stringify(examples[Number(choice.value)]?.[1]));
+		text.value = prettyPrint(JSON.stringify(examples[Number(choice.value)]?.[1]));
 	});
-	const elements = [...(examples.length > 1 ? [labelled('Example', choice, false)] : []), labelled('Body', text, true)];
+	const elements = [
+		...(examples.length > 1 ? [labelledField('Example', choice, false)] : []),
+		labelledField('Body', text, true),
+	];
 	return { elements, read: () => (text.value.trim() === '' ? undefined : text.value) };
 }
 
-function multipartFields(description: Description, media: Media): BodyFields {
+function multipartFields(description: Description, media: MediaType): BodyFields {
 	const { properties = {}, required = [] } = description.resolve<Schema>(media.schema as Schema & { $ref: string });
 	const inputs = Object.entries(properties).map(([name, schema]) => ({
 		name,
@@ -192,7 +198,7 @@ function multipartFields(description: Description, media: Media): BodyFields {
 		}
 		return form;
 	};
-	return { elements: inputs.map(({ name, input }) => labelled(name, input, required.includes(name))), read };
+	return { elements: inputs.map(({ name, input }) => labelledField(name, input, required.includes(name))), read };
 }
 
 function inputOf(schema: Schema, required: boolean): HTMLInputElement | HTMLSelectElement {
@@ -206,9 +212,9 @@ function inputOf(schema: Schema, required: boolean): HTMLInputElement | HTMLSele
 	return element('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', placeholder });
 }
 
-function labelled(name: string, input: HTMLElement, required: boolean): HTMLElement {
-	fields += 1;
-	input.id = `field-${fields}`;
+function labelledField(name: string, input: HTMLElement, required: boolean): HTMLElement {
+	fieldCount += 1;
+	input.id = `field-${fieldCount}`;
 	if (required) input.setAttribute('aria-required', 'true');
 	return element(
 		'div',
@@ -237,7 +243,7 @@ function curlOf(method: string, { url, headers, body }: Request): string {
 }
 
 /** JSON with a line for each member; anything else as it is. */
-function pretty(text: string): string {
+function prettyPrint(text: string): string {
 	try {
 		return JSON.stringify(JSON.parse(text), null, 2);
 	} catch {

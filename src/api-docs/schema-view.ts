@@ -1,10 +1,10 @@
-import { type Description, nameOf, type Schema } from './description.ts';
+import { type Description, type Schema, schemaNameOf } from './description.ts';
 import { disclosure, element } from './dom.ts';
 import { markdown } from './markdown.ts';
 
 /** What a schema says: its members with their types, bounds and descriptions. */
 export function schemaView(description: Description, given: Schema): HTMLElement {
-	const { schema } = withoutNull(description, given);
+	const { schema } = resolveNullable(description, given);
 	const variants = schema.oneOf ?? schema.anyOf;
 	if (variants) return variantsView(description, schema, variants);
 	if (schema.allOf) return element('div', {}, ...schema.allOf.map((part) => schemaView(description, part)));
@@ -14,7 +14,7 @@ export function schemaView(description: Description, given: Schema): HTMLElement
 		memberView(description, name, member, required.includes(name)),
 	);
 	if (members.length > 0) return element('dl', { class: 'members' }, ...members);
-	return element('p', { class: 'soft' }, sentence(typeOf(description, given)));
+	return element('p', { class: 'soft' }, asSentence(typeOf(description, given)));
 }
 
 /** One member or parameter, as a term and its description. */
@@ -25,7 +25,7 @@ export function memberView(
 	required: boolean,
 	from = '',
 ): HTMLElement[] {
-	const { schema } = withoutNull(description, member);
+	const { schema } = resolveNullable(description, member);
 	const text = member.description ?? schema.description;
 	const bounds = boundsOf(schema);
 	return [
@@ -50,7 +50,7 @@ export function memberView(
 
 function variantsView(description: Description, { discriminator }: Schema, variants: Schema[]): HTMLElement {
 	const parts = variants.map((variant, index) => {
-		const { schema } = withoutNull(description, variant);
+		const { schema } = resolveNullable(description, variant);
 		const tag = discriminator && schema.properties?.[discriminator.propertyName]?.const;
 		const title = tag !== undefined ? `${discriminator?.propertyName}: ${tag}` : typeOf(description, variant);
 		if (!hasMembers(description, schema)) return element('p', { class: 'soft' }, title);
@@ -60,7 +60,7 @@ function variantsView(description: Description, { discriminator }: Schema, varia
 }
 
 /** The schema that a reference leads to, without the alternative that is null. */
-function withoutNull(description: Description, given: Schema): { schema: Schema; nullable: boolean } {
+function resolveNullable(description: Description, given: Schema): { schema: Schema; nullable: boolean } {
 	const schema = description.resolve<Schema>(given as Schema & { $ref: string });
 	const others = schema.anyOf?.filter(({ type }) => type !== 'null');
 	const [only] = others ?? [];
@@ -70,11 +70,11 @@ function withoutNull(description: Description, given: Schema): { schema: Schema;
 
 function hasMembers(description: Description, schema: Schema): boolean {
 	if (schema.properties || schema.oneOf || schema.allOf) return true;
-	return schema.items !== undefined && hasMembers(description, withoutNull(description, schema.items).schema);
+	return schema.items !== undefined && hasMembers(description, resolveNullable(description, schema.items).schema);
 }
 
 function typeOf(description: Description, given: Schema): string {
-	const { schema, nullable } = withoutNull(description, given);
+	const { schema, nullable } = resolveNullable(description, given);
 	const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
 	const choices = schema.anyOf?.map((each) => typeOf(description, each)) ?? types;
 	const name =
@@ -82,7 +82,7 @@ function typeOf(description: Description, given: Schema): string {
 			? JSON.stringify(schema.const)
 			: schema.items
 				? `array of ${typeOf(description, schema.items)}`
-				: (nameOf(given) ?? (choices.join(' or ') || 'anything'));
+				: (schemaNameOf(given) ?? (choices.join(' or ') || 'anything'));
 	return nullable ? `${name} or null` : name;
 }
 
@@ -92,9 +92,9 @@ function boundsOf(schema: Schema): string {
 	const values = schema.enum?.filter((value) => value !== null).map((value) => String(value));
 	const parts = [
 		values && `One of ${values.join(', ')}`,
-		between(minLength, maxLength, 'characters'),
-		between(minimum, maximum, ''),
-		between(minItems, maxItems, 'items'),
+		boundsText(minLength, maxLength, 'characters'),
+		boundsText(minimum, maximum, ''),
+		boundsText(minItems, maxItems, 'items'),
 		format && `Format ${format}`,
 		pattern && `Pattern ${pattern}`,
 		schema.default !== undefined && `Default ${JSON.stringify(schema.default)}`,
@@ -102,12 +102,12 @@ function boundsOf(schema: Schema): string {
 	return parts.filter(Boolean).join(' · ');
 }
 
-function between(low: number | undefined, high: number | undefined, unit: string): string | undefined {
+function boundsText(low: number | undefined, high: number | undefined, unit: string): string | undefined {
 	if (low === undefined && high === undefined) return undefined;
 	const range = high === undefined ? `At least ${low}` : low === undefined ? `At most ${high}` : `${low} to ${high}`;
 	return `${range} ${unit}`.trim();
 }
 
-function sentence(text: string): string {
+function asSentence(text: string): string {
 	return `${text[0]?.toUpperCase()}${text.slice(1)}.`;
 }

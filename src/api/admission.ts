@@ -1,11 +1,11 @@
 import type { Access, BucketState, Caller, Credentials } from '../access/index.ts';
 import { AppError, type Log } from '../base/index.ts';
-import { errorReply, type Headers, type HttpRequest, type Reply, type Unhandled } from '../http/index.ts';
-import type { OwnOrigin } from './own-origin.ts';
+import { errorResponse, type Headers, type HttpRequest, type RouteResponse, type Unhandled } from '../http/index.ts';
+import type { SameOriginCheck } from './same-origin-check.ts';
 
 export interface AdmissionOptions {
 	access: Access;
-	ownOrigin: OwnOrigin;
+	sameOriginCheck: SameOriginCheck;
 	log: Log;
 }
 
@@ -13,53 +13,54 @@ export interface AdmissionOptions {
  * Lets a request in by its credentials: who is it, how often, and for a session, from our own pages; then the rest. Every
  * answer to who was let in says how much of the rate limit is left, and keeps the session's cookie in step.
  */
-export async function admitted<C extends Caller>(
+export async function admitCaller<C extends Caller>(
 	request: HttpRequest,
 	identify: (credentials: Credentials) => Promise<C>,
-	answer: (caller: C) => Promise<Reply>,
-	{ access, ownOrigin, log }: AdmissionOptions,
-): Promise<Reply> {
+	respond: (caller: C) => Promise<RouteResponse>,
+	{ access, sameOriginCheck, log }: AdmissionOptions,
+): Promise<RouteResponse> {
 	let headers: Headers = [];
 	try {
 		const caller = await identify(credentialsOf(request));
-		request.note({ workspace: caller.workspaceId, credential: caller.credentialId });
+		request.addLogFields({ workspace: caller.workspaceId, credential: caller.credentialId });
 		const bucket = await access.count(caller);
 		headers = [...rateHeaders(bucket), ...cookieHeaders(caller)];
-		if (bucket && !bucket.allowed) throw tooMany(bucket);
-		if (caller.signedIn) ownOrigin.require(request);
-		return withHeaders(await answer(caller), headers);
+		if (bucket && !bucket.allowed) throw rateLimitError(bucket);
+		if (caller.userSession) sameOriginCheck.requireSameOrigin(request);
+		return withHeaders(await respond(caller), headers);
 	} catch (error) {
-		if (error instanceof AppError && error.status === 401) return refusedUnknown(error, request, { access, log });
-		return withHeaders(errorReply(error, request.id, log), headers);
+		if (error instanceof AppError && error.status === 401)
+			return rejectUnauthenticated(error, request, { access, log });
+		return withHeaders(errorResponse(error, request.id, log), headers);
 	}
 }
 
 /** Answers a request without a good credential: it counts for the client's address, and too many of them are a 429. */
-function refusedUnknown(
+function rejectUnauthenticated(
 	error: AppError,
 	request: HttpRequest,
 	{ access, log }: Pick<AdmissionOptions, 'access' | 'log'>,
-): Reply {
-	const bucket = access.countUnknown(request.clientAddress);
-	const told = bucket && !bucket.allowed ? tooMany(bucket) : error;
-	return withHeaders(errorReply(told, request.id, log), rateHeaders(bucket));
+): RouteResponse {
+	const bucket = access.countAnonymous(request.clientAddress);
+	const response = bucket && !bucket.allowed ? rateLimitError(bucket) : error;
+	return withHeaders(errorResponse(response, request.id, log), rateHeaders(bucket));
 }
 
 /**
  * Lets anyone in, as often as the client's address may come; then the rest. Every answer says how much of that is left.
  */
-export async function admittedAsAnyone(
+export async function admitAnonymous(
 	request: HttpRequest,
-	answer: () => Promise<Reply>,
+	respond: () => Promise<RouteResponse>,
 	{ access, log }: Pick<AdmissionOptions, 'access' | 'log'>,
-): Promise<Reply> {
-	const bucket = access.countUnknown(request.clientAddress);
+): Promise<RouteResponse> {
+	const bucket = access.countAnonymous(request.clientAddress);
 	const headers = rateHeaders(bucket);
 	try {
-		if (bucket && !bucket.allowed) throw tooMany(bucket);
-		return withHeaders(await answer(), headers);
+		if (bucket && !bucket.allowed) throw rateLimitError(bucket);
+		return withHeaders(await respond(), headers);
 	} catch (error) {
-		return withHeaders(errorReply(error, request.id, log), headers);
+		return withHeaders(errorResponse(error, request.id, log), headers);
 	}
 }
 
@@ -70,8 +71,8 @@ export async function admittedAsAnyone(
 export function unhandledApi(access: Access, request: HttpRequest): Unhandled {
 	const { path } = request;
 	if (!path.startsWith('/api/v1/') || path.startsWith('/api/v1/widget/')) return { headers: [] };
-	const bucket = access.countUnknown(request.clientAddress);
-	return { headers: rateHeaders(bucket), refusal: bucket && !bucket.allowed ? tooMany(bucket) : null };
+	const bucket = access.countAnonymous(request.clientAddress);
+	return { headers: rateHeaders(bucket), refusal: bucket && !bucket.allowed ? rateLimitError(bucket) : null };
 }
 
 /** What a request brings along to say who sends it. */
@@ -88,19 +89,19 @@ function rateHeaders(bucket: BucketState | null): Headers {
 	];
 }
 
-function cookieHeaders({ signedIn }: Caller): Headers {
-	return signedIn?.setCookie ? [['set-cookie', signedIn.setCookie]] : [];
+function cookieHeaders({ userSession }: Caller): Headers {
+	return userSession?.setCookie ? [['set-cookie', userSession.setCookie]] : [];
 }
 
-function tooMany({ retryAfter }: BucketState): AppError {
+function rateLimitError({ retryAfter }: BucketState): AppError {
 	return new AppError('rate_limit_exceeded', `Too many requests. Try again in ${retryAfter} seconds.`, {
 		retry_after: retryAfter,
 	});
 }
 
 /** The answer's own word on a header comes first and stands alone: one that signs out must not be told to stay. */
-function withHeaders(reply: Reply, headers: Headers): Reply {
-	const own = reply.headers ?? [];
-	const further = headers.filter(([name]) => !own.some(([known]) => known === name));
-	return further.length === 0 ? reply : { ...reply, headers: [...own, ...further] };
+function withHeaders(response: RouteResponse, headers: Headers): RouteResponse {
+	const responseHeaders = response.headers ?? [];
+	const added = headers.filter(([name]) => !responseHeaders.some(([known]) => known === name));
+	return added.length === 0 ? response : { ...response, headers: [...responseHeaders, ...added] };
 }

@@ -1,8 +1,8 @@
-import { type CredentialWatch, createApiKey, keyRecord, requireGrantable } from '../access/index.ts';
+import { type CredentialMonitor, createApiKey, keyRecord, requireGrantable } from '../access/index.ts';
 import { AppError, type Clock, timestamp, timestampOrNull } from '../base/index.ts';
 import type { ApiKey, Operations } from '../contract/index.ts';
 import { type ApiKeyRecord, decideAndCommit, expectVersion, requireVersion, type Store } from '../store/index.ts';
-import { type Handler, versioned } from './call.ts';
+import { type Handler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type ApiKeyOperation = 'listApiKeys' | 'createApiKey' | 'getApiKey' | 'revokeApiKey';
@@ -11,7 +11,7 @@ export interface ApiKeysOptions {
 	store: Store;
 	cursors: Cursors;
 	clock: Clock;
-	watch: CredentialWatch;
+	credentialMonitor: CredentialMonitor;
 }
 
 function presentApiKey(record: ApiKeyRecord): ApiKey {
@@ -27,20 +27,20 @@ function presentApiKey(record: ApiKeyRecord): ApiKey {
 }
 
 /** When a new key expires: not later than its maker, of which otherwise nothing would ever be over. */
-function expiryOf(given: string | null | undefined, makers: number | null, now: number): number | null {
-	if (given === undefined) return makers;
+function expiryOf(given: string | null | undefined, makersExpiry: number | null, now: number): number | null {
+	if (given === undefined) return makersExpiry;
 	const at = given === null ? null : Date.parse(given);
-	if (at !== null && at <= now) throw wrongExpiry('must be in the future');
-	if (makers === null || (at !== null && at <= makers)) return at;
-	throw wrongExpiry(`must not be later than ${timestamp(makers)}, when the key that makes it expires`);
+	if (at !== null && at <= now) throw invalidExpiryError('must be in the future');
+	if (makersExpiry === null || (at !== null && at <= makersExpiry)) return at;
+	throw invalidExpiryError(`must not be later than ${timestamp(makersExpiry)}, when the key that makes it expires`);
 }
 
-function wrongExpiry(message: string): AppError {
+function invalidExpiryError(message: string): AppError {
 	return new AppError('invalid_request', `/expires_at ${message}.`, { details: [{ path: '/expires_at', message }] });
 }
 
 /** API keys: make, look at, revoke. */
-export function apiKeyHandlers({ store, cursors, clock, watch }: ApiKeysOptions): {
+export function apiKeyHandlers({ store, cursors, clock, credentialMonitor }: ApiKeysOptions): {
 	[K in ApiKeyOperation]: Handler<Operations[K]>;
 } {
 	const find = async (workspaceId: string, id: string): Promise<ApiKeyRecord> => {
@@ -65,7 +65,7 @@ export function apiKeyHandlers({ store, cursors, clock, watch }: ApiKeysOptions)
 			requireGrantable(caller.scopes, scopes);
 			const key = createApiKey();
 			const record = keyRecord(caller.workspaceId, key, { name, scopes, expires_at, now });
-			const result = versioned({ ...presentApiKey(record), key }, record);
+			const result = withVersion({ ...presentApiKey(record), key }, record);
 			return decideAndCommit(store, async () => ({
 				commit: { write: [{ op: 'insert', kind: 'api_keys', record }], idempotency: receipt(result) },
 				result,
@@ -74,17 +74,17 @@ export function apiKeyHandlers({ store, cursors, clock, watch }: ApiKeysOptions)
 
 		async getApiKey({ caller, params }) {
 			const record = await find(caller.workspaceId, params.id);
-			return versioned(presentApiKey(record), record);
+			return withVersion(presentApiKey(record), record);
 		},
 
-		async revokeApiKey({ caller, params, ifVersion }) {
+		async revokeApiKey({ caller, params, ifMatchVersions }) {
 			await decideAndCommit(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
-				requireVersion(record, ifVersion);
+				requireVersion(record, ifMatchVersions);
 				const write = [{ op: 'remove', kind: 'api_keys', id: record.id } as const];
 				return { commit: { expect: [expectVersion('api_keys', record)], write }, result: undefined };
 			});
-			await watch.look();
+			await credentialMonitor.recheckAll();
 			return { id: params.id, deleted: true as const };
 		},
 	};

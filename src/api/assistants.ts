@@ -1,4 +1,4 @@
-import { withinPlan } from '../access/index.ts';
+import { requirePlanCapacity } from '../access/index.ts';
 import { AppError, type Clock, mergedFields, newId, timestamp, timestampOrNull } from '../base/index.ts';
 import type { Assistant, AssistantPatch, Assistant as AssistantSchema, Operations } from '../contract/index.ts';
 import type { Models } from '../models/index.ts';
@@ -11,7 +11,7 @@ import {
 	requireVersion,
 	type Store,
 } from '../store/index.ts';
-import { type Answer, type Call, type Handler, type Versioned, versioned } from './call.ts';
+import { type Call, type Handler, type HandlerResult, type VersionedResult, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type AssistantOperation =
@@ -36,13 +36,13 @@ export interface AssistantsOptions {
 interface Change {
 	set: Partial<AssistantRecord>;
 	/** What its commit holds besides. */
-	with?: Pick<Commit, 'expect' | 'write'>;
+	commitParts?: Pick<Commit, 'expect' | 'write'>;
 }
 
 type ChangeOperation = Extract<Operations[AssistantOperation], { result: typeof AssistantSchema }>;
 
 /** Of each kind; every one is looked at for every reply. */
-const MAX_ATTACHED = 100;
+const MAX_ATTACHMENTS = 100;
 
 /** An assistant as the API shows it. */
 export function presentAssistant(record: AssistantRecord): Assistant {
@@ -85,29 +85,29 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 
 	/** Changes an assistant by what `decide` makes of its present state; null changes nothing. */
 	const change = <O extends ChangeOperation>(
-		{ caller, params, ifVersion, receipt }: Call<O> & { params: { id: string } },
+		{ caller, params, ifMatchVersions, receipt }: Call<O> & { params: { id: string } },
 		decide: (record: AssistantRecord, now: number) => Promise<Change | null>,
-	): Promise<Versioned<Assistant>> =>
+	): Promise<VersionedResult<Assistant>> =>
 		decideAndCommit(store, async () => {
 			const record = await find(caller.workspaceId, params.id);
-			requireVersion(record, ifVersion);
+			requireVersion(record, ifMatchVersions);
 			const now = clock.now();
 			const change = await decide(record, now);
-			if (!change) return { commit: null, result: versioned(presentAssistant(record), record) };
+			if (!change) return { commit: null, result: withVersion(presentAssistant(record), record) };
 			const set = { ...change.set, updated_at: now };
 			const next = { ...record, ...set, version: record.version + 1 };
-			const result = versioned(presentAssistant(next), next);
-			const { expect = [], write = [] } = change.with ?? {};
+			const result = withVersion(presentAssistant(next), next);
+			const { expect = [], write = [] } = change.commitParts ?? {};
 			const commit: Commit = {
 				expect: [expectVersion('assistants', record), ...expect],
 				write: [{ op: 'patch', kind: 'assistants', id: record.id, set }, ...write],
 				events: [assistantUpdated(next, now)],
-				idempotency: receipt(result as Answer<O>),
+				idempotency: receipt(result as HandlerResult<O>),
 			};
 			return { commit, result };
 		});
 
-	const patched = async (record: AssistantRecord, patch: AssistantPatch, now: number): Promise<Change | null> => {
+	const changesOf = async (record: AssistantRecord, patch: AssistantPatch, now: number): Promise<Change | null> => {
 		const set = mergedFields(record, patch);
 		const { status, ...fields } = patch;
 		if (Object.keys(fields).length === 0 && (status === undefined || status === record.status)) return null;
@@ -115,7 +115,10 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 		if (patch.status === undefined || patch.status === record.status) return { set };
 		if (patch.status === 'archived') return { set: { ...set, archived_at: now } };
 		const addition = { assistants: 1, tool_attachments: record.tool_ids.length };
-		return { set: { ...set, archived_at: null }, with: await withinPlan(store, record.workspace_id, addition) };
+		return {
+			set: { ...set, archived_at: null },
+			commitParts: await requirePlanCapacity(store, record.workspace_id, addition),
+		};
 	};
 
 	return {
@@ -151,8 +154,8 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 				archived_at: null,
 			};
 			return decideAndCommit(store, async () => {
-				const { expect, write } = await withinPlan(store, caller.workspaceId, { assistants: 1 });
-				const result = versioned(presentAssistant(record), record);
+				const { expect, write } = await requirePlanCapacity(store, caller.workspaceId, { assistants: 1 });
+				const result = withVersion(presentAssistant(record), record);
 				const insert = { op: 'insert', kind: 'assistants', record } as const;
 				return { commit: { expect, write: [insert, ...write], idempotency: receipt(result) }, result };
 			});
@@ -160,14 +163,14 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 
 		async getAssistant({ caller, params }) {
 			const record = await find(caller.workspaceId, params.id);
-			return versioned(presentAssistant(record), record);
+			return withVersion(presentAssistant(record), record);
 		},
 
-		updateAssistant: (call) => change(call, (record, now) => patched(record, call.body, now)),
+		updateAssistant: (call) => change(call, (record, now) => changesOf(record, call.body, now)),
 
 		archiveAssistant: (call) =>
 			change(call, async (record, now) =>
-				record.status === 'archived' ? null : patched(record, { status: 'archived' }, now),
+				record.status === 'archived' ? null : changesOf(record, { status: 'archived' }, now),
 			),
 
 		attachKnowledgeBase: (call) =>
@@ -178,9 +181,9 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 					throw new AppError('not_found', 'The knowledge base does not exist.');
 				}
 				if (record.knowledge_base_ids.includes(id)) return null;
-				requireRoom('knowledge bases', record.knowledge_base_ids);
+				requireAttachmentCapacity('knowledge bases', record.knowledge_base_ids);
 				const set = { knowledge_base_ids: [...record.knowledge_base_ids, id] };
-				return { set, with: seenBy('knowledge_bases', knowledgeBase) };
+				return { set, commitParts: touchedParts('knowledge_bases', knowledgeBase) };
 			}),
 
 		detachKnowledgeBase: (call) =>
@@ -197,13 +200,13 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 				const tool = await store.get('tools', id);
 				if (tool?.workspace_id !== record.workspace_id) throw new AppError('not_found', 'The tool does not exist.');
 				if (record.tool_ids.includes(id)) return null;
-				requireRoom('tools', record.tool_ids);
+				requireAttachmentCapacity('tools', record.tool_ids);
 				const counts = record.status === 'active' ? { tool_attachments: 1 } : {};
-				const { expect, write } = await withinPlan(store, record.workspace_id, counts);
-				const seen = seenBy('tools', tool);
+				const { expect, write } = await requirePlanCapacity(store, record.workspace_id, counts);
+				const touched = touchedParts('tools', tool);
 				return {
 					set: { tool_ids: [...record.tool_ids, id] },
-					with: { expect: [...expect, ...seen.expect], write: [...write, ...seen.write] },
+					commitParts: { expect: [...expect, ...touched.expect], write: [...write, ...touched.write] },
 				};
 			}),
 
@@ -218,14 +221,14 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 }
 
 /** What is attached must be there still, and gets a new version: its deletion, decided at the same time, must see this. */
-function seenBy(
+function touchedParts(
 	kind: 'knowledge_bases' | 'tools',
 	record: { id: string; version: number },
 ): Required<Pick<Commit, 'expect' | 'write'>> {
 	return { expect: [expectVersion(kind, record)], write: [{ op: 'patch', kind, id: record.id, set: {} }] };
 }
 
-function requireRoom(what: string, attached: readonly string[]): void {
-	if (attached.length < MAX_ATTACHED) return;
-	throw new AppError('invalid_request', `An assistant can have ${MAX_ATTACHED} ${what} at most.`);
+function requireAttachmentCapacity(what: string, attached: readonly string[]): void {
+	if (attached.length < MAX_ATTACHMENTS) return;
+	throw new AppError('invalid_request', `An assistant can have ${MAX_ATTACHMENTS} ${what} at most.`);
 }

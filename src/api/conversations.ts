@@ -2,10 +2,10 @@ import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Conversations, listMessages, presentConversation, presentMessage } from '../conversations/index.ts';
 import type { ConversationRecord, ListPosition, MessageRecord, Store } from '../store/index.ts';
-import { type Handler, OwnRepeats, RawReply, versioned } from './call.ts';
+import { type Handler, RawResponse, SelfIdempotentHandler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
-import { resumePoint } from './messages.ts';
-import { fingerprintOf } from './repeats.ts';
+import { fingerprintOf } from './idempotent-call.ts';
+import { resumePosition } from './messages.ts';
 
 type ConversationOperation =
 	| 'listConversations'
@@ -30,7 +30,7 @@ export function bySequence({ seq, id }: MessageRecord): ListPosition {
 	return { at: seq, id };
 }
 
-function momentOf(text: string | undefined): number | undefined {
+function parseTimestamp(text: string | undefined): number | undefined {
 	return text === undefined ? undefined : Date.parse(text);
 }
 
@@ -44,16 +44,16 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		return record;
 	};
 
-	const handing = (to: ConversationRecord['handled_by']) =>
-		new OwnRepeats<Operations['takeOverConversation'] | Operations['releaseConversation']>(
-			({ caller, params, ifVersion, once }) =>
-				once(
+	const handOverHandler = (to: ConversationRecord['handled_by']) =>
+		new SelfIdempotentHandler<Operations['takeOverConversation'] | Operations['releaseConversation']>(
+			({ caller, params, ifMatchVersions, runIdempotently }) =>
+				runIdempotently(
 					() => fingerprintOf(undefined),
 					async (claim) => {
 						const receipt = claim?.receipt({ status: 200, body: '' }) ?? null;
-						const change = { workspaceId: caller.workspaceId, to, versions: ifVersion, receipt };
+						const change = { workspaceId: caller.workspaceId, to, versions: ifMatchVersions, receipt };
 						const record = await conversations.handOver(params.id, change);
-						return versioned(presentConversation(record), record);
+						return withVersion(presentConversation(record), record);
 					},
 				),
 		);
@@ -61,8 +61,8 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 	return {
 		async listConversations({ caller, query }) {
 			const { deployment_id, assistant_id, status, end_user_id } = query;
-			const createdAfter = momentOf(query.created_after);
-			const createdBefore = momentOf(query.created_before);
+			const createdAfter = parseTimestamp(query.created_after);
+			const createdBefore = parseTimestamp(query.created_before);
 			// The filters as they are meant, in one order: however they were written, the list is the same.
 			const filters = [deployment_id, assistant_id, status, end_user_id, createdAfter, createdBefore];
 			const list = `conversations ${caller.workspaceId} ${JSON.stringify(filters)}`;
@@ -79,17 +79,17 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 
 		async getConversation({ caller, params }) {
 			const record = await find(caller.workspaceId, params.id);
-			return versioned(presentConversation(record), record);
+			return withVersion(presentConversation(record), record);
 		},
 
-		async updateConversation({ caller, params, body, ifVersion }) {
-			const change = { workspaceId: caller.workspaceId, patch: body, versions: ifVersion };
+		async updateConversation({ caller, params, body, ifMatchVersions }) {
+			const change = { workspaceId: caller.workspaceId, patch: body, versions: ifMatchVersions };
 			const record = await conversations.change(params.id, change);
-			return versioned(presentConversation(record), record);
+			return withVersion(presentConversation(record), record);
 		},
 
-		async deleteConversation({ caller, params, query, ifVersion }) {
-			const target = { workspaceId: caller.workspaceId, versions: ifVersion };
+		async deleteConversation({ caller, params, query, ifMatchVersions }) {
+			const target = { workspaceId: caller.workspaceId, versions: ifMatchVersions };
 			if (query.purge) {
 				await conversations.erase(params.id, target);
 				return { id: params.id, deleted: true as const };
@@ -111,26 +111,26 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 
 		async followConversation({ caller, params, query, request }) {
 			const { id } = await find(caller.workspaceId, params.id);
-			const after = resumePoint(request, query.last_event_id);
+			const after = resumePosition(request, query.last_event_id);
 			const events = conversations.follow(id, { after, signal: request.signal, audience: 'api' });
-			return new RawReply({ events });
+			return new RawResponse({ events });
 		},
 
-		takeOverConversation: handing('human'),
-		releaseConversation: handing('model'),
+		takeOverConversation: handOverHandler('human'),
+		releaseConversation: handOverHandler('model'),
 
-		sayInConversation: new OwnRepeats(({ caller, params, body, once }) =>
-			once(
+		sayInConversation: new SelfIdempotentHandler(({ caller, params, body, runIdempotently }) =>
+			runIdempotently(
 				() => fingerprintOf(body),
 				async (claim) => {
 					const receipt = claim?.receipt({ status: 201, body: '' }) ?? null;
-					const saying = {
+					const message = {
 						workspaceId: caller.workspaceId,
 						content: body.content,
 						name: body.name ?? caller.name,
 						receipt,
 					};
-					return presentMessage(await conversations.say(params.id, saying));
+					return presentMessage(await conversations.say(params.id, message));
 				},
 			),
 		),
@@ -139,7 +139,7 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			const { id } = await find(caller.workspaceId, params.id);
 			await conversations.stop(id);
 			const record = await find(caller.workspaceId, id);
-			return versioned(presentConversation(record), record);
+			return withVersion(presentConversation(record), record);
 		},
 	};
 }

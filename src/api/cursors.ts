@@ -25,12 +25,12 @@ export interface PageRequest {
  * that was altered, or that belongs to another list, is refused.
  */
 export class Cursors {
-	readonly #key: Buffer;
-	readonly #hiding: Buffer;
+	readonly #tagKey: Buffer;
+	readonly #encryptionKey: Buffer;
 
 	constructor(key: Buffer) {
-		this.#key = createHmac('sha256', key).update('parley cursors').digest();
-		this.#hiding = createHmac('sha256', key).update('parley cursors, hidden').digest();
+		this.#tagKey = createHmac('sha256', key).update('parley cursors').digest();
+		this.#encryptionKey = createHmac('sha256', key).update('parley cursors, hidden').digest();
 	}
 
 	/**
@@ -40,55 +40,60 @@ export class Cursors {
 	 */
 	read(list: string, query: PageQuery, defaultOrder: 'asc' | 'desc' = 'desc'): PageRequest {
 		const order = query.order ?? defaultOrder;
-		const after = query.cursor === undefined ? undefined : this.#open(`${list} ${order}`, query.cursor);
+		const after = query.cursor === undefined ? undefined : this.#decode(`${list} ${order}`, query.cursor);
 		return { limit: query.limit ?? DEFAULT_LIMIT, order, after };
 	}
 
 	/**
 	 * Makes a page of what the store gave for one item more than the page holds.
-	 * @param place where an item is in the list
+	 * @param positionOf where an item is in the list
 	 */
 	page<R, T>(
 		list: string,
 		{ limit, order }: PageRequest,
 		records: readonly R[],
-		place: (record: R) => ListPosition,
+		positionOf: (record: R) => ListPosition,
 		present: (record: R) => T,
 	): Page<T> {
 		const shown = records.slice(0, limit);
 		const last = shown.at(-1);
-		const next_cursor = records.length > limit && last ? this.#seal(`${list} ${order}`, place(last)) : null;
+		const next_cursor = records.length > limit && last ? this.#encode(`${list} ${order}`, positionOf(last)) : null;
 		return { data: shown.map(present), next_cursor };
 	}
 
 	/** A cursor of a place in a list, for lists that tell themselves where to go on. */
-	at(list: string, { order }: PageRequest, place: ListPosition): string {
-		return this.#seal(`${list} ${order}`, place);
+	cursorAt(list: string, { order }: PageRequest, position: ListPosition): string {
+		return this.#encode(`${list} ${order}`, position);
 	}
 
 	/** The tag is both seal and initial vector (as in RFC 5297): nobody else reads where a place is, or makes one up. */
-	#seal(list: string, { at, id }: ListPosition): string {
-		const place = Buffer.from(JSON.stringify([at, id]));
-		const tag = this.#tag(list, place);
-		const cipher = createCipheriv('aes-256-ctr', this.#hiding, tag);
-		return Buffer.concat([tag, cipher.update(place), cipher.final()]).toString('base64url');
+	#encode(list: string, { at, id }: ListPosition): string {
+		const position = Buffer.from(JSON.stringify([at, id]));
+		const tag = this.#tag(list, position);
+		const cipher = createCipheriv('aes-256-ctr', this.#encryptionKey, tag);
+		return Buffer.concat([tag, cipher.update(position), cipher.final()]).toString('base64url');
 	}
 
-	#open(list: string, cursor: string): ListPosition {
+	#decode(list: string, cursor: string): ListPosition {
 		const bytes = Buffer.from(cursor, 'base64url');
 		const tag = bytes.subarray(0, TAG_BYTES);
 		// The decoder passes over foreign characters: only the text that we would write ourselves is ours.
-		const ours = bytes.length > TAG_BYTES && bytes.toString('base64url') === cursor;
-		if (!ours) throw new AppError('invalid_cursor');
-		const decipher = createDecipheriv('aes-256-ctr', this.#hiding, tag);
-		const place = Buffer.concat([decipher.update(bytes.subarray(TAG_BYTES)), decipher.final()]);
-		if (!timingSafeEqual(tag, this.#tag(list, place))) throw new AppError('invalid_cursor');
-		const [at, id] = JSON.parse(place.toString()) as [number, string];
+		const isCanonical = bytes.length > TAG_BYTES && bytes.toString('base64url') === cursor;
+		if (!isCanonical) throw new AppError('invalid_cursor');
+		const decipher = createDecipheriv('aes-256-ctr', this.#encryptionKey, tag);
+		const position = Buffer.concat([decipher.update(bytes.subarray(TAG_BYTES)), decipher.final()]);
+		if (!timingSafeEqual(tag, this.#tag(list, position))) throw new AppError('invalid_cursor');
+		const [at, id] = JSON.parse(position.toString()) as [number, string];
 		return { at, id };
 	}
 
-	#tag(list: string, place: Buffer): Buffer {
-		return createHmac('sha256', this.#key).update(list).update('\0').update(place).digest().subarray(0, TAG_BYTES);
+	#tag(list: string, position: Buffer): Buffer {
+		return createHmac('sha256', this.#tagKey)
+			.update(list)
+			.update('\0')
+			.update(position)
+			.digest()
+			.subarray(0, TAG_BYTES);
 	}
 }
 

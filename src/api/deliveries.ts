@@ -22,7 +22,7 @@ export interface DeliveryHandlersOptions {
 }
 
 /** Attempts that are shown of one delivery: more than its schedule has; who retries by hand may make any number. */
-const ATTEMPTS = 200;
+const MAX_LISTED_ATTEMPTS = 200;
 
 /** A delivery as the API shows it. */
 export function presentDelivery(record: DeliveryRecord): Delivery {
@@ -50,7 +50,7 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 } {
 	const find = async (webhookId: string, id: string): Promise<DeliveryRecord> => {
 		const record = await store.get('deliveries', id);
-		if (record?.webhook_id !== webhookId) throw gone();
+		if (record?.webhook_id !== webhookId) throw deliveryNotFound();
 		return record;
 	};
 
@@ -74,10 +74,10 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 			const where = { delivery_id: record.id };
 			const [event, attempts] = await Promise.all([
 				store.event(record.event_seq),
-				store.list('delivery_attempts', { where, order: 'desc', limit: ATTEMPTS }),
+				store.list('delivery_attempts', { where, order: 'desc', limit: MAX_LISTED_ATTEMPTS }),
 			]);
 			// They are erased together.
-			if (!event) throw gone();
+			if (!event) throw deliveryNotFound();
 			return {
 				...presentDelivery(record),
 				attempt_log: attempts.reverse().map(presentAttempt),
@@ -128,7 +128,7 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 	};
 }
 
-function gone(): AppError {
+function deliveryNotFound(): AppError {
 	return new AppError('not_found', 'The delivery does not exist.');
 }
 

@@ -18,7 +18,7 @@ export class DemoOrigin {
 	}
 
 	/** @param origin of the page that asks; null where the request names none */
-	admits(origin: string | null, request: HttpRequest): boolean {
+	allows(origin: string | null, request: HttpRequest): boolean {
 		if (origin === null) return false;
 		if (origin === this.#publicUrl) return true;
 		const host = request.header('host');

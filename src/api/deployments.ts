@@ -2,7 +2,7 @@ import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Deployments, presentDeployment } from '../deployments/index.ts';
 import type { Store } from '../store/index.ts';
-import { type Handler, versioned } from './call.ts';
+import { type Handler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type DeploymentOperation =
@@ -36,10 +36,10 @@ export function deploymentHandlers({ store, deployments, cursors }: DeploymentHa
 		},
 
 		async createDeployment({ caller, body, receipt }) {
-			const record = await deployments.create(caller.workspaceId, body, (made) =>
-				receipt(versioned(presentDeployment(made), made)),
+			const record = await deployments.create(caller.workspaceId, body, (created) =>
+				receipt(withVersion(presentDeployment(created), created)),
 			);
-			return versioned(presentDeployment(record), record);
+			return withVersion(presentDeployment(record), record);
 		},
 
 		async getDeployment({ caller, params }) {
@@ -47,18 +47,18 @@ export function deploymentHandlers({ store, deployments, cursors }: DeploymentHa
 			if (record?.workspace_id !== caller.workspaceId) {
 				throw new AppError('not_found', 'The deployment does not exist.');
 			}
-			return versioned(presentDeployment(record), record);
+			return withVersion(presentDeployment(record), record);
 		},
 
-		async updateDeployment({ caller, params, body, ifVersion }) {
-			const record = await deployments.change(caller.workspaceId, params.id, body, ifVersion);
-			return versioned(presentDeployment(record), record);
+		async updateDeployment({ caller, params, body, ifMatchVersions }) {
+			const record = await deployments.change(caller.workspaceId, params.id, body, ifMatchVersions);
+			return withVersion(presentDeployment(record), record);
 		},
 
-		async archiveDeployment({ caller, params, ifVersion }) {
+		async archiveDeployment({ caller, params, ifMatchVersions }) {
 			const patch = { status: 'archived' } as const;
-			const record = await deployments.change(caller.workspaceId, params.id, patch, ifVersion);
-			return versioned(presentDeployment(record), record);
+			const record = await deployments.change(caller.workspaceId, params.id, patch, ifMatchVersions);
+			return withVersion(presentDeployment(record), record);
 		},
 	};
 }

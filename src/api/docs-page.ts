@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../base/index.ts';
 import { openApiDocument } from '../contract/index.ts';
-import { type BytesReply, type HttpRequest, type Route, StaticFiles } from '../http/index.ts';
+import { type BytesResponse, type HttpRequest, type Route, StaticFiles } from '../http/index.ts';
 
 /** Only the server's own files: no other host is asked for anything. */
 const POLICY =
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const PAGE = `<!doctype html>
+const PAGE_HTML = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -55,15 +55,20 @@ export function docsPageRoutes({ version }: { version: string }): Route[] {
 		{
 			method: 'GET',
 			path: '/api/openapi.json',
-			sampled: true,
-			handle: (request) => documentation.own('openapi.json', request),
+			isLogSampled: true,
+			handle: (request) => documentation.generatedFile('openapi.json', request),
 		},
-		{ method: 'GET', path: '/api/docs', sampled: true, handle: (request) => documentation.own('index.html', request) },
+		{
+			method: 'GET',
+			path: '/api/docs',
+			isLogSampled: true,
+			handle: (request) => documentation.generatedFile('index.html', request),
+		},
 		{
 			method: 'GET',
 			path: '/api/docs/{file}',
-			sampled: true,
-			handle: (request) => documentation.built(request.params.file as string, request),
+			isLogSampled: true,
+			handle: (request) => documentation.builtFile(request.params.file as string, request),
 		},
 	];
 }
@@ -71,42 +76,44 @@ export function docsPageRoutes({ version }: { version: string }): Route[] {
 /** Made and read when the first request needs it: most servers have none. */
 class Documentation {
 	readonly #version: string;
-	#own: StaticFiles | undefined;
-	#built: Promise<StaticFiles> | undefined;
+	#generatedFiles: StaticFiles | undefined;
+	#builtFiles: Promise<StaticFiles> | undefined;
 
 	constructor(version: string) {
 		this.#version = version;
 	}
 
 	/** The description of the API and the page around it. */
-	own(name: string, request: HttpRequest): BytesReply {
-		this.#own ??= new StaticFiles(
+	generatedFile(name: string, request: HttpRequest): BytesResponse {
+		this.#generatedFiles ??= new StaticFiles(
 			[
-				['index.html', PAGE],
+				['index.html', PAGE_HTML],
 				['openapi.json', JSON.stringify(openApiDocument(this.#version))],
 			],
 			{ contentSecurityPolicy: POLICY },
 		);
-		return this.#own.reply(name, request);
+		return this.#generatedFiles.respond(name, request);
 	}
 
 	/** The page's script and style sheet, which the build makes of src/api-docs. */
-	async built(name: string, request: HttpRequest): Promise<BytesReply> {
-		const folder = builtFiles();
+	async builtFile(name: string, request: HttpRequest): Promise<BytesResponse> {
+		const folder = builtFolder();
 		if (folder === undefined) throw new AppError('not_found', 'The API docs are not built: run "npm run build".');
-		this.#built ??= StaticFiles.read(fileURLToPath(folder), undefined, { contentSecurityPolicy: POLICY }).catch(
+		this.#builtFiles ??= StaticFiles.read(fileURLToPath(folder), undefined, { contentSecurityPolicy: POLICY }).catch(
 			(error: unknown) => {
 				// The next request tries again.
-				this.#built = undefined;
+				this.#builtFiles = undefined;
 				throw error;
 			},
 		);
-		return (await this.#built).reply(name, request);
+		return (await this.#builtFiles).respond(name, request);
 	}
 }
 
 /** Beside the bundled server, or where the build put them when Parley runs from its sources. */
-function builtFiles(): URL | undefined {
-	const places = ['./static/docs/', '../../.build/static/docs/'].map((place) => new URL(place, import.meta.url));
-	return places.find((place) => existsSync(new URL('docs.js', place)));
+function builtFolder(): URL | undefined {
+	const candidates = ['./static/docs/', '../../.build/static/docs/'].map(
+		(candidate) => new URL(candidate, import.meta.url),
+	);
+	return candidates.find((candidate) => existsSync(new URL('docs.js', candidate)));
 }

@@ -3,10 +3,17 @@ import { bodyValidator, type DocumentCreate, DocumentFormTitle, type Operations 
 import { type Documents, presentDocument, sniffFormat } from '../knowledge/index.ts';
 import type { Network } from '../net/index.ts';
 import type { DocumentRecord, IdempotencyRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
-import { type Answer, type Call, type Handler, OwnRepeats, type RawReply, versioned } from './call.ts';
+import {
+	type Call,
+	type Handler,
+	type HandlerResult,
+	type RawResponse,
+	SelfIdempotentHandler,
+	withVersion,
+} from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
+import { fingerprintOf } from './idempotent-call.ts';
 import { findKnowledgeBase } from './knowledge-bases.ts';
-import { fingerprintOf } from './repeats.ts';
 
 type DocumentOperation =
 	| 'listDocuments'
@@ -24,7 +31,7 @@ export interface DocumentsOptions {
 	maxUploadBytes: number;
 }
 
-type Answered = Answer<Operations['addDocument']> | RawReply;
+type AddDocumentResult = HandlerResult<Operations['addDocument']> | RawResponse;
 
 const MAX_FIELD_BYTES = 10_000;
 const checkTitle = bodyValidator(DocumentFormTitle);
@@ -46,17 +53,17 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 	const receiptOf =
 		({ receipt }: Call<Operations['addDocument']>) =>
 		(record: DocumentRecord) =>
-			receipt(versioned(presentDocument(record), record));
+			receipt(withVersion(presentDocument(record), record));
 
-	const upload = async (call: Call<Operations['addDocument']>): Promise<Answered> => {
+	const upload = async (call: Call<Operations['addDocument']>): Promise<AddDocumentResult> => {
 		const files: Array<{ blob: IncomingBlob; file_name: string | null; content_type: string }> = [];
 		try {
 			const fields = await call.request.multipart({
 				maxFileBytes: maxUploadBytes,
 				maxFieldBytes: MAX_FIELD_BYTES,
 				async onFile({ name, fileName, contentType, stream }) {
-					if (name !== 'file') throw invalid(`/${name}`, 'is not a known part: send `file` and `title`');
-					if (files.length > 0) throw invalid('/file', 'must be given once');
+					if (name !== 'file') throw invalidFieldError(`/${name}`, 'is not a known part: send `file` and `title`');
+					if (files.length > 0) throw invalidFieldError('/file', 'must be given once');
 					documents.expectOne();
 					files.push({
 						blob: await store.blobs.receive(stream),
@@ -66,18 +73,18 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 				},
 			});
 			const [file] = files;
-			if (!file) throw invalid('/file', 'is required');
+			if (!file) throw invalidFieldError('/file', 'is required');
 			const title = titleOf(fields);
 			if (file.blob.size === 0) throw new AppError('no_text', 'The file is empty. Upload a file with text in it.');
 			const { blob, ...source } = file;
 			if (!sniffFormat(blob.head, file.file_name, file.content_type)) throw new AppError('unsupported_file_type');
 			const document = { source_type: 'file' as const, title, ...source };
-			return await call.once(
+			return await call.runIdempotently(
 				() => fingerprintOf([blob.hash, document]),
 				async () => {
 					const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
 					const added = await documents.addBlob(knowledgeBase, document, blob, receiptOf(call));
-					return versioned(presentDocument(added), added);
+					return withVersion(presentDocument(added), added);
 				},
 			);
 		} finally {
@@ -93,7 +100,7 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 	) => {
 		const blob = await store.blobs.receive(
 			(async function* () {
-				yield Buffer.from(withoutControls(content));
+				yield Buffer.from(stripControlCharacters(content));
 			})(),
 		);
 		try {
@@ -110,12 +117,12 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 		receipt: (record: DocumentRecord) => IdempotencyRecord | undefined,
 	): Promise<DocumentRecord> => {
 		if (source_type === 'text') {
-			if (content === undefined) throw invalid('/content', 'is required with source_type text');
-			if (url !== undefined) throw invalid('/url', 'does not go with source_type text');
+			if (content === undefined) throw invalidFieldError('/content', 'is required with source_type text');
+			if (url !== undefined) throw invalidFieldError('/url', 'does not go with source_type text');
 			return addText(knowledgeBase, content, title, receipt);
 		}
-		if (url === undefined) throw invalid('/url', 'is required with source_type url');
-		if (content !== undefined) throw invalid('/content', 'does not go with source_type url');
+		if (url === undefined) throw invalidFieldError('/url', 'is required with source_type url');
+		if (content !== undefined) throw invalidFieldError('/content', 'does not go with source_type url');
 		const target = network.checkUrl(url);
 		return documents.addUrl(knowledgeBase, { source_type, title, url: target.href }, receipt);
 	};
@@ -133,26 +140,26 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			return cursors.page(list, page, records, byCreation, presentDocument);
 		},
 
-		addDocument: new OwnRepeats(async (call) => {
+		addDocument: new SelfIdempotentHandler(async (call) => {
 			if (call.body === undefined) return upload(call);
-			return call.once(
+			return call.runIdempotently(
 				() => fingerprintOf(call.body),
 				async () => {
 					const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
 					const added = await addJson(knowledgeBase, call.body, receiptOf(call));
-					return versioned(presentDocument(added), added);
+					return withVersion(presentDocument(added), added);
 				},
 			);
 		}),
 
 		async getDocument({ caller, params }) {
 			const { document } = await find(caller.workspaceId, params);
-			return versioned(presentDocument(document), document);
+			return withVersion(presentDocument(document), document);
 		},
 
-		async deleteDocument({ caller, params, ifVersion }) {
+		async deleteDocument({ caller, params, ifMatchVersions }) {
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
-			await documents.remove(knowledgeBase.id, document.id, ifVersion);
+			await documents.remove(knowledgeBase.id, document.id, ifMatchVersions);
 			return { id: document.id, deleted: true as const };
 		},
 
@@ -180,9 +187,9 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 		async retryDocument({ caller, params, receipt }) {
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
 			const record = await documents.retry(knowledgeBase.id, document.id, (queued) =>
-				receipt(versioned(presentDocument(queued), queued)),
+				receipt(withVersion(presentDocument(queued), queued)),
 			);
-			return versioned(presentDocument(record), record);
+			return withVersion(presentDocument(record), record);
 		},
 	};
 }
@@ -190,8 +197,8 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 function titleOf(fields: Array<{ name: string; value: string }>): string | undefined {
 	let title: string | undefined;
 	for (const { name, value } of fields) {
-		if (name !== 'title') throw invalid(`/${name}`, 'is not a known part: send `file` and `title`');
-		if (title !== undefined) throw invalid('/title', 'must be given once');
+		if (name !== 'title') throw invalidFieldError(`/${name}`, 'is not a known part: send `file` and `title`');
+		if (title !== undefined) throw invalidFieldError('/title', 'must be given once');
 		title = value;
 	}
 	if (title === undefined) return undefined;
@@ -199,16 +206,16 @@ function titleOf(fields: Array<{ name: string; value: string }>): string | undef
 		checkTitle(title);
 		return title.trim() === '' ? undefined : title;
 	} catch (error) {
-		if (error instanceof AppError) throw invalid('/title', error.details?.[0]?.message ?? 'is not valid');
+		if (error instanceof AppError) throw invalidFieldError('/title', error.details?.[0]?.message ?? 'is not valid');
 		throw error;
 	}
 }
 
 /** Parsers drop these characters from files. A text is known to be text: a stray NUL must not make it look like anything else. */
-function withoutControls(text: string): string {
+function stripControlCharacters(text: string): string {
 	return text.replace(/(?![\t\n\r])\p{Cc}/gu, '');
 }
 
-function invalid(path: string, message: string): AppError {
+function invalidFieldError(path: string, message: string): AppError {
 	return new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
 }

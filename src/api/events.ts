@@ -20,20 +20,20 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 			const list = `events ${caller.workspaceId} ${types}`;
 			const page = cursors.read(list, query, 'asc');
 			// Commit sequences only grow, and what has a smaller one is seen no later: after the last one nothing is skipped.
-			const seen = page.after?.at ?? 0;
+			const lastSeenSeq = page.after?.at ?? 0;
 			// Read before the page: whatever is up to here and not on it is of another workspace or type.
 			const head = await store.lastEventSeq();
 			if (page.after) await requireSameLog(page.after, head);
-			const events = await store.events(caller.workspaceId, seen, page.limit, types);
-			const told = events.at(-1)?.seq ?? seen;
-			const last = events.length < page.limit ? Math.max(told, head) : told;
-			const next_cursor = cursors.at(list, page, { at: last, id: await idOf(last) });
+			const events = await store.events(caller.workspaceId, lastSeenSeq, page.limit, types);
+			const lastListedSeq = events.at(-1)?.seq ?? lastSeenSeq;
+			const last = events.length < page.limit ? Math.max(lastListedSeq, head) : lastListedSeq;
+			const next_cursor = cursors.cursorAt(list, page, { at: last, id: await eventIdAt(last) });
 			return { data: events.map(presentEvent), next_cursor };
 		},
 	};
 
 	/** The event at a place in the log, of whichever workspace (nobody can read a cursor); empty where it was erased. */
-	async function idOf(seq: number): Promise<string> {
+	async function eventIdAt(seq: number): Promise<string> {
 		return (await store.event(seq))?.id ?? '';
 	}
 
@@ -43,9 +43,9 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 	 * @throws AppError `invalid_cursor`
 	 */
 	async function requireSameLog({ at, id }: ListPosition, head: number): Promise<void> {
-		const there = id === '' ? '' : await idOf(at);
+		const storedId = id === '' ? '' : await eventIdAt(at);
 		// Of an event that was erased meanwhile nothing can be told but that its place was taken.
-		if (at <= head && (there === '' || there === id)) return;
+		if (at <= head && (storedId === '' || storedId === id)) return;
 		throw new AppError('invalid_cursor', 'The log was brought back from a backup. Read it anew, without a cursor.');
 	}
 }

@@ -11,7 +11,7 @@ import { type EventHandlersOptions, eventHandlers } from './events.ts';
 import { type KnowledgeBasesOptions, knowledgeBaseHandlers } from './knowledge-bases.ts';
 import { type MessageHandlersOptions, messageHandlers } from './messages.ts';
 import { type ModelHandlersOptions, modelHandlers } from './models.ts';
-import { keyRoute, type PipelineOptions } from './pipeline.ts';
+import { credentialRoute, type PipelineOptions } from './pipeline.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './session.ts';
 import { type ToolHandlersOptions, toolHandlers } from './tools.ts';
 import { type UsersOptions, userHandlers } from './users.ts';
@@ -24,9 +24,9 @@ export { Cursors } from './cursors.ts';
 export { DemoOrigin } from './demo-origin.ts';
 export { demoPageRoutes } from './demo-page.ts';
 export { docsPageRoutes } from './docs-page.ts';
-export { OwnOrigin } from './own-origin.ts';
 export { passwordPageRoutes } from './password-page.ts';
-export { SERVED_WHILE_DRAINING, serverRoutes, type Unready } from './server-routes.ts';
+export { SameOriginCheck } from './same-origin-check.ts';
+export { DRAIN_SAFE_PATHS, serverRoutes, type Unready } from './server-routes.ts';
 export { startPageRoutes } from './start-page.ts';
 export { widgetErrorHeaders } from './widget.ts';
 export { widgetFileRoutes } from './widget-files.ts';
@@ -73,7 +73,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...workspaceHandlers(options),
 	};
 	const keyRoutes = (Object.keys(handlers) as KeyOperation[]).map((id) =>
-		keyRoute(operations[id], handlers[id] as Handler<never>, options),
+		credentialRoute(operations[id], handlers[id] as Handler<never>, options),
 	);
 	return [...keyRoutes, ...sessionRoutes(options), ...widgetRoutes(options)];
 }

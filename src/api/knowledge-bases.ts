@@ -11,7 +11,7 @@ import {
 	type Write,
 } from '../store/index.ts';
 import { assistantUpdated } from './assistants.ts';
-import { type Handler, versioned } from './call.ts';
+import { type Handler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type KnowledgeBaseOperation =
@@ -82,7 +82,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				created_at: now,
 				updated_at: now,
 			};
-			const result = versioned(presentKnowledgeBase(record), record);
+			const result = withVersion(presentKnowledgeBase(record), record);
 			const commit: Commit = {
 				write: [{ op: 'insert', kind: 'knowledge_bases', record }],
 				idempotency: receipt(result),
@@ -92,13 +92,13 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 
 		async getKnowledgeBase({ caller, params }) {
 			const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			return versioned(presentKnowledgeBase(record), record);
+			return withVersion(presentKnowledgeBase(record), record);
 		},
 
-		updateKnowledgeBase: ({ caller, params, body, ifVersion }) =>
+		updateKnowledgeBase: ({ caller, params, body, ifMatchVersions }) =>
 			decideAndCommit(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
-				requireVersion(record, ifVersion);
+				requireVersion(record, ifMatchVersions);
 				const set = { ...mergedFields(record, body), updated_at: clock.now() };
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
@@ -106,14 +106,14 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 						expect: [expectVersion('knowledge_bases', record)],
 						write: [{ op: 'patch', kind: 'knowledge_bases', id: record.id, set }],
 					},
-					result: versioned(presentKnowledgeBase(next), next),
+					result: withVersion(presentKnowledgeBase(next), next),
 				};
 			}),
 
-		async deleteKnowledgeBase({ caller, params, ifVersion }) {
+		async deleteKnowledgeBase({ caller, params, ifMatchVersions }) {
 			const blobs = await decideAndCommit(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
-				requireVersion(record, ifVersion);
+				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
 				const result = await knowledge.documents.blobsOf(record.id);
 				const attached = await store.assistantsWithKnowledgeBase(caller.workspaceId, record.id);

@@ -1,4 +1,4 @@
-import type { Claim } from '../access/index.ts';
+import type { IdempotencyClaim } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
 import type { MessageReply, Operations, WidgetMessageReply } from '../contract/index.ts';
 import {
@@ -16,8 +16,8 @@ import type { Deployments } from '../deployments/index.ts';
 import type { HttpRequest } from '../http/index.ts';
 import { parsePosition, type StreamPosition } from '../outbox/index.ts';
 import { type IdempotencyRecord, type MessageRecord, PENDING_STATUS } from '../store/index.ts';
-import { type Handler, OwnRepeats, RawReply } from './call.ts';
-import { fingerprintOf } from './repeats.ts';
+import { type Handler, RawResponse, SelfIdempotentHandler } from './call.ts';
+import { fingerprintOf } from './idempotent-call.ts';
 
 export interface MessageHandlersOptions {
 	conversations: Conversations;
@@ -29,10 +29,10 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 	[K in 'sendMessage' | 'rateMessage']: Handler<Operations[K]>;
 } {
 	return {
-		sendMessage: new OwnRepeats(({ caller, body, request, once }) => {
-			const answer = (sent: SentMessage | EndedTurn | NotedMessage) =>
-				turnAnswer(conversations, sent, request, body.stream, 'api') as Promise<MessageReply | RawReply>;
-			return once(
+		sendMessage: new SelfIdempotentHandler(({ caller, body, request, runIdempotently }) => {
+			const respond = (turn: SentMessage | EndedTurn | NotedMessage) =>
+				turnResponse(conversations, turn, request, body.stream, 'api') as Promise<MessageReply | RawResponse>;
+			return runIdempotently(
 				() => fingerprintOf(body),
 				async (claim) => {
 					const { record } = await deployments.visible(body.deployment_id);
@@ -40,7 +40,7 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 						throw new AppError('not_found', 'The deployment does not exist.');
 					}
 					const { conversation_id, content, metadata } = body;
-					const sent = await conversations.send({
+					const turn = await conversations.send({
 						deployment: record,
 						conversation_id,
 						content,
@@ -49,20 +49,20 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 						end_user: null,
 						receipt: pendingReceipt(claim),
 					});
-					claim?.release();
-					return answer(sent);
+					claim?.releaseEarly();
+					return respond(turn);
 				},
 				async (stored, claim) => {
-					const sent = await conversations.repeated(stored);
-					claim.release();
-					return answer(sent);
+					const turn = await conversations.repeated(stored);
+					claim.releaseEarly();
+					return respond(turn);
 				},
 			);
 		}),
 
 		async rateMessage({ caller, params, body, receipt }) {
-			const mine = ({ workspace_id }: { workspace_id: string }) => workspace_id === caller.workspaceId;
-			const rated = await conversations.rate(params.id, body, mine, (message: MessageRecord) =>
+			const isInWorkspace = ({ workspace_id }: { workspace_id: string }) => workspace_id === caller.workspaceId;
+			const rated = await conversations.rate(params.id, body, isInWorkspace, (message: MessageRecord) =>
 				receipt(presentMessage(message)),
 			);
 			return presentMessage(rated);
@@ -71,7 +71,7 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 }
 
 /** Stored with a message under an Idempotency-Key: the answer is its reply, and yet to come. */
-export function pendingReceipt(claim: Claim | null): IdempotencyRecord | undefined {
+export function pendingReceipt(claim: IdempotencyClaim | null): IdempotencyRecord | undefined {
 	return claim?.receipt({ status: PENDING_STATUS, body: '' });
 }
 
@@ -84,21 +84,21 @@ export function wantsStream(request: HttpRequest, stream: boolean | undefined): 
  * The answer to a message: the stream of its turn, or the whole reply once it has ended.
  * @throws AppError `model_error` where a whole reply failed
  */
-export async function turnAnswer(
+export async function turnResponse(
 	conversations: Conversations,
 	turn: SentMessage | EndedTurn | NotedMessage,
 	request: HttpRequest,
 	stream: boolean | undefined,
 	audience: Audience,
-): Promise<RawReply | MessageReply | WidgetMessageReply> {
-	if (!('noted' in turn)) request.note({ message: 'ended' in turn ? turn.ended.id : turn.reply.id });
+): Promise<RawResponse | MessageReply | WidgetMessageReply> {
+	if (!('noted' in turn)) request.addLogFields({ message: 'ended' in turn ? turn.ended.id : turn.reply.id });
 	if (wantsStream(request, stream)) {
-		if ('noted' in turn) return new RawReply({ events: notedEvents(turn, audience) });
+		if ('noted' in turn) return new RawResponse({ events: notedEvents(turn, audience) });
 		const events =
 			'ended' in turn
 				? endedTurnEvents(turn, audience)
 				: conversations.followTurn(turn, { signal: request.signal, audience });
-		return new RawReply({ events });
+		return new RawResponse({ events });
 	}
 	if ('noted' in turn) {
 		// A person has the conversation: the answer is the message itself, and theirs comes when it does.
@@ -113,7 +113,7 @@ export async function turnAnswer(
 }
 
 /** Where a stream is to be resumed: the header that browsers send by themselves, or the query. */
-export function resumePoint(request: HttpRequest, query: string | undefined): StreamPosition | null {
+export function resumePosition(request: HttpRequest, query: string | undefined): StreamPosition | null {
 	const text = request.header('last-event-id') ?? query;
 	return text === undefined || text === '' ? null : parsePosition(text);
 }

@@ -17,12 +17,12 @@ export function modelHandlers({ models, cursors }: ModelHandlersOptions): {
 			// They are configured, not made: their order is that of the configuration, and a place is a number in it.
 			const page = cursors.read('models', query, 'asc');
 			const all = models.list().map((model, at) => ({ model, place: { at: at + 1, id: '' } }));
-			const rest = all.slice(page.after?.at ?? 0);
+			const remaining = all.slice(page.after?.at ?? 0);
 			return cursors.page(
 				'models',
 				page,
-				rest,
-				({ place }) => place,
+				remaining,
+				({ place: position }) => position,
 				({ model }): ModelListing => model,
 			);
 		},

@@ -1,4 +1,4 @@
-import type { CredentialWatch } from '../access/index.ts';
+import type { CredentialMonitor } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
 import {
 	bodyValidator,
@@ -9,53 +9,65 @@ import {
 	SMALL_BODY,
 	type Validator,
 } from '../contract/index.ts';
-import { type HttpRequest, type Reply, type Route, versionsOf } from '../http/index.ts';
-import { type AdmissionOptions, admitted } from './admission.ts';
-import { type Call, type Handler, OwnRepeats } from './call.ts';
-import { fingerprintOf, pathOf, type RepeatOptions, repeatsOf, requireSoundKey } from './repeats.ts';
-import { whileGood } from './while-good.ts';
+import { type HttpRequest, ifMatchVersions, type Route, type RouteResponse } from '../http/index.ts';
+import { type AdmissionOptions, admitCaller } from './admission.ts';
+import { type Call, type Handler, SelfIdempotentHandler } from './call.ts';
+import {
+	canonicalPathOf,
+	createIdempotentCall,
+	fingerprintOf,
+	type IdempotencyOptions,
+	requireWellFormedKey,
+} from './idempotent-call.ts';
+import { respondUntilRevoked } from './revocable-response.ts';
 
 /** Milliseconds until an answer must have begun. Replies of a model may take longer: they have a limit of their own. */
-const DEADLINE_MS = 60_000;
-const REPLY_DEADLINE_MS = 15 * 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
+const REPLY_TIMEOUT_MS = 15 * 60_000;
 /** A large file on a slow line: the body's way counts too. */
-const UPLOAD_DEADLINE_MS = 10 * 60_000;
+const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 
 const MULTIPART = /^multipart\/form-data[ \t]*(?:$|;)/i;
 
-export interface PipelineOptions extends RepeatOptions, AdmissionOptions {
-	watch: CredentialWatch;
+export interface PipelineOptions extends IdempotencyOptions, AdmissionOptions {
+	credentialMonitor: CredentialMonitor;
 }
 
 /**
  * The way of a request with a credential: who is it, how often, may they, is it well formed, was it answered before; then
  * the handler.
  */
-export function keyRoute<O extends Operation>(operation: O, handler: Handler<O>, options: PipelineOptions): Route {
-	const { access, watch } = options;
+export function credentialRoute<O extends Operation>(
+	operation: O,
+	handler: Handler<O>,
+	options: PipelineOptions,
+): Route {
+	const { access, credentialMonitor } = options;
 	const read = inputReader(operation);
 	const rule = operation.access;
 	if (rule.kind !== 'key') throw new Error(`${operation.path} is not an operation for API keys`);
 	return {
 		method: operation.method,
 		path: operation.path,
-		deadlineMs: deadlineOf(operation),
+		responseTimeoutMs: responseTimeoutOf(operation),
 		handle: (request) =>
-			admitted(
+			admitCaller(
 				request,
 				(credentials) => access.authenticate(credentials),
 				async (caller) => {
 					if (rule.scope !== null) access.requireScope(caller, rule.scope);
-					requireSoundKey(request);
+					requireWellFormedKey(request);
 					const query = read.query(request);
 					const isChange = operation.method === 'PATCH' || operation.method === 'DELETE';
-					const ifVersion = isChange ? versionsOf(request.header('if-match')) : null;
+					const ifVersion = isChange ? ifMatchVersions(request.header('if-match')) : null;
 					const body = await read.body(request);
-					const answer = (request: HttpRequest) => {
+					const respond = (request: HttpRequest) => {
 						const input = { params: request.params, query, body, caller, request, ifVersion } as never;
-						return answered(operation, handler, input, options);
+						return runHandler(operation, handler, input, options);
 					};
-					return operation.streams ? whileGood(watch, caller, request, answer) : answer(request);
+					return operation.streams
+						? respondUntilRevoked(credentialMonitor, caller, request, respond)
+						: respond(request);
 				},
 				options,
 			),
@@ -63,31 +75,31 @@ export function keyRoute<O extends Operation>(operation: O, handler: Handler<O>,
 }
 
 /** Lets the handler answer, and sees to repeats where it does not do that itself. */
-async function answered<O extends Operation>(
+async function runHandler<O extends Operation>(
 	operation: O,
 	handler: Handler<O>,
-	input: Omit<Call<O>, 'receipt' | 'once'>,
+	input: Omit<Call<O>, 'receipt' | 'runIdempotently'>,
 	options: PipelineOptions,
-): Promise<Reply> {
+): Promise<RouteResponse> {
 	const { caller, request } = input;
 	// An answer that shows a secret is for whoever asked first, and for nobody else with the same key.
-	const whose = operation.secret ? `${caller.workspaceId} ${caller.credentialId}` : caller.workspaceId;
-	const scope = `${whose} ${operation.method} ${pathOf(operation, request)}`;
-	const { answers, receipt, once } = repeatsOf(operation, scope, request, options);
-	const call = { ...input, receipt, once } as Call<O>;
+	const keyOwner = operation.secret ? `${caller.workspaceId} ${caller.credentialId}` : caller.workspaceId;
+	const scope = `${keyOwner} ${operation.method} ${canonicalPathOf(operation, request)}`;
+	const { responses, receipt, runIdempotently } = createIdempotentCall(operation, scope, request, options);
+	const call = { ...input, receipt, runIdempotently } as Call<O>;
 	const result =
-		handler instanceof OwnRepeats
+		handler instanceof SelfIdempotentHandler
 			? await handler.handle(call)
-			: await once(
+			: await runIdempotently(
 					() => fingerprintOf(call.body),
 					() => handler(call),
 				);
-	return answers.reply(result);
+	return responses.toResponse(result);
 }
 
-function deadlineOf({ streams, multipart }: Operation): number {
-	if (streams) return REPLY_DEADLINE_MS;
-	return multipart ? UPLOAD_DEADLINE_MS : DEADLINE_MS;
+function responseTimeoutOf({ streams, multipart }: Operation): number {
+	if (streams) return REPLY_TIMEOUT_MS;
+	return multipart ? UPLOAD_TIMEOUT_MS : RESPONSE_TIMEOUT_MS;
 }
 
 /** Checks and types what a request of an operation brings. */

@@ -13,25 +13,27 @@ export interface Unready {
 
 export interface ServerRoutesOptions {
 	/** Null while the server takes traffic. */
-	whyUnready(): Unready | null;
+	currentUnreadiness(): Unready | null;
 }
 
 /** Routes about the server itself: whether it lives, and whether it takes traffic. */
-export function serverRoutes({ whyUnready }: ServerRoutesOptions): Route[] {
-	const state = (status: number, body: object) => ({
+export function serverRoutes({ currentUnreadiness }: ServerRoutesOptions): Route[] {
+	const stateResponse = (status: number, body: object) => ({
 		status,
 		headers: [JSON_HEADER, NO_STORE],
 		body: JSON.stringify(body),
 	});
 	const readiness = () => {
-		const unready = whyUnready();
-		return unready === null ? state(200, { status: 'ready' }) : state(503, { status: 'not ready', ...unready });
+		const unready = currentUnreadiness();
+		return unready === null
+			? stateResponse(200, { status: 'ready' })
+			: stateResponse(503, { status: 'not ready', ...unready });
 	};
 	return [
-		{ method: 'GET', path: '/healthz', sampled: true, handle: () => state(200, { status: 'alive' }) },
-		{ method: 'GET', path: '/readyz', sampled: true, handle: readiness },
+		{ method: 'GET', path: '/healthz', isLogSampled: true, handle: () => stateResponse(200, { status: 'alive' }) },
+		{ method: 'GET', path: '/readyz', isLogSampled: true, handle: readiness },
 	];
 }
 
 /** The routes that answer also while the server drains. */
-export const SERVED_WHILE_DRAINING = ['/healthz', '/readyz'];
+export const DRAIN_SAFE_PATHS = ['/healthz', '/readyz'];

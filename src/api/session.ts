@@ -1,4 +1,4 @@
-import type { Caller, CredentialWatch, Sessions, SignedIn, Users } from '../access/index.ts';
+import type { Caller, CredentialMonitor, Sessions, UserSession, Users } from '../access/index.ts';
 import { timestamp } from '../base/index.ts';
 import {
 	type Operation,
@@ -7,33 +7,33 @@ import {
 	operations,
 	type Session,
 } from '../contract/index.ts';
-import type { HttpRequest, Reply, Route } from '../http/index.ts';
+import type { HttpRequest, Route, RouteResponse } from '../http/index.ts';
 import type { Store } from '../store/index.ts';
-import { type AdmissionOptions, admitted, admittedAsAnyone } from './admission.ts';
+import { type AdmissionOptions, admitAnonymous, admitCaller } from './admission.ts';
+import { requireWellFormedKey } from './idempotent-call.ts';
 import { inputReader } from './pipeline.ts';
-import { requireSoundKey } from './repeats.ts';
 import { presentUser } from './users.ts';
-import { presentWorkspace, workspaceOf } from './workspace.ts';
+import { presentWorkspace, requireWorkspace } from './workspace.ts';
 
 export interface SessionRoutesOptions extends AdmissionOptions {
 	store: Store;
 	sessions: Sessions;
 	users: Users;
-	watch: CredentialWatch;
+	credentialMonitor: CredentialMonitor;
 }
 
 /** A request to an operation that needs no credential but what it says itself. */
-interface OpenCall<O extends Operation> extends OperationInput<O> {
+interface AnonymousCall<O extends Operation> extends OperationInput<O> {
 	request: HttpRequest;
 }
 
 /** A request of somebody who is signed in. */
-interface UserCall<O extends Operation> extends OpenCall<O> {
-	caller: Caller & { signedIn: SignedIn };
+interface UserCall<O extends Operation> extends AnonymousCall<O> {
+	caller: Caller & { userSession: UserSession };
 }
 
 /** A result, with the cookies that the browser gets along with it. */
-interface Answered<O extends Operation> {
+interface SessionResult<O extends Operation> {
 	result: OperationResult<O>;
 	/** Set-Cookie headers. */
 	cookies?: readonly (string | null)[];
@@ -44,22 +44,25 @@ const NO_STORE = ['cache-control', 'no-store'] as const;
 
 /** Signing in and out, who is signed in, and setting a password. */
 export function sessionRoutes(options: SessionRoutesOptions): Route[] {
-	const { store, sessions, users, watch, access, ownOrigin } = options;
+	const { store, sessions, users, credentialMonitor, access, sameOriginCheck } = options;
 
 	/** A route that anyone may call, but no other website's page. */
-	const open = <O extends Operation>(operation: O, handle: (call: OpenCall<O>) => Promise<Answered<O>>): Route => {
+	const anonymousRoute = <O extends Operation>(
+		operation: O,
+		handle: (call: AnonymousCall<O>) => Promise<SessionResult<O>>,
+	): Route => {
 		const read = inputReader(operation);
 		return {
 			method: operation.method,
 			path: operation.path,
 			handle: (request) =>
-				admittedAsAnyone(
+				admitAnonymous(
 					request,
 					async () => {
-						ownOrigin.refuseForeign(request);
-						requireSoundKey(request);
+						sameOriginCheck.rejectCrossOrigin(request);
+						requireWellFormedKey(request);
 						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
-						return replyOf(operation, await handle({ ...input, request } as OpenCall<O>));
+						return toResponse(operation, await handle({ ...input, request } as AnonymousCall<O>));
 					},
 					options,
 				),
@@ -67,59 +70,65 @@ export function sessionRoutes(options: SessionRoutesOptions): Route[] {
 	};
 
 	/** A route for who is signed in: here only the session counts. */
-	const signedIn = <O extends Operation>(operation: O, handle: (call: UserCall<O>) => Promise<Answered<O>>): Route => {
+	const userRoute = <O extends Operation>(
+		operation: O,
+		handle: (call: UserCall<O>) => Promise<SessionResult<O>>,
+	): Route => {
 		const read = inputReader(operation);
 		return {
 			method: operation.method,
 			path: operation.path,
 			handle: (request) =>
-				admitted(
+				admitCaller(
 					request,
 					(credentials) => access.authenticateUser(credentials),
 					async (caller) => {
 						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
-						return replyOf(operation, await handle({ ...input, request, caller } as UserCall<O>));
+						return toResponse(operation, await handle({ ...input, request, caller } as UserCall<O>));
 					},
 					options,
 				),
 		};
 	};
 
-	const present = async ({ session, user }: SignedIn): Promise<Session> => ({
+	const present = async ({ session, user }: UserSession): Promise<Session> => ({
 		id: session.id,
 		user: presentUser(user),
-		workspace: presentWorkspace(await workspaceOf(store, user.workspace_id)),
+		workspace: presentWorkspace(await requireWorkspace(store, user.workspace_id)),
 		expires_at: timestamp(session.expires_at),
 	});
 
 	return [
-		open(operations.createSession, async ({ body, request }) => {
+		anonymousRoute(operations.createSession, async ({ body, request }) => {
 			const origin = { address: request.clientAddress, cookies: request.header('cookie') };
-			const begun = await sessions.signIn(body, origin);
-			await watch.look();
-			return { result: await present(begun), cookies: [begun.setCookie, begun.deviceCookie] };
+			const newSession = await sessions.signIn(body, origin);
+			await credentialMonitor.recheckAll();
+			return { result: await present(newSession), cookies: [newSession.setCookie, newSession.deviceCookie] };
 		}),
 
-		signedIn(operations.getSession, async ({ caller }) => ({ result: await present(caller.signedIn) })),
+		userRoute(operations.getSession, async ({ caller }) => ({ result: await present(caller.userSession) })),
 
-		signedIn(operations.deleteSession, async ({ caller }) => {
-			const { id } = caller.signedIn.session;
+		userRoute(operations.deleteSession, async ({ caller }) => {
+			const { id } = caller.userSession.session;
 			const cookie = await sessions.signOut(id);
-			await watch.look();
+			await credentialMonitor.recheckAll();
 			return { result: { id, deleted: true as const }, cookies: [cookie] };
 		}),
 
-		open(operations.setPassword, async ({ body, request }) => {
+		anonymousRoute(operations.setPassword, async ({ body, request }) => {
 			const user = await users.setPassword(body.token, body.password);
-			await watch.look();
-			const workspace = presentWorkspace(await workspaceOf(store, user.workspace_id));
+			await credentialMonitor.recheckAll();
+			const workspace = presentWorkspace(await requireWorkspace(store, user.workspace_id));
 			const cookie = sessions.deviceCookie(user, request.header('cookie'));
 			return { result: { user: presentUser(user), workspace }, cookies: [cookie] };
 		}),
 	];
 }
 
-function replyOf<O extends Operation>({ status = 200 }: O, { result, cookies = [] }: Answered<O>): Reply {
+function toResponse<O extends Operation>(
+	{ status = 200 }: O,
+	{ result, cookies = [] }: SessionResult<O>,
+): RouteResponse {
 	const headers = cookies.flatMap((cookie) => (cookie === null ? [] : [['set-cookie', cookie] as const]));
 	return { status, headers: [JSON_HEADER, NO_STORE, ...headers], body: JSON.stringify(result) };
 }

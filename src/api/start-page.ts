@@ -28,7 +28,7 @@ ${demo ? DEMO : ''}<li><a href="api/openapi.json">OpenAPI description</a><span>T
 		main,
 		style: STYLE,
 		vary: 'Accept',
-		instead: (request) =>
+		override: (request) =>
 			asksForJson(request)
 				? {
 						status: 200,

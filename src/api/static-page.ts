@@ -1,4 +1,4 @@
-import { type HttpRequest, type Reply, type Route, StaticFiles } from '../http/index.ts';
+import { type HttpRequest, type Route, type RouteResponse, StaticFiles } from '../http/index.ts';
 
 /** Only the server's own files, no inline code, and no form that goes anywhere by itself. */
 const POLICY =
@@ -58,14 +58,14 @@ export interface StaticPage {
 	/** What else than its address its answer depends on. */
 	vary?: string;
 	/** Another answer for this request than the page; undefined: the page. */
-	instead?(request: HttpRequest): Reply | undefined;
+	override?(request: HttpRequest): RouteResponse | undefined;
 }
 
 /** The routes of a page. */
-export function staticPageRoutes({ path, folder = path.slice(1), instead, ...page }: StaticPage): Route[] {
+export function staticPageRoutes({ path, folder = path.slice(1), override, ...page }: StaticPage): Route[] {
 	const files = new StaticFiles(
 		[
-			['index.html', documentOf(folder, page)],
+			['index.html', htmlOf(folder, page)],
 			['page.css', STYLE + (page.style ?? '')],
 			...(page.script === undefined ? [] : [['page.js', page.script] as const]),
 		],
@@ -74,22 +74,22 @@ export function staticPageRoutes({ path, folder = path.slice(1), instead, ...pag
 	const route = (at: string, name: string): Route => ({
 		method: 'GET',
 		path: at,
-		sampled: true,
-		handle: (request) => files.reply(name, request),
+		isLogSampled: true,
+		handle: (request) => files.respond(name, request),
 	});
 	return [
 		{
 			method: 'GET',
 			path,
-			sampled: true,
-			handle: (request) => instead?.(request) ?? files.reply('index.html', request),
+			isLogSampled: true,
+			handle: (request) => override?.(request) ?? files.respond('index.html', request),
 		},
 		route(`/${folder}/page.css`, 'page.css'),
 		...(page.script === undefined ? [] : [route(`/${folder}/page.js`, 'page.js')]),
 	];
 }
 
-function documentOf(folder: string, { title, head = '', main, script }: Omit<StaticPage, 'path'>): string {
+function htmlOf(folder: string, { title, head = '', main, script }: Omit<StaticPage, 'path'>): string {
 	return `<!doctype html>
 <html lang="en">
 <head>

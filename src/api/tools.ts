@@ -12,7 +12,7 @@ import {
 } from '../store/index.ts';
 import { completeConfig, hideSecrets, mergeConfig, type ToolConfig, ToolSecrets, type Tools } from '../tools/index.ts';
 import { assistantUpdated } from './assistants.ts';
-import { type Handler, versioned } from './call.ts';
+import { type Handler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type ToolOperation =
@@ -71,9 +71,9 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 		}
 		if (!config) return {};
 		const stored = configOf(record);
-		const whole = completeConfig(type, mergeConfig(hideSecrets(stored), config), network, stored);
+		const complete = completeConfig(type, mergeConfig(hideSecrets(stored), config), network, stored);
 		// What is stored goes to the host that it was given for, and to no other.
-		return { config: secrets.seal(whole, originOf(whole) === originOf(stored) ? stored : null) };
+		return { config: secrets.seal(complete, originOf(complete) === originOf(stored) ? stored : null) };
 	};
 
 	return {
@@ -103,7 +103,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 				created_at: now,
 				updated_at: now,
 			};
-			const result = versioned(presentTool(record), record);
+			const result = withVersion(presentTool(record), record);
 			return decideAndCommit(store, async () => ({
 				commit: { write: [{ op: 'insert', kind: 'tools', record }], idempotency: receipt(result) },
 				result,
@@ -112,13 +112,13 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 
 		async getTool({ caller, params }) {
 			const record = await find(caller.workspaceId, params.id);
-			return versioned(presentTool(record), record);
+			return withVersion(presentTool(record), record);
 		},
 
-		updateTool: ({ caller, params, body, ifVersion }) =>
+		updateTool: ({ caller, params, body, ifMatchVersions }) =>
 			decideAndCommit(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
-				requireVersion(record, ifVersion);
+				requireVersion(record, ifMatchVersions);
 				const { type: _type, config: _config, ...fields } = body;
 				const set = { ...mergedFields(record, fields), ...changedConfig(record, body), updated_at: clock.now() };
 				const next = { ...record, ...set, version: record.version + 1 };
@@ -127,14 +127,14 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 						expect: [expectVersion('tools', record)],
 						write: [{ op: 'patch', kind: 'tools', id: record.id, set }],
 					},
-					result: versioned(presentTool(next), next),
+					result: withVersion(presentTool(next), next),
 				};
 			}),
 
-		async deleteTool({ caller, params, ifVersion }) {
+		async deleteTool({ caller, params, ifMatchVersions }) {
 			await decideAndCommit(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
-				requireVersion(record, ifVersion);
+				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
 				const attached = await store.assistantsWithTool(caller.workspaceId, record.id);
 				const detached = attached.map((assistant) => withoutTool(assistant, record.id, now));
@@ -165,8 +165,8 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 			const record = await find(caller.workspaceId, params.id);
 			const started = performance.now();
 			// Goes on without the client: what a call changes is changed once, and a repeat is told what came of it.
-			const toItsEnd = new AbortController().signal;
-			const trial = await tools.tryOut(record, body.function, body.arguments ?? {}, toItsEnd);
+			const neverAborts = new AbortController().signal;
+			const trial = await tools.tryOut(record, body.function, body.arguments ?? {}, neverAborts);
 			return { ...trial, duration_ms: Math.round(performance.now() - started) };
 		},
 

@@ -1,15 +1,15 @@
 import {
 	type Caller,
-	type CredentialWatch,
-	type Invited,
-	type Maker,
+	type CredentialMonitor,
+	type Grantor,
+	type Invitation,
 	passwordLink,
 	type Users,
 } from '../access/index.ts';
 import { timestamp } from '../base/index.ts';
 import type { InvitedUser, Operations, User } from '../contract/index.ts';
 import type { IdempotencyRecord, Store, UserRecord } from '../store/index.ts';
-import { type Handler, type Versioned, versioned } from './call.ts';
+import { type Handler, type VersionedResult, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type UserOperation = 'listUsers' | 'createUser' | 'getUser' | 'updateUser' | 'deleteUser' | 'createPasswordLink';
@@ -18,7 +18,7 @@ export interface UsersOptions {
 	store: Store;
 	users: Users;
 	cursors: Cursors;
-	watch: CredentialWatch;
+	credentialMonitor: CredentialMonitor;
 	/** This server's address as browsers see it: what links begin with. */
 	address: () => string;
 }
@@ -37,11 +37,11 @@ export function presentUser(record: UserRecord): User {
 }
 
 /** Users: invite, look at, change, remove. */
-export function userHandlers({ store, users, cursors, watch, address }: UsersOptions): {
+export function userHandlers({ store, users, cursors, credentialMonitor, address }: UsersOptions): {
 	[K in UserOperation]: Handler<Operations[K]>;
 } {
-	const presentInvited = ({ user, token }: Invited): Versioned<InvitedUser> =>
-		versioned(
+	const presentInvited = ({ user, token }: Invitation): VersionedResult<InvitedUser> =>
+		withVersion(
 			{
 				...presentUser(user),
 				password_link: passwordLink(address(), token),
@@ -50,10 +50,10 @@ export function userHandlers({ store, users, cursors, watch, address }: UsersOpt
 			user,
 		);
 
-	const makerOf = (
+	const grantorOf = (
 		caller: Caller,
-		receipt: (answer: Versioned<InvitedUser>) => IdempotencyRecord | undefined,
-	): Maker => ({ scopes: caller.scopes, receipt: (invited) => receipt(presentInvited(invited)) });
+		receipt: (answer: VersionedResult<InvitedUser>) => IdempotencyRecord | undefined,
+	): Grantor => ({ scopes: caller.scopes, receipt: (invited) => receipt(presentInvited(invited)) });
 
 	return {
 		async listUsers({ caller, query }) {
@@ -65,28 +65,28 @@ export function userHandlers({ store, users, cursors, watch, address }: UsersOpt
 		},
 
 		createUser: async ({ caller, body, receipt }) =>
-			presentInvited(await users.create(caller.workspaceId, body, makerOf(caller, receipt))),
+			presentInvited(await users.create(caller.workspaceId, body, grantorOf(caller, receipt))),
 
 		async getUser({ caller, params }) {
 			const record = await users.get(caller.workspaceId, params.id);
-			return versioned(presentUser(record), record);
+			return withVersion(presentUser(record), record);
 		},
 
-		async updateUser({ caller, params, body, ifVersion }) {
-			const { scopes, signedIn } = caller;
-			const change = { scopes, versions: ifVersion, sparing: signedIn?.session.id };
+		async updateUser({ caller, params, body, ifMatchVersions }) {
+			const { scopes, userSession } = caller;
+			const change = { scopes, versions: ifMatchVersions, exceptSessionId: userSession?.session.id };
 			const record = await users.change(caller.workspaceId, params.id, body, change);
-			await watch.look();
-			return versioned(presentUser(record), record);
+			await credentialMonitor.recheckAll();
+			return withVersion(presentUser(record), record);
 		},
 
-		async deleteUser({ caller, params, ifVersion }) {
-			await users.remove(caller.workspaceId, params.id, ifVersion);
-			await watch.look();
+		async deleteUser({ caller, params, ifMatchVersions }) {
+			await users.remove(caller.workspaceId, params.id, ifMatchVersions);
+			await credentialMonitor.recheckAll();
 			return { id: params.id, deleted: true as const };
 		},
 
 		createPasswordLink: async ({ caller, params, receipt }) =>
-			presentInvited(await users.invite(caller.workspaceId, params.id, makerOf(caller, receipt))),
+			presentInvited(await users.invite(caller.workspaceId, params.id, grantorOf(caller, receipt))),
 	};
 }

@@ -1,4 +1,4 @@
-import { guarded } from '../access/index.ts';
+import { workspaceGuardParts } from '../access/index.ts';
 import {
 	AppError,
 	type Clock,
@@ -29,7 +29,7 @@ import {
 	Sender,
 	SigningSecrets,
 } from '../webhooks/index.ts';
-import { type Handler, versioned } from './call.ts';
+import { type Handler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type WebhookOperation =
@@ -47,12 +47,12 @@ export interface WebhookHandlersOptions {
 	secrets: SecretBox;
 	cursors: Cursors;
 	clock: Clock;
-	clockWatch: Pick<ClockJumpDetector, 'isSuspect'>;
+	jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
 	deliverer: Pick<Deliverer, 'cancelAll' | 'tidy' | 'wake'>;
 }
 
 /** Endpoints of one workspace: every event is stored, and then sent, once for each of them. */
-const MOST_WEBHOOKS = 50;
+const MAX_WEBHOOKS = 50;
 
 /** A webhook endpoint as the API shows it, without its secret. */
 export function presentWebhook(record: WebhookRecord): Webhook {
@@ -79,18 +79,18 @@ export async function findWebhook(store: Pick<Store, 'get'>, workspaceId: string
 export function webhookHandlers(options: WebhookHandlersOptions): {
 	[K in WebhookOperation]: Handler<Operations[K]>;
 } {
-	const { store, network, secrets: box, cursors, clock, clockWatch, deliverer } = options;
+	const { store, network, secrets: box, cursors, clock, jumpDetector, deliverer } = options;
 	const secrets = new SigningSecrets(box);
 	const pings = new Pings(new Sender({ network, secrets, clock }));
 
 	const find = (workspaceId: string, id: string) => findWebhook(store, workspaceId, id);
 
 	/** What guards the count of a workspace's endpoints. @throws AppError `plan_limit_exceeded` where no more may come */
-	async function withinMost(workspace_id: string) {
-		const guard = await guarded(store, workspace_id);
-		const there = await store.list('webhooks', { where: { workspace_id }, order: 'asc', limit: MOST_WEBHOOKS });
-		if (there.length < MOST_WEBHOOKS) return guard;
-		const message = `A workspace has at most ${MOST_WEBHOOKS} webhook endpoints, disabled ones included.`;
+	async function requireWebhookCapacity(workspace_id: string) {
+		const guard = await workspaceGuardParts(store, workspace_id);
+		const existing = await store.list('webhooks', { where: { workspace_id }, order: 'asc', limit: MAX_WEBHOOKS });
+		if (existing.length < MAX_WEBHOOKS) return guard;
+		const message = `A workspace has at most ${MAX_WEBHOOKS} webhook endpoints, disabled ones included.`;
 		throw new AppError('plan_limit_exceeded', message);
 	}
 
@@ -123,9 +123,9 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				created_at: now,
 				updated_at: now,
 			};
-			const result = versioned({ ...presentWebhook(record), signing_secret }, record);
+			const result = withVersion({ ...presentWebhook(record), signing_secret }, record);
 			return decideAndCommit(store, async () => {
-				const { expect, write } = await withinMost(caller.workspaceId);
+				const { expect, write } = await requireWebhookCapacity(caller.workspaceId);
 				return {
 					commit: {
 						expect,
@@ -139,13 +139,13 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 
 		async getWebhook({ caller, params }) {
 			const record = await find(caller.workspaceId, params.id);
-			return versioned(presentWebhook(record), record);
+			return withVersion(presentWebhook(record), record);
 		},
 
-		async updateWebhook({ caller, params, body, ifVersion }) {
-			const { former, webhook } = await decideAndCommit(store, async () => {
+		async updateWebhook({ caller, params, body, ifMatchVersions }) {
+			const { former: previous, webhook } = await decideAndCommit(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
-				requireVersion(record, ifVersion);
+				requireVersion(record, ifMatchVersions);
 				const { secret, ...fields } = body;
 				requireEndpoint(fields, network);
 				if (secret !== undefined) requireSigningSecret(secret);
@@ -155,27 +155,27 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				const set = {
 					...mergedFields(record, fields),
 					...disabledReason(record, fields.status),
-					...(secret === undefined ? {} : secrets.replaced(record, secret, now, clockWatch.isSuspect())),
+					...(secret === undefined ? {} : secrets.replaced(record, secret, now, jumpDetector.isSuspect())),
 					updated_at: now,
 				};
 				const next: WebhookRecord = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {
 						expect: [expectVersion('webhooks', record)],
-						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }, ...consequences(record, next, now)],
+						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }, ...deliveryWrites(record, next, now)],
 					},
 					result: { former: record, webhook: next },
 				};
 			});
-			if (isDisabled(former, webhook)) deliverer.tidy();
-			if (beginsAnew(former, webhook)) deliverer.wake(webhook.id, { anew: true });
-			return versioned(presentWebhook(webhook), webhook);
+			if (becomesDisabled(previous, webhook)) deliverer.tidy();
+			if (resetsFailures(previous, webhook)) deliverer.wake(webhook.id, { anew: true });
+			return withVersion(presentWebhook(webhook), webhook);
 		},
 
-		async deleteWebhook({ caller, params, ifVersion }) {
+		async deleteWebhook({ caller, params, ifMatchVersions }) {
 			await decideAndCommit(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
-				requireVersion(record, ifVersion);
+				requireVersion(record, ifMatchVersions);
 				return {
 					commit: {
 						expect: [expectVersion('webhooks', record)],
@@ -191,13 +191,13 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 			return { id: params.id, deleted: true as const };
 		},
 
-		async rotateWebhookSecret({ caller, params, ifVersion, receipt }) {
+		async rotateWebhookSecret({ caller, params, ifMatchVersions, receipt }) {
 			const new_secret = newSigningSecret();
 			return decideAndCommit(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
-				requireVersion(record, ifVersion);
+				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
-				const set = { ...secrets.replaced(record, new_secret, now, clockWatch.isSuspect()), updated_at: now };
+				const set = { ...secrets.replaced(record, new_secret, now, jumpDetector.isSuspect()), updated_at: now };
 				return {
 					commit: {
 						expect: [expectVersion('webhooks', record)],
@@ -226,28 +226,28 @@ function requireSecret(record: WebhookRecord): void {
 
 /** The reason that goes with a status. One that was disabled already keeps its own. */
 function disabledReason(
-	{ status: former }: WebhookRecord,
+	{ status: previous }: WebhookRecord,
 	status: Webhook['status'] | undefined,
 ): Partial<Pick<WebhookRecord, 'disabled_reason'>> {
-	if (status === undefined || status === former) return {};
+	if (status === undefined || status === previous) return {};
 	return { disabled_reason: status === 'active' ? null : 'Disabled through the API.' };
 }
 
 /** What a change of an endpoint does to its deliveries. */
-function consequences(former: WebhookRecord, next: WebhookRecord, now: number): Write[] {
+function deliveryWrites(previous: WebhookRecord, next: WebhookRecord, now: number): Write[] {
 	const writes: Write[] = [];
-	if (isDisabled(former, next)) {
+	if (becomesDisabled(previous, next)) {
 		writes.push({ op: 'cancel_deliveries', webhook_id: next.id, at: now, limit: CANCELLED_AT_ONCE });
 	}
-	if (beginsAnew(former, next)) writes.push({ op: 'forget_failures', webhook_id: next.id });
+	if (resetsFailures(previous, next)) writes.push({ op: 'forget_failures', webhook_id: next.id });
 	return writes;
 }
 
-function isDisabled(former: WebhookRecord, { status }: WebhookRecord): boolean {
-	return former.status === 'active' && status === 'disabled';
+function becomesDisabled(previous: WebhookRecord, { status }: WebhookRecord): boolean {
+	return previous.status === 'active' && status === 'disabled';
 }
 
 /** Revived, or somewhere else: that it has failed before says nothing any more. */
-function beginsAnew(former: WebhookRecord, { status, url }: WebhookRecord): boolean {
-	return url !== former.url || (former.status === 'disabled' && status === 'active');
+function resetsFailures(previous: WebhookRecord, { status, url }: WebhookRecord): boolean {
+	return url !== previous.url || (previous.status === 'disabled' && status === 'active');
 }

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../base/index.ts';
-import { etagOf, type Headers, type HttpRequest, notModified, type Reply, type Route } from '../http/index.ts';
+import { etagOf, type Headers, type HttpRequest, notModified, type Route, type RouteResponse } from '../http/index.ts';
 
 /** Kept for ten minutes, then asked about: a new version of the server reaches every page soon after. */
-const SHORT = 'public, max-age=600, stale-while-revalidate=86400';
+const SHORT_CACHE = 'public, max-age=600, stale-while-revalidate=86400';
 /** Named by its version. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
-const NAMED = /-([0-9a-f]{10})\.js$/;
+const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
+const HASHED_NAME = /-([0-9a-f]{10})\.js$/;
 
 /** Pages of any origin load these, as scripts and as modules; what is in them is everybody's. */
-const COMMON: Headers = [
+const COMMON_HEADERS: Headers = [
 	['access-control-allow-origin', '*'],
 	['cross-origin-resource-policy', 'cross-origin'],
 	['timing-allow-origin', '*'],
@@ -19,7 +19,7 @@ const COMMON: Headers = [
 ];
 
 /** One form of a file: plain, or compressed. */
-interface Variant {
+interface EncodedFile {
 	headers: Headers;
 	etag: string;
 	body: Buffer;
@@ -37,18 +37,18 @@ const ENCODINGS = [
  * the build, compressed there, and held in memory.
  */
 export async function widgetFileRoutes(): Promise<Route[]> {
-	const files = await readFiles(builtFiles());
+	const files = await readFiles(builtFolder());
 	// Beside them may lie those of the build before.
 	const script = files.get('widget.js')?.get('')?.body.toString() ?? '';
 	const isCurrent = (name: string) => {
-		const version = NAMED.exec(name)?.[1];
+		const version = HASHED_NAME.exec(name)?.[1];
 		return version !== undefined && script.includes(version);
 	};
-	const named = [...files.keys()].filter(isCurrent);
-	const latest = new Map(named.map((name) => [stem(name), name]));
-	const reply = (name: string, request: HttpRequest): Reply => {
+	const hashedNames = [...files.keys()].filter(isCurrent);
+	const latest = new Map(hashedNames.map((name) => [nameWithoutHash(name), name]));
+	const respond = (name: string, request: HttpRequest): RouteResponse => {
 		// A page that was loaded before the server was renewed asks for what its script named then: what there is now will do.
-		const current = files.has(name) ? name : NAMED.test(name) ? latest.get(stem(name)) : undefined;
+		const current = files.has(name) ? name : HASHED_NAME.test(name) ? latest.get(nameWithoutHash(name)) : undefined;
 		const variants = current === undefined ? undefined : files.get(current);
 		if (variants === undefined) {
 			throw new AppError('not_found', files.size === 0 ? 'The widget is not built: run "npm run build".' : undefined);
@@ -56,43 +56,53 @@ export async function widgetFileRoutes(): Promise<Route[]> {
 		const accepted = request.header('accept-encoding') ?? '';
 		const variant = ENCODINGS.map(([coding]) => (accepts(accepted, coding) ? variants.get(coding) : undefined)).find(
 			(one) => one !== undefined,
-		) as Variant;
-		const lifetime = current !== name ? 'no-store' : NAMED.test(name) ? FOR_EVER : SHORT;
+		) as EncodedFile;
+		const lifetime = current !== name ? 'no-store' : HASHED_NAME.test(name) ? IMMUTABLE_CACHE : SHORT_CACHE;
 		const headers: Headers = [...variant.headers, ['cache-control', lifetime]];
-		const fresh = notModified(request.header('if-none-match'), variant.etag, headers);
-		return fresh ?? { status: 200, headers, body: variant.body };
+		const notModifiedResponse = notModified(request.header('if-none-match'), variant.etag, headers);
+		return notModifiedResponse ?? { status: 200, headers, body: variant.body };
 	};
 	return [
 		...['widget.js', 'widget.mjs', 'widget.d.mts'].map(
-			(name): Route => ({ method: 'GET', path: `/${name}`, sampled: true, handle: (request) => reply(name, request) }),
+			(name): Route => ({
+				method: 'GET',
+				path: `/${name}`,
+				isLogSampled: true,
+				handle: (request) => respond(name, request),
+			}),
 		),
 		{
 			method: 'GET',
 			path: '/widget/{file}',
-			sampled: true,
-			handle: (request) => reply(request.params.file as string, request),
+			isLogSampled: true,
+			handle: (request) => respond(request.params.file as string, request),
 		},
 	];
 }
 
 /** Beside the bundled server, or where the build put them when Parley runs from its sources. */
-function builtFiles(): URL {
+function builtFolder(): URL {
 	const bundled = new URL('./widget/', import.meta.url);
 	return existsSync(new URL('widget.js', bundled)) ? bundled : new URL('../../.build/widget/', import.meta.url);
 }
 
-async function readFiles(folder: URL): Promise<Map<string, Map<string, Variant>>> {
+async function readFiles(folder: URL): Promise<Map<string, Map<string, EncodedFile>>> {
 	const found = existsSync(folder) ? await readdir(folder) : [];
 	const names = found.filter((name) => /\.m?[jt]s$/.test(name));
-	const read = async (name: string): Promise<[string, Map<string, Variant>]> => {
-		const variants = new Map<string, Variant>();
-		for (const [coding, ending] of ENCODINGS) {
-			if (!found.includes(name + ending)) continue;
-			const body = await readFile(new URL(name + ending, folder));
+	const read = async (name: string): Promise<[string, Map<string, EncodedFile>]> => {
+		const variants = new Map<string, EncodedFile>();
+		for (const [coding, suffix] of ENCODINGS) {
+			if (!found.includes(name + suffix)) continue;
+			const body = await readFile(new URL(name + suffix, folder));
 			const etag = etagOf(body);
 			const encoded: Headers = coding === '' ? [] : [['content-encoding', coding]];
 			const type = /ts$/.test(name) ? 'text/plain' : 'text/javascript';
-			const headers: Headers = [['content-type', `${type}; charset=utf-8`], ['etag', etag], ...encoded, ...COMMON];
+			const headers: Headers = [
+				['content-type', `${type}; charset=utf-8`],
+				['etag', etag],
+				...encoded,
+				...COMMON_HEADERS,
+			];
 			variants.set(coding, { headers, etag, body });
 		}
 		return [name, variants];
@@ -101,8 +111,8 @@ async function readFiles(folder: URL): Promise<Map<string, Map<string, Variant>>
 }
 
 /** The name without what tells versions apart. */
-function stem(name: string): string {
-	return name.replace(NAMED, '');
+function nameWithoutHash(name: string): string {
+	return name.replace(HASHED_NAME, '');
 }
 
 /** Whether an Accept-Encoding header takes this coding (RFC 9110, section 12.5.3); the plain form is always taken. */

@@ -17,21 +17,27 @@ import {
 	HeaderBlock,
 	type Headers,
 	type HttpRequest,
-	namesEtag,
-	type Reply,
+	matchesEtag,
 	type Route,
+	type RouteResponse,
 } from '../http/index.ts';
 import type { ConversationRecord, DeploymentRecord, MessageRecord, Store } from '../store/index.ts';
-import type { RawReply } from './call.ts';
+import type { RawResponse } from './call.ts';
 import { bySequence } from './conversations.ts';
 import type { Cursors } from './cursors.ts';
 import type { DemoOrigin } from './demo-origin.ts';
-import { pendingReceipt, resumePoint, turnAnswer, wantsStream } from './messages.ts';
+import {
+	createIdempotentCall,
+	fingerprintOf,
+	type IdempotencyOptions,
+	idempotencyKeyOf,
+	requireWellFormedKey,
+} from './idempotent-call.ts';
+import { pendingReceipt, resumePosition, turnResponse, wantsStream } from './messages.ts';
 import { inputReader } from './pipeline.ts';
-import { fingerprintOf, type RepeatOptions, repeatKey, repeatsOf, requireSoundKey } from './repeats.ts';
-import { whileInUse } from './while-good.ts';
+import { respondDuringUse } from './revocable-response.ts';
 
-export interface WidgetRoutesOptions extends RepeatOptions {
+export interface WidgetRoutesOptions extends IdempotencyOptions {
 	store: Store;
 	deployments: Deployments;
 	conversations: Conversations;
@@ -44,8 +50,8 @@ export interface WidgetRoutesOptions extends RepeatOptions {
 const PREFIX = '/api/v1/widget/';
 const PREFIX_SEGMENTS = PREFIX.split('/').length - 1;
 /** Characters of an Idempotency-Key that nobody else comes upon: the widget's are longer. */
-const OWN_KEY = 20;
-const REPLY_DEADLINE_MS = 15 * 60_000;
+const MIN_UNGUESSABLE_KEY_CHARS = 20;
+const REPLY_TIMEOUT_MS = 15 * 60_000;
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 const NO_STORE = ['cache-control', 'no-store'] as const;
 const CONFIG_CACHE = ['cache-control', 'public, max-age=60, stale-while-revalidate=300'] as const;
@@ -62,11 +68,11 @@ const CONFIG_BLOCK = new HeaderBlock([JSON_HEADER, CONFIG_CACHE, ...cors.common]
 
 /** CORS headers for answers that no handler of ours made: a widget must be able to read why it was turned away. */
 export function widgetErrorHeaders(request: HttpRequest): Headers {
-	return isOfWidget(request.path) ? cors.headers(request.header('origin')) : [];
+	return isWidgetPath(request.path) ? cors.headers(request.header('origin')) : [];
 }
 
 /** Read as the router reads paths: any character may come percent-encoded, and another part of the path be broken. */
-function isOfWidget(path: string): boolean {
+function isWidgetPath(path: string): boolean {
 	if (path.startsWith(PREFIX) || !path.includes('%')) return path.startsWith(PREFIX);
 	try {
 		return `${path.split('/', PREFIX_SEGMENTS).map(decodeURIComponent).join('/')}/`.startsWith(PREFIX);
@@ -76,15 +82,15 @@ function isOfWidget(path: string): boolean {
 }
 
 /** A visitor's request that passed the deployment's gate. */
-interface Visit {
+interface VisitorRequest {
 	/** The deployment as it was at the gate. */
 	deployment: DeploymentRecord;
 	/** Who the visitor is, where the deployment asks. */
 	endUser: EndUser | null;
 	/** When the visitor's token is over (milliseconds since the epoch); null where the deployment asks for none. */
-	until: number | null;
+	tokenExpiresAt: number | null;
 	/** See `visitorKey`. */
-	visitor: string;
+	visitorKey: string;
 	query: Record<string, string>;
 	body: Record<string, unknown>;
 	request: HttpRequest;
@@ -95,19 +101,19 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 	const { store, deployments, conversations, cursors, visitorTokens, demo } = options;
 
 	/** @throws AppError `domain_not_allowed` */
-	const admit = (deployment: VisibleDeployment, request: HttpRequest): void => {
+	const requireAllowedOrigin = (deployment: VisibleDeployment, request: HttpRequest): void => {
 		const origin = pageOrigin(request);
-		if (!deployment.allows(origin) && !demo?.admits(origin, request)) throw new AppError('domain_not_allowed');
+		if (!deployment.allows(origin) && !demo?.allows(origin, request)) throw new AppError('domain_not_allowed');
 	};
 
 	/** Who the visitor is, and until when that is known. */
 	const identify = async (
 		{ features, jwt }: DeploymentRecord,
 		request: HttpRequest,
-	): Promise<Pick<Visit, 'endUser' | 'until'>> => {
-		if (!features.jwt_required) return { endUser: null, until: null };
-		const { end_user, until } = await visitorTokens.verify(jwt, request.header('authorization'));
-		return { endUser: end_user, until };
+	): Promise<Pick<VisitorRequest, 'endUser' | 'tokenExpiresAt'>> => {
+		if (!features.jwt_required) return { endUser: null, tokenExpiresAt: null };
+		const { end_user, expiresAt } = await visitorTokens.verify(jwt, request.header('authorization'));
+		return { endUser: end_user, tokenExpiresAt: expiresAt };
 	};
 
 	/** Counts whoever is turned away, by the address: they have no other name. */
@@ -123,70 +129,81 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 	};
 
 	/** A route whose deployment is checked before its handler runs. */
-	const route = (operation: Operation, handle: (visit: Visit) => Promise<Reply>): Route => {
+	const route = (operation: Operation, handle: (visit: VisitorRequest) => Promise<RouteResponse>): Route => {
 		const read = inputReader(operation);
 		return {
 			method: operation.method,
 			path: operation.path,
-			deadlineMs: REPLY_DEADLINE_MS,
+			responseTimeoutMs: REPLY_TIMEOUT_MS,
 			async handle(request) {
-				requireSoundKey(request);
+				requireWellFormedKey(request);
 				const query = read.query(request) as Record<string, string>;
 				const body = ((await read.body(request)) ?? {}) as Record<string, unknown>;
 				const visible = await deployments.visible((body.deployment_id ?? query.deployment_id) as string);
-				admit(visible, request);
+				requireAllowedOrigin(visible, request);
 				const deployment = visible.record;
-				request.note({ workspace: deployment.workspace_id, deployment: deployment.id });
-				const { endUser, until } = await identifyOrCount(deployment, request);
+				request.addLogFields({ workspace: deployment.workspace_id, deployment: deployment.id });
+				const { endUser, tokenExpiresAt } = await identifyOrCount(deployment, request);
 				const visitor = visitorKey(endUser?.id ?? null, request.clientAddress);
-				const reply = await handle({ deployment, endUser, until, visitor, query, body, request });
-				return { ...reply, headers: [...(reply.headers ?? []), ...cors.headers(request.header('origin'))] };
+				const response = await handle({
+					deployment,
+					endUser,
+					tokenExpiresAt,
+					visitorKey: visitor,
+					query,
+					body,
+					request,
+				});
+				return { ...response, headers: [...(response.headers ?? []), ...cors.headers(request.header('origin'))] };
 			},
 		};
 	};
 
 	/** Answers with an event stream, for as long as the visit would be let in. */
-	const streamed = (visit: Visit, answer: (request: HttpRequest) => Promise<Reply>): Promise<Reply> => {
-		const { deployment, endUser, until, visitor, request } = visit;
+	const respondWithStream = (
+		visit: VisitorRequest,
+		respond: (request: HttpRequest) => Promise<RouteResponse>,
+	): Promise<RouteResponse> => {
+		const { deployment, endUser, tokenExpiresAt, visitorKey: visitor, request } = visit;
 		const stream = deployments.openStream({
 			deployment,
 			visitor,
-			until,
+			until: tokenExpiresAt,
 			signal: request.signal,
 			async judge(present) {
-				admit(present, request);
-				if (identifiesAlike(present.record, deployment)) return;
+				requireAllowedOrigin(present, request);
+				if (hasSameTokenRules(present.record, deployment)) return;
 				const now = await identify(present.record, request);
 				// Known by another name, or by none any more, they would not find their conversation.
 				if (now.endUser?.id !== endUser?.id) throw new AppError('invalid_jwt');
 			},
 		});
-		return whileInUse(stream, request, async (watched) => {
-			const reply = await answer(watched);
-			return 'events' in reply ? { ...reply, events: stream.whileLetIn(reply.events) } : reply;
+		return respondDuringUse(stream, request, async (revocableRequest) => {
+			const response = await respond(revocableRequest);
+			return 'events' in response ? { ...response, events: stream.whileLetIn(response.events) } : response;
 		});
 	};
 
-	const json = (status: number, result: unknown): Reply => ({
+	const json = (status: number, result: unknown): RouteResponse => ({
 		status,
 		headers: [JSON_HEADER, NO_STORE],
 		body: JSON.stringify(result),
 	});
 
 	/** @throws AppError `not_found` also for another visitor's conversation */
-	const conversationOf = async (visit: Visit, id: string): Promise<ConversationRecord> => {
+	const conversationOf = async (visit: VisitorRequest, id: string): Promise<ConversationRecord> => {
 		const record = await conversations.get(visit.deployment, id);
-		if (!isOf(visit, record)) throw new AppError('not_found', 'The conversation does not exist.');
+		if (!belongsToVisitor(visit, record)) throw new AppError('not_found', 'The conversation does not exist.');
 		return record;
 	};
 
-	const config = (id: string, deployment: VisibleDeployment, request: HttpRequest): Reply => {
+	const config = (id: string, deployment: VisibleDeployment, request: HttpRequest): RouteResponse => {
 		const { etag, body } = deployment.config;
-		admit(deployment, request);
+		requireAllowedOrigin(deployment, request);
 		deployments.limits.countConfig(id, request.clientAddress);
 		const origin = request.header('origin');
 		const caching = origin === undefined ? NO_STORE : CONFIG_CACHE;
-		if (namesEtag(request.header('if-none-match'), etag)) {
+		if (matchesEtag(request.header('if-none-match'), etag)) {
 			return { status: 304, headers: [['etag', etag], caching, ...cors.headers(origin)] };
 		}
 		if (origin === undefined) {
@@ -196,13 +213,13 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 			['etag', etag],
 			['access-control-allow-origin', origin],
 		];
-		return { status: 200, block: CONFIG_BLOCK, headers, body };
+		return { status: 200, headerBlock: CONFIG_BLOCK, headers, body };
 	};
 
 	const getConfig: Route = {
 		method: 'GET',
 		path: operations.getWidgetConfig.path,
-		sampled: true,
+		isLogSampled: true,
 		handle(request) {
 			const id = request.queryValue('deployment_id');
 			if (id === null || id === '') {
@@ -219,23 +236,23 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 	};
 
 	/** Sends a message, or finds the one that it repeats. */
-	const sent = async (visit: Visit, stream: boolean, request: HttpRequest): Promise<Reply> => {
-		const { deployment, endUser, visitor, body } = visit;
-		const answer = (turn: SentMessage | EndedTurn | NotedMessage) =>
-			turnAnswer(conversations, turn, request, stream, 'visitor') as Promise<RawReply | WidgetMessageReply>;
+	const sendOrReplay = async (visit: VisitorRequest, stream: boolean, request: HttpRequest): Promise<RouteResponse> => {
+		const { deployment, endUser, visitorKey: visitor, body } = visit;
+		const respond = (turn: SentMessage | EndedTurn | NotedMessage) =>
+			turnResponse(conversations, turn, request, stream, 'visitor') as Promise<RawResponse | WidgetMessageReply>;
 		// A phone that changes networks sends the same message from another address: whoever has such a key is its maker.
-		const isOwn = endUser === null && (repeatKey(request)?.length ?? 0) >= OWN_KEY;
-		const scope = `${deployment.id} ${isOwn ? 'anybody' : visitor} POST ${operations.sendWidgetMessage.path}`;
+		const isUnguessable = endUser === null && (idempotencyKeyOf(request)?.length ?? 0) >= MIN_UNGUESSABLE_KEY_CHARS;
+		const scope = `${deployment.id} ${isUnguessable ? 'anybody' : visitor} POST ${operations.sendWidgetMessage.path}`;
 		// A repeat is no message more, but not free either.
 		if (request.header('idempotency-key') !== undefined) deployments.limits.countRequest(deployment.id, visitor);
-		const { once, answers } = repeatsOf(operations.sendWidgetMessage, scope, request, options);
-		const answered = await once(
+		const { runIdempotently, responses } = createIdempotentCall(operations.sendWidgetMessage, scope, request, options);
+		const response = await runIdempotently(
 			() => fingerprintOf(body),
 			async (claim) => {
 				deployments.limits.countMessage(deployment.id, visitor, deployment.rate_limit.messages_per_minute);
 				const conversation_id = body.conversation_id as string | undefined;
 				if (conversation_id !== undefined) await conversationOf(visit, conversation_id);
-				const sent = await conversations.send({
+				const sendOrReplay = await conversations.send({
 					deployment,
 					conversation_id,
 					content: body.content as string,
@@ -244,29 +261,32 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 					end_user: endUser,
 					receipt: pendingReceipt(claim),
 				});
-				claim?.release();
-				return answer(sent);
+				claim?.releaseEarly();
+				return respond(sendOrReplay);
 			},
 			async (stored, claim) => {
 				const turn = await conversations.repeated(stored);
-				claim.release();
-				return answer(turn);
+				claim.releaseEarly();
+				return respond(turn);
 			},
 		);
-		return answers.reply(answered);
+		return responses.toResponse(response);
 	};
 
 	const send = route(operations.sendWidgetMessage, async (visit) => {
 		const { deployment, body, request } = visit;
 		const stream = deployment.features.streaming && wantsStream(request, body.stream as boolean | undefined);
-		return stream ? streamed(visit, (watched) => sent(visit, true, watched)) : sent(visit, false, request);
+		return stream
+			? respondWithStream(visit, (revocableRequest) => sendOrReplay(visit, true, revocableRequest))
+			: sendOrReplay(visit, false, request);
 	});
 
 	/** @throws AppError `rate_limit_exceeded` */
-	const count = ({ deployment, visitor }: Visit) => deployments.limits.countRequest(deployment.id, visitor);
+	const countRequest = ({ deployment, visitorKey: visitor }: VisitorRequest) =>
+		deployments.limits.countRequest(deployment.id, visitor);
 
 	const history = route(operations.listWidgetMessages, async (visit) => {
-		count(visit);
+		countRequest(visit);
 		const { id } = await conversationOf(visit, visit.request.params.id as string);
 		const list = `visitor messages ${id}`;
 		const page = cursors.read(list, visit.query as object, 'asc');
@@ -276,38 +296,43 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 	});
 
 	const follow = route(operations.followWidgetConversation, async (visit) => {
-		count(visit);
-		return streamed(visit, async (request) => {
+		countRequest(visit);
+		return respondWithStream(visit, async (request) => {
 			const { id } = await conversationOf(visit, request.params.id as string);
-			const after = resumePoint(request, visit.query.last_event_id);
+			const after = resumePosition(request, visit.query.last_event_id);
 			return { events: conversations.follow(id, { after, signal: request.signal, audience: 'visitor' }) };
 		});
 	});
 
 	const stop = route(operations.stopWidgetReply, async (visit) => {
-		count(visit);
+		countRequest(visit);
 		const { id } = await conversationOf(visit, visit.request.params.id as string);
 		return json(200, { stopped: await conversations.stop(id) });
 	});
 
 	const rate = route(operations.rateWidgetMessage, async (visit) => {
-		count(visit);
+		countRequest(visit);
 		const { body, request } = visit;
 		const { rating, comment } = body as unknown as Feedback;
-		const mine = (conversation: ConversationRecord) => isOf(visit, conversation);
-		const rated = await conversations.rate(request.params.id as string, { rating, comment }, mine);
+		const belongsToCaller = (conversation: ConversationRecord) => belongsToVisitor(visit, conversation);
+		const rated = await conversations.rate(request.params.id as string, { rating, comment }, belongsToCaller);
 		return json(200, presentForVisitor(rated));
 	});
 
 	const routes = [getConfig, send, history, follow, stop, rate];
 	const preflights = routes.map(
-		({ path }): Route => ({ method: 'OPTIONS', path, sampled: true, handle: (request) => cors.preflight(request) }),
+		({ path }): Route => ({
+			method: 'OPTIONS',
+			path,
+			isLogSampled: true,
+			handle: (request) => cors.preflight(request),
+		}),
 	);
 	return [...routes, ...preflights];
 }
 
 /** Whether two states of a deployment know their visitors by the same tokens. */
-function identifiesAlike(one: DeploymentRecord, other: DeploymentRecord): boolean {
+function hasSameTokenRules(one: DeploymentRecord, other: DeploymentRecord): boolean {
 	if (one.features.jwt_required !== other.features.jwt_required) return false;
 	return !one.features.jwt_required || isDeepStrictEqual(one.jwt, other.jwt);
 }
@@ -321,6 +346,9 @@ function pageOrigin(request: HttpRequest): string | null {
 }
 
 /** Whether a conversation is the visitor's: begun here, by the same subject; or by nobody known, where nobody is known now. */
-function isOf({ deployment, endUser }: Visit, { deployment_id, end_user_id }: ConversationRecord): boolean {
+function belongsToVisitor(
+	{ deployment, endUser }: VisitorRequest,
+	{ deployment_id, end_user_id }: ConversationRecord,
+): boolean {
 	return deployment_id === deployment.id && end_user_id === (endUser?.id ?? null);
 }

@@ -1,7 +1,7 @@
 import { AppError, type Clock, mergedFields, timestamp } from '../base/index.ts';
 import type { Operations, Workspace } from '../contract/index.ts';
 import { decideAndCommit, expectVersion, requireVersion, type Store, type WorkspaceRecord } from '../store/index.ts';
-import { type Handler, versioned } from './call.ts';
+import { type Handler, withVersion } from './call.ts';
 
 export interface WorkspaceOptions {
 	store: Store;
@@ -21,7 +21,7 @@ export function presentWorkspace(record: WorkspaceRecord): Workspace {
 }
 
 /** The workspace of an id that is known to be one: whoever acts does so in a workspace. */
-export async function workspaceOf(store: Pick<Store, 'get'>, id: string): Promise<WorkspaceRecord> {
+export async function requireWorkspace(store: Pick<Store, 'get'>, id: string): Promise<WorkspaceRecord> {
 	const record = await store.get('workspaces', id);
 	if (!record) throw new AppError('not_found', 'The workspace does not exist.');
 	return record;
@@ -33,14 +33,14 @@ export function workspaceHandlers({ store, clock }: WorkspaceOptions): {
 } {
 	return {
 		async getWorkspace({ caller }) {
-			const record = await workspaceOf(store, caller.workspaceId);
-			return versioned(presentWorkspace(record), record);
+			const record = await requireWorkspace(store, caller.workspaceId);
+			return withVersion(presentWorkspace(record), record);
 		},
 
-		updateWorkspace: ({ caller, body, ifVersion }) =>
+		updateWorkspace: ({ caller, body, ifMatchVersions }) =>
 			decideAndCommit(store, async () => {
-				const record = await workspaceOf(store, caller.workspaceId);
-				requireVersion(record, ifVersion);
+				const record = await requireWorkspace(store, caller.workspaceId);
+				requireVersion(record, ifMatchVersions);
 				const set = { ...mergedFields(record, body), updated_at: clock.now() };
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
@@ -48,7 +48,7 @@ export function workspaceHandlers({ store, clock }: WorkspaceOptions): {
 						expect: [expectVersion('workspaces', record)],
 						write: [{ op: 'patch', kind: 'workspaces', id: record.id, set }],
 					},
-					result: versioned(presentWorkspace(next), next),
+					result: withVersion(presentWorkspace(next), next),
 				};
 			}),
 	};

@@ -1,5 +1,5 @@
-export { CONTENTS, type Contents, folderName, type Part } from './contents.ts';
-export { keepInUse } from './old-versions.ts';
-export { type PlaceSources, places } from './places.ts';
-export { type Binary, settle } from './settle.ts';
-export { Unusable } from './unusable.ts';
+export { type AssetManifest, type EmbeddedFile, folderName, MANIFEST_ASSET } from './manifest.ts';
+export { keepMarkedAsUsed } from './old-versions.ts';
+export { type UnpackFolderSources, unpackFolderCandidates } from './unpack-folders.ts';
+export { type EmbeddedAssets, unpackToFirstUsable } from './unpack-to-first-usable.ts';
+export { UnusableFolderError } from './unusable-folder-error.ts';

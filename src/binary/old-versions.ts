@@ -1,14 +1,14 @@
 import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFolderName } from './contents.ts';
+import { isFolderName } from './manifest.ts';
 
 /** A version whose folder nobody has used for so long is removed (ms). */
-const UNUSED_MS = 14 * 86_400_000;
+const UNUSED_FOLDER_MS = 14 * 86_400_000;
 /** A running server says so often that it uses its folder (ms). */
-const USED_EVERY_MS = 86_400_000;
+const MARK_INTERVAL_MS = 86_400_000;
 
 /** Marks a folder as in use, now and for as long as this process runs. */
-export function keepInUse(folder: string): void {
+export function keepMarkedAsUsed(folder: string): void {
 	const mark = () => {
 		const now = new Date();
 		try {
@@ -18,16 +18,16 @@ export function keepInUse(folder: string): void {
 		}
 	};
 	mark();
-	setInterval(mark, USED_EVERY_MS).unref();
+	setInterval(mark, MARK_INTERVAL_MS).unref();
 }
 
 /** Removes the folders of other versions in this place that have not been in use for two weeks. */
-export function removeOldVersions(place: string, current: string): void {
-	for (const name of readdirSync(place)) {
+export function removeOldVersions(parentFolder: string, current: string): void {
+	for (const name of readdirSync(parentFolder)) {
 		if (name === current || !isFolderName(name)) continue;
 		try {
-			const folder = join(place, name);
-			if (Date.now() - statSync(folder).mtimeMs > UNUSED_MS) rmSync(folder, { recursive: true, force: true });
+			const folder = join(parentFolder, name);
+			if (Date.now() - statSync(folder).mtimeMs > UNUSED_FOLDER_MS) rmSync(folder, { recursive: true, force: true });
 		} catch {
 			// Somebody else's, or gone already.
 		}

@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Unusable } from './unusable.ts';
+import { UnusableFolderError } from './unusable-folder-error.ts';
 
 /** Whoever may write, where nobody else should. */
 const GROUP_AND_OTHERS = 0o022;
@@ -13,17 +13,17 @@ const STICKY = 0o1000;
  * change it or to put another in its place.
  * @throws Unusable
  */
-export function privateFolder(path: string): void {
+export function ensurePrivateFolder(path: string): void {
 	makeFolders(path);
 	const parent = statSync(dirname(path));
-	if (!isOurs(parent.uid)) throw new Unusable('the folder around it belongs to another user');
+	if (!isOwnedByUserOrRoot(parent.uid)) throw new UnusableFolderError('the folder around it belongs to another user');
 	if ((parent.mode & OTHERS) !== 0 && (parent.mode & STICKY) === 0) {
-		throw new Unusable('everybody may write in the folder around it');
+		throw new UnusableFolderError('everybody may write in the folder around it');
 	}
 	const folder = lstatSync(path);
-	if (!folder.isDirectory()) throw new Unusable('it is no folder');
-	if (!isOurs(folder.uid)) throw new Unusable('it belongs to another user');
-	if ((folder.mode & GROUP_AND_OTHERS) !== 0) throw new Unusable('other users may write there');
+	if (!folder.isDirectory()) throw new UnusableFolderError('it is no folder');
+	if (!isOwnedByUserOrRoot(folder.uid)) throw new UnusableFolderError('it belongs to another user');
+	if ((folder.mode & GROUP_AND_OTHERS) !== 0) throw new UnusableFolderError('other users may write there');
 }
 
 /** Makes a folder for this user alone, and those around it that are missing. (Node's own way goes round for ever in /proc.) */
@@ -45,7 +45,7 @@ export function makeFolders(path: string): void {
 }
 
 /** What the administrator has made is as good as what we have; systems without users have none to tell apart. */
-function isOurs(uid: number): boolean {
+function isOwnedByUserOrRoot(uid: number): boolean {
 	const ours = process.getuid?.();
 	return ours === undefined || uid === ours || uid === 0;
 }

@@ -11,13 +11,13 @@ import {
 	writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Contents, Part } from './contents.ts';
-import { makeFolders, privateFolder } from './private-folder.ts';
+import type { AssetManifest, EmbeddedFile } from './manifest.ts';
+import { ensurePrivateFolder, makeFolders } from './private-folder.ts';
 
 /** So much of a file is looked at together. */
-const BLOCK = 256 * 1024;
+const READ_BLOCK_BYTES = 256 * 1024;
 /** Who was writing a file so long ago is not any more (ms). */
-const LEFT_BEHIND_MS = 3_600_000;
+const STALE_PARTIAL_FILE_MS = 3_600_000;
 
 /**
  * Sees to it that a folder holds these contents, every byte of them: whatever is missing or different is written. Each file
@@ -28,16 +28,16 @@ const LEFT_BEHIND_MS = 3_600_000;
  * @returns how many files were written
  * @throws Unusable, or what the file system throws
  */
-export function unpack(folder: string, contents: Contents, read: (path: string) => Uint8Array): number {
-	privateFolder(folder);
-	const block = Buffer.allocUnsafe(BLOCK);
-	const damaged = contents.parts.filter((part) => !isWhole(join(folder, part.path), part, block));
-	for (const { path } of damaged) put(join(folder, path), read(path));
-	removeLeftBehind(folder);
+export function unpack(folder: string, contents: AssetManifest, read: (path: string) => Uint8Array): number {
+	ensurePrivateFolder(folder);
+	const block = Buffer.allocUnsafe(READ_BLOCK_BYTES);
+	const damaged = contents.parts.filter((part) => !isIntact(join(folder, part.path), part, block));
+	for (const { path } of damaged) writeAtomically(join(folder, path), read(path));
+	removeStalePartialFiles(folder);
 	return damaged.length;
 }
 
-function isWhole(path: string, { bytes, sha256 }: Part, block: Buffer): boolean {
+function isIntact(path: string, { bytes, sha256 }: EmbeddedFile, block: Buffer): boolean {
 	let file: number;
 	try {
 		file = openSync(path, 'r');
@@ -49,7 +49,7 @@ function isWhole(path: string, { bytes, sha256 }: Part, block: Buffer): boolean 
 		if (!found.isFile() || found.size !== bytes) return false;
 		const hash = createHash('sha256');
 		for (let at = 0; at < bytes; ) {
-			const length = readSync(file, block, 0, BLOCK, at);
+			const length = readSync(file, block, 0, READ_BLOCK_BYTES, at);
 			if (length === 0) return false;
 			hash.update(block.subarray(0, length));
 			at += length;
@@ -63,7 +63,7 @@ function isWhole(path: string, { bytes, sha256 }: Part, block: Buffer): boolean 
 	}
 }
 
-function put(path: string, contents: Uint8Array): void {
+function writeAtomically(path: string, contents: Uint8Array): void {
 	makeFolders(dirname(path));
 	const partial = `${path}.${randomBytes(8).toString('hex')}.tmp`;
 	try {
@@ -76,12 +76,12 @@ function put(path: string, contents: Uint8Array): void {
 }
 
 /** Removes what a process that was killed had begun to write. */
-function removeLeftBehind(folder: string): void {
+function removeStalePartialFiles(folder: string): void {
 	for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
 		if (!name.endsWith('.tmp')) continue;
 		const path = join(folder, name);
 		try {
-			if (Date.now() - statSync(path).mtimeMs > LEFT_BEHIND_MS) rmSync(path, { force: true });
+			if (Date.now() - statSync(path).mtimeMs > STALE_PARTIAL_FILE_MS) rmSync(path, { force: true });
 		} catch {
 			// Its writer has just put it in place.
 		}

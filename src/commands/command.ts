@@ -6,7 +6,7 @@ import { terminalText } from './terminal-text.ts';
 /** What a command is given, and where it answers. */
 export interface Invocation {
 	/** What follows the command's name, one for each of its `words`. */
-	words: readonly string[];
+	positionals: readonly string[];
 	/** The value of an option; undefined where it was not given. */
 	option(name: string): string | undefined;
 	/** All values of an option that may be given several times. */
@@ -18,7 +18,7 @@ export interface Invocation {
 	/** Writes a line of the answer, to standard output. */
 	print(line: string): void;
 	/** Writes a line for people beside the answer, to standard error. */
-	note(line: string): void;
+	printInfo(line: string): void;
 }
 
 /** One command of the command line. */
@@ -26,7 +26,7 @@ export interface Command {
 	/** For example `keys create`. */
 	name: string;
 	/** What must follow the name, in the order given: `['EMAIL']`. */
-	words?: readonly string[];
+	positionals?: readonly string[];
 	/** Its options, each with what its value is called; `…` behind that: it may be given several times. */
 	options?: Readonly<Record<string, string>>;
 	/** Its options without a value: `['yes']`. */
@@ -47,10 +47,10 @@ export function findCommand(commands: readonly Command[], args: readonly string[
 }
 
 /** How a command is written. */
-export function usageOf({ name, words = [], options = {}, flags = [] }: Command): string {
+export function usageOf({ name, positionals = [], options = {}, flags = [] }: Command): string {
 	const switches = flags.map((flag) => `[--${flag}]`);
 	const optional = Object.entries(options).map(([option, value]) => `[--${option} ${value}]`);
-	return [name, ...words, ...optional, ...switches].join(' ');
+	return [name, ...positionals, ...optional, ...switches].join(' ');
 }
 
 /**
@@ -61,15 +61,15 @@ export function usageOf({ name, words = [], options = {}, flags = [] }: Command)
 export async function runCommand(
 	command: Command,
 	args: readonly string[],
-	surroundings: Pick<Invocation, 'settings' | 'print' | 'note'>,
+	context: Pick<Invocation, 'settings' | 'print' | 'printInfo'>,
 ): Promise<void> {
-	const { words = [] } = command;
+	const { positionals: expected = [] } = command;
 	const { values, positionals } = parse(command, args.slice(command.name.split(' ').length));
-	if (positionals.length !== words.length) throw new UsageError(`Usage: parley ${usageOf(command)}`);
+	if (positionals.length !== expected.length) throw new UsageError(`Usage: parley ${usageOf(command)}`);
 	const options = (name: string) => [values[name] ?? []].flat().map(String);
 	const option = (name: string) => options(name)[0];
 	const flag = (name: string) => values[name] === true;
-	await command.run({ ...surroundings, words: positionals, options, option, flag });
+	await command.run({ ...context, positionals, options, option, flag });
 }
 
 function parse(command: Command, args: string[]) {
@@ -86,7 +86,7 @@ function parse(command: Command, args: string[]) {
 }
 
 /** Rows with their columns one below the other. */
-export function columns(rows: readonly (readonly string[])[]): string[] {
+export function alignColumns(rows: readonly (readonly string[])[]): string[] {
 	// Before widths are measured: an escaped character is wider.
 	const shown = rows.map((row) => row.map(terminalText));
 	const widths = (shown[0] ?? []).map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));

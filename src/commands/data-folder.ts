@@ -14,7 +14,7 @@ import {
 	type WorkspaceRecord,
 } from '../store/index.ts';
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 /**
  * Runs a task on the store of the data folder: alone, or beside a running server, which sees what was changed at once.
@@ -38,28 +38,28 @@ export async function withStore<T>(
  * Runs a task on the store of the data folder as its only owner.
  * @throws AppError `not_found` where the folder has no database, `unavailable` while a server runs on it
  */
-export function withOwnStore<T>(settings: Settings, task: (store: Store) => Promise<T>): Promise<T> {
+export function withExclusiveStore<T>(settings: Settings, task: (store: Store) => Promise<T>): Promise<T> {
 	return withStore(settings, task, 'server');
 }
 
 /** A folder that was mistyped must not get a new, empty database. */
 function requireDatabase(dataDir: string): void {
 	// Throws where this user may not look.
-	if (statSync(databaseFile(dataDir), { throwIfNoEntry: false }) === undefined) throw nothingThere(dataDir);
+	if (statSync(databaseFile(dataDir), { throwIfNoEntry: false }) === undefined) throw noWorkspaceError(dataDir);
 }
 
 /**
  * The workspace that a command is about: the one that was named, else the oldest.
  * @throws AppError `not_found`
  */
-export async function workspaceNamed(
+export async function findWorkspace(
 	store: Store,
 	id: string | undefined,
 	{ data_dir }: Settings,
 ): Promise<WorkspaceRecord> {
 	if (id === undefined) {
 		const [oldest] = await store.list('workspaces', { where: {}, order: 'asc', limit: 1 });
-		if (!oldest) throw nothingThere(data_dir);
+		if (!oldest) throw noWorkspaceError(data_dir);
 		return oldest;
 	}
 	const workspace = await store.get('workspaces', id);
@@ -68,22 +68,22 @@ export async function workspaceNamed(
 }
 
 /** Every record of a kind that fits, the oldest first. */
-export async function* everyOf<K extends Kind>(
+export async function* listAll<K extends Kind>(
 	store: Pick<Readers, 'list'>,
 	kind: K,
 	where: Partial<Records[K]>,
 ): AsyncGenerator<Records[K]> {
 	let after: ListPosition | undefined;
 	for (;;) {
-		const page = await store.list(kind, { where, after, order: 'asc', limit: PAGE });
+		const page = await store.list(kind, { where, after, order: 'asc', limit: PAGE_SIZE });
 		yield* page;
 		const last = page.at(-1);
-		if (!last || page.length < PAGE) return;
+		if (!last || page.length < PAGE_SIZE) return;
 		after = { at: last.created_at, id: last.id };
 	}
 }
 
-function nothingThere(dataDir: string): AppError {
+function noWorkspaceError(dataDir: string): AppError {
 	return new AppError(
 		'not_found',
 		`There is no workspace in ${dataDir} yet: start the server once, or set PARLEY_DATA_DIR.`,

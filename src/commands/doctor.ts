@@ -11,40 +11,42 @@ import {
 	inspectDatabase,
 	repairSearchIndex,
 } from '../store/index.ts';
-import { type Command, columns } from './command.ts';
-import { secretKeyProblems } from './secret-key-findings.ts';
+import { alignColumns, type Command } from './command.ts';
+import { secretKeyProblems } from './secret-key-problems.ts';
 
 /** What one look at one thing has found. */
 interface Finding {
 	ok: boolean;
 	/** What was looked at. */
-	about: string;
-	sentence: string;
+	subject: string;
+	message: string;
 }
 
 /** With less than this on the disk, in bytes, the next large upload may be the one that fails. */
-const LEAST_FREE = 256 * 1024 * 1024;
+const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 const doctor: Command = {
 	name: 'doctor',
 	summary: 'check the database, the secret key, the disk and each model provider; ends with 1 where something is wrong',
-	async run(given) {
-		const settings = given.settings();
+	async run(invocation) {
+		const settings = invocation.settings();
 		await using network = createNetwork({ allowPrivateNetwork: settings.allow_private_network });
-		const { report, findings: found } = database(settings);
+		const { report, findings: found } = checkDatabase(settings);
 		const findings = [
 			...found,
-			...(await secretKey(settings, report)),
-			await disk(settings),
+			...(await checkKey(settings, report)),
+			await checkDisk(settings),
 			...(await folder(settings)),
-			model(settings, network),
+			checkDefaultModel(settings, network),
 		];
 		// All at once: whoever waits for a hanging one waits for it alone.
-		const asked = settings.providers.map((provider) => tried(provider, settings, network));
-		if (settings.embedder !== 'builtin') asked.push(embedder(settings, network));
-		findings.push(...(await Promise.all(asked)));
-		for (const line of columns(findings.map(({ ok, about, sentence }) => [ok ? 'ok' : 'FAILED', about, sentence]))) {
-			given.print(line);
+		const probes = settings.providers.map((provider) => checkProvider(provider, settings, network));
+		if (settings.embedder !== 'builtin') probes.push(checkEmbedderReachable(settings, network));
+		findings.push(...(await Promise.all(probes)));
+		for (const line of alignColumns(
+			findings.map(({ ok, subject, message }) => [ok ? 'ok' : 'FAILED', subject, message]),
+		)) {
+			invocation.print(line);
 		}
 		const wrong = findings.filter(({ ok }) => !ok).length;
 		if (wrong > 0) throw new AppError('unavailable', `${wrong} of ${findings.length} checks failed.`);
@@ -55,8 +57,8 @@ const doctor: Command = {
 export const doctorCommands = [doctor];
 
 /** What lacks only a table of the search index is repaired. */
-function database({ data_dir }: Settings): { report: DatabaseReport | null; findings: Finding[] } {
-	const about = 'database';
+function checkDatabase({ data_dir }: Settings): { report: DatabaseReport | null; findings: Finding[] } {
+	const subject = 'database';
 	let report: DatabaseReport | null;
 	let repaired = false;
 	try {
@@ -66,54 +68,54 @@ function database({ data_dir }: Settings): { report: DatabaseReport | null; find
 			repaired = true;
 		}
 	} catch (error) {
-		return { report: null, findings: [{ ok: false, about, sentence: messageOf(error) }] };
+		return { report: null, findings: [{ ok: false, subject, message: messageOf(error) }] };
 	}
 	if (report === null) {
-		const sentence = `There is none in ${data_dir}: start the server once, or set PARLEY_DATA_DIR.`;
-		return { report, findings: [{ ok: false, about, sentence }] };
+		const message = `There is none in ${data_dir}: start the server once, or set PARLEY_DATA_DIR.`;
+		return { report, findings: [{ ok: false, subject, message }] };
 	}
 	const findings = [integrity(data_dir, report, repaired)];
 	return { report, findings: report.schema === null ? findings : [...findings, version(report.schema, report)] };
 }
 
 function integrity(dataDir: string, { bytes, problems }: DatabaseReport, repaired: boolean): Finding {
-	const about = 'database';
+	const subject = 'database';
 	const [first] = problems;
 	if (first !== undefined) {
 		const others = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
-		return { ok: false, about, sentence: `${dataDir} is damaged: ${first}${others}.` };
+		return { ok: false, subject, message: `${dataDir} is damaged: ${first}${others}.` };
 	}
 	const repair = repaired ? ' The search index lacked the table of languages; it was made again.' : '';
-	return { ok: true, about, sentence: `${readable(bytes)} in ${dataDir} are sound.${repair}` };
+	return { ok: true, subject, message: `${formatBytes(bytes)} in ${dataDir} are sound.${repair}` };
 }
 
 function version(schema: number, { currentSchema }: DatabaseReport): Finding {
-	const sentence =
+	const message =
 		schema === currentSchema
 			? `Version ${schema}, which is this Parley's.`
 			: schema < currentSchema
 				? `Version ${schema}; the next start brings it to ${currentSchema}.`
 				: `Version ${schema} is newer than this Parley, which knows ${currentSchema}. Start the newer one.`;
-	return { ok: schema <= currentSchema, about: 'schema', sentence };
+	return { ok: schema <= currentSchema, subject: 'schema', message };
 }
 
 /** The key can be compared only with a database that this Parley can read. */
-async function secretKey(settings: Settings, report: DatabaseReport | null): Promise<Finding[]> {
-	const about = 'secret key';
+async function checkKey(settings: Settings, report: DatabaseReport | null): Promise<Finding[]> {
+	const subject = 'secret key';
 	if (report === null || report.problems.length > 0 || report.schema !== report.currentSchema) return [];
 	const problems = await secretKeyProblems(settings);
-	if (problems.length === 0) return [{ ok: true, about, sentence: 'It opens everything that is sealed.' }];
-	return problems.map((sentence) => ({ ok: false, about, sentence }));
+	if (problems.length === 0) return [{ ok: true, subject, message: 'It opens everything that is sealed.' }];
+	return problems.map((message) => ({ ok: false, subject, message }));
 }
 
-async function disk({ data_dir }: Settings): Promise<Finding> {
+async function checkDisk({ data_dir }: Settings): Promise<Finding> {
 	try {
 		const { bavail, bsize } = await statfs(data_dir);
 		const free = bavail * bsize;
-		const sentence = `${readable(free)} are free${free < LEAST_FREE ? `, which is less than ${readable(LEAST_FREE)}` : ''}.`;
-		return { ok: free >= LEAST_FREE, about: 'disk', sentence };
+		const message = `${formatBytes(free)} are free${free < MIN_FREE_BYTES ? `, which is less than ${formatBytes(MIN_FREE_BYTES)}` : ''}.`;
+		return { ok: free >= MIN_FREE_BYTES, subject: 'disk', message };
 	} catch (error) {
-		return { ok: false, about: 'disk', sentence: `${data_dir} cannot be looked at: ${messageOf(error)}.` };
+		return { ok: false, subject: 'disk', message: `${data_dir} cannot be looked at: ${messageOf(error)}.` };
 	}
 }
 
@@ -124,44 +126,49 @@ async function folder({ data_dir }: Settings): Promise<Finding[]> {
 			await access(path, constants.R_OK | constants.W_OK);
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-			const sentence = messageOf(dataFolderError(error, data_dir) ?? error);
-			return [{ ok: false, about: 'data folder', sentence }];
+			const message = messageOf(dataFolderError(error, data_dir) ?? error);
+			return [{ ok: false, subject: 'data folder', message }];
 		}
 	}
 	return [];
 }
 
 /** Whether assistants that name no model get one. */
-function model(settings: Settings, network: Network): Finding {
-	const about = 'default model';
+function checkDefaultModel(settings: Settings, network: Network): Finding {
+	const subject = 'default model';
 	try {
 		const providers = createProviders(settings.providers, { network, clock: systemClock, log: createLog('silent') });
 		const { defaultModel } = createModels({ defaultModel: settings.default_model, providers });
-		return { ok: true, about, sentence: `It is ${defaultModel}.` };
+		return { ok: true, subject, message: `It is ${defaultModel}.` };
 	} catch (error) {
-		return { ok: false, about, sentence: messageOf(error) };
+		return { ok: false, subject, message: messageOf(error) };
 	}
 }
 
-async function tried(provider: Settings['providers'][number], settings: Settings, network: Network): Promise<Finding> {
+async function checkProvider(
+	provider: Settings['providers'][number],
+	settings: Settings,
+	network: Network,
+): Promise<Finding> {
 	const prefix = `${provider.id}/`;
 	const { default_model } = settings;
-	const known = default_model.startsWith(prefix) ? default_model.slice(prefix.length) : null;
+	const configuredModel = default_model.startsWith(prefix) ? default_model.slice(prefix.length) : null;
 	const dependencies = { network, clock: systemClock, log: createLog('silent') };
-	const { ok, sentence } = await probeProvider(provider, known, dependencies);
-	return { ok, about: `provider ${provider.id}`, sentence };
+	const { ok, sentence: message } = await probeProvider(provider, configuredModel, dependencies);
+	return { ok, subject: `provider ${provider.id}`, message };
 }
 
 /** Whether documents get the vectors that the settings ask for. */
-async function embedder({ embedder: id, providers }: Settings, network: Network): Promise<Finding> {
+async function checkEmbedderReachable({ embedder: id, providers }: Settings, network: Network): Promise<Finding> {
 	const dependencies = { network, clock: systemClock, log: createLog('silent') };
 	const configured = createEmbedders(id, providers, dependencies).resolve(id);
-	const about = 'embedder';
-	if (configured === null) return { ok: false, about, sentence: `${id} is not configured.` };
-	return { about, ...(await probeEmbedder(configured)) };
+	const subject = 'embedder';
+	if (configured === null) return { ok: false, subject, message: `${id} is not configured.` };
+	const { ok, sentence: message } = await probeEmbedder(configured);
+	return { ok, subject, message };
 }
 
-function readable(bytes: number): string {
+function formatBytes(bytes: number): string {
 	const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 	const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
 	return `${Number((bytes / 1_024 ** power).toFixed(1))} ${units[power]}`;

@@ -8,8 +8,8 @@ const TIMEOUT_MS = 4_000;
 const healthcheck: Command = {
 	name: 'healthcheck',
 	summary: 'ask the server on this machine whether it runs; ends with 1 where it does not (for containers)',
-	async run(given) {
-		const { host, port } = given.settings();
+	async run(invocation) {
+		const { host, port } = invocation.settings();
 		if (port === 0) throw new AppError('unavailable', 'Port 0 is another port at each start. Set PARLEY_PORT.');
 		await using network = createNetwork({ allowPrivateNetwork: false });
 		const address = addressOnThisMachine(host, port);
@@ -24,7 +24,7 @@ const healthcheck: Command = {
 			},
 		);
 		if (status !== 200) throw new AppError('unavailable', `${address}/healthz answered with status ${status}.`);
-		given.print(`${address} is alive.`);
+		invocation.print(`${address} is alive.`);
 	},
 };
 

@@ -2,8 +2,8 @@ import { createApiKey, keyRecord } from '../access/index.ts';
 import { AppError, systemClock, timestamp } from '../base/index.ts';
 import { SCOPES, type Scope } from '../contract/index.ts';
 import { decideAndCommit } from '../store/index.ts';
-import { type Command, columns, UsageError } from './command.ts';
-import { everyOf, withStore, workspaceNamed } from './data-folder.ts';
+import { alignColumns, type Command, UsageError } from './command.ts';
+import { findWorkspace, listAll, withStore } from './data-folder.ts';
 import { nameOption } from './options.ts';
 
 const UNIT_MS = { h: 3_600_000, d: 24 * 3_600_000 } as const;
@@ -12,24 +12,24 @@ const create: Command = {
 	name: 'keys create',
 	options: { name: 'NAME', workspace: 'ID', scope: 'SCOPE…', expires: 'WHEN' },
 	summary: 'make an API key and print it; WHEN is a date, or 30d or 12h from now',
-	async run(given) {
+	async run(invocation) {
 		const now = systemClock.now();
 		const terms = {
-			name: nameOption(given) ?? 'From the command line',
-			scopes: scopesOf(given.options('scope')),
-			expires_at: expiryOf(given.option('expires'), now),
+			name: nameOption(invocation) ?? 'From the command line',
+			scopes: scopesOf(invocation.options('scope')),
+			expires_at: expiryOf(invocation.option('expires'), now),
 			now,
 		};
-		const settings = given.settings();
+		const settings = invocation.settings();
 		const key = createApiKey();
 		const record = await withStore(settings, async (store) => {
-			const workspace = await workspaceNamed(store, given.option('workspace'), settings);
+			const workspace = await findWorkspace(store, invocation.option('workspace'), settings);
 			const record = keyRecord(workspace.id, key, terms);
 			const write = [{ op: 'insert', kind: 'api_keys', record } as const];
 			return decideAndCommit(store, async () => ({ commit: { write }, result: record }));
 		});
-		given.print(key);
-		given.note(`This is ${record.id}. It is shown only now.`);
+		invocation.print(key);
+		invocation.printInfo(`This is ${record.id}. It is shown only now.`);
 	},
 };
 
@@ -37,28 +37,28 @@ const list: Command = {
 	name: 'keys list',
 	options: { workspace: 'ID' },
 	summary: 'list API keys',
-	async run(given) {
-		const settings = given.settings();
+	async run(invocation) {
+		const settings = invocation.settings();
 		const rows = [['ID', 'PREFIX', 'WORKSPACE', 'LAST USED', 'EXPIRES', 'SCOPES', 'NAME']];
 		await withStore(settings, async (store) => {
-			const id = given.option('workspace');
-			const where = id === undefined ? {} : { workspace_id: (await workspaceNamed(store, id, settings)).id };
-			for await (const key of everyOf(store, 'api_keys', where)) {
+			const id = invocation.option('workspace');
+			const where = id === undefined ? {} : { workspace_id: (await findWorkspace(store, id, settings)).id };
+			for await (const key of listAll(store, 'api_keys', where)) {
 				const [used, expires] = [key.last_used_at, key.expires_at].map((at) => (at === null ? 'never' : timestamp(at)));
 				rows.push([key.id, key.prefix, key.workspace_id, used ?? '', expires ?? '', key.scopes.join(','), key.name]);
 			}
 		});
-		for (const line of columns(rows)) given.print(line);
+		for (const line of alignColumns(rows)) invocation.print(line);
 	},
 };
 
 const revoke: Command = {
 	name: 'keys revoke',
-	words: ['ID'],
+	positionals: ['ID'],
 	summary: 'revoke an API key; a running server takes it no more',
-	async run(given) {
-		const [id = ''] = given.words;
-		await withStore(given.settings(), (store) =>
+	async run(invocation) {
+		const [id = ''] = invocation.positionals;
+		await withStore(invocation.settings(), (store) =>
 			decideAndCommit(store, async () => {
 				const key = await store.get('api_keys', id);
 				if (!key)
@@ -66,15 +66,15 @@ const revoke: Command = {
 				return { commit: { write: [{ op: 'remove', kind: 'api_keys', id }] }, result: undefined };
 			}),
 		);
-		given.print(`${id} is revoked.`);
+		invocation.print(`${id} is revoked.`);
 	},
 };
 
 const generate: Command = {
 	name: 'keys generate',
 	summary: 'only print a new API key, for PARLEY_API_KEY before the first start',
-	run(given) {
-		given.print(createApiKey());
+	run(invocation) {
+		invocation.print(createApiKey());
 	},
 };
 

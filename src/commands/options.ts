@@ -4,8 +4,8 @@ import { type Invocation, UsageError } from './command.ts';
 const MAX_NAME = 200;
 
 /** The option `--name`, which must be one that the API would take too. */
-export function nameOption(given: Invocation): string | undefined {
-	const name = given.option('name');
+export function nameOption(invocation: Invocation): string | undefined {
+	const name = invocation.option('name');
 	if (name !== undefined) requireName(name);
 	return name;
 }

@@ -1,16 +1,16 @@
-import { adoptKey, checkSecretKey, nextKey, presentKey } from '../access/index.ts';
+import { adoptKey, checkSecretKey, existingKey, replacementKey } from '../access/index.ts';
 import { AppError, SecretBox, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import type { Readers } from '../store/index.ts';
-import { type Command, columns, type Invocation } from './command.ts';
-import { withOwnStore, withStore } from './data-folder.ts';
-import { type ClosedThing, closedThings } from './sealed-things.ts';
+import { alignColumns, type Command, type Invocation } from './command.ts';
+import { withExclusiveStore, withStore } from './data-folder.ts';
+import { type UnreadableSecret, unreadableSecrets } from './unreadable-secrets.ts';
 
 /** What a reset would do now. */
-interface Plan {
-	things: ClosedThing[];
+interface ResetPlan {
+	secrets: UnreadableSecret[];
 	/** Whether the key that is there is already the one of the database. */
-	fits: boolean;
+	keyMatches: boolean;
 }
 
 const reset: Command = {
@@ -18,14 +18,14 @@ const reset: Command = {
 	flags: ['yes'],
 	summary:
 		'list the stored secrets that no key opens any more, and end with 1 where there are any; with --yes, forget them and use another key: the server must not run',
-	async run(given) {
-		const settings = given.settings();
-		if (given.flag('yes')) return await forget(given, settings);
-		const { things, fits } = await withStore(settings, (store) => planOf(store, settings));
-		if (isDone(given, { things, fits })) return;
-		given.note(things.length > 0 ? 'This would be forgotten:' : 'Nothing is sealed with the key before.');
-		tell(given, things);
-		await noteFittingFile(given, settings);
+	async run(invocation) {
+		const settings = invocation.settings();
+		if (invocation.flag('yes')) return await forgetSecretsAndUseNewKey(invocation, settings);
+		const { secrets, keyMatches } = await withStore(settings, (store) => resetPlan(store, settings));
+		if (isNothingToReset(invocation, { secrets, keyMatches })) return;
+		invocation.printInfo(secrets.length > 0 ? 'This would be forgotten:' : 'Nothing is sealed with the key before.');
+		printSecrets(invocation, secrets);
+		await printWhereFileFits(invocation, settings);
 		throw new AppError(
 			'unavailable',
 			'Nothing was changed. Stop the server, then run "parley secrets reset --yes" to forget this and use another key.',
@@ -36,51 +36,54 @@ const reset: Command = {
 /** Commands about what is sealed with the server's secret key. */
 export const secretCommands = [reset];
 
-async function forget(given: Invocation, settings: Settings): Promise<void> {
+async function forgetSecretsAndUseNewKey(invocation: Invocation, settings: Settings): Promise<void> {
 	const { data_dir, secret_key } = settings;
-	await withOwnStore(settings, async (store) => {
-		const plan = await planOf(store, settings);
-		if (isDone(given, plan)) return;
+	await withExclusiveStore(settings, async (store) => {
+		const plan = await resetPlan(store, settings);
+		if (isNothingToReset(invocation, plan)) return;
 		// The key is on disk before the commit that needs it: a repeat after a crash takes the same key.
-		const key = await nextKey(data_dir, secret_key);
+		const key = await replacementKey(data_dir, secret_key);
 		const now = systemClock.now();
-		const writes = plan.things.map((thing) => thing.forget(now));
+		const writes = plan.secrets.map((secret) => secret.forgetWrite(now));
 		await adoptKey(store, data_dir, key, now, writes);
-		given.note(plan.things.length > 0 ? 'This was forgotten:' : 'Nothing was sealed with the key before.');
-		tell(given, plan.things);
-		given.note('The key of the server is another one now. Back it up; cursors from before are not valid any more.');
+		invocation.printInfo(plan.secrets.length > 0 ? 'This was forgotten:' : 'Nothing was sealed with the key before.');
+		printSecrets(invocation, plan.secrets);
+		invocation.printInfo(
+			'The key of the server is another one now. Back it up; cursors from before are not valid any more.',
+		);
 	});
 }
 
-async function planOf(
+async function resetPlan(
 	store: Pick<Readers, 'get' | 'list' | 'hasSealedResponses'>,
 	{ data_dir, secret_key }: Settings,
-): Promise<Plan> {
-	const fits = 'key' in (await checkSecretKey(store, data_dir, secret_key));
-	const key = await presentKey(data_dir, secret_key);
+): Promise<ResetPlan> {
+	const keyMatches = 'key' in (await checkSecretKey(store, data_dir, secret_key));
+	const key = await existingKey(data_dir, secret_key);
 	const box = key && new SecretBox(key);
-	const things: ClosedThing[] = [];
-	for await (const thing of closedThings(store, box, { isKeyOfDatabase: fits, now: systemClock.now() })) {
-		things.push(thing);
+	const secrets: UnreadableSecret[] = [];
+	for await (const secret of unreadableSecrets(store, box, { isKeyOfDatabase: keyMatches, now: systemClock.now() })) {
+		secrets.push(secret);
 	}
-	return { things, fits };
+	return { secrets, keyMatches };
 }
 
-function isDone(given: Invocation, { things, fits }: Plan): boolean {
-	const done = fits && things.length === 0;
-	if (done) given.note('The secret key opens everything that is sealed. There is nothing to reset.');
+function isNothingToReset(invocation: Invocation, { secrets, keyMatches }: ResetPlan): boolean {
+	const done = keyMatches && secrets.length === 0;
+	if (done) invocation.printInfo('The secret key opens everything that is sealed. There is nothing to reset.');
 	return done;
 }
 
-function tell(given: Invocation, things: readonly ClosedThing[]): void {
-	if (things.length === 0) return;
-	const rows = things.map(({ kind, id, name, remedy }) => [kind, id, name, remedy]);
-	for (const line of columns([['KIND', 'ID', 'NAME', 'TO DO'], ...rows])) given.print(line);
+function printSecrets(invocation: Invocation, secrets: readonly UnreadableSecret[]): void {
+	if (secrets.length === 0) return;
+	const rows = secrets.map(({ kind, id, name, remedy }) => [kind, id, name, remedy]);
+	for (const line of alignColumns([['KIND', 'ID', 'NAME', 'TO DO'], ...rows])) invocation.print(line);
 }
 
 /** A wrong PARLEY_SECRET_KEY beside the right file: nothing needs to be forgotten. */
-async function noteFittingFile(given: Invocation, settings: Settings): Promise<void> {
+async function printWhereFileFits(invocation: Invocation, settings: Settings): Promise<void> {
 	if (settings.secret_key === undefined) return;
-	const ofFile = await withStore(settings, (store) => checkSecretKey(store, settings.data_dir, undefined));
-	if ('key' in ofFile) given.note('secret.key opens all of it: unset PARLEY_SECRET_KEY to keep these secrets.');
+	const fileCheck = await withStore(settings, (store) => checkSecretKey(store, settings.data_dir, undefined));
+	if ('key' in fileCheck)
+		invocation.printInfo('secret.key opens all of it: unset PARLEY_SECRET_KEY to keep these secrets.');
 }

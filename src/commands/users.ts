@@ -1,32 +1,32 @@
-import { type Invited, Passwords, passwordLink, Users } from '../access/index.ts';
+import { type Invitation, Passwords, passwordLink, Users } from '../access/index.ts';
 import { AppError, addressOnThisMachine, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { EMAIL_PATTERN, type User } from '../contract/index.ts';
 import type { Store, UserRecord } from '../store/index.ts';
-import { type Command, columns, type Invocation, UsageError } from './command.ts';
-import { everyOf, withStore, workspaceNamed } from './data-folder.ts';
+import { alignColumns, type Command, type Invocation, UsageError } from './command.ts';
+import { findWorkspace, listAll, withStore } from './data-folder.ts';
 import { nameOption } from './options.ts';
 
 /** Who has the folder may do everything. */
-const EVERYTHING = { scopes: ['*'] as const };
+const ALL_SCOPES = { scopes: ['*'] as const };
 
 const create: Command = {
 	name: 'users create',
-	words: ['EMAIL'],
+	positionals: ['EMAIL'],
 	options: { name: 'NAME', role: 'owner|member', workspace: 'ID' },
 	summary: 'make a user and print the link for setting a password; the first of a workspace is an owner',
-	async run(given) {
-		const [email = ''] = given.words;
+	async run(invocation) {
+		const [email = ''] = invocation.positionals;
 		if (!new RegExp(EMAIL_PATTERN, 'u').test(email)) throw new UsageError(`"${email}" is not an email address.`);
-		const [name, role] = [nameOption(given), roleOf(given.option('role'))];
-		const settings = given.settings();
-		const invited = await withStore(settings, async (store) => {
-			const { id } = await workspaceNamed(store, given.option('workspace'), settings);
-			const user = { email, role: role ?? (await roleOfNext(store, id)), ...(name === undefined ? {} : { name }) };
-			return usersOf(store).create(id, user, EVERYTHING);
+		const [name, role] = [nameOption(invocation), roleOf(invocation.option('role'))];
+		const settings = invocation.settings();
+		const invitation = await withStore(settings, async (store) => {
+			const { id } = await findWorkspace(store, invocation.option('workspace'), settings);
+			const user = { email, role: role ?? (await defaultRole(store, id)), ...(name === undefined ? {} : { name }) };
+			return usersOf(store).create(id, user, ALL_SCOPES);
 		});
-		given.note(`${invited.user.id} is ${invited.user.role} of ${invited.user.workspace_id}.`);
-		tellLink(given, settings, invited);
+		invocation.printInfo(`${invitation.user.id} is ${invitation.user.role} of ${invitation.user.workspace_id}.`);
+		printLink(invocation, settings, invitation);
 	},
 };
 
@@ -34,34 +34,34 @@ const list: Command = {
 	name: 'users list',
 	options: { workspace: 'ID' },
 	summary: 'list users',
-	async run(given) {
-		const settings = given.settings();
+	async run(invocation) {
+		const settings = invocation.settings();
 		const rows = [['ID', 'EMAIL', 'ROLE', 'WORKSPACE', 'PASSWORD', 'NAME']];
 		await withStore(settings, async (store) => {
-			const id = given.option('workspace');
-			const where = id === undefined ? {} : { workspace_id: (await workspaceNamed(store, id, settings)).id };
-			for await (const { id, email, role, workspace_id, password_hash, name } of everyOf(store, 'users', where)) {
+			const id = invocation.option('workspace');
+			const where = id === undefined ? {} : { workspace_id: (await findWorkspace(store, id, settings)).id };
+			for await (const { id, email, role, workspace_id, password_hash, name } of listAll(store, 'users', where)) {
 				rows.push([id, email, role, workspace_id, password_hash === null ? 'not set' : 'set', name]);
 			}
 		});
-		for (const line of columns(rows)) given.print(line);
+		for (const line of alignColumns(rows)) invocation.print(line);
 	},
 };
 
 const resetPassword: Command = {
 	name: 'users reset-password',
-	words: ['EMAIL'],
+	positionals: ['EMAIL'],
 	options: { workspace: 'ID' },
 	summary: 'print a new link for setting a password; until it is used, the old password stays',
-	async run(given) {
-		const [email = ''] = given.words;
-		const settings = given.settings();
-		const invited = await withStore(settings, async (store) => {
+	async run(invocation) {
+		const [email = ''] = invocation.positionals;
+		const settings = invocation.settings();
+		const invitation = await withStore(settings, async (store) => {
 			const users = usersOf(store);
-			const user = theOne(email, await users.withEmail(email, given.option('workspace')));
-			return users.invite(user.workspace_id, user.id, EVERYTHING);
+			const user = requireSingleUser(email, await users.findByEmail(email, invocation.option('workspace')));
+			return users.invite(user.workspace_id, user.id, ALL_SCOPES);
 		});
-		tellLink(given, settings, invited);
+		printLink(invocation, settings, invitation);
 	},
 };
 
@@ -78,13 +78,13 @@ function roleOf(text: string | undefined): User['role'] | undefined {
 }
 
 /** Somebody must be able to do everything. */
-async function roleOfNext(store: Store, workspaceId: string): Promise<User['role']> {
+async function defaultRole(store: Store, workspaceId: string): Promise<User['role']> {
 	const where = { workspace_id: workspaceId, role: 'owner' } as const;
 	const [owner] = await store.list('users', { where, order: 'asc', limit: 1 });
 	return owner ? 'member' : 'owner';
 }
 
-function theOne(email: string, found: UserRecord[]): UserRecord {
+function requireSingleUser(email: string, found: UserRecord[]): UserRecord {
 	const [user, ...others] = found;
 	if (!user) throw new AppError('not_found', `There is no user ${email}. "parley users list" shows those there are.`);
 	if (others.length === 0) return user;
@@ -92,10 +92,10 @@ function theOne(email: string, found: UserRecord[]): UserRecord {
 	throw new UsageError(`${email} is a user of several workspaces. Name one with --workspace: ${workspaces}.`);
 }
 
-function tellLink(given: Invocation, { public_url, host, port }: Settings, { token }: Invited): void {
+function printLink(invocation: Invocation, { public_url, host, port }: Settings, { token }: Invitation): void {
 	// With port 0 only the server knows where it listens.
 	const base = public_url ?? (port === 0 ? '' : addressOnThisMachine(host, port));
-	given.print(passwordLink(base, token));
+	invocation.print(passwordLink(base, token));
 	const where = base === '' ? "It goes behind the server's address. " : '';
-	given.note(`The password is set there. ${where}The link is good once, for a day, and shown only now.`);
+	invocation.printInfo(`The password is set there. ${where}The link is good once, for a day, and shown only now.`);
 }

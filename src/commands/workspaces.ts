@@ -1,56 +1,56 @@
 import { insertWorkspace, PLAN_NAMES } from '../access/index.ts';
 import { newId, systemClock } from '../base/index.ts';
 import { decideAndCommit } from '../store/index.ts';
-import { type Command, columns, UsageError } from './command.ts';
-import { everyOf, withStore, workspaceNamed } from './data-folder.ts';
+import { alignColumns, type Command, UsageError } from './command.ts';
+import { findWorkspace, listAll, withStore } from './data-folder.ts';
 import { requireName } from './options.ts';
 
 const create: Command = {
 	name: 'workspaces create',
-	words: ['NAME'],
+	positionals: ['NAME'],
 	summary: 'make a workspace, which sees nothing of the others, and print its id',
-	async run(given) {
-		const [name = ''] = given.words;
+	async run(invocation) {
+		const [name = ''] = invocation.positionals;
 		requireName(name);
 		const id = newId('workspace');
 		const write = insertWorkspace(id, name, systemClock.now());
-		await withStore(given.settings(), (store) =>
+		await withStore(invocation.settings(), (store) =>
 			decideAndCommit(store, async () => ({ commit: { write }, result: undefined })),
 		);
-		given.print(id);
-		given.note(`Next: parley users create EMAIL --workspace ${id}, or parley keys create --workspace ${id}`);
+		invocation.print(id);
+		invocation.printInfo(`Next: parley users create EMAIL --workspace ${id}, or parley keys create --workspace ${id}`);
 	},
 };
 
 const list: Command = {
 	name: 'workspaces list',
 	summary: 'list workspaces',
-	async run(given) {
+	async run(invocation) {
 		const rows = [['ID', 'PLAN', 'NAME']];
-		await withStore(given.settings(), async (store) => {
-			for await (const { id, plan, name } of everyOf(store, 'workspaces', {})) rows.push([id, plan, name]);
+		await withStore(invocation.settings(), async (store) => {
+			for await (const { id, plan, name } of listAll(store, 'workspaces', {})) rows.push([id, plan, name]);
 		});
-		for (const line of columns(rows)) given.print(line);
+		for (const line of alignColumns(rows)) invocation.print(line);
 	},
 };
 
 const setPlan: Command = {
 	name: 'workspaces set-plan',
-	words: ['ID', 'PLAN'],
+	positionals: ['ID', 'PLAN'],
 	summary: 'put a workspace on another plan, from the next request on',
-	async run(given) {
-		const [id = '', plan = ''] = given.words;
+	async run(invocation) {
+		const [id = '', plan = ''] = invocation.positionals;
 		if (!PLAN_NAMES.includes(plan)) throw new UsageError(`A plan is one of ${PLAN_NAMES.join(', ')}.`);
-		const settings = given.settings();
+		const settings = invocation.settings();
 		await withStore(settings, (store) =>
 			decideAndCommit(store, async () => {
-				const workspace = await workspaceNamed(store, id, settings);
+				const workspace = await findWorkspace(store, id, settings);
 				const set = { plan, updated_at: systemClock.now() };
 				const commit = { write: [{ op: 'patch', kind: 'workspaces', id: workspace.id, set } as const] };
 				return { commit, result: undefined };
 			}),
 		);
-		given.print(`${id} is on the plan ${plan}.`);
+		invocation.print(`${id} is on the plan ${plan}.`);
 	},
 };
 

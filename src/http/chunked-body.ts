@@ -1,9 +1,9 @@
 import { AppError } from '../base/index.ts';
-import type { BodyInlet } from './body-inlet.ts';
+import type { BodyBuffer } from './body-buffer.ts';
 
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 /** The end of a chunked body, behind the line break that ends its last data (RFC 9112, section 7.1). */
-const END = Buffer.from('\r\n0\r\n\r\n');
+const BODY_END = Buffer.from('\r\n0\r\n\r\n');
 
 /**
  * Carries a chunked body from the HTTP library to its inlet. The library reads chunks laxly, and shows only their data:
@@ -15,44 +15,44 @@ const END = Buffer.from('\r\n0\r\n\r\n');
  *    then nothing: that is refused soon, instead of when the body's own limit has passed.
  */
 export class ChunkedBody {
-	readonly #inlet: BodyInlet;
-	readonly #waitMs: number;
+	readonly #buffer: BodyBuffer;
+	readonly #endTimeoutMs: number;
 	#tail = Buffer.alloc(0);
 	#timer: NodeJS.Timeout | null = null;
 
 	/** @param waitMs for which more must follow what looks like the end of the body */
-	constructor(inlet: BodyInlet, waitMs: number) {
-		this.#inlet = inlet;
-		this.#waitMs = waitMs;
+	constructor(inlet: BodyBuffer, waitMs: number) {
+		this.#buffer = inlet;
+		this.#endTimeoutMs = waitMs;
 	}
 
 	/** The library delivers. The bytes are valid only during the call. */
-	arrive(bytes: Uint8Array, last: boolean): void {
-		this.stop();
+	push(bytes: Uint8Array, last: boolean): void {
+		this.stopTimer();
 		if (last) {
 			setImmediate(() => {
-				if (!this.#inlet.failed) this.#inlet.arrive(NOTHING, true);
+				if (!this.#buffer.hasFailed) this.#buffer.push(NO_BYTES, true);
 			});
 			return;
 		}
-		this.#inlet.arrive(bytes, false);
-		this.#tail = Buffer.concat([this.#tail, bytes.subarray(-END.length)]).subarray(-END.length);
-		if (this.#tail.equals(END)) this.#timer = setTimeout(() => this.#refuse(), this.#waitMs);
+		this.#buffer.push(bytes, false);
+		this.#tail = Buffer.concat([this.#tail, bytes.subarray(-BODY_END.length)]).subarray(-BODY_END.length);
+		if (this.#tail.equals(BODY_END)) this.#timer = setTimeout(() => this.#failUnended(), this.#endTimeoutMs);
 	}
 
 	/** The exchange is over. */
-	stop(): void {
+	stopTimer(): void {
 		if (this.#timer !== null) clearTimeout(this.#timer);
 		this.#timer = null;
 	}
 
-	#refuse(): void {
+	#failUnended(): void {
 		// The client waits for us: what comes next may well be more data.
-		if (this.#inlet.paused) {
+		if (this.#buffer.isPaused) {
 			this.#timer?.refresh();
 			return;
 		}
-		this.#inlet.stall(
+		this.#buffer.failStalled(
 			new AppError('invalid_request', 'The chunked body does not end. Send it without chunk extensions and trailers.'),
 		);
 	}

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
+type CidrBlock = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
  * Tells the client's address from the socket's and, behind trusted proxies, the X-Forwarded-For header.
@@ -13,22 +13,23 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 
 /**
  * @param trustedProxies addresses and CIDR ranges whose word on X-Forwarded-For is taken
- * @param listensOn the address that is listened on. Where only programs of this machine can connect to it, and such a one is
+ * @param listenAddress the address that is listened on. Where only programs of this machine can connect to it, and such a one is
  * trusted, all are: each of them can take the address that is
  * @throws Error that names an entry which is neither
  */
-export function createClientAddress(trustedProxies: readonly string[], listensOn?: string): ClientAddress {
-	const networks = trustedProxies.map((entry) => parseNetwork(entry.trim()));
-	if (networks.length === 0) return (peer) => peer();
-	const ranges = networks.flatMap(rangeOf);
+export function createClientAddress(trustedProxies: readonly string[], listenAddress?: string): ClientAddress {
+	const blocks = trustedProxies.map((entry) => parseCidrBlock(entry.trim()));
+	if (blocks.length === 0) return (peer) => peer();
+	const ranges = blocks.flatMap(ipv4RangeOf);
 	const isTrusted = (address: string): boolean => {
 		const number = ipv4Number(address);
 		if (number >= 0) return ranges.some(({ first, last }) => number >= first && number <= last);
 		if (!ipaddr.isValid(address)) return false;
 		const parsed = ipaddr.process(address);
-		return networks.some(([base, bits]) => parsed.kind() === base.kind() && parsed.match([base, bits] as never));
+		return blocks.some(([base, bits]) => parsed.kind() === base.kind() && parsed.match([base, bits] as never));
 	};
-	const isEveryPeerTrusted = listensOn !== undefined && LOOPBACK.includes(listensOn) && isTrusted(listensOn);
+	const isEveryPeerTrusted =
+		listenAddress !== undefined && LOOPBACK.includes(listenAddress) && isTrusted(listenAddress);
 	return (peer, forwardedFor) => {
 		if (forwardedFor === undefined || !(isEveryPeerTrusted || isTrusted(peer()))) return peer();
 		// Each proxy appends whom it heard from: only the entries from the right, as far as trusted proxies wrote them, are
@@ -37,7 +38,7 @@ export function createClientAddress(trustedProxies: readonly string[], listensOn
 		let end = forwardedFor.length;
 		while (end >= 0) {
 			const comma = end === 0 ? -1 : forwardedFor.lastIndexOf(',', end - 1);
-			const hop = readHop(forwardedFor.slice(comma + 1, end));
+			const hop = parseForwardedEntry(forwardedFor.slice(comma + 1, end));
 			if (hop === null) return client ?? peer();
 			client = hop;
 			if (!isTrusted(hop)) return hop;
@@ -47,7 +48,7 @@ export function createClientAddress(trustedProxies: readonly string[], listensOn
 	};
 }
 
-function parseNetwork(entry: string): Network {
+function parseCidrBlock(entry: string): CidrBlock {
 	try {
 		if (!entry.includes('/')) {
 			const address = ipaddr.process(entry);
@@ -64,7 +65,7 @@ function parseNetwork(entry: string): Network {
 }
 
 /** The IPv4 addresses of a network, as numbers; none of an IPv6 one. */
-function rangeOf([base, bits]: Network): { first: number; last: number }[] {
+function ipv4RangeOf([base, bits]: CidrBlock): { first: number; last: number }[] {
 	const text = base.toString();
 	const size = 2 ** (32 - bits);
 	const number = base.kind() === 'ipv4' ? ipv4Number(text) : -1;
@@ -101,7 +102,7 @@ function ipv4Number(text: string): number {
 }
 
 /** An entry of X-Forwarded-For: an address, some proxies add a port. Null for `unknown` and other names. */
-function readHop(entry: string): string | null {
+function parseForwardedEntry(entry: string): string | null {
 	let text = entry.trim();
 	if (ipv4Number(text) >= 0) return text;
 	const bracketed = /^\[(.+)\](?::\d+)?$/.exec(text);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../base/index.ts';
-import type { BytesReply, Headers } from './types.ts';
+import type { BytesResponse, Headers } from './types.ts';
 
-const TAG = /(W\/)?("[\x21\x23-\x7e\x80-\u{10ffff}]*")/uy;
-const BETWEEN = /[ \t]*(?:,[ \t]*)*/y;
+const ETAG_PATTERN = /(W\/)?("[\x21\x23-\x7e\x80-\u{10ffff}]*")/uy;
+const SEPARATOR = /[ \t]*(?:,[ \t]*)*/y;
 
 /** A strong entity tag of these bytes. */
 export function etagOf(bytes: string | Uint8Array): string {
@@ -31,13 +31,13 @@ export function parseEntityTags(value: string): '*' | EntityTag[] {
 	const tags: EntityTag[] = [];
 	let at = 0;
 	while (at < text.length) {
-		TAG.lastIndex = at;
-		const match = TAG.exec(text);
+		ETAG_PATTERN.lastIndex = at;
+		const match = ETAG_PATTERN.exec(text);
 		if (match === null) break;
 		tags.push({ weak: match[1] !== undefined, tag: match[2] as string });
-		BETWEEN.lastIndex = TAG.lastIndex;
-		BETWEEN.exec(text);
-		at = BETWEEN.lastIndex;
+		SEPARATOR.lastIndex = ETAG_PATTERN.lastIndex;
+		SEPARATOR.exec(text);
+		at = SEPARATOR.lastIndex;
 	}
 	if (tags.length === 0 || at < text.length) {
 		throw new AppError('invalid_request', 'If-Match and If-None-Match take "*" or entity tags in double quotes.');
@@ -46,7 +46,7 @@ export function parseEntityTags(value: string): '*' | EntityTag[] {
 }
 
 /** Whether an If-None-Match header names this tag; weak comparison, as caches make. An unreadable header names nothing. */
-export function namesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
 	if (ifNoneMatch === undefined) return false;
 	if (ifNoneMatch === etag) return true;
 	if (!ifNoneMatch.includes('"')) return ifNoneMatch.trim() === '*';
@@ -63,15 +63,15 @@ export function namesEtag(ifNoneMatch: string | undefined, etag: string): boolea
  * The 304 to a request whose copy is still good, or null: then answer in full.
  * @param headers those of the full answer that a cache keeps up to date: ETag, Cache-Control, Vary and the like
  */
-export function notModified(ifNoneMatch: string | undefined, etag: string, headers: Headers): BytesReply | null {
-	return namesEtag(ifNoneMatch, etag) ? { status: 304, headers } : null;
+export function notModified(ifNoneMatch: string | undefined, etag: string, headers: Headers): BytesResponse | null {
+	return matchesEtag(ifNoneMatch, etag) ? { status: 304, headers } : null;
 }
 
 /**
  * The versions that an If-Match header names; null where it names none in particular.
  * @throws AppError `invalid_request` for a header that cannot be read
  */
-export function versionsOf(ifMatch: string | undefined): readonly number[] | null {
+export function ifMatchVersions(ifMatch: string | undefined): readonly number[] | null {
 	if (ifMatch === undefined) return null;
 	const tags = parseEntityTags(ifMatch);
 	if (tags === '*') return null;

@@ -1,11 +1,11 @@
 import type * as uWS from 'uWebSockets.js';
 import { AppError, type Log, newId } from '../base/index.ts';
-import { errorReply } from './errors.ts';
+import { errorResponse } from './errors.ts';
 import { writeHead } from './response-head.ts';
 
 const SECONDS_TO_RETRY = 10;
 /** Of the limit: connections are said to be taken again when fewer are open, so that the log does not go to and fro. */
-const RELIEF = 0.9;
+const RESUME_RATIO = 0.9;
 
 /**
  * Counts the connections of clients. One beyond the limit is answered 503 as soon as it is there, without waiting for a
@@ -15,8 +15,8 @@ const RELIEF = 0.9;
 export class ConnectionLimit {
 	readonly #limit: number;
 	readonly #log: Log;
-	#open = 0;
-	#refusing = false;
+	#openCount = 0;
+	#isRefusing = false;
 
 	constructor(limit: number, log: Log) {
 		this.#limit = limit;
@@ -25,28 +25,32 @@ export class ConnectionLimit {
 
 	/** The library calls this for each connection: with 1 when it begins, with -1 when it has ended. */
 	count(res: uWS.HttpResponse, change: number): void {
-		this.#open += change;
-		if (change > 0 && this.#open > this.#limit) this.#refuse(res);
-		else if (this.#refusing && this.#open < this.#limit * RELIEF) {
-			this.#refusing = false;
-			this.#log.info({ open: this.#open, limit: this.#limit }, 'connections are accepted again');
+		this.#openCount += change;
+		if (change > 0 && this.#openCount > this.#limit) this.#refuse(res);
+		else if (this.#isRefusing && this.#openCount < this.#limit * RESUME_RATIO) {
+			this.#isRefusing = false;
+			this.#log.info({ open: this.#openCount, limit: this.#limit }, 'connections are accepted again');
 		}
 	}
 
 	#refuse(res: uWS.HttpResponse): void {
-		if (!this.#refusing) {
-			this.#refusing = true;
+		if (!this.#isRefusing) {
+			this.#isRefusing = true;
 			this.#log.warn(
-				{ open: this.#open, limit: this.#limit },
+				{ open: this.#openCount, limit: this.#limit },
 				'new connections are refused: as many are open as the limit on file descriptors allows',
 			);
 		}
 		const id = newId('request');
 		const sentence = 'The server has too many open connections. Try again later.';
-		const reply = errorReply(new AppError('unavailable', sentence, { retry_after: SECONDS_TO_RETRY }), id, this.#log);
+		const response = errorResponse(
+			new AppError('unavailable', sentence, { retry_after: SECONDS_TO_RETRY }),
+			id,
+			this.#log,
+		);
 		res.cork(() => {
-			writeHead(res, id, reply);
-			res.end(reply.body, true);
+			writeHead(res, id, response);
+			res.end(response.body, true);
 		});
 	}
 }

@@ -1,4 +1,4 @@
-import type { BytesReply, Headers, HttpRequest } from './types.ts';
+import type { BytesResponse, Headers, HttpRequest } from './types.ts';
 
 /** What scripts of other origins may do. Credentials (cookies) are never allowed. */
 export interface CorsRules {
@@ -20,7 +20,7 @@ export interface Cors {
 	/** Those of them that every origin's answers have in common: all but the one that names it. */
 	readonly common: Headers;
 	/** The 204 to a preflight, for any origin: a preflight cannot tell what it is for. */
-	preflight(request: HttpRequest): BytesReply;
+	preflight(request: HttpRequest): BytesResponse;
 }
 
 /** Builds the answers of a set of CORS rules (WHATWG Fetch, section 3.3). The origin is echoed, never `*`. */

@@ -1,8 +1,8 @@
 import { AppError, type Log } from '../base/index.ts';
-import { errorReply } from './errors.ts';
+import { errorResponse } from './errors.ts';
 import type { IncomingRequest } from './request.ts';
 import type { Router } from './router.ts';
-import type { BytesReply, HttpRequest, Reply, Route, Unhandled } from './types.ts';
+import type { BytesResponse, HttpRequest, Route, RouteResponse, Unhandled } from './types.ts';
 
 /** Seconds after which a client that was turned away may come again. */
 const SECONDS_TO_RETRY = 5;
@@ -11,10 +11,10 @@ const SECONDS_TO_RETRY = 5;
 const NAMED_METHOD = /^[A-Za-z-]{1,20}$/;
 
 /** What a dispatcher works with. */
-export interface DispatchRules {
+export interface DispatcherOptions {
 	router: Router;
 	/** Whether these are not all routes yet: other paths are answered 503 until `serve`. */
-	starting: boolean;
+	isStarting: boolean;
 	log: Log;
 	/** Paths of routes that answer also while the server drains. */
 	servedWhileDraining: ReadonlySet<string>;
@@ -23,79 +23,79 @@ export interface DispatchRules {
 }
 
 /** Brings requests to their handlers and makes an answer of whatever comes back. Nothing it calls can throw past it. */
-export class Dispatcher {
-	readonly #rules: DispatchRules;
+export class RequestDispatcher {
+	readonly #options: DispatcherOptions;
 	#router: Router;
 	/** Whether the routes are not all there yet: what is not found may be there soon. */
-	#starting: boolean;
+	#isStarting: boolean;
 	/** Whether new requests are turned away. */
-	draining = false;
+	isDraining = false;
 
-	constructor(rules: DispatchRules) {
-		this.#rules = rules;
+	constructor(rules: DispatcherOptions) {
+		this.#options = rules;
 		this.#router = rules.router;
-		this.#starting = rules.starting;
+		this.#isStarting = rules.isStarting;
 	}
 
 	/** Goes on with the whole table. */
-	serve(router: Router): void {
+	replaceRouter(router: Router): void {
 		this.#router = router;
-		this.#starting = false;
+		this.#isStarting = false;
 	}
 
-	/** The answer, at once or later. A promise rejects with what the handler threw: `errorReply` makes an answer of it. */
-	dispatch(request: IncomingRequest): Reply | Promise<Reply> {
+	/** The answer, at once or later. A promise rejects with what the handler threw: `errorResponse` makes an answer of it. */
+	dispatch(request: IncomingRequest): RouteResponse | Promise<RouteResponse> {
 		try {
 			const route = this.#findRoute(request);
-			request.deadlineMs = route.deadlineMs;
-			const reply = route.handle(request);
-			return reply instanceof Promise ? reply.then(requireReply) : requireReply(reply);
+			request.responseTimeoutMs = route.responseTimeoutMs;
+			const response = route.handle(request);
+			return response instanceof Promise ? response.then(requireResponse) : requireResponse(response);
 		} catch (error) {
-			return this.errorReply(error, request);
+			return this.errorResponse(error, request);
 		}
 	}
 
 	/** The answer to what a handler threw, or to what went wrong before one was found. */
-	errorReply(error: unknown, request: HttpRequest): BytesReply {
-		const { log } = this.#rules;
+	errorResponse(error: unknown, request: HttpRequest): BytesResponse {
+		const { log } = this.#options;
 		const { headers, refusal } = this.#unhandled(request);
 		// A failure of the server is told as it is.
 		const told = refusal && error instanceof AppError && error.status < 500 ? refusal : error;
-		const reply = errorReply(told, request.id, log);
+		const response = errorResponse(told, request.id, log);
 		const allow = told instanceof MethodNotAllowed ? [['allow', told.allow] as const] : [];
-		return { ...reply, headers: [...(reply.headers ?? []), ...allow, ...headers] };
+		return { ...response, headers: [...(response.headers ?? []), ...allow, ...headers] };
 	}
 
 	#unhandled(request: HttpRequest): Unhandled {
 		try {
-			return this.#rules.unhandled(request);
+			return this.#options.unhandled(request);
 		} catch (cause) {
-			this.#rules.log.error({ err: cause, request_id: request.id }, 'the headers of an error could not be made');
+			this.#options.log.error({ err: cause, request_id: request.id }, 'the headers of an error could not be made');
 			return { headers: [] };
 		}
 	}
 
 	/** The error that a request is answered with when its deadline has passed. */
-	late({ id, method, route }: IncomingRequest): AppError {
+	deadlineError({ id, method, route }: IncomingRequest): AppError {
 		// The path itself may hold what nobody else should read.
-		this.#rules.log.warn({ request_id: id, method, route }, 'a request took too long');
+		this.#options.log.warn({ request_id: id, method, route }, 'a request took too long');
 		return new AppError('unavailable', 'The answer took too long.', { retry_after: SECONDS_TO_RETRY });
 	}
 
 	/** @throws AppError `not_found`, `method_not_allowed`, `unavailable`, `invalid_request` */
 	#findRoute(request: IncomingRequest): Route {
 		const found = this.#router.find(request.path);
-		if (found === null && this.#starting)
+		if (found === null && this.#isStarting)
 			throw new AppError('unavailable', 'The server is starting.', { retry_after: 1 });
 		if (found === null) throw new AppError('not_found', 'There is nothing at this path.');
-		request.route = found.place.path;
-		const route = found.place.take(request.method);
-		if (route === undefined) throw new MethodNotAllowed(request.method, found.place.allow);
-		if (this.draining && !this.#rules.servedWhileDraining.has(route.path)) {
+		request.route = found.routes.path;
+		const route = found.routes.routeFor(request.method);
+		if (route === undefined) throw new MethodNotAllowed(request.method, found.routes.allow);
+		if (this.isDraining && !this.#options.servedWhileDraining.has(route.path)) {
 			throw new AppError('unavailable', 'The server is shutting down.', { retry_after: SECONDS_TO_RETRY });
 		}
 		request.params = found.params;
-		request.sampled = route.sampled === true;
+		request.sampled = route.isLogSampled === true;
 		return route;
 	}
 }
@@ -112,16 +112,17 @@ class MethodNotAllowed extends AppError {
 }
 
 /** The types promise a reply; a handler that breaks the promise must not end the process. */
-function requireReply(reply: Reply): Reply {
-	if (reply !== null && typeof reply === 'object' && ('status' in reply || 'events' in reply)) return reply;
+function requireResponse(response: RouteResponse): RouteResponse {
+	if (response !== null && typeof response === 'object' && ('status' in response || 'events' in response))
+		return response;
 	throw new TypeError('A route handler returned no reply.');
 }
 
 /** Lets go of a reply that will not be sent: its events, where it has some, must learn of it. */
-export function letGo(reply: Reply): void {
-	if (!('events' in reply)) return;
+export function discardResponse(response: RouteResponse): void {
+	if (!('events' in response)) return;
 	const release = async (): Promise<void> => {
-		await reply.events[Symbol.asyncIterator]().return?.();
+		await response.events[Symbol.asyncIterator]().return?.();
 	};
 	release().catch(() => {});
 }

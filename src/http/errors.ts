@@ -1,24 +1,24 @@
 import { AppError, type Log, messageOf } from '../base/index.ts';
-import type { BytesReply, Headers } from './types.ts';
+import type { BytesResponse, Headers } from './types.ts';
 
 /** The headers that every error has; an error is true now, and nobody may keep it. */
-const PLAIN: Headers = [
+const ERROR_HEADERS: Headers = [
 	['content-type', 'application/json; charset=utf-8'],
 	['cache-control', 'no-store'],
 ];
 
 /** Causes of causes that a line names, and the characters of each. */
-const MOST_CAUSES = 5;
-const LONGEST_CAUSE = 500;
+const MAX_CAUSES = 5;
+const MAX_CAUSE_CHARS = 500;
 
 /**
  * The answer to anything thrown: an AppError as the API's error envelope, with its code's status; everything else is a
  * defect, answered as `internal_error` without its message. What the server is to blame for is logged here, with its cause.
  */
-export function errorReply(error: unknown, requestId: string, log: Log): BytesReply {
+export function errorResponse(error: unknown, requestId: string, log: Log): BytesResponse {
 	if (!(error instanceof AppError)) {
 		log.error({ err: error, request_id: requestId }, 'a request failed');
-		return envelopeReply(new AppError('internal_error'), requestId);
+		return errorEnvelopeResponse(new AppError('internal_error'), requestId);
 	}
 	if (isFailure(error)) {
 		log.warn(
@@ -26,7 +26,7 @@ export function errorReply(error: unknown, requestId: string, log: Log): BytesRe
 			'a request failed',
 		);
 	}
-	return envelopeReply(error, requestId);
+	return errorEnvelopeResponse(error, requestId);
 }
 
 /** Whether an answer tells of a failure of the server. A 503 without a cause tells of its state: it starts, stops, or is busy. */
@@ -37,20 +37,20 @@ function isFailure(error: AppError): boolean {
 /** What led to an error, the nearest cause first. */
 function causesOf(error: Error): string[] {
 	const causes: string[] = [];
-	for (let { cause } = error; cause !== undefined && causes.length < MOST_CAUSES; ) {
+	for (let { cause } = error; cause !== undefined && causes.length < MAX_CAUSES; ) {
 		const code = (cause as { code?: unknown } | null)?.code;
 		const text = typeof code === 'string' && !messageOf(cause).includes(code) ? `${code}: ` : '';
-		causes.push(`${text}${messageOf(cause)}`.slice(0, LONGEST_CAUSE));
+		causes.push(`${text}${messageOf(cause)}`.slice(0, MAX_CAUSE_CHARS));
 		cause = cause instanceof Error ? cause.cause : undefined;
 	}
 	return causes;
 }
 
-function envelopeReply(error: AppError, requestId: string): BytesReply {
-	const headers = [...PLAIN];
+function errorEnvelopeResponse(error: AppError, requestId: string): BytesResponse {
+	const headers = [...ERROR_HEADERS];
 	if (error.retry_after !== undefined) headers.push(['retry-after', String(error.retry_after)]);
 	if (error.status === 401) headers.push(['www-authenticate', 'Bearer']);
-	const envelope = {
+	const body = {
 		error: {
 			code: error.code,
 			message: error.message,
@@ -59,5 +59,5 @@ function envelopeReply(error: AppError, requestId: string): BytesReply {
 			request_id: requestId,
 		},
 	};
-	return { status: error.status, headers, body: JSON.stringify(envelope), error: error.code };
+	return { status: error.status, headers, body: JSON.stringify(body), error: error.code };
 }

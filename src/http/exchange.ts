@@ -1,41 +1,41 @@
 import type * as uWS from 'uWebSockets.js';
 import { AppError, type Deferred, deferred, type Log } from '../base/index.ts';
-import type { Answering } from './answering.ts';
-import { BodyInlet } from './body-inlet.ts';
+import { BodyBuffer } from './body-buffer.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { type ClientAddress, formatAddress } from './client-address.ts';
-import { type Dispatcher, letGo } from './dispatch.ts';
-import { writeEvents } from './event-answer.ts';
+import { discardResponse, type RequestDispatcher } from './dispatch.ts';
 import { readFraming, UNKNOWN_LENGTH } from './framing.ts';
-import { writeLarge } from './large-answer.ts';
 import type { HttpLimits } from './limits.ts';
-import { IncomingRequest, type RequestOrigin } from './request.ts';
-import type { Ending, RequestObserver } from './request-log.ts';
+import { IncomingRequest, type RequestContext } from './request.ts';
+import type { ExchangeOutcome, RequestObserver } from './request-log.ts';
+import type { ResponseChannel } from './response-channel.ts';
 import { type ResponseHead, writeHead } from './response-head.ts';
 import { EVENT_STREAM_HEADERS, type EventWriter } from './sse.ts';
-import type { BytesReply, EventsReply, Headers, Reply } from './types.ts';
+import type { BytesResponse, EventStreamResponse, Headers, RouteResponse } from './types.ts';
+import { writeEventStream } from './write-event-stream.ts';
+import { writeLargeBody } from './write-large-body.ts';
 
 /** What an exchange needs to know of the server around it. */
-export interface Surroundings {
-	readonly dispatcher: Dispatcher;
+export interface ServerContext {
+	readonly dispatcher: RequestDispatcher;
 	readonly limits: HttpLimits;
 	readonly log: Log;
 	readonly clientAddress: ClientAddress;
 	/** Observes each request when its exchange is over. */
 	readonly observer: RequestObserver | null;
 	/** Exchanges whose answer is not written yet, event streams included. */
-	readonly pending: Set<Exchange>;
+	readonly pendingExchanges: Set<Exchange>;
 }
 
 /** Bodies up to this size are handed over whole; the socket's buffer holds them. Larger ones wait for the client. */
-const WHOLE_BYTES = 16 * 1024;
+const SINGLE_WRITE_BYTES = 16 * 1024;
 const NO_HEADERS: Headers = [];
-const CLOSE: Headers = [['connection', 'close']];
+const CLOSE_HEADER: Headers = [['connection', 'close']];
 
 /** Where the library's headers are copied to: it lends them only during its call, which is synchronous. */
-let copied: string[] = [];
+let headerPairs: string[] = [];
 const copyHeader = (name: string, value: string): void => {
-	copied.push(name, value);
+	headerPairs.push(name, value);
 };
 
 /**
@@ -43,56 +43,56 @@ const copyHeader = (name: string, value: string): void => {
  * that touches the HTTP library's request and response: their rules (what may be called when, and in which turn) are kept
  * here together, hence the length of this file.
  */
-export class Exchange implements RequestOrigin, Answering {
+export class Exchange implements RequestContext, ResponseChannel {
 	readonly res: uWS.HttpResponse;
-	readonly #around: Surroundings;
+	readonly #server: ServerContext;
 	readonly #request: IncomingRequest;
 	/** Until the answer must have begun; after that, until the rest of an unwanted body must have come. */
-	#deadline: NodeJS.Timeout | null = null;
+	#deadlineTimer: NodeJS.Timeout | null = null;
 	/** While the client takes no byte of the answer. */
-	#stall: NodeJS.Timeout | null = null;
+	#stallTimer: NodeJS.Timeout | null = null;
 	#writer: EventWriter | null = null;
 	/** The answer, while it waits for the rest of an unwanted body. */
-	#held: Reply | null = null;
+	#delayedResponse: RouteResponse | null = null;
 	/** The answer that was begun to be written. */
-	#sent: Reply | null = null;
+	#startedResponse: RouteResponse | null = null;
 	/** Bytes of events handed to the socket. */
 	#streamedBytes = 0;
 	/** The server closes the connection before the answer's end. */
-	#cutOff = false;
+	#closedByServer = false;
 	/** The answer is decided. */
-	#answered = false;
+	#isResponseChosen = false;
 	/** The library's response is no longer ours to touch: the answer is written, or the client has gone. */
 	#released = false;
-	#finished: Deferred<void> | null = null;
+	#finishedPromise: Deferred<void> | null = null;
 	/** The connection must close behind the answer: the library reads the framing of this request laxly. */
-	closing = false;
+	closesConnection = false;
 	#chunked: ChunkedBody | null = null;
 
 	/** Whether the library tells when the client has gone, as it must wherever the answer is not written in its callback. */
-	#watched = false;
+	#hasAbortHandler = false;
 
 	/** Takes a request from the HTTP library, inside its callback. */
-	static accept(res: uWS.HttpResponse, req: uWS.HttpRequest, around: Surroundings): void {
-		new Exchange(res, req, around).#run();
+	static handle(res: uWS.HttpResponse, req: uWS.HttpRequest, server: ServerContext): void {
+		new Exchange(res, req, server).#run();
 	}
 
-	private constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, around: Surroundings) {
+	private constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, server: ServerContext) {
 		this.res = res;
-		this.#around = around;
-		copied = [];
+		this.#server = server;
+		headerPairs = [];
 		req.forEach(copyHeader);
 		// The case-sensitive method only: asking for the other one changes it in place.
-		this.#request = new IncomingRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery(), copied, this);
-		if (around.observer !== null) this.#request.startedAt = performance.now();
+		this.#request = new IncomingRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery(), headerPairs, this);
+		if (server.observer !== null) this.#request.startedAt = performance.now();
 	}
 
-	get jsonBytes(): number {
-		return this.#around.limits.jsonBytes;
+	get maxJsonBytes(): number {
+		return this.#server.limits.maxJsonBytes;
 	}
 
 	clientAddress(forwardedFor: string | undefined): string {
-		return this.#around.clientAddress(() => this.#peerAddress(), forwardedFor);
+		return this.#server.clientAddress(() => this.#peerAddress(), forwardedFor);
 	}
 
 	/** The socket's other end; empty once the connection is gone. */
@@ -114,10 +114,10 @@ export class Exchange implements RequestOrigin, Answering {
 	}
 
 	/** Resolves when the answer is written or can no longer be. */
-	finished(): Promise<void> {
-		this.#finished ??= deferred();
-		if (this.#released) this.#finished.resolve();
-		return this.#finished.promise;
+	waitUntilFinished(): Promise<void> {
+		this.#finishedPromise ??= deferred();
+		if (this.#released) this.#finishedPromise.resolve();
+		return this.#finishedPromise.promise;
 	}
 
 	// From here on: the life of an exchange, in the order in which it happens.
@@ -126,39 +126,39 @@ export class Exchange implements RequestOrigin, Answering {
 		const request = this.#request;
 		const framing = readFraming(request.headers);
 		if (typeof framing === 'string') {
-			this.#refuse(framing);
+			this.#rejectFraming(framing);
 			return;
 		}
 		if (framing === UNKNOWN_LENGTH) {
 			this.#runChunked();
 			return;
 		}
-		if (framing > 0) this.#takeBody(framing);
-		const reply = this.#around.dispatcher.dispatch(request);
-		if (request.inlet === null && 'status' in reply) this.#writeNow(reply);
-		else this.#wait(reply);
+		if (framing > 0) this.#receiveBody(framing);
+		const response = this.#server.dispatcher.dispatch(request);
+		if (request.body === null && 'status' in response) this.#writeNow(response);
+		else this.#awaitResponse(response);
 	}
 
 	/**
 	 * Answers a request whose framing is ambiguous, and closes. Not at once: the library would go on to read what lies
 	 * behind such a request as the next one, and run it. While an answer is pending it closes the connection instead.
 	 */
-	#refuse(complaint: string): void {
-		this.#watch();
-		this.#around.pending.add(this);
-		const reply = this.#errorReply(new AppError('invalid_request', complaint));
-		this.#noteAddress();
-		this.#sent = reply;
+	#rejectFraming(message: string): void {
+		this.#handleAbort();
+		this.#server.pendingExchanges.add(this);
+		const response = this.#errorResponse(new AppError('invalid_request', message));
+		this.#cacheClientAddress();
+		this.#startedResponse = response;
 		setImmediate(() => {
 			if (this.#released) return;
 			try {
 				this.res.cork(() => {
-					this.#writeHead(reply);
-					this.res.end(this.#request.method === 'HEAD' ? '' : reply.body, true);
+					this.#writeHead(response);
+					this.res.end(this.#request.method === 'HEAD' ? '' : response.body, true);
 				});
 				this.release();
 			} catch (error) {
-				this.breakOff(error);
+				this.failWrite(error);
 			}
 		});
 	}
@@ -169,144 +169,144 @@ export class Exchange implements RequestOrigin, Answering {
 	 * it reads; the connection closes together with the answer, or reading stops before the answer is complete.
 	 */
 	#runChunked(): void {
-		this.closing = true;
-		this.#takeBody(UNKNOWN_LENGTH);
-		this.#noteAddress();
-		this.#around.pending.add(this);
+		this.closesConnection = true;
+		this.#receiveBody(UNKNOWN_LENGTH);
+		this.#cacheClientAddress();
+		this.#server.pendingExchanges.add(this);
 		setImmediate(() => {
-			if (!this.#released) this.#wait(this.#around.dispatcher.dispatch(this.#request));
+			if (!this.#released) this.#awaitResponse(this.#server.dispatcher.dispatch(this.#request));
 		});
 	}
 
 	/** The library tells the address only before the answer is written; the line about the request comes after that. */
-	#noteAddress(): void {
-		if (this.#around.observer !== null) void this.#request.clientAddress;
+	#cacheClientAddress(): void {
+		if (this.#server.observer !== null) void this.#request.clientAddress;
 	}
 
 	/** An answer that is written at once needs no watch, and most are. */
-	#watch(): void {
-		if (this.#watched) return;
-		this.#watched = true;
-		this.res.onAborted(() => this.#leave());
+	#handleAbort(): void {
+		if (this.#hasAbortHandler) return;
+		this.#hasAbortHandler = true;
+		this.res.onAborted(() => this.#onClientGone());
 	}
 
-	#takeBody(announced: number): void {
-		this.#watch();
+	#receiveBody(announced: number): void {
+		this.#handleAbort();
 		const res = this.res;
-		const tap = {
+		const flow = {
 			pause: () => void (this.#released || res.pause()),
 			resume: () => void (this.#released || res.resume()),
 		};
-		const { bodyIdleMs, swallowedEndMs } = this.#around.limits;
-		const inlet = new BodyInlet(tap, bodyIdleMs);
-		if (this.closing) this.#chunked = new ChunkedBody(inlet, swallowedEndMs);
-		const body = this.#chunked ?? inlet;
-		this.#request.announced = announced;
-		this.#request.inlet = inlet;
+		const { bodyIdleTimeoutMs, chunkedEndTimeoutMs } = this.#server.limits;
+		const buffer = new BodyBuffer(flow, bodyIdleTimeoutMs);
+		if (this.closesConnection) this.#chunked = new ChunkedBody(buffer, chunkedEndTimeoutMs);
+		const body = this.#chunked ?? buffer;
+		this.#request.announcedBytes = announced;
+		this.#request.body = buffer;
 		res.onData((chunk, last) => {
 			try {
-				body.arrive(new Uint8Array(chunk), last);
+				body.push(new Uint8Array(chunk), last);
 			} catch (error) {
-				inlet.fail(error instanceof Error ? error : new Error(String(error)));
+				buffer.fail(error instanceof Error ? error : new Error(String(error)));
 				this.#fail(error);
 			}
 		});
 	}
 
 	/** The answer is there, and so is all of the request: the way that most requests take, written for what it costs. */
-	#writeNow(reply: BytesReply): void {
-		this.#answered = true;
-		this.#noteAddress();
+	#writeNow(response: BytesResponse): void {
+		this.#isResponseChosen = true;
+		this.#cacheClientAddress();
 		try {
-			this.#writeBytes(reply, this.#around.dispatcher.draining);
+			this.#writeBytes(response, this.#server.dispatcher.isDraining);
 		} catch (error) {
-			this.breakOff(error);
+			this.failWrite(error);
 		}
 	}
 
-	#wait(reply: Reply | Promise<Reply>): void {
-		this.#watch();
+	#awaitResponse(response: RouteResponse | Promise<RouteResponse>): void {
+		this.#handleAbort();
 		// The library tells the address only while the connection lasts; the handler may ask later, and gets the same.
 		void this.#request.clientAddress;
-		this.#around.pending.add(this);
-		if (!(reply instanceof Promise)) {
-			this.#settle(reply);
+		this.#server.pendingExchanges.add(this);
+		if (!(response instanceof Promise)) {
+			this.#respond(response);
 			return;
 		}
-		const deadlineMs = this.#request.deadlineMs ?? this.#around.limits.deadlineMs;
-		this.#deadline = setTimeout(() => this.#late(), deadlineMs);
-		reply.then(
-			(value) => this.#settle(value),
+		const deadlineMs = this.#request.responseTimeoutMs ?? this.#server.limits.responseTimeoutMs;
+		this.#deadlineTimer = setTimeout(() => this.#onDeadline(), deadlineMs);
+		response.then(
+			(value) => this.#respond(value),
 			(error) => this.#fail(error),
 		);
 	}
 
-	#late(): void {
-		const late = this.#around.dispatcher.late(this.#request);
-		this.#request.inlet?.fail(late);
-		this.#request.abort(late);
-		this.#settle(this.#errorReply(late));
+	#onDeadline(): void {
+		const error = this.#server.dispatcher.deadlineError(this.#request);
+		this.#request.body?.fail(error);
+		this.#request.abort(error);
+		this.#respond(this.#errorResponse(error));
 	}
 
 	#fail(error: unknown): void {
 		// Whoever has left caused the failure by leaving, or will never see it.
-		if (this.#answered || this.#released) {
-			this.#around.log.debug({ err: error, request_id: this.#request.id }, 'a request failed after its end');
+		if (this.#isResponseChosen || this.#released) {
+			this.#server.log.debug({ err: error, request_id: this.#request.id }, 'a request failed after its end');
 			return;
 		}
-		this.#settle(this.#errorReply(error));
+		this.#respond(this.#errorResponse(error));
 	}
 
-	#settle(reply: Reply): void {
-		if (this.#answered || this.#released) {
-			letGo(reply);
+	#respond(response: RouteResponse): void {
+		if (this.#isResponseChosen || this.#released) {
+			discardResponse(response);
 			return;
 		}
-		this.#answered = true;
-		if (this.#deadline !== null) clearTimeout(this.#deadline);
-		const { inlet } = this.#request;
-		const last = this.closing || this.#around.dispatcher.draining;
-		if (inlet === null || inlet.complete) this.#write(reply, last);
-		else if (inlet.stalled) this.#write(reply, true);
+		this.#isResponseChosen = true;
+		if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
+		const { body } = this.#request;
+		const last = this.closesConnection || this.#server.dispatcher.isDraining;
+		if (body === null || body.complete) this.#write(response, last);
+		else if (body.hasStalled) this.#write(response, true);
 		else {
 			// Closing on a client that still sends would cost it the answer; so the rest is thrown away first, for a while.
-			this.#held = reply;
-			this.#deadline = setTimeout(() => this.#write(reply, true), this.#around.limits.lingerMs);
-			inlet.discard(() => this.#write(reply, last));
+			this.#delayedResponse = response;
+			this.#deadlineTimer = setTimeout(() => this.#write(response, true), this.#server.limits.lingeringCloseMs);
+			body.discard(() => this.#write(response, last));
 		}
 	}
 
-	#write(reply: Reply, close: boolean): void {
-		this.#held = null;
-		if (this.#deadline !== null) clearTimeout(this.#deadline);
-		this.#stopBody();
+	#write(response: RouteResponse, close: boolean): void {
+		this.#delayedResponse = null;
+		if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
+		this.#stopBodyTimers();
 		try {
-			if (this.#released) letGo(reply);
-			else if ('events' in reply) this.#stream(reply);
-			else this.res.cork(() => this.#writeBytes(reply, close));
+			if (this.#released) discardResponse(response);
+			else if ('events' in response) this.#stream(response);
+			else this.res.cork(() => this.#writeBytes(response, close));
 		} catch (error) {
-			this.breakOff(error);
+			this.failWrite(error);
 		}
 	}
 
-	#writeBytes(reply: BytesReply, close: boolean): void {
+	#writeBytes(response: BytesResponse, close: boolean): void {
 		const { res } = this;
-		const { status, body } = reply;
-		this.#sent = reply;
-		this.#writeHead(reply);
+		const { status, body } = response;
+		this.#startedResponse = response;
+		this.#writeHead(response);
 		if (status === 204 || status === 304) {
 			this.#endWithoutBody(close);
 		} else if (this.#request.method === 'HEAD') {
 			res.writeHeader('content-length', String(body === undefined ? 0 : Buffer.byteLength(body)));
 			this.#endWithoutBody(close);
-		} else if (body === undefined || body.length <= WHOLE_BYTES) {
+		} else if (body === undefined || body.length <= SINGLE_WRITE_BYTES) {
 			res.end(body, close);
 		} else {
-			this.#watch();
+			this.#handleAbort();
 			// This form of writing has no closing of its own either.
 			if (close) res.writeHeader('connection', 'close');
-			this.#around.pending.add(this);
-			writeLarge(this, typeof body === 'string' ? Buffer.from(body) : body);
+			this.#server.pendingExchanges.add(this);
+			writeLargeBody(this, typeof body === 'string' ? Buffer.from(body) : body);
 			return;
 		}
 		this.release();
@@ -322,20 +322,20 @@ export class Exchange implements RequestOrigin, Answering {
 	 */
 	#endWithoutBody(close: boolean): void {
 		if (close) this.res.writeHeader('connection', 'close');
-		this.stopReading();
+		this.pauseReading();
 		this.res.endWithoutBody();
 	}
 
-	#stream(reply: EventsReply): void {
+	#stream(response: EventStreamResponse): void {
 		const headers: Headers = [
 			...EVENT_STREAM_HEADERS,
-			...(reply.headers ?? NO_HEADERS),
-			...(this.closing ? CLOSE : NO_HEADERS),
+			...(response.headers ?? NO_HEADERS),
+			...(this.closesConnection ? CLOSE_HEADER : NO_HEADERS),
 		];
 		const head = { status: 200, headers };
-		this.#sent = reply;
+		this.#startedResponse = response;
 		if (this.#request.method === 'HEAD') {
-			letGo(reply);
+			discardResponse(response);
 			this.res.cork(() => {
 				this.#writeHead(head);
 				this.#endWithoutBody(false);
@@ -343,75 +343,76 @@ export class Exchange implements RequestOrigin, Answering {
 			this.release();
 			return;
 		}
-		this.#writer = writeEvents(this, {
-			events: reply.events,
-			heartbeatMs: this.#around.limits.heartbeatMs,
+		this.#writer = writeEventStream(this, {
+			events: response.events,
+			heartbeatMs: this.#server.limits.heartbeatIntervalMs,
 			writeHead: () => this.#writeHead(head),
-			report: (err) => this.#around.log.error({ err, request_id: this.#request.id }, 'an event stream failed'),
+			reportFailure: (err) => this.#server.log.error({ err, request_id: this.#request.id }, 'an event stream failed'),
 		});
 	}
 
 	// What answers that are written in several steps ask for.
 
-	countStreamed(bytes: string | Uint8Array): void {
-		if (this.#around.observer !== null) this.#streamedBytes += Buffer.byteLength(bytes);
+	countStreamedBytes(bytes: string | Uint8Array): void {
+		if (this.#server.observer !== null) this.#streamedBytes += Buffer.byteLength(bytes);
 	}
 
-	get stalled(): boolean {
-		return this.#stall !== null;
+	get isStalled(): boolean {
+		return this.#stallTimer !== null;
 	}
 
-	stopReading(): void {
-		if (this.closing) this.res.pause();
+	pauseReading(): void {
+		if (this.closesConnection) this.res.pause();
 	}
 
-	waitForRoom(): void {
-		this.#stall ??= setTimeout(() => this.cut(), this.#around.limits.stallMs);
+	startStallTimer(): void {
+		this.#stallTimer ??= setTimeout(() => this.closeNow(), this.#server.limits.sendTimeoutMs);
 	}
 
-	roomAgain(): void {
-		if (this.#stall !== null) clearTimeout(this.#stall);
-		this.#stall = null;
+	stopStallTimer(): void {
+		if (this.#stallTimer !== null) clearTimeout(this.#stallTimer);
+		this.#stallTimer = null;
 	}
 
-	#stopBody(): void {
-		this.#request.inlet?.stop();
-		this.#chunked?.stop();
+	#stopBodyTimers(): void {
+		this.#request.body?.stopTimer();
+		this.#chunked?.stopTimer();
 	}
 
 	/** The client has gone; the library has taken its response back. */
-	#leave(): void {
-		this.release(this.#cutOff ? 'cut_off' : 'client_left');
+	#onClientGone(): void {
+		this.release(this.#closedByServer ? 'cut_off' : 'client_left');
 		this.#request.abort();
-		this.#request.inlet?.fail(new AppError('invalid_request', 'The client left before its request was complete.'));
-		this.#writer?.leave();
-		if (this.#held !== null) letGo(this.#held);
+		this.#request.body?.fail(new AppError('invalid_request', 'The client left before its request was complete.'));
+		this.#writer?.onClientGone();
+		if (this.#delayedResponse !== null) discardResponse(this.#delayedResponse);
 	}
 
-	release(ending: Ending = 'completed'): void {
-		if (!this.#released) this.#around.observer?.ended(this.#request, this.#sent, this.#streamedBytes, ending);
+	release(outcome: ExchangeOutcome = 'completed'): void {
+		if (!this.#released)
+			this.#server.observer?.onExchangeEnd(this.#request, this.#startedResponse, this.#streamedBytes, outcome);
 		this.#released = true;
-		this.#around.pending.delete(this);
-		if (this.#deadline !== null) clearTimeout(this.#deadline);
-		this.#stopBody();
-		this.roomAgain();
-		this.#finished?.resolve();
+		this.#server.pendingExchanges.delete(this);
+		if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
+		this.#stopBodyTimers();
+		this.stopStallTimer();
+		this.#finishedPromise?.resolve();
 	}
 
-	cut(): void {
+	closeNow(): void {
 		if (this.#released) return;
-		this.#cutOff = true;
+		this.#closedByServer = true;
 		this.res.close();
 	}
 
-	#errorReply(error: unknown): BytesReply {
-		return this.#around.dispatcher.errorReply(error, this.#request);
+	#errorResponse(error: unknown): BytesResponse {
+		return this.#server.dispatcher.errorResponse(error, this.#request);
 	}
 
 	/** An answer that cannot be written is a defect of ours: the connection does not survive it, the process does. */
-	breakOff(error: unknown): void {
-		this.#around.log.error({ err: error, request_id: this.#request.id }, 'an answer could not be written');
-		if (!this.#released) this.#watch();
-		this.cut();
+	failWrite(error: unknown): void {
+		this.#server.log.error({ err: error, request_id: this.#request.id }, 'an answer could not be written');
+		if (!this.#released) this.#handleAbort();
+		this.closeNow();
 	}
 }

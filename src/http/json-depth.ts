@@ -5,7 +5,7 @@ const BACKSLASH = 0x5c;
  * Whether a JSON text nests deeper than so many levels; told from the text, since whatever goes into a value of such depth
  * would run out of stack. Brackets within strings do not count.
  */
-export function nestsDeeper(text: string, levels: number): boolean {
+export function exceedsJsonDepth(text: string, maxDepth: number): boolean {
 	let depth = 0;
 	for (let at = 0; at < text.length; at++) {
 		const code = text.charCodeAt(at);
@@ -13,7 +13,7 @@ export function nestsDeeper(text: string, levels: number): boolean {
 		// `[` and `{`, whose codes differ in one bit, as those of `]` and `}` do.
 		else if ((code | 0x20) === 0x7b) depth++;
 		else if ((code | 0x20) === 0x7d) depth--;
-		if (depth > levels) return true;
+		if (depth > maxDepth) return true;
 	}
 	return false;
 }

@@ -2,7 +2,7 @@ const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
 const LOWER_D = 0x64;
 /** Makes a letter lower-case, and leaves a digit as it is. */
-const CASE = 0x20;
+const LOWER_CASE_BIT = 0x20;
 /** `\ud83d` */
 const ESCAPE_LENGTH = 6;
 
@@ -13,11 +13,11 @@ const ESCAPE_LENGTH = 6;
  */
 export function hasLoneSurrogate(json: string): boolean {
 	for (let at = json.indexOf('\\'); at >= 0; at = json.indexOf('\\', at)) {
-		switch (halfAt(json, at)) {
+		switch (surrogateAt(json, at)) {
 			case 'low':
 				return true;
 			case 'high':
-				if (halfAt(json, at + ESCAPE_LENGTH) !== 'low') return true;
+				if (surrogateAt(json, at + ESCAPE_LENGTH) !== 'low') return true;
 				at += 2 * ESCAPE_LENGTH;
 				break;
 			default:
@@ -29,10 +29,10 @@ export function hasLoneSurrogate(json: string): boolean {
 }
 
 /** The half of a pair that is escaped here: high from d800, low from dc00; null where there is none. */
-function halfAt(json: string, at: number): 'high' | 'low' | null {
+function surrogateAt(json: string, at: number): 'high' | 'low' | null {
 	if (json.charCodeAt(at) !== BACKSLASH || json.charCodeAt(at + 1) !== LOWER_U) return null;
-	if ((json.charCodeAt(at + 2) | CASE) !== LOWER_D) return null;
-	const digit = String.fromCharCode(json.charCodeAt(at + 3) | CASE);
+	if ((json.charCodeAt(at + 2) | LOWER_CASE_BIT) !== LOWER_D) return null;
+	const digit = String.fromCharCode(json.charCodeAt(at + 3) | LOWER_CASE_BIT);
 	if (digit < '8') return null;
 	return digit < 'c' ? 'high' : 'low';
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy';
 import { AppError, messageOf } from '../base/index.ts';
-import type { BodyInlet } from './body-inlet.ts';
+import type { BodyBuffer } from './body-buffer.ts';
 import type { FilePart, MultipartFields, MultipartOptions } from './types.ts';
 
 const FORM_DATA = /^multipart\/form-data[ \t]*;/i;
@@ -16,20 +16,20 @@ const CONTENT_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;[^\p{Cc
  * The parser waits for ever where a part that nobody reads fills its buffer and ends within one write: so each write is
  * smaller than the buffer, and the next one waits for its turn.
  */
-const BUFFER = 64 * 1024;
-const PIECE = 32 * 1024;
+const PARSER_BUFFER_BYTES = 64 * 1024;
+const WRITE_BYTES = 32 * 1024;
 
 /** One multipart body on its way through the parser. The first failure ends it and is its outcome. */
-class Form {
-	readonly #inlet: BodyInlet;
+class MultipartReader {
+	readonly #body: BodyBuffer;
 	readonly #options: MultipartOptions;
 	readonly #parser: BusboyInstance;
 	readonly #fields: MultipartFields = [];
-	readonly #open = new Set<Readable>();
+	readonly #openStreams = new Set<Readable>();
 	/** The files' handlers, one after the other. */
-	#files: Promise<void> = Promise.resolve();
-	#written: Promise<void> = Promise.resolve();
-	#over = false;
+	#fileHandlers: Promise<void> = Promise.resolve();
+	#writes: Promise<void> = Promise.resolve();
+	#isFinished = false;
 	#resolve!: (fields: MultipartFields) => void;
 	#reject!: (error: unknown) => void;
 	readonly outcome = new Promise<MultipartFields>((resolve, reject) => {
@@ -37,18 +37,18 @@ class Form {
 		this.#reject = reject;
 	});
 
-	constructor(inlet: BodyInlet, contentType: string, options: MultipartOptions) {
-		this.#inlet = inlet;
+	constructor(inlet: BodyBuffer, contentType: string, options: MultipartOptions) {
+		this.#body = inlet;
 		this.#options = options;
 		this.#parser = createParser(contentType, options);
-		this.#parser.on('file', (name, stream, fileName, _encoding, type) => this.#file(name, stream, fileName, type));
-		this.#parser.on('field', (name, value, nameCut, valueCut) => this.#field(name, value, nameCut || valueCut));
+		this.#parser.on('file', (name, stream, fileName, _encoding, type) => this.#onFile(name, stream, fileName, type));
+		this.#parser.on('field', (name, value, nameCut, valueCut) => this.#onField(name, value, nameCut || valueCut));
 		for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
 			this.#parser.on(limit, () => this.#fail(new AppError('payload_too_large', 'The form has too many parts.')));
 		}
-		this.#parser.on('error', (error) => this.#fail(malformed(error)));
+		this.#parser.on('error', (error) => this.#fail(malformedBodyError(error)));
 		this.#parser.on('finish', () => {
-			this.#files.then(
+			this.#fileHandlers.then(
 				() => this.#succeed(),
 				(error) => this.#fail(error),
 			);
@@ -57,46 +57,46 @@ class Form {
 
 	/** Lets the body flow in. */
 	read(): void {
-		this.#inlet.read({
-			take: (bytes, last) => {
-				if (!last) this.#inlet.pause();
+		this.#body.setSink({
+			write: (bytes, last) => {
+				if (!last) this.#body.pause();
 				// The socket takes its memory back after the call, while the parser may hold on to what it was given.
 				const copy = Buffer.from(bytes);
-				this.#written = this.#written.then(() => this.#write(copy, last));
+				this.#writes = this.#writes.then(() => this.#write(copy, last));
 			},
-			fail: (error) => this.#fail(error),
+			abort: (error) => this.#fail(error),
 		});
 	}
 
 	async #write(bytes: Buffer, last: boolean): Promise<void> {
 		try {
-			for (let at = 0; at < bytes.length && !this.#over; at += PIECE)
-				await this.#writePiece(bytes.subarray(at, at + PIECE));
-			if (this.#over) return;
+			for (let at = 0; at < bytes.length && !this.#isFinished; at += WRITE_BYTES)
+				await this.#writeToParser(bytes.subarray(at, at + WRITE_BYTES));
+			if (this.#isFinished) return;
 			if (last) this.#parser.end();
-			else this.#inlet.resume();
+			else this.#body.resume();
 		} catch (error) {
-			this.#fail(malformed(error));
+			this.#fail(malformedBodyError(error));
 		}
 	}
 
 	/** Resolves when the parser wants more: not before the reader of an open file has made room. */
-	#writePiece(piece: Buffer): Promise<void> {
+	#writeToParser(piece: Buffer): Promise<void> {
 		return new Promise((resolve, reject) => {
 			this.#parser.write(piece, (error) => (error ? reject(error) : resolve()));
 		});
 	}
 
-	#file(name: string | undefined, stream: Readable, fileName: string | undefined, contentType: string): void {
+	#onFile(name: string | undefined, stream: Readable, fileName: string | undefined, contentType: string): void {
 		// The parser reports a body that ends too early on the part's stream as well, whether or not anybody listens yet.
 		stream.on('error', () => {});
 		if (name === undefined) this.#fail(new AppError('invalid_request', 'A part of the form has no name.'));
-		if (this.#over || name === undefined) {
+		if (this.#isFinished || name === undefined) {
 			stream.resume();
 			return;
 		}
-		this.#open.add(stream);
-		stream.once('close', () => this.#open.delete(stream));
+		this.#openStreams.add(stream);
+		stream.once('close', () => this.#openStreams.delete(stream));
 		stream.once('limit', () => {
 			const limit = this.#options.maxFileBytes;
 			this.#fail(new AppError('payload_too_large', `The file is larger than ${limit} bytes.`));
@@ -107,37 +107,37 @@ class Form {
 			contentType: knownContentType(contentType),
 			stream,
 		};
-		this.#files = this.#files.then(async () => {
-			if (this.#over) return;
+		this.#fileHandlers = this.#fileHandlers.then(async () => {
+			if (this.#isFinished) return;
 			await this.#options.onFile(part);
 			// What the handler left unread must not stop the parts behind it.
 			stream.resume();
 		});
-		this.#files.catch((error) => this.#fail(error));
+		this.#fileHandlers.catch((error) => this.#fail(error));
 	}
 
-	#field(name: string | undefined, value: string, cut: boolean): void {
-		if (this.#over) return;
+	#onField(name: string | undefined, value: string, isTruncated: boolean): void {
+		if (this.#isFinished) return;
 		if (name === undefined) this.#fail(new AppError('invalid_request', 'A part of the form has no name.'));
-		else if (cut) this.#fail(new AppError('payload_too_large', `The form's field "${name}" is too long.`));
+		else if (isTruncated) this.#fail(new AppError('payload_too_large', `The form's field "${name}" is too long.`));
 		else this.#fields.push({ name, value });
 	}
 
 	#succeed(): void {
-		if (this.#over) return;
-		this.#over = true;
+		if (this.#isFinished) return;
+		this.#isFinished = true;
 		this.#resolve(this.#fields);
 	}
 
 	#fail(error: unknown): void {
-		if (this.#over) return;
-		this.#over = true;
+		if (this.#isFinished) return;
+		this.#isFinished = true;
 		const reason = error instanceof Error ? error : new Error(String(error));
-		for (const stream of this.#open) stream.destroy(reason);
-		this.#inlet.discard();
+		for (const stream of this.#openStreams) stream.destroy(reason);
+		this.#body.discard();
 		// A handler may still be busy with its file, which it now sees destroyed; its outcome no longer matters, but nothing
 		// is reported before it has let go.
-		this.#files.then(
+		this.#fileHandlers.then(
 			() => this.#reject(error),
 			() => this.#reject(error),
 		);
@@ -149,16 +149,16 @@ class Form {
  * @throws AppError `unsupported_content_type`, `invalid_request`, `payload_too_large`
  */
 export async function readMultipart(
-	inlet: BodyInlet,
+	inlet: BodyBuffer,
 	contentType: string | undefined,
 	options: MultipartOptions,
 ): Promise<MultipartFields> {
-	let form: Form;
+	let form: MultipartReader;
 	try {
 		if (contentType === undefined || !FORM_DATA.test(contentType)) {
 			throw new AppError('unsupported_content_type', 'Send files as multipart/form-data.');
 		}
-		form = new Form(inlet, contentType, options);
+		form = new MultipartReader(inlet, contentType, options);
 	} catch (error) {
 		inlet.discard();
 		throw error;
@@ -170,7 +170,7 @@ export async function readMultipart(
 function createParser(contentType: string, options: MultipartOptions): BusboyInstance {
 	const config: BusboyConfig = {
 		headers: { 'content-type': contentType },
-		fileHwm: BUFFER,
+		fileHwm: PARSER_BUFFER_BYTES,
 		// A part is a file where it says so by a file name; browsers send one for every file input.
 		isPartAFile: (_name, _type, fileName) => fileName !== undefined,
 		limits: {
@@ -185,11 +185,11 @@ function createParser(contentType: string, options: MultipartOptions): BusboyIns
 	try {
 		return new Busboy(config);
 	} catch (error) {
-		throw malformed(error);
+		throw malformedBodyError(error);
 	}
 }
 
-function malformed(error: unknown): AppError {
+function malformedBodyError(error: unknown): AppError {
 	if (error instanceof AppError) return error;
 	const message = `The multipart body is malformed: ${messageOf(error)}.`;
 	return new AppError('invalid_request', message, { cause: error });

@@ -1,16 +1,16 @@
 import { AppError, newId } from '../base/index.ts';
-import { readJson } from './bodies.ts';
-import type { BodyInlet } from './body-inlet.ts';
+import type { BodyBuffer } from './body-buffer.ts';
+import { readJson } from './json-body.ts';
 import { readMultipart } from './multipart.ts';
-import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions, RequestNotes } from './types.ts';
+import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions, RequestLogFields } from './types.ts';
 
-const PLAIN_VALUE = /^[a-z_]+=[A-Za-z0-9_-]*$/;
-const NO_NOTES: RequestNotes = Object.freeze({});
+const UNENCODED_PARAMETER = /^[a-z_]+=[A-Za-z0-9_-]*$/;
+const NO_LOG_FIELDS: RequestLogFields = Object.freeze({});
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** What a request needs of the server and of its connection, asked for only where a handler wants to know. */
-export interface RequestOrigin {
-	readonly jsonBytes: number;
+export interface RequestContext {
+	readonly maxJsonBytes: number;
 	clientAddress(forwardedFor: string | undefined): string;
 }
 
@@ -27,38 +27,38 @@ export class IncomingRequest implements HttpRequest {
 	/** When the request's head had arrived (`performance.now()`); 0 where there is no observer. */
 	startedAt = 0;
 	/** See `note`. */
-	notes: RequestNotes = NO_NOTES;
+	logFields: RequestLogFields = NO_LOG_FIELDS;
 	/** The route's own time for an answer. */
-	deadlineMs: number | undefined;
+	responseTimeoutMs: number | undefined;
 	/** Bytes of body announced; `UNKNOWN_LENGTH` where it is chunked. */
-	announced = 0;
+	announcedBytes = 0;
 	/** Where the body arrives; null where there is none. */
-	inlet: BodyInlet | null = null;
+	body: BodyBuffer | null = null;
 	/** Name, value, name, value, …, as they came; names in lower case. */
 	readonly headers: readonly string[];
-	readonly #origin: RequestOrigin;
+	readonly #context: RequestContext;
 	readonly #queryText: string | undefined;
 	#query: URLSearchParams | undefined;
 	#address: string | undefined;
 	#controller: AbortController | undefined;
-	#aborted: { reason: unknown } | undefined;
+	#abortReason: { reason: unknown } | undefined;
 
 	constructor(
 		method: string,
 		path: string,
 		queryText: string | undefined,
 		headers: readonly string[],
-		origin: RequestOrigin,
+		origin: RequestContext,
 	) {
 		this.method = method;
 		this.path = path;
 		this.#queryText = queryText;
 		this.headers = headers;
-		this.#origin = origin;
+		this.#context = origin;
 	}
 
 	get hasBody(): boolean {
-		return this.inlet !== null;
+		return this.body !== null;
 	}
 
 	get query(): URLSearchParams {
@@ -69,21 +69,21 @@ export class IncomingRequest implements HttpRequest {
 	queryValue(name: string): string | null {
 		const text = this.#queryText;
 		// One parameter without anything encoded, as most are, is read without taking all of it apart.
-		if (this.#query === undefined && text !== undefined && text.startsWith(name) && PLAIN_VALUE.test(text)) {
+		if (this.#query === undefined && text !== undefined && text.startsWith(name) && UNENCODED_PARAMETER.test(text)) {
 			if (text.charCodeAt(name.length) === 61) return text.slice(name.length + 1);
 		}
 		return this.query.get(name);
 	}
 
 	get clientAddress(): string {
-		this.#address ??= this.#origin.clientAddress(this.header('x-forwarded-for'));
+		this.#address ??= this.#context.clientAddress(this.header('x-forwarded-for'));
 		return this.#address;
 	}
 
 	get signal(): AbortSignal {
 		if (this.#controller === undefined) {
 			this.#controller = new AbortController();
-			if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
+			if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason.reason);
 		}
 		return this.#controller.signal;
 	}
@@ -101,25 +101,25 @@ export class IncomingRequest implements HttpRequest {
 		return value;
 	}
 
-	note(notes: RequestNotes): void {
-		this.notes = this.notes === NO_NOTES ? notes : { ...this.notes, ...notes };
+	addLogFields(notes: RequestLogFields): void {
+		this.logFields = this.logFields === NO_LOG_FIELDS ? notes : { ...this.logFields, ...notes };
 	}
 
 	async json({ maxBytes = Number.POSITIVE_INFINITY }: JsonOptions = {}): Promise<unknown> {
-		if (this.inlet === null) return undefined;
-		const facts = { contentType: this.header('content-type'), announced: this.announced };
-		return readJson(this.inlet, facts, Math.min(maxBytes, this.#origin.jsonBytes));
+		if (this.body === null) return undefined;
+		const facts = { contentType: this.header('content-type'), announcedBytes: this.announcedBytes };
+		return readJson(this.body, facts, Math.min(maxBytes, this.#context.maxJsonBytes));
 	}
 
 	async multipart(options: MultipartOptions): Promise<MultipartFields> {
 		const contentType = this.header('content-type');
-		if (this.inlet === null) throw new AppError('unsupported_content_type', 'Send files as multipart/form-data.');
-		return readMultipart(this.inlet, contentType, options);
+		if (this.body === null) throw new AppError('unsupported_content_type', 'Send files as multipart/form-data.');
+		return readMultipart(this.body, contentType, options);
 	}
 
 	/** Lets the signal abort, also for whoever asks for it only later. */
 	abort(reason?: unknown): void {
-		this.#aborted ??= { reason };
+		this.#abortReason ??= { reason };
 		this.#controller?.abort(reason);
 	}
 }

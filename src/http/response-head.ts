@@ -23,13 +23,13 @@ export function writeHead(res: uWS.HttpResponse, requestId: string, { status, he
 	for (let at = 0; headers !== undefined && at < headers.length; at++) {
 		const pair = headers[at] as (typeof headers)[number];
 		const line = `${pair[0]}: ${pair[1]}`;
-		lines += `\r\n${BROKEN_HEADER.test(line) ? mended(pair) : line}`;
+		lines += `\r\n${BROKEN_HEADER.test(line) ? sanitisedHeader(pair) : line}`;
 	}
 	res.writeHeader('x-request-id', lines);
 }
 
 /** The line of a header that would break out of it. */
-function mended([name, value]: Headers[number]): string {
+function sanitisedHeader([name, value]: Headers[number]): string {
 	return `${name.replace(/[\r\n\0]+/g, '')}: ${value.replace(/[\r\n\0]+/g, ' ')}`;
 }
 

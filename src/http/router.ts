@@ -2,13 +2,13 @@ import { AppError } from '../base/index.ts';
 import type { Route } from './types.ts';
 
 /** The handlers of one path, and the values of its placeholders for the request at hand. */
-export interface Found {
-	place: Place;
+export interface RouteMatch {
+	routes: PathRoutes;
 	params: Readonly<Record<string, string>>;
 }
 
 /** One path of the table with a route for each of its methods. */
-export class Place {
+export class PathRoutes {
 	readonly #routes = new Map<string, Route>();
 	/** As in the table. */
 	readonly path: string;
@@ -27,19 +27,19 @@ export class Place {
 	}
 
 	/** The route for a method; HEAD is served wherever GET is. */
-	take(method: string): Route | undefined {
+	routeFor(method: string): Route | undefined {
 		return this.#routes.get(method);
 	}
 }
 
 /** One step of a path with what may follow. */
-interface Node {
-	statics: Map<string, Node>;
+interface TrieNode {
+	staticChildren: Map<string, TrieNode>;
 	/** A `{placeholder}` here: any one segment. */
-	any?: Node;
+	paramChild?: TrieNode;
 	/** A `{rest+}` here: all that is left. */
-	rest?: Place;
-	place?: Place;
+	wildcardRoutes?: PathRoutes;
+	routes?: PathRoutes;
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
@@ -51,10 +51,10 @@ const PLACEHOLDER = /^\{(\w+)(\+?)\}$/;
  */
 export class Router {
 	/** Paths without placeholders are found in one look-up. */
-	readonly #exact = new Map<string, Found>();
-	readonly #root: Node = { statics: new Map() };
+	readonly #staticMatches = new Map<string, RouteMatch>();
+	readonly #root: TrieNode = { staticChildren: new Map() };
 	/** The placeholders' names by place: routes of one shape may name them differently only by mistake. */
-	readonly #names = new Map<Place, string[]>();
+	readonly #paramNames = new Map<PathRoutes, string[]>();
 
 	constructor(routes: readonly Route[]) {
 		for (const route of routes) this.#add(route);
@@ -64,20 +64,20 @@ export class Router {
 	 * @param path as sent, without the query string
 	 * @throws AppError `invalid_request` where the percent-encoding is broken
 	 */
-	find(path: string): Found | null {
-		const exact = this.#exact.get(path);
+	find(path: string): RouteMatch | null {
+		const exact = this.#staticMatches.get(path);
 		if (exact !== undefined) return exact;
 		if (path.charCodeAt(0) !== 47) return null;
 		const segments = path.slice(1).split('/');
 		if (path.includes('%')) decodeAll(segments);
 		const values: string[] = [];
-		const place = descend(this.#root, segments, 0, values);
-		if (place === null) return null;
-		const names = this.#names.get(place);
-		if (names === undefined || names.length === 0) return { place, params: NO_PARAMS };
+		const routes = matchSegments(this.#root, segments, 0, values);
+		if (routes === null) return null;
+		const names = this.#paramNames.get(routes);
+		if (names === undefined || names.length === 0) return { routes, params: NO_PARAMS };
 		const params: Record<string, string> = {};
 		for (let at = 0; at < names.length; at++) params[names[at] as string] = values[at] as string;
-		return { place, params };
+		return { routes, params };
 	}
 
 	#add(route: Route): void {
@@ -85,55 +85,55 @@ export class Router {
 		const segments = route.path.slice(1).split('/');
 		const names: string[] = [];
 		let node = this.#root;
-		let rest = false;
+		let isWildcard = false;
 		for (const [at, segment] of segments.entries()) {
 			const placeholder = PLACEHOLDER.exec(segment);
 			if (placeholder === null) {
 				if (/[{}]/.test(segment)) throw new Error(`A placeholder takes a whole segment: ${route.path}`);
-				const next: Node = node.statics.get(segment) ?? { statics: new Map() };
-				node.statics.set(segment, next);
+				const next: TrieNode = node.staticChildren.get(segment) ?? { staticChildren: new Map() };
+				node.staticChildren.set(segment, next);
 				node = next;
 				continue;
 			}
 			names.push(placeholder[1] as string);
-			rest = placeholder[2] === '+';
-			if (rest && at < segments.length - 1) throw new Error(`{name+} can only stand last: ${route.path}`);
-			if (rest) break;
-			node.any ??= { statics: new Map() };
-			node = node.any;
+			isWildcard = placeholder[2] === '+';
+			if (isWildcard && at < segments.length - 1) throw new Error(`{name+} can only stand last: ${route.path}`);
+			if (isWildcard) break;
+			node.paramChild ??= { staticChildren: new Map() };
+			node = node.paramChild;
 		}
-		const place = (rest ? node.rest : node.place) ?? new Place(route.path);
-		if (rest) node.rest = place;
-		else node.place = place;
-		place.add(route);
-		const known = this.#names.get(place);
+		const routes = (isWildcard ? node.wildcardRoutes : node.routes) ?? new PathRoutes(route.path);
+		if (isWildcard) node.wildcardRoutes = routes;
+		else node.routes = routes;
+		routes.add(route);
+		const known = this.#paramNames.get(routes);
 		if (known !== undefined && known.join() !== names.join()) {
 			throw new Error(`Routes of one path name their placeholders alike: ${route.path}`);
 		}
-		this.#names.set(place, names);
-		if (names.length === 0) this.#exact.set(route.path, { place, params: NO_PARAMS });
+		this.#paramNames.set(routes, names);
+		if (names.length === 0) this.#staticMatches.set(route.path, { routes, params: NO_PARAMS });
 	}
 }
 
 /** Depth first with static segments first, so the most literal route wins and none is missed. */
-function descend(node: Node, segments: readonly string[], at: number, values: string[]): Place | null {
-	if (at === segments.length) return node.place ?? null;
+function matchSegments(node: TrieNode, segments: readonly string[], at: number, values: string[]): PathRoutes | null {
+	if (at === segments.length) return node.routes ?? null;
 	const segment = segments[at] as string;
-	const next = node.statics.get(segment);
+	const next = node.staticChildren.get(segment);
 	if (next !== undefined) {
-		const place = descend(next, segments, at + 1, values);
-		if (place !== null) return place;
+		const routes = matchSegments(next, segments, at + 1, values);
+		if (routes !== null) return routes;
 	}
 	if (segment === '') return null;
-	if (node.any !== undefined) {
+	if (node.paramChild !== undefined) {
 		values.push(segment);
-		const place = descend(node.any, segments, at + 1, values);
-		if (place !== null) return place;
+		const routes = matchSegments(node.paramChild, segments, at + 1, values);
+		if (routes !== null) return routes;
 		values.pop();
 	}
-	if (node.rest === undefined) return null;
+	if (node.wildcardRoutes === undefined) return null;
 	values.push(segments.slice(at).join('/'));
-	return node.rest;
+	return node.wildcardRoutes;
 }
 
 function decodeAll(segments: string[]): void {

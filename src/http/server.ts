@@ -2,8 +2,8 @@ import type * as uWS from 'uWebSockets.js';
 import { descriptorShares, type Log } from '../base/index.ts';
 import { createClientAddress } from './client-address.ts';
 import { ConnectionLimit } from './connection-limit.ts';
-import { Dispatcher } from './dispatch.ts';
-import { Exchange, type Surroundings } from './exchange.ts';
+import { RequestDispatcher } from './dispatch.ts';
+import { Exchange, type ServerContext } from './exchange.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
 import type { RequestObserver } from './request-log.ts';
 import { Router } from './router.ts';
@@ -19,14 +19,14 @@ export interface HttpServerOptions {
 	/** Addresses and CIDR ranges whose X-Forwarded-For is believed. Default: nobody's. */
 	trustedProxies?: readonly string[];
 	/** Paths of routes (as in the table) that answer also while the server drains: whether it is alive, and how it does. */
-	servedWhileDraining?: readonly string[];
+	drainSafePaths?: readonly string[];
 	/** Asked once for each answer that no handler made. */
 	unhandled?: (request: HttpRequest) => Unhandled;
 	limits?: Partial<HttpLimits>;
 	/** Observes each request when its exchange is over. */
 	observer?: RequestObserver | null;
 	/** Whether `routes` are not all: other paths are answered 503 until `serve` brings the rest. */
-	starting?: boolean;
+	isStarting?: boolean;
 	/** Connections that may be open at once. Default: what the process's limit on file descriptors leaves for them. */
 	maxConnections?: number;
 }
@@ -39,14 +39,14 @@ export interface HttpServer extends AsyncDisposable {
 	 */
 	listen(): Promise<{ host: string; port: number }>;
 	/** Goes on with these routes instead of those that it was made with. Errors in the table show here. */
-	serve(routes: readonly Route[]): void;
+	replaceRoutes(routes: readonly Route[]): void;
 	/**
 	 * From now on new requests are answered 503 `unavailable` and their connections close; what runs goes on. A connection
 	 * whose stream has ended stays until its client or the disposal closes it.
 	 */
 	drain(): void;
 	/** Resolves when no answer is pending any more, open event streams aside. */
-	settled(): Promise<void>;
+	waitUntilIdle(): Promise<void>;
 	/** Ends all event streams, each after what it has ready. */
 	closeStreams(): Promise<void>;
 	/** Stops listening and closes all connections, whatever is still under way on them. */
@@ -54,7 +54,7 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 /** The library's exports, with those that its types leave out. */
-type Library = typeof uWS & { _cfg(setting: string): void; LIBUS_LISTEN_EXCLUSIVE_PORT: number };
+type UwsLibrary = typeof uWS & { _cfg(setting: string): void; LIBUS_LISTEN_EXCLUSIVE_PORT: number };
 
 /** A form of `listen` that its types leave out. */
 interface ExclusiveListener {
@@ -73,25 +73,25 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 /** A server for a table of routes, not listening yet. Errors in the table show here. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-	const pending = new Set<Exchange>();
-	const dispatcher = new Dispatcher({
+	const pendingExchanges = new Set<Exchange>();
+	const dispatcher = new RequestDispatcher({
 		router: new Router(options.routes),
-		starting: options.starting ?? false,
+		isStarting: options.isStarting ?? false,
 		log: options.log,
-		servedWhileDraining: new Set(options.servedWhileDraining),
+		servedWhileDraining: new Set(options.drainSafePaths),
 		unhandled: options.unhandled ?? (() => ({ headers: [] })),
 	});
-	const around: Surroundings = {
+	const context: ServerContext = {
 		dispatcher,
 		limits: { ...DEFAULT_LIMITS, ...options.limits },
 		log: options.log,
 		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
 		observer: options.observer ?? null,
-		pending,
+		pendingExchanges,
 	};
 	const connections = new ConnectionLimit(options.maxConnections ?? descriptorShares().clients, options.log);
 	let app: uWS.TemplatedApp | null = null;
-	const accept = (res: uWS.HttpResponse, req: uWS.HttpRequest): void => Exchange.accept(res, req, around);
+	const accept = (res: uWS.HttpResponse, req: uWS.HttpRequest): void => Exchange.handle(res, req, context);
 	return {
 		async listen() {
 			const library = await loadLibrary();
@@ -102,24 +102,24 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 				.any('/', accept);
 			return bind(library, app, options.host, options.port);
 		},
-		serve(routes) {
-			dispatcher.serve(new Router(routes));
+		replaceRoutes(routes) {
+			dispatcher.replaceRouter(new Router(routes));
 		},
 		drain() {
-			dispatcher.draining = true;
+			dispatcher.isDraining = true;
 		},
-		async settled() {
+		async waitUntilIdle() {
 			for (;;) {
-				const answers = [...pending].filter((exchange) => !exchange.streaming);
-				if (answers.length === 0) return;
-				await Promise.all(answers.map((exchange) => exchange.finished()));
+				const pendingResponses = [...pendingExchanges].filter((exchange) => !exchange.streaming);
+				if (pendingResponses.length === 0) return;
+				await Promise.all(pendingResponses.map((exchange) => exchange.waitUntilFinished()));
 			}
 		},
 		async closeStreams() {
-			await Promise.all([...pending].map((exchange) => exchange.closeStream()));
+			await Promise.all([...pendingExchanges].map((exchange) => exchange.closeStream()));
 		},
 		async [Symbol.asyncDispose]() {
-			dispatcher.draining = true;
+			dispatcher.isDraining = true;
 			app?.close();
 			app = null;
 		},
@@ -130,16 +130,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
  * The HTTP library reads its limit on a request's headers from the environment while it is loaded, and nowhere else.
  * This is the one place outside of the settings that writes there.
  */
-async function loadLibrary(): Promise<Library> {
+async function loadLibrary(): Promise<UwsLibrary> {
 	process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(MAX_HEADER_BYTES);
-	const library = (await import('uWebSockets.js')) as unknown as Library;
+	const library = (await import('uWebSockets.js')) as unknown as UwsLibrary;
 	// No header that names the library.
 	library._cfg('silent');
 	return library;
 }
 
 function bind(
-	library: Library,
+	library: UwsLibrary,
 	app: uWS.TemplatedApp,
 	host: string,
 	port: number,

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Deferred, deferred, encodeServerSentEvent } from '../base/index.ts';
-import { ReadyEvents } from './ready-events.ts';
-import type { Headers, SseEvent } from './types.ts';
+import { EventBatch } from './event-batch.ts';
+import type { EncodableEvent, Headers } from './types.ts';
 
 /** What every event stream says of itself: nobody on the way may cache, buffer or rewrite it. */
 export const EVENT_STREAM_HEADERS: Headers = [
@@ -11,9 +11,9 @@ export const EVENT_STREAM_HEADERS: Headers = [
 ];
 
 /** A comment, which clients skip: it opens a stream that has nothing to say yet, and keeps one awake. */
-export const COMMENT = ':\n\n';
+export const SSE_COMMENT = ':\n\n';
 /** Characters or bytes of ready events after which a turn ends: they are sent before more are pulled. */
-const BATCH = 32 * 1024;
+const MAX_BATCH_LENGTH = 32 * 1024;
 
 /** Where an event stream goes to. */
 export interface EventSink {
@@ -22,7 +22,7 @@ export interface EventSink {
 	/** Ends the answer properly. */
 	end(): void;
 	/** The events failed: breaks the connection off, so that the client does not take what it has for all there is. */
-	fail(error: unknown): void;
+	abort(error: unknown): void;
 }
 
 /**
@@ -30,67 +30,68 @@ export interface EventSink {
  * write, and lets go of the events as soon as the client leaves.
  */
 export class EventWriter {
-	readonly #iterator: AsyncIterator<SseEvent>;
+	readonly #iterator: AsyncIterator<EncodableEvent>;
 	readonly #sink: EventSink;
 	readonly #heartbeat: NodeJS.Timeout;
-	readonly #ready = new ReadyEvents();
-	#opened = false;
+	readonly #batch = new EventBatch();
+	#isOpen = false;
 	/** Until the stream opens, with a comment where no event was ready by then. */
-	#opening: NodeJS.Immediate | null;
-	#flushing = false;
+	#openTimer: NodeJS.Immediate | null;
+	#isFlushScheduled = false;
 	/** Present while the socket takes no more. */
-	#room: Deferred<void> | null = null;
-	#over = false;
+	#writable: Deferred<void> | null = null;
+	#isStopped = false;
 
-	constructor(events: AsyncIterable<SseEvent>, sink: EventSink, heartbeatMs: number) {
+	constructor(events: AsyncIterable<EncodableEvent>, sink: EventSink, heartbeatMs: number) {
 		this.#iterator = events[Symbol.asyncIterator]();
 		this.#sink = sink;
-		this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
-		this.#opening = setImmediate(() => this.#send(COMMENT));
+		this.#heartbeat = setInterval(() => this.#sendHeartbeat(), heartbeatMs);
+		this.#openTimer = setImmediate(() => this.#send(SSE_COMMENT));
 		void this.#pump();
 	}
 
 	/** The socket takes bytes again. */
-	writable(): void {
-		if (this.#over || this.#room === null) return;
-		const room = this.#room;
-		this.#room = null;
+	onWritable(): void {
+		if (this.#isStopped || this.#writable === null) return;
+		const writable = this.#writable;
+		this.#writable = null;
 		// The HTTP library moves what it buffered only along with a further write: where no event waits, a comment pushes.
-		this.#send(this.#ready.isEmpty ? COMMENT : this.#ready.take());
-		room.resolve();
+		this.#send(this.#batch.isEmpty ? SSE_COMMENT : this.#batch.drain());
+		writable.resolve();
 	}
 
 	/** The client has gone. */
-	leave(): void {
+	onClientGone(): void {
 		if (!this.#stop()) return;
-		void this.#release();
+		void this.#closeIterator();
 	}
 
 	/** Ends the stream for the server's own reasons: what is ready is sent first. Resolves when the events are let go. */
 	async finish(): Promise<void> {
 		if (!this.#stop()) return;
-		if (!this.#ready.isEmpty || !this.#opened) this.#sink.write(this.#ready.isEmpty ? COMMENT : this.#ready.take());
+		if (!this.#batch.isEmpty || !this.#isOpen)
+			this.#sink.write(this.#batch.isEmpty ? SSE_COMMENT : this.#batch.drain());
 		this.#sink.end();
-		await this.#release();
+		await this.#closeIterator();
 	}
 
 	async #pump(): Promise<void> {
 		try {
 			for (;;) {
-				while (this.#room !== null) await this.#room.promise;
-				if (this.#over) return;
+				while (this.#writable !== null) await this.#writable.promise;
+				if (this.#isStopped) return;
 				const step = await this.#iterator.next();
-				if (this.#over) return;
+				if (this.#isStopped) return;
 				if (step.done) break;
-				this.#ready.add(step.value.bytes ?? encodeServerSentEvent(step.value));
+				this.#batch.add(step.value.encoded ?? encodeServerSentEvent(step.value));
 				this.#flushSoon();
 				// Events that are always ready, at a client that always takes them, would leave nobody else a turn.
-				if (this.#ready.length >= BATCH) await nextTurn();
+				if (this.#batch.length >= MAX_BATCH_LENGTH) await yieldToEventLoop();
 			}
 		} catch (error) {
 			if (!this.#stop()) return;
-			if (!this.#ready.isEmpty) this.#sink.write(this.#ready.take());
-			this.#sink.fail(error);
+			if (!this.#batch.isEmpty) this.#sink.write(this.#batch.drain());
+			this.#sink.abort(error);
 			return;
 		}
 		await this.finish();
@@ -101,43 +102,43 @@ export class EventWriter {
 	 * what makes the events has joined those of a turn already.
 	 */
 	#flushSoon(): void {
-		if (this.#flushing) return;
-		this.#flushing = true;
+		if (this.#isFlushScheduled) return;
+		this.#isFlushScheduled = true;
 		process.nextTick(() => {
-			this.#flushing = false;
-			if (!this.#over && this.#room === null && !this.#ready.isEmpty) this.#send(this.#ready.take());
+			this.#isFlushScheduled = false;
+			if (!this.#isStopped && this.#writable === null && !this.#batch.isEmpty) this.#send(this.#batch.drain());
 		});
 	}
 
-	#send(piece: string | Uint8Array): void {
-		this.#opened = true;
-		this.#stopOpening();
+	#send(chunk: string | Uint8Array): void {
+		this.#isOpen = true;
+		this.#clearOpenTimer();
 		this.#heartbeat.refresh();
-		if (!this.#sink.write(piece)) this.#room ??= deferred();
+		if (!this.#sink.write(chunk)) this.#writable ??= deferred();
 	}
 
-	#beat(): void {
-		if (this.#room === null && this.#ready.isEmpty) this.#send(COMMENT);
+	#sendHeartbeat(): void {
+		if (this.#writable === null && this.#batch.isEmpty) this.#send(SSE_COMMENT);
 	}
 
 	/** Whether this call was the one that stopped the stream. */
 	#stop(): boolean {
-		if (this.#over) return false;
-		this.#over = true;
+		if (this.#isStopped) return false;
+		this.#isStopped = true;
 		clearInterval(this.#heartbeat);
-		this.#stopOpening();
-		this.#room?.resolve();
-		this.#room = null;
+		this.#clearOpenTimer();
+		this.#writable?.resolve();
+		this.#writable = null;
 		return true;
 	}
 
-	#stopOpening(): void {
-		if (this.#opening !== null) clearImmediate(this.#opening);
-		this.#opening = null;
+	#clearOpenTimer(): void {
+		if (this.#openTimer !== null) clearImmediate(this.#openTimer);
+		this.#openTimer = null;
 	}
 
 	/** A generator that is busy takes the hint at its next step; its own failure while leaving tells nobody anything. */
-	async #release(): Promise<void> {
+	async #closeIterator(): Promise<void> {
 		try {
 			await this.#iterator.return?.();
 		} catch {}

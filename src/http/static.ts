@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { AppError } from '../base/index.ts';
 import { etagOf, notModified } from './conditional.ts';
-import type { BytesReply, Headers, HttpRequest } from './types.ts';
+import type { BytesResponse, Headers, HttpRequest } from './types.ts';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
 	'.css': 'text/css; charset=utf-8',
@@ -20,7 +20,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** How files are served. */
-export interface StaticRules {
+export interface StaticFilesOptions {
 	/** Default `no-cache`: kept, but asked about each time; the ETag makes that cheap. */
 	cacheControl?: string;
 	/** The value of Content-Security-Policy, on every file. */
@@ -35,7 +35,10 @@ export class StaticFiles {
 	readonly #common: Headers;
 
 	/** @param entries name and content; the name's ending decides the content type */
-	constructor(entries: Iterable<readonly [name: string, content: string | Uint8Array]>, rules: StaticRules = {}) {
+	constructor(
+		entries: Iterable<readonly [name: string, content: string | Uint8Array]>,
+		rules: StaticFilesOptions = {},
+	) {
 		const policy = rules.contentSecurityPolicy;
 		this.#common = [
 			['cache-control', rules.cacheControl ?? 'no-cache'],
@@ -47,9 +50,9 @@ export class StaticFiles {
 	}
 
 	/** Reads files of one folder: those named, or all that lie directly in it. */
-	static async read(folder: string, names?: readonly string[], rules?: StaticRules): Promise<StaticFiles> {
-		const found = names ?? (await filesIn(folder));
-		const entries = found.map(async (name) => [name, await readFile(join(folder, name))] as const);
+	static async read(folder: string, names?: readonly string[], rules?: StaticFilesOptions): Promise<StaticFiles> {
+		const fileNames = names ?? (await fileNamesIn(folder));
+		const entries = fileNames.map(async (name) => [name, await readFile(join(folder, name))] as const);
 		return new StaticFiles(await Promise.all(entries), rules);
 	}
 
@@ -57,11 +60,11 @@ export class StaticFiles {
 	 * The answer to a request for a file.
 	 * @throws AppError `not_found`
 	 */
-	reply(name: string, request: HttpRequest): BytesReply {
+	respond(name: string, request: HttpRequest): BytesResponse {
 		const file = this.#files.get(name);
 		if (file === undefined) throw new AppError('not_found', 'There is no such file.');
-		const fresh = notModified(request.header('if-none-match'), file.etag, file.headers);
-		return fresh ?? { status: 200, headers: file.headers, body: file.body };
+		const notModifiedResponse = notModified(request.header('if-none-match'), file.etag, file.headers);
+		return notModifiedResponse ?? { status: 200, headers: file.headers, body: file.body };
 	}
 
 	#add(name: string, content: string | Uint8Array): void {
@@ -72,7 +75,7 @@ export class StaticFiles {
 	}
 }
 
-async function filesIn(folder: string): Promise<string[]> {
+async function fileNamesIn(folder: string): Promise<string[]> {
 	const entries = await readdir(folder, { withFileTypes: true });
 	return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }

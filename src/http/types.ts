@@ -26,7 +26,7 @@ export interface HttpRequest {
 	/** A header's value by its lower-case name. */
 	header(name: string): string | undefined;
 	/** Says more about the request in the line that is logged of it. Ids only: no secret, and nothing that people wrote. */
-	note(notes: RequestNotes): void;
+	addLogFields(notes: RequestLogFields): void;
 	/** Whether the request announced a body (Content-Length over 0, or chunked). */
 	readonly hasBody: boolean;
 	/**
@@ -43,7 +43,7 @@ export interface HttpRequest {
 }
 
 /** What a handler knows of a request that helps to find its line. */
-export interface RequestNotes {
+export interface RequestLogFields {
 	readonly workspace?: string;
 	/** The id of the API key or of the session. */
 	readonly credential?: string;
@@ -81,20 +81,20 @@ export interface FilePart {
 export type MultipartFields = Array<{ name: string; value: string }>;
 
 /** A whole answer. */
-export interface BytesReply {
+export interface BytesResponse {
 	status: number;
 	headers?: Headers;
 	/** Further headers, ready to be sent. */
-	block?: HeaderBlock;
+	headerBlock?: HeaderBlock;
 	body?: string | Uint8Array;
 	/** The code of an error. */
 	error?: ErrorCode;
 }
 
 /** One server-sent event. `data` is one line. */
-export interface SseEvent extends ServerSentEvent {
+export interface EncodableEvent extends ServerSentEvent {
 	/** What `encodeServerSentEvent` makes of it, in UTF-8, where many streams send the same. */
-	bytes?: Uint8Array | null;
+	encoded?: Uint8Array | null;
 }
 
 /** What the application adds to an answer that no handler made: 404, 405, 503, and whatever a handler throws. */
@@ -105,12 +105,12 @@ export interface Unhandled {
 }
 
 /** An answer that goes on: status 200, `text/event-stream`, until the iterable ends, throws, or the client leaves. */
-export interface EventsReply {
+export interface EventStreamResponse {
 	headers?: Headers;
-	events: AsyncIterable<SseEvent>;
+	events: AsyncIterable<EncodableEvent>;
 }
 
-export type Reply = BytesReply | EventsReply;
+export type RouteResponse = BytesResponse | EventStreamResponse;
 
 /** One entry of the routing table. */
 export interface Route {
@@ -118,9 +118,9 @@ export interface Route {
 	/** With `{placeholders}` for whole segments; a last segment `{name+}` takes the rest of the path. */
 	path: string;
 	/** Milliseconds until an answer must have begun; then 503 `unavailable`. Default 60,000. */
-	deadlineMs?: number;
+	responseTimeoutMs?: number;
 	/** May answer at once: a reply that is not a promise is written without waiting for the next turn. */
-	handle(request: HttpRequest): Reply | Promise<Reply>;
+	handle(request: HttpRequest): RouteResponse | Promise<RouteResponse>;
 	/** Successful answers are so many, and tell so little, that only a sample of them is logged. */
-	sampled?: boolean;
+	isLogSampled?: boolean;
 }

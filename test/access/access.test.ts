@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashApiKey } from '../../src/access/api-keys.ts';
-import { Access, type AccessOptions, createApiKey, type SignedIn } from '../../src/access/index.ts';
+import { Access, type AccessOptions, createApiKey, type UserSession } from '../../src/access/index.ts';
 import { AppError, createLog, deferred } from '../../src/base/index.ts';
 import { SCOPES, type Scope } from '../../src/contract/index.ts';
 import type { ApiKeyRecord, Commit } from '../../src/store/index.ts';
@@ -56,7 +56,7 @@ function setUp({
 	return { key, record, stored, seen, clock, access: new Access({ store, sessions, clock, log, rateLimit }) };
 }
 
-const SIGNED_IN: SignedIn = {
+const SIGNED_IN: UserSession = {
 	session: {
 		id: 'sess_1',
 		version: 1,
@@ -218,8 +218,8 @@ test('a plan with a strange name is no way around the limit', async () => {
 test('a session speaks for its person, who may do what the role says', async () => {
 	const { access } = setUp();
 	const caller = await access.authenticate({ cookies: 'parley_session=good' });
-	const { workspaceId, credentialId, name, signedIn } = caller;
-	assert.deepEqual([workspaceId, credentialId, name, signedIn], ['ws_1', 'sess_1', 'Ada', SIGNED_IN]);
+	const { workspaceId, credentialId, name, userSession } = caller;
+	assert.deepEqual([workspaceId, credentialId, name, userSession], ['ws_1', 'sess_1', 'Ada', SIGNED_IN]);
 	for (const scope of SCOPES.slice(1) as Scope[]) {
 		if (!scope.startsWith('settings:')) access.requireScope(caller, scope);
 		else assert.throws(() => access.requireScope(caller, scope), { code: 'forbidden' });

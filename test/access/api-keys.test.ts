@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { createApiKey, hashApiKey, isApiKey, prefixOf } from '../../src/access/api-keys.ts';
+import { createApiKey, displayPrefixOf, hashApiKey, isApiKey } from '../../src/access/api-keys.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const sample = Array.from({ length: 10 }, createApiKey);
@@ -78,5 +78,5 @@ test('what was cut, lengthened or written otherwise is not a key', () => {
 test('what is kept of a key is its SHA-256, and what is shown its first eight characters', () => {
 	const [key = ''] = sample;
 	assert.equal(hashApiKey(key), createHash('sha256').update(key, 'utf8').digest('hex'));
-	assert.equal(prefixOf(key), key.slice(0, 8));
+	assert.equal(displayPrefixOf(key), key.slice(0, 8));
 });

@@ -3,7 +3,15 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Access, createApiKey, FIRST_OWNER, firstStart, isApiKey, Passwords, Users } from '../../src/access/index.ts';
+import {
+	Access,
+	createApiKey,
+	createFirstWorkspace,
+	FIRST_OWNER,
+	isApiKey,
+	Passwords,
+	Users,
+} from '../../src/access/index.ts';
 import { createLog, systemClock } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
@@ -30,13 +38,13 @@ test('the first start makes one workspace and a key that opens it; the next star
 	let key: string;
 	{
 		await using _closing = store;
-		key = (await firstStart(store, systemClock, undefined))?.key ?? '';
+		key = (await createFirstWorkspace(store, systemClock, undefined))?.key ?? '';
 		assert.ok(isApiKey(key));
 	}
 	const again = await open(dataDir);
 	await using _closing = again.store;
-	assert.equal(await firstStart(again.store, systemClock, undefined), null);
-	assert.equal(await firstStart(again.store, systemClock, createApiKey()), null);
+	assert.equal(await createFirstWorkspace(again.store, systemClock, undefined), null);
+	assert.equal(await createFirstWorkspace(again.store, systemClock, createApiKey()), null);
 	const [workspace, ...more] = await again.store.list('workspaces', everything);
 	assert.equal(more.length, 0);
 	assert.equal((await again.store.list('api_keys', everything)).length, 1);
@@ -52,7 +60,7 @@ test('a key that was given is the first key, and the database holds its hash alo
 	const { store, dataDir } = await open();
 	{
 		await using _closing = store;
-		assert.equal((await firstStart(store, systemClock, given))?.key, given);
+		assert.equal((await createFirstWorkspace(store, systemClock, given))?.key, given);
 		const access = accessTo(store);
 		await access.authenticate({ authorization: `Bearer ${given}` });
 		for (const name of await readdir(dataDir, { withFileTypes: true })) {
@@ -68,7 +76,7 @@ test('a given key of the wrong form is refused in a sentence that names the sett
 	await using _closing = store;
 	const typo = createApiKey().slice(0, -1);
 	for (const wrong of ['', 'secret', typo, `${createApiKey()} `]) {
-		await assert.rejects(firstStart(store, systemClock, wrong), (error: Error) => {
+		await assert.rejects(createFirstWorkspace(store, systemClock, wrong), (error: Error) => {
 			assert.match(error.message, /^PARLEY_API_KEY /);
 			assert.ok(wrong === '' || !error.message.includes(wrong));
 			return true;
@@ -82,13 +90,13 @@ test('a key that could not be stored is not shown as if it worked', async () => 
 		list: async () => [],
 		commit: async () => ({ outcome: 'fenced' }),
 	} as unknown as Store;
-	await assert.rejects(firstStart(store, systemClock, undefined), { code: 'unavailable' });
+	await assert.rejects(createFirstWorkspace(store, systemClock, undefined), { code: 'unavailable' });
 });
 
 test('the first start makes an owner who sets a password by a link, of which the hash alone is kept', async () => {
 	const { store, dataDir } = await open();
 	await using _closing = store;
-	const first = await firstStart(store, systemClock, undefined);
+	const first = await createFirstWorkspace(store, systemClock, undefined);
 	assert.ok(first);
 	const [owner, ...others] = await store.list('users', everything);
 	assert.deepEqual([owner?.email, owner?.role, owner?.password_hash, others], [FIRST_OWNER, 'owner', null, []]);

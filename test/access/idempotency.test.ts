@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
-import { type Claim, Idempotency } from '../../src/access/index.ts';
+import { Idempotency, type IdempotencyClaim } from '../../src/access/index.ts';
 import { AppError, ClockJumpDetector, deferred, newId, systemClock } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
@@ -21,8 +21,8 @@ const signal = new AbortController().signal;
 const noRepeat = { replay: () => assert.fail('it was not answered before') };
 
 /** The claim of a request that is being carried out. */
-async function claimOf(key: ReturnType<typeof freshKey>): Promise<Claim> {
-	return idempotency.run<Claim>(key, { execute: async (claim) => claim, ...noRepeat }, signal);
+async function claimOf(key: ReturnType<typeof freshKey>): Promise<IdempotencyClaim> {
+	return idempotency.run<IdempotencyClaim>(key, { execute: async (claim) => claim, ...noRepeat }, signal);
 }
 
 test('what an answer shows of a conversation is not kept when that was erased before the answer was', async () => {
@@ -31,7 +31,7 @@ test('what an answer shows of a conversation is not kept when that was erased be
 	await store.commit({ write: [{ op: 'insert', kind: 'conversations', record }] });
 	const claim = await claimOf(key);
 	await store.commit({ write: [{ op: 'erase_conversation', id: record.id }] });
-	await idempotency.remember(claim.receipt({ status: 200, body: 'what was said', subject: record.id }));
+	await idempotency.storeReceipt(claim.receipt({ status: 200, body: 'what was said', subject: record.id }));
 	assert.equal(await store.storedResponse(key.scope, key.key), undefined);
 });
 
@@ -43,7 +43,7 @@ test('an answer about a conversation that changes all the while is kept', async 
 	const changes = Array.from({ length: 5 }, (_, index) =>
 		store.commit({ write: [{ op: 'patch', kind: 'conversations', id: record.id, set: { title: `Title ${index}` } }] }),
 	);
-	const remembering = idempotency.remember(claim.receipt({ status: 200, body: 'kept', subject: record.id }));
+	const remembering = idempotency.storeReceipt(claim.receipt({ status: 200, body: 'kept', subject: record.id }));
 	await Promise.all([...changes, remembering]);
 	assert.equal((await store.storedResponse(key.scope, key.key))?.body, 'kept');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Derive, Passwords } from '../../src/access/index.ts';
+import { type DeriveKey, Passwords } from '../../src/access/index.ts';
 import { deferred } from '../../src/base/index.ts';
 
 const PASSWORD = 'four ducks on a pond';
@@ -8,7 +8,7 @@ const PASSWORD = 'four ducks on a pond';
 /** Passwords whose hash ends when it is told to, and what was asked of it. */
 function heldPasswords() {
 	const asked: Array<{ password: string; options: { N?: number; r?: number; p?: number }; end: () => void }> = [];
-	const derive: Derive = (password, _salt, bytes, options) => {
+	const derive: DeriveKey = (password, _salt, bytes, options) => {
 		const done = deferred<Buffer>();
 		asked.push({ password, options, end: () => done.resolve(Buffer.alloc(bytes)) });
 		return done.promise;

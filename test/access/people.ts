@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { type Derive, type FirstStart, Passwords } from '../../src/access/index.ts';
+import { type DeriveKey, type FirstStartSecrets, Passwords } from '../../src/access/index.ts';
 import { type ApiAnswer, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 /** One that may be set. */
 export const PASSWORD = 'four ducks on a pond';
 
 /** In the place of the slow hash, for tests that are not about it. */
-export const quickDerive: Derive = async (password, salt, bytes) =>
+export const quickDerive: DeriveKey = async (password, salt, bytes) =>
 	createHash('sha512').update(salt).update(password).digest().subarray(0, bytes);
 
 /** What a browser is told to keep, and sends again. */
@@ -67,7 +67,7 @@ export const OWNER = 'owner@localhost';
 
 /** Starts a server with a quick hash, sets the owner's password, and signs the owner in. */
 export async function startPeopledApp(options: TestAppOptions = {}): Promise<PeopledApp> {
-	let first: FirstStart | undefined;
+	let first: FirstStartSecrets | undefined;
 	const app = await startTestApp({
 		...options,
 		overrides: {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { nextKey, secretKeyOf } from '../../src/access/index.ts';
+import { loadSecretKeyOfDatabase, replacementKey } from '../../src/access/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { webhook } from '../store/samples.ts';
@@ -22,11 +22,11 @@ test('a given key that differs from the file takes its place where nothing is se
 	const lines: string[] = [];
 	const log = pino<never>({}, { write: (line: string) => void lines.push(line) });
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-	const own = await secretKeyOf(store, dataDir, undefined, Date.now(), log);
-	assert.equal((await secretKeyOf(store, dataDir, GIVEN, Date.now(), log)).toString('base64'), GIVEN);
+	const own = await loadSecretKeyOfDatabase(store, dataDir, undefined, Date.now(), log);
+	assert.equal((await loadSecretKeyOfDatabase(store, dataDir, GIVEN, Date.now(), log)).toString('base64'), GIVEN);
 	assert.equal(lines.length, 1);
 	assert.match(lines[0] as string, /PARLEY_SECRET_KEY is used from now on/);
-	await secretKeyOf(store, dataDir, GIVEN, Date.now(), log);
+	await loadSecretKeyOfDatabase(store, dataDir, GIVEN, Date.now(), log);
 	assert.equal(lines.length, 1, 'the next start knows the key');
 	assert.equal(
 		(await readFile(join(dataDir, 'secret.key'), 'utf8')).trim(),
@@ -36,15 +36,15 @@ test('a given key that differs from the file takes its place where nothing is se
 
 	await store.commit({ write: [{ op: 'insert', kind: 'webhooks', record: webhook() }] });
 	const refusal = { code: 'unavailable', message: /set it|is not the key.*"parley secrets reset"/ };
-	await assert.rejects(secretKeyOf(store, dataDir, undefined, Date.now(), log), refusal);
+	await assert.rejects(loadSecretKeyOfDatabase(store, dataDir, undefined, Date.now(), log), refusal);
 	const other = Buffer.alloc(32, 8).toString('base64');
-	await assert.rejects(secretKeyOf(store, dataDir, other, Date.now(), log), refusal);
+	await assert.rejects(loadSecretKeyOfDatabase(store, dataDir, other, Date.now(), log), refusal);
 });
 
 test('a key that was made before a crash is the one that a repeat takes', async (t) => {
 	const dataDir = await folderOf(t);
 	await writeFile(join(dataDir, 'secret.key'), 'not a key\n');
-	const key = await nextKey(dataDir, undefined);
-	assert.deepEqual(await nextKey(dataDir, undefined), key);
+	const key = await replacementKey(dataDir, undefined);
+	assert.deepEqual(await replacementKey(dataDir, undefined), key);
 	assert.equal(await readFile(join(dataDir, 'secret.key.unreadable'), 'utf8'), 'not a key\n');
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { pino } from 'pino';
-import { secretKeyOf } from '../../src/access/index.ts';
+import { loadSecretKeyOfDatabase } from '../../src/access/index.ts';
 import { SecretBox } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Write } from '../../src/store/index.ts';
@@ -21,7 +21,7 @@ test('a database that is brought to another folder alone is not served with a ke
 	t.after(() => Promise.all([home, away].map((folder) => rm(folder, { recursive: true, force: true }))));
 	const keyIn = async (dataDir: string, given?: string) => {
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-		return await secretKeyOf(store, dataDir, given, Date.now());
+		return await loadSecretKeyOfDatabase(store, dataDir, given, Date.now());
 	};
 	const key = await keyIn(home);
 	await seal(home, { op: 'insert', kind: 'webhooks', record: webhook() });
@@ -47,7 +47,7 @@ test('a key that is lost is replaced where nothing was sealed with it, and the l
 	const log = pino<never>({}, { write: (line: string) => void lines.push(line) });
 	const key = async (given?: string) => {
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-		return await secretKeyOf(store, dataDir, given, Date.now(), log);
+		return await loadSecretKeyOfDatabase(store, dataDir, given, Date.now(), log);
 	};
 	const first = await key();
 	await rm(join(dataDir, 'secret.key'));
@@ -74,7 +74,7 @@ test('a key file that was damaged is replaced where nothing was sealed with it, 
 	const log = pino<never>({}, { write: (line: string) => void lines.push(line) });
 	const key = async () => {
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-		return await secretKeyOf(store, dataDir, undefined, Date.now(), log);
+		return await loadSecretKeyOfDatabase(store, dataDir, undefined, Date.now(), log);
 	};
 	await writeFile(path, 'not a key');
 	await assert.rejects(key(), { code: 'unavailable', message: /does not hold a secret key/ }, 'a person put it there');
@@ -112,7 +112,7 @@ test('a key with which anything was sealed is never replaced', async (t) => {
 		t.after(() => rm(dataDir, { recursive: true, force: true }));
 		const key = async () => {
 			await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-			return await secretKeyOf(store, dataDir, undefined, Date.now());
+			return await loadSecretKeyOfDatabase(store, dataDir, undefined, Date.now());
 		};
 		await key();
 		await seal(dataDir, thing);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { type Derive, DeviceCookies, insertWorkspace, Passwords, Sessions, Users } from '../../src/access/index.ts';
+import { type DeriveKey, DeviceCookies, insertWorkspace, Passwords, Sessions, Users } from '../../src/access/index.ts';
 import { deferred, newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
@@ -25,7 +25,7 @@ let lines = 0;
 const somewhere = () => ({ address: `10.0.${Math.floor(++lines / 250)}.${lines % 250}`, cookies: undefined });
 
 interface SetUp {
-	derive?: Derive;
+	derive?: DeriveKey;
 	secure?: boolean;
 	on?: Store;
 }
@@ -292,7 +292,7 @@ test('a hash that fails is nobody’s failed sign-in', async () => {
 test('a flood of guesses from everywhere does not keep a known device from signing in', async () => {
 	const held: (() => void)[] = [];
 	let isHolding = false;
-	const derive: Derive = async (...given) => {
+	const derive: DeriveKey = async (...given) => {
 		if (isHolding) await new Promise<void>((resolve) => held.push(resolve));
 		return quickDerive(...given);
 	};

@@ -15,76 +15,76 @@ const email = 'ada@example.com';
 
 /** Uses up an account's failures, each from another address. */
 function lock(limits: SignInLimits, account = email): void {
-	for (let at = 1; at <= 20; at++) limits.take(account, `10.0.0.${at}`);
+	for (let at = 1; at <= 20; at++) limits.consume(account, `10.0.0.${at}`);
 }
 
 test('twenty failures an hour are allowed for one account, over all addresses', () => {
 	const { clock, limits } = limitsAt();
 	lock(limits);
-	assert.throws(() => limits.take(email, '10.0.1.1'), tooMany(3600));
-	limits.take('bob@example.com', '10.0.1.1');
+	assert.throws(() => limits.consume(email, '10.0.1.1'), tooMany(3600));
+	limits.consume('bob@example.com', '10.0.1.1');
 	clock.advance(HOUR - 1_000);
-	assert.throws(() => limits.take(email, '10.0.1.1'), tooMany(1));
+	assert.throws(() => limits.consume(email, '10.0.1.1'), tooMany(1));
 	clock.advance(1_000);
-	limits.take(email, '10.0.1.1');
+	limits.consume(email, '10.0.1.1');
 });
 
 test('five failures a minute are allowed on a known device, and count for neither the account nor the address', () => {
 	const { clock, limits } = limitsAt();
 	lock(limits);
-	for (let at = 1; at <= 5; at++) limits.takeOfDevice('one');
-	assert.throws(() => limits.takeOfDevice('one'), tooMany(60));
-	limits.takeOfDevice('two');
+	for (let at = 1; at <= 5; at++) limits.consumeForDevice('one');
+	assert.throws(() => limits.consumeForDevice('one'), tooMany(60));
+	limits.consumeForDevice('two');
 	clock.advance(59_000);
-	assert.throws(() => limits.takeOfDevice('one'), tooMany(1));
+	assert.throws(() => limits.consumeForDevice('one'), tooMany(1));
 	clock.advance(1_000);
-	for (let at = 0; at < 100; at++) limits.takeOfDevice('one')();
-	limits.takeOfDevice('one');
+	for (let at = 0; at < 100; at++) limits.consumeForDevice('one')();
+	limits.consumeForDevice('one');
 });
 
 test('where the limit is reached, an attempt can also be turned down without an error', () => {
 	const { limits } = limitsAt();
 	lock(limits);
-	assert.equal(limits.tryTake(email, '10.0.1.1'), null);
-	assert.ok(limits.tryTake('bob@example.com', '10.0.1.1'));
+	assert.equal(limits.tryConsume(email, '10.0.1.1'), null);
+	assert.ok(limits.tryConsume('bob@example.com', '10.0.1.1'));
 });
 
 test('five failures a minute are allowed from one address, whatever the account', () => {
 	const { limits } = limitsAt();
-	for (let at = 1; at <= 5; at++) limits.take(`user${at}@example.com`, '10.0.0.1');
-	assert.throws(() => limits.take('user6@example.com', '10.0.0.1'), tooMany(60));
-	limits.take('user6@example.com', '10.0.0.2');
+	for (let at = 1; at <= 5; at++) limits.consume(`user${at}@example.com`, '10.0.0.1');
+	assert.throws(() => limits.consume('user6@example.com', '10.0.0.1'), tooMany(60));
+	limits.consume('user6@example.com', '10.0.0.2');
 });
 
 test('an IPv6 line is one address, whichever of its many it uses', () => {
 	const { limits } = limitsAt();
-	for (let at = 1; at <= 5; at++) limits.take(`user${at}@example.com`, `2001:db8:1:2:${at}::1`);
-	assert.throws(() => limits.take('user6@example.com', '2001:db8:1:2:ffff::1'), tooMany(60));
-	limits.take('user6@example.com', '2001:db8:1:3::1');
+	for (let at = 1; at <= 5; at++) limits.consume(`user${at}@example.com`, `2001:db8:1:2:${at}::1`);
+	assert.throws(() => limits.consume('user6@example.com', '2001:db8:1:2:ffff::1'), tooMany(60));
+	limits.consume('user6@example.com', '2001:db8:1:3::1');
 });
 
 test('who gets in has used nothing up', () => {
 	const { limits } = limitsAt();
-	for (let at = 0; at < 100; at++) limits.take('ada@example.com', '10.0.0.1')();
-	for (let at = 0; at < 5; at++) limits.take('ada@example.com', '10.0.0.1');
-	assert.throws(() => limits.take('ada@example.com', '10.0.0.1'), tooMany(60));
+	for (let at = 0; at < 100; at++) limits.consume('ada@example.com', '10.0.0.1')();
+	for (let at = 0; at < 5; at++) limits.consume('ada@example.com', '10.0.0.1');
+	assert.throws(() => limits.consume('ada@example.com', '10.0.0.1'), tooMany(60));
 });
 
 test('an attempt that was not judged, because its account is locked, is no failure of its address', () => {
 	const { limits } = limitsAt();
 	lock(limits);
-	for (let at = 0; at < 50; at++) assert.throws(() => limits.take(email, '10.0.0.99'), tooMany(3600));
-	limits.take('bob@example.com', '10.0.0.99');
+	for (let at = 0; at < 50; at++) assert.throws(() => limits.consume(email, '10.0.0.99'), tooMany(3600));
+	limits.consume('bob@example.com', '10.0.0.99');
 });
 
 test('attempts that did not fail leave nothing behind that pushes out those that did', () => {
 	const { limits } = limitsAt();
 	lock(limits);
-	for (let at = 0; at < 60_000; at++) limits.take(`made-up-${at}@example.com`, '10.0.0.90')();
-	for (let at = 0; at < 60_000; at++) limits.take('bob@example.com', `10.1.${at >> 8}.${at & 255}`)();
-	assert.throws(() => limits.take(email, '10.0.0.99'), tooMany(3600));
-	for (let at = 1; at <= 4; at++) limits.take(`eve${at}@example.com`, '10.0.0.1');
-	assert.throws(() => limits.take('eve5@example.com', '10.0.0.1'), tooMany(60), 'nor of an address');
+	for (let at = 0; at < 60_000; at++) limits.consume(`made-up-${at}@example.com`, '10.0.0.90')();
+	for (let at = 0; at < 60_000; at++) limits.consume('bob@example.com', `10.1.${at >> 8}.${at & 255}`)();
+	assert.throws(() => limits.consume(email, '10.0.0.99'), tooMany(3600));
+	for (let at = 1; at <= 4; at++) limits.consume(`eve${at}@example.com`, '10.0.0.1');
+	assert.throws(() => limits.consume('eve5@example.com', '10.0.0.1'), tooMany(60), 'nor of an address');
 });
 
 test('an address that is refused makes nobody’s failures forgotten, however many accounts it names', () => {
@@ -93,21 +93,21 @@ test('an address that is refused makes nobody’s failures forgotten, however ma
 	let refused = 0;
 	for (let at = 0; at < 200_000; at++) {
 		try {
-			limits.take(`made-up-${at}@example.com`, `10.1.0.${at % 200}`);
+			limits.consume(`made-up-${at}@example.com`, `10.1.0.${at % 200}`);
 		} catch {
 			refused++;
 		}
 	}
 	assert.equal(refused, 199_000);
-	assert.throws(() => limits.take(email, '10.0.0.99'), tooMany(3600));
+	assert.throws(() => limits.consume(email, '10.0.0.99'), tooMany(3600));
 });
 
 test('attempts on an account that is locked leave nothing behind of where they come from', () => {
 	const { limits } = limitsAt();
-	for (let at = 1; at <= 5; at++) limits.take(`user${at}@example.com`, '10.0.0.1');
-	for (let at = 1; at <= 20; at++) limits.take(email, `10.0.0.${at + 1}`);
+	for (let at = 1; at <= 5; at++) limits.consume(`user${at}@example.com`, '10.0.0.1');
+	for (let at = 1; at <= 20; at++) limits.consume(email, `10.0.0.${at + 1}`);
 	for (let at = 0; at < 60_000; at++) {
-		assert.throws(() => limits.take(email, `10.1.${at >> 8}.${at & 255}`), tooMany(3600));
+		assert.throws(() => limits.consume(email, `10.1.${at >> 8}.${at & 255}`), tooMany(3600));
 	}
-	assert.throws(() => limits.take('user6@example.com', '10.0.0.1'), tooMany(60));
+	assert.throws(() => limits.consume('user6@example.com', '10.0.0.1'), tooMany(60));
 });

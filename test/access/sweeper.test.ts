@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Sweeper, seenTime } from '../../src/access/index.ts';
+import { readTrustedTime, Sweeper } from '../../src/access/index.ts';
 import { AppError, ClockJumpDetector, createLog } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
@@ -38,7 +38,7 @@ test('everything whose time is over is erased, in portions, and nothing else', a
 			return store.commit(commit);
 		},
 	};
-	await using sweeper = new Sweeper({ store: counted, watch: new ClockJumpDetector(clock), log });
+	await using sweeper = new Sweeper({ store: counted, jumpDetector: new ClockJumpDetector(clock), log });
 	await Promise.all([sweeper.sweep(), sweeper.sweep()]);
 	assert.equal(portions, 4, 'three, and the time that was noted');
 	const left = await store.list('sessions', { where: {}, order: 'asc', limit: 9 });
@@ -54,7 +54,7 @@ test('it begins at the start', async () => {
 	const clock = standingClock();
 	const gone = session({ expires_at: clock.now() - 1 });
 	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: gone }] });
-	await using sweeper = new Sweeper({ store, watch: new ClockJumpDetector(clock), log });
+	await using sweeper = new Sweeper({ store, jumpDetector: new ClockJumpDetector(clock), log });
 	sweeper.start();
 	await until('the session is erased', async () => (await store.get('sessions', gone.id)) === undefined);
 });
@@ -69,7 +69,7 @@ test('a disk that fails is no reason to stop, and closing waits for what is unde
 			throw new AppError('unavailable');
 		},
 	};
-	const sweeper = new Sweeper({ store: failing, watch: new ClockJumpDetector(standingClock()), log });
+	const sweeper = new Sweeper({ store: failing, jumpDetector: new ClockJumpDetector(standingClock()), log });
 	sweeper.start();
 	await until('it has tried', () => asked.length === 1);
 	await assert.rejects(sweeper.sweep(), { code: 'unavailable' });
@@ -91,7 +91,7 @@ test('a clock that is 45 days ahead for a moment erases no session and no stored
 		(await store.storedResponse(answer.scope, answer.key)) !== undefined,
 	];
 	const sweeperNow = async () =>
-		new Sweeper({ store, watch: new ClockJumpDetector(clock, await seenTime(store)), log });
+		new Sweeper({ store, jumpDetector: new ClockJumpDetector(clock, await readTrustedTime(store)), log });
 	{
 		await using sweeper = await sweeperNow();
 		await sweeper.sweep();

@@ -18,19 +18,19 @@ test('a burst of a sixth of the minute’s requests is let through, at least ten
 	] as const) {
 		const { buckets } = bucketsAt();
 		for (let taken = 1; taken <= burst; taken++) {
-			const { allowed, limit, remaining, retryAfter } = buckets.take('key', perMinute);
+			const { allowed, limit, remaining, retryAfter } = buckets.tryConsume('key', perMinute);
 			assert.deepEqual([allowed, limit, remaining, retryAfter], [true, perMinute, burst - taken, 0]);
 		}
-		const { allowed, remaining } = buckets.take('key', perMinute);
+		const { allowed, remaining } = buckets.tryConsume('key', perMinute);
 		assert.deepEqual([allowed, remaining], [false, 0]);
 	}
 });
 
 test('the numbers of a full and of an empty bucket are right to the second', () => {
 	const { clock, buckets } = bucketsAt();
-	assert.equal(buckets.take('key', 60).resetSeconds, 1);
-	for (let taken = 2; taken <= 10; taken++) assert.equal(buckets.take('key', 60).resetSeconds, taken);
-	assert.deepEqual(buckets.take('key', 60), {
+	assert.equal(buckets.tryConsume('key', 60).resetSeconds, 1);
+	for (let taken = 2; taken <= 10; taken++) assert.equal(buckets.tryConsume('key', 60).resetSeconds, taken);
+	assert.deepEqual(buckets.tryConsume('key', 60), {
 		allowed: false,
 		limit: 60,
 		remaining: 0,
@@ -38,39 +38,39 @@ test('the numbers of a full and of an empty bucket are right to the second', () 
 		retryAfter: 1,
 	});
 	clock.at += 999;
-	assert.equal(buckets.take('key', 60).allowed, false);
+	assert.equal(buckets.tryConsume('key', 60).allowed, false);
 	clock.at += 1;
-	assert.equal(buckets.take('key', 60).allowed, true);
+	assert.equal(buckets.tryConsume('key', 60).allowed, true);
 	clock.at += 10_000;
-	assert.equal(buckets.take('key', 60).remaining, 9);
+	assert.equal(buckets.tryConsume('key', 60).remaining, 9);
 });
 
 test('a slow plan tells the whole wait', () => {
 	const { clock, buckets } = bucketsAt();
-	for (let taken = 0; taken < 10; taken++) buckets.take('key', 1);
-	const { retryAfter, resetSeconds } = buckets.take('key', 1);
+	for (let taken = 0; taken < 10; taken++) buckets.tryConsume('key', 1);
+	const { retryAfter, resetSeconds } = buckets.tryConsume('key', 1);
 	assert.deepEqual([retryAfter, resetSeconds], [60, 600]);
 	clock.at += 59_999;
-	assert.equal(buckets.take('key', 1).allowed, false);
+	assert.equal(buckets.tryConsume('key', 1).allowed, false);
 	clock.at += 1;
-	assert.equal(buckets.take('key', 1).allowed, true);
+	assert.equal(buckets.tryConsume('key', 1).allowed, true);
 });
 
 test('asking in vain does not put off the next request', () => {
 	const { clock, buckets } = bucketsAt();
-	for (let taken = 0; taken < 10; taken++) buckets.take('key', 60);
+	for (let taken = 0; taken < 10; taken++) buckets.tryConsume('key', 60);
 	for (let asked = 0; asked < 10; asked++) {
-		assert.equal(buckets.take('key', 60).allowed, false);
+		assert.equal(buckets.tryConsume('key', 60).allowed, false);
 		clock.at += 100;
 	}
-	assert.equal(buckets.take('key', 60).allowed, true);
+	assert.equal(buckets.tryConsume('key', 60).allowed, true);
 });
 
 test('a bucket never holds more than its burst, however long it rests', () => {
 	const { clock, buckets } = bucketsAt();
-	buckets.take('key', 60);
+	buckets.tryConsume('key', 60);
 	clock.at += 365 * 24 * 3_600_000;
-	assert.deepEqual(buckets.take('key', 60), {
+	assert.deepEqual(buckets.tryConsume('key', 60), {
 		allowed: true,
 		limit: 60,
 		remaining: 9,
@@ -81,16 +81,16 @@ test('a bucket never holds more than its burst, however long it rests', () => {
 
 test('keys do not use up one another’s requests', () => {
 	const { buckets } = bucketsAt();
-	for (let taken = 0; taken < 11; taken++) buckets.take('ann', 60);
-	assert.equal(buckets.take('ann', 60).allowed, false);
-	assert.equal(buckets.take('bob', 60).remaining, 9);
+	for (let taken = 0; taken < 11; taken++) buckets.tryConsume('ann', 60);
+	assert.equal(buckets.tryConsume('ann', 60).allowed, false);
+	assert.equal(buckets.tryConsume('bob', 60).remaining, 9);
 });
 
 test('a clock that steps back neither locks a key out nor gives it anything', () => {
 	const { clock, buckets } = bucketsAt();
-	for (let taken = 0; taken < 10; taken++) buckets.take('key', 60);
+	for (let taken = 0; taken < 10; taken++) buckets.tryConsume('key', 60);
 	clock.at -= 24 * 3_600_000;
-	assert.deepEqual(buckets.take('key', 60), {
+	assert.deepEqual(buckets.tryConsume('key', 60), {
 		allowed: false,
 		limit: 60,
 		remaining: 0,
@@ -98,15 +98,15 @@ test('a clock that steps back neither locks a key out nor gives it anything', ()
 		retryAfter: 1,
 	});
 	clock.at += 1_000;
-	assert.equal(buckets.take('key', 60).allowed, true);
+	assert.equal(buckets.tryConsume('key', 60).allowed, true);
 });
 
 test('a plan that grows or shrinks counts from the next request on', () => {
 	const { clock, buckets } = bucketsAt();
-	assert.equal(buckets.take('key', 1_200).remaining, 199);
-	assert.equal(buckets.take('key', 60).remaining, 9);
+	assert.equal(buckets.tryConsume('key', 1_200).remaining, 199);
+	assert.equal(buckets.tryConsume('key', 60).remaining, 9);
 	clock.at += 1_000;
-	assert.equal(buckets.take('key', 1_200).remaining, 28);
+	assert.equal(buckets.tryConsume('key', 1_200).remaining, 28);
 });
 
 test('retry-after is honest, and no minute sees more than the burst and the rate', () => {
@@ -121,7 +121,7 @@ test('retry-after is honest, and no minute sees more than the burst and the rate
 				const taken: number[] = [];
 				for (const wait of gaps) {
 					clock.at += wait;
-					const state = buckets.take('key', perMinute);
+					const state = buckets.tryConsume('key', perMinute);
 					assert.equal(state.remaining, Math.trunc(state.remaining));
 					assert.ok(state.remaining >= 0 && state.remaining < burst);
 					assert.ok(state.resetSeconds >= 1 && state.resetSeconds <= Math.ceil((burst * 60) / perMinute));
@@ -134,7 +134,7 @@ test('retry-after is honest, and no minute sees more than the burst and the rate
 					// Of those turned away, every other one waits exactly as told.
 					if (wait % 2 === 0) {
 						clock.at += state.retryAfter * 1_000;
-						assert.ok(buckets.take('key', perMinute).allowed, `waited ${state.retryAfter} s in vain`);
+						assert.ok(buckets.tryConsume('key', perMinute).allowed, `waited ${state.retryAfter} s in vain`);
 						taken.push(clock.at);
 					}
 				}
@@ -155,11 +155,11 @@ test('waiting for the reset gives the whole burst back', () => {
 			const burst = Math.max(10, Math.ceil(perMinute / 6));
 			let reset = 0;
 			for (let taken = 0; taken < requests; taken++) {
-				reset = buckets.take('key', perMinute).resetSeconds;
+				reset = buckets.tryConsume('key', perMinute).resetSeconds;
 				clock.at += 37;
 			}
 			clock.at += reset * 1_000 - 37;
-			assert.equal(buckets.take('key', perMinute).remaining, burst - 1);
+			assert.equal(buckets.tryConsume('key', perMinute).remaining, burst - 1);
 		}),
 	);
 });

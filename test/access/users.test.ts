@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { insertWorkspace, Passwords, Users } from '../../src/access/index.ts';
-import { normalEmail } from '../../src/access/users.ts';
+import { normaliseEmail } from '../../src/access/users.ts';
 import { deferred, newId } from '../../src/base/index.ts';
 import type { UserPatch } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
@@ -153,7 +153,7 @@ test('an email is the same however its letters are put together, and so is what 
 	const { user } = await users.create(id, { email: 'J\u030C@x.example' }, ALL);
 	assert.equal(user.email, '\u01F0@x.example');
 	for (const email of ['J\u030C@x.example', 'j\u030C@X.example', '\u01F0@x.example', user.email]) {
-		const found = await users.withEmail(email, id);
+		const found = await users.findByEmail(email, id);
 		assert.deepEqual(
 			found.map((account) => account.id),
 			[user.id],
@@ -172,10 +172,10 @@ test('the form in which an email is kept is its own, for every letter with every
 	fc.assert(
 		fc.property(text, (parts) => {
 			const email = `${parts.join('')}@x.example`;
-			const kept = normalEmail(email);
-			assert.equal(normalEmail(kept), kept);
-			assert.equal(normalEmail(email.normalize('NFD')), kept);
-			assert.equal(normalEmail(email.normalize('NFC')), kept);
+			const kept = normaliseEmail(email);
+			assert.equal(normaliseEmail(kept), kept);
+			assert.equal(normaliseEmail(email.normalize('NFD')), kept);
+			assert.equal(normaliseEmail(email.normalize('NFC')), kept);
 		}),
 		{ numRuns: 20_000 },
 	);

@@ -26,7 +26,7 @@ async function setUp(t: TestContext, ...signers: Signer[]) {
 	});
 	const clock = { at: START, now: () => clock.at };
 	const secrets = new SecretBox(randomBytes(32));
-	const tokens = new VisitorTokens({ secrets, network, clock, log: createLog('silent'), fetchMs: 300 });
+	const tokens = new VisitorTokens({ secrets, network, clock, log: createLog('silent'), fetchTimeoutMs: 300 });
 	const settings = (algorithm: DeploymentJwt['algorithm'], jwks_url = host.url): DeploymentJwt => ({
 		algorithm,
 		secret: null,

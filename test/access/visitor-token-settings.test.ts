@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { TokenSettings } from '../../src/access/index.ts';
+import { VisitorTokenSettings } from '../../src/access/index.ts';
 import { AppError, SecretBox } from '../../src/base/index.ts';
 import type { DeploymentJwt, DeploymentJwtPatch } from '../../src/contract/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
@@ -9,7 +9,7 @@ import { newSigner } from './signers.ts';
 
 const SECRET = 'a secret of the shop, long enough';
 const secrets = new SecretBox(randomBytes(32));
-const settings = new TokenSettings({ secrets, network: createNetwork({ allowPrivateNetwork: false }) });
+const settings = new VisitorTokenSettings({ secrets, network: createNetwork({ allowPrivateNetwork: false }) });
 
 const rsa = newSigner('RS256');
 const ec = newSigner('ES256');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, ECDH, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TokenSettings, VisitorTokens } from '../../src/access/index.ts';
+import { VisitorTokenSettings, VisitorTokens } from '../../src/access/index.ts';
 import { AppError, type Clock, createLog, SecretBox } from '../../src/base/index.ts';
 import type { DeploymentJwt, DeploymentJwtPatch } from '../../src/contract/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
@@ -15,7 +15,7 @@ const SECRET = 'a secret of the shop, long enough';
 const network = createNetwork({ allowPrivateNetwork: false });
 const secrets = new SecretBox(randomBytes(32));
 const settingsOf = (patch: DeploymentJwtPatch) =>
-	new TokenSettings({ secrets, network }).merge(null, patch) as DeploymentJwt;
+	new VisitorTokenSettings({ secrets, network }).merge(null, patch) as DeploymentJwt;
 const tokensWith = (box: SecretBox, clock: Clock = { now: () => NOW }) =>
 	new VisitorTokens({ secrets: box, network, clock, log: createLog('silent') });
 const tokens = tokensWith(secrets);
@@ -166,14 +166,14 @@ test('a token is good until the very millisecond that was told of it', async () 
 	for (const seconds of [600, 600.001, 600.5, 599.999, -29, -29.5, 1e9]) {
 		now = NOW + 123;
 		const header = `Bearer ${signWithSecret(SECRET, { ...GOOD, exp: SECOND + seconds })}`;
-		const { until } = await moved.verify(shared, header);
-		now = until - 1;
+		const { expiresAt } = await moved.verify(shared, header);
+		now = expiresAt - 1;
 		await moved.verify(shared, header);
-		now = until;
+		now = expiresAt;
 		await assert.rejects(moved.verify(shared, header), { code: 'invalid_jwt', message: /expired/ }, String(seconds));
 	}
 	const endless = await moved.verify(shared, `Bearer ${signWithSecret(SECRET, { ...GOOD, exp: 1e300 })}`);
-	assert.equal(endless.until, 1e303);
+	assert.equal(endless.expiresAt, 1e303);
 });
 
 test('a token without a subject or an end is refused', async () => {
@@ -324,7 +324,7 @@ test('a secret is unsealed once, not with every request, and anew when it is cha
 		}
 	}
 	const master = randomBytes(32);
-	const settings = new TokenSettings({ secrets: new SecretBox(master), network });
+	const settings = new VisitorTokenSettings({ secrets: new SecretBox(master), network });
 	const first = settings.merge(null, { algorithm: 'HS256', secret: SECRET }) as DeploymentJwt;
 	const counting = tokensWith(new CountingBox(master));
 	const token = `Bearer ${signWithSecret(SECRET, GOOD)}`;

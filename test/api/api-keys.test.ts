@@ -9,8 +9,8 @@ import { HeldModel } from '../conversations/held-model.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { createScene } from './scene.ts';
-import { addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
+import { addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
+import { createScene } from './fixture.ts';
 
 const people = await startPeopledApp();
 const { app } = people;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { created } from './scene.ts';
-import { eventsSoFar, firstWorkspace, openBeside } from './side-door.ts';
+import { eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
+import { created } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

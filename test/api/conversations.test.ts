@@ -3,8 +3,8 @@ import test, { after } from 'node:test';
 import { HeldModel } from '../conversations/held-model.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
-import { createScene } from './scene.ts';
-import { eventsSoFar, firstWorkspace, openBeside } from './side-door.ts';
+import { eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
+import { createScene } from './fixture.ts';
 
 const held = new HeldModel({ answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['Yes.']) });
 const app = await startTestApp({ overrides: { providers: [held.provider] } });

@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import test, { after } from 'node:test';
 import { signWithSecret } from '../access/signers.ts';
 import { startTestApp } from '../support/app.ts';
-import { created, createScene } from './scene.ts';
+import { created, createScene } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

@@ -6,8 +6,8 @@ import { documentHandlers } from '../../src/api/documents.ts';
 import type { Page } from '../../src/contract/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { startTestApp } from '../support/app.ts';
-import { created, createScene, settled } from './scene.ts';
-import { firstWorkspace, openBeside } from './side-door.ts';
+import { firstWorkspace, openBeside } from './direct-store.ts';
+import { created, createScene, settled } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

@@ -6,8 +6,8 @@ import test, { after } from 'node:test';
 import Database from 'better-sqlite3';
 import { newId } from '../../src/base/index.ts';
 import { startTestApp } from '../support/app.ts';
-import { created, createScene } from './scene.ts';
-import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
+import { created, createScene } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

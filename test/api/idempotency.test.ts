@@ -5,8 +5,8 @@ import { HeldModel } from '../conversations/held-model.ts';
 import { ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { created, createScene, upload } from './scene.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
+import { created, createScene, upload } from './fixture.ts';
 
 const held = new HeldModel();
 const app = await startTestApp({ overrides: { providers: [held.provider] } });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { openReadOnly } from '../../src/store/sqlite/index.ts';
 import { startTestApp } from '../support/app.ts';
-import { created, createScene, SAMPLES, settled, upload } from './scene.ts';
-import { openBeside } from './side-door.ts';
+import { openBeside } from './direct-store.ts';
+import { created, createScene, SAMPLES, settled, upload } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatModel, ChatProvider } from '../../src/models/index.ts';
 import { startTestApp } from '../support/app.ts';
-import { addKey, firstWorkspace, openBeside } from './side-door.ts';
+import { addKey, firstWorkspace, openBeside } from './direct-store.ts';
 
 const MODELS = '/api/v1/models';
 const silent: ChatModel = { async *stream() {} };

@@ -4,8 +4,8 @@ import { createApiKey } from '../../src/access/index.ts';
 import type { Clock } from '../../src/base/index.ts';
 import { type Operation, operations } from '../../src/contract/index.ts';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.ts';
-import { created, createScene } from './scene.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
+import { created, createScene } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

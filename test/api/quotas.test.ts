@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { addWorkspace, openBeside } from './side-door.ts';
+import { addWorkspace, openBeside } from './direct-store.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

@@ -5,8 +5,8 @@ import { GatedPool } from '../knowledge/gated-pool.ts';
 import { builtDocuments, indexTables } from '../knowledge/index-tables.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { created, processed, SAMPLES, settled, upload } from './scene.ts';
-import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
+import { created, processed, SAMPLES, settled, upload } from './fixture.ts';
 
 const BASES = '/api/v1/knowledge-bases';
 const pool = new GatedPool();

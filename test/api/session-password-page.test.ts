@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { chromium } from 'playwright-core';
-import type { FirstStart } from '../../src/access/index.ts';
+import type { FirstStartSecrets } from '../../src/access/index.ts';
 import { OWNER, openBrowser, PASSWORD } from '../access/people.ts';
 import { startTestApp } from '../support/app.ts';
 import { findProgram } from '../support/programs.ts';
@@ -13,7 +13,7 @@ const BROWSER = ['chromium', 'chromium-browser', 'google-chrome'].map(findProgra
 const executablePath = process.env.PARLEY_CHROMIUM ?? BROWSER;
 const skip = executablePath === undefined && 'No Chromium was found: install one, or name it in PARLEY_CHROMIUM.';
 
-let first: FirstStart | undefined;
+let first: FirstStartSecrets | undefined;
 const app = await startTestApp({
 	overrides: {
 		onFirstStart: (made) => {

@@ -18,8 +18,8 @@ import {
 import { startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { createScene } from './scene.ts';
-import { addWorkspace, openBeside } from './side-door.ts';
+import { addWorkspace, openBeside } from './direct-store.ts';
+import { createScene } from './fixture.ts';
 
 const clock = standingClock();
 const people = await startPeopledApp({ overrides: { clock } });

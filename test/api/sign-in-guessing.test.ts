@@ -12,7 +12,7 @@ import {
 	tokenOf,
 } from '../access/people.ts';
 import type { ApiAnswer } from '../support/app.ts';
-import { addWorkspace, openBeside } from './side-door.ts';
+import { addWorkspace, openBeside } from './direct-store.ts';
 
 const clock = standingClock();
 const people = await startPeopledApp({ settings: { trusted_proxies: ['127.0.0.1'] }, overrides: { clock } });

@@ -6,8 +6,8 @@ import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { apiPeer } from '../tools/api-peer.ts';
 import { mcpPeer, says } from '../tools/mcp-peer.ts';
-import { created } from './scene.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
+import { created } from './fixture.ts';
 import { filesWith, keepingLog } from './traces.ts';
 
 const app = await startTestApp({ settings: { allow_private_network: true } });

@@ -12,7 +12,7 @@ import {
 	tokenOf,
 } from '../access/people.ts';
 import { startTestApp } from '../support/app.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
 
 const people = await startPeopledApp({ settings: { rate_limit: 0 } });
 const { app, signIn } = people;

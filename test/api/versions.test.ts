@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { created, createScene } from './scene.ts';
+import { created, createScene } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

@@ -4,8 +4,8 @@ import { type Clock, deferred } from '../../src/base/index.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { assertSigned, type Received, type Receiver, readLog, receiver } from '../webhooks/receiver.ts';
-import { created, createScene } from './scene.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
+import { created, createScene } from './fixture.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -8,7 +8,7 @@ import { createNetwork } from '../../src/net/index.ts';
 import { httpServer, tcpServer } from '../net/servers.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './side-door.ts';
+import { addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
 
 const app = await startTestApp({ settings: { allow_private_network: true } });
 after(() => app[Symbol.asyncDispose]());

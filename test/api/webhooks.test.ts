@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
 import { filesWith, keepingLog } from './traces.ts';
 
 const app = await startTestApp();

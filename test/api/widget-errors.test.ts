@@ -7,7 +7,7 @@ import { startApp } from '../../src/app.ts';
 import { createLog } from '../../src/base/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
-import { createScene } from './scene.ts';
+import { createScene } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

@@ -13,7 +13,7 @@ import { HeldModel } from '../conversations/held-model.ts';
 import { isNamed, openStream } from '../conversations/streams.ts';
 import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { createScene } from './scene.ts';
+import { createScene } from './fixture.ts';
 
 /** Stands still until it is moved. */
 let now = Date.now();

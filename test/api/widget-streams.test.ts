@@ -7,7 +7,7 @@ import { isNamed, type OpenStream, openStream } from '../conversations/streams.t
 import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
 import type { StreamEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { createScene } from './scene.ts';
+import { createScene } from './fixture.ts';
 
 /** Stands still until it is moved. */
 let now = Math.floor(Date.now() / 1000) * 1000;

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/base/index.ts';
 import { HeldModel } from '../conversations/held-model.ts';
 import { isNamed, openStream, Screen } from '../conversations/streams.ts';
 import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
-import { createScene, type Scene } from './scene.ts';
+import { createScene, type Scene } from './fixture.ts';
 
 /** Stands still until it is moved, so that a minute is as long as a test wants. */
 let now = Date.now();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { assertRefused } from '../access/people.ts';
 import { startTestApp } from '../support/app.ts';
-import { addKey, addWorkspace, openBeside } from './side-door.ts';
+import { addKey, addWorkspace, openBeside } from './direct-store.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { type Binary, folderName, settle, Unusable } from '../../src/binary/index.ts';
+import { type EmbeddedAssets, folderName, UnusableFolderError, unpackToFirstUsable } from '../../src/binary/index.ts';
 
 const FILES: Record<string, string> = {
 	'main.js': 'what runs\n'.repeat(1000),
@@ -28,7 +28,10 @@ const FILES: Record<string, string> = {
 const asRoot = process.getuid?.() === 0;
 
 /** A binary that carries these files and loads whatever it finds. */
-function carrying(files: Record<string, string>, version = '1.2.3'): Binary & { reads: string[]; loads: string[] } {
+function carrying(
+	files: Record<string, string>,
+	version = '1.2.3',
+): EmbeddedAssets & { reads: string[]; loads: string[] } {
 	const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 	const parts = Object.entries(files).map(([path, text]) => ({ path, bytes: text.length, sha256: sha256(text) }));
 	const reads: string[] = [];
@@ -62,11 +65,11 @@ async function assertWhole(folder: string, files = FILES): Promise<void> {
 }
 
 /** The sentence with which it gives up. */
-function refusal(places: string[], binary: Binary): string {
+function refusal(places: string[], binary: EmbeddedAssets): string {
 	try {
-		settle(places, binary);
+		unpackToFirstUsable(places, binary);
 	} catch (error) {
-		assert.ok(error instanceof Unusable, String(error));
+		assert.ok(error instanceof UnusableFolderError, String(error));
 		return error.message;
 	}
 	return assert.fail('it was unpacked');
@@ -77,7 +80,7 @@ const failure = (code: string, message: string) => Object.assign(new Error(messa
 test('the first start unpacks everything into a folder of its version that only its user may enter; the next reads only', async (t) => {
 	const place = await placeOf(t);
 	const binary = carrying(FILES);
-	const folder = settle([place], binary);
+	const folder = unpackToFirstUsable([place], binary);
 	assert.equal(dirname(folder), place);
 	assert.match(folder, /\/parley-1\.2\.3-[0-9a-f]{16}$/);
 	await assertWhole(folder);
@@ -87,13 +90,13 @@ test('the first start unpacks everything into a folder of its version that only 
 	assert.deepEqual(binary.loads, [join(folder, 'native/better_sqlite3.node')]);
 
 	const again = carrying(FILES);
-	assert.equal(settle([place], again), folder);
+	assert.equal(unpackToFirstUsable([place], again), folder);
 	assert.deepEqual(again.reads, []);
 });
 
 test('files that are missing, cut short or changed are written again, and nothing else is', async (t) => {
 	const place = await placeOf(t);
-	const folder = settle([place], carrying(FILES));
+	const folder = unpackToFirstUsable([place], carrying(FILES));
 	const native = join(folder, 'native/better_sqlite3.node');
 	const before = await stat(native);
 	const bytes = await readFile(native);
@@ -105,43 +108,43 @@ test('files that are missing, cut short or changed are written again, and nothin
 	await writeFile(join(folder, 'main.js'), 'what runs\n');
 
 	const binary = carrying(FILES);
-	settle([place], binary);
+	unpackToFirstUsable([place], binary);
 	assert.deepEqual(binary.reads.toSorted(), ['main.js', 'native/better_sqlite3.node', 'workers/parse.js']);
 	await assertWhole(folder);
 });
 
 test('what a killed process had begun to write is removed once nobody can be writing it any more', async (t) => {
 	const place = await placeOf(t);
-	const folder = settle([place], carrying(FILES));
+	const folder = unpackToFirstUsable([place], carrying(FILES));
 	const old = join(folder, 'native/uws.node.0123456789abcdef.tmp');
 	const young = join(folder, 'main.js.0123456789abcdef.tmp');
 	for (const path of [old, young]) await writeFile(path, 'half');
 	const before = new Date(Date.now() - 2 * 3_600_000);
 	await utimes(old, before, before);
-	settle([place], carrying(FILES));
+	unpackToFirstUsable([place], carrying(FILES));
 	assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
 });
 
 test('a new version leaves alone the folders of others that were in use within two weeks, and whatever is not ours', async (t) => {
 	const place = await placeOf(t);
-	const ancient = settle([place], carrying(FILES, '0.9.0'));
-	const recent = settle([place], carrying(FILES, '1.0.0'));
+	const ancient = unpackToFirstUsable([place], carrying(FILES, '0.9.0'));
+	const recent = unpackToFirstUsable([place], carrying(FILES, '1.0.0'));
 	const foreign = join(place, 'photographs');
 	await mkdir(foreign);
 	const days = (count: number) => new Date(Date.now() - count * 86_400_000);
 	for (const path of [ancient, foreign]) await utimes(path, days(15), days(15));
 	await utimes(recent, days(13), days(13));
-	const current = settle([place], carrying(FILES));
+	const current = unpackToFirstUsable([place], carrying(FILES));
 	const kept = await readdir(place);
 	assert.deepEqual(kept.toSorted(), [recent, foreign, current].map((path) => path.slice(place.length + 1)).toSorted());
 	await utimes(recent, days(15), days(15));
-	settle([place], carrying(FILES));
+	unpackToFirstUsable([place], carrying(FILES));
 	assert.ok(existsSync(recent), 'only a version that is new here looks around');
 });
 
 test('where nothing may be run, on a full disk and in a read-only place it says so, and names the setting', async (t) => {
 	const place = await placeOf(t);
-	const said = (binary: Partial<Binary>) => refusal([place], { ...carrying(FILES), ...binary });
+	const said = (binary: Partial<EmbeddedAssets>) => refusal([place], { ...carrying(FILES), ...binary });
 	const noexec = said({
 		loadNative: () => {
 			throw failure('ERR_DLOPEN_FAILED', '/x.node: failed to map segment from shared object');
@@ -166,27 +169,27 @@ test('a native part that is itself at fault is no matter of the place', async (t
 	const loadNative = () => {
 		throw failure('ERR_DLOPEN_FAILED', "/x.node: version `GLIBC_2.38' not found");
 	};
-	assert.throws(() => settle([place], { ...carrying(FILES), loadNative }), /GLIBC_2\.38/);
+	assert.throws(() => unpackToFirstUsable([place], { ...carrying(FILES), loadNative }), /GLIBC_2\.38/);
 });
 
 test('where the first place cannot be used, the next one is', async (t) => {
 	const place = await placeOf(t);
 	await writeFile(place, 'a file');
 	const second = `${place}-2`;
-	assert.equal(dirname(settle([place, second], carrying(FILES))), second);
+	assert.equal(dirname(unpackToFirstUsable([place, second], carrying(FILES))), second);
 });
 
 test('a folder that others may write to, or that is none of ours, is not run from', async (t) => {
 	const place = await placeOf(t);
 	const binary = carrying(FILES);
-	const folder = settle([place], binary);
+	const folder = unpackToFirstUsable([place], binary);
 	await chmod(folder, 0o770);
 	assert.match(refusal([place], binary), /other users may write there/);
 	await chmod(folder, 0o700);
 	await chmod(place, 0o777);
 	assert.match(refusal([place], binary), /everybody may write in the folder around it/);
 	await chmod(place, 0o1777);
-	assert.equal(settle([place], binary), folder, 'as in /tmp, where nobody may rename what is not theirs');
+	assert.equal(unpackToFirstUsable([place], binary), folder, 'as in /tmp, where nobody may rename what is not theirs');
 	await chmod(place, 0o700);
 
 	await rm(folder, { recursive: true });
@@ -201,7 +204,7 @@ test('a folder of another user is not run from', {
 }, async (t) => {
 	const place = await placeOf(t);
 	const binary = carrying(FILES);
-	const folder = settle([place], binary);
+	const folder = unpackToFirstUsable([place], binary);
 	await chown(folder, 1234, 1234);
 	assert.match(refusal([place], binary), /it belongs to another user/);
 	await chown(folder, 0, 0);

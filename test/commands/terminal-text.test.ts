@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { columns } from '../../src/commands/command.ts';
+import { alignColumns } from '../../src/commands/command.ts';
 import { terminalLines, terminalText } from '../../src/commands/index.ts';
 
 test('what a terminal would act on is shown escaped, once', () => {
@@ -18,7 +18,7 @@ test('names in any script stay as they are', () => {
 test('lines stay lines, and columns stay one below the other', () => {
 	assert.equal(terminalLines('one\u0007\ntwo'), 'one\\u0007\ntwo');
 	assert.deepEqual(
-		columns([
+		alignColumns([
 			['a\u0000', 'x'],
 			['b', 'y'],
 		]),

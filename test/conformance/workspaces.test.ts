@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { addWorkspace, openBeside } from '../api/side-door.ts';
+import { addWorkspace, openBeside } from '../api/direct-store.ts';
 import type { DescribedOperation } from '../support/openapi.ts';
 import { nonesuch } from './nonesuch.ts';
 import { type Answer, assertDescribed, type Parts } from './requests.ts';

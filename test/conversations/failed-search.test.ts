@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { deferred } from '../../src/base/index.ts';
 import { commands, findCommand, runCommand } from '../../src/commands/index.ts';
 import { loadConfig, type Settings } from '../../src/config/index.ts';
-import { created, createScene, settled } from '../api/scene.ts';
+import { created, createScene, settled } from '../api/fixture.ts';
 import { openRoom } from '../knowledge/room.ts';
 import { startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
@@ -20,7 +20,7 @@ async function doctor(dataDir: string): Promise<string> {
 	await runCommand(command, ['doctor'], {
 		settings: () => loadConfig({ env: { PARLEY_DATA_DIR: dataDir }, file: 'no-such-file.json' }),
 		print: (line) => printed.push(line),
-		note: () => {},
+		printInfo: () => {},
 	});
 	return printed.join('\n');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { createScene } from '../api/scene.ts';
+import { createScene } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import type { StreamEvent } from '../support/event-stream.ts';
 import { HeldModel } from './held-model.ts';

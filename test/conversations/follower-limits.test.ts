@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { createScene } from '../api/scene.ts';
+import { createScene } from '../api/fixture.ts';
 import { ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { HeldModel } from './held-model.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { createScene } from '../api/scene.ts';
-import { eventsSoFar, firstWorkspace, openBeside } from '../api/side-door.ts';
+import { eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts';
+import { createScene } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { createScene } from '../api/scene.ts';
-import { eventsSoFar, firstWorkspace, openBeside } from '../api/side-door.ts';
+import { eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts';
+import { createScene } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { HeldModel } from './held-model.ts';
 import { openStream, Screen, sendStreamed } from './streams.ts';

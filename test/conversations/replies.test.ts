@@ -12,7 +12,7 @@ let deployment: string;
 let asked = 0;
 
 before(async () => {
-	app = await startTestApp({ overrides: { providers: [model.provider], replyMs: 5_000 } });
+	app = await startTestApp({ overrides: { providers: [model.provider], replyTimeoutMs: 5_000 } });
 	deployment = await deploy(app);
 });
 
@@ -290,7 +290,7 @@ test('an empty answer is a failure of the model', async () => {
 
 test('a model that hangs is given up, and the reply has failed', async () => {
 	const hanging = new HeldModel();
-	await using other = await startTestApp({ overrides: { providers: [hanging.provider], replyMs: 100 } });
+	await using other = await startTestApp({ overrides: { providers: [hanging.provider], replyTimeoutMs: 100 } });
 	const id = await deploy(other);
 	const { status, body } = await other.call('POST', '/api/v1/messages', { deployment_id: id, content: 'Hang?' });
 	assert.equal(status, 500);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { standingClock } from '../access/people.ts';
-import { createScene } from '../api/scene.ts';
-import { addWorkspace, eventsSoFar, firstWorkspace, openBeside } from '../api/side-door.ts';
+import { addWorkspace, eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts';
+import { createScene } from '../api/fixture.ts';
 import { filesWith } from '../api/traces.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
@@ -14,7 +14,7 @@ const DAY = 24 * 3_600_000;
 test('a retention that is shortened soon takes what is older with it: streams end, and no trace is left', async () => {
 	const clock = standingClock();
 	const held = new HeldModel({ answer: ({ question }) => [`You said: ${question}`] });
-	await using app = await startTestApp({ overrides: { clock, retentionMs: 20, providers: [held.provider] } });
+	await using app = await startTestApp({ overrides: { clock, retentionIntervalMs: 20, providers: [held.provider] } });
 	const { deployment } = await createScene(app, { model: 'scripted/any' });
 	const send = (content: string, more: object = {}) =>
 		app.visit(
@@ -64,7 +64,7 @@ test('a retention that is shortened soon takes what is older with it: streams en
 test('what a workspace keeps is no matter of another', async () => {
 	const clock = standingClock();
 	const held = new HeldModel({ answer: () => ['Yes.'] });
-	await using app = await startTestApp({ overrides: { clock, retentionMs: 20, providers: [held.provider] } });
+	await using app = await startTestApp({ overrides: { clock, retentionIntervalMs: 20, providers: [held.provider] } });
 	await using store = await openBeside(app);
 	const other = await addWorkspace(store);
 	const as = (key: string) => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { deferred } from '../../src/base/index.ts';
-import { created, createScene, settled, upload } from '../api/scene.ts';
+import { created, createScene, settled, upload } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { apiPeer } from '../tools/api-peer.ts';

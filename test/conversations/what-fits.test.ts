@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { created, createScene, settled } from '../api/scene.ts';
+import { created, createScene, settled } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { apiPeer } from '../tools/api-peer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { TokenSettings } from '../../src/access/index.ts';
+import { VisitorTokenSettings } from '../../src/access/index.ts';
 import { AppError, createLog, deferred, newId, SecretBox } from '../../src/base/index.ts';
 import { Deployments, type OpenStream, presentDeployment } from '../../src/deployments/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
@@ -44,7 +44,7 @@ function setUp() {
 		},
 	} as unknown as Store;
 	const clock = { at: START, now: () => clock.at };
-	const tokenSettings = new TokenSettings({
+	const tokenSettings = new VisitorTokenSettings({
 		secrets: new SecretBox(randomBytes(32)),
 		network: createNetwork({ allowPrivateNetwork: false }),
 	});

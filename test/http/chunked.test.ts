@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Reply, Route, SseEvent } from '../../src/http/index.ts';
+import type { EncodableEvent, Route, RouteResponse } from '../../src/http/index.ts';
 import { eventually, json, Peer, start } from './harness.ts';
 
 const HEAD = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -11,11 +11,11 @@ const LARGE = 'x'.repeat(300_000);
 /** Routes that count how often each ran. */
 function counting(): { ran: Record<string, number>; routes: Route[] } {
 	const ran: Record<string, number> = { echo: 0, next: 0, stop: 0 };
-	const count = (name: string, reply: Reply): Reply => {
+	const count = (name: string, reply: RouteResponse): RouteResponse => {
 		ran[name] = (ran[name] ?? 0) + 1;
 		return reply;
 	};
-	async function* two(): AsyncGenerator<SseEvent> {
+	async function* two(): AsyncGenerator<EncodableEvent> {
 		yield { event: 'one', data: '1' };
 		yield { event: 'two', data: '2' };
 	}
@@ -134,7 +134,7 @@ test('a chunked request that is followed by trailers in the same packet does not
 
 test('a chunked body whose end is taken for data, because of a chunk extension, is refused soon', async (t) => {
 	const { ran, routes } = counting();
-	const { port } = await start(t, routes, { limits: { swallowedEndMs: 50 } });
+	const { port } = await start(t, routes, { limits: { chunkedEndTimeoutMs: 50 } });
 	const peer = new Peer(t, port);
 	peer.send(`${HEAD}6;a=b\r\n"body"\r\n0\r\n\r\n`);
 	const text = await peer.untilClosed();
@@ -145,7 +145,7 @@ test('a chunked body whose end is taken for data, because of a chunk extension, 
 
 test('data that only looks like the end of a body is data where more follows', async (t) => {
 	const { routes } = counting();
-	const { port } = await start(t, routes, { limits: { swallowedEndMs: 5_000 } });
+	const { port } = await start(t, routes, { limits: { chunkedEndTimeoutMs: 5_000 } });
 	const peer = new Peer(t, port);
 	const text = '[\r\n0\r\n\r\n';
 	peer.send(`${HEAD}${text.length.toString(16)}\r\n${text}\r\n`);
@@ -161,7 +161,7 @@ test('a client that leaves behind a chunked request keeps it from running', asyn
 	peer.send(HEAD);
 	peer.socket.destroySoon();
 	await eventually(() => peer.closed, 'the client has left');
-	await server.settled();
+	await server.waitUntilIdle();
 	assert.equal(ran.echo, 0);
 });
 

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/index.ts';
-import { etagOf, namesEtag, notModified, parseEntityTags, versionEtag, versionsOf } from '../../src/http/index.ts';
+import {
+	etagOf,
+	ifMatchVersions,
+	matchesEtag,
+	notModified,
+	parseEntityTags,
+	versionEtag,
+} from '../../src/http/index.ts';
 import { requireVersion } from '../../src/store/index.ts';
 
 const code = (expected: string) => (error: unknown) => error instanceof AppError && error.code === expected;
@@ -21,17 +28,17 @@ test('a copy that is still good is a 304, in a list, weak or for whatever there 
 	for (const value of [undefined, '"b"', '"A"', 'a', '', '"a', 'W/"b", "c"', '"a" "b']) {
 		assert.equal(notModified(value, '"a"', headers), null, String(value));
 	}
-	assert.equal(namesEtag('"a"', 'W/"a"'), true);
+	assert.equal(matchesEtag('"a"', 'W/"a"'), true);
 });
 
 test('If-Match is held against the current version by strong comparison', () => {
 	for (const value of [undefined, '*', '"2"', '"1", "2"'])
-		assert.doesNotThrow(() => requireVersion({ version: 2 }, versionsOf(value)));
+		assert.doesNotThrow(() => requireVersion({ version: 2 }, ifMatchVersions(value)));
 	for (const value of ['"1"', 'W/"2"', '"1", W/"2"', '""']) {
-		assert.throws(() => requireVersion({ version: 2 }, versionsOf(value)), code('precondition_failed'), value);
+		assert.throws(() => requireVersion({ version: 2 }, ifMatchVersions(value)), code('precondition_failed'), value);
 	}
 	for (const value of ['', '2', '"2', '"2" x', ', ']) {
-		assert.throws(() => requireVersion({ version: 2 }, versionsOf(value)), code('invalid_request'), value);
+		assert.throws(() => requireVersion({ version: 2 }, ifMatchVersions(value)), code('invalid_request'), value);
 	}
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { AppError, type Log } from '../../src/base/index.ts';
-import { errorReply } from '../../src/http/index.ts';
+import { errorResponse } from '../../src/http/index.ts';
 
 function logging(): { log: Log; lines: Array<Record<string, unknown>> } {
 	const lines: Array<Record<string, unknown>> = [];
@@ -11,7 +11,7 @@ function logging(): { log: Log; lines: Array<Record<string, unknown>> } {
 
 test('an AppError becomes the envelope, with only the members that it has', () => {
 	const { log, lines } = logging();
-	const reply = errorReply(new AppError('not_found'), 'req_1', log);
+	const reply = errorResponse(new AppError('not_found'), 'req_1', log);
 	assert.equal(reply.status, 404);
 	assert.equal(
 		reply.body,
@@ -26,16 +26,16 @@ test('an AppError becomes the envelope, with only the members that it has', () =
 
 test('credentials that are missing are asked for, and a retry is given its time', () => {
 	const { log } = logging();
-	const missing = new Map(errorReply(new AppError('unauthorized'), 'req_1', log).headers);
+	const missing = new Map(errorResponse(new AppError('unauthorized'), 'req_1', log).headers);
 	assert.equal(missing.get('www-authenticate'), 'Bearer');
-	const busy = errorReply(new AppError('unavailable', 'Later.', { retry_after: 3 }), 'req_1', log);
+	const busy = errorResponse(new AppError('unavailable', 'Later.', { retry_after: 3 }), 'req_1', log);
 	assert.equal(new Map(busy.headers).get('retry-after'), '3');
 	assert.equal(JSON.parse(busy.body as string).error.retry_after, 3);
 });
 
 test('anything else is logged with its cause and answered without it', () => {
 	const { log, lines } = logging();
-	const reply = errorReply(new Error('the table is gone'), 'req_2', log);
+	const reply = errorResponse(new Error('the table is gone'), 'req_2', log);
 	assert.equal(reply.status, 500);
 	assert.ok(!(reply.body as string).includes('table'));
 	assert.equal(lines.length, 1);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, deferred, isId } from '../../src/base/index.ts';
-import { HeaderBlock, type HttpRequest, type Reply, type Route } from '../../src/http/index.ts';
+import { HeaderBlock, type HttpRequest, type Route, type RouteResponse } from '../../src/http/index.ts';
 import { codeOf, eventually, json, Peer, start } from './harness.ts';
 
 const hello: Route = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) };
-const never: Route = { method: 'GET', path: '/never', handle: () => new Promise<Reply>(() => {}) };
+const never: Route = { method: 'GET', path: '/never', handle: () => new Promise<RouteResponse>(() => {}) };
 
 test('every answer carries a request id, and the library does not name itself', async (t) => {
 	const { url } = await start(t, [hello]);
@@ -118,7 +118,7 @@ const AMBIGUOUS: Record<string, string> = {
 for (const [what, request] of Object.entries(AMBIGUOUS)) {
 	test(`a request with ${what} is a 400 and the end of its connection; nothing behind it runs`, async (t) => {
 		let ran = 0;
-		const count = (): Reply => {
+		const count = (): RouteResponse => {
 			ran += 1;
 			return { status: 200 };
 		};
@@ -170,8 +170,8 @@ test('a handler that throws is a 500 without its message, and the server goes on
 			path: '/unwritable',
 			handle: () => ({ status: 200, headers: [null as unknown as readonly [string, string]] }),
 		},
-		{ method: 'GET', path: '/nothing', handle: () => undefined as unknown as Reply },
-		{ method: 'GET', path: '/nothing-later', handle: async () => null as unknown as Reply },
+		{ method: 'GET', path: '/nothing', handle: () => undefined as unknown as RouteResponse },
+		{ method: 'GET', path: '/nothing-later', handle: async () => null as unknown as RouteResponse },
 		{
 			method: 'GET',
 			path: '/odd',
@@ -235,7 +235,7 @@ test('a handler that fails after its client has left harms nobody', async (t) =>
 	assert.equal(request.signal.aborted, true);
 	assert.equal(request.clientAddress, '127.0.0.1', 'what was known of the client stays known');
 	goOn.resolve();
-	await server.settled();
+	await server.waitUntilIdle();
 	assert.equal(await (await fetch(`${url}/hello`)).text(), 'hello');
 });
 
@@ -245,10 +245,10 @@ test('a handler that never answers is given up: 503, and its signal aborts', asy
 		{
 			method: 'GET',
 			path: '/never',
-			deadlineMs: 50,
+			responseTimeoutMs: 50,
 			handle: (request) => {
 				signal = request.signal;
-				return new Promise<Reply>(() => {});
+				return new Promise<RouteResponse>(() => {});
 			},
 		},
 	]);
@@ -260,15 +260,15 @@ test('a handler that never answers is given up: 503, and its signal aborts', asy
 });
 
 test("the server's own deadline holds where a route names none", async (t) => {
-	const { url } = await start(t, [never], { limits: { deadlineMs: 50 } });
+	const { url } = await start(t, [never], { limits: { responseTimeoutMs: 50 } });
 	assert.equal((await fetch(`${url}/never`)).status, 503);
 });
 
 test('an answer that comes after the deadline is dropped, its events let go', async (t) => {
-	const answer = deferred<Reply>();
+	const answer = deferred<RouteResponse>();
 	const released = deferred<void>();
 	const { url, server } = await start(t, [
-		{ method: 'GET', path: '/late', deadlineMs: 20, handle: () => answer.promise },
+		{ method: 'GET', path: '/late', responseTimeoutMs: 20, handle: () => answer.promise },
 	]);
 	assert.equal((await fetch(`${url}/late`)).status, 503);
 	const events = {
@@ -282,7 +282,7 @@ test('an answer that comes after the deadline is dropped, its events let go', as
 	};
 	answer.resolve({ events });
 	await released.promise;
-	await server.settled();
+	await server.waitUntilIdle();
 });
 
 test('line breaks in a header cannot forge another one', async (t) => {
@@ -372,15 +372,15 @@ test('one query parameter is read as all of them are', async (t) => {
 });
 
 test('headers made beforehand arrive beside the others, and none of them can break out of its line', async (t) => {
-	const block = new HeaderBlock([
+	const headerBlock = new HeaderBlock([
 		['x-first', 'one'],
 		['x-second', 'two, three'],
 	]);
-	const reply = { status: 200, block, headers: [['x-third', 'four']] as const, body: 'x' };
+	const reply = { status: 200, block: headerBlock, headers: [['x-third', 'four']] as const, body: 'x' };
 	const { url } = await start(t, [
 		{ method: 'GET', path: '/now', handle: () => reply },
 		{ method: 'GET', path: '/later', handle: async () => reply },
-		{ method: 'GET', path: '/unchanged', handle: () => ({ status: 304, block }) },
+		{ method: 'GET', path: '/unchanged', handle: () => ({ status: 304, headerBlock }) },
 	]);
 	for (const path of ['/now', '/later']) {
 		for (const method of ['GET', 'HEAD']) {
@@ -438,7 +438,7 @@ test('a reader that stalls is cut off, and what it did not take is freed', async
 			return { status: 200, body };
 		},
 	};
-	const { port, server } = await start(t, [route], { limits: { stallMs: 150 } });
+	const { port, server } = await start(t, [route], { limits: { sendTimeoutMs: 150 } });
 	const before = process.memoryUsage().rss;
 	const peers = Array.from({ length: 8 }, () => new Peer(t, port));
 	for (const peer of peers) {
@@ -447,7 +447,7 @@ test('a reader that stalls is cut off, and what it did not take is freed', async
 	}
 	await eventually(() => asked === peers.length, 'all had asked');
 	const since = performance.now();
-	await server.settled();
+	await server.waitUntilIdle();
 	assert.ok(performance.now() - since < 5_000);
 	const grown = process.memoryUsage().rss - before;
 	assert.ok(grown < 100_000_000, `the answers were buffered: ${grown} bytes`);

@@ -156,7 +156,7 @@ test('a file of exactly the limit is taken; one byte more is a 413, and its stre
 });
 
 test('a file far over the limit is answered while it is still being sent', async (t) => {
-	const { port } = await start(t, [taking({ maxFileBytes: 10_000 })], { limits: { lingerMs: 50 } });
+	const { port } = await start(t, [taking({ maxFileBytes: 10_000 })], { limits: { lingeringCloseMs: 50 } });
 	const peer = new Peer(t, port);
 	peer.send(
 		'POST /form HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=XX\r\nContent-Length: 900000000\r\n\r\n',
@@ -271,7 +271,7 @@ test('a slow reader holds back the client instead of filling the memory', async 
 	assert.ok(process.memoryUsage().rss - rss < 60_000_000);
 	goOn.resolve();
 	assert.match(await peer.untilText('\r\n\r\n'), /^HTTP\/1\.1 200/);
-	await server.settled();
+	await server.waitUntilIdle();
 });
 
 test('an upload whose client leaves destroys its file stream', async (t) => {
@@ -298,7 +298,7 @@ test('an upload whose client leaves destroys its file stream', async (t) => {
 	await opened.promise;
 	peer.socket.destroy();
 	assert.match(String(await failed.promise), /client left/);
-	await server.settled();
+	await server.waitUntilIdle();
 });
 
 test("a file handler's own failure is the answer, and the rest of the form is not handled", async (t) => {

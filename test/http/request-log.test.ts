@@ -15,11 +15,20 @@ interface Logged extends Running {
 	requests(count: number): Promise<Line[]>;
 }
 
-async function startLogged(t: TestContext, routes: Route[], { sample = 0, starting = false } = {}): Promise<Logged> {
+async function startLogged(
+	t: TestContext,
+	routes: Route[],
+	{ sample: sampleInterval = 0, starting: isStarting = false } = {},
+): Promise<Logged> {
 	const lines: Line[] = [];
 	const log = pino<never>({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
-	const observer = new RequestLog({ log, sample, nameOf: (address) => `<${address}>` });
-	const running = await start(t, routes, { log, observer, starting, limits: { heartbeatMs: 20, stallMs: 5_000 } });
+	const observer = new RequestLog({ log, sampleInterval, clientNameOf: (address) => `<${address}>` });
+	const running = await start(t, routes, {
+		log,
+		observer,
+		isStarting,
+		limits: { heartbeatIntervalMs: 20, sendTimeoutMs: 5_000 },
+	});
 	const requests = async (count: number) => {
 		const found = () => lines.filter(({ msg }) => msg === 'request');
 		await until(`there are ${count} lines`, () => found().length >= count);
@@ -44,18 +53,18 @@ const ROUTES: Route[] = [
 		method: 'POST',
 		path: '/things/{id}',
 		async handle(request) {
-			request.note({ workspace: 'ws_1' });
+			request.addLogFields({ workspace: 'ws_1' });
 			await request.json();
-			request.note({ credential: 'key_1' });
+			request.addLogFields({ credential: 'key_1' });
 			return json(201, { name: 'Zoë' });
 		},
 	},
 	{ method: 'GET', path: '/now', handle: () => json(200, {}) },
-	{ method: 'GET', path: '/sampled', sampled: true, handle: () => json(200, {}) },
+	{ method: 'GET', path: '/sampled', isLogSampled: true, handle: () => json(200, {}) },
 	{
 		method: 'GET',
 		path: '/sampled-refusal',
-		sampled: true,
+		isLogSampled: true,
 		handle() {
 			throw new AppError('domain_not_allowed');
 		},
@@ -237,7 +246,7 @@ test('a server that is starting answers its first routes, and 503 elsewhere unti
 	const early = await fetch(`${url}/events`);
 	assert.deepEqual([early.status, early.headers.get('retry-after')], [503, '1']);
 	assert.equal(((await early.json()) as { error: { code: string } }).error.code, 'unavailable');
-	server.serve(ROUTES);
+	server.replaceRoutes(ROUTES);
 	assert.equal((await fetch(`${url}/events`)).status, 200);
 	assert.equal((await fetch(`${url}/nowhere`)).status, 404);
 	server.drain();

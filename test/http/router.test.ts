@@ -10,8 +10,8 @@ const route = (method: Route['method'], path: string): Route => ({ method, path,
 function find(router: Router, method: string, path: string): [string, Record<string, string>] | string {
 	const found = router.find(path);
 	if (found === null) return 'none';
-	const taken = found.place.take(method);
-	return taken === undefined ? found.place.allow : [taken.path, { ...found.params }];
+	const taken = found.routes.routeFor(method);
+	return taken === undefined ? found.routes.allow : [taken.path, { ...found.params }];
 }
 
 test('fixed segments win over placeholders, whatever the order of the table', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog, deferred } from '../../src/base/index.ts';
-import { createHttpServer, type Reply, type Route } from '../../src/http/index.ts';
+import { createHttpServer, type Route, type RouteResponse } from '../../src/http/index.ts';
 import { codeOf, Peer, start } from './harness.ts';
 
 const hello: Route = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) };
@@ -25,20 +25,20 @@ test('a draining server turns new requests away and finishes those that run', as
 			{
 				method: 'GET',
 				path: '/slow',
-				handle: async (): Promise<Reply> => {
+				handle: async (): Promise<RouteResponse> => {
 					entered.resolve();
 					await goOn.promise;
 					return { status: 200, body: 'done' };
 				},
 			},
 		],
-		{ servedWhileDraining: ['/healthz'] },
+		{ drainSafePaths: ['/healthz'] },
 	);
 	const slow = fetch(`${url}/slow`);
 	await entered.promise;
 	server.drain();
 	let settled = false;
-	const settling = server.settled().then(() => {
+	const settling = server.waitUntilIdle().then(() => {
 		settled = true;
 	});
 	const away = await fetch(`${url}/hello`);
@@ -65,7 +65,7 @@ test('a closed server takes no connection and ends those it had', async (t) => {
 					aborted = true;
 				});
 				entered.resolve();
-				return new Promise<Reply>(() => {});
+				return new Promise<RouteResponse>(() => {});
 			},
 		},
 	]);

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createParser } from 'eventsource-parser';
 import { deferred, encodeServerSentEvent } from '../../src/base/index.ts';
-import type { EventsReply, HttpRequest, Route, SseEvent } from '../../src/http/index.ts';
+import type { EncodableEvent, EventStreamResponse, HttpRequest, Route } from '../../src/http/index.ts';
 import { EventWriter } from '../../src/http/sse.ts';
 import { eventually, Peer, start } from './harness.ts';
 
-function streaming(events: (request: HttpRequest) => AsyncIterable<SseEvent>, headers?: EventsReply['headers']): Route {
+function streaming(
+	events: (request: HttpRequest) => AsyncIterable<EncodableEvent>,
+	headers?: EventStreamResponse['headers'],
+): Route {
 	return { method: 'GET', path: '/events', handle: (request) => ({ events: events(request), headers }) };
 }
 
@@ -26,8 +29,8 @@ function chunksOf(text: string): string[] {
 }
 
 /** Never a value; ends when it is told that nobody listens. */
-function silent(onReturn: () => void): AsyncIterable<SseEvent> {
-	const over = deferred<IteratorResult<SseEvent>>();
+function silent(onReturn: () => void): AsyncIterable<EncodableEvent> {
+	const over = deferred<IteratorResult<EncodableEvent>>();
 	return {
 		[Symbol.asyncIterator]: () => ({
 			next: () => over.promise,
@@ -57,14 +60,14 @@ test('an event is written byte for byte as the standard has it', () => {
 });
 
 test('events that come with their bytes are sent as these, in order with others and in one write', async (t) => {
-	const bytes = Buffer.from(encodeServerSentEvent({ id: '2.0', event: 'two', data: '"☕"' }));
-	const shared = { id: '2.0', event: 'two', data: '"not read"', bytes };
-	async function* mixed(): AsyncGenerator<SseEvent> {
-		yield { id: '1.0', event: 'one', data: '"ü"', bytes: null };
+	const encoded = Buffer.from(encodeServerSentEvent({ id: '2.0', event: 'two', data: '"☕"' }));
+	const shared = { id: '2.0', event: 'two', data: '"not read"', encoded };
+	async function* mixed(): AsyncGenerator<EncodableEvent> {
+		yield { id: '1.0', event: 'one', data: '"ü"', encoded: null };
 		yield shared;
 		yield { id: '3.0', event: 'three', data: '{}' };
 	}
-	async function* one(): AsyncGenerator<SseEvent> {
+	async function* one(): AsyncGenerator<EncodableEvent> {
 		yield shared;
 	}
 	const { port, url } = await start(t, [
@@ -74,7 +77,7 @@ test('events that come with their bytes are sent as these, in order with others 
 	const expected =
 		'id: 1.0\nevent: one\ndata: "ü"\n\nid: 2.0\nevent: two\ndata: "☕"\n\nid: 3.0\nevent: three\ndata: {}\n\n';
 	assert.equal(await (await fetch(`${url}/events`)).text(), expected);
-	assert.equal(await (await fetch(`${url}/one`)).text(), bytes.toString());
+	assert.equal(await (await fetch(`${url}/one`)).text(), encoded.toString());
 	const peer = new Peer(t, port);
 	peer.send(GET);
 	await peer.untilText('\r\n0\r\n\r\n');
@@ -82,7 +85,7 @@ test('events that come with their bytes are sent as these, in order with others 
 });
 
 test('a stream says that it must not be kept, and ends when its events do', async (t) => {
-	async function* two(): AsyncGenerator<SseEvent> {
+	async function* two(): AsyncGenerator<EncodableEvent> {
 		yield { id: '1.0', event: 'one', data: '"ü"' };
 		yield { id: '2.0', event: 'two', data: '{}' };
 	}
@@ -118,7 +121,7 @@ test('HEAD of a stream has its headers, no body, and lets go of the events', asy
 });
 
 test('a stream that has nothing to say opens at once and is kept awake by comments', async (t) => {
-	const { port } = await start(t, [streaming(() => silent(() => {}))], { limits: { heartbeatMs: 30 } });
+	const { port } = await start(t, [streaming(() => silent(() => {}))], { limits: { heartbeatIntervalMs: 30 } });
 	const peer = new Peer(t, port);
 	peer.send(GET);
 	await peer.until(() => chunksOf(peer.text).length >= 3);
@@ -127,21 +130,21 @@ test('a stream that has nothing to say opens at once and is kept awake by commen
 
 test('an event leaves in the turn in which it became ready, behind no other work', async () => {
 	const ready = deferred<void>();
-	async function* one(): AsyncGenerator<SseEvent> {
+	async function* one(): AsyncGenerator<EncodableEvent> {
 		yield { event: 'opens', data: '' };
 		await ready.promise;
 		yield { event: 'later', data: '' };
 		await new Promise(() => {});
 	}
 	const written: string[] = [];
-	const sink = { write: (text: string) => written.push(text) > 0, end() {}, fail() {} };
+	const sink = { write: (text: string) => written.push(text) > 0, end() {}, abort() {} };
 	const writer = new EventWriter(one(), sink, 60_000);
 	await eventually(() => written.length > 0, 'the stream is open');
 	const seenByTheNext = await new Promise<string[]>((resolve) => {
 		setImmediate(() => ready.resolve());
 		setImmediate(() => resolve([...written]));
 	});
-	writer.leave();
+	writer.onClientGone();
 	assert.deepEqual(seenByTheNext, ['event: opens\ndata: \n\n', 'event: later\ndata: \n\n']);
 });
 
@@ -164,7 +167,7 @@ test('a client that leaves releases the events and aborts the signal', async (t)
 });
 
 test('events that fail break the connection off instead of ending it', async (t) => {
-	async function* failing(): AsyncGenerator<SseEvent> {
+	async function* failing(): AsyncGenerator<EncodableEvent> {
 		yield { event: 'a', data: '1' };
 		throw new Error('lost');
 	}
@@ -193,7 +196,7 @@ test('a stream whose headers cannot be written breaks off, and the server goes o
 
 test('events that are always ready leave others their turn', async (t) => {
 	let pulled = 0;
-	async function* endless(): AsyncGenerator<SseEvent> {
+	async function* endless(): AsyncGenerator<EncodableEvent> {
 		for (;;) {
 			pulled += 1;
 			yield { event: 'e', data: 'x'.repeat(20_000) };
@@ -214,7 +217,7 @@ test('a slow reader gets every event in order, and no more are made than it take
 	const data = 'x'.repeat(10_000);
 	const total = 3_000;
 	let made = 0;
-	async function* many(): AsyncGenerator<SseEvent> {
+	async function* many(): AsyncGenerator<EncodableEvent> {
 		for (; made < total; made++) yield { id: String(made), event: 'e', data };
 	}
 	const { port } = await start(t, [streaming(many)]);
@@ -243,7 +246,7 @@ test('a slow reader gets every event in order, and no more are made than it take
 
 test('what was written before a pause arrives although nothing follows it', async (t) => {
 	const data = 'x'.repeat(8_000_000);
-	async function* one(): AsyncGenerator<SseEvent> {
+	async function* one(): AsyncGenerator<EncodableEvent> {
 		yield { event: 'e', data };
 		await new Promise(() => {});
 	}
@@ -258,14 +261,14 @@ test('what was written before a pause arrives although nothing follows it', asyn
 
 test('a reader that takes nothing for too long is cut off, and the events are let go', async (t) => {
 	const released = deferred<void>();
-	async function* endless(): AsyncGenerator<SseEvent> {
+	async function* endless(): AsyncGenerator<EncodableEvent> {
 		try {
 			for (;;) yield { event: 'e', data: 'x'.repeat(50_000) };
 		} finally {
 			released.resolve();
 		}
 	}
-	const { port } = await start(t, [streaming(endless)], { limits: { stallMs: 100 } });
+	const { port } = await start(t, [streaming(endless)], { limits: { sendTimeoutMs: 100 } });
 	const before = process.memoryUsage().rss;
 	const since = performance.now();
 	const peer = new Peer(t, port);
@@ -281,7 +284,7 @@ test('a reader that takes nothing for too long is cut off, and the events are le
 test('a server that closes its streams ends each after what it has ready', async (t) => {
 	const released: number[] = [];
 	const next = deferred<void>();
-	async function* some(): AsyncGenerator<SseEvent> {
+	async function* some(): AsyncGenerator<EncodableEvent> {
 		try {
 			yield { event: 'a', data: '1' };
 			await next.promise;

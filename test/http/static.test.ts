@@ -9,7 +9,7 @@ import { start } from './harness.ts';
 const serve = (files: StaticFiles): Route => ({
 	method: 'GET',
 	path: '/ui/{file+}',
-	handle: (request) => files.reply(request.params.file as string, request),
+	handle: (request) => files.respond(request.params.file as string, request),
 });
 
 test('the files of a folder are served with their types, and again only when they have changed', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Settings } from '../../src/config/index.ts';
-import { created, settled, upload } from '../api/scene.ts';
+import { created, settled, upload } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import type { Settings } from '../../src/config/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
-import { created, settled, upload } from '../api/scene.ts';
+import { created, settled, upload } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';

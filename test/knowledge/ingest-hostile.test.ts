@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { createLog } from '../../src/base/index.ts';
 import { createWorkerPool, type WorkerPoolLimits } from '../../src/pool/index.ts';
-import { created, processed, settled, upload } from '../api/scene.ts';
+import { created, processed, settled, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { GatedPool } from './gated-pool.ts';

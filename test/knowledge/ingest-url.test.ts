@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { created, processed, settled } from '../api/scene.ts';
+import { created, processed, settled } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { created, processed, settled, upload } from '../api/scene.ts';
+import { created, processed, settled, upload } from '../api/fixture.ts';
 import { makePdf } from '../fixtures/documents/pdf.ts';
 import { startTestApp } from '../support/app.ts';
 

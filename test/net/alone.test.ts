@@ -4,7 +4,7 @@ import { zipSync } from 'fflate';
 import { createNetwork } from '../../src/net/index.ts';
 import { keySetServer } from '../access/key-set-server.ts';
 import { newSigner } from '../access/signers.ts';
-import { created, processed, upload } from '../api/scene.ts';
+import { created, processed, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { apiPeer } from '../tools/api-peer.ts';

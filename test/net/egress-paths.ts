@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newSigner } from '../access/signers.ts';
-import { addWorkspace, openBeside } from '../api/side-door.ts';
+import { addWorkspace, openBeside } from '../api/direct-store.ts';
 import { type ApiAnswer, ORIGIN, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 

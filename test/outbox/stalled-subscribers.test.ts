@@ -35,7 +35,7 @@ test('followers that read nothing are cut off and forgotten, and those beside th
 				}),
 			},
 		],
-		{ limits: { stallMs: 1_000 } },
+		{ limits: { sendTimeoutMs: 1_000 } },
 	);
 	const open = async (): Promise<{ socket: Socket; received: () => number }> => {
 		const socket = connect(port, '127.0.0.1');

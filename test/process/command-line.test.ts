@@ -174,7 +174,7 @@ async function inProcess(dataDir: string, ...args: string[]): Promise<string> {
 	assert.ok(command, args.join(' '));
 	const printed: string[] = [];
 	const settings = () => loadConfig({ env: { PARLEY_DATA_DIR: dataDir }, file: join(dataDir, 'no-such-file.json') });
-	await runCommand(command, args, { settings, print: (line) => void printed.push(line), note() {} });
+	await runCommand(command, args, { settings, print: (line) => void printed.push(line), printInfo() {} });
 	return printed.join('\n');
 }
 

@@ -13,7 +13,7 @@ async function healthcheck(host: string, port: number): Promise<string> {
 	await runCommand(command, ['healthcheck'], {
 		settings: () => ({ ...loadConfig({ env: {}, file: 'no-such-file.json' }), host, port }),
 		print: (line) => printed.push(line),
-		note: () => {},
+		printInfo: () => {},
 	});
 	return printed.join('\n');
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { firstWorkspace, openBeside } from '../api/side-door.ts';
+import { firstWorkspace, openBeside } from '../api/direct-store.ts';
 import * as samples from '../store/samples.ts';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { adoptKey, nextKey } from '../../src/access/index.ts';
+import { adoptKey, replacementKey } from '../../src/access/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { program, type ServerProcess, startServer } from '../support/server-process.ts';
@@ -90,7 +90,7 @@ test('after a reset of the secrets the server starts without them and says what 
 	assert.match(refused.err, /"parley secrets reset"/);
 
 	// A crash after the new key was stored and before the database forgot: a repeat takes the same key.
-	const key = await nextKey(dataDir, undefined);
+	const key = await replacementKey(dataDir, undefined);
 	const done = await parley(dataDir, ['secrets', 'reset', '--yes']);
 	assert.equal(done.code, 0, done.err);
 	assert.equal(done.out, listed.out, 'what was forgotten is what was listed');
@@ -148,7 +148,7 @@ test('after a reset of the secrets the server starts without them and says what 
 	assert.match(await about(), /^1 FAILED .*secret\.key is missing\..*"parley secrets reset"/);
 
 	// The right fingerprint is no proof: secrets may have come from elsewhere.
-	const own = await nextKey(dataDir, undefined);
+	const own = await replacementKey(dataDir, undefined);
 	{
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 		await adoptKey(store, dataDir, own, Date.now());

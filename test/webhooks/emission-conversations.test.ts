@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { created, createScene } from '../api/scene.ts';
+import { created, createScene } from '../api/fixture.ts';
 import { HeldModel } from '../conversations/held-model.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';

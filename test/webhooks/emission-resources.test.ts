@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { ChatProvider, ModelEvent } from '../../src/models/index.ts';
-import { created, createScene, processed, settled, upload } from '../api/scene.ts';
+import { created, createScene, processed, settled, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { apiPeer } from '../tools/api-peer.ts';
 import { assertDescribed, brief, listener } from './listener.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ProviderSettings } from '../../../src/models/index.ts';
-import { created } from '../../api/scene.ts';
-import { openBeside } from '../../api/side-door.ts';
+import { openBeside } from '../../api/direct-store.ts';
+import { created } from '../../api/fixture.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts';
 import { eventsOf, type StreamEvent } from '../../support/event-stream.ts';
 import { ModelServer } from '../../support/model-server.ts';

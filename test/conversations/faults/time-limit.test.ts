@@ -23,7 +23,7 @@ const ROWS = PHASES.filter(({ waitsFor }) => waitsFor !== 'time').flatMap((phase
 );
 const bench = await Bench.start(
 	ROWS.map(() => ({})),
-	{ overrides: { replyMs: REPLY_MS } },
+	{ overrides: { replyTimeoutMs: REPLY_MS } },
 );
 after(async () => {
 	await bench[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Deferred, deferred } from '../../../src/base/index.ts';
-import { created } from '../../api/scene.ts';
+import { created } from '../../api/fixture.ts';
 import type { TestApp } from '../../support/app.ts';
 
 /** A server of orders, with paths that fail in all kinds of ways. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Caller, CredentialWatch } from '../../src/access/index.ts';
+import { type Caller, CredentialMonitor } from '../../src/access/index.ts';
 import { createLog } from '../../src/base/index.ts';
 import { until } from '../support/until.ts';
 
@@ -8,35 +8,35 @@ const log = createLog('silent');
 const settled = (): Promise<void> => new Promise(setImmediate);
 
 function callerOf(credentialId: string): Caller {
-	return { workspaceId: 'ws_1', credentialId, name: 'Backend', scopes: ['*'], expiresAt: null, signedIn: null };
+	return { workspaceId: 'ws_1', credentialId, name: 'Backend', scopes: ['*'], expiresAt: null, userSession: null };
 }
 
 /** A watch over credentials that are good until they are taken out. */
 function setUp(...good: string[]) {
 	const state = { good: new Set(good), failing: false, looks: 0 };
 	const access = {
-		async isGood({ credentialId }: Caller) {
+		async isCredentialValid({ credentialId }: Caller) {
 			state.looks++;
 			if (state.failing) throw new Error('the disk failed');
 			return state.good.has(credentialId);
 		},
 	};
-	return { state, watch: (everyMs = 3_600_000) => new CredentialWatch({ access, log, everyMs }) };
+	return { state, watch: (recheckIntervalMs = 3_600_000) => new CredentialMonitor({ access, log, recheckIntervalMs }) };
 }
 
 test('what was begun with a credential ends with it, and with no other one', async () => {
 	const { state, watch } = setUp('key_1', 'key_2');
 	using watching = watch();
 	const [one, two, other] = ['key_1', 'key_1', 'key_2'].map((id) =>
-		watching.begin(callerOf(id), new AbortController().signal),
+		watching.beginUse(callerOf(id), new AbortController().signal),
 	);
 	assert.equal(watching.size, 2);
-	await watching.look();
+	await watching.recheckAll();
 	assert.equal(one?.signal.aborted, false);
 	state.good.delete('key_1');
-	await watching.look();
+	await watching.recheckAll();
 	assert.deepEqual(
-		[one, two, other].map((use) => [use?.signal.aborted, use?.revoked]),
+		[one, two, other].map((use) => [use?.signal.aborted, use?.isRevoked]),
 		[
 			[true, true],
 			[true, true],
@@ -49,42 +49,42 @@ test('what was begun with a credential ends with it, and with no other one', asy
 test('a credential that ended before anybody watched it is noticed at once', async () => {
 	const { watch } = setUp();
 	using watching = watch();
-	const use = watching.begin(callerOf('key_1'), new AbortController().signal);
+	const use = watching.beginUse(callerOf('key_1'), new AbortController().signal);
 	await settled();
-	assert.deepEqual([use.signal.aborted, use.revoked, watching.size], [true, true, 0]);
+	assert.deepEqual([use.signal.aborted, use.isRevoked, watching.size], [true, true, 0]);
 });
 
 test('a request that ends is watched no more, and was not revoked', async () => {
 	const { watch } = setUp('key_1');
 	using watching = watch();
 	const request = new AbortController();
-	const left = watching.begin(callerOf('key_1'), request.signal);
-	const done = watching.begin(callerOf('key_1'), new AbortController().signal);
+	const left = watching.beginUse(callerOf('key_1'), request.signal);
+	const done = watching.beginUse(callerOf('key_1'), new AbortController().signal);
 	request.abort(new Error('gone'));
-	assert.deepEqual([left.signal.aborted, left.revoked, left.signal.reason.message], [true, false, 'gone']);
+	assert.deepEqual([left.signal.aborted, left.isRevoked, left.signal.reason.message], [true, false, 'gone']);
 	assert.equal(watching.size, 1);
 	done.end();
 	done.end();
 	assert.deepEqual([done.signal.aborted, watching.size], [false, 0]);
-	const late = watching.begin(callerOf('key_1'), request.signal);
+	const late = watching.beginUse(callerOf('key_1'), request.signal);
 	assert.deepEqual([late.signal.aborted, watching.size], [true, 0]);
 });
 
 test('a look that fails ends nothing', async () => {
 	const { state, watch } = setUp('key_1');
 	using watching = watch();
-	const use = watching.begin(callerOf('key_1'), new AbortController().signal);
+	const use = watching.beginUse(callerOf('key_1'), new AbortController().signal);
 	state.failing = true;
-	await watching.look();
+	await watching.recheckAll();
 	assert.equal(use.signal.aborted, false);
 });
 
 test('a credential that ends by itself is noticed without anybody saying so', async () => {
 	const { state, watch } = setUp('key_1');
 	using watching = watch(10);
-	const use = watching.begin(callerOf('key_1'), new AbortController().signal);
+	const use = watching.beginUse(callerOf('key_1'), new AbortController().signal);
 	await settled();
 	state.good.clear();
 	await until('it is noticed', () => use.signal.aborted);
-	assert.equal(use.revoked, true);
+	assert.equal(use.isRevoked, true);
 });

@@ -1,54 +1,55 @@
 import { AppError, deferred, messageOf } from '../base/index.ts';
-import type { BodyInlet } from './body-inlet.ts';
+import type { BodyBuffer } from './body-buffer.ts';
 import { UNKNOWN_LENGTH } from './framing.ts';
-import { nestsDeeper } from './json-depth.ts';
+import { exceedsJsonDepth } from './json-depth.ts';
 import { hasLoneSurrogate } from './lone-surrogates.ts';
 
 /** What a request says of its body. */
-export interface BodyFacts {
+export interface BodyHeaders {
 	contentType: string | undefined;
 	/** Bytes announced; `UNKNOWN_LENGTH` where the body is chunked. */
-	announced: number;
+	announcedBytes: number;
 }
 
 const JSON_TYPE = /^application\/json[ \t]*(?:$|;)/i;
-const FOREIGN_CHARSET = /;[ \t]*charset[ \t]*=[ \t]*(?!"?utf-?8"?[ \t]*(?:;|$))/i;
+const OTHER_CHARSET = /;[ \t]*charset[ \t]*=[ \t]*(?!"?utf-?8"?[ \t]*(?:;|$))/i;
 
 /**
  * Reads a whole body as JSON; undefined where it is empty.
  * @throws AppError `unsupported_content_type`, `payload_too_large`, `invalid_json`
  */
-export function readJson(inlet: BodyInlet, facts: BodyFacts, maxBytes: number): Promise<unknown> {
+export function readJson(inlet: BodyBuffer, facts: BodyHeaders, maxBytes: number): Promise<unknown> {
 	const { promise, resolve, reject } = deferred<unknown>();
-	const refuse = (error: Error): void => {
+	const rejectBody = (error: Error): void => {
 		inlet.discard();
 		reject(error);
 	};
-	const typed = isJson(facts.contentType);
-	const pieces: Buffer[] = [];
+	const hasJsonType = isJsonType(facts.contentType);
+	const chunks: Buffer[] = [];
 	let size = 0;
-	const finish = (end: Uint8Array): void => {
+	const parse = (end: Uint8Array): void => {
 		if (size === 0) resolve(undefined);
-		else if (!typed) reject(wrongType());
+		else if (!hasJsonType) reject(unsupportedTypeError());
 		else {
 			try {
-				resolve(parseJson(pieces.length === 0 ? end : Buffer.concat([...pieces, end], size)));
+				resolve(parseJson(chunks.length === 0 ? end : Buffer.concat([...chunks, end], size)));
 			} catch (error) {
 				reject(error);
 			}
 		}
 	};
-	if (!typed && facts.announced !== UNKNOWN_LENGTH) refuse(wrongType());
-	else if (facts.announced !== UNKNOWN_LENGTH && facts.announced > maxBytes) refuse(tooLarge(maxBytes));
+	if (!hasJsonType && facts.announcedBytes !== UNKNOWN_LENGTH) rejectBody(unsupportedTypeError());
+	else if (facts.announcedBytes !== UNKNOWN_LENGTH && facts.announcedBytes > maxBytes)
+		rejectBody(payloadTooLargeError(maxBytes));
 	else {
-		inlet.read({
-			take(bytes, last) {
+		inlet.setSink({
+			write(bytes, last) {
 				size += bytes.length;
-				if (size > maxBytes) refuse(tooLarge(maxBytes));
-				else if (last) finish(bytes);
-				else if (bytes.length > 0) pieces.push(Buffer.from(bytes));
+				if (size > maxBytes) rejectBody(payloadTooLargeError(maxBytes));
+				else if (last) parse(bytes);
+				else if (bytes.length > 0) chunks.push(Buffer.from(bytes));
 			},
-			fail: reject,
+			abort: reject,
 		});
 	}
 	return promise;
@@ -65,7 +66,7 @@ function parseJson(bytes: Uint8Array): unknown {
 	} catch (cause) {
 		throw new AppError('invalid_json', 'The request body is not valid UTF-8.', { cause });
 	}
-	if (nestsDeeper(text, MAX_DEPTH)) {
+	if (exceedsJsonDepth(text, MAX_DEPTH)) {
 		throw new AppError('invalid_json', `The request body is nested deeper than ${MAX_DEPTH} levels.`);
 	}
 	let value: unknown;
@@ -80,14 +81,14 @@ function parseJson(bytes: Uint8Array): unknown {
 	return value;
 }
 
-function isJson(contentType: string | undefined): boolean {
-	return contentType !== undefined && JSON_TYPE.test(contentType) && !FOREIGN_CHARSET.test(contentType);
+function isJsonType(contentType: string | undefined): boolean {
+	return contentType !== undefined && JSON_TYPE.test(contentType) && !OTHER_CHARSET.test(contentType);
 }
 
-function wrongType(): AppError {
+function unsupportedTypeError(): AppError {
 	return new AppError('unsupported_content_type', 'Send the body as JSON with Content-Type: application/json.');
 }
 
-function tooLarge(maxBytes: number): AppError {
+function payloadTooLargeError(maxBytes: number): AppError {
 	return new AppError('payload_too_large', `The request body is larger than ${maxBytes} bytes.`);
 }

@@ -3,15 +3,15 @@ import type { ApiKeyRecord, Store } from '../store/index.ts';
 
 const MINUTE = 60_000;
 /** Keys whose last noting is remembered; of others the stored time tells. */
-const KEYS = 10_000;
+const MAX_REMEMBERED_KEYS = 10_000;
 
 /** Keeps when keys were last used, to the minute, beside the requests: none waits for it, none fails by it. */
-export class LastUse {
+export class LastUseRecorder {
 	readonly #store: Pick<Store, 'commit'>;
 	readonly #clock: Clock;
 	readonly #log: Log;
 	/** When each key's use was last noted: what is under way is not in the record yet. */
-	readonly #noted = new LruCache<string, number>(KEYS);
+	readonly #recordedAt = new LruCache<string, number>(MAX_REMEMBERED_KEYS);
 
 	constructor({ store, clock, log }: { store: Pick<Store, 'commit'>; clock: Clock; log: Log }) {
 		this.#store = store;
@@ -20,11 +20,11 @@ export class LastUse {
 	}
 
 	/** Notes that a key is used now, unless that was noted within the last minute. */
-	note({ id, last_used_at }: ApiKeyRecord): void {
+	record({ id, last_used_at }: ApiKeyRecord): void {
 		const now = this.#clock.now();
 		const recent = (at: number | null | undefined) => at != null && Math.abs(now - at) < MINUTE;
-		if (recent(this.#noted.get(id)) || recent(last_used_at)) return;
-		this.#noted.set(id, now);
+		if (recent(this.#recordedAt.get(id)) || recent(last_used_at)) return;
+		this.#recordedAt.set(id, now);
 		// A conflict means that the key was revoked meanwhile: then there is nothing to keep.
 		this.#store
 			.commit({ write: [{ op: 'patch', kind: 'api_keys', id, set: { last_used_at: now } }] })

@@ -1,5 +1,5 @@
 /** One file that the binary carries. */
-export interface Part {
+export interface EmbeddedFile {
 	/** Where it lies in the folder, with `/` between names. */
 	path: string;
 	bytes: number;
@@ -8,18 +8,18 @@ export interface Part {
 }
 
 /** What a binary carries. */
-export interface Contents {
+export interface AssetManifest {
 	version: string;
 	/** Told from all parts: two binaries with the same digest carry the same. */
 	digest: string;
-	parts: Part[];
+	parts: EmbeddedFile[];
 }
 
 /** The name under which the list of contents is among the binary's assets; parts have their paths. */
-export const CONTENTS = 'contents.json';
+export const MANIFEST_ASSET = 'contents.json';
 
 /** The folder of these contents, in whichever place: each version has its own. */
-export function folderName({ version, digest }: Contents): string {
+export function folderName({ version, digest }: AssetManifest): string {
 	return `parley-${version}-${digest.slice(0, 16)}`;
 }
 

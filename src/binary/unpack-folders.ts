@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 
 /** From where it is told where the binary may unpack. */
-export interface PlaceSources {
+export interface UnpackFolderSources {
 	env: Readonly<Record<string, string | undefined>>;
 	/** The settings file, which may not be there. */
 	file: string;
@@ -15,11 +15,11 @@ export interface PlaceSources {
  * user's cache, then the data folder. The settings are read here once more because the rest of Parley is not unpacked yet;
  * what is wrong in them is told when they are loaded.
  */
-export function places({ env, file, home }: PlaceSources): string[] {
+export function unpackFolderCandidates({ env, file, home }: UnpackFolderSources): string[] {
 	const settings = readSettings(file);
-	const setting = (name: string) => env[`PARLEY_${name.toUpperCase()}`]?.trim() || text(settings[name]);
-	const chosen = setting('cache_dir');
-	if (chosen !== undefined) return [resolve(chosen)];
+	const setting = (name: string) => env[`PARLEY_${name.toUpperCase()}`]?.trim() || nonEmptyString(settings[name]);
+	const configured = setting('cache_dir');
+	if (configured !== undefined) return [resolve(configured)];
 	// The XDG base directory specification has relative paths ignored.
 	const cache = [env.XDG_CACHE_HOME, home === null ? undefined : join(home, '.cache')].find(
 		(path) => path !== undefined && isAbsolute(path),
@@ -36,6 +36,6 @@ function readSettings(file: string): Record<string, unknown> {
 	}
 }
 
-function text(value: unknown): string | undefined {
+function nonEmptyString(value: unknown): string | undefined {
 	return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,7 +1,7 @@
 /** Events that wait to be sent in one write: as text, or as bytes that other streams send as well. */
-export class ReadyEvents {
+export class EventBatch {
 	#text = '';
-	#pieces: Uint8Array[] = [];
+	#chunks: Uint8Array[] = [];
 	#bytes = 0;
 
 	/** Characters and bytes that wait. */
@@ -13,35 +13,35 @@ export class ReadyEvents {
 		return this.length === 0;
 	}
 
-	add(piece: string | Uint8Array): void {
-		if (typeof piece === 'string') {
-			this.#text += piece;
+	add(chunk: string | Uint8Array): void {
+		if (typeof chunk === 'string') {
+			this.#text += chunk;
 			return;
 		}
-		this.#closeText();
-		this.#pieces.push(piece);
-		this.#bytes += piece.length;
+		this.#flushText();
+		this.#chunks.push(chunk);
+		this.#bytes += chunk.length;
 	}
 
 	/** All of them, in order. */
-	take(): string | Uint8Array {
+	drain(): string | Uint8Array {
 		const text = this.#text;
 		if (this.#bytes === 0) {
 			this.#text = '';
 			return text;
 		}
-		this.#closeText();
-		const pieces = this.#pieces;
-		this.#pieces = [];
+		this.#flushText();
+		const chunks = this.#chunks;
+		this.#chunks = [];
 		this.#bytes = 0;
-		return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
+		return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
 	}
 
-	#closeText(): void {
+	#flushText(): void {
 		if (this.#text === '') return;
 		const bytes = Buffer.from(this.#text);
 		this.#text = '';
-		this.#pieces.push(bytes);
+		this.#chunks.push(bytes);
 		this.#bytes += bytes.length;
 	}
 }

@@ -2,32 +2,32 @@ import { AppError, type Log } from '../base/index.ts';
 import type { Access, Caller } from './access.ts';
 
 /** Something that goes on only while the credential is good with which it was begun. */
-export interface Use {
+export interface CredentialUse {
 	/** Aborts when the credential has ended, or with the request. */
 	readonly signal: AbortSignal;
 	/** Whether the credential was what ended it. */
-	readonly revoked: boolean;
+	readonly isRevoked: boolean;
 	/** It is over: nobody need watch any more. */
 	end(): void;
 }
 
-export interface CredentialWatchOptions {
-	access: Pick<Access, 'isGood'>;
+export interface CredentialMonitorOptions {
+	access: Pick<Access, 'isCredentialValid'>;
 	log: Log;
 	/** Milliseconds after which a credential that ended by itself, or by the command line, is noticed. */
-	everyMs?: number;
+	recheckIntervalMs?: number;
 	/** Uses that one credential may have at once. */
-	atOnce?: number;
+	concurrencyLimit?: number;
 }
 
-const EVERY_MS = 2_000;
+const RECHECK_INTERVAL_MS = 2_000;
 /** One key may be a backend that passes streams on to all its users; each costs a few KB. */
-const AT_ONCE = 20_000;
+const CONCURRENCY_LIMIT = 20_000;
 /** The server does not know when a client will leave. */
 const RETRY_SECONDS = 10;
 
 /** What one credential has begun. */
-interface Watched {
+interface CredentialUses {
 	caller: Caller;
 	uses: Set<() => void>;
 }
@@ -36,72 +36,77 @@ interface Watched {
  * Ends what outlives the moment at which its credential was checked, event streams above all, as soon as the credential is
  * revoked or over. It holds as many entries as there are open streams.
  */
-export class CredentialWatch implements Disposable {
-	readonly #access: CredentialWatchOptions['access'];
+export class CredentialMonitor implements Disposable {
+	readonly #access: CredentialMonitorOptions['access'];
 	readonly #log: Log;
-	readonly #watched = new Map<string, Watched>();
+	readonly #credentials = new Map<string, CredentialUses>();
 	readonly #timer: NodeJS.Timeout;
-	readonly #atOnce: number;
+	readonly #concurrencyLimit: number;
 
-	constructor({ access, log, everyMs = EVERY_MS, atOnce = AT_ONCE }: CredentialWatchOptions) {
+	constructor({
+		access,
+		log,
+		recheckIntervalMs = RECHECK_INTERVAL_MS,
+		concurrencyLimit = CONCURRENCY_LIMIT,
+	}: CredentialMonitorOptions) {
 		this.#access = access;
 		this.#log = log;
-		this.#atOnce = atOnce;
-		this.#timer = setInterval(() => void this.look(), everyMs);
+		this.#concurrencyLimit = concurrencyLimit;
+		this.#timer = setInterval(() => void this.recheckAll(), recheckIntervalMs);
 		this.#timer.unref();
 	}
 
 	/** Credentials that are in use. */
 	get size(): number {
-		return this.#watched.size;
+		return this.#credentials.size;
 	}
 
 	/**
 	 * Begins a use of a caller's credential. It must be ended.
 	 * @throws AppError `rate_limit_exceeded` where the credential has as many as it may have
 	 */
-	begin(caller: Caller, request: AbortSignal): Use {
-		const watched = this.#watched.get(caller.credentialId) ?? { caller, uses: new Set() };
-		if (watched.uses.size >= this.#atOnce) throw tooMany(this.#atOnce);
+	beginUse(caller: Caller, request: AbortSignal): CredentialUse {
+		const credential = this.#credentials.get(caller.credentialId) ?? { caller, uses: new Set() };
+		if (credential.uses.size >= this.#concurrencyLimit) throw concurrencyLimitError(this.#concurrencyLimit);
 		const controller = new AbortController();
-		this.#watched.set(caller.credentialId, watched);
+		this.#credentials.set(caller.credentialId, credential);
 		let revoked = false;
 		const revoke = () => {
 			revoked = true;
 			end();
 			controller.abort();
 		};
-		const leave = () => {
+		const onRequestAbort = () => {
 			end();
 			controller.abort(request.reason);
 		};
 		const end = () => {
-			request.removeEventListener('abort', leave);
-			watched.uses.delete(revoke);
-			if (watched.uses.size === 0 && this.#watched.get(caller.credentialId) === watched) {
-				this.#watched.delete(caller.credentialId);
+			request.removeEventListener('abort', onRequestAbort);
+			credential.uses.delete(revoke);
+			if (credential.uses.size === 0 && this.#credentials.get(caller.credentialId) === credential) {
+				this.#credentials.delete(caller.credentialId);
 			}
 		};
-		watched.uses.add(revoke);
-		request.addEventListener('abort', leave, { once: true });
-		if (request.aborted) leave();
+		credential.uses.add(revoke);
+		request.addEventListener('abort', onRequestAbort, { once: true });
+		if (request.aborted) onRequestAbort();
 		// It may have ended between its check and now.
-		else void this.#lookAt(watched);
-		return new WatchedUse(controller.signal, () => revoked, end);
+		else void this.#recheck(credential);
+		return new TrackedCredentialUse(controller.signal, () => revoked, end);
 	}
 
 	/** Looks which credentials in use are good still, and ends what was begun with the others. Never rejects. */
-	async look(): Promise<void> {
-		await Promise.all([...this.#watched.values()].map((watched) => this.#lookAt(watched)));
+	async recheckAll(): Promise<void> {
+		await Promise.all([...this.#credentials.values()].map((credential) => this.#recheck(credential)));
 	}
 
 	[Symbol.dispose](): void {
 		clearInterval(this.#timer);
 	}
 
-	async #lookAt({ caller, uses }: Watched): Promise<void> {
+	async #recheck({ caller, uses }: CredentialUses): Promise<void> {
 		try {
-			if (await this.#access.isGood(caller)) return;
+			if (await this.#access.isCredentialValid(caller)) return;
 		} catch (error) {
 			// A look that failed tells nothing about the credential; the next one is soon.
 			this.#log.warn({ err: error }, 'the credentials in use could not be looked at');
@@ -111,13 +116,13 @@ export class CredentialWatch implements Disposable {
 	}
 }
 
-function tooMany(limit: number): AppError {
+function concurrencyLimitError(limit: number): AppError {
 	const sentence = `At most ${limit} event streams and replies may be under way at once with one API key or session. Try again in ${RETRY_SECONDS} seconds.`;
 	return new AppError('rate_limit_exceeded', sentence, { retry_after: RETRY_SECONDS });
 }
 
 /** One for each open stream. An object literal with a getter would be of a shape of its own each time, which takes half a kilobyte. */
-class WatchedUse implements Use {
+class TrackedCredentialUse implements CredentialUse {
 	readonly signal: AbortSignal;
 	readonly end: () => void;
 	readonly #isRevoked: () => boolean;
@@ -128,7 +133,7 @@ class WatchedUse implements Use {
 		this.end = end;
 	}
 
-	get revoked(): boolean {
+	get isRevoked(): boolean {
 		return this.#isRevoked();
 	}
 }

@@ -2,7 +2,7 @@ import { checkKeyPermissions, checkSecretKey } from '../access/index.ts';
 import { messageOf, SecretBox, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { openReaders } from '../store/index.ts';
-import { closedThings } from './sealed-things.ts';
+import { unreadableSecrets } from './unreadable-secrets.ts';
 
 /**
  * What is wrong with the server's secret key, as sentences that say what to do; none where all is well. The database must be sound
@@ -12,7 +12,7 @@ export async function secretKeyProblems({ data_dir, secret_key }: Settings): Pro
 	try {
 		using store = openReaders(data_dir);
 		const check = await checkSecretKey(store, data_dir, secret_key);
-		const problems = 'problem' in check ? [check.problem] : await closedBy(store, check.key);
+		const problems = 'problem' in check ? [check.problem] : await unreadableWith(store, check.key);
 		const permissions = await checkKeyPermissions(data_dir);
 		return permissions === null ? problems : [...problems, permissions];
 	} catch (error) {
@@ -20,10 +20,10 @@ export async function secretKeyProblems({ data_dir, secret_key }: Settings): Pro
 	}
 }
 
-async function closedBy(store: ReturnType<typeof openReaders>, key: Buffer): Promise<string[]> {
+async function unreadableWith(store: ReturnType<typeof openReaders>, key: Buffer): Promise<string[]> {
 	const ids: string[] = [];
 	const options = { isKeyOfDatabase: true, now: systemClock.now() };
-	for await (const { id } of closedThings(store, new SecretBox(key), options)) ids.push(id);
+	for await (const { id } of unreadableSecrets(store, new SecretBox(key), options)) ids.push(id);
 	const [first] = ids;
 	if (first === undefined) return [];
 	const others = ids.length > 1 ? ` and ${ids.length - 1} more` : '';

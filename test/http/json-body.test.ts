@@ -111,7 +111,7 @@ test('a body in a thousand chunks is the body in one', async (t) => {
 });
 
 test('a body of exactly the limit is taken, one byte more is a 413', async (t) => {
-	const { url, port } = await start(t, [echo], { limits: { jsonBytes: 100_000, lingerMs: 100 } });
+	const { url, port } = await start(t, [echo], { limits: { maxJsonBytes: 100_000, lingeringCloseMs: 100 } });
 	const fits = JSON.stringify('x'.repeat(99_998));
 	assert.equal((await post(`${url}/echo`, fits)).status, 200);
 	const over = await post(`${url}/echo`, ` ${fits}`);
@@ -135,7 +135,7 @@ test('a handler may want less than the limit, and never gets more', async (t) =>
 		path: `/${maxBytes}`,
 		handle: async (request) => json(200, await request.json({ maxBytes })),
 	});
-	const { url, port } = await start(t, [wanting(1_000), wanting(1_000_000)], { limits: { jsonBytes: 100_000 } });
+	const { url, port } = await start(t, [wanting(1_000), wanting(1_000_000)], { limits: { maxJsonBytes: 100_000 } });
 	const text = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
 	assert.equal((await post(`${url}/1000`, text(1_000))).status, 200);
 	assert.equal((await post(`${url}/1000`, text(1_001))).status, 413);
@@ -157,7 +157,7 @@ test('a body that nobody reads is thrown away, and the connection goes on', asyn
 });
 
 test('an unwanted body that does not end is cut off after its answer', async (t) => {
-	const { port } = await start(t, [ignore], { limits: { lingerMs: 50 } });
+	const { port } = await start(t, [ignore], { limits: { lingeringCloseMs: 50 } });
 	const peer = new Peer(t, port);
 	peer.send('POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\nxxx');
 	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 403 .*connection: close.*no$/is);
@@ -183,7 +183,7 @@ test('a body is held for a handler that comes late, and its client waits meanwhi
 		},
 	};
 	const size = 60_000_000;
-	const { port } = await start(t, [late], { limits: { jsonBytes: size + 2 } });
+	const { port } = await start(t, [late], { limits: { maxJsonBytes: size + 2 } });
 	const peer = new Peer(t, port);
 	peer.send(`POST /late HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${size + 2}\r\n\r\n`);
 	peer.send(`"${'x'.repeat(size)}"`);
@@ -200,7 +200,7 @@ test('a body is held for a handler that comes late, and its client waits meanwhi
 });
 
 test('a body that stops arriving is a 400 and the end of the connection', async (t) => {
-	const { port } = await start(t, [echo], { limits: { bodyIdleMs: 100 } });
+	const { port } = await start(t, [echo], { limits: { bodyIdleTimeoutMs: 100 } });
 	const peer = new Peer(t, port);
 	peer.send(`${JSON_HEAD}Content-Length: 100\r\n\r\n{"a`);
 	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 400 .*stopped arriving/s);
@@ -230,7 +230,7 @@ test('a body whose client leaves half-way fails its reader', async (t) => {
 	await begun.promise;
 	peer.socket.destroy();
 	assert.match(String(await failed.promise), /client left/);
-	await server.settled();
+	await server.waitUntilIdle();
 });
 
 test('a body of any other length than announced does not become another request', async (t) => {

@@ -1,44 +1,44 @@
-import type { Caller, CredentialWatch, Use } from '../access/index.ts';
+import type { Caller, CredentialMonitor, CredentialUse } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
 import type {
+	EncodableEvent,
 	HttpRequest,
 	JsonOptions,
 	MultipartFields,
 	MultipartOptions,
-	Reply,
-	RequestNotes,
-	SseEvent,
+	RequestLogFields,
+	RouteResponse,
 } from '../http/index.ts';
 
 /**
  * Answers a request that may take long, for as long as its credential is good: when that ends, so does the request's signal,
  * and the event stream with it.
  */
-export async function whileGood(
-	watch: CredentialWatch,
+export async function respondUntilRevoked(
+	monitor: CredentialMonitor,
 	caller: Caller,
 	request: HttpRequest,
-	answer: (request: HttpRequest) => Promise<Reply>,
-): Promise<Reply> {
-	const use = watch.begin(caller, request.signal);
+	respond: (request: HttpRequest) => Promise<RouteResponse>,
+): Promise<RouteResponse> {
+	const use = monitor.beginUse(caller, request.signal);
 	try {
-		return await whileInUse(use, request, answer);
+		return await respondDuringUse(use, request, respond);
 	} catch (error) {
-		throw use.revoked ? new AppError('unauthorized', 'The credential was revoked.', { cause: error }) : error;
+		throw use.isRevoked ? new AppError('unauthorized', 'The credential was revoked.', { cause: error }) : error;
 	}
 }
 
 /** Answers a request with the signal of a use, and ends the use when the answer is over, be it a stream or not. */
-export async function whileInUse(
-	use: Pick<Use, 'signal' | 'end'>,
+export async function respondDuringUse(
+	use: Pick<CredentialUse, 'signal' | 'end'>,
 	request: HttpRequest,
-	answer: (request: HttpRequest) => Promise<Reply>,
-): Promise<Reply> {
+	respond: (request: HttpRequest) => Promise<RouteResponse>,
+): Promise<RouteResponse> {
 	try {
-		const reply = await answer(new WatchedRequest(request, use.signal));
-		if ('events' in reply) return { ...reply, events: new EventsInUse(reply.events, use) };
+		const response = await respond(new RequestWithSignal(request, use.signal));
+		if ('events' in response) return { ...response, events: new RevocableEvents(response.events, use) };
 		use.end();
-		return reply;
+		return response;
 	} catch (error) {
 		use.end();
 		throw error;
@@ -49,12 +49,12 @@ export async function whileInUse(
  * The same events, to be read once; their use of the credential is over after the last, after a failure, or when nobody wants
  * more. A class, because objects made of closures take twice the memory, for each open stream.
  */
-class EventsInUse implements AsyncIterableIterator<SseEvent, undefined, undefined> {
-	readonly #inner: AsyncIterator<SseEvent>;
-	readonly #use: Pick<Use, 'end'>;
+class RevocableEvents implements AsyncIterableIterator<EncodableEvent, undefined, undefined> {
+	readonly #events: AsyncIterator<EncodableEvent>;
+	readonly #use: Pick<CredentialUse, 'end'>;
 
-	constructor(events: AsyncIterable<SseEvent>, use: Pick<Use, 'end'>) {
-		this.#inner = events[Symbol.asyncIterator]();
+	constructor(events: AsyncIterable<EncodableEvent>, use: Pick<CredentialUse, 'end'>) {
+		this.#events = events[Symbol.asyncIterator]();
 		this.#use = use;
 	}
 
@@ -62,9 +62,9 @@ class EventsInUse implements AsyncIterableIterator<SseEvent, undefined, undefine
 		return this;
 	}
 
-	async next(): Promise<IteratorResult<SseEvent, undefined>> {
+	async next(): Promise<IteratorResult<EncodableEvent, undefined>> {
 		try {
-			const step = await this.#inner.next();
+			const step = await this.#events.next();
 			if (step.done) this.#use.end();
 			return step;
 		} catch (error) {
@@ -73,10 +73,10 @@ class EventsInUse implements AsyncIterableIterator<SseEvent, undefined, undefine
 		}
 	}
 
-	async return(): Promise<IteratorResult<SseEvent, undefined>> {
+	async return(): Promise<IteratorResult<EncodableEvent, undefined>> {
 		// Not before: the source may be waiting for the signal, and would wait for ever.
 		try {
-			await this.#inner.return?.();
+			await this.#events.return?.();
 		} finally {
 			this.#use.end();
 		}
@@ -85,7 +85,7 @@ class EventsInUse implements AsyncIterableIterator<SseEvent, undefined, undefine
 }
 
 /** A request with another signal; all else is its own. */
-class WatchedRequest implements HttpRequest {
+class RequestWithSignal implements HttpRequest {
 	readonly #request: HttpRequest;
 	readonly signal: AbortSignal;
 
@@ -130,8 +130,8 @@ class WatchedRequest implements HttpRequest {
 		return this.#request.header(name);
 	}
 
-	note(notes: RequestNotes): void {
-		this.#request.note(notes);
+	addLogFields(notes: RequestLogFields): void {
+		this.#request.addLogFields(notes);
 	}
 
 	json(options?: JsonOptions): Promise<unknown> {

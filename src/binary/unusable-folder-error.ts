@@ -1,5 +1,5 @@
 /** A place cannot be unpacked into. The message says why, as the end of a sentence about the place. */
-export class Unusable extends Error {
+export class UnusableFolderError extends Error {
 	override readonly name = 'Unusable';
 }
 
@@ -16,8 +16,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** What speaks against a place, from a failure of the file system in it. Other errors pass as they are. */
-export function unusable(error: unknown): unknown {
+export function toUnusableFolderError(error: unknown): unknown {
 	const { code } = error as NodeJS.ErrnoException;
-	if (error instanceof Unusable || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error;
-	return new Unusable(REASONS[code] ?? (error as Error).message, { cause: error });
+	if (error instanceof UnusableFolderError || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error;
+	return new UnusableFolderError(REASONS[code] ?? (error as Error).message, { cause: error });
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type Contents, folderName } from './contents.ts';
+import { type AssetManifest, folderName } from './manifest.ts';
 import { removeOldVersions } from './old-versions.ts';
 import { unpack } from './unpack.ts';
-import { Unusable, unusable } from './unusable.ts';
+import { toUnusableFolderError, UnusableFolderError } from './unusable-folder-error.ts';
 
 /** What the binary needs for unpacking itself. */
-export interface Binary {
-	contents: Contents;
+export interface EmbeddedAssets {
+	contents: AssetManifest;
 	/** The bytes of a part. */
 	read(path: string): Uint8Array;
 	/** Loads a native part from its path. */
@@ -14,41 +14,41 @@ export interface Binary {
 }
 
 /** The part that shows whether code can be loaded from where it lies. */
-const PROBE = 'native/better_sqlite3.node';
+const NATIVE_PROBE = 'native/better_sqlite3.node';
 
 /**
  * Unpacks into the first of these places that is usable.
  * @returns the folder
  * @throws Unusable with a sentence that names every place, why it is not, and what to do
  */
-export function settle(places: readonly string[], binary: Binary): string {
-	const refused: string[] = [];
-	for (const place of places) {
+export function unpackToFirstUsable(folders: readonly string[], binary: EmbeddedAssets): string {
+	const reasons: string[] = [];
+	for (const folder of folders) {
 		try {
-			return settleIn(place, binary);
+			return unpackTo(folder, binary);
 		} catch (error) {
-			const reason = unusable(error);
-			if (!(reason instanceof Unusable)) throw error;
-			refused.push(`${place}: ${reason.message}`);
+			const reason = toUnusableFolderError(error);
+			if (!(reason instanceof UnusableFolderError)) throw error;
+			reasons.push(`${folder}: ${reason.message}`);
 		}
 	}
 	const megabytes = Math.ceil(binary.contents.parts.reduce((sum, { bytes }) => sum + bytes, 0) / 1_000_000);
-	throw new Unusable(
-		`Parley cannot unpack itself.\n${refused.map((line) => `  ${line}.\n`).join('')}` +
+	throw new UnusableFolderError(
+		`Parley cannot unpack itself.\n${reasons.map((line) => `  ${line}.\n`).join('')}` +
 			`Set PARLEY_CACHE_DIR to a folder of this user's with ${megabytes} MB of space, on a file system that is not mounted noexec.`,
 	);
 }
 
-function settleIn(place: string, { contents, read, loadNative }: Binary): string {
+function unpackTo(parentFolder: string, { contents, read, loadNative }: EmbeddedAssets): string {
 	const name = folderName(contents);
-	const folder = join(place, name);
+	const folder = join(parentFolder, name);
 	const written = unpack(folder, contents, read);
 	try {
-		loadNative(join(folder, PROBE));
+		loadNative(join(folder, NATIVE_PROBE));
 	} catch (error) {
-		throw isNoexec(error) ? new Unusable('programs cannot be run from there (it is mounted noexec)') : error;
+		throw isNoexec(error) ? new UnusableFolderError('programs cannot be run from there (it is mounted noexec)') : error;
 	}
-	if (written > 0) removeOldVersions(place, name);
+	if (written > 0) removeOldVersions(parentFolder, name);
 	return folder;
 }
 

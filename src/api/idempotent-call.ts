@@ -1,0 +1,122 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { Idempotency, IdempotencyClaim } from '../access/index.ts';
+import { AppError, type Log, type SecretBox } from '../base/index.ts';
+import { type Operation, takesIdempotencyKey } from '../contract/index.ts';
+import type { HttpRequest } from '../http/index.ts';
+import { PENDING_STATUS } from '../store/index.ts';
+import { type Call, RawResponse } from './call.ts';
+import { OperationResponses } from './operation-responses.ts';
+
+const IDEMPOTENCY_KEY_PATTERN = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+const EMPTY_BODY_FINGERPRINT = createHash('sha256').digest('hex');
+
+/**
+ * The request's Idempotency-Key, null where it has none.
+ * @throws AppError `invalid_request`
+ */
+export function idempotencyKeyOf(request: HttpRequest): string | null {
+	const key = request.header('idempotency-key');
+	if (key === undefined) return null;
+	if (!IDEMPOTENCY_KEY_PATTERN.test(key)) {
+		throw new AppError('invalid_request', 'Idempotency-Key must be 1 to 255 printable ASCII characters.');
+	}
+	return key;
+}
+
+/**
+ * Refuses a malformed Idempotency-Key of any POST: also where a sound one would be ignored, the client should learn of it.
+ * @throws AppError `invalid_request`
+ */
+export function requireWellFormedKey(request: HttpRequest): void {
+	if (request.method === 'POST') idempotencyKeyOf(request);
+}
+
+/** SHA-256 of a JSON body in its canonical form (members sorted, RFC 8785 in spirit): the order of members is no difference. */
+export function fingerprintOf(body: unknown): string {
+	if (body === undefined) return EMPTY_BODY_FINGERPRINT;
+	return createHash('sha256').update(canonicalJson(body)).digest('hex');
+}
+
+function canonicalJson(value: unknown): string {
+	if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+	if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+	const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+	return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
+}
+
+/** A request's path in one spelling, however it was percent-encoded. */
+export function canonicalPathOf({ path }: Operation, { params }: HttpRequest): string {
+	return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+}
+
+export interface IdempotencyOptions {
+	idempotency: Idempotency;
+	secrets: SecretBox;
+	log: Log;
+}
+
+/** What a request's handler needs to see to repeats. */
+export interface IdempotentCall<O extends Operation> extends Pick<Call<O>, 'receipt' | 'runIdempotently'> {
+	responses: OperationResponses<O>;
+}
+
+/**
+ * Sees to repeats of a request: where it is a POST that names an Idempotency-Key.
+ * @param scope whose key that is, and for what
+ */
+export function createIdempotentCall<O extends Operation>(
+	operation: O,
+	scope: string,
+	request: HttpRequest,
+	{ idempotency, secrets, log }: IdempotencyOptions,
+): IdempotentCall<O> {
+	const key = takesIdempotencyKey(operation) ? idempotencyKeyOf(request) : null;
+	const responses = new OperationResponses(operation, operation.secret ? secrets : null, request, log);
+	// Keyed: what a body held could be guessed from a plain hash of it.
+	const keyedFingerprint = (fingerprint: string) =>
+		createHmac('sha256', secrets.key('fingerprints')).update(fingerprint).digest('hex');
+	let currentClaim: IdempotencyClaim | null = null;
+	const runIdempotently: Call<O>['runIdempotently'] = async (fingerprint, execute, pending) => {
+		if (key === null) return execute(null);
+		return idempotency.run(
+			{ scope, key, fingerprint: keyedFingerprint(fingerprint()) },
+			{
+				async execute(claim) {
+					currentClaim = claim;
+					try {
+						const result = await execute(claim);
+						if (!(result instanceof RawResponse))
+							await idempotency.storeReceipt(claim.receipt(responses.toStored(result)));
+						return result;
+					} catch (error) {
+						if (isReplayable(error)) await idempotency.storeReceipt(claim.receipt(responses.toStoredError(error)));
+						throw error;
+					}
+				},
+				async replay(stored, claim) {
+					if (stored.status !== PENDING_STATUS) return responses.replay(stored);
+					if (!pending) throw new Error('An answer that is yet to come was stored for an operation that has none.');
+					return responses.markReplayed(await pending(stored.body, claim));
+				},
+			},
+			request.signal,
+		);
+	};
+	return { responses, runIdempotently, receipt: (result) => currentClaim?.receipt(responses.toStored(result)) };
+}
+
+/** Whether a refusal belongs to what was asked for, not to how or when it was asked: only then a repeat gets it again. */
+function isReplayable(error: unknown): boolean {
+	if (!(error instanceof AppError)) return false;
+	const { status, code } = error;
+	const dependsOnCaller = code === 'insufficient_scope' || code === 'forbidden' || code === 'csrf_failed';
+	return (
+		status >= 400 &&
+		status < 500 &&
+		status !== 401 &&
+		status !== 412 &&
+		status !== 429 &&
+		code !== 'invalid_request' &&
+		!dependsOnCaller
+	);
+}
