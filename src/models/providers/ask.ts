@@ -1,4 +1,4 @@
-import type { EndpointFetch } from '../../net/index.ts';
+import type { ServiceFetch } from '../../net/index.ts';
 import type { AnswerEvent } from './answer-event.ts';
 import { anthropic } from './anthropic/index.ts';
 import { chatCompletions } from './chat-completions/index.ts';
@@ -24,7 +24,7 @@ const PROTOCOLS: { readonly [type in ProviderSettings['type']]: ChatProtocol } =
  * Prepares a call, which may be asked several times.
  * @returns what rejects with EndpointError, ServiceError or ProviderError where the service does not answer
  */
-export function prepareCall(call: ModelCall, settings: ProviderSettings, fetch: EndpointFetch): Ask {
+export function prepareCall(call: ModelCall, settings: ProviderSettings, fetch: ServiceFetch): Ask {
 	const protocol = PROTOCOLS[settings.type];
 	const { url, headers, body } = protocol.request(call, settings);
 	return async (signal) => {
