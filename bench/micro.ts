@@ -167,7 +167,7 @@ function answers(): Step[] {
 	return (['openai-compatible', 'anthropic'] as const).map((type): Step => {
 		const body = Buffer.from(recordedAnswer(type, TOKENS));
 		const endpoint = () => ({ fetch: async () => new Response(body), [Symbol.asyncDispose]: async () => {} });
-		const [provider] = createProviders([providerOf(type)], { network: { endpoint }, clock: systemClock, log });
+		const [provider] = createProviders([providerOf(type)], { network: { serviceClient }, clock: systemClock, log });
 		return {
 			name: `read an answer (${type})`,
 			times: 1,
