@@ -166,7 +166,7 @@ function answers(): Step[] {
 	const log = createLog('silent');
 	return (['openai-compatible', 'anthropic'] as const).map((type): Step => {
 		const body = Buffer.from(recordedAnswer(type, TOKENS));
-		const endpoint = () => ({ fetch: async () => new Response(body), [Symbol.asyncDispose]: async () => {} });
+		const serviceClient = () => ({ fetch: async () => new Response(body), [Symbol.asyncDispose]: async () => {} });
 		const [provider] = createProviders([providerOf(type)], { network: { serviceClient }, clock: systemClock, log });
 		return {
 			name: `read an answer (${type})`,

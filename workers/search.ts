@@ -1,12 +1,12 @@
 import type { SearchHit, SearchJob, SearchResult, WorkerResult } from '../src/contract/index.ts';
 import {
-	type Embedded,
-	type Ranking,
+	type EmbeddedQuery,
+	type RankedHit,
 	type SearchOptions,
-	Spelling,
+	SpellingCorrector,
 	searchGeneration,
-	type Trained,
-	VectorMemory,
+	type TrainedVectors,
+	VectorIndexCache,
 } from '../src/knowledge/ranking/index.ts';
 import { deserialiseBasis } from '../src/knowledge/semantic/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
@@ -17,7 +17,7 @@ const MAX_BASES_BYTES = 128 * 1024 * 1024;
 /** Connections are few: a server has one database. */
 let openDatabase: { database: string; reader: SearchReader } | undefined;
 
-interface LoadedBasis extends Trained {
+interface LoadedBasis extends TrainedVectors {
 	bytes: number;
 }
 
@@ -27,7 +27,7 @@ type QueryVector = NonNullable<SearchJob['targets'][number]['question']>;
 /** The most recently used last. */
 const loadedBases = new Map<string, LoadedBasis>();
 
-const vectorIndexes = new VectorMemory();
+const vectorIndexes = new VectorIndexCache();
 
 /** Searches the given generations and merges their hits by score. One that has been dropped meanwhile is empty. */
 export default async function search(job: SearchJob): Promise<WorkerResult<SearchResult>> {
@@ -88,13 +88,13 @@ function searchTarget(
 function nearest(reader: SearchReader, generation: Generation, vector: Int8Array, limit: number) {
 	const { id, basis, dimensions, chunk_count: chunks } = generation;
 	if (basis === null || dimensions === null) return [];
-	const key = { basis, chunks, dimensions, changes: reader.changeCount(id) };
-	const inMemoryIndex = vectorIndexes.of(key, () => reader.allVectors(basis, dimensions));
+	const key = { basis, chunks, dimensions, version: reader.changeCount(id) };
+	const inMemoryIndex = vectorIndexes.get(key, () => reader.allVectors(basis, dimensions));
 	return inMemoryIndex?.nearest(vector, limit) ?? reader.searchNearest(basis, vector, limit);
 }
 
 /** The words of the question are weighed by what was trained on the documents. */
-function trainedBasisOf(reader: SearchReader, { basis }: Generation): Trained | null {
+function trainedBasisOf(reader: SearchReader, { basis }: Generation): TrainedVectors | null {
 	return basis === null ? null : basisOf(reader, basis);
 }
 
@@ -103,13 +103,13 @@ function providerVectorsOf(
 	reader: SearchReader,
 	{ basis, embedder }: Generation,
 	question: QueryVector,
-): Embedded | null {
+): EmbeddedQuery | null {
 	const vectors = basis === null ? undefined : reader.vectorInfo(basis);
 	if (embedder !== question.embedder || vectors?.dimensions !== question.vector.length) return null;
-	return { asked: question.vector, floor: vectors.floor };
+	return { vector: question.vector, floor: vectors.floor };
 }
 
-function toHit(reader: SearchReader, knowledge_base_id: string, hit: Ranking): SearchHit | undefined {
+function toHit(reader: SearchReader, knowledge_base_id: string, hit: RankedHit): SearchHit | undefined {
 	const chunk = reader.chunk(hit.id);
 	if (!chunk) return undefined;
 	const { document_id, position, title, url, text, heading_path, page } = chunk;
@@ -146,7 +146,7 @@ function basisOf(reader: SearchReader, id: string): LoadedBasis | null {
 		// Without bytes it was not trained here: its vectors are of a provider's embedder, which nobody has asked.
 		if (model === undefined || model.length === 0) return null;
 		const basis = deserialiseBasis(model);
-		entry = { basis, spelling: new Spelling(basis.vocabulary.keys()), bytes: model.length };
+		entry = { basis, spelling: new SpellingCorrector(basis.vocabulary.keys()), bytes: model.length };
 	}
 	loadedBases.delete(id);
 	loadedBases.set(id, entry);

@@ -277,7 +277,7 @@ async function retrieve(
 	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
 	const late = AbortSignal.timeout(SEARCH_MS);
 	const within = AbortSignal.any([signal, late]);
-	const options = { ...assistant.rag_settings, signal: within, vectorMs: VECTOR_MS };
+	const options = { ...assistant.rag_settings, signal: within, vectorTimeoutMs: VECTOR_MS };
 	let failure: unknown = new Error('The search took too long.');
 	while (!within.aborted) {
 		try {

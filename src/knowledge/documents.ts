@@ -11,8 +11,8 @@ import {
 	requireVersion,
 	type Store,
 } from '../store/index.ts';
-import { inPages } from './pages.ts';
-import { isPending, recount, removeFromIndex, shareOf } from './status.ts';
+import { paginate } from './paginate.ts';
+import { countsOf, isPending, moveCounts, removeFromIndex } from './status.ts';
 
 /** A document as the API shows it. */
 export function presentDocument(record: DocumentRecord): Document {
@@ -48,13 +48,13 @@ export interface NewDocument {
 }
 
 /** The answer that repeats shall get, made of the document as it was stored. */
-export type Receipt = (document: DocumentRecord) => IdempotencyRecord | undefined;
+export type ReceiptFactory = (document: DocumentRecord) => IdempotencyRecord | undefined;
 
 /** The kind of job that turns a queued document into an indexed one. */
 export const INGEST = 'ingest';
 
 /** Files that are removed side by side. */
-const REMOVALS = 8;
+const MAX_CONCURRENT_REMOVALS = 8;
 
 export interface DocumentsDependencies {
 	store: Store;
@@ -89,13 +89,13 @@ export class Documents {
 		knowledgeBase: KnowledgeBaseRecord,
 		document: NewDocument,
 		blob: IncomingBlob,
-		receipt?: Receipt,
+		receipt?: ReceiptFactory,
 	): Promise<DocumentRecord> {
-		const draft = { ...newRecord(knowledgeBase, document), blob: blob.hash, size_bytes: blob.size };
+		const record = { ...newRecord(knowledgeBase, document), blob: blob.hash, size_bytes: blob.size };
 		try {
 			return await this.#store.blobs.exclusive(blob.hash, async () => {
 				await blob.persist();
-				return this.#add(knowledgeBase, draft, receipt);
+				return this.#add(knowledgeBase, record, receipt);
 			});
 		} catch (error) {
 			await this.removeUnusedBlob(blob.hash);
@@ -104,7 +104,11 @@ export class Documents {
 	}
 
 	/** Queues a document that is fetched from its URL when its turn comes. */
-	async addUrl(knowledgeBase: KnowledgeBaseRecord, document: NewDocument, receipt?: Receipt): Promise<DocumentRecord> {
+	async addUrl(
+		knowledgeBase: KnowledgeBaseRecord,
+		document: NewDocument,
+		receipt?: ReceiptFactory,
+	): Promise<DocumentRecord> {
 		return this.#add(knowledgeBase, newRecord(knowledgeBase, document), receipt);
 	}
 
@@ -114,10 +118,10 @@ export class Documents {
 	 */
 	async remove(knowledgeBaseId: string, documentId: string, versions: readonly number[] | null): Promise<void> {
 		const removed = await decideAndCommit(this.#store, async () => {
-			const [knowledgeBase, document] = await this.#pair(knowledgeBaseId, documentId);
+			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
 			requireVersion(document, versions);
-			const { pending, failed } = shareOf(document);
-			const counts = recount(knowledgeBase, { total: -1, pending: -pending, failed: -failed }, this.#clock.now());
+			const { pending, failed } = countsOf(document);
+			const counts = moveCounts(knowledgeBase, { total: -1, pending: -pending, failed: -failed }, this.#clock.now());
 			const commit: Commit = {
 				expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 				write: [
@@ -134,10 +138,10 @@ export class Documents {
 	}
 
 	/** Processes a document again from its stored bytes (a URL is fetched anew). */
-	async retry(knowledgeBaseId: string, documentId: string, receipt?: Receipt): Promise<DocumentRecord> {
-		let former: string | null = null;
+	async retry(knowledgeBaseId: string, documentId: string, receipt?: ReceiptFactory): Promise<DocumentRecord> {
+		let formerBlob: string | null = null;
 		const record = await decideAndCommit(this.#store, async () => {
-			const [knowledgeBase, document] = await this.#pair(knowledgeBaseId, documentId);
+			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
 			// One that waits for something waits no longer.
 			if (isPending(document)) {
 				return { commit: { jobs: [{ op: 'hasten', kind: INGEST, ref: document.id }] }, result: document };
@@ -150,27 +154,27 @@ export class Documents {
 				updated_at: now,
 				...(document.source_type === 'url' ? { blob: null } : {}),
 			};
-			const counts = recount(knowledgeBase, { pending: 1, failed: -shareOf(document).failed }, now);
+			const counts = moveCounts(knowledgeBase, { pending: 1, failed: -countsOf(document).failed }, now);
 			const commit: Commit = {
 				expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 				write: [counts.write, { op: 'patch', kind: 'documents', id: document.id, set }],
 				events: counts.events,
 				jobs: [ingestJob(document.id, knowledgeBaseId)],
 			};
-			former = document.blob;
+			formerBlob = document.blob;
 			const queued = { ...document, ...set, version: document.version + 1 };
 			commit.idempotency = receipt?.(queued);
 			return { commit, result: queued };
 		});
 		this.#onQueued();
-		if (former && former !== record.blob) await this.removeUnusedBlob(former);
+		if (formerBlob && formerBlob !== record.blob) await this.removeUnusedBlob(formerBlob);
 		return record;
 	}
 
 	/** Where the bytes of a knowledge base's documents are. */
 	async blobsOf(knowledgeBaseId: string): Promise<Set<string>> {
 		const blobs = new Set<string>();
-		const documents = inPages(
+		const documents = paginate(
 			(after, limit) => this.#store.blobsOf(knowledgeBaseId, after, limit),
 			(document) => document,
 		);
@@ -179,7 +183,7 @@ export class Documents {
 	}
 
 	/** Deletes what a crash between keeping bytes and committing their document left behind. */
-	async removeLeftBlobs(): Promise<void> {
+	async removeOrphanedBlobs(): Promise<void> {
 		for await (const hash of this.#store.blobs.list()) await this.removeUnusedBlob(hash);
 	}
 
@@ -189,7 +193,7 @@ export class Documents {
 		const removeRest = async () => {
 			for (let next = rest.next(); !next.done; next = rest.next()) await this.removeUnusedBlob(next.value);
 		};
-		await Promise.all(Array.from({ length: REMOVALS }, removeRest));
+		await Promise.all(Array.from({ length: MAX_CONCURRENT_REMOVALS }, removeRest));
 	}
 
 	/** Deletes bytes that no document refers to any more. */
@@ -202,14 +206,14 @@ export class Documents {
 	async #add(
 		target: KnowledgeBaseRecord,
 		draft: Omit<DocumentRecord, 'version' | 'created_at' | 'updated_at'>,
-		receipt?: Receipt,
+		receipt?: ReceiptFactory,
 	) {
 		const record = await decideAndCommit(this.#store, async () => {
 			const knowledgeBase = await this.#store.get('knowledge_bases', target.id);
 			if (!knowledgeBase) throw new AppError('not_found', 'The knowledge base does not exist.');
 			const now = this.#clock.now();
 			const added: DocumentRecord = { ...draft, version: 1, created_at: now, updated_at: now };
-			const counts = recount(knowledgeBase, { total: 1, pending: 1 }, now);
+			const counts = moveCounts(knowledgeBase, { total: 1, pending: 1 }, now);
 			return {
 				commit: {
 					expect: [expectVersion('knowledge_bases', knowledgeBase)],
@@ -225,7 +229,7 @@ export class Documents {
 		return record;
 	}
 
-	async #pair(knowledgeBaseId: string, documentId: string): Promise<[KnowledgeBaseRecord, DocumentRecord]> {
+	async #documentInBase(knowledgeBaseId: string, documentId: string): Promise<[KnowledgeBaseRecord, DocumentRecord]> {
 		const knowledgeBase = await this.#store.get('knowledge_bases', knowledgeBaseId);
 		const document = await this.#store.get('documents', documentId);
 		if (!knowledgeBase || document?.knowledge_base_id !== knowledgeBaseId) throw new AppError('not_found');
@@ -234,10 +238,10 @@ export class Documents {
 }
 
 /** Not the present time: a clock that is set back must not make a document wait. */
-const AT_ONCE = 0;
+const DUE_NOW = 0;
 
 function ingestJob(documentId: string, knowledgeBaseId: string) {
-	const job = { id: newId('job'), kind: INGEST, ref: documentId, group: knowledgeBaseId, due_at: AT_ONCE };
+	const job = { id: newId('job'), kind: INGEST, ref: documentId, group: knowledgeBaseId, due_at: DUE_NOW };
 	return { op: 'enqueue', job } as const;
 }
 

@@ -5,7 +5,7 @@ import type { Network } from '../net/index.ts';
 import type { WorkerPool } from '../pool/index.ts';
 import type { IdempotencyRecord, KnowledgeBaseRecord, Store } from '../store/index.ts';
 import { Documents, INGEST } from './documents.ts';
-import { KnownModels, PaidVectors, QuestionVectors } from './embedding/index.ts';
+import { ModelIdentity, QuestionVectors, UnsavedVectors } from './embedding/index.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { JobLoop } from './job-loop.ts';
 import { markForReindex } from './mark-for-reindex.ts';
@@ -28,10 +28,10 @@ export interface KnowledgeDependencies {
 const RETRY_MS = 5_000;
 
 /** Trainings of large knowledge bases that may wait for each other: more than there is room for jobs that train. */
-const LARGE_TRAININGS = 10;
+const MAX_WAITING_TRAININGS = 10;
 
 /** A search that was overtaken by a reindex is made again; so often at most. */
-const SEARCHES = 3;
+const MAX_SEARCH_ATTEMPTS = 3;
 
 export interface SearchOptions {
 	top_k: number;
@@ -40,7 +40,7 @@ export interface SearchOptions {
 	settings?: Partial<SearchSettings> | undefined;
 	signal?: AbortSignal | undefined;
 	/** Milliseconds that all embedders together may take for the question's vectors; then the search goes by words alone. */
-	vectorMs?: number | undefined;
+	vectorTimeoutMs?: number | undefined;
 }
 
 /** Documents on their way into the index, and questions to it. */
@@ -52,7 +52,7 @@ export class Knowledge implements AsyncDisposable {
 	readonly #jobs: JobLoop;
 	readonly #log: Log;
 	readonly #embedders: Embedders;
-	readonly #questions: QuestionVectors;
+	readonly #questionVectors: QuestionVectors;
 
 	constructor(deps: KnowledgeDependencies) {
 		this.#store = deps.store;
@@ -60,29 +60,29 @@ export class Knowledge implements AsyncDisposable {
 		this.#log = deps.log;
 		const { embedders = builtinEmbedders, log } = deps;
 		this.#embedders = embedders;
-		const models = new KnownModels({ store: deps.store, configured: embedders.configured, log });
-		this.#questions = new QuestionVectors({ embedders, models, log });
+		const models = new ModelIdentity({ store: deps.store, configured: embedders.configured, log });
+		this.#questionVectors = new QuestionVectors({ embedders, models, log });
 		const documents = new Documents({
 			store: deps.store,
 			clock: deps.clock,
 			onExpected: () => deps.pool.warmUp(),
 			onQueued: () => this.#jobs.wake(),
 		});
-		const largeTrainings = new Semaphore(1, LARGE_TRAININGS);
-		const parts = {
+		const largeTrainings = new Semaphore(1, MAX_WAITING_TRAININGS);
+		const dependencies = {
 			retryMs: RETRY_MS,
 			...deps,
 			embedders,
 			models,
-			paid: new PaidVectors(),
+			paid: new UnsavedVectors(),
 			documents,
 			indexing: new KeyedLock(),
 			largeTrainings,
 		};
 		this.documents = documents;
-		this.#rebuilds = parts;
-		const work = [new Ingest(parts), new Training(parts), new Rebuild(parts)];
-		this.#jobs = new JobLoop({ ...parts, work });
+		this.#rebuilds = dependencies;
+		const handlers = [new Ingest(dependencies), new Training(dependencies), new Rebuild(dependencies)];
+		this.#jobs = new JobLoop({ ...dependencies, handlers });
 	}
 
 	/** Marks the knowledge bases that the server's embedder has changed for. To be called once, before `start`. */
@@ -98,7 +98,7 @@ export class Knowledge implements AsyncDisposable {
 			() => this.#jobs.wake(),
 			(error: unknown) => this.#log.error({ error: messageOf(error) }, 'what was postponed waits until it is due'),
 		);
-		this.documents.removeLeftBlobs().catch((error: unknown) => {
+		this.documents.removeOrphanedBlobs().catch((error: unknown) => {
 			this.#log.error({ error: messageOf(error) }, 'unused files could not be removed');
 		});
 	}
@@ -135,22 +135,26 @@ export class Knowledge implements AsyncDisposable {
 	async search(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
 		query: string,
-		{ top_k, min_score, settings, signal, vectorMs }: SearchOptions,
+		{ top_k, min_score, settings, signal, vectorTimeoutMs }: SearchOptions,
 	): Promise<SearchResult> {
-		const late = vectorMs === undefined ? undefined : AbortSignal.timeout(vectorMs);
+		const timeoutSignal = vectorTimeoutMs === undefined ? undefined : AbortSignal.timeout(vectorTimeoutMs);
 		for (let attempt = 1; ; attempt++) {
-			const targets = await this.#targets(knowledgeBases, query, { settings, signal, late });
+			const targets = await this.#targets(knowledgeBases, query, { settings, signal, late: timeoutSignal });
 			if (targets.length === 0) return { hits: [], confidence: 0 };
 			const job = { database: this.#store.databaseFile, targets, query, top_k, min_score };
 			const result = await this.#pool.search(job, signal);
-			if (attempt === SEARCHES || (await this.#serve(targets))) return result;
+			if (attempt === MAX_SEARCH_ATTEMPTS || (await this.#isStillServing(targets))) return result;
 		}
 	}
 
 	async #targets(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
 		query: string,
-		{ settings, signal, late }: Pick<SearchOptions, 'settings' | 'signal'> & { late: AbortSignal | undefined },
+		{
+			settings,
+			signal,
+			late: timeoutSignal,
+		}: Pick<SearchOptions, 'settings' | 'signal'> & { late: AbortSignal | undefined },
 	): Promise<SearchJob['targets']> {
 		const targets: SearchJob['targets'] = [];
 		/** Of each embedder once, a failure included: nobody waits for it twice. */
@@ -162,11 +166,11 @@ export class Knowledge implements AsyncDisposable {
 			const { embedder } = serving;
 			let vector = serving.basis === null ? null : vectors.get(embedder);
 			if (vector === undefined) {
-				vector = await this.#questions.of(embedder, query, signal, late);
+				vector = await this.#questionVectors.vectorOf(embedder, query, signal, timeoutSignal);
 				vectors.set(embedder, vector);
 			}
 			const question =
-				vector !== null && (await this.#questions.fits(vector, query, serving, signal, late))
+				vector !== null && (await this.#questionVectors.isComparable(vector, query, serving, signal, timeoutSignal))
 					? { embedder, vector }
 					: undefined;
 			targets.push({
@@ -182,7 +186,7 @@ export class Knowledge implements AsyncDisposable {
 	}
 
 	/** Whether these generations serve still. One that was replaced in the middle of a search may have been empty for it. */
-	async #serve(targets: SearchJob['targets']): Promise<boolean> {
+	async #isStillServing(targets: SearchJob['targets']): Promise<boolean> {
 		for (const { knowledge_base_id, generation } of targets) {
 			if ((await this.#store.servingGeneration(knowledge_base_id))?.id !== generation) return false;
 		}

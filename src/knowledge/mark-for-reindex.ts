@@ -1,5 +1,5 @@
 import { decideAndCommit, expectVersion, type KnowledgeBaseRecord, type Store } from '../store/index.ts';
-import { inPages } from './pages.ts';
+import { paginate } from './paginate.ts';
 
 /**
  * Marks the knowledge bases whose vectors are of another embedder than the server's, and takes the mark from those whose are
@@ -7,23 +7,23 @@ import { inPages } from './pages.ts';
  * @param configured the id of the server's embedder
  */
 export async function markForReindex(store: Store, configured: string): Promise<void> {
-	const all = inPages(
+	const all = paginate(
 		(after, limit) => store.list('knowledge_bases', { where: {}, order: 'asc', after, limit }),
 		(record) => record,
 	);
 	for await (const { id, ...record } of all) {
-		if (reasonOf(record, configured) === record.reindex_reason) continue;
+		if (reindexReasonOf(record, configured) === record.reindex_reason) continue;
 		await decideAndCommit(store, async () => {
-			const now = await store.get('knowledge_bases', id);
-			if (!now) return { commit: null, result: undefined };
-			const set = { reindex_reason: reasonOf(now, configured) };
+			const current = await store.get('knowledge_bases', id);
+			if (!current) return { commit: null, result: undefined };
+			const set = { reindex_reason: reindexReasonOf(current, configured) };
 			const write = { op: 'patch', kind: 'knowledge_bases', id, set } as const;
-			return { commit: { expect: [expectVersion('knowledge_bases', now)], write: [write] }, result: undefined };
+			return { commit: { expect: [expectVersion('knowledge_bases', current)], write: [write] }, result: undefined };
 		});
 	}
 }
 
-function reasonOf(
+function reindexReasonOf(
 	{ embedder, reindex_reason }: Pick<KnowledgeBaseRecord, 'embedder' | 'reindex_reason'>,
 	configured: string,
 ): KnowledgeBaseRecord['reindex_reason'] {

@@ -73,7 +73,7 @@ export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
  * The part of a commit that moves a knowledge base's counts, with the event that belongs to it: `knowledge_base.indexed`
  * at each way to ready. The commit must expect the record's version.
  */
-export function recount(
+export function moveCounts(
 	record: KnowledgeBaseRecord,
 	change: CountChange,
 	now: number,
@@ -100,7 +100,7 @@ export function recount(
 	// Where nothing is in work any more, nothing waits.
 	if (set.problem === undefined && statusOf(next) !== 'indexing') next.problem = null;
 	// From error too: the documents that had failed were removed, and nobody had told that the others are indexed.
-	const indexed = statusOf(record) !== 'ready' && statusOf(next) === 'ready';
+	const becameReady = statusOf(record) !== 'ready' && statusOf(next) === 'ready';
 	return {
 		write: {
 			op: 'patch',
@@ -108,7 +108,7 @@ export function recount(
 			id: record.id,
 			set: { ...counts, ...set, problem: next.problem, updated_at: now },
 		},
-		events: indexed
+		events: becameReady
 			? [
 					{
 						id: newId('event'),
@@ -123,7 +123,7 @@ export function recount(
 }
 
 /** The part of a commit that has a knowledge base tell what indexing waits for, or that it waits no more; empty where it does. */
-export function problemOf(
+export function problemCommit(
 	record: KnowledgeBaseRecord,
 	problem: KnowledgeBaseRecord['problem'],
 ): Required<Pick<Commit, 'expect' | 'write'>> {
@@ -143,7 +143,7 @@ export function isPending({ status }: Pick<DocumentRecord, 'status'>): boolean {
 }
 
 /** What removing or restarting a document takes from its knowledge base's counts. */
-export function shareOf(document: Pick<DocumentRecord, 'status'>): { pending: number; failed: number } {
+export function countsOf(document: Pick<DocumentRecord, 'status'>): { pending: number; failed: number } {
 	return { pending: isPending(document) ? 1 : 0, failed: document.status === 'error' ? 1 : 0 };
 }
 

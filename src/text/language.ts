@@ -3,7 +3,7 @@ import { STOP_WORD_LANGUAGES, stopWordsOf } from './stop-words.ts';
 import { words } from './words.ts';
 
 /** How much of a long text is looked at: its beginning, middle and end, where menus and bibliographies differ from prose. */
-const WINDOW = 500;
+const SAMPLE_CHARS = 500;
 
 /** Scripts that tell the language by themselves; Han does so only where there are no kana. */
 const SCRIPTS: Array<[language: string, letters: RegExp]> = [
@@ -18,55 +18,56 @@ const SCRIPTS: Array<[language: string, letters: RegExp]> = [
 	['hy', /\p{Script=Armenian}/gu],
 	['ka', /\p{Script=Georgian}/gu],
 ];
-const SHARE_OF_SCRIPT = 0.2;
+const MIN_SCRIPT_SHARE = 0.2;
 const LETTER = /\p{L}/gu;
-const FEWEST_LETTERS = 10;
+const MIN_LETTERS = 10;
 
 /** Function words decide alone where a language has this many points, this share of the words and this lead. */
-const POINTS = 1.5;
-const SHARE = 0.08;
-const LEAD = 1.7;
+const MIN_POINTS = 1.5;
+const MIN_SHARE = 0.08;
+const MIN_LEAD = 1.7;
 /** Where they do not, they are weighed together with the letters, and the first choice needs this lead. */
-const JOINT_LEAD = 1.3;
-const JOINT_CHOICES = 6;
+const MIN_JOINT_LEAD = 1.3;
+const JOINT_CANDIDATES = 6;
 /** Points given to no language: one function word alone is weak evidence. */
 const PRIOR_POINTS = 1;
 /** What it adds to English that a text has no letter beyond ASCII: most other languages cannot be written so for long. */
-const PLAIN_LETTERS = 0.25;
-const BEYOND_ASCII = /[\u0080-\uffff]/;
+const ASCII_ENGLISH_BONUS = 0.25;
+const NON_ASCII = /[\u0080-\uffff]/;
 
 /** The language of a text as ISO 639-1, or null where the text is too short or it could not be told. */
 export function detectLanguage(text: string): string | null {
-	const sample = excerpt(text);
+	const sample = sampleText(text);
 	const letters = count(sample, LETTER);
 	for (const [language, script] of SCRIPTS) {
 		const share = count(sample, script) / letters;
-		if (share > SHARE_OF_SCRIPT || (language === 'ja' && share > SHARE_OF_SCRIPT / 4)) return language;
+		if (share > MIN_SCRIPT_SHARE || (language === 'ja' && share > MIN_SCRIPT_SHARE / 4)) return language;
 	}
-	if (letters < FEWEST_LETTERS) return null;
-	const { points, distinct } = functionWords(sample);
+	if (letters < MIN_LETTERS) return null;
+	const { points, distinct } = scoreFunctionWords(sample);
 	const [first, second] = [...points].sort((a, b) => b[1] - a[1]);
-	const [language, best] = first ?? ['', 0];
-	if (best >= POINTS && best >= SHARE * distinct && best >= LEAD * (second?.[1] ?? 0)) return language;
-	return jointly(sample, points);
+	const [language, bestPoints] = first ?? ['', 0];
+	if (bestPoints >= MIN_POINTS && bestPoints >= MIN_SHARE * distinct && bestPoints >= MIN_LEAD * (second?.[1] ?? 0))
+		return language;
+	return combineEvidence(sample, points);
 }
 
 /** The share of each language in the letter statistics, plus its share of the function words. */
-function jointly(sample: string, points: Map<string, number>): string | null {
-	const choices = detectAll(sample).slice(0, JOINT_CHOICES);
-	const accuracies = choices.reduce((sum, choice) => sum + choice.accuracy, 0);
+function combineEvidence(sample: string, points: Map<string, number>): string | null {
+	const candidates = detectAll(sample).slice(0, JOINT_CANDIDATES);
+	const accuracies = candidates.reduce((sum, choice) => sum + choice.accuracy, 0);
 	if (accuracies === 0) return null;
 	const allPoints = [...points.values()].reduce((sum, value) => sum + value, PRIOR_POINTS);
-	const weights = new Map(choices.map(({ lang, accuracy }) => [lang, accuracy / accuracies]));
+	const weights = new Map(candidates.map(({ lang, accuracy }) => [lang, accuracy / accuracies]));
 	for (const [language, value] of points) weights.set(language, (weights.get(language) ?? 0) + value / allPoints);
-	if (!BEYOND_ASCII.test(sample)) weights.set('en', (weights.get('en') ?? 0) + PLAIN_LETTERS);
+	if (!NON_ASCII.test(sample)) weights.set('en', (weights.get('en') ?? 0) + ASCII_ENGLISH_BONUS);
 	const [first, second] = [...weights].map(([lang, weight]) => ({ lang, weight })).sort((a, b) => b.weight - a.weight);
-	if (first === undefined || first.weight < JOINT_LEAD * (second?.weight ?? 0)) return null;
+	if (first === undefined || first.weight < MIN_JOINT_LEAD * (second?.weight ?? 0)) return null;
 	return first.lang;
 }
 
 /** Each distinct function word gives one point, shared among the languages that have it. */
-function functionWords(sample: string): { points: Map<string, number>; distinct: number } {
+function scoreFunctionWords(sample: string): { points: Map<string, number>; distinct: number } {
 	const points = new Map<string, number>();
 	const distinct = new Set(words(sample));
 	for (const word of distinct) {
@@ -76,25 +77,25 @@ function functionWords(sample: string): { points: Map<string, number>; distinct:
 	return { points, distinct: distinct.size };
 }
 
-let byWord: Map<string, string[]> | undefined;
+let languagesByStopWord: Map<string, string[]> | undefined;
 
 function languagesOf(word: string): string[] {
-	if (byWord === undefined) {
-		byWord = new Map();
+	if (languagesByStopWord === undefined) {
+		languagesByStopWord = new Map();
 		for (const language of STOP_WORD_LANGUAGES) {
 			for (const stop of stopWordsOf(language)) {
 				// Single letters number lists and name variables in every language.
-				if (stop.length > 1) byWord.set(stop, [...(byWord.get(stop) ?? []), language]);
+				if (stop.length > 1) languagesByStopWord.set(stop, [...(languagesByStopWord.get(stop) ?? []), language]);
 			}
 		}
 	}
-	return byWord.get(word) ?? [];
+	return languagesByStopWord.get(word) ?? [];
 }
 
-function excerpt(text: string): string {
-	if (text.length <= 3 * WINDOW) return text;
-	const middle = (text.length - WINDOW) >> 1;
-	return [text.slice(0, WINDOW), text.slice(middle, middle + WINDOW), text.slice(-WINDOW)].join('\n');
+function sampleText(text: string): string {
+	if (text.length <= 3 * SAMPLE_CHARS) return text;
+	const middle = (text.length - SAMPLE_CHARS) >> 1;
+	return [text.slice(0, SAMPLE_CHARS), text.slice(middle, middle + SAMPLE_CHARS), text.slice(-SAMPLE_CHARS)].join('\n');
 }
 
 function count(text: string, pattern: RegExp): number {

@@ -1,13 +1,13 @@
 import { stemmerOf } from './stem.ts';
-import { asksOnly, STOP_WORD_LANGUAGES, stopWordsOf } from './stop-words.ts';
+import { isInterrogative, STOP_WORD_LANGUAGES, stopWordsOf } from './stop-words.ts';
 import { words } from './words.ts';
 
 /** One word of a question. */
 export interface QueryWord {
 	/** Its index term in each of the languages that were asked for, without repeats. */
-	forms: string[];
+	stems: string[];
 	/** Whether it only asks (who, how, can, …) and names nothing that a text could hold. */
-	asks: boolean;
+	isInterrogative: boolean;
 }
 
 /**
@@ -20,22 +20,25 @@ export interface QueryWord {
 export function queryWords(text: string, languages: ReadonlyArray<string | null>): QueryWord[] {
 	const all = words(text);
 	const named = languages.filter((language) => language !== null);
-	const own = languageByStopWords(all, languages.includes(null) ? [...named, ...STOP_WORD_LANGUAGES] : named);
-	const stop = stopWordsOf(own);
-	const stems = [...new Set(languages.includes(null) ? [...languages, own] : languages)].map(stemmerOf);
+	const queryLanguage = guessLanguage(all, languages.includes(null) ? [...named, ...STOP_WORD_LANGUAGES] : named);
+	const stop = stopWordsOf(queryLanguage);
+	const stems = [...new Set(languages.includes(null) ? [...languages, queryLanguage] : languages)].map(stemmerOf);
 	return all
 		.filter((word) => !stop.has(word))
-		.map((word) => ({ forms: [...new Set(stems.map((stem) => stem(word)))], asks: asksOnly(word, own) }));
+		.map((word) => ({
+			stems: [...new Set(stems.map((stem) => stem(word)))],
+			isInterrogative: isInterrogative(word, queryLanguage),
+		}));
 }
 
-function languageByStopWords(all: readonly string[], languages: readonly string[]): string | null {
+function guessLanguage(all: readonly string[], languages: readonly string[]): string | null {
 	let best: string | null = languages[0] ?? null;
-	let most = 0;
+	let maxCount = 0;
 	for (const language of new Set(languages)) {
 		const stop = stopWordsOf(language);
-		const count = all.filter((word) => stop.has(word) || asksOnly(word, language)).length;
-		if (count > most) {
-			most = count;
+		const count = all.filter((word) => stop.has(word) || isInterrogative(word, language)).length;
+		if (count > maxCount) {
+			maxCount = count;
 			best = language;
 		}
 	}

@@ -6,10 +6,10 @@ export interface Sentence {
 }
 
 /** The segmenter's cost grows with the square of what it is given; a window of a few paragraphs keeps it linear. */
-const WINDOW = 3000;
+const SEGMENTER_WINDOW_CHARS = 3000;
 
 /** Abbreviations that stand before what they belong to: their dot never ends a sentence. */
-const BEFORE_A_WORD = wordSet(`
+const ABBREVIATIONS_BEFORE_WORD = wordSet(`
 	dr mr mrs ms prof st sr jr rev hon gen col capt lt sgt messrs mme mlle mgr ing dipl
 	e.g i.e eg ie cf vs viz esp approx resp incl excl ca al
 	z.b d.h u.a z.t bzw vgl sog ggf evtl inkl exkl zzgl dt engl hrsg
@@ -17,13 +17,13 @@ const BEFORE_A_WORD = wordSet(`
 `);
 
 /** Abbreviations that belong to a number or letter: "No. 5", "Fig. B", "S. 12". */
-const BEFORE_A_NUMBER = wordSet(`
+const ABBREVIATIONS_BEFORE_NUMBER = wordSet(`
 	no nos nr num fig figs eq eqs sec sect ch chap vol vols p pp art arts par para tab ex app ver ed
 	jan feb mar apr jun jul aug sep sept oct nov dec s abs abb bd kap ziff art rz núm núms pág págs cap n° стр рис гл
 `);
 
 /** Words that begin a new sentence far more often than they follow an initial or "U.S.". */
-const STARTERS = wordSet(`
+const SENTENCE_STARTERS = wordSet(`
 	the a an this that these those he she it we they you i in on at for from as if when while but and or so then there
 	however after before since although because its his her their our your what who where why how is are was were
 	der die das ein eine er sie es wir ihr ich in im am auf für mit wenn aber und dann da le la les un une il elle
@@ -48,9 +48,11 @@ const DOTTED_ORDINALS = new Set([
 	'et',
 	'lv',
 ]);
-const BEFORE_AN_ORDINAL = wordSet('der die das den dem des am vom zum im beim bis ab seit jeder jede jedes den d dne');
+const WORDS_BEFORE_ORDINAL = wordSet(
+	'der die das den dem des am vom zum im beim bis ab seit jeder jede jedes den d dne',
+);
 
-const ENDING = /[\p{Sentence_Terminal}\u0085\u2028\u2029]/u;
+const SENTENCE_END = /[\p{Sentence_Terminal}\u0085\u2028\u2029]/u;
 
 const segmenters = new Map<string, Intl.Segmenter>();
 const months = new Map<string, ReadonlySet<string>>();
@@ -67,11 +69,12 @@ export function sentences(text: string, language: string | null): Sentence[] {
 	while (lineStart < text.length) {
 		const newline = text.indexOf('\n', lineStart);
 		const lineEnd = newline === -1 ? text.length : newline;
-		let open = lineStart;
+		let sentenceStart = lineStart;
 		for (const end of boundaries(text, lineStart, lineEnd, segmenter)) {
-			if (end < lineEnd && !isEnd(text.slice(open, end), text.slice(end, end + 40), language)) continue;
-			addTrimmed(found, text, open, end);
-			open = end;
+			if (end < lineEnd && !isSentenceEnd(text.slice(sentenceStart, end), text.slice(end, end + 40), language))
+				continue;
+			addTrimmed(found, text, sentenceStart, end);
+			sentenceStart = end;
 		}
 		lineStart = lineEnd + 1;
 	}
@@ -81,13 +84,13 @@ export function sentences(text: string, language: string | null): Sentence[] {
 /** Where the segmenter sees ends within one line, window by window: what a window cuts off is begun anew in the next. */
 function* boundaries(text: string, from: number, to: number, segmenter: Intl.Segmenter): Generator<number> {
 	// Most lines of lists, tables and code have nothing within them that could end a sentence.
-	if (!ENDING.test(text.slice(from, to - 1))) {
+	if (!SENTENCE_END.test(text.slice(from, to - 1))) {
 		yield to;
 		return;
 	}
 	let at = from;
 	while (at < to) {
-		let cut = Math.min(to, at + WINDOW);
+		let cut = Math.min(to, at + SEGMENTER_WINDOW_CHARS);
 		if (cut < to && /[\ud800-\udbff]/.test(text.charAt(cut - 1))) cut--;
 		const ends: number[] = [];
 		for (const segment of segmenter.segment(text.slice(at, cut)))
@@ -111,22 +114,22 @@ const LAST_WORD = /(?:^|[\s([{"'„“‚‘«/])([^\s([{"'„“‚‘«/]+)\.\
 const INITIALS = /^(?:\p{Lu}\.)*\p{Lu}$/u;
 
 /** Whether a boundary that the segmenter sees between `before` and `after` ends a sentence. */
-function isEnd(before: string, after: string, language: string | null): boolean {
+function isSentenceEnd(before: string, after: string, language: string | null): boolean {
 	if (LIST_NUMBER.test(before)) return false;
 	const match = LAST_WORD.exec(before.slice(-60));
 	const word = match?.[1];
 	if (word === undefined) return true;
 	const lower = word.toLowerCase();
-	if (BEFORE_A_WORD.has(lower)) return false;
-	if (BEFORE_A_NUMBER.has(lower) && /^[\d(]|^[A-Z]\b|^[IVX]+\b/.test(after)) return false;
+	if (ABBREVIATIONS_BEFORE_WORD.has(lower)) return false;
+	if (ABBREVIATIONS_BEFORE_NUMBER.has(lower) && /^[\d(]|^[A-Z]\b|^[IVX]+\b/.test(after)) return false;
 	const next = /^\p{L}+/u.exec(after)?.[0];
 	if (next === undefined) return true;
 	// "z. B.", "d. h.", "p. ex.": a lower-case letter alone is half an abbreviation.
 	if (/^\p{Ll}$/u.test(word) && /^\p{L}{1,3}\./u.test(after)) return false;
-	if (INITIALS.test(word)) return STARTERS.has(next.toLowerCase());
+	if (INITIALS.test(word)) return SENTENCE_STARTERS.has(next.toLowerCase());
 	if (/^\d{1,2}$/.test(word) && language !== null && DOTTED_ORDINALS.has(language)) {
 		const lead = before.slice(0, before.lastIndexOf(word)).trimEnd().split(/\s/).at(-1) ?? '';
-		return !(BEFORE_AN_ORDINAL.has(lead.toLowerCase()) || monthsOf(language).has(next.toLowerCase()));
+		return !(WORDS_BEFORE_ORDINAL.has(lead.toLowerCase()) || monthsOf(language).has(next.toLowerCase()));
 	}
 	return true;
 }

@@ -30,7 +30,7 @@ const ALGORITHMS: Record<string, string> = {
 };
 
 /** Words repeat: a remembered stem costs a twentieth of a computed one. */
-const REMEMBERED = 50_000;
+const STEM_CACHE_SIZE = 50_000;
 
 const stemmers = new Map<string, (word: string) => string>();
 
@@ -40,22 +40,22 @@ export function stemmerOf(language: string | null): (word: string) => string {
 	if (algorithm === undefined) return (word) => word;
 	let stemmer = stemmers.get(algorithm);
 	if (stemmer === undefined) {
-		stemmer = remembering(snowball.newStemmer(algorithm));
+		stemmer = memoised(snowball.newStemmer(algorithm));
 		stemmers.set(algorithm, stemmer);
 	}
 	return stemmer;
 }
 
-function remembering(stemmer: snowball.Stemmer): (word: string) => string {
-	let known = new Map<string, string>();
+function memoised(stemmer: snowball.Stemmer): (word: string) => string {
+	let cache = new Map<string, string>();
 	return (word) => {
-		let stem = known.get(word);
+		let stem = cache.get(word);
 		if (stem === undefined) {
-			if (known.size === REMEMBERED) known = new Map();
+			if (cache.size === STEM_CACHE_SIZE) cache = new Map();
 			// A stem may come out empty or, where a stemmer writes a mark of its own, as no word: then the word stands.
 			stem = stemmer.stem(word);
 			if (!/^[\p{L}\p{N}][\p{L}\p{N}\p{M}]*$/u.test(stem)) stem = word;
-			known.set(word, stem);
+			cache.set(word, stem);
 		}
 		return stem;
 	};

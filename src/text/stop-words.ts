@@ -65,7 +65,7 @@ export const STOP_WORD_LANGUAGES: readonly string[] = Object.keys(LISTS).filter(
 );
 
 /** Words that the lists hold but that tell which answer is wanted: a title often asks the visitor's very question. */
-const QUESTION_WORDS: Record<string, string> = {
+const INTERROGATIVES: Record<string, string> = {
 	en: 'who what when where why how which can should',
 	de: 'wer was wann wo warum wie welche welcher welches kann soll sollte',
 	fr: 'qui quand pourquoi comment quel quelle quels quelles combien peut',
@@ -76,20 +76,20 @@ const QUESTION_WORDS: Record<string, string> = {
 };
 
 const sets = new Map<string, ReadonlySet<string>>();
-const asking = new Map(Object.entries(QUESTION_WORDS).map(([code, list]) => [code, new Set(list.split(' '))]));
+const interrogatives = new Map(Object.entries(INTERROGATIVES).map(([code, list]) => [code, new Set(list.split(' '))]));
 
 /** The normalised words of a language that say nothing in a query. Empty for an unknown language. */
 export function stopWordsOf(language: string | null): ReadonlySet<string> {
 	const key = language ?? '';
 	let set = sets.get(key);
 	if (set === undefined) {
-		set = new Set((LISTS[key] ?? []).flatMap(words).filter((word) => !asksOnly(word, language)));
+		set = new Set((LISTS[key] ?? []).flatMap(words).filter((word) => !isInterrogative(word, language)));
 		sets.set(key, set);
 	}
 	return set;
 }
 
 /** Whether a normalised word of a language is one of those that ask. */
-export function asksOnly(word: string, language: string | null): boolean {
-	return asking.get(language ?? '')?.has(word) ?? false;
+export function isInterrogative(word: string, language: string | null): boolean {
+	return interrogatives.get(language ?? '')?.has(word) ?? false;
 }

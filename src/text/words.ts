@@ -17,23 +17,23 @@ const LIGATURES: Record<string, string> = {
  */
 const OPTIONAL_MARKS = /(?<!и(?=\u0306))[\u0300-\u036f]|[\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/gu;
 
-const BEYOND_ASCII = /[\u0080-\uffff]/;
+const NON_ASCII = /[\u0080-\uffff]/;
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 const UNSPACED =
 	/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /** Longer runs of letters are no words (encoded data, hostile input); their beginnings stand for them. */
-const LONGEST_WORD = 64;
+const MAX_WORD_LENGTH = 64;
 
 /** The segmenter's time grows with the square of what it is given, so unbroken runs go to it in pieces. */
-const LONGEST_RUN = 200;
+const MAX_RUN_LENGTH = 200;
 
 /** The segmenter finds words by dictionary, whatever its locale; one is enough for every script without spaces. */
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
 /** Lower case, compatibility forms unified (NFKD), optional marks stripped, composed again. */
 export function normalise(text: string): string {
-	if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
+	if (!NON_ASCII.test(text)) return text.toLowerCase();
 	return text
 		.normalize('NFKD')
 		.toLowerCase()
@@ -46,12 +46,12 @@ export function normalise(text: string): string {
 export function words(text: string): string[] {
 	const found: string[] = [];
 	for (const run of normalise(text).match(WORD) ?? []) {
-		if (!UNSPACED.test(run)) found.push(shortened(run));
+		if (!UNSPACED.test(run)) found.push(truncate(run));
 		else {
 			for (let at = 0; at < run.length; ) {
-				const piece = shortened(run.slice(at), LONGEST_RUN);
+				const piece = truncate(run.slice(at), MAX_RUN_LENGTH);
 				for (const part of segmenter.segment(piece)) {
-					if (part.isWordLike) for (const word of part.segment.match(WORD) ?? []) found.push(shortened(word));
+					if (part.isWordLike) for (const word of part.segment.match(WORD) ?? []) found.push(truncate(word));
 				}
 				at += piece.length;
 			}
@@ -60,7 +60,7 @@ export function words(text: string): string[] {
 	return found;
 }
 
-function shortened(text: string, length = LONGEST_WORD): string {
+function truncate(text: string, length = MAX_WORD_LENGTH): string {
 	if (text.length <= length) return text;
 	const cut = text.slice(0, length);
 	// A pair of surrogates cut in two would not survive the way through UTF-8.

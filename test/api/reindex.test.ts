@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { AppError } from '../../src/base/index.ts';
-import { GatedPool } from '../knowledge/gated-pool.ts';
 import { builtDocuments, indexTables } from '../knowledge/index-tables.ts';
+import { GatedPool } from '../knowledge/pausable-pool.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';

@@ -7,7 +7,7 @@ import { deferred } from '../../src/base/index.ts';
 import { commands, findCommand, runCommand } from '../../src/commands/index.ts';
 import { loadConfig, type Settings } from '../../src/config/index.ts';
 import { created, createScene, settled } from '../api/fixture.ts';
-import { openRoom } from '../knowledge/room.ts';
+import { openRoom } from '../knowledge/knowledge-harness.ts';
 import { startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 
@@ -98,7 +98,7 @@ test('a search with a limit for the vector of its question goes by words while t
 	const answered = deferred<void>();
 	models.embeddings.next({ wait: answered.promise });
 	const record = await room.base(base);
-	const options = { top_k: 5, min_score: 0, vectorMs: 1 };
+	const options = { top_k: 5, min_score: 0, vectorTimeoutMs: 1 };
 	const { hits } = await room.knowledge.search([record], 'How hot is green tea brewed?', options);
 	assert.deepEqual(
 		hits.map(({ text, semantic_score }) => [text, semantic_score]),

@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
-import { manyChunks, openRoom } from './room.ts';
+import { manyChunks, openRoom } from './knowledge-harness.ts';
 
 const BASES = '/api/v1/knowledge-bases';
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';

@@ -9,7 +9,7 @@ import { createWorkerPool, type WorkerPoolLimits } from '../../src/pool/index.ts
 import { created, processed, settled, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { GatedPool } from './gated-pool.ts';
+import { GatedPool } from './pausable-pool.ts';
 
 const BASES = '/api/v1/knowledge-bases';
 

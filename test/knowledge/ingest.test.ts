@@ -6,7 +6,7 @@ import { eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts'
 import { created, processed, SAMPLES, settled, upload } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { GatedPool } from './gated-pool.ts';
+import { GatedPool } from './pausable-pool.ts';
 
 const MAX_UPLOAD = 200_000;
 const BASES = '/api/v1/knowledge-bases';

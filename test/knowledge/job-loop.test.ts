@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog, deferred, newId } from '../../src/base/index.ts';
-import { JobLoop, retryDelay, shortageDelay, type Work } from '../../src/knowledge/job-loop.ts';
+import { type JobHandler, JobLoop, retryDelay, shortageDelay } from '../../src/knowledge/job-loop.ts';
 import type { Job } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 
@@ -22,16 +22,16 @@ function queueOf(jobs: Record<string, number>) {
 }
 
 /** Work whose jobs are in hand until they are let go. */
-class HeldWork implements Work {
+class HeldWork implements JobHandler {
 	readonly leaseMs = 1;
 	readonly kind: string;
-	readonly room: number;
+	readonly concurrencyLimit: number;
 	readonly inHand: Job[] = [];
 	readonly gate = deferred<void>();
 
 	constructor(kind: string, room: number) {
 		this.kind = kind;
-		this.room = room;
+		this.concurrencyLimit = room;
 	}
 
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
@@ -54,7 +54,7 @@ test('long jobs of one kind do not take the room of another', async () => {
 	const short = new HeldWork('short', 3);
 	short.gate.resolve();
 	const store = queueOf({ long: 5, short: 9 });
-	await using loop = new JobLoop({ store, log, work: [long, short], retryMs: 1 });
+	await using loop = new JobLoop({ store, log, handlers: [long, short], retryMs: 1 });
 	loop.start();
 	await until('all short ones are done', () => short.inHand.length === 9);
 	assert.equal(long.inHand.length, 2);
@@ -64,7 +64,7 @@ test('long jobs of one kind do not take the room of another', async () => {
 
 test('the end lets go of what is in hand at once, without calling it a failure', async () => {
 	const work = new HeldWork('long', 2);
-	const loop = new JobLoop({ store: queueOf({ long: 3 }), log, work: [work], retryMs: 1 });
+	const loop = new JobLoop({ store: queueOf({ long: 3 }), log, handlers: [work], retryMs: 1 });
 	loop.start();
 	await until('two are in hand', () => work.inHand.length === 2);
 	await loop[Symbol.asyncDispose]();
@@ -74,9 +74,9 @@ test('the end lets go of what is in hand at once, without calling it a failure',
 test('a job that cannot even be settled stays in hand and is tried again, however often', async () => {
 	const told: number[] = [];
 	let performed = 0;
-	const work: Work = {
+	const work: JobHandler = {
 		kind: 'ill',
-		room: 1,
+		concurrencyLimit: 1,
 		leaseMs: 1,
 		async perform() {
 			if (++performed <= 2000) throw new Error('It does not work.');
@@ -86,7 +86,7 @@ test('a job that cannot even be settled stays in hand and is tried again, howeve
 			throw new Error('The disk is full.');
 		},
 	};
-	await using loop = new JobLoop({ store: queueOf({ ill: 1 }), log, work: [work], retryMs: 0 });
+	await using loop = new JobLoop({ store: queueOf({ ill: 1 }), log, handlers: [work], retryMs: 0 });
 	loop.start();
 	await until('it is done', () => performed === 2001);
 	assert.equal(told.length, 2000);
@@ -96,9 +96,9 @@ test('a job that cannot even be settled stays in hand and is tried again, howeve
 test('how often a job has failed is counted from one attempt to the next', async () => {
 	const told: number[] = [];
 	const store = queueOf({ ill: 1 });
-	const work: Work = {
+	const work: JobHandler = {
 		kind: 'ill',
-		room: 1,
+		concurrencyLimit: 1,
 		leaseMs: 1,
 		async perform() {
 			throw new Error('It does not work.');
@@ -108,7 +108,7 @@ test('how often a job has failed is counted from one attempt to the next', async
 			if (failures < 4) store.waiting.push(job);
 		},
 	};
-	await using loop = new JobLoop({ store, log, work: [work], retryMs: 1 });
+	await using loop = new JobLoop({ store, log, handlers: [work], retryMs: 1 });
 	loop.start();
 	await until('it has failed four times', () => told.length === 4);
 	assert.deepEqual(told, [1, 2, 3, 4]);

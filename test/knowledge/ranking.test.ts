@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { analyseQuery, type Vocabulary } from '../../src/knowledge/ranking/analysed-query.ts';
 import { confidence, coverage, familiarity } from '../../src/knowledge/ranking/confidence.ts';
 import { fuse } from '../../src/knowledge/ranking/fusion.ts';
-import { understand, type Vocabulary } from '../../src/knowledge/ranking/question.ts';
-import { editDistance, Spelling } from '../../src/knowledge/ranking/spelling.ts';
+import { editDistance, SpellingCorrector } from '../../src/knowledge/ranking/spelling-corrector.ts';
 import { queryWords } from '../../src/text/index.ts';
 
 const counted = (counts: Record<string, number>, chunks = 100): Vocabulary => ({
 	basis: null,
-	spelling: new Spelling(Object.keys(counts)),
+	spelling: new SpellingCorrector(Object.keys(counts)),
 	chunks,
 	chunksWith: (term) => counts[term] ?? 0,
 });
@@ -26,13 +26,13 @@ test('the semantic weight decides which half leads', () => {
 	assert.deepEqual(order(0), [1, 2, 3]);
 	assert.deepEqual(order(1), [2, 3, 1]);
 	assert.deepEqual(order(0.5), [2, 1, 3]);
-	for (const { fused } of fuse(keyword, semantic, 0.5)) assert.ok(fused >= 0 && fused <= 1);
+	for (const { fusedScore } of fuse(keyword, semantic, 0.5)) assert.ok(fusedScore >= 0 && fusedScore <= 1);
 });
 
 test('a half that found nothing, or nothing but opposites, takes nothing away', () => {
 	assert.deepEqual(fuse(new Map(), new Map(), 0.5), []);
 	assert.deepEqual(
-		fuse(new Map(), new Map([[1, -0.5]]), 0.5).map(({ fused }) => fused),
+		fuse(new Map(), new Map([[1, -0.5]]), 0.5).map(({ fusedScore }) => fusedScore),
 		[0],
 	);
 });
@@ -47,12 +47,12 @@ test('confidence is between 0 and 1, and needs every kind of evidence', () => {
 
 test('coverage weighs rare words more, and halves what a correction found', () => {
 	const about = [
-		{ terms: ['rare'], weight: 6, trust: 1 },
-		{ terms: ['usual'], weight: 1, trust: 1 },
+		{ terms: ['rare'], weight: 6, reliability: 1 },
+		{ terms: ['usual'], weight: 1, reliability: 1 },
 	];
 	const only = (term: string) => coverage(about, new Map([[term, 1]]), 1000);
 	assert.ok(only('rare') > 0.8 && only('usual') < 0.2);
-	const guess = [{ terms: ['rare'], weight: 6, trust: 0.5 }];
+	const guess = [{ terms: ['rare'], weight: 6, reliability: 0.5 }];
 	assert.equal(coverage(guess, new Map([['rare', 1]]), 1000), 0.5);
 	assert.equal(coverage([], new Map(), 10), 0);
 	assert.equal(familiarity(0, 0), 0);
@@ -60,14 +60,14 @@ test('coverage weighs rare words more, and halves what a correction found', () =
 
 test('only a word that nobody wrote is corrected', () => {
 	const vocabulary = counted({ refund: 10, policy: 5, polish: 1 });
-	const terms = (query: string) => understand(queryWords(query, [null]), vocabulary).terms;
+	const terms = (query: string) => analyseQuery(queryWords(query, [null]), vocabulary).terms;
 	assert.deepEqual(terms('refnud'), ['refund']);
 	assert.deepEqual(terms('polish'), ['polish']);
 	assert.deepEqual(terms('zebra'), []);
 });
 
 test('slips are swaps, gaps, additions and replacements; numbers and short words are left alone', () => {
-	const spelling = new Spelling(['delivery', 'deliver', 'warranty', '12345', 'user']);
+	const spelling = new SpellingCorrector(['delivery', 'deliver', 'warranty', '12345', 'user']);
 	assert.equal(spelling.nearest('delivrey'), 'delivery');
 	assert.equal(spelling.nearest('warrenty'), 'warranty');
 	assert.equal(spelling.nearest('wwarranty'), 'warranty');
@@ -81,29 +81,29 @@ test('slips are swaps, gaps, additions and replacements; numbers and short words
 
 test('a form that only a document of mistaken language has does not outweigh the usual one', () => {
 	const vocabulary = counted({ comput: 20, computers: 2 });
-	assert.deepEqual(understand(queryWords('computers', ['en', 'it']), vocabulary).terms, ['comput']);
+	assert.deepEqual(analyseQuery(queryWords('computers', ['en', 'it']), vocabulary).terms, ['comput']);
 	const bilingual = counted({ comput: 20, computers: 15 });
-	assert.deepEqual(understand(queryWords('computers', ['en', 'it']), bilingual).terms, ['comput', 'computers']);
+	assert.deepEqual(analyseQuery(queryWords('computers', ['en', 'it']), bilingual).terms, ['comput', 'computers']);
 });
 
 test('words that most chunks have are not asked for where there are rarer ones', () => {
 	const vocabulary = counted({ system: 90, refund: 3 });
-	const terms = (query: string) => understand(queryWords(query, [null]), vocabulary).terms;
+	const terms = (query: string) => analyseQuery(queryWords(query, [null]), vocabulary).terms;
 	assert.deepEqual(terms('refund system refund'), ['refund', 'refund']);
 	assert.deepEqual(terms('system'), ['system']);
 });
 
 test('a pasted page is cut to its beginning and end', () => {
 	const page = Array.from({ length: 5000 }, (_, i) => `word${i}x`).join(' ');
-	const { counts } = understand(queryWords(page, [null]), counted({}));
+	const { counts } = analyseQuery(queryWords(page, [null]), counted({}));
 	assert.equal(counts.size, 200);
 	assert.ok(counts.has('word0x') && counts.has('word4999x'));
 });
 
 test('a page that repeats common words a hundred times costs no more than it may', () => {
 	const words = queryWords('the of and a '.repeat(2000), ['en']);
-	const asked = understand(words, counted({ the: 6000, of: 5900, and: 5800, a: 5000 }, 6306));
+	const asked = analyseQuery(words, counted({ the: 6000, of: 5900, and: 5800, a: 5000 }, 6306));
 	assert.ok(asked.terms.length <= 3, `${asked.terms.length} terms are asked for`);
 	const rare = queryWords('descaling descaling descaling descaling descaling', ['en']);
-	assert.equal(understand(rare, counted({ descal: 4 })).terms.length, 3, 'a repeated word still counts again');
+	assert.equal(analyseQuery(rare, counted({ descal: 4 })).terms.length, 3, 'a repeated word still counts again');
 });

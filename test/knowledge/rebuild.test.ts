@@ -4,7 +4,7 @@ import { AppError } from '../../src/base/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
-import { manyChunks, openRoom, type Room } from './room.ts';
+import { manyChunks, openRoom, type Room } from './knowledge-harness.ts';
 
 /** A knowledge base of two small documents, indexed. */
 async function shopOf(room: Room) {

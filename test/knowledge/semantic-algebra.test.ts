@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gram, orthonormal } from '../../src/knowledge/semantic/dense-matrix.ts';
+import { gram, orthonormalise } from '../../src/knowledge/semantic/dense-matrix.ts';
 import { symmetricEigen } from '../../src/knowledge/semantic/eigen.ts';
 import { principalDirections } from '../../src/knowledge/semantic/principal-directions.ts';
 import { seededNoise } from '../../src/knowledge/semantic/random.ts';
-import { multiply, type SparseMatrix, transpose } from '../../src/knowledge/semantic/sparse-matrix.ts';
+import { multiplySparse, type SparseMatrix, transpose } from '../../src/knowledge/semantic/sparse-matrix.ts';
 
 /** A sparse matrix of products of `rank` random factors, with every third entry left out where `holes` says so. */
 function sample(rows: number, columns: number, rank: number): { sparse: SparseMatrix; dense: number[][] } {
@@ -51,7 +51,7 @@ for (const size of [1, 2, 3, 17, 60]) {
 
 test('columns become orthonormal, and a dependent one becomes zero', () => {
 	const { sparse } = sample(50, 6, 4);
-	const inner = gram(orthonormal(sparse.values, 6), 6);
+	const inner = gram(orthonormalise(sparse.values, 6), 6);
 	const diagonal = Array.from({ length: 6 }, (_, i) => Math.round(inner[i * 7] as number));
 	assert.deepEqual(diagonal, [1, 1, 1, 1, 0, 0]);
 	for (let i = 0; i < 6; i++) for (let j = 0; j < i; j++) near(inner[i * 6 + j] as number, 0, 1e-4);
@@ -60,7 +60,7 @@ test('columns become orthonormal, and a dependent one becomes zero', () => {
 test('a transposed matrix multiplies as its columns did', () => {
 	const { sparse, dense } = sample(7, 5, 3);
 	const vector = Float32Array.from({ length: 7 }, (_, i) => i + 1);
-	const product = multiply(transpose(sparse), vector, 1);
+	const product = multiplySparse(transpose(sparse), vector, 1);
 	for (let c = 0; c < 5; c++) {
 		near(
 			product[c] as number,

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { AppError } from '../../src/base/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
 import { until } from '../support/until.ts';
-import { openRoom } from './room.ts';
+import { openRoom } from './knowledge-harness.ts';
 
 /** What the pool and the store reject with while the system refuses them something. */
 const failing = (code: string) =>

@@ -5,7 +5,7 @@ import { presentStatus } from '../../src/knowledge/index.ts';
 import { expectVersion } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 import { indexTables, jobsOf } from './index-tables.ts';
-import { manyChunks, openRoom } from './room.ts';
+import { manyChunks, openRoom } from './knowledge-harness.ts';
 
 test('documents are indexed and found while a large knowledge base is trained anew, and the new basis has them too', async () => {
 	await using room = await openRoom();

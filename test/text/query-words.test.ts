@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queryWords } from '../../src/text/index.ts';
 
-const forms = (text: string, languages: Array<string | null>) => queryWords(text, languages).map((word) => word.forms);
+const forms = (text: string, languages: Array<string | null>) => queryWords(text, languages).map((word) => word.stems);
 
 test('a word has one form in each language of the documents, without repeats', () => {
 	assert.deepEqual(forms('computers', ['en', 'it']), [['comput', 'computers']]);
@@ -21,7 +21,7 @@ test('documents of unknown language are searched by the word as it is and by its
 
 test('words that only ask are marked', () => {
 	assert.deepEqual(
-		queryWords('how do refunds work', ['en']).map(({ asks }) => asks),
+		queryWords('how do refunds work', ['en']).map(({ isInterrogative }) => isInterrogative),
 		[true, false, false],
 	);
 });

@@ -7,9 +7,9 @@ import { piecesOf } from './pieces.ts';
 import { sectionsOf } from './sections.ts';
 
 /** Characters of all chunks with the headings and words kept beside them. 10 MB of text give 20 to 40 million. */
-const MAX_CHARACTERS = 80_000_000;
+const MAX_CHUNK_CHARACTERS = 80_000_000;
 /** What a chunk takes beside its characters. */
-const OVERHEAD = 500;
+const CHUNK_OVERHEAD_CHARACTERS = 500;
 
 /** What the chunker needs to know of a document. */
 export interface ChunkSource {
@@ -38,8 +38,9 @@ export function chunkDocument({ title, language, blocks }: ChunkSource): ParsedC
 			if (path.length === 0 && text === title && chunks.length === 0 && blocks.length > 1) continue;
 			const body_terms = analyse(text, language).join(' ');
 			chunks.push({ text, heading_path: path, page: pieces[0]?.page ?? null, title_terms, body_terms });
-			characters += text.length + path.join('').length + title_terms.length + body_terms.length + OVERHEAD;
-			if (characters > MAX_CHARACTERS) throw new AppError('resource_limit', TOO_MANY_HEADINGS);
+			characters +=
+				text.length + path.join('').length + title_terms.length + body_terms.length + CHUNK_OVERHEAD_CHARACTERS;
+			if (characters > MAX_CHUNK_CHARACTERS) throw new AppError('resource_limit', TOO_MANY_HEADINGS);
 		}
 	}
 	return chunks;

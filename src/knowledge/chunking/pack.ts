@@ -1,34 +1,34 @@
 import type { Piece } from './pieces.ts';
 
 /** Words a chunk has at most, repeated ones aside, and about how many it should have. */
-const MOST = 300;
-const TARGET = 250;
+const MAX_WORDS = 300;
+const TARGET_WORDS = 250;
 /** How much of the end of a chunk the next one repeats at most. */
-const OVERLAP = 40;
-const OVERLAP_SENTENCES = 2;
+const MAX_OVERLAP_WORDS = 40;
+const MAX_OVERLAP_SENTENCES = 2;
 /** From this share of its goal on, a chunk ends where a paragraph does. */
-const NEARLY_FULL = 0.8;
+const PARAGRAPH_BREAK_FILL = 0.8;
 
 /** Words that are read ahead, to divide what is left into equal parts. Longer sections are divided as if they had this many. */
-const AHEAD = 100 * TARGET;
+const LOOKAHEAD_WORDS = 100 * TARGET_WORDS;
 
 /**
  * Packs the pieces of one section into chunks of about the same size, ending at paragraphs where that is near. Holds no more
  * than one chunk and what is read ahead.
  */
 export function* pack(pieces: Iterable<Piece>): Generator<Piece[]> {
-	const ahead = new ReadAhead(pieces);
+	const lookahead = new PieceLookahead(pieces);
 	let chunk: Piece[] = [];
 	let words = 0;
-	let goal = goalOf(ahead.fill());
-	for (let piece = ahead.next(); piece !== undefined; piece = ahead.next()) {
-		const left = ahead.words + piece.words;
-		const full = words >= goal || (words >= NEARLY_FULL * goal && piece.before === '\n\n');
-		if (chunk.length > 0 && (words + piece.words > MOST || (full && left > goal * 0.2))) {
+	let targetWords = targetWordsOf(lookahead.fill());
+	for (let piece = lookahead.next(); piece !== undefined; piece = lookahead.next()) {
+		const remainingWords = lookahead.words + piece.words;
+		const isFull = words >= targetWords || (words >= PARAGRAPH_BREAK_FILL * targetWords && piece.separator === '\n\n');
+		if (chunk.length > 0 && (words + piece.words > MAX_WORDS || (isFull && remainingWords > targetWords * 0.2))) {
 			yield chunk;
-			chunk = opening(chunk, piece);
+			chunk = overlapOf(chunk, piece);
 			words = 0;
-			goal = goalOf(ahead.fill() + piece.words);
+			targetWords = targetWordsOf(lookahead.fill() + piece.words);
 		}
 		chunk.push(piece);
 		words += piece.words;
@@ -37,11 +37,11 @@ export function* pack(pieces: Iterable<Piece>): Generator<Piece[]> {
 }
 
 /** The next pieces, and how many words they have. */
-class ReadAhead {
+class PieceLookahead {
 	words = 0;
 	readonly #source: Iterator<Piece>;
 	readonly #pieces: Piece[] = [];
-	#at = 0;
+	#index = 0;
 	#done = false;
 
 	constructor(pieces: Iterable<Piece>) {
@@ -50,11 +50,11 @@ class ReadAhead {
 
 	/** Reads until there are words enough; returns how many there are. */
 	fill(): number {
-		if (this.#at > this.#pieces.length / 2) {
-			this.#pieces.splice(0, this.#at);
-			this.#at = 0;
+		if (this.#index > this.#pieces.length / 2) {
+			this.#pieces.splice(0, this.#index);
+			this.#index = 0;
 		}
-		while (!this.#done && this.words < AHEAD) {
+		while (!this.#done && this.words < LOOKAHEAD_WORDS) {
 			const { done, value } = this.#source.next();
 			if (done) this.#done = true;
 			else {
@@ -66,8 +66,8 @@ class ReadAhead {
 	}
 
 	next(): Piece | undefined {
-		if (this.#at === this.#pieces.length) this.fill();
-		const piece = this.#pieces[this.#at++];
+		if (this.#index === this.#pieces.length) this.fill();
+		const piece = this.#pieces[this.#index++];
 		if (piece !== undefined) this.words -= piece.words;
 		return piece;
 	}
@@ -76,26 +76,27 @@ class ReadAhead {
 /** The text of a chunk. */
 export function textOf(chunk: Piece[]): string {
 	let text = '';
-	for (const [index, piece] of chunk.entries()) text += (index === 0 ? '' : piece.before) + piece.text;
+	for (const [index, piece] of chunk.entries()) text += (index === 0 ? '' : piece.separator) + piece.text;
 	return text;
 }
 
 /** What is left in equal parts, none larger than a chunk may be. */
-function goalOf(words: number): number {
-	return words <= MOST ? MOST : words / Math.ceil(words / TARGET);
+function targetWordsOf(words: number): number {
+	return words <= MAX_WORDS ? MAX_WORDS : words / Math.ceil(words / TARGET_WORDS);
 }
 
 /** What a chunk repeats of the one before it: the end of running text, or the names of a table's columns. */
-function opening(before: Piece[], next: Piece): Piece[] {
+function overlapOf(previous: Piece[], next: Piece): Piece[] {
 	if (next.header !== null) {
 		return [{ ...next, text: next.header, header: null, words: 0 }];
 	}
 	const repeated: Piece[] = [];
 	let words = 0;
-	for (const piece of before.toReversed()) {
+	for (const piece of previous.toReversed()) {
 		words += piece.words;
-		if (!next.prose || !piece.prose || words > OVERLAP || repeated.length === OVERLAP_SENTENCES) break;
+		if (!next.isProse || !piece.isProse || words > MAX_OVERLAP_WORDS || repeated.length === MAX_OVERLAP_SENTENCES)
+			break;
 		repeated.unshift(piece);
 	}
-	return repeated.length < before.length ? repeated : [];
+	return repeated.length < previous.length ? repeated : [];
 }

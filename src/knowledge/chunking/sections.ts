@@ -11,14 +11,14 @@ export interface Section {
 }
 
 /** Sections below this are joined with their neighbours; an answer to a question is usually longer. */
-const TINY = 25;
+const MIN_SECTION_WORDS = 25;
 /** Joined sections stay below this. */
-const JOINED = 200;
-const LONGEST_HEADING = 200;
+const MAX_JOINED_WORDS = 200;
+const MAX_HEADING_CHARACTERS = 200;
 /** A text of more characters has more words than a tiny section, in any script. */
-const MANY_CHARACTERS = 1000;
+const NOT_TINY_CHARACTERS = 1000;
 
-interface Open {
+interface OpenHeading {
 	level: number;
 	text: string;
 }
@@ -30,11 +30,11 @@ export function sectionsOf(blocks: Block[]): Section[] {
 
 function split(blocks: Block[]): Section[] {
 	const sections: Section[] = [];
-	let headings: Open[] = [];
+	let headings: OpenHeading[] = [];
 	let section: Section & { page: number | null } = { path: [], blocks: [], words: 0, page: null };
 	let level = 0;
 	/** A heading with nothing under it, not even a smaller heading, is a text of its own. */
-	const end = (next: number) => {
+	const endSection = (next: number) => {
 		const own = section.path.at(-1);
 		if (section.blocks.length === 0 && own !== undefined && next <= level) {
 			section = { ...section, path: section.path.slice(0, -1), blocks: [paragraph(own, section.page)] };
@@ -47,12 +47,15 @@ function split(blocks: Block[]): Section[] {
 			section.blocks.push(block);
 			continue;
 		}
-		end(block.level);
+		endSection(block.level);
 		level = block.level;
-		headings = [...headings.filter((heading) => heading.level < block.level), { level, text: clipped(block.text) }];
+		headings = [
+			...headings.filter((heading) => heading.level < block.level),
+			{ level, text: truncateHeading(block.text) },
+		];
 		section = { path: headings.map((heading) => heading.text), blocks: [], words: 0, page: block.page };
 	}
-	end(0);
+	endSection(0);
 	return sections;
 }
 
@@ -61,22 +64,23 @@ function joinTiny(sections: Section[]): Section[] {
 	const joined: Section[] = [];
 	let run: Section[] = [];
 	let words = 0;
-	const end = () => {
+	const endRun = () => {
 		const [first] = run;
 		if (first !== undefined) joined.push(run.length === 1 ? first : join(run, words));
 		run = [];
 		words = 0;
 	};
 	for (const section of sections) {
-		const fits = run.length === 0 || (sameParent(run[0] as Section, section) && words + section.words <= JOINED);
-		if (section.words >= TINY || section.path.length === 0 || !fits) end();
-		if (section.words >= TINY || section.path.length === 0) joined.push(section);
+		const fits =
+			run.length === 0 || (sameParent(run[0] as Section, section) && words + section.words <= MAX_JOINED_WORDS);
+		if (section.words >= MIN_SECTION_WORDS || section.path.length === 0 || !fits) endRun();
+		if (section.words >= MIN_SECTION_WORDS || section.path.length === 0) joined.push(section);
 		else {
 			run.push(section);
 			words += section.words;
 		}
 	}
-	end();
+	endRun();
 	return joined;
 }
 
@@ -93,8 +97,8 @@ function sameParent(a: Section, b: Section): boolean {
 function wordsOf(blocks: BodyBlock[]): number {
 	let words = 0;
 	for (const { text } of blocks) {
-		if (words >= TINY) break;
-		words += text.length > MANY_CHARACTERS ? TINY : countWords(text);
+		if (words >= MIN_SECTION_WORDS) break;
+		words += text.length > NOT_TINY_CHARACTERS ? MIN_SECTION_WORDS : countWords(text);
 	}
 	return words;
 }
@@ -103,7 +107,7 @@ function paragraph(text: string, page: number | null): BodyBlock {
 	return { kind: 'paragraph', text, page };
 }
 
-function clipped(text: string): string {
+function truncateHeading(text: string): string {
 	const line = text.replace(/\s+/gu, ' ').trim();
-	return line.length <= LONGEST_HEADING ? line : `${line.slice(0, LONGEST_HEADING - 1).trimEnd()}…`;
+	return line.length <= MAX_HEADING_CHARACTERS ? line : `${line.slice(0, MAX_HEADING_CHARACTERS - 1).trimEnd()}…`;
 }

@@ -2,13 +2,13 @@ const UNSPACED =
 	/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /** No language's words are this long on average: longer runs of characters count as several. */
-const LONG_WORD = 12;
+const MAX_CHARACTERS_PER_WORD = 12;
 
 /** Longer segments are cut. */
-const LONGEST_SEGMENT = LONG_WORD * 4;
+const MAX_SEGMENT_CHARACTERS = MAX_CHARACTERS_PER_WORD * 4;
 
 /** The segmenter's cost grows with the square of what it is given. */
-const WINDOW = 2000;
+const SEGMENTER_WINDOW_CHARS = 2000;
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
@@ -17,10 +17,10 @@ export function countWords(text: string): number {
 	if (UNSPACED.test(text)) {
 		let count = 0;
 		for (const [, isWord] of segments(text)) if (isWord) count++;
-		return Math.max(count, Math.ceil(text.length / LONGEST_SEGMENT));
+		return Math.max(count, Math.ceil(text.length / MAX_SEGMENT_CHARACTERS));
 	}
 	const runs = runsIn(text);
-	return Math.max(runs, Math.ceil(text.length / LONG_WORD));
+	return Math.max(runs, Math.ceil(text.length / MAX_CHARACTERS_PER_WORD));
 }
 
 /** Runs of characters other than white space. A long text is counted without keeping them. */
@@ -31,12 +31,14 @@ function runsIn(text: string): number {
 }
 
 /** A text in parts of at most `most` words, cut between words, or within a run of characters that has no end. */
-export function* splitWords(text: string, most: number): Generator<string> {
+export function* splitWords(text: string, maxWords: number): Generator<string> {
 	let part = '';
 	let words = 0;
 	for (const [segment, isWord] of segments(text)) {
-		const weight = isWord ? Math.max(1, Math.ceil(segment.length / LONG_WORD)) : segment.length / LONG_WORD;
-		if (words + weight > most && part !== '') {
+		const weight = isWord
+			? Math.max(1, Math.ceil(segment.length / MAX_CHARACTERS_PER_WORD))
+			: segment.length / MAX_CHARACTERS_PER_WORD;
+		if (words + weight > maxWords && part !== '') {
 			if (part.trim() !== '') yield part.trim();
 			part = '';
 			words = 0;
@@ -58,12 +60,12 @@ function* segments(text: string): Generator<[segment: string, isWord: boolean]> 
 
 function* dictionarySegments(text: string): Generator<[segment: string, isWord: boolean]> {
 	for (let at = 0; at < text.length; ) {
-		let cut = Math.min(text.length, at + WINDOW);
+		let cut = Math.min(text.length, at + SEGMENTER_WINDOW_CHARS);
 		const space = cut < text.length ? text.slice(at, cut).lastIndexOf(' ') : -1;
 		if (space > 0) cut = at + space + 1;
 		else if (cut < text.length && /[\ud800-\udbff]/.test(text.charAt(cut - 1))) cut--;
 		for (const { segment, isWordLike } of segmenter.segment(text.slice(at, cut))) {
-			if (segment.length <= LONGEST_SEGMENT) yield [segment, isWordLike === true];
+			if (segment.length <= MAX_SEGMENT_CHARACTERS) yield [segment, isWordLike === true];
 			else for (const piece of segment.match(/.{1,48}/gsu) ?? []) yield [piece, isWordLike === true];
 		}
 		at = cut;

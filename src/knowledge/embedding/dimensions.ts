@@ -4,8 +4,8 @@ import { AppError } from '../../base/index.ts';
  * Vectors of different lengths are of different models, whatever their provider calls them.
  * @throws AppError `model_error`
  */
-export function requireDimensions(embedder: string, given: number, expected: number): void {
-	if (given === expected) return;
-	const sentence = `The embedder ${embedder} gives vectors of ${given} values now, and the index holds vectors of ${expected}. Reindex the knowledge base.`;
+export function requireDimensions(embedder: string, actual: number, expected: number): void {
+	if (actual === expected) return;
+	const sentence = `The embedder ${embedder} gives vectors of ${actual} values now, and the index holds vectors of ${expected}. Reindex the knowledge base.`;
 	throw new AppError('model_error', sentence);
 }

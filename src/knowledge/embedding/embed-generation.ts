@@ -1,17 +1,17 @@
 import { newId } from '../../base/index.ts';
 import { type Embedder, isOfProvider } from '../../models/index.ts';
 import type { OpenedBasis, Store } from '../../store/index.ts';
-import { mustWrite } from '../must-write.ts';
+import { commitWrite } from '../commit-write.ts';
 import { requireDimensions } from './dimensions.ts';
-import { embedPage, int8Of, keep, PAGE, rowsOf } from './embed-texts.ts';
-import type { KnownModels } from './known-models.ts';
-import type { PaidVectors } from './paid-vectors.ts';
+import { embedPage, int8Of, keepUnsaved, PAGE_SIZE, rowsOf } from './embed-texts.ts';
+import type { ModelIdentity } from './model-identity.ts';
+import type { UnsavedVectors } from './unsaved-vectors.ts';
 
 /** What embedding needs beside the embedder. */
 export interface EmbeddingDependencies {
 	store: Store;
-	paid: PaidVectors;
-	models: KnownModels;
+	unsavedVectors: UnsavedVectors;
+	modelIdentity: ModelIdentity;
 	signal: AbortSignal;
 }
 
@@ -23,43 +23,43 @@ export interface EmbeddingDependencies {
  * @throws AppError `model_error`; the signal's reason
  */
 export async function* embedGeneration(
-	{ store, paid, models, signal }: EmbeddingDependencies,
+	{ store, unsavedVectors, modelIdentity, signal }: EmbeddingDependencies,
 	embedder: Embedder,
 	generation: string,
 ): AsyncGenerator<void, void, undefined> {
-	const making = { embedder, paid, signal };
+	const embeddingContext = { embedder, unsavedVectors, signal };
 	let basis = await store.openedBasis(generation);
-	if (basis && !(await models.isMadeBy(embedder, basis.id, signal))) basis = undefined;
+	if (basis && !(await modelIdentity.isSameModel(embedder, basis.id, signal))) basis = undefined;
 	for (;;) {
 		signal.throwIfAborted();
-		const texts = await store.textsAfter(generation, basis?.embedded_to ?? 0, PAGE);
+		const texts = await store.textsAfter(generation, basis?.embedded_to ?? 0, PAGE_SIZE);
 		if (texts.length === 0) return;
 		const vectors: Array<Int8Array | undefined> = texts.map(() => undefined);
 		let stored = 0;
 		try {
-			for await (const made of embedPage(making, texts)) {
-				for (const { place, vector } of made) vectors[place] = vector;
+			for await (const batch of embedPage(embeddingContext, texts)) {
+				for (const { index, vector } of batch) vectors[index] = vector;
 				// In order: the basis remembers no more than up to where it has come.
-				const ready = vectors.slice(stored, gapAfter(vectors, stored)) as Int8Array[];
+				const ready = vectors.slice(stored, firstMissing(vectors, stored)) as Int8Array[];
 				if (ready.length === 0) continue;
 				basis ??= await openBasis({ store, signal }, embedder, generation, ready[0]?.length as number);
 				for (const { length } of ready) requireDimensions(embedder.id, length, basis.dimensions);
 				const chunk_ids = texts.slice(stored, stored + ready.length).map(({ id }) => id);
 				const rows = rowsOf(ready, basis.dimensions);
-				await mustWrite(store, { op: 'index.add_vectors', basis: basis.id, chunk_ids, vectors: rows });
+				await commitWrite(store, { op: 'index.add_vectors', basis: basis.id, chunk_ids, vectors: rows });
 				stored += ready.length;
 				basis = { ...basis, embedded_to: chunk_ids.at(-1) as number };
 				yield;
 			}
 		} catch (error) {
-			if (isOfProvider(error)) keep(making, texts.slice(stored), vectors.slice(stored));
+			if (isOfProvider(error)) keepUnsaved(embeddingContext, texts.slice(stored), vectors.slice(stored));
 			throw error;
 		}
 	}
 }
 
 /** The first place, not before this one, that is empty. */
-function gapAfter(vectors: ReadonlyArray<Int8Array | undefined>, from: number): number {
+function firstMissing(vectors: ReadonlyArray<Int8Array | undefined>, from: number): number {
 	const gap = vectors.indexOf(undefined, from);
 	return gap === -1 ? vectors.length : gap;
 }
@@ -74,7 +74,7 @@ async function openBasis(
 	const floor = await embedder.floor(signal);
 	const sample = int8Of(await embedder.sample(signal));
 	const model = new Uint8Array(0);
-	await mustWrite(store, {
+	await commitWrite(store, {
 		op: 'index.open_basis',
 		generation,
 		basis,

@@ -1,10 +1,10 @@
 import { type Embedder, isOfProvider } from '../../models/index.ts';
 import { writeInt8 } from '../semantic/index.ts';
 import { requireDimensions } from './dimensions.ts';
-import type { PaidVectors } from './paid-vectors.ts';
+import type { UnsavedVectors } from './unsaved-vectors.ts';
 
 /** Texts that are asked for in one go: what came of them in no order is held until all before it is there. */
-export const PAGE = 256;
+export const PAGE_SIZE = 256;
 
 /** What an embedder that reads texts is told of a chunk. */
 export interface ChunkText {
@@ -15,16 +15,16 @@ export interface ChunkText {
 }
 
 /** Who makes vectors, and what it has made already. */
-export interface Making {
+export interface EmbeddingContext {
 	embedder: Embedder;
-	paid: PaidVectors;
+	unsavedVectors: UnsavedVectors;
 	signal: AbortSignal;
 }
 
 /** A passage says what it is about where its title and headings stand above it. */
 function textOf({ title, heading_path, text }: ChunkText): string {
-	const above = heading_path[0] === title ? heading_path : [title, ...heading_path];
-	return `${above.filter((one) => one !== '').join(' › ')}\n\n${text}`;
+	const headings = heading_path[0] === title ? heading_path : [title, ...heading_path];
+	return `${headings.filter((one) => one !== '').join(' › ')}\n\n${text}`;
 }
 
 /**
@@ -32,29 +32,29 @@ function textOf({ title, heading_path, text }: ChunkText): string {
  * @throws AppError `model_error`; the signal's reason
  */
 export async function embedTexts(
-	making: Making,
+	context: EmbeddingContext,
 	chunks: readonly ChunkText[],
 ): Promise<{ vectors: Int8Array[]; dimensions: number }> {
 	const vectors: Int8Array[] = [];
 	try {
-		for (let at = 0; at < chunks.length; at += PAGE) {
-			for await (const made of embedPage(making, chunks.slice(at, at + PAGE))) {
-				for (const { place, vector } of made) vectors[at + place] = vector;
+		for (let at = 0; at < chunks.length; at += PAGE_SIZE) {
+			for await (const batch of embedPage(context, chunks.slice(at, at + PAGE_SIZE))) {
+				for (const { index, vector } of batch) vectors[at + index] = vector;
 			}
 		}
 	} catch (error) {
-		if (isOfProvider(error)) keep(making, chunks, vectors);
+		if (isOfProvider(error)) keepUnsaved(context, chunks, vectors);
 		throw error;
 	}
 	const dimensions = vectors[0]?.length ?? 0;
-	for (const { length } of vectors) requireDimensions(making.embedder.id, length, dimensions);
+	for (const { length } of vectors) requireDimensions(context.embedder.id, length, dimensions);
 	return { vectors, dimensions };
 }
 
 /** The vector of one of several chunks. */
-export interface MadeVector {
+export interface ChunkVector {
 	/** Of the chunk among them. */
-	place: number;
+	index: number;
 	vector: Int8Array;
 }
 
@@ -63,33 +63,33 @@ export interface MadeVector {
  * @throws AppError `model_error`; the signal's reason
  */
 export async function* embedPage(
-	{ embedder, paid, signal }: Making,
+	{ embedder, unsavedVectors, signal }: EmbeddingContext,
 	chunks: readonly ChunkText[],
-): AsyncGenerator<MadeVector[], void, undefined> {
-	const before: MadeVector[] = [];
-	const asked: Array<{ place: number; text: string }> = [];
-	for (const [place, chunk] of chunks.entries()) {
+): AsyncGenerator<ChunkVector[], void, undefined> {
+	const knownVectors: ChunkVector[] = [];
+	const missing: Array<{ place: number; text: string }> = [];
+	for (const [index, chunk] of chunks.entries()) {
 		const text = textOf(chunk);
-		const vector = paid.take(embedder.id, text);
-		if (vector) before.push({ place, vector });
-		else asked.push({ place, text });
+		const vector = unsavedVectors.take(embedder.id, text);
+		if (vector) knownVectors.push({ index, vector });
+		else missing.push({ place: index, text });
 	}
-	if (before.length > 0) yield before;
-	const texts = asked.map(({ text }) => text);
+	if (knownVectors.length > 0) yield knownVectors;
+	const texts = missing.map(({ text }) => text);
 	for await (const { at, vectors } of embedder.embedDocuments(texts, signal)) {
-		yield vectors.map((vector, row) => ({ place: asked[at + row]?.place as number, vector: int8Of(vector) }));
+		yield vectors.map((vector, row) => ({ index: missing[at + row]?.place as number, vector: int8Of(vector) }));
 	}
 }
 
 /** Keeps what was made for whoever tries again. The places of what was not are empty. */
-export function keep(
-	{ embedder, paid }: Pick<Making, 'embedder' | 'paid'>,
+export function keepUnsaved(
+	{ embedder, unsavedVectors }: Pick<EmbeddingContext, 'embedder' | 'unsavedVectors'>,
 	chunks: readonly ChunkText[],
 	vectors: ReadonlyArray<Int8Array | undefined>,
 ): void {
-	for (const [place, chunk] of chunks.entries()) {
-		const vector = vectors[place];
-		if (vector) paid.keep(embedder.id, textOf(chunk), vector);
+	for (const [index, chunk] of chunks.entries()) {
+		const vector = vectors[index];
+		if (vector) unsavedVectors.keep(embedder.id, textOf(chunk), vector);
 	}
 }
 

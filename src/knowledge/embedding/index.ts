@@ -1,6 +1,5 @@
 export { type EmbeddingDependencies, embedGeneration } from './embed-generation.ts';
-export { KnownModels } from './known-models.ts';
-export { PaidVectors } from './paid-vectors.ts';
+export { ModelIdentity } from './model-identity.ts';
 export {
 	EmbeddingFailure,
 	embedderFor,
@@ -9,3 +8,4 @@ export {
 	prepareVectors,
 } from './prepare-vectors.ts';
 export { QuestionVectors } from './question-vectors.ts';
+export { UnsavedVectors } from './unsaved-vectors.ts';

@@ -59,35 +59,35 @@ export function isSuperseded(
  * @throws EmbeddingFailure `model_error`; the signal's reason
  */
 export async function prepareVectors(
-	{ store, embedders, models, paid, signal }: EmbeddingDependencies & { embedders: Embedders },
+	{ store, embedders, modelIdentity, unsavedVectors, signal }: EmbeddingDependencies & { embedders: Embedders },
 	knowledgeBaseId: string,
 	title: string,
 	{ chunks }: ParsedDocument,
 ): Promise<PreparedVectors> {
 	const generation = await store.servingGeneration(knowledgeBaseId);
 	const id = embedderFor(generation, embedders.configured);
-	const without: PreparedVectors = { embedder: id, generation: generation?.id ?? null, vectors: null };
+	const noVectors: PreparedVectors = { embedder: id, generation: generation?.id ?? null, vectors: null };
 	const embedder = id === BUILTIN_EMBEDDER || chunks.length === 0 ? null : embedders.resolve(id);
-	if (embedder === null) return without;
+	if (embedder === null) return noVectors;
 	const texts = chunks.map(({ heading_path, text }) => ({ title, heading_path, text }));
 	try {
 		const basis = generation?.embedder === id ? generation.basis : null;
 		// Found by its words, until the index is built anew: beside vectors of another model its own would mean nothing.
-		if (generation && basis && !(await models.serves(embedder, { ...generation, basis }, signal))) {
-			return without;
+		if (generation && basis && !(await modelIdentity.verifyServing(embedder, { ...generation, basis }, signal))) {
+			return noVectors;
 		}
-		const { vectors, dimensions } = await embedTexts({ embedder, paid, signal }, texts);
+		const { vectors, dimensions } = await embedTexts({ embedder, unsavedVectors, signal }, texts);
 		const opening = basis
 			? null
 			: { floor: await embedder.floor(signal), sample: int8Of(await embedder.sample(signal)) };
-		return { ...without, vectors: { values: rowsOf(vectors, dimensions), dimensions, opening } };
+		return { ...noVectors, vectors: { values: rowsOf(vectors, dimensions), dimensions, opening } };
 	} catch (error) {
 		if (signal.aborted || !(error instanceof AppError)) throw error;
 		// The answer may have taken minutes: what is there now decides. An index for another embedder is the way out of this
 		// one's failures, and they must not keep the document from it.
 		const record = await store.get('knowledge_bases', knowledgeBaseId);
 		const serving = await store.servingGeneration(knowledgeBaseId);
-		if (record && isSuperseded(id, record, serving, embedders.configured)) return without;
+		if (record && isSuperseded(id, record, serving, embedders.configured)) return noVectors;
 		throw new EmbeddingFailure(id, error);
 	}
 }

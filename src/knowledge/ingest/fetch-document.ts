@@ -29,10 +29,10 @@ export async function fetchDocument(
 	const blob = await store.blobs.receive(download.body);
 	const content_type = download.headers['content-type'] ?? null;
 	const file_name = fileNameOf(download.finalUrl);
-	const refusal = refusalOf(blob, file_name, content_type);
-	if (refusal) {
+	const rejection = rejectionOf(blob, file_name, content_type);
+	if (rejection) {
 		await blob.discard();
-		throw refusal;
+		throw rejection;
 	}
 	const set = { blob: blob.hash, size_bytes: blob.size, content_type, file_name, updated_at: clock.now() };
 	const kept = await store.blobs.exclusive(blob.hash, async () => {
@@ -49,7 +49,7 @@ export async function fetchDocument(
 }
 
 /** Why what was downloaded is no document; null where it may be one. */
-function refusalOf(blob: IncomingBlob, fileName: string | null, contentType: string | null): AppError | null {
+function rejectionOf(blob: IncomingBlob, fileName: string | null, contentType: string | null): AppError | null {
 	if (blob.size === 0)
 		return new AppError(
 			'no_text',

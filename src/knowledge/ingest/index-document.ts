@@ -12,10 +12,10 @@ import {
 	type Write,
 } from '../../store/index.ts';
 import { embedderFor, type PreparedVectors } from '../embedding/index.ts';
-import { recount } from '../status.ts';
-import { TRAIN } from '../training/growth.ts';
-import { addToGeneration, titleOf } from './built-document.ts';
-import { embed, type Indexed, type IndexFacts, place } from './document-writes.ts';
+import { moveCounts } from '../status.ts';
+import { TRAIN } from '../training/training-policy.ts';
+import { type IndexChange, type IndexFields, writesWithTraining, writesWithVectors } from './document-writes.ts';
+import { addToGeneration, titleOf } from './generation-document.ts';
 
 export interface IndexDependencies {
 	store: Store & { databaseFile: string };
@@ -38,7 +38,7 @@ export async function indexDocument(
 	parsed: ParsedDocument,
 	prepared: PreparedVectors,
 ): Promise<boolean> {
-	let indexed: Indexed | null | undefined;
+	let indexed: IndexChange | null | undefined;
 	return decideAndCommit(store, async () => {
 		const document = await store.get('documents', documentId);
 		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
@@ -50,22 +50,22 @@ export async function indexDocument(
 		if (isReplaced && prepared.embedder !== BUILTIN_EMBEDDER) return { commit: null, result: false };
 		const titled = { ...document, title: titleOf(document, parsed) };
 		if (
-			indexed?.basedOn.generation !== (generation?.id ?? null) ||
-			indexed.basedOn.basis !== (generation?.basis ?? null)
+			indexed?.madeFor.generation !== (generation?.id ?? null) ||
+			indexed.madeFor.basis !== (generation?.basis ?? null)
 		) {
 			indexed =
 				prepared.embedder === BUILTIN_EMBEDDER
-					? await embed({ store, pool, clock, signal }, knowledgeBase, generation, titled, parsed)
-					: await place(store, knowledgeBase, generation, titled, parsed, prepared);
+					? await writesWithTraining({ store, pool, clock, signal }, knowledgeBase, generation, titled, parsed)
+					: await writesWithVectors(store, knowledgeBase, generation, titled, parsed, prepared);
 		}
 		if (indexed === null) return { commit: null, result: false };
 		const { page_count, language, chunks } = parsed;
-		const found = { title: titled.title, chunk_count: chunks.length, page_count, language };
+		const fields = { title: titled.title, chunk_count: chunks.length, page_count, language };
 		const writes = [...indexed.writes, ...addToRebuilding(knowledgeBase, titled, parsed)];
 		const now = clock.now();
-		const facts = indexed.trainSoon ? { ...indexed.facts, training_asked_at: now } : indexed.facts;
-		const commit = finish(knowledgeBase, titled, jobId, found, writes, facts, now);
-		if (indexed.trainSoon) {
+		const indexFields = indexed.needsTraining ? { ...indexed.fields, training_asked_at: now } : indexed.fields;
+		const commit = indexedCommit(knowledgeBase, titled, jobId, fields, writes, indexFields, now);
+		if (indexed.needsTraining) {
 			const { id } = knowledgeBase;
 			commit.jobs?.push({ op: 'enqueue', job: { id: newId('job'), kind: TRAIN, ref: id, group: id, due_at: 0 } });
 		}
@@ -90,7 +90,7 @@ function addToRebuilding(
  * @returns false where there is none any more, or a rebuild runs, which makes nothing of what was parsed before it: then the
  * document must be parsed after all
  */
-export function copyIndexed(
+export function copyIndexedDuplicate(
 	{ store, clock }: Pick<IndexDependencies, 'store' | 'clock'>,
 	documentId: string,
 	jobId: string,
@@ -99,40 +99,44 @@ export function copyIndexed(
 		const document = await store.get('documents', documentId);
 		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
 		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: true };
-		const twin = knowledgeBase.rebuilding === null ? await store.indexedDuplicate(document) : undefined;
-		if (!twin) return { commit: null, result: false };
-		const { title, chunk_count, page_count, language } = twin;
-		const copied = { title: document.title || title, chunk_count, page_count, language };
+		const duplicate = knowledgeBase.rebuilding === null ? await store.indexedDuplicate(document) : undefined;
+		if (!duplicate) return { commit: null, result: false };
+		const { title, chunk_count, page_count, language } = duplicate;
+		const fields = { title: document.title || title, chunk_count, page_count, language };
 		const write: Write[] = knowledgeBase.generation
 			? [
 					{
 						op: 'index.copy_document',
 						generation: knowledgeBase.generation,
-						from_document_id: twin.id,
+						from_document_id: duplicate.id,
 						document_id: document.id,
-						title: copied.title,
+						title: fields.title,
 						url: document.url,
 					},
 				]
 			: [];
-		const commit = finish(knowledgeBase, document, jobId, copied, write, {}, clock.now());
-		commit.expect?.push(expectVersion('documents', twin));
+		const commit = indexedCommit(knowledgeBase, document, jobId, fields, write, {}, clock.now());
+		commit.expect?.push(expectVersion('documents', duplicate));
 		return { commit, result: true };
 	});
 }
 
 /** The commit with which a document is indexed. */
-function finish(
+function indexedCommit(
 	knowledgeBase: KnowledgeBaseRecord,
 	document: DocumentRecord,
 	jobId: string,
-	found: Pick<DocumentRecord, 'title' | 'chunk_count' | 'page_count' | 'language'>,
+	fields: Pick<DocumentRecord, 'title' | 'chunk_count' | 'page_count' | 'language'>,
 	writes: readonly Write[],
-	facts: Partial<IndexFacts>,
+	indexFields: Partial<IndexFields>,
 	now: number,
 ): Commit {
-	const counts = recount(knowledgeBase, { pending: -1 }, now, { ...facts, problem: null, last_indexed_at: now });
-	const set = { ...found, status: 'indexed' as const, error: null, indexed_at: now, updated_at: now };
+	const counts = moveCounts(knowledgeBase, { pending: -1 }, now, {
+		...indexFields,
+		problem: null,
+		last_indexed_at: now,
+	});
+	const set = { ...fields, status: 'indexed' as const, error: null, indexed_at: now, updated_at: now };
 	return {
 		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 		write: [...writes, { op: 'patch', kind: 'documents', id: document.id, set }, counts.write],

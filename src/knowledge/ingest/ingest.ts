@@ -10,16 +10,16 @@ import {
 } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
 import { type EmbeddingDependencies, EmbeddingFailure, isSuperseded, prepareVectors } from '../embedding/index.ts';
-import { retryDelay, shortageDelay, type Work } from '../job-loop.ts';
-import { isPending, problemOf } from '../status.ts';
-import { titleOf } from './built-document.ts';
-import { failDocument, reasonOf, verdict } from './fail-document.ts';
+import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
+import { isPending, problemCommit } from '../status.ts';
+import { failDocument, finalReason, publicReason } from './fail-document.ts';
 import { type FetchDependencies, fetchDocument } from './fetch-document.ts';
-import { copyIndexed, type IndexDependencies, indexDocument } from './index-document.ts';
+import { titleOf } from './generation-document.ts';
+import { copyIndexedDuplicate, type IndexDependencies, indexDocument } from './index-document.ts';
 
 export interface IngestDependencies
 	extends Omit<IndexDependencies, 'signal'>,
-		Pick<EmbeddingDependencies, 'models' | 'paid'>,
+		Pick<EmbeddingDependencies, 'modelIdentity' | 'unsavedVectors'>,
 		FetchDependencies {
 	store: IndexDependencies['store'];
 	/** Held while the index of a knowledge base changes, by its id: one change at a time, in order; parsing runs beside it. */
@@ -31,36 +31,36 @@ export interface IngestDependencies
  * The claim from which a document is parsed alone, because the claims before it ended with the server's process. Being
  * interrupted is no reason to give a document up, however often: only one that ends the process that parses is given up.
  */
-const ALONE_FROM_CLAIM = 3;
+const ISOLATE_FROM_CLAIM = 3;
 /** Not the present time: a clock that is set back must not make a document wait. */
-const AT_ONCE = 0;
+const DUE_NOW = 0;
 /** Turns of one document whose knowledge base has got another index each time that its vectors were made. */
-const TURNS = 5;
+const MAX_INDEX_ATTEMPTS = 5;
 
 /**
  * Turns queued documents into indexed ones: fetch, parse, chunk, embed, index. What the process had in hand when it ended
  * is still queued in the store and is taken up again at the next start.
  */
-export class Ingest implements Work {
+export class Ingest implements JobHandler {
 	readonly kind = INGEST;
-	readonly room: number;
+	readonly concurrencyLimit: number;
 	readonly leaseMs = 30 * 60_000;
 	readonly #deps: IngestDependencies;
 	readonly #parsing = new KeyedLock();
 
 	constructor(deps: IngestDependencies) {
 		this.#deps = deps;
-		this.room = deps.pool.size + 1;
+		this.concurrencyLimit = deps.pool.size + 1;
 	}
 
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
-		const begun = await this.#begin(job);
-		if (!begun) return;
-		if (begun.blob) {
-			await this.#index(job, begun, begun.blob, signal);
+		const document = await this.#markProcessing(job);
+		if (!document) return;
+		if (document.blob) {
+			await this.#index(job, document, document.blob, signal);
 			return;
 		}
-		const fetched = await fetchDocument(this.#deps, begun, signal);
+		const fetched = await fetchDocument(this.#deps, document, signal);
 		if (!fetched) return;
 		try {
 			await this.#index(job, fetched, fetched.blob, signal);
@@ -84,12 +84,12 @@ export class Ingest implements Work {
 			if (error instanceof EmbeddingFailure) {
 				const serving = await store.servingGeneration(knowledgeBase.id);
 				if (isSuperseded(error.embedder, knowledgeBase, serving, embedders.configured)) {
-					return { commit: { jobs: [{ op: 'postpone', id: job.id, due_at: AT_ONCE }] }, result: undefined };
+					return { commit: { jobs: [{ op: 'postpone', id: job.id, due_at: DUE_NOW }] }, result: undefined };
 				}
 			}
 			const now = clock.now();
 			const attempts = document.attempts + 1;
-			const reason = verdict(error, attempts);
+			const reason = finalReason(error, attempts);
 			const shortage = shortageOf(error);
 			const postpone = (ms: number) => ({ op: 'postpone', id: job.id, due_at: now + ms }) as const;
 			const waitMs = (shortage ? shortageDelay : retryDelay)(retryMs, failures);
@@ -112,14 +112,14 @@ export class Ingest implements Work {
 		// The same bytes at once are parsed once: the second waits here, and finds the first indexed.
 		await this.#parsing.run(`${knowledge_base_id} ${blob}`, async () => {
 			const index = <T>(task: () => Promise<T>) => indexing.run(knowledge_base_id, task);
-			const twin = await store.indexedDuplicate(document);
-			if (twin && (await index(() => copyIndexed(this.#deps, document.id, job.id)))) return;
+			const duplicate = await store.indexedDuplicate(document);
+			if (duplicate && (await index(() => copyIndexedDuplicate(this.#deps, document.id, job.id)))) return;
 			const { file_name, content_type, url } = document;
 			const path = store.blobs.path(blob);
 			const parsing = { path, file_name, content_type, title: document.title || null, url };
-			const parsed = await pool.parse(parsing, signal, { isolated: job.attempts >= ALONE_FROM_CLAIM });
+			const parsed = await pool.parse(parsing, signal, { isolated: job.attempts >= ISOLATE_FROM_CLAIM });
 			const deps = { ...this.#deps, signal };
-			for (let turn = 0; turn < TURNS; turn++) {
+			for (let attempt = 0; attempt < MAX_INDEX_ATTEMPTS; attempt++) {
 				const prepared = await prepareVectors(deps, knowledge_base_id, titleOf(document, parsed), parsed);
 				if (await index(() => indexDocument(deps, document.id, job.id, parsed, prepared))) return;
 			}
@@ -128,7 +128,7 @@ export class Ingest implements Work {
 	}
 
 	/** Marks the document as being processed; null when there is nothing to do any more. */
-	#begin(job: Job): Promise<DocumentRecord | null> {
+	#markProcessing(job: Job): Promise<DocumentRecord | null> {
 		const { store, clock } = this.#deps;
 		return decideAndCommit(store, async () => {
 			const document = await store.get('documents', job.ref);
@@ -152,12 +152,12 @@ function keepWaiting(
 	error: unknown,
 	now: number,
 ): Commit {
-	const reason = reasonOf(error, 'The document could not be processed.');
+	const reason = publicReason(error, 'The document could not be processed.');
 	const set = { status: 'queued', error: reason, updated_at: now } as const;
-	const told = problemOf(knowledgeBase, reason);
+	const problem = problemCommit(knowledgeBase, reason);
 	return {
 		// A reindex that begins in between makes the wait pointless: the decision is made again.
 		expect: [expectVersion('documents', document), expectVersion('knowledge_bases', knowledgeBase)],
-		write: [{ op: 'patch', kind: 'documents', id: document.id, set }, ...told.write],
+		write: [{ op: 'patch', kind: 'documents', id: document.id, set }, ...problem.write],
 	};
 }

@@ -44,16 +44,16 @@ export interface DocumentSource {
 	url: string | null;
 }
 
-const UNWANTED = /(?![\t\n])\p{Cc}|[\u00ad\ufeff\ufffe\uffff]/gu;
+const INVISIBLE_CHARACTERS = /(?![\t\n])\p{Cc}|[\u00ad\ufeff\ufffe\uffff]/gu;
 
 /** Text without what no reader sees: control characters, soft hyphens, byte order marks, halves of surrogate pairs. */
-export function visible(text: string): string {
-	return text.replace(UNWANTED, '').replace(/\p{Cs}/gu, '\ufffd');
+export function stripInvisible(text: string): string {
+	return text.replace(INVISIBLE_CHARACTERS, '').replace(/\p{Cs}/gu, '\ufffd');
 }
 
 /** The same on one line, each run of white space a single space. */
-export function oneLine(text: string): string {
-	return visible(text.replace(/\s+/gu, ' ')).trim();
+export function toSingleLine(text: string): string {
+	return stripInvisible(text.replace(/\s+/gu, ' ')).trim();
 }
 
 /** The first part of a language tag ("en-GB") where it is a two-letter code. */

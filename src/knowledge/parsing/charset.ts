@@ -1,14 +1,14 @@
 import chardet from 'chardet';
 
 /** How much is looked at to find out a charset; a charset shows itself early. */
-const SAMPLE = 64 * 1024;
+const SAMPLE_BYTES = 64 * 1024;
 
 /** From this share of characters on, zeros on one side are the high bytes of Latin text in UTF-16. */
-const ZEROS_OF_UTF16 = 0.2;
+const MIN_UTF16_ZEROS = 0.2;
 /** Where more bytes are zero and it is not UTF-16, it is no text. */
-const STRAY_ZEROS = 0.1;
+const MAX_STRAY_ZEROS = 0.1;
 /** How much the even bytes of UTF-16 differ from the odd ones, at least; 0.6 to 1 in writing, about 0.1 in other charsets. */
-const LEAST_DISTANCE = 0.45;
+const MIN_DISTANCE = 0.45;
 
 /**
  * The text in some bytes, or null where they are no text. What the bytes themselves say goes first (a byte order mark,
@@ -17,7 +17,8 @@ const LEAST_DISTANCE = 0.45;
  * @param declared labels as in a Content-Type or a meta element
  */
 export function decodeText(bytes: Uint8Array, declared: Array<string | null> = []): string | null {
-	const decoded = fromMark(bytes) ?? (bytes.includes(0) ? fromZeros(bytes, declared) : fromBytes(bytes, declared));
+	const decoded =
+		decodeByMark(bytes) ?? (bytes.includes(0) ? decodeByZeros(bytes, declared) : decodeByGuess(bytes, declared));
 	const text = decoded?.includes('\0') ? decoded.replaceAll('\0', '') : decoded;
 	return text === null || isBinary(text) ? null : text.replace(/\r\n?/g, '\n');
 }
@@ -35,7 +36,7 @@ function decode(bytes: Uint8Array, label: string): string | null {
 	}
 }
 
-function fromMark(bytes: Uint8Array): string | null {
+function decodeByMark(bytes: Uint8Array): string | null {
 	const [a, b, c] = bytes;
 	if (a === 0xef && b === 0xbb && c === 0xbf) return new TextDecoder('utf-8').decode(bytes, { stream: true });
 	if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(bytes, { stream: true });
@@ -47,19 +48,19 @@ function fromMark(bytes: Uint8Array): string | null {
  * Zeros are half of the bytes of Latin text in UTF-16, and few of those of other scripts in it. In every other charset they
  * are damage. So one zero proves nothing: valid UTF-8 goes before a guess, and a guess needs even and odd bytes that differ.
  */
-function fromZeros(bytes: Uint8Array, declared: Array<string | null>): string | null {
-	const sample = bytes.subarray(0, SAMPLE);
+function decodeByZeros(bytes: Uint8Array, declared: Array<string | null>): string | null {
+	const sample = bytes.subarray(0, SAMPLE_BYTES);
 	const even = histogramOf(sample, 0);
 	const odd = histogramOf(sample, 1);
 	const [more, less] = even.zeros > odd.zeros ? [even, odd] : [odd, even];
-	const isLatin = more.zeros >= ZEROS_OF_UTF16 * more.count && less.zeros <= STRAY_ZEROS * less.count;
+	const isLatin = more.zeros >= MIN_UTF16_ZEROS * more.count && less.zeros <= MAX_STRAY_ZEROS * less.count;
 	if (isLatin) return decode(bytes, more === even ? 'utf-16be' : 'utf-16le');
 	const rest = bytes.filter((byte) => byte !== 0);
-	const isStray = even.zeros + odd.zeros <= STRAY_ZEROS * sample.length;
+	const isStray = even.zeros + odd.zeros <= MAX_STRAY_ZEROS * sample.length;
 	const utf8 = isStray ? decode(rest, 'utf-8') : null;
 	if (utf8 !== null && !isBinary(utf8)) return utf8;
-	const wide = distance(even, odd) >= LEAST_DISTANCE ? fromUtf16(bytes) : null;
-	return wide ?? (isStray ? fromBytes(rest, declared) : null);
+	const utf16 = distance(even, odd) >= MIN_DISTANCE ? decodeUtf16(bytes) : null;
+	return utf16 ?? (isStray ? decodeByGuess(rest, declared) : null);
 }
 
 /** How often each range of 32 values occurs in every second byte. */
@@ -91,11 +92,11 @@ function distance(a: Histogram, b: Histogram): number {
 }
 
 /** Text in UTF-16 without a mark: which of the two orders it has shows in which reading looks like writing. */
-function fromUtf16(bytes: Uint8Array): string | null {
+function decodeUtf16(bytes: Uint8Array): string | null {
 	let best: string | null = null;
 	let bestScore = 0.7;
 	for (const label of ['utf-16le', 'utf-16be']) {
-		const score = plausibility(decode(bytes.subarray(0, SAMPLE), label) ?? '');
+		const score = plausibility(decode(bytes.subarray(0, SAMPLE_BYTES), label) ?? '');
 		if (score > bestScore) {
 			best = label;
 			bestScore = score;
@@ -104,8 +105,8 @@ function fromUtf16(bytes: Uint8Array): string | null {
 	return best === null ? null : decode(bytes, best);
 }
 
-const COMMON = /[\n\r\t\x20-\x7e\u3000-\u30ff\uff01-\uff5e]/;
-const IMPOSSIBLE = /[\p{Cn}\p{Co}\p{Cs}\p{Cc}]/u;
+const COMMON_CHARACTER = /[\n\r\t\x20-\x7e\u3000-\u30ff\uff01-\uff5e]/;
+const IMPOSSIBLE_CHARACTER = /[\p{Cn}\p{Co}\p{Cs}\p{Cc}]/u;
 
 /** 1 for everyday characters throughout, near 0.5 for any rare letters, below 0 for what nobody writes. */
 function plausibility(text: string): number {
@@ -115,20 +116,20 @@ function plausibility(text: string): number {
 	let length = 0;
 	for (const character of text) {
 		length++;
-		if (COMMON.test(character)) {
+		if (COMMON_CHARACTER.test(character)) {
 			common++;
 			score++;
-		} else if (IMPOSSIBLE.test(character)) score -= 5;
+		} else if (IMPOSSIBLE_CHARACTER.test(character)) score -= 5;
 		else score += 0.75;
 	}
 	// Wrongly ordered bytes of Latin text are all rare ideographs: without spaces or full stops it is no text.
 	return common === 0 ? 0 : score / length;
 }
 
-function fromBytes(bytes: Uint8Array, declared: Array<string | null>): string | null {
-	const sample = bytes.subarray(0, SAMPLE);
-	const shifted = sample.includes(0x1b);
-	if (!shifted) {
+function decodeByGuess(bytes: Uint8Array, declared: Array<string | null>): string | null {
+	const sample = bytes.subarray(0, SAMPLE_BYTES);
+	const hasEscapes = sample.includes(0x1b);
+	if (!hasEscapes) {
 		const utf8 = decode(bytes, 'utf-8');
 		if (utf8 !== null) return utf8;
 	}
@@ -148,13 +149,13 @@ function fromBytes(bytes: Uint8Array, declared: Array<string | null>): string | 
  * follow a beginning that is text, so every part is looked at.
  */
 function isBinary(text: string): boolean {
-	for (let end = SAMPLE; ; end += SAMPLE) {
+	for (let end = SAMPLE_BYTES; ; end += SAMPLE_BYTES) {
 		// The last part is as long as the others where the text is: few characters prove nothing.
 		const until = Math.min(end, text.length);
-		const part = text.slice(Math.max(0, until - SAMPLE), until);
+		const part = text.slice(Math.max(0, until - SAMPLE_BYTES), until);
 		// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-		const odd = part.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u0080-\u009f\ufffd]/g)?.length ?? 0;
-		if (odd > 2 + part.length / 100) return true;
+		const controlCount = part.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u0080-\u009f\ufffd]/g)?.length ?? 0;
+		if (controlCount > 2 + part.length / 100) return true;
 		if (until === text.length) return false;
 	}
 }

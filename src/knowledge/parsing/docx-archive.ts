@@ -1,6 +1,6 @@
 import { type UnzipFileInfo, unzipSync } from 'fflate';
 import { AppError, messageOf } from '../../base/index.ts';
-import { overLimit } from './limits.ts';
+import { resourceLimit } from './limits.ts';
 
 /** No part of a document of 10 MB of text needs more, and together they must fit a worker. */
 const MAX_PART_BYTES = 160 * 1024 * 1024;
@@ -8,7 +8,7 @@ const MAX_TOTAL_BYTES = 200 * 1024 * 1024;
 
 /** XML of real documents shrinks to a fiftieth at best; a bomb to a thousandth. */
 const MAX_RATIO = 400;
-const HARMLESS_BYTES = 4 * 1024 * 1024;
+const RATIO_EXEMPT_BYTES = 4 * 1024 * 1024;
 /** A document with a thousand pictures has a thousand. */
 const MAX_ENTRIES = 20_000;
 
@@ -25,12 +25,12 @@ export function openPackage(bytes: Uint8Array): Parts {
 	let entries = 0;
 	const wanted = (file: UnzipFileInfo): boolean => {
 		if (++entries > MAX_ENTRIES)
-			throw overLimit(`The Word document holds more than ${MAX_ENTRIES.toLocaleString('en')} files.`);
+			throw resourceLimit(`The Word document holds more than ${MAX_ENTRIES.toLocaleString('en')} files.`);
 		if (!/(?:\.xml|\.rels)$/i.test(file.name)) return false;
 		total += file.originalSize;
-		const bomb = file.originalSize > HARMLESS_BYTES && file.originalSize > file.size * MAX_RATIO;
+		const bomb = file.originalSize > RATIO_EXEMPT_BYTES && file.originalSize > file.size * MAX_RATIO;
 		if (bomb || file.originalSize > MAX_PART_BYTES || total > MAX_TOTAL_BYTES) {
-			throw overLimit('The Word document unpacks to far more data than a document holds.');
+			throw resourceLimit('The Word document unpacks to far more data than a document holds.');
 		}
 		return true;
 	};

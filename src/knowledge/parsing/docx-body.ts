@@ -1,14 +1,14 @@
 import type { Block } from './blocks.ts';
-import { visible } from './blocks.ts';
+import { stripInvisible } from './blocks.ts';
 import { outlineOf, type Styles } from './docx-styles.ts';
 import { type Element, readXml } from './docx-xml.ts';
-import { MAX_TEXT_BYTES, overLimit, TextBudget } from './limits.ts';
+import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
 
 /** Subtrees whose text is no part of the document as it reads: deleted or moved away, and form field names. */
 const SKIPPED = new Set(['w:del', 'w:moveFrom', 'w:rPrChange', 'w:pPrChange', 'w:instrText', 'w:delText', 'w:ffData']);
 
 /** Characters that cells of tables within tables may hand to the cells around them. */
-const MAX_NESTED = 5 * MAX_TEXT_BYTES;
+const MAX_NESTED_CHARACTERS = 5 * MAX_TEXT_BYTES;
 
 interface Paragraph {
 	text: string;
@@ -19,7 +19,7 @@ interface Paragraph {
 	/** The notes it refers to, which follow it. */
 	notes: string[];
 	/** What its text boxes hold. */
-	boxed: Block[];
+	textBoxes: Block[];
 }
 
 interface Table {
@@ -102,7 +102,7 @@ class BodyReader {
 
 	open(element: Element): void {
 		const { name } = element;
-		if (this.#skipping > 0 || this.#skips(name)) {
+		if (this.#skipping > 0 || this.#isSkipped(name)) {
 			this.#skipping++;
 			return;
 		}
@@ -110,7 +110,7 @@ class BodyReader {
 		const table = this.#tables.at(-1);
 		switch (name) {
 			case 'w:p':
-				this.#paragraphs.push({ text: '', style: null, outline: null, list: null, notes: [], boxed: [] });
+				this.#paragraphs.push({ text: '', style: null, outline: null, list: null, notes: [], textBoxes: [] });
 				break;
 			case 'w:pStyle':
 				if (paragraph !== undefined) paragraph.style = element.attribute('val');
@@ -145,10 +145,10 @@ class BodyReader {
 				this.#write('-');
 				break;
 			case 'w:footnoteReference':
-				this.#refer(`footnote ${element.attribute('id')}`);
+				this.#addNote(`footnote ${element.attribute('id')}`);
 				break;
 			case 'w:endnoteReference':
-				this.#refer(`endnote ${element.attribute('id')}`);
+				this.#addNote(`endnote ${element.attribute('id')}`);
 				break;
 			case 'w:txbxContent':
 				this.#boxes.push([]);
@@ -187,7 +187,7 @@ class BodyReader {
 		if (this.#inText > 0 && this.#skipping === 0) this.#write(text);
 	}
 
-	#skips(name: string): boolean {
+	#isSkipped(name: string): boolean {
 		if (SKIPPED.has(name)) return true;
 		return (name === 'mc:Choice' || name === 'mc:Fallback') && this.#alternatives.at(-1) === true;
 	}
@@ -197,10 +197,11 @@ class BodyReader {
 		if (paragraph === undefined || this.#hidden) return;
 		paragraph.text += text;
 		this.#written += text.length;
-		if (this.#written > MAX_TEXT_BYTES) throw overLimit('The Word document holds more than 10 MB of text. Split it.');
+		if (this.#written > MAX_TEXT_BYTES)
+			throw resourceLimit('The Word document holds more than 10 MB of text. Split it.');
 	}
 
-	#refer(note: string): void {
+	#addNote(note: string): void {
 		const text = this.#notes.get(note);
 		if (text !== undefined && text !== '') this.#paragraphs.at(-1)?.notes.push(text);
 	}
@@ -209,23 +210,23 @@ class BodyReader {
 		const paragraph = this.#paragraphs.pop();
 		if (paragraph === undefined) return;
 		const role = this.#styles.roleOf(paragraph.style);
-		const text = tidy(paragraph.text);
+		const text = normaliseSpace(paragraph.text);
 		const table = this.#tables.at(-1);
 		if (table !== undefined && this.#boxes.length === 0) {
 			if (text !== '') table.cell.push(text);
-			for (const block of paragraph.boxed) table.cell.push(block.text);
+			for (const block of paragraph.textBoxes) table.cell.push(block.text);
 			for (const note of paragraph.notes) table.notes.push(note);
 			return;
 		}
-		if (text !== '' && !role.contents) {
-			const heading = paragraph.outline ?? role.heading ?? (role.title ? 1 : null);
-			if (role.title) this.title ??= text.replace(/\s+/gu, ' ');
+		if (text !== '' && !role.isContentsEntry) {
+			const heading = paragraph.outline ?? role.heading ?? (role.isTitle ? 1 : null);
+			if (role.isTitle) this.title ??= text.replace(/\s+/gu, ' ');
 			if (heading !== null)
 				this.#emit({ kind: 'heading', level: heading, text: text.replace(/\s+/gu, ' '), page: null });
-			else if (paragraph.list ?? role.list) this.#emit({ kind: 'item', text: `- ${text}`, page: null });
+			else if (paragraph.list ?? role.isListItem) this.#emit({ kind: 'item', text: `- ${text}`, page: null });
 			else this.#emit({ kind: 'paragraph', text, page: null });
 		}
-		for (const block of paragraph.boxed) this.#emit(block);
+		for (const block of paragraph.textBoxes) this.#emit(block);
 		for (const note of paragraph.notes) this.#emit({ kind: 'paragraph', text: note, page: null });
 	}
 
@@ -234,7 +235,8 @@ class BodyReader {
 		if (table === undefined) return;
 		const text = table.cell.join(' ');
 		this.#nested += text.length;
-		if (this.#nested > MAX_NESTED) throw overLimit('The tables of the Word document are nested too deeply.');
+		if (this.#nested > MAX_NESTED_CHARACTERS)
+			throw resourceLimit('The tables of the Word document are nested too deeply.');
 		table.cells.push(text.replace(/\s+/gu, ' '));
 		table.cell = [];
 	}
@@ -266,20 +268,20 @@ class BodyReader {
 		const box = this.#boxes.pop() ?? [];
 		const host = this.#paragraphs.at(-1);
 		for (const block of box) {
-			if (host !== undefined) host.boxed.push(block);
+			if (host !== undefined) host.textBoxes.push(block);
 			else this.#emit(block);
 		}
 	}
 
 	#emit(block: Block): void {
 		const box = this.#boxes.at(-1);
-		if (box === undefined) this.#budget.take(block.text);
+		if (box === undefined) this.#budget.spend(block.text);
 		(box ?? this.blocks).push(block);
 	}
 }
 
-function tidy(text: string): string {
-	return visible(text)
+function normaliseSpace(text: string): string {
+	return stripInvisible(text)
 		.replace(/[^\S\n]+/gu, ' ')
 		.replace(/ ?\n ?/g, '\n')
 		.trim();

@@ -5,15 +5,15 @@ export interface ParagraphRole {
 	/** The heading's level from 1, null for body text. */
 	heading: number | null;
 	/** The document's title. */
-	title: boolean;
+	isTitle: boolean;
 	/** An entry of a table of contents, which repeats headings. */
-	contents: boolean;
+	isContentsEntry: boolean;
 	/** Part of a list through its style. */
-	list: boolean;
+	isListItem: boolean;
 }
 
 /** Word itself takes eleven levels. */
-const MOST_INHERITED = 50;
+const MAX_INHERITANCE_DEPTH = 50;
 
 interface Style {
 	id: string;
@@ -29,7 +29,7 @@ const HEADING_NAME =
 const TITLE_NAME = /^(?:title|titel|titre|título|titolo|tytuł|название|otsikko|表題|标题|제목)$/u;
 const CONTENTS_NAME = /^(?:toc|verzeichnis|table of figures)\s*\d*$/u;
 
-const BODY: ParagraphRole = { heading: null, title: false, contents: false, list: false };
+const BODY_ROLE: ParagraphRole = { heading: null, isTitle: false, isContentsEntry: false, isListItem: false };
 
 /** The paragraph styles of a document: by id, because ids are translated and renamed, through names and inheritance. */
 export class Styles {
@@ -63,7 +63,7 @@ export class Styles {
 
 	/** The role of a style by its id. */
 	roleOf(id: string | null): ParagraphRole {
-		if (id === null) return BODY;
+		if (id === null) return BODY_ROLE;
 		let role = this.#roles.get(id);
 		if (role === undefined) {
 			role = this.#resolve(id);
@@ -75,21 +75,21 @@ export class Styles {
 	/** Follows inheritance until a style says what it is; a circle ends it. */
 	#resolve(id: string): ParagraphRole {
 		const seen = new Set<string>();
-		let list = false;
+		let isListItem = false;
 		for (let at: string | null = id; at !== null && !seen.has(at); ) {
-			if (seen.size === MOST_INHERITED) break;
+			if (seen.size === MAX_INHERITANCE_DEPTH) break;
 			seen.add(at);
 			const style: Style | undefined = this.#styles.get(at);
-			const name: string = style?.name || spaced(at);
+			const name: string = style?.name || nameFromId(at);
 			const level = HEADING_NAME.exec(name)?.[1];
-			if (level !== undefined) return { ...BODY, heading: Number(level) };
-			if (CONTENTS_NAME.test(name)) return { ...BODY, contents: true };
-			if (TITLE_NAME.test(name)) return { ...BODY, title: true };
-			if (style?.outline != null) return { ...BODY, heading: style.outline };
-			list ||= style?.list ?? false;
+			if (level !== undefined) return { ...BODY_ROLE, heading: Number(level) };
+			if (CONTENTS_NAME.test(name)) return { ...BODY_ROLE, isContentsEntry: true };
+			if (TITLE_NAME.test(name)) return { ...BODY_ROLE, isTitle: true };
+			if (style?.outline != null) return { ...BODY_ROLE, heading: style.outline };
+			isListItem ||= style?.list ?? false;
 			at = style?.basedOn ?? null;
 		}
-		return list ? { ...BODY, list } : BODY;
+		return isListItem ? { ...BODY_ROLE, isListItem } : BODY_ROLE;
 	}
 }
 
@@ -100,6 +100,6 @@ export function outlineOf(value: string | null): number | null {
 }
 
 /** A file without a styles part still names built-in styles by id: "Heading1". */
-function spaced(id: string): string {
+function nameFromId(id: string): string {
 	return id.toLowerCase().replace(/(\d)$/, ' $1');
 }

@@ -1,6 +1,6 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { AppError } from '../../base/index.ts';
-import { overLimit } from './limits.ts';
+import { resourceLimit } from './limits.ts';
 
 /** One element as the readers see it: `w:p`, whatever prefix and edition of the standard the file uses. */
 export interface Element {
@@ -10,7 +10,7 @@ export interface Element {
 }
 
 /** What a reader of a part wants to be told. */
-export interface Handlers {
+export interface XmlHandlers {
 	open(element: Element): void;
 	close(name: string): void;
 	text(text: string): void;
@@ -28,8 +28,8 @@ const PREFIXES: Record<string, string> = {
 };
 
 /** Parts are decoded and read in slices, so that a large one is never in memory twice. */
-const SLICE = 1024 * 1024;
-const DEEPEST = 2000;
+const SLICE_BYTES = 1024 * 1024;
+const MAX_DEPTH = 2000;
 /** 10 MB of text in short runs have two million elements. */
 const MAX_ELEMENTS = 5_000_000;
 /** Word gives its outermost element 40. */
@@ -41,14 +41,14 @@ const MAX_SLICES = 12;
  * Reads a part from beginning to end.
  * @throws AppError `unreadable_file` where it is not well-formed, `resource_limit` where it holds too much
  */
-export function readXml(bytes: Uint8Array, handlers: Handlers): void {
+export function readXml(bytes: Uint8Array, handlers: XmlHandlers): void {
 	const parser = new SaxesParser<{ xmlns: true }>({ xmlns: true });
 	let depth = 0;
 	let elements = 0;
 	let attributes = 0;
 	/** Slices since the parser came to an end of anything. */
 	let slices = 0;
-	const ended = () => {
+	const resetSlices = () => {
 		slices = 0;
 	};
 	parser.on('error', (error) => {
@@ -58,31 +58,31 @@ export function readXml(bytes: Uint8Array, handlers: Handlers): void {
 	});
 	parser.on('opentagstart', () => {
 		slices = attributes = 0;
-		if (++elements > MAX_ELEMENTS) throw overLimit('The Word document consists of too many elements. Split it.');
+		if (++elements > MAX_ELEMENTS) throw resourceLimit('The Word document consists of too many elements. Split it.');
 	});
 	parser.on('attribute', () => {
 		slices = 0;
 		if (++attributes > MAX_ATTRIBUTES) {
-			throw overLimit(`One element of the Word document has more than ${MAX_ATTRIBUTES} attributes.`);
+			throw resourceLimit(`One element of the Word document has more than ${MAX_ATTRIBUTES} attributes.`);
 		}
 	});
-	parser.on('comment', ended);
-	parser.on('processinginstruction', ended);
+	parser.on('comment', resetSlices);
+	parser.on('processinginstruction', resetSlices);
 	parser.on('opentag', (tag) => {
-		if (++depth > DEEPEST) throw overLimit('The Word document is nested too deeply to be read.');
+		if (++depth > MAX_DEPTH) throw resourceLimit('The Word document is nested too deeply to be read.');
 		handlers.open(new TagElement(tag));
 	});
 	parser.on('closetag', (tag) => {
-		ended();
+		resetSlices();
 		depth--;
 		handlers.close(nameOf(tag));
 	});
 	parser.on('text', (text) => handlers.text(text));
 	parser.on('cdata', (text) => handlers.text(text));
 	const decoder = new TextDecoder(encodingOf(bytes));
-	for (let at = 0; at < bytes.length; at += SLICE) {
-		if (++slices > MAX_SLICES) throw overLimit('One piece of text in the Word document is larger than 10 MB.');
-		parser.write(decoder.decode(bytes.subarray(at, at + SLICE), { stream: true }));
+	for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+		if (++slices > MAX_SLICES) throw resourceLimit('One piece of text in the Word document is larger than 10 MB.');
+		parser.write(decoder.decode(bytes.subarray(at, at + SLICE_BYTES), { stream: true }));
 	}
 	parser.close();
 }

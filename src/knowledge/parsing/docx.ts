@@ -1,5 +1,5 @@
 import { AppError } from '../../base/index.ts';
-import { type ExtractedDocument, languageOf, oneLine } from './blocks.ts';
+import { type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { openPackage, type Parts } from './docx-archive.ts';
 import { readBody, readNotes } from './docx-body.ts';
 import { Styles } from './docx-styles.ts';
@@ -10,7 +10,7 @@ import { readXml } from './docx-xml.ts';
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
 export function parseDocx(bytes: Uint8Array): ExtractedDocument {
-	refuseOtherFormats(bytes);
+	requireDocx(bytes);
 	const parts = openPackage(bytes);
 	const main = mainPartOf(parts);
 	const body = parts.get(main);
@@ -23,7 +23,7 @@ export function parseDocx(bytes: Uint8Array): ExtractedDocument {
 	readNotes(parts.get(`${folder}endnotes.xml`), 'endnote', notes);
 	const styles = parts.get(`${folder}styles.xml`);
 	const { blocks, title } = readBody(body, new Styles(styles), notes);
-	const core = coreOf(parts.get('docprops/core.xml'));
+	const core = corePropertiesOf(parts.get('docprops/core.xml'));
 	return {
 		format: 'docx',
 		title: core.title || title,
@@ -34,7 +34,7 @@ export function parseDocx(bytes: Uint8Array): ExtractedDocument {
 }
 
 /** A name that ends in .docx brings many things. */
-function refuseOtherFormats(bytes: Uint8Array): void {
+function requireDocx(bytes: Uint8Array): void {
 	const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	if (view.subarray(0, 2).toString('latin1') === 'PK') return;
 	if (view.subarray(0, 4).toString('hex') !== 'd0cf11e0') {
@@ -69,7 +69,7 @@ function mainPartOf(parts: Parts): string {
 }
 
 /** Title and language from the package's core properties. */
-function coreOf(part: Uint8Array | undefined): { title: string; language: string } {
+function corePropertiesOf(part: Uint8Array | undefined): { title: string; language: string } {
 	const found = { title: '', language: '' };
 	if (part === undefined) return found;
 	let field: 'title' | 'language' | null = null;
@@ -84,5 +84,5 @@ function coreOf(part: Uint8Array | undefined): { title: string; language: string
 			if (field !== null) found[field] += text;
 		},
 	});
-	return { title: oneLine(found.title), language: found.language };
+	return { title: toSingleLine(found.title), language: found.language };
 }

@@ -1,15 +1,15 @@
-import { type Block, type BodyBlock, oneLine, visible } from './blocks.ts';
+import { type Block, type BodyBlock, stripInvisible, toSingleLine } from './blocks.ts';
 import { type DomElement, type DomNode, isElement, isText } from './html-dom.ts';
 
 /** What no reader of a page sees as its text. */
-const UNREAD = new Set(
+const INVISIBLE_ELEMENTS = new Set(
 	`HEAD TITLE SCRIPT STYLE NOSCRIPT TEMPLATE IFRAME OBJECT EMBED SVG CANVAS AUDIO VIDEO MAP SELECT OPTION BUTTON INPUT
 	TEXTAREA DATALIST PROGRESS METER DIALOG`.split(/\s+/),
 );
 
 /** What surrounds the content of a page. */
-const AROUND = new Set(['NAV', 'FOOTER', 'ASIDE']);
-const AROUND_ROLES = new Set([
+const BOILERPLATE_ELEMENTS = new Set(['NAV', 'FOOTER', 'ASIDE']);
+const BOILERPLATE_ROLES = new Set([
 	'navigation',
 	'banner',
 	'contentinfo',
@@ -20,28 +20,28 @@ const AROUND_ROLES = new Set([
 	'menu',
 ]);
 
-const BLOCKS = new Set(
+const BLOCK_ELEMENTS = new Set(
 	`ADDRESS ARTICLE ASIDE BODY CAPTION CENTER DD DETAILS DIV DL DT FIELDSET FIGCAPTION FIGURE FOOTER FORM HEADER HGROUP
 	HR HTML LEGEND MAIN MENU NAV OL P SECTION SUMMARY TABLE TBODY TD TFOOT TH THEAD TR UL`.split(/\s+/),
 );
 
 /** A table with one of these in a cell lays out a page; it does not tabulate. */
-const LAYOUT = new Set('TABLE H1 H2 H3 H4 H5 H6 UL OL DL PRE FORM SECTION ARTICLE BLOCKQUOTE'.split(' '));
+const LAYOUT_ELEMENTS = new Set('TABLE H1 H2 H3 H4 H5 H6 UL OL DL PRE FORM SECTION ARTICLE BLOCKQUOTE'.split(' '));
 
 /** Elements whose own structure is lost where they stand in a line. */
-const LINE_PARTS = /^(?:H[1-6]|PRE|TABLE)$/;
+const FLATTENED_ELEMENTS = /^(?:H[1-6]|PRE|TABLE)$/;
 
 /** Deeper than this, structure is dropped and text is kept. */
-const DEEPEST = 400;
+const MAX_DEPTH = 400;
 
-type Kind = BodyBlock['kind'];
+type BlockKind = BodyBlock['kind'];
 
 /**
  * The blocks of a part of a page.
- * @param content true leaves out what surrounds the content of a whole page: navigation, footer, asides
+ * @param isWholePage true leaves out what surrounds the content of a whole page: navigation, footer, asides
  */
-export function htmlBlocks(root: DomNode, content: boolean): Block[] {
-	const writer = new BlockWriter(content ? 'content' : 'part');
+export function htmlBlocks(root: DomNode, isWholePage: boolean): Block[] {
+	const writer = new BlockWriter(isWholePage ? 'content' : 'part');
 	writer.walk(root, 'paragraph', 0);
 	writer.flush('paragraph');
 	return writer.blocks;
@@ -55,7 +55,7 @@ class BlockWriter {
 	readonly #scope: Scope;
 	#text = '';
 	/** The bullet or number of a list item, until its first text is written. */
-	#mark = '';
+	#marker = '';
 	/** The number of each ordered list's next item. */
 	readonly #numbers = new Map<DomNode, number>();
 
@@ -63,73 +63,73 @@ class BlockWriter {
 		this.#scope = scope;
 	}
 
-	walk(node: DomNode, kind: Kind, depth: number): void {
+	walk(node: DomNode, kind: BlockKind, depth: number): void {
 		if (isText(node)) {
 			this.#text += (node.textContent ?? '').replace(/\s+/gu, ' ');
 			return;
 		}
-		if (!isElement(node) || this.#isUnread(node)) return;
-		if (depth > DEEPEST) {
+		if (!isElement(node) || this.#isInvisible(node)) return;
+		if (depth > MAX_DEPTH) {
 			this.#text += ` ${(node.textContent ?? '').replace(/\s+/gu, ' ')} `;
 			return;
 		}
 		const name = node.nodeName;
 		if (name === 'BR') this.#text += '\n';
-		else if (this.#scope === 'line' && LINE_PARTS.test(name)) this.#within(node, kind, depth, kind);
+		else if (this.#scope === 'line' && FLATTENED_ELEMENTS.test(name)) this.#container(node, kind, depth, kind);
 		else if (/^H[1-6]$/.test(name)) this.#heading(node, Number(name.charAt(1)), kind);
 		else if (name === 'PRE') this.#code(node, kind);
 		else if (name === 'TABLE' && isDataTable(node)) this.#table(node, kind);
 		else if (name === 'LI') this.#item(node, depth, kind);
-		else if (name === 'BLOCKQUOTE') this.#within(node, 'quote', depth, kind);
-		else if (BLOCKS.has(name)) this.#within(node, kind, depth, kind);
+		else if (name === 'BLOCKQUOTE') this.#container(node, 'quote', depth, kind);
+		else if (BLOCK_ELEMENTS.has(name)) this.#container(node, kind, depth, kind);
 		else for (const child of node.childNodes) this.walk(child, kind, depth + 1);
 	}
 
 	/** Ends the block that is being written. */
-	flush(kind: Kind): void {
-		const text = visible(this.#text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n ?/g, '\n')).trim();
+	flush(kind: BlockKind): void {
+		const text = stripInvisible(this.#text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n ?/g, '\n')).trim();
 		this.#text = '';
 		if (text === '') return;
-		this.blocks.push({ kind, text: this.#mark + text, page: null });
-		this.#mark = '';
+		this.blocks.push({ kind, text: this.#marker + text, page: null });
+		this.#marker = '';
 	}
 
-	#isUnread(element: DomElement): boolean {
-		if (UNREAD.has(element.nodeName.toUpperCase()) || element.hasAttribute('hidden')) return true;
+	#isInvisible(element: DomElement): boolean {
+		if (INVISIBLE_ELEMENTS.has(element.nodeName.toUpperCase()) || element.hasAttribute('hidden')) return true;
 		if (element.getAttribute('aria-hidden') === 'true') return true;
 		if (/display\s*:\s*none|visibility\s*:\s*hidden/i.test(element.getAttribute('style') ?? '')) return true;
-		return this.#scope === 'content' && isAround(element);
+		return this.#scope === 'content' && isBoilerplate(element);
 	}
 
-	#within(element: DomElement, kind: Kind, depth: number, outer: Kind): void {
+	#container(element: DomElement, kind: BlockKind, depth: number, outer: BlockKind): void {
 		this.flush(outer);
 		for (const child of element.childNodes) this.walk(child, kind, depth + 1);
 		this.flush(kind);
 	}
 
-	#heading(element: DomElement, level: number, outer: Kind): void {
+	#heading(element: DomElement, level: number, outer: BlockKind): void {
 		this.flush(outer);
-		const text = oneLine(cellText(element));
+		const text = toSingleLine(cellText(element));
 		if (text !== '') this.blocks.push({ kind: 'heading', level, text, page: null });
 	}
 
-	#code(element: DomElement, outer: Kind): void {
+	#code(element: DomElement, outer: BlockKind): void {
 		this.flush(outer);
-		const text = visible(element.textContent ?? '')
+		const text = stripInvisible(element.textContent ?? '')
 			.trimEnd()
 			.replace(/^\n+/, '');
 		if (text !== '') this.blocks.push({ kind: 'code', text, page: null });
 	}
 
-	#item(element: DomElement, depth: number, outer: Kind): void {
+	#item(element: DomElement, depth: number, outer: BlockKind): void {
 		this.flush(outer);
-		this.#mark = this.#markOf(element);
-		this.#within(element, 'item', depth, 'item');
-		this.#mark = '';
+		this.#marker = this.#markerOf(element);
+		this.#container(element, 'item', depth, 'item');
+		this.#marker = '';
 	}
 
 	/** The mark that a browser shows before a list item. */
-	#markOf(item: DomElement): string {
+	#markerOf(item: DomElement): string {
 		const list = item.parentNode;
 		if (list === null || !isElement(list) || list.nodeName !== 'OL') return '- ';
 		const start = Number.parseInt(list.getAttribute('start') ?? '1', 10);
@@ -138,39 +138,39 @@ class BlockWriter {
 		return `${number}. `;
 	}
 
-	#table(table: DomElement, outer: Kind): void {
+	#table(table: DomElement, outer: BlockKind): void {
 		this.flush(outer);
-		const caption = oneLine([...table.children].find(isCaption)?.textContent ?? '');
+		const caption = toSingleLine([...table.children].find(isCaption)?.textContent ?? '');
 		if (caption !== '') this.blocks.push({ kind: 'paragraph', text: caption, page: null });
 		let first = true;
 		for (const row of rowsOf(table)) {
 			const cells = cellsOf(row);
 			const text = cells.map((cell) => cellText(cell)).join(' | ');
 			if (!/[^\s|]/.test(text)) continue;
-			const header = cells.length > 1 && cells.every((cell) => cell.nodeName === 'TH' || isIn(row, 'THEAD'));
+			const header = cells.length > 1 && cells.every((cell) => cell.nodeName === 'TH' || isChildOf(row, 'THEAD'));
 			this.blocks.push({ kind: 'row', text, page: null, ...(first ? { table: { header } } : {}) });
 			first = false;
 		}
 	}
 }
 
-function isAround(element: DomElement): boolean {
-	if (AROUND.has(element.nodeName)) return true;
-	if (AROUND_ROLES.has(element.getAttribute('role')?.toLowerCase() ?? '')) return true;
+function isBoilerplate(element: DomElement): boolean {
+	if (BOILERPLATE_ELEMENTS.has(element.nodeName)) return true;
+	if (BOILERPLATE_ROLES.has(element.getAttribute('role')?.toLowerCase() ?? '')) return true;
 	// The header of a page is around its content; the header of an article holds its title.
-	return element.nodeName === 'HEADER' && isIn(element, 'BODY');
+	return element.nodeName === 'HEADER' && isChildOf(element, 'BODY');
 }
 
-function isIn(node: DomNode, parent: string): boolean {
+function isChildOf(node: DomNode, parent: string): boolean {
 	return node.parentNode?.nodeName === parent;
 }
 
 /** The rows of a table, and tables that stand in it outside of a row. Nothing within either is looked at, so that nested tables take linear time. */
 function* rowsOf(table: DomElement): Generator<DomElement> {
-	const open: DomElement[] = [...table.children].reverse();
-	for (let element = open.pop(); element !== undefined; element = open.pop()) {
+	const stack: DomElement[] = [...table.children].reverse();
+	for (let element = stack.pop(); element !== undefined; element = stack.pop()) {
 		if (element.nodeName === 'TR' || element.nodeName === 'TABLE') yield element;
-		else for (const child of [...element.children].reverse()) open.push(child);
+		else for (const child of [...element.children].reverse()) stack.push(child);
 	}
 }
 
@@ -190,18 +190,18 @@ function isDataTable(table: DomElement): boolean {
 		if (row.nodeName === 'TABLE') return false;
 		const cells = cellsOf(row);
 		columns = Math.max(columns, cells.length);
-		if (cells.some(laysOut)) return false;
+		if (cells.some(isLayoutCell)) return false;
 	}
 	return columns > 1;
 }
 
-function laysOut(cell: DomElement): boolean {
-	const open: DomNode[] = [...cell.childNodes];
+function isLayoutCell(cell: DomElement): boolean {
+	const stack: DomNode[] = [...cell.childNodes];
 	let paragraphs = 0;
-	for (let node = open.pop(); node !== undefined; node = open.pop()) {
+	for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
 		if (!isElement(node)) continue;
-		if (LAYOUT.has(node.nodeName) || (node.nodeName === 'P' && ++paragraphs > 1)) return true;
-		for (const child of node.childNodes) open.push(child);
+		if (LAYOUT_ELEMENTS.has(node.nodeName) || (node.nodeName === 'P' && ++paragraphs > 1)) return true;
+		for (const child of node.childNodes) stack.push(child);
 	}
 	return false;
 }
@@ -211,5 +211,5 @@ function cellText(element: DomElement): string {
 	const writer = new BlockWriter('line');
 	for (const child of element.childNodes) writer.walk(child, 'paragraph', 0);
 	writer.flush('paragraph');
-	return oneLine(writer.blocks.map((block) => block.text).join(' '));
+	return toSingleLine(writer.blocks.map((block) => block.text).join(' '));
 }

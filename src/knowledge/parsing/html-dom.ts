@@ -1,5 +1,5 @@
 import { parseHTML } from 'linkedom';
-import { checkHtml } from './html-limits.ts';
+import { requireHtmlLimits } from './html-limits.ts';
 
 /** As much of the DOM as reading takes; the project compiles without the browser's types. */
 export interface DomNode {
@@ -36,7 +36,7 @@ const HEAD_ELEMENTS = new Set(['TITLE', 'META', 'LINK', 'SCRIPT', 'STYLE', 'BASE
  */
 export function parsePage(html: string): DomDocument {
 	const whole = /<html[\s>]/i.test(html) ? html : `<!doctype html><html><body>${html}</body></html>`;
-	checkHtml(whole);
+	requireHtmlLimits(whole);
 	const document = parseHTML(whole).document as DomDocument;
 	const { head, body } = document;
 	let stray = false;

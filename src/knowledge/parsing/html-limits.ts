@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { overLimit } from './limits.ts';
+import { resourceLimit } from './limits.ts';
 
 /** What the DOM of one page may consist of. A node takes about 400 bytes of memory, so all of them take 240 MB. */
 export interface HtmlLimits {
@@ -16,24 +16,24 @@ export interface HtmlLimits {
 export const HTML_LIMITS: HtmlLimits = { nodes: 600_000, attributes: 256, depth: 12_000, steps: 1_000_000_000 };
 
 /** Input between two looks at the number of steps. */
-const SLICE = 64 * 1024;
+const SLICE_CHARS = 64 * 1024;
 
 /**
  * Counts what the DOM of a page would consist of, with the tokeniser that the DOM is made with, and keeps nothing.
  * Memory is constant. Time is linear, up to the limit of steps.
  * @throws AppError `resource_limit`
  */
-export function checkHtml(html: string, limits: HtmlLimits = HTML_LIMITS): void {
+export function requireHtmlLimits(html: string, limits: HtmlLimits = HTML_LIMITS): void {
 	const counter = new NodeCounter(limits);
 	const parser = new Parser(counter, { lowerCaseAttributeNames: false, decodeEntities: true });
 	let steps = 0;
-	for (let at = 0; at < html.length; at += SLICE) {
-		const slice = html.slice(at, at + SLICE);
+	for (let at = 0; at < html.length; at += SLICE_CHARS) {
+		const slice = html.slice(at, at + SLICE_CHARS);
 		counter.deepest = counter.depth;
 		parser.write(slice);
 		// A closing tag is looked for in the whole stack, also where it closes nothing.
 		steps += (slice.split('<').length - 1) * counter.deepest;
-		if (steps > limits.steps) throw overLimit(TOO_DEEP);
+		if (steps > limits.steps) throw resourceLimit(TOO_DEEP);
 	}
 	parser.end();
 }
@@ -56,7 +56,7 @@ class NodeCounter {
 		this.#count();
 		this.depth++;
 		if (this.depth > this.deepest) this.deepest = this.depth;
-		if (this.depth > this.#limits.depth) throw overLimit(TOO_DEEP);
+		if (this.depth > this.#limits.depth) throw resourceLimit(TOO_DEEP);
 	}
 
 	onclosetag(): void {
@@ -66,7 +66,7 @@ class NodeCounter {
 	onattribute(): void {
 		this.#count();
 		if (++this.#attributes <= this.#limits.attributes) return;
-		throw overLimit(`One tag of the page has more than ${this.#limits.attributes} attributes.`);
+		throw resourceLimit(`One tag of the page has more than ${this.#limits.attributes} attributes.`);
 	}
 
 	ontext(): void {
@@ -79,7 +79,9 @@ class NodeCounter {
 
 	#count(): void {
 		if (++this.#nodes <= this.#limits.nodes) return;
-		const most = this.#limits.nodes.toLocaleString('en');
-		throw overLimit(`The page consists of more than ${most} elements, attributes and pieces of text. Split it.`);
+		const maxNodes = this.#limits.nodes.toLocaleString('en');
+		throw resourceLimit(
+			`The page consists of more than ${maxNodes} elements, attributes and pieces of text. Split it.`,
+		);
 	}
 }

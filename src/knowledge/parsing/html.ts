@@ -1,5 +1,5 @@
 import { Readability } from '@mozilla/readability';
-import { type Block, type DocumentSource, type ExtractedDocument, languageOf, oneLine } from './blocks.ts';
+import { type Block, type DocumentSource, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { htmlBlocks } from './html-blocks.ts';
 import { type DomDocument, type DomElement, type DomNode, isElement, parsePage } from './html-dom.ts';
 import { TextBudget } from './limits.ts';
@@ -11,7 +11,7 @@ const MAX_DEPTH = 150;
 const MAX_TEXT_STEPS = 40_000_000;
 
 /** Below this share of what the page itself marks as its main content, Readability has found a part for the whole. */
-const LEAST_SHARE = 0.5;
+const MIN_SHARE = 0.5;
 
 /** Reads a web page: its main content where it can be told from what surrounds it, with title and language. */
 export function parseHtml(html: string, source: DocumentSource): ExtractedDocument {
@@ -19,11 +19,12 @@ export function parseHtml(html: string, source: DocumentSource): ExtractedDocume
 	const language = languageOf(document.documentElement.getAttribute('lang'));
 	const title = titleOf(document);
 	const marked = markedContent(document);
-	const whole = htmlBlocks(marked ?? document.body, true);
-	const blocks = isOrdinary(document) ? readable(document, source) : [];
-	const enough = size(blocks) > 0 && (marked === null || size(blocks) >= LEAST_SHARE * size(whole));
-	const chosen = enough ? blocks : whole;
-	new TextBudget().takeBlocks(chosen);
+	const wholePage = htmlBlocks(marked ?? document.body, true);
+	const blocks = isOrdinary(document) ? readabilityBlocks(document, source) : [];
+	const isEnough =
+		textLength(blocks) > 0 && (marked === null || textLength(blocks) >= MIN_SHARE * textLength(wholePage));
+	const chosen = isEnough ? blocks : wholePage;
+	new TextBudget().spendBlocks(chosen);
 	return {
 		format: 'html',
 		title,
@@ -62,7 +63,7 @@ function isOrdinary(document: DomDocument): boolean {
 }
 
 /** Readability takes the document apart: whatever else is wanted of it must be read before. */
-function readable(document: DomDocument, source: DocumentSource): Block[] {
+function readabilityBlocks(document: DomDocument, source: DocumentSource): Block[] {
 	try {
 		const reader = new Readability<DomNode>(pageOf(document, source), {
 			serializer: (node) => node as unknown as DomNode,
@@ -86,13 +87,13 @@ function pageOf(document: DomDocument, source: DocumentSource): ConstructorParam
 
 /** The page's title, without the name of the site after it where the page itself tells the two apart. */
 function titleOf(document: DomDocument): string | null {
-	const title = oneLine(document.querySelector('title')?.textContent ?? '');
-	const open = oneLine(document.querySelector('meta[property="og:title"]')?.getAttribute('content') ?? '');
-	const heading = oneLine(document.querySelector('h1')?.textContent ?? '');
-	const shorter = [open, heading].find((name) => name !== '' && title.startsWith(name));
-	return shorter || title || open || heading || null;
+	const title = toSingleLine(document.querySelector('title')?.textContent ?? '');
+	const ogTitle = toSingleLine(document.querySelector('meta[property="og:title"]')?.getAttribute('content') ?? '');
+	const heading = toSingleLine(document.querySelector('h1')?.textContent ?? '');
+	const shorter = [ogTitle, heading].find((name) => name !== '' && title.startsWith(name));
+	return shorter || title || ogTitle || heading || null;
 }
 
-function size(blocks: Block[]): number {
+function textLength(blocks: Block[]): number {
 	return blocks.reduce((sum, block) => sum + block.text.length, 0);
 }

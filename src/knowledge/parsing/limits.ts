@@ -11,10 +11,10 @@ export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 export const MAX_BLOCKS = 500_000;
 
 /** Longer titles are cut: the words of the title are kept with every chunk. */
-export const MAX_TITLE = 500;
+export const MAX_TITLE_CHARACTERS = 500;
 
 /** The refusal of a document that takes too much. The sentence names what is too much. */
-export function overLimit(sentence: string): AppError {
+export function resourceLimit(sentence: string): AppError {
 	return new AppError('resource_limit', sentence);
 }
 
@@ -24,21 +24,21 @@ export class TextBudget {
 	#blocks = 0;
 
 	/** @throws AppError `resource_limit` once there is too much */
-	take(text: string): void {
+	spend(text: string): void {
 		this.#bytes += Buffer.byteLength(text);
 		this.#blocks++;
 		if (this.#bytes > MAX_TEXT_BYTES) {
-			throw overLimit('The file holds more than 10 MB of text. Split it into smaller files.');
+			throw resourceLimit('The file holds more than 10 MB of text. Split it into smaller files.');
 		}
 		if (this.#blocks > MAX_BLOCKS) {
-			throw overLimit(
+			throw resourceLimit(
 				`The file has more than ${MAX_BLOCKS.toLocaleString('en')} paragraphs, list items and table rows. Split it into smaller files.`,
 			);
 		}
 	}
 
 	/** The same for blocks that are there already. */
-	takeBlocks(blocks: Block[]): void {
-		for (const block of blocks) this.take(block.text);
+	spendBlocks(blocks: Block[]): void {
+		for (const block of blocks) this.spend(block.text);
 	}
 }

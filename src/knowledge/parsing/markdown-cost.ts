@@ -14,11 +14,11 @@ const MAX_COPIED = 160 * 1024 * 1024;
 const TOO_DEEP = /^[ \t>]{100,}(?:[-*+]|\d{1,9}[.)])[ \t]|^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){50}/m;
 
 /** What begins or may begin inline structure: each is tried where it stands. */
-const MARKS = new Set([...'\\<![]`*_~&:@|'].map((mark) => mark.charCodeAt(0)));
+const INLINE_MARKS = new Set([...'\\<![]`*_~&:@|'].map((mark) => mark.charCodeAt(0)));
 
-const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
+const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 const DEFINITION = /^ {0,3}\[[^\]]{1,999}\]:/;
-const CONTINUED = /^(?: {2}|\t| \t)/;
+const CONTINUATION_LINE = /^(?: {2}|\t| \t)/;
 
 /**
  * Whether the lexer would take too long or too much memory for a text. One pass over its lines, in linear time. Paragraphs
@@ -26,7 +26,7 @@ const CONTINUED = /^(?: {2}|\t| \t)/;
  */
 export function isTooCostly(text: string): boolean {
 	if (TOO_DEEP.test(text)) return true;
-	const cost = new Cost();
+	const cost = new LexerCost();
 	for (let at = 0; at < text.length; ) {
 		const newline = text.indexOf('\n', at);
 		const end = newline === -1 ? text.length : newline;
@@ -39,7 +39,7 @@ export function isTooCostly(text: string): boolean {
 }
 
 /** Adds up lines to regions, a paragraph or list item each, and regions to a sum. */
-class Cost {
+class LexerCost {
 	#steps = 0;
 	#tokens = 0;
 	#copied = 0;
@@ -63,11 +63,11 @@ class Cost {
 			this.#afterBlank = true;
 			return;
 		}
-		if (ITEM.test(line) || (this.#afterBlank && !CONTINUED.test(line))) this.endRegion();
+		if (LIST_ITEM.test(line) || (this.#afterBlank && !CONTINUATION_LINE.test(line))) this.endRegion();
 		this.#afterBlank = false;
 		if (DEFINITION.test(line)) this.#definitions++;
 		if (line.startsWith('<')) this.#steps += HTML_STEPS;
-		this.#copied += line.length * levelsOf(line);
+		this.#copied += line.length * nestingOf(line);
 		this.#lines++;
 		this.#marks += marksIn(line);
 		this.#length += line.length + 1;
@@ -89,12 +89,12 @@ class Cost {
 
 function marksIn(line: string): number {
 	let marks = 0;
-	for (let at = 0; at < line.length; at++) if (MARKS.has(line.charCodeAt(at))) marks++;
+	for (let at = 0; at < line.length; at++) if (INLINE_MARKS.has(line.charCodeAt(at))) marks++;
 	return marks;
 }
 
 /** How many lists and quotes a line may be in, by what stands before its text. */
-function levelsOf(line: string): number {
+function nestingOf(line: string): number {
 	let columns = 0;
 	let markers = 0;
 	for (let at = 0; at < line.length; at++) {

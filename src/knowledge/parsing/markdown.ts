@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { lexer, type Token, type Tokens } from 'marked';
 import { LruCache } from '../../base/index.ts';
-import { type Block, type BodyBlock, type ExtractedDocument, oneLine, visible } from './blocks.ts';
+import { type Block, type BodyBlock, type ExtractedDocument, stripInvisible, toSingleLine } from './blocks.ts';
 import { htmlBlocks } from './html-blocks.ts';
 import { parsePage } from './html-dom.ts';
 import { isTooCostly } from './markdown-cost.ts';
@@ -10,7 +10,7 @@ import { parsePlainText } from './plain-text.ts';
 /** Reads Markdown (CommonMark with tables): its structure without its marks. The title is the front matter's or the first heading. */
 export function parseMarkdown(text: string): ExtractedDocument {
 	const { title, body } = frontMatterOf(text);
-	const blocks = isTooCostly(body) ? null : structured(body);
+	const blocks = isTooCostly(body) ? null : structuredBlocks(body);
 	// Without its structure the text is still text.
 	if (blocks === null) return { ...parsePlainText(body), format: 'md', title };
 	const first = blocks.find((block) => block.kind === 'heading');
@@ -19,7 +19,7 @@ export function parseMarkdown(text: string): ExtractedDocument {
 }
 
 /** The blocks of a text; null where they are nested deeper than the lexer can follow. */
-function structured(text: string): Block[] | null {
+function structuredBlocks(text: string): Block[] | null {
 	try {
 		const blocks: Block[] = [];
 		for (const token of lexer(text)) addBlocks(blocks, token, 'paragraph');
@@ -47,7 +47,7 @@ function frontMatterOf(text: string): { title: string | null; body: string } {
 	const value = fields.flatMap((line) => /^title\s*[:=]\s*(.+)$/i.exec(line)?.[1]?.trim() ?? [])[0] ?? '';
 	const quoted = /^(["'])(.*)\1$/.exec(value)?.[2];
 	const skipped = lines.slice(0, close + 1).reduce((sum, line) => sum + line.length + 1, 0);
-	return { title: oneLine(quoted ?? value) || null, body: text.slice(skipped) };
+	return { title: toSingleLine(quoted ?? value) || null, body: text.slice(skipped) };
 }
 
 function addBlocks(blocks: Block[], token: Token, kind: 'paragraph' | 'quote'): void {
@@ -56,12 +56,12 @@ function addBlocks(blocks: Block[], token: Token, kind: 'paragraph' | 'quote'): 
 			push(blocks, {
 				kind: 'heading',
 				level: (token as Tokens.Heading).depth,
-				text: oneLine(inline(token)),
+				text: toSingleLine(inlineText(token)),
 				page: null,
 			});
 			break;
 		case 'code':
-			push(blocks, { kind: 'code', text: visible((token as Tokens.Code).text), page: null });
+			push(blocks, { kind: 'code', text: stripInvisible((token as Tokens.Code).text), page: null });
 			break;
 		case 'blockquote':
 			for (const inner of (token as Tokens.Blockquote).tokens) addBlocks(blocks, inner, 'quote');
@@ -77,7 +77,7 @@ function addBlocks(blocks: Block[], token: Token, kind: 'paragraph' | 'quote'): 
 			break;
 		case 'paragraph':
 		case 'text':
-			push(blocks, { kind, text: paragraph(inline(token)), page: null });
+			push(blocks, { kind, text: normaliseSpace(inlineText(token)), page: null });
 			break;
 	}
 }
@@ -87,18 +87,18 @@ function addList(blocks: Block[], list: Tokens.List): void {
 	const from = typeof list.start === 'number' ? list.start : 1;
 	for (const [index, item] of list.items.entries()) {
 		const mark = list.ordered ? `${from + index}. ` : '- ';
-		const own = item.tokens.findIndex((token) => token.type === 'text' || token.type === 'paragraph');
-		const head = own === -1 ? undefined : item.tokens[own];
-		if (head !== undefined) push(blocks, { kind: 'item', text: mark + paragraph(inline(head)), page: null });
-		for (const [at, inner] of item.tokens.entries()) if (at !== own) addBlocks(blocks, inner, 'paragraph');
+		const ownIndex = item.tokens.findIndex((token) => token.type === 'text' || token.type === 'paragraph');
+		const head = ownIndex === -1 ? undefined : item.tokens[ownIndex];
+		if (head !== undefined) push(blocks, { kind: 'item', text: mark + normaliseSpace(inlineText(head)), page: null });
+		for (const [at, inner] of item.tokens.entries()) if (at !== ownIndex) addBlocks(blocks, inner, 'paragraph');
 	}
 }
 
 function addTable(blocks: Block[], table: Tokens.Table): void {
-	const header = table.header.map((cell) => oneLine(inline(cell))).join(' | ');
+	const header = table.header.map((cell) => toSingleLine(inlineText(cell))).join(' | ');
 	push(blocks, { kind: 'row', text: header, page: null, table: { header: true } });
 	for (const row of table.rows) {
-		push(blocks, { kind: 'row', text: row.map((cell) => oneLine(inline(cell))).join(' | '), page: null });
+		push(blocks, { kind: 'row', text: row.map((cell) => toSingleLine(inlineText(cell))).join(' | '), page: null });
 	}
 }
 
@@ -107,20 +107,20 @@ function push(blocks: Block[], block: Block | BodyBlock): void {
 }
 
 /** The text that inline marks leave: of links and pictures their words, of code its content. */
-function inline(token: Token | Tokens.TableCell): string {
-	if (!('type' in token)) return token.tokens.map(inline).join('');
+function inlineText(token: Token | Tokens.TableCell): string {
+	if (!('type' in token)) return token.tokens.map(inlineText).join('');
 	if (token.type === 'br') return '\n';
 	if (token.type === 'html') return /^<br\b/i.test(token.raw) ? '\n' : '';
 	if (token.type === 'checkbox') return '';
 	if ('tokens' in token && token.tokens !== undefined && token.tokens.length > 0)
-		return token.tokens.map(inline).join('');
+		return token.tokens.map(inlineText).join('');
 	const text = 'text' in token && typeof token.text === 'string' ? token.text.replace(/\n/g, ' ') : '';
 	return token.type === 'codespan' ? text : withoutEntities(text);
 }
 
 /** Hard line breaks stay (CommonMark 6.7); soft ones were spaces already. */
-function paragraph(text: string): string {
-	return visible(text)
+function normaliseSpace(text: string): string {
+	return stripInvisible(text)
 		.replace(/[^\S\n]+/gu, ' ')
 		.replace(/ ?\n ?/g, '\n')
 		.trim();
@@ -134,14 +134,14 @@ function withoutEntities(text: string): string {
 	return text.replace(ENTITY, (entity) => {
 		let character = entities.get(entity);
 		if (character === undefined) {
-			character = decoded(entity);
+			character = decodeEntity(entity);
 			entities.set(entity, character);
 		}
 		return character;
 	});
 }
 
-function decoded(entity: string): string {
+function decodeEntity(entity: string): string {
 	let text = '';
 	const parser = new Parser({ ontext: (piece) => (text += piece) }, { decodeEntities: true });
 	parser.end(entity);

@@ -5,7 +5,7 @@ import { charsetOf, decodeText } from './charset.ts';
 import { parseDocx } from './docx.ts';
 import { sniffFormat } from './format.ts';
 import { parseHtml } from './html.ts';
-import { MAX_TITLE, TextBudget } from './limits.ts';
+import { MAX_TITLE_CHARACTERS, TextBudget } from './limits.ts';
 import { parseMarkdown } from './markdown.ts';
 import { parsePdf } from './pdf.ts';
 import { parsePlainText } from './plain-text.ts';
@@ -20,7 +20,7 @@ export async function parseDocument(bytes: Uint8Array, source: DocumentSource): 
 	if (format === null) throw new AppError('unsupported_file_type');
 	try {
 		const document = await parseFormat(format, bytes, source);
-		return { ...document, title: document.title?.slice(0, MAX_TITLE).trim() || null };
+		return { ...document, title: document.title?.slice(0, MAX_TITLE_CHARACTERS).trim() || null };
 	} catch (error) {
 		if (error instanceof AppError) throw error;
 		throw new AppError('unreadable_file', 'The file is damaged or too unusual to be read.', { cause: error });
@@ -41,7 +41,7 @@ function parseText(format: Exclude<DocumentFormat, 'pdf' | 'docx'>, bytes: Uint8
 	const text = decodeText(bytes, declared);
 	if (text === null) throw new AppError('unsupported_file_type', 'The file holds data, not text.');
 	if (format === 'html') return parseHtml(text, source);
-	new TextBudget().take(text);
+	new TextBudget().spend(text);
 	return format === 'md' ? parseMarkdown(text) : parsePlainText(text);
 }
 

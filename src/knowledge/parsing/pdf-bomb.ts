@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflate } from 'node:zlib';
 import { AppError } from '../../base/index.ts';
-import { overLimit } from './limits.ts';
+import { resourceLimit } from './limits.ts';
 
 /** What one compressed stream, and all large ones together, may inflate to. PDF.js itself has no bound. */
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
@@ -14,19 +14,19 @@ const MAX_INDEX_BYTES = 8 * 1024 * 1024;
 const MAX_OBJECTS = 500_000;
 
 /** Deflate shrinks to a thousandth at best: a smaller stream inflates to less than 100 MB. */
-const HARMLESS_BYTES = 96 * 1024;
+const SMALL_STREAM_BYTES = 96 * 1024;
 
 /** Where a stream's dictionary says how it is compressed: just before it. */
 const DICTIONARY_BYTES = 1024;
-const MAX_LAYERS = 4;
+const MAX_FILTERS = 4;
 
 /**
  * Counts the objects of a PDF and measures what its compressed streams inflate to, without keeping it.
  * @throws AppError `resource_limit` where it is more than any document needs
  */
-export async function refusePdfBomb(bytes: Uint8Array): Promise<void> {
+export async function requireNoPdfBomb(bytes: Uint8Array): Promise<void> {
 	const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-	refuseManyObjects(view);
+	requireObjectLimit(view);
 	let total = 0;
 	let end = 0;
 	for (let at = view.indexOf('stream'); at !== -1; at = view.indexOf('stream', at + 6)) {
@@ -39,19 +39,19 @@ export async function refusePdfBomb(bytes: Uint8Array): Promise<void> {
 			if (end === -1) end = view.length;
 		}
 		const dictionary = dictionaryOf(view.toString('latin1', Math.max(0, at - DICTIONARY_BYTES), at));
-		const layers = dictionary.match(/\/Fl(?:ateDecode)?\b/g)?.length ?? 0;
+		const filters = dictionary.match(/\/Fl(?:ateDecode)?\b/g)?.length ?? 0;
 		const isIndex = /\/XRef\b/.test(dictionary);
-		if (layers === 0 || (layers === 1 && end - start <= HARMLESS_BYTES && !isIndex)) continue;
-		total += await inflatedSize(view.subarray(start, end), layers, isIndex ? MAX_INDEX_BYTES : MAX_STREAM_BYTES);
+		if (filters === 0 || (filters === 1 && end - start <= SMALL_STREAM_BYTES && !isIndex)) continue;
+		total += await inflatedSize(view.subarray(start, end), filters, isIndex ? MAX_INDEX_BYTES : MAX_STREAM_BYTES);
 		if (total > MAX_TOTAL_BYTES) throw tooLarge();
 	}
 }
 
-function refuseManyObjects(view: Buffer): void {
+function requireObjectLimit(view: Buffer): void {
 	let objects = 0;
 	for (let at = view.indexOf(' obj'); at !== -1; at = view.indexOf(' obj', at + 4)) {
 		if (++objects > MAX_OBJECTS) {
-			throw overLimit(
+			throw resourceLimit(
 				`The PDF has more than ${MAX_OBJECTS.toLocaleString('en')} objects. Split it into smaller files.`,
 			);
 		}
@@ -63,15 +63,15 @@ function dictionaryOf(before: string): string {
 	return before.slice(before.lastIndexOf(' obj') + 1);
 }
 
-async function inflatedSize(compressed: Uint8Array, layers: number, most: number): Promise<number> {
+async function inflatedSize(compressed: Uint8Array, filters: number, maxBytes: number): Promise<number> {
 	let size = 0;
 	const counter = new Writable({
 		write(chunk: Buffer, _encoding, done) {
 			size += chunk.length;
-			done(size > most ? tooLarge() : null);
+			done(size > maxBytes ? tooLarge() : null);
 		},
 	});
-	const stages = Array.from({ length: Math.min(layers, MAX_LAYERS) }, () => createInflate());
+	const stages = Array.from({ length: Math.min(filters, MAX_FILTERS) }, () => createInflate());
 	try {
 		await pipeline([Readable.from([compressed]), ...stages, counter]);
 	} catch (error) {
@@ -82,5 +82,5 @@ async function inflatedSize(compressed: Uint8Array, layers: number, most: number
 }
 
 function tooLarge(): AppError {
-	return overLimit('The PDF unpacks to far more data than a document holds.');
+	return resourceLimit('The PDF unpacks to far more data than a document holds.');
 }

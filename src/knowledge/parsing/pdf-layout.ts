@@ -1,17 +1,17 @@
 import type { Block } from './blocks.ts';
-import type { HeadingLevel } from './pdf-headings.ts';
+import type { HeadingLevelOf } from './pdf-headings.ts';
 import type { Line } from './pdf-lines.ts';
 
 /** A gap between lines of more than this, in font sizes, begins a paragraph. */
 const PARAGRAPH_GAP = 1.75;
-const BULLET = /^[•▪◦‣●○■–—*·-]\s+\S/u;
-const NUMBER = /^\(?(?:\d{1,3}|[a-z])[.)]\s+\S/i;
+const BULLETED_ITEM = /^[•▪◦‣●○■–—*·-]\s+\S/u;
+const NUMBERED_ITEM = /^\(?(?:\d{1,3}|[a-z])[.)]\s+\S/i;
 
 /** The end of a text in which a divided word is looked for. */
-const TAIL = 60;
+const TAIL_CHARACTERS = 60;
 
 /** The block that is being written. Its text is kept in parts: a long one is put together once, not with every line. */
-interface Open {
+interface OpenBlock {
 	block: Block;
 	parts: string[];
 	/** The end of the text so far. */
@@ -20,44 +20,44 @@ interface Open {
 	level: number | null;
 }
 
-function close({ block, parts }: Open): void {
+function finishBlock({ block, parts }: OpenBlock): void {
 	block.text = parts.join('');
 }
 
 /** Joins lines into headings, paragraphs and list items, in reading order. */
-export function layOut(lines: Line[], levelOf: HeadingLevel): Block[] {
-	const columns = columnWidths(lines);
-	const words = new Hyphens(lines);
+export function linesToBlocks(lines: Line[], levelOf: HeadingLevelOf): Block[] {
+	const columnWidth = columnWidths(lines);
+	const dehyphenator = new Dehyphenator(lines);
 	const blocks: Block[] = [];
-	let open = null as Open | null;
+	let open = null as OpenBlock | null;
 	for (const line of lines) {
 		const level = levelOf(line);
-		const item: boolean = level === null && beginsItem(line, open?.last, columns);
-		if (open !== null && open.level === level && !item && continues(open.last, line, columns)) {
-			words.join(open, line.text, level !== null || wraps(open.last, line, columns));
+		const item: boolean = level === null && beginsItem(line, open?.last, columnWidth);
+		if (open !== null && open.level === level && !item && continues(open.last, line, columnWidth)) {
+			dehyphenator.join(open, line.text, level !== null || isWrapped(open.last, line, columnWidth));
 			open.last = line;
 			continue;
 		}
-		if (open !== null) close(open);
+		if (open !== null) finishBlock(open);
 		const { text, page } = line;
 		const block: Block =
 			level === null ? { kind: item ? 'item' : 'paragraph', text, page } : { kind: 'heading', level, text, page };
 		blocks.push(block);
-		open = { block, parts: [text], tail: text.slice(-TAIL), last: line, level };
+		open = { block, parts: [text], tail: text.slice(-TAIL_CHARACTERS), last: line, level };
 	}
-	if (open !== null) close(open);
+	if (open !== null) finishBlock(open);
 	return blocks;
 }
 
 /** A number at the beginning of a line may be the end of a wrapped sentence ("in / 1990. "); a bullet may not. */
-function beginsItem(line: Line, before: Line | undefined, columns: Columns): boolean {
-	return BULLET.test(line.text) || (NUMBER.test(line.text) && !wraps(before, line, columns));
+function beginsItem(line: Line, before: Line | undefined, columns: ColumnWidth): boolean {
+	return BULLETED_ITEM.test(line.text) || (NUMBERED_ITEM.test(line.text) && !isWrapped(before, line, columns));
 }
 
 /** The width to which text of the same size on the same page is set: what fits into it and was broken, was broken on purpose. */
-type Columns = (line: Line) => number;
+type ColumnWidth = (line: Line) => number;
 
-function columnWidths(lines: Line[]): Columns {
+function columnWidths(lines: Line[]): ColumnWidth {
 	const widths = new Map<string, number>();
 	const key = (line: Line) => `${line.page} ${Math.round(line.size)} ${Math.round(line.left / 40)}`;
 	for (const line of lines) widths.set(key(line), Math.max(widths.get(key(line)) ?? 0, line.right - line.left));
@@ -65,7 +65,7 @@ function columnWidths(lines: Line[]): Columns {
 }
 
 /** Whether a line was broken because the next one's first word had no more room in it. */
-function wraps(line: Line | undefined, next: Line, columns: Columns): boolean {
+function isWrapped(line: Line | undefined, next: Line, columns: ColumnWidth): boolean {
 	if (line === undefined) return false;
 	const width = line.right - line.left;
 	const character = width / Math.max(1, line.text.length);
@@ -73,20 +73,22 @@ function wraps(line: Line | undefined, next: Line, columns: Columns): boolean {
 	return width + word + 1.5 * line.size >= Math.max(columns(line), columns(next));
 }
 
-function continues(line: Line, next: Line, columns: Columns): boolean {
+function continues(line: Line, next: Line, columns: ColumnWidth): boolean {
 	const size = Math.max(line.size, next.size);
-	if (line.upright !== next.upright || Math.abs(line.size - next.size) > 0.15 * size) return false;
-	const gap = line.level - next.level;
+	if (line.isUpright !== next.isUpright || Math.abs(line.size - next.size) > 0.15 * size) return false;
+	const gap = line.baseline - next.baseline;
 	if (line.page === next.page && gap > 0.3 * size && gap < PARAGRAPH_GAP * size) {
 		const indented = next.left - line.left > size && next.left - line.left < 4 * size;
-		return !(indented && /[.!?:"”»]$/.test(line.text)) && (wraps(line, next, columns) || !/[.!?:]$/.test(line.text));
+		return (
+			!(indented && /[.!?:"”»]$/.test(line.text)) && (isWrapped(line, next, columns) || !/[.!?:]$/.test(line.text))
+		);
 	}
 	// Over a break of page or column only a sentence that plainly goes on is joined.
-	return wraps(line, next, columns) && /[\p{L},;-]$/u.test(line.text) && /^\p{Ll}/u.test(next.text);
+	return isWrapped(line, next, columns) && /[\p{L},;-]$/u.test(line.text) && /^\p{Ll}/u.test(next.text);
 }
 
 /** Joins words that were divided at the end of a line, unless the document writes them with a hyphen elsewhere. */
-class Hyphens {
+class Dehyphenator {
 	readonly #lines: Line[];
 	#words: Set<string> | null = null;
 
@@ -94,14 +96,14 @@ class Hyphens {
 		this.#lines = lines;
 	}
 
-	join(open: Pick<Open, 'parts' | 'tail'>, after: string, wrapped: boolean): void {
-		const separator = wrapped ? this.#between(open, after) : '\n';
+	join(open: Pick<OpenBlock, 'parts' | 'tail'>, after: string, wrapped: boolean): void {
+		const separator = wrapped ? this.#separatorOf(open, after) : '\n';
 		open.parts.push(separator, after);
-		open.tail = (open.tail + separator + after.slice(-TAIL)).slice(-TAIL);
+		open.tail = (open.tail + separator + after.slice(-TAIL_CHARACTERS)).slice(-TAIL_CHARACTERS);
 	}
 
 	/** What stands between a line and the next one that it wraps to. Takes away the hyphen of a divided word. */
-	#between(open: Pick<Open, 'parts' | 'tail'>, after: string): '' | ' ' {
+	#separatorOf(open: Pick<OpenBlock, 'parts' | 'tail'>, after: string): '' | ' ' {
 		const first = /(\p{L}+)[-\u2010]$/u.exec(open.tail)?.[1];
 		const second = /^\p{Ll}\p{L}*/u.exec(after)?.[0];
 		if (first === undefined || second === undefined) return ' ';

@@ -1,4 +1,4 @@
-import { visible } from './blocks.ts';
+import { stripInvisible } from './blocks.ts';
 
 /** One line of a page in the page's own reading direction. */
 export interface Line {
@@ -9,11 +9,11 @@ export interface Line {
 	left: number;
 	right: number;
 	/** Its base line; grows upwards. */
-	level: number;
+	baseline: number;
 	/** The font's size in points. */
 	size: number;
 	/** Whether it is written in the page's upright direction; a turned one is a label or watermark. */
-	upright: boolean;
+	isUpright: boolean;
 }
 
 /** A run of text as PDF.js gives it (its TextItem). */
@@ -30,7 +30,7 @@ export class LineWriter {
 	readonly #page: number;
 	readonly #onLine: (line: Line) => void;
 	#line: Line | null = null;
-	#last: Place | null = null;
+	#last: LinePosition | null = null;
 
 	/** @param page from 1 */
 	constructor(page: number, onLine: (line: Line) => void) {
@@ -39,7 +39,7 @@ export class LineWriter {
 	}
 
 	add(run: TextRun): void {
-		if (run.str.trim() !== '') this.#draw(run.str, placeOf(run));
+		if (run.str.trim() !== '') this.#draw(run.str, linePositionOf(run));
 		else if (this.#line !== null) this.#line.text += run.str;
 		if (run.hasEOL) this.end();
 	}
@@ -49,16 +49,16 @@ export class LineWriter {
 		const line = this.#line;
 		this.#line = null;
 		if (line === null) return;
-		line.text = visible(line.text.normalize('NFKC')).replace(/\s+/gu, ' ').trim();
+		line.text = stripInvisible(line.text.normalize('NFKC')).replace(/\s+/gu, ' ').trim();
 		if (line.text !== '') this.#onLine(line);
 	}
 
-	#draw(text: string, at: Place): void {
-		if (this.#line !== null && !isBeside(this.#line, at)) this.end();
+	#draw(text: string, at: LinePosition): void {
+		if (this.#line !== null && !isOnSameLine(this.#line, at)) this.end();
 		const line = this.#line;
 		if (line === null) this.#line = { text, page: this.#page, ...at };
 		else {
-			if (this.#last !== null && isApart(this.#last, at)) line.text += ' ';
+			if (this.#last !== null && hasGap(this.#last, at)) line.text += ' ';
 			line.text += text;
 			line.left = Math.min(line.left, at.left);
 			line.right = Math.max(line.right, at.right);
@@ -69,26 +69,28 @@ export class LineWriter {
 	}
 }
 
-type Place = Pick<Line, 'left' | 'right' | 'level' | 'size' | 'upright'>;
+type LinePosition = Pick<Line, 'left' | 'right' | 'baseline' | 'size' | 'isUpright'>;
 
 /** Turns the coordinates of text that runs up, down or backwards so that it runs to the right. */
-function placeOf(run: TextRun): Place {
+function linePositionOf(run: TextRun): LinePosition {
 	const [a = 1, b = 0, c = 0, d = 1, x = 0, y = 0] = run.transform;
 	const size = Math.hypot(c, d) || run.height || 1;
-	const upright = Math.abs(a) >= Math.abs(b);
-	const sign = (upright ? a : b) < 0 ? -1 : 1;
-	const along = sign * (upright ? x : y);
-	const level = upright ? sign * y : -sign * x;
-	const width = upright && Math.abs(run.width) > 0 ? run.width : Math.max(run.width, run.height);
-	return { left: along, right: along + width, level, size, upright };
+	const isUpright = Math.abs(a) >= Math.abs(b);
+	const sign = (isUpright ? a : b) < 0 ? -1 : 1;
+	const along = sign * (isUpright ? x : y);
+	const baseline = isUpright ? sign * y : -sign * x;
+	const width = isUpright && Math.abs(run.width) > 0 ? run.width : Math.max(run.width, run.height);
+	return { left: along, right: along + width, baseline, size, isUpright };
 }
 
-function isBeside(line: Line, next: Place): boolean {
-	return line.upright === next.upright && Math.abs(line.level - next.level) < 0.6 * Math.max(line.size, next.size);
+function isOnSameLine(line: Line, next: LinePosition): boolean {
+	return (
+		line.isUpright === next.isUpright && Math.abs(line.baseline - next.baseline) < 0.6 * Math.max(line.size, next.size)
+	);
 }
 
 /** PDF.js writes a space where a gap opens forwards; runs that jump to another place of the line lack one. */
-function isApart(last: Place, next: Place): boolean {
+function hasGap(last: LinePosition, next: LinePosition): boolean {
 	const gap = Math.max(next.left - last.right, last.left - next.right);
 	return gap > 0.3 * next.size;
 }

@@ -1,18 +1,18 @@
 import { getResolvedPDFJS } from 'unpdf';
 import { AppError, messageOf } from '../../base/index.ts';
-import { type Block, type ExtractedDocument, languageOf, oneLine } from './blocks.ts';
-import { MAX_PAGES, overLimit, TextBudget } from './limits.ts';
-import { refusePdfBomb } from './pdf-bomb.ts';
-import { dropFurniture, type Page } from './pdf-furniture.ts';
+import { type Block, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
+import { MAX_PAGES, resourceLimit, TextBudget } from './limits.ts';
+import { requireNoPdfBomb } from './pdf-bomb.ts';
 import { headingLevels, type OutlineEntry } from './pdf-headings.ts';
-import { layOut } from './pdf-layout.ts';
+import { linesToBlocks } from './pdf-layout.ts';
 import { type Line, LineWriter, type TextRun } from './pdf-lines.ts';
+import { type Page, removeRunningHeads } from './pdf-running-heads.ts';
 
 type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
 
-const OUTLINE_ENTRIES = 5000;
+const MAX_OUTLINE_ENTRIES = 5000;
 /** Each chunk keeps the headings above it, one for each level. */
-const OUTLINE_LEVELS = 9;
+const MAX_OUTLINE_LEVELS = 9;
 /** Pieces of drawn text. A page of prose has 50 to 1,000. */
 const MAX_RUNS = 5_000_000;
 
@@ -21,18 +21,18 @@ const MAX_RUNS = 5_000_000;
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
 export async function parsePdf(bytes: Uint8Array): Promise<ExtractedDocument> {
-	await refusePdfBomb(bytes);
-	const pdf = await open(bytes);
+	await requireNoPdfBomb(bytes);
+	const pdf = await openPdf(bytes);
 	try {
 		if (pdf.numPages > MAX_PAGES) {
 			const pages = `${pdf.numPages} pages`;
-			throw overLimit(`The PDF has ${pages}; at most ${MAX_PAGES} are read. Split it.`);
+			throw resourceLimit(`The PDF has ${pages}; at most ${MAX_PAGES} are read. Split it.`);
 		}
 		const pages = await readPages(pdf);
-		dropFurniture(pages);
+		removeRunningHeads(pages);
 		const lines = pages.flatMap((page) => page.lines);
-		const blocks = layOut(lines, headingLevels(lines, await outlineOf(pdf)));
-		const { title, language } = await declaredBy(pdf);
+		const blocks = linesToBlocks(lines, headingLevels(lines, await outlineOf(pdf)));
+		const { title, language } = await metadataOf(pdf);
 		return {
 			format: 'pdf',
 			title: title ?? titleHeading(blocks),
@@ -53,7 +53,7 @@ function titleHeading(blocks: Block[]): string | null {
 	return letters >= 0.6 * first.text.length ? first.text : null;
 }
 
-async function open(bytes: Uint8Array): Promise<PdfDocument> {
+async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
 	const { getDocument } = await getResolvedPDFJS();
 	try {
 		// PDF.js takes the buffer for itself. Nothing is ever fetched and no code is made from fonts.
@@ -67,11 +67,11 @@ async function open(bytes: Uint8Array): Promise<PdfDocument> {
 			verbosity: 0,
 		}).promise;
 	} catch (error) {
-		throw refusal(error);
+		throw openFailure(error);
 	}
 }
 
-function refusal(error: unknown): AppError {
+function openFailure(error: unknown): AppError {
 	const name = error instanceof Error ? error.name : '';
 	const message =
 		name === 'PasswordException'
@@ -93,7 +93,7 @@ async function readPages(pdf: PdfDocument): Promise<Page[]> {
 			failure = error;
 		}
 	}
-	if (pages.length === 0) throw refusal(failure);
+	if (pages.length === 0) throw openFailure(failure);
 	return pages;
 }
 
@@ -102,9 +102,9 @@ class PageBudget extends TextBudget {
 	#runs = 0;
 
 	/** @throws AppError `resource_limit` */
-	takeRun(): void {
+	spendRun(): void {
 		if (++this.#runs > MAX_RUNS)
-			throw overLimit('The PDF draws its text in too many pieces. Split it into smaller files.');
+			throw resourceLimit('The PDF draws its text in too many pieces. Split it into smaller files.');
 	}
 }
 
@@ -113,7 +113,7 @@ async function readPage(pdf: PdfDocument, number: number, budget: PageBudget): P
 	const page = await pdf.getPage(number);
 	const lines: Line[] = [];
 	const writer = new LineWriter(number, (line) => {
-		budget.take(line.text);
+		budget.spend(line.text);
 		lines.push(line);
 	});
 	const reader = page.streamTextContent().getReader();
@@ -121,7 +121,7 @@ async function readPage(pdf: PdfDocument, number: number, budget: PageBudget): P
 		for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
 			for (const item of value.items as Array<TextRun | { type: string }>) {
 				if (!('str' in item)) continue;
-				budget.takeRun();
+				budget.spendRun();
 				writer.add(item);
 			}
 		}
@@ -134,7 +134,7 @@ async function readPage(pdf: PdfDocument, number: number, budget: PageBudget): P
 	}
 	const [, bottom = 0, , top = 0] = page.view;
 	// Pages may be cut out of a larger sheet: count from their own lower edge.
-	for (const line of lines) if (line.upright) line.level -= bottom;
+	for (const line of lines) if (line.isUpright) line.baseline -= bottom;
 	return { lines, height: top - bottom };
 }
 
@@ -144,9 +144,9 @@ async function outlineOf(pdf: PdfDocument): Promise<OutlineEntry[]> {
 	const entries: OutlineEntry[] = [];
 	const add = (nodes: Node[], level: number) => {
 		for (const node of nodes) {
-			if (entries.length === OUTLINE_ENTRIES) return;
+			if (entries.length === MAX_OUTLINE_ENTRIES) return;
 			entries.push({ title: node.title, level });
-			add(node.items, Math.min(level + 1, OUTLINE_LEVELS));
+			add(node.items, Math.min(level + 1, MAX_OUTLINE_LEVELS));
 		}
 	};
 	add(((await pdf.getOutline().catch(() => null)) ?? []) as Node[], 1);
@@ -157,10 +157,10 @@ async function outlineOf(pdf: PdfDocument): Promise<OutlineEntry[]> {
 const NO_TITLE =
 	/^(?:untitled|document\d*|title|microsoft \w+ - .*|.*\.(?:docx?|txt|rtf|odt|tex|dvi|indd|qxd|pdf|pages))$/i;
 
-async function declaredBy(pdf: PdfDocument): Promise<{ title: string | null; language: string | null }> {
+async function metadataOf(pdf: PdfDocument): Promise<{ title: string | null; language: string | null }> {
 	const metadata = await pdf.getMetadata().catch(() => null);
 	const info = (metadata?.info ?? {}) as { Title?: unknown; Language?: unknown };
-	const title = typeof info.Title === 'string' ? oneLine(info.Title) : '';
+	const title = typeof info.Title === 'string' ? toSingleLine(info.Title) : '';
 	return {
 		title: title === '' || NO_TITLE.test(title) ? null : title,
 		language: typeof info.Language === 'string' ? languageOf(info.Language) : null,

@@ -1,10 +1,10 @@
-import { type BodyBlock, type ExtractedDocument, visible } from './blocks.ts';
-import { overLimit, TextBudget } from './limits.ts';
+import { type BodyBlock, type ExtractedDocument, stripInvisible } from './blocks.ts';
+import { resourceLimit, TextBudget } from './limits.ts';
 
 /** A line that begins a list item: a bullet, or a number or letter with a dot or bracket. */
-const ITEM = /^\s*(?:[-*+•▪◦‣·●○■–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+\S/u;
+const LIST_ITEM = /^\s*(?:[-*+•▪◦‣·●○■–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+\S/u;
 /** Shorter lines were broken on purpose: verse, addresses, columns. */
-const WRAPPED_LINE = 45;
+const MIN_WRAPPED_CHARACTERS = 45;
 
 /** 10 MB of prose have 50,000 to 200,000 lines, a list of single words a million. */
 const MAX_LINES = 1_200_000;
@@ -16,9 +16,9 @@ const MAX_LINES = 1_200_000;
 export function parsePlainText(text: string): ExtractedDocument {
 	const blocks: BodyBlock[] = [];
 	const budget = new TextBudget();
-	for (const lines of paragraphsOf(visible(text))) {
+	for (const lines of paragraphsOf(stripInvisible(text))) {
 		for (const block of blocksOf(lines)) {
-			budget.take(block.text);
+			budget.spend(block.text);
 			blocks.push(block);
 		}
 	}
@@ -35,8 +35,8 @@ function* paragraphsOf(text: string): Generator<string[]> {
 		const line = text.slice(at, end);
 		at = end + 1;
 		if (++count > MAX_LINES) {
-			const most = MAX_LINES.toLocaleString('en');
-			throw overLimit(`The file has more than ${most} lines. Split it into smaller files.`);
+			const maxLines = MAX_LINES.toLocaleString('en');
+			throw resourceLimit(`The file has more than ${maxLines} lines. Split it into smaller files.`);
 		}
 		if (line.trim() !== '') lines.push(line);
 		else if (lines.length > 0) {
@@ -50,23 +50,23 @@ function* paragraphsOf(text: string): Generator<string[]> {
 function* blocksOf(lines: string[]): Generator<BodyBlock> {
 	const first = lines[0];
 	if (first === undefined) return;
-	const starts = lines.flatMap((line, index) => (ITEM.test(line) ? [index] : []));
+	const starts = lines.flatMap((line, index) => (LIST_ITEM.test(line) ? [index] : []));
 	// One line that looks like an item may be a wrapped sentence that goes on with "1990. " or a dash.
 	if (starts.length < 2 && starts[0] !== 0) {
-		yield { kind: 'paragraph', text: joined(lines), page: null };
+		yield { kind: 'paragraph', text: joinLines(lines), page: null };
 		return;
 	}
 	const lead = lines.slice(0, starts[0]);
-	if (lead.length > 0) yield { kind: 'paragraph', text: joined(lead), page: null };
+	if (lead.length > 0) yield { kind: 'paragraph', text: joinLines(lead), page: null };
 	for (const [index, start] of starts.entries()) {
-		yield { kind: 'item', text: joined(lines.slice(start, starts[index + 1])), page: null };
+		yield { kind: 'item', text: joinLines(lines.slice(start, starts[index + 1])), page: null };
 	}
 }
 
 /** Wrapped lines become one; short lines stay lines of their own. */
-function joined(lines: string[]): string {
+function joinLines(lines: string[]): string {
 	const trimmed = lines.map((line) => line.trim().replace(/[^\S\n]+/gu, ' '));
 	const full = trimmed.slice(0, -1);
-	const wrapped = full.length > 0 && full.every((line) => line.length >= WRAPPED_LINE);
+	const wrapped = full.length > 0 && full.every((line) => line.length >= MIN_WRAPPED_CHARACTERS);
 	return trimmed.join(wrapped ? ' ' : '\n');
 }

@@ -5,7 +5,7 @@ export type Scores = ReadonlyMap<number, number>;
 export interface Candidate {
 	id: number;
 	/** 0..1, relative to the best of each half. */
-	fused: number;
+	fusedScore: number;
 }
 
 /**
@@ -18,11 +18,13 @@ export function fuse(keyword: Scores, semantic: Scores, weight: number): Candida
 	const bestSemantic = Math.max(0, ...semantic.values());
 	const candidates = [...new Set([...keyword.keys(), ...semantic.keys()])].map((id) => ({
 		id,
-		fused: (1 - weight) * relative(keyword.get(id), bestKeyword) + weight * relative(semantic.get(id), bestSemantic),
+		fusedScore:
+			(1 - weight) * relativeScore(keyword.get(id), bestKeyword) +
+			weight * relativeScore(semantic.get(id), bestSemantic),
 	}));
-	return candidates.sort((a, b) => b.fused - a.fused || a.id - b.id);
+	return candidates.sort((a, b) => b.fusedScore - a.fusedScore || a.id - b.id);
 }
 
-function relative(score: number | undefined, best: number): number {
+function relativeScore(score: number | undefined, best: number): number {
 	return score === undefined || best <= 0 ? 0 : Math.max(0, score) / best;
 }

@@ -1,10 +1,10 @@
 export {
-	type Embedded,
+	type EmbeddedQuery,
 	type GenerationIndex,
-	type Ranking,
+	type RankedHit,
 	type SearchOptions,
 	searchGeneration,
-	type Trained,
+	type TrainedVectors,
 } from './search-generation.ts';
-export { Spelling } from './spelling.ts';
-export { VectorMemory } from './vector-memory.ts';
+export { SpellingCorrector } from './spelling-corrector.ts';
+export { VectorIndexCache } from './vector-index-cache.ts';

@@ -1,32 +1,32 @@
 import { queryWords } from '../../text/index.ts';
 import { type Basis, type ChunkTerms, countTerms, project, writeInt8 } from '../semantic/index.ts';
-import { confidence, coverage, familiarity, ofEmbedder, ofWords } from './confidence.ts';
+import { type AnalysedQuery, analyseQuery } from './analysed-query.ts';
+import { confidence, coverage, embedderEvidence, familiarity, keywordEvidence } from './confidence.ts';
 import { type Candidate, fuse, type Scores } from './fusion.ts';
-import { type Question, understand } from './question.ts';
-import type { Spelling } from './spelling.ts';
+import type { SpellingCorrector } from './spelling-corrector.ts';
 
 /** Best of each half that are fused. */
-const CANDIDATES = 100;
+const MAX_FUSION_CANDIDATES = 100;
 /** How many more the semantic half takes where it is alone, so that the second look has something to choose from. */
-const CANDIDATES_ALONE = 200;
+const MAX_SEMANTIC_CANDIDATES = 200;
 
 /** The question is asked again, moved towards the mean of its best hits by this much. */
 const FEEDBACK_HITS = 3;
-const FEEDBACK = 0.5;
+const FEEDBACK_WEIGHT = 0.5;
 
 /** The hits that confidence is judged by. */
-const JUDGED = 5;
+const CONFIDENCE_HITS = 5;
 
 /** Vectors that were trained on the documents themselves. */
-export interface Trained {
+export interface TrainedVectors {
 	basis: Basis;
-	spelling: Spelling;
+	spelling: SpellingCorrector;
 }
 
 /** Vectors of a provider's embedder. */
-export interface Embedded {
+export interface EmbeddedQuery {
 	/** The question's. */
-	asked: Float32Array;
+	vector: Float32Array;
 	/** The cosine that unrelated texts have with this embedder, 0..1 and less than 1. */
 	floor: number;
 }
@@ -37,7 +37,7 @@ export interface GenerationIndex {
 	/** The languages of the documents, the most frequent first. */
 	languages: ReadonlyArray<string | null>;
 	/** Null before the first training, and where the question has no vector of the embedder: then the words must do. */
-	semantic: Trained | Embedded | null;
+	semantic: TrainedVectors | EmbeddedQuery | null;
 	chunksWith(term: string): number;
 	keyword(terms: readonly string[], limit: number): Array<{ id: number; score: number }>;
 	nearest(vector: Int8Array, limit: number): Array<{ id: number; score: number }>;
@@ -55,11 +55,11 @@ export interface SearchOptions {
 
 interface StoredVector {
 	values: Int8Array;
-	length: number;
+	norm: number;
 }
 
 /** A chunk that was found. */
-export interface Ranking {
+export interface RankedHit {
 	id: number;
 	/** Fused score times confidence, 0..1. */
 	score: number;
@@ -75,10 +75,10 @@ export function searchGeneration(
 	index: GenerationIndex,
 	query: string,
 	options: SearchOptions,
-): { hits: Ranking[]; confidence: number } {
+): { hits: RankedHit[]; confidence: number } {
 	const { semantic } = index;
 	const trained = semantic !== null && 'basis' in semantic ? semantic : null;
-	const question = understand(queryWords(query, index.languages), {
+	const question = analyseQuery(queryWords(query, index.languages), {
 		basis: trained?.basis ?? null,
 		spelling: trained?.spelling ?? null,
 		chunks: index.chunks,
@@ -89,114 +89,119 @@ export function searchGeneration(
 	if (question.terms.length === 0 && (keywordAlone || trained)) return { hits: [], confidence: 0 };
 	const keyword =
 		options.hybrid || keywordAlone
-			? new Map(index.keyword(question.terms, CANDIDATES).map(({ id, score }) => [id, score]))
+			? new Map(index.keyword(question.terms, MAX_FUSION_CANDIDATES).map(({ id, score }) => [id, score]))
 			: new Map<number, number>();
 	const { cosines, fused } = keywordAlone
 		? { cosines: new Map<number, number>(), fused: fuse(keyword, new Map(), 0) }
-		: lookTwice(index, trained ? ofBasis(trained.basis, question) : (semantic as Embedded), keyword, options);
-	return judge(index, trained?.basis ?? null, question, cosines, fused, options.limit);
+		: pseudoRelevanceFeedback(
+				index,
+				trained ? embedQuery(trained.basis, question) : (semantic as EmbeddedQuery),
+				keyword,
+				options,
+			);
+	return scoreHits(index, trained?.basis ?? null, question, cosines, fused, options.limit);
 }
 
 /** The question in the directions of a trained basis. What cosines are above is nothing there. */
-function ofBasis(basis: Basis, question: Question): Embedded {
-	const asked = new Float32Array(basis.dimensions);
-	asked.set(project(basis, question.counts).direction);
-	return { asked, floor: 0 };
+function embedQuery(basis: Basis, question: AnalysedQuery): EmbeddedQuery {
+	const vector = new Float32Array(basis.dimensions);
+	vector.set(project(basis, question.counts).direction);
+	return { vector, floor: 0 };
 }
 
 /** Fuses full text and vectors, then again with the question moved towards the best of the first look. */
-function lookTwice(
+function pseudoRelevanceFeedback(
 	index: GenerationIndex,
-	{ asked, floor }: Embedded,
+	{ vector, floor }: EmbeddedQuery,
 	keyword: Scores,
 	{ hybrid, semantic_weight }: SearchOptions,
 ): { cosines: Scores; fused: Candidate[] } {
 	const weight = hybrid ? semantic_weight : 1;
-	const stored = new Int8Array(asked.length);
-	writeInt8(asked, stored, 0);
-	const near = index.nearest(stored, hybrid ? CANDIDATES : CANDIDATES_ALONE);
+	const stored = new Int8Array(vector.length);
+	writeInt8(vector, stored, 0);
+	const neighbours = index.nearest(stored, hybrid ? MAX_FUSION_CANDIDATES : MAX_SEMANTIC_CANDIDATES);
 
 	const vectors = new Map<number, StoredVector>();
-	for (const id of new Set([...keyword.keys(), ...near.map(({ id }) => id)])) {
+	for (const id of new Set([...keyword.keys(), ...neighbours.map(({ id }) => id)])) {
 		const values = index.vector(id);
-		if (values) vectors.set(id, { values, length: lengthOf(values) });
+		if (values) vectors.set(id, { values, norm: normOf(values) });
 	}
-	const cosines = cosinesWith(asked, floor, vectors);
-	const moved = Float32Array.from(asked);
+	const cosines = rescaledCosines(vector, floor, vectors);
+	const shifted = Float32Array.from(vector);
 	const best = fuse(keyword, cosines, weight).flatMap(({ id }) => vectors.get(id) ?? []);
-	for (const { values, length } of best.slice(0, FEEDBACK_HITS)) {
-		const share = FEEDBACK / FEEDBACK_HITS / (length || 1);
-		for (let i = 0; i < moved.length; i++) (moved[i] as number) += share * (values[i] as number);
+	for (const { values, norm } of best.slice(0, FEEDBACK_HITS)) {
+		const share = FEEDBACK_WEIGHT / FEEDBACK_HITS / (norm || 1);
+		for (let i = 0; i < shifted.length; i++) (shifted[i] as number) += share * (values[i] as number);
 	}
-	return { cosines, fused: fuse(keyword, cosinesWith(moved, floor, vectors), weight) };
+	return { cosines, fused: fuse(keyword, rescaledCosines(shifted, floor, vectors), weight) };
 }
 
-function judge(
+function scoreHits(
 	index: GenerationIndex,
 	basis: Basis | null,
-	question: Question,
+	question: AnalysedQuery,
 	cosines: Scores,
 	fused: readonly Candidate[],
 	limit: number,
-): { hits: Ranking[]; confidence: number } {
-	const hits = fused.slice(0, Math.max(limit, JUDGED)).map(({ id, fused }) => {
+): { hits: RankedHit[]; confidence: number } {
+	const hits = fused.slice(0, Math.max(limit, CONFIDENCE_HITS)).map(({ id, fusedScore }) => {
 		const terms = index.terms(id);
 		return {
 			id,
-			score: fused,
-			keyword_score: terms ? coverage(question.about, countTerms(terms), index.chunks) : 0,
+			score: fusedScore,
+			keyword_score: terms ? coverage(question.contentWords, countTerms(terms), index.chunks) : 0,
 			semantic_score: Math.min(1, Math.max(0, cosines.get(id) ?? 0)),
 		};
 	});
-	const judged = hits.slice(0, JUDGED);
-	const covered = Math.max(0, ...judged.map((hit) => hit.keyword_score));
-	const cosine = Math.max(0, ...judged.map((hit) => hit.semantic_score));
-	const sure = confidence(
+	const topHits = hits.slice(0, CONFIDENCE_HITS);
+	const maxCoverage = Math.max(0, ...topHits.map((hit) => hit.keyword_score));
+	const maxCosine = Math.max(0, ...topHits.map((hit) => hit.semantic_score));
+	const score = confidence(
 		basis
 			? {
-					coverage: covered,
-					cosine,
-					familiarity: familiarity(project(basis, question.aboutCounts).reach, basis.mean_reach),
+					coverage: maxCoverage,
+					cosine: maxCosine,
+					familiarity: familiarity(project(basis, question.contentCounts).reach, basis.mean_reach),
 				}
 			: index.semantic === null
-				? ofWords(covered)
-				: ofEmbedder(covered, cosine),
+				? keywordEvidence(maxCoverage)
+				: embedderEvidence(maxCoverage, maxCosine),
 	);
-	return { hits: hits.slice(0, limit).map((hit) => ({ ...hit, score: hit.score * sure })), confidence: sure };
+	return { hits: hits.slice(0, limit).map((hit) => ({ ...hit, score: hit.score * score })), confidence: score };
 }
 
 /**
  * The cosine of a vector with each of the stored ones, as its share of the way from the floor to 1: what embedders differ in
  * most is where that way begins. Where either has no length, as if the cosine were zero.
  */
-function cosinesWith(
-	asked: Float32Array,
+function rescaledCosines(
+	query: Float32Array,
 	floor: number,
 	vectors: ReadonlyMap<number, StoredVector>,
 ): Map<number, number> {
 	const cosines = new Map<number, number>();
-	const askedLength = lengthOf(asked);
-	for (const [id, { values, length }] of vectors) {
+	const queryNorm = normOf(query);
+	for (const [id, { values, norm }] of vectors) {
 		let sum = 0;
-		for (let i = 0; i < values.length; i++) sum += (values[i] as number) * (asked[i] as number);
-		cosines.set(id, (sum / (askedLength * length || 1) - floor) / (1 - floor));
+		for (let i = 0; i < values.length; i++) sum += (values[i] as number) * (query[i] as number);
+		cosines.set(id, (sum / (queryNorm * norm || 1) - floor) / (1 - floor));
 	}
 	return cosines;
 }
 
-function lengthOf(values: Int8Array | Float32Array): number {
+function normOf(values: Int8Array | Float32Array): number {
 	let square = 0;
 	for (let i = 0; i < values.length; i++) square += (values[i] as number) ** 2;
 	return Math.sqrt(square);
 }
 
 function memoised(count: (term: string) => number): (term: string) => number {
-	const known = new Map<string, number>();
+	const cache = new Map<string, number>();
 	return (term) => {
-		let value = known.get(term);
+		let value = cache.get(term);
 		if (value === undefined) {
 			value = count(term);
-			known.set(term, value);
+			cache.set(term, value);
 		}
 		return value;
 	};

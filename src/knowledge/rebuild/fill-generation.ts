@@ -1,25 +1,25 @@
 import { AppError, shortageOf } from '../../base/index.ts';
 import type { WorkerPool } from '../../pool/index.ts';
 import { type DocumentRecord, expectVersion, type Store } from '../../store/index.ts';
-import { addToGeneration, titleOf } from '../ingest/built-document.ts';
-import { type Reason, verdict } from '../ingest/fail-document.ts';
-import { inPages } from '../pages.ts';
+import { type FailureReason, finalReason } from '../ingest/fail-document.ts';
+import { addToGeneration, titleOf } from '../ingest/generation-document.ts';
+import { paginate } from '../paginate.ts';
 
-export interface FillDependencies {
+export interface GenerationFillerDependencies {
 	store: Store;
 	pool: WorkerPool;
 	signal: AbortSignal;
 }
 
 /** A document whose bytes cannot be parsed any more. */
-export interface Unreadable {
+export interface UnreadableDocument {
 	/** Of the document's record. */
 	version: number;
-	reason: Reason;
+	reason: FailureReason;
 }
 
 /** What one pass over a knowledge base's documents left undone. */
-export interface Remainder {
+export interface PassRemainder {
 	/** Documents that changed while they were parsed. */
 	changed: number;
 	/** Documents that may be parsed at another attempt. */
@@ -27,8 +27,8 @@ export interface Remainder {
 }
 
 /** Every document of a knowledge base beside what a generation that is being built has of it, the oldest first. */
-export function coverage(store: Store, knowledgeBaseId: string, generation: string) {
-	return inPages(
+export function documentsWithCoverage(store: Store, knowledgeBaseId: string, generation: string) {
+	return paginate(
 		(after, limit) => store.coverage(knowledgeBaseId, generation, after, limit),
 		({ document }) => document,
 	);
@@ -38,16 +38,16 @@ export function coverage(store: Store, knowledgeBaseId: string, generation: stri
  * Parses the stored bytes of a knowledge base's documents into a generation that is being built. Which version of a document
  * the generation holds is written down in it, so that every pass, also of another process, does only what is left.
  */
-export class Filling {
+export class GenerationFiller {
 	/** By document. They are marked only when the new generation takes over: a rebuild that comes to nothing touches no document. */
-	readonly unreadable = new Map<string, Unreadable>();
+	readonly unreadable = new Map<string, UnreadableDocument>();
 	/** By document and version. */
 	readonly #failures = new Map<string, number>();
-	readonly #deps: FillDependencies;
+	readonly #deps: GenerationFillerDependencies;
 	readonly #knowledgeBaseId: string;
 	readonly #generation: string;
 
-	constructor(deps: FillDependencies, knowledgeBaseId: string, generation: string) {
+	constructor(deps: GenerationFillerDependencies, knowledgeBaseId: string, generation: string) {
 		this.#deps = deps;
 		this.#knowledgeBaseId = knowledgeBaseId;
 		this.#generation = generation;
@@ -59,23 +59,27 @@ export class Filling {
 	}
 
 	/** Goes once over all documents and builds what is left, several at a time. */
-	async pass(): Promise<Remainder> {
-		const remainder: Remainder = { changed: 0, failed: 0 };
-		const left = this.#left();
+	async pass(): Promise<PassRemainder> {
+		const remainder: PassRemainder = { changed: 0, failed: 0 };
+		const remaining = this.#remaining();
 		const build = async () => {
-			for await (const document of left) {
+			for await (const document of remaining) {
 				const parsed = await this.#parse(document);
 				if (parsed === 'failed') remainder.failed++;
 				else if (parsed === 'changed') remainder.changed++;
 			}
 		};
-		const ends = await Promise.allSettled(Array.from({ length: this.#deps.pool.size }, build));
-		for (const end of ends) if (end.status === 'rejected') throw end.reason;
+		const results = await Promise.allSettled(Array.from({ length: this.#deps.pool.size }, build));
+		for (const end of results) if (end.status === 'rejected') throw end.reason;
 		return remainder;
 	}
 
-	async *#left(): AsyncGenerator<DocumentRecord> {
-		for await (const { document, built_from } of coverage(this.#deps.store, this.#knowledgeBaseId, this.#generation)) {
+	async *#remaining(): AsyncGenerator<DocumentRecord> {
+		for await (const { document, built_from } of documentsWithCoverage(
+			this.#deps.store,
+			this.#knowledgeBaseId,
+			this.#generation,
+		)) {
 			this.#deps.signal.throwIfAborted();
 			if (!this.isSettled(document, built_from)) yield document;
 		}
@@ -96,7 +100,7 @@ export class Filling {
 			// What the document was before it changed has failed on its own account.
 			const key = `${document.id} ${version}`;
 			const failures = (this.#failures.get(key) ?? 0) + 1;
-			const reason = verdict(error, failures);
+			const reason = finalReason(error, failures);
 			this.#failures.set(key, failures);
 			if (!reason) return 'failed';
 			this.unreadable.set(document.id, { version, reason });

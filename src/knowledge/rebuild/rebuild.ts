@@ -3,18 +3,23 @@ import { type Embedders, isOfProvider } from '../../models/index.ts';
 import { type Commit, decideAndCommit, expectVersion, type Job, type KnowledgeBaseRecord } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
 import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.ts';
-import { reasonOf } from '../ingest/fail-document.ts';
-import { retryDelay, shortageDelay, type Work } from '../job-loop.ts';
-import { problemOf, recount } from '../status.ts';
-import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from '../training/build-basis.ts';
-import { SMALL } from '../training/growth.ts';
-import { coverage, Filling } from './fill-generation.ts';
+import { publicReason } from '../ingest/fail-document.ts';
+import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
+import { moveCounts, problemCommit } from '../status.ts';
+import {
+	type BuiltBasis,
+	buildLargeBasis,
+	foldInNewChunks,
+	type LargeBasisDependencies,
+} from '../training/build-basis.ts';
+import { MAX_SYNC_TRAINING_CHUNKS } from '../training/training-policy.ts';
+import { documentsWithCoverage, GenerationFiller } from './fill-generation.ts';
 import { endRebuild, openGeneration, REBUILD } from './request-rebuild.ts';
 import { swapGeneration } from './swap-generation.ts';
 
 export interface RebuildDependencies
 	extends Omit<LargeBasisDependencies, 'signal'>,
-		Pick<EmbeddingDependencies, 'models' | 'paid'> {
+		Pick<EmbeddingDependencies, 'modelIdentity' | 'unsavedVectors'> {
 	documents: Documents;
 	embedders: Embedders;
 	log: Log;
@@ -24,21 +29,21 @@ export interface RebuildDependencies
 }
 
 /** Rebuilds side by side: one that takes hours must not keep all others waiting. */
-const ROOM = 2;
+const MAX_CONCURRENT_REBUILDS = 2;
 /** A failure that may pass is tried so often without getting any further. What was built is kept from one attempt to the next. */
-const ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 /** Rebuilds whose failures are remembered. */
-const REMEMBERED = 1_000;
+const FAILURE_CACHE_SIZE = 1_000;
 /** Passes over the documents of a knowledge base that is changed all the time. */
-const PASSES = 50;
+const MAX_PASSES = 50;
 
 /** How a rebuild has fared since it got any further, in this process. */
-interface Setbacks {
+interface FailureCounts {
 	/** How far it had come. */
-	reached: string;
+	progress: string;
 	/** How often its provider or a shortage of the system has failed it, and how often anything else. */
-	passing: number;
-	others: number;
+	temporary: number;
+	permanent: number;
 }
 
 /**
@@ -46,15 +51,15 @@ interface Setbacks {
  * takes over in one commit. `KnowledgeBaseRecord.rebuilding` names it as long as it is there. What is indexed meanwhile goes
  * into both, what is removed or fails leaves both. A process after us goes on where this one was.
  */
-export class Rebuild implements Work {
+export class Rebuild implements JobHandler {
 	readonly kind = REBUILD;
-	readonly room = ROOM;
+	readonly concurrencyLimit = MAX_CONCURRENT_REBUILDS;
 	readonly leaseMs = 12 * 3_600_000;
 	readonly #deps: RebuildDependencies;
 	/** By the job. */
-	readonly #setbacks = new LruCache<string, Setbacks>(REMEMBERED);
+	readonly #failureCounts = new LruCache<string, FailureCounts>(FAILURE_CACHE_SIZE);
 	/** The generation that a job has worked on last, by the job. */
-	readonly #generations = new LruCache<string, string>(REMEMBERED);
+	readonly #generations = new LruCache<string, string>(FAILURE_CACHE_SIZE);
 
 	constructor(deps: RebuildDependencies) {
 		this.#deps = deps;
@@ -79,27 +84,31 @@ export class Rebuild implements Work {
 	 */
 	async afterFailure(job: Job, error: unknown): Promise<void> {
 		const { retryMs } = this.#deps;
-		const { passing, others } = await this.#setback(job, error);
-		if (isOfProvider(error)) return this.#wait(job, error, retryDelay(retryMs, passing));
+		const { temporary, permanent } = await this.#countFailure(job, error);
+		if (isOfProvider(error)) return this.#postponeWithProblem(job, error, retryDelay(retryMs, temporary));
 		const shortage = shortageOf(error);
-		if (shortage) return this.#wait(job, shortage, shortageDelay(retryMs, passing));
+		if (shortage) return this.#postponeWithProblem(job, shortage, shortageDelay(retryMs, temporary));
 		const isLasting = error instanceof AppError && error.code === 'model_error';
-		if (isLasting || others >= ATTEMPTS) return this.#giveUp(job, error);
-		return this.#postpone(job, retryDelay(retryMs, others));
+		if (isLasting || permanent >= MAX_ATTEMPTS) return this.#giveUp(job, error);
+		return this.#postpone(job, retryDelay(retryMs, permanent));
 	}
 
 	/** Counts a failure; from the beginning where vectors were stored since the one before. */
-	async #setback(job: Job, error: unknown): Promise<Setbacks> {
+	async #countFailure(job: Job, error: unknown): Promise<FailureCounts> {
 		const { store } = this.#deps;
 		const record = await store.get('knowledge_bases', job.ref);
 		const basis = record?.rebuilding ? await store.openedBasis(record.rebuilding) : undefined;
-		const reached = `${basis?.id} ${basis?.embedded_to}`;
-		const known = this.#setbacks.get(job.id);
-		const { passing, others } = known?.reached === reached ? known : { passing: 0, others: 0 };
-		const passes = isOfProvider(error) || shortageOf(error) !== null;
-		const setbacks = { reached, passing: passing + (passes ? 1 : 0), others: others + (passes ? 0 : 1) };
-		this.#setbacks.set(job.id, setbacks);
-		return setbacks;
+		const progress = `${basis?.id} ${basis?.embedded_to}`;
+		const previous = this.#failureCounts.get(job.id);
+		const { temporary, permanent } = previous?.progress === progress ? previous : { temporary: 0, permanent: 0 };
+		const isTemporary = isOfProvider(error) || shortageOf(error) !== null;
+		const counts = {
+			progress,
+			temporary: temporary + (isTemporary ? 1 : 0),
+			permanent: permanent + (isTemporary ? 0 : 1),
+		};
+		this.#failureCounts.set(job.id, counts);
+		return counts;
 	}
 
 	async #postpone({ id }: Job, ms: number): Promise<void> {
@@ -108,30 +117,30 @@ export class Rebuild implements Work {
 	}
 
 	/** Postpones a rebuild and has its knowledge base tell why. */
-	async #wait(job: Job, error: AppError, ms: number): Promise<void> {
+	async #postponeWithProblem(job: Job, error: AppError, ms: number): Promise<void> {
 		const { store, clock } = this.#deps;
 		await decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', job.ref);
-			if (!this.#isOf(job, record)) return { commit: { jobs: [{ op: 'settle', id: job.id }] }, result: undefined };
-			const told = problemOf(record, reasonOf(error, NOT_BUILT));
+			if (!this.#isCurrent(job, record)) return { commit: { jobs: [{ op: 'settle', id: job.id }] }, result: undefined };
+			const problem = problemCommit(record, publicReason(error, BUILD_FAILED_SENTENCE));
 			const due_at = clock.now() + ms;
-			return { commit: { ...told, jobs: [{ op: 'postpone', id: job.id, due_at }] }, result: undefined };
+			return { commit: { ...problem, jobs: [{ op: 'postpone', id: job.id, due_at }] }, result: undefined };
 		});
 	}
 
 	/** Whether a job's rebuild is still the current one. It may have been stopped and another requested since the job failed. */
-	#isOf({ id }: Job, record: KnowledgeBaseRecord | undefined): record is KnowledgeBaseRecord {
+	#isCurrent({ id }: Job, record: KnowledgeBaseRecord | undefined): record is KnowledgeBaseRecord {
 		if (!record?.rebuilding) return false;
 		return (this.#generations.get(id) ?? record.rebuilding) === record.rebuilding;
 	}
 
 	/** What the knowledge base has told of a failure is over as soon as vectors come again. */
-	async #goesOn(knowledgeBaseId: string): Promise<void> {
+	async #clearProblem(knowledgeBaseId: string): Promise<void> {
 		const { store } = this.#deps;
 		await decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', knowledgeBaseId);
-			const told = record ? problemOf(record, null) : { expect: [], write: [] };
-			return { commit: told.write.length > 0 ? told : null, result: undefined };
+			const problem = record ? problemCommit(record, null) : { expect: [], write: [] };
+			return { commit: problem.write.length > 0 ? problem : null, result: undefined };
 		});
 	}
 
@@ -141,10 +150,10 @@ export class Rebuild implements Work {
 		return decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', knowledgeBaseId);
 			if (!record?.rebuilding) return { commit: null, result: null };
-			const begunWith = (await store.generation(record.rebuilding))?.embedder;
-			if (begunWith === embedders.configured) return { commit: null, result: record.rebuilding };
+			const startedEmbedder = (await store.generation(record.rebuilding))?.embedder;
+			if (startedEmbedder === embedders.configured) return { commit: null, result: record.rebuilding };
 			const rebuilding = newId('generation');
-			const { write, events } = recount(record, {}, clock.now(), { rebuilding });
+			const { write, events } = moveCounts(record, {}, clock.now(), { rebuilding });
 			const commit: Commit = {
 				expect: [expectVersion('knowledge_bases', record)],
 				write: [
@@ -164,22 +173,23 @@ export class Rebuild implements Work {
 		const embedder = embedders.resolve(embedders.configured);
 		const deps = { ...this.#deps, signal };
 		const knowledgeBaseId = job.ref;
-		if (this.#setbacks.get(job.id) === undefined) await this.#retryFailed(knowledgeBaseId, generation, signal);
-		const filling = new Filling(deps, knowledgeBaseId, generation);
-		let built: BuiltBasis | null = null;
-		for (let pass = 0; pass < PASSES; pass++) {
+		if (this.#failureCounts.get(job.id) === undefined) await this.#retryFailed(knowledgeBaseId, generation, signal);
+		const filler = new GenerationFiller(deps, knowledgeBaseId, generation);
+		let trainedBasis: BuiltBasis | null = null;
+		for (let pass = 0; pass < MAX_PASSES; pass++) {
 			signal.throwIfAborted();
-			const { changed, failed } = await filling.pass();
+			const { changed, failed } = await filler.pass();
 			if (failed > 0) await sleep(retryMs, signal);
 			if (changed + failed > 0) continue;
 			const stored = await store.generation(generation);
 			if (embedder) {
-				for await (const _ of embedGeneration(deps, embedder, generation)) await this.#goesOn(knowledgeBaseId);
+				for await (const _ of embedGeneration(deps, embedder, generation)) await this.#clearProblem(knowledgeBaseId);
 			}
 			// A small one is trained while nothing is indexed, on every word; a large one before, as that takes a while.
-			else if (built) built = await foldNewer(deps, built);
-			else if (stored && stored.chunk_count > SMALL) built = await buildLargeBasis(deps, generation);
-			const swap = { jobId: job.id, knowledgeBaseId, generation, filling, embedder, built };
+			else if (trainedBasis) trainedBasis = await foldInNewChunks(deps, trainedBasis);
+			else if (stored && stored.chunk_count > MAX_SYNC_TRAINING_CHUNKS)
+				trainedBasis = await buildLargeBasis(deps, generation);
+			const swap = { jobId: job.id, knowledgeBaseId, generation, filler, embedder, trainedBasis };
 			if (await indexing.run(knowledgeBaseId, () => swapGeneration(deps, swap))) return;
 		}
 		throw new AppError('unavailable', 'The knowledge base changes faster than it is indexed.');
@@ -188,7 +198,7 @@ export class Rebuild implements Work {
 	/** Documents in `error` are tried again, as every one is that somebody retries; once, however often the rebuild is. */
 	async #retryFailed(knowledgeBaseId: string, generation: string, signal: AbortSignal): Promise<void> {
 		const { store, documents } = this.#deps;
-		for await (const { document } of coverage(store, knowledgeBaseId, generation)) {
+		for await (const { document } of documentsWithCoverage(store, knowledgeBaseId, generation)) {
 			signal.throwIfAborted();
 			if (document.status !== 'error') continue;
 			await documents.retry(knowledgeBaseId, document.id).catch((error: unknown) => {
@@ -201,16 +211,16 @@ export class Rebuild implements Work {
 	/** What serves goes on to serve, and the status is again what the documents make it. */
 	async #giveUp(job: Job, error: unknown): Promise<void> {
 		const { store, clock, log } = this.#deps;
-		const givenUp = await decideAndCommit(store, async () => {
+		const hasGivenUp = await decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', job.ref);
 			const jobs = [{ op: 'settle', id: job.id } as const];
-			if (!this.#isOf(job, record)) return { commit: { jobs }, result: false };
-			const { commit } = endRebuild(record, reasonOf(error, NOT_BUILT), clock.now());
+			if (!this.#isCurrent(job, record)) return { commit: { jobs }, result: false };
+			const { commit } = endRebuild(record, publicReason(error, BUILD_FAILED_SENTENCE), clock.now());
 			return { commit: { ...commit, jobs }, result: true };
 		});
-		if (!givenUp) return;
+		if (!hasGivenUp) return;
 		log.error({ knowledge_base: job.ref, error: messageOf(error) }, 'reindexing was given up; the old index serves');
 	}
 }
 
-const NOT_BUILT = 'The index could not be built; the server’s log tells more.';
+const BUILD_FAILED_SENTENCE = 'The index could not be built; the server’s log tells more.';

@@ -10,7 +10,7 @@ import {
 	type Write,
 } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
-import { recount } from '../status.ts';
+import { moveCounts } from '../status.ts';
 
 /** The kind of job that builds a knowledge base's index anew. */
 export const REBUILD = 'rebuild';
@@ -40,8 +40,8 @@ export function requestRebuild(
 		if (record.rebuilding !== null) return { commit: { jobs: hasten }, result: record };
 		const now = clock.now();
 		const { set, write, jobs } =
-			record.documents_total === 0 ? emptied(record, now) : begun(record, embedders.configured);
-		const counts = recount(record, {}, now, set);
+			record.documents_total === 0 ? emptyIndex(record, now) : beginRebuild(record, embedders.configured);
+		const counts = moveCounts(record, {}, now, set);
 		const next = { ...record, ...set, updated_at: now, version: record.version + 1 };
 		const commit: Commit = {
 			expect: [expectVersion('knowledge_bases', record)],
@@ -77,9 +77,9 @@ export function stopRebuild(
 }
 
 /** What a commit holds that begins a rebuild, or makes do without one. */
-type Asked = Required<Pick<Commit, 'write' | 'jobs'>> & { set: Parameters<typeof recount>[3] & object };
+type Asked = Required<Pick<Commit, 'write' | 'jobs'>> & { set: Parameters<typeof moveCounts>[3] & object };
 
-function begun(record: KnowledgeBaseRecord, embedder: string): Asked {
+function beginRebuild(record: KnowledgeBaseRecord, embedder: string): Asked {
 	const { id } = record;
 	const rebuilding = newId('generation');
 	return {
@@ -101,7 +101,7 @@ export function endRebuild(
 	now: number,
 ): { commit: Commit; result: KnowledgeBaseRecord } {
 	const set = { rebuilding: null, problem };
-	const counts = recount(record, {}, now, set);
+	const counts = moveCounts(record, {}, now, set);
 	const drop: Write[] =
 		record.rebuilding === null ? [] : [{ op: 'index.drop_generation', generation: record.rebuilding }];
 	return {
@@ -115,7 +115,7 @@ export function endRebuild(
 }
 
 /** Without documents there is nothing to build: the index is none, at once. */
-function emptied({ generation }: KnowledgeBaseRecord, now: number): Asked {
+function emptyIndex({ generation }: KnowledgeBaseRecord, now: number): Asked {
 	const write: Write[] = generation === null ? [] : [{ op: 'index.drop_generation', generation }];
 	return {
 		set: {

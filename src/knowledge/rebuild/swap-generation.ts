@@ -10,12 +10,14 @@ import {
 } from '../../store/index.ts';
 import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.ts';
 import { failDocument } from '../ingest/fail-document.ts';
-import { isPending, recount } from '../status.ts';
-import { type BasisDependencies, type BuiltBasis, buildBasis, foldNewer } from '../training/build-basis.ts';
-import { TRAIN } from '../training/growth.ts';
-import { coverage, type Filling, type Unreadable } from './fill-generation.ts';
+import { isPending, moveCounts } from '../status.ts';
+import { type BasisDependencies, type BuiltBasis, buildBasis, foldInNewChunks } from '../training/build-basis.ts';
+import { TRAIN } from '../training/training-policy.ts';
+import { documentsWithCoverage, type GenerationFiller, type UnreadableDocument } from './fill-generation.ts';
 
-export interface SwapDependencies extends BasisDependencies, Pick<EmbeddingDependencies, 'models' | 'paid'> {}
+export interface SwapDependencies
+	extends BasisDependencies,
+		Pick<EmbeddingDependencies, 'modelIdentity' | 'unsavedVectors'> {}
 
 /** A rebuild that is about to end. */
 export interface Swap {
@@ -23,15 +25,15 @@ export interface Swap {
 	knowledgeBaseId: string;
 	/** The generation that was built. */
 	generation: string;
-	filling: Filling;
+	filler: GenerationFiller;
 	/** What makes its vectors; null for the built-in embedder. */
 	embedder: Embedder | null;
 	/** Its basis where that was trained beforehand; null: it is trained now, if there is anything to train on. */
-	built: BuiltBasis | null;
+	trainedBasis: BuiltBasis | null;
 }
 
 /** Documents that are described in one commit. */
-const PORTION = 500;
+const BATCH_SIZE = 500;
 
 /**
  * Lets a generation that was built take over, in one commit. Must run alone for its knowledge base: no document is indexed
@@ -41,29 +43,29 @@ const PORTION = 500;
  */
 export async function swapGeneration(deps: SwapDependencies, swap: Swap): Promise<boolean> {
 	const { store } = deps;
-	const { knowledgeBaseId, generation, filling } = swap;
-	const held: string[] = [];
+	const { knowledgeBaseId, generation, filler } = swap;
+	const indexedIds: string[] = [];
 	const pending: DocumentRecord[] = [];
-	for await (const { document, built_from } of coverage(store, knowledgeBaseId, generation)) {
-		if (!filling.isSettled(document, built_from)) return false;
+	for await (const { document, built_from } of documentsWithCoverage(store, knowledgeBaseId, generation)) {
+		if (!filler.isSettled(document, built_from)) return false;
 		if (built_from === null && isPending(document)) pending.push(document);
-		else if (built_from !== null && document.status === 'indexed') held.push(document.id);
+		else if (built_from !== null && document.status === 'indexed') indexedIds.push(document.id);
 	}
-	for (const { id } of pending) await carryOver(deps, swap, id);
-	for (const [id, unreadable] of filling.unreadable) await markUnreadable(deps, swap, id, unreadable);
+	for (const { id } of pending) await copyPending(deps, swap, id);
+	for (const [id, unreadable] of filler.unreadable) await markUnreadable(deps, swap, id, unreadable);
 	const built = await completeBasis(deps, swap);
-	await describeDocuments(deps, generation, held);
-	await takeOver(deps, swap, built);
+	await describeDocuments(deps, generation, indexedIds);
+	await commitSwap(deps, swap, built);
 	return true;
 }
 
 /** A document that is being processed again is found as it was before until that is done: so too in the new generation. */
-async function carryOver({ store }: SwapDependencies, swap: Swap, id: string): Promise<void> {
+async function copyPending({ store }: SwapDependencies, swap: Swap, id: string): Promise<void> {
 	await decideAndCommit(store, async () => {
 		const knowledgeBase = await rebuildingBase(store, swap);
 		const document = await store.get('documents', id);
 		// Without chunks, it is in no generation.
-		if (!document || !isPending(document) || document.chunk_count === 0 || !knowledgeBase.generation) return NOTHING;
+		if (!document || !isPending(document) || document.chunk_count === 0 || !knowledgeBase.generation) return NO_COMMIT;
 		const { title, url } = document;
 		const commit: Commit = {
 			expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
@@ -87,12 +89,12 @@ async function markUnreadable(
 	{ store, clock }: SwapDependencies,
 	swap: Swap,
 	id: string,
-	{ version, reason }: Unreadable,
+	{ version, reason }: UnreadableDocument,
 ): Promise<void> {
 	await decideAndCommit(store, async () => {
 		const knowledgeBase = await rebuildingBase(store, swap);
 		const document = await store.get('documents', id);
-		if (document?.version !== version) return NOTHING;
+		if (document?.version !== version) return NO_COMMIT;
 		return { commit: failDocument(knowledgeBase, document, reason, clock.now()), result: undefined };
 	});
 }
@@ -100,14 +102,14 @@ async function markUnreadable(
 /** The basis with a vector for every chunk, and when it was trained where it was; null where there is no chunk. */
 async function completeBasis(
 	deps: SwapDependencies,
-	{ generation, embedder, built }: Swap,
+	{ generation, embedder, trainedBasis }: Swap,
 ): Promise<{ basis: string; trainedAt: number | null } | null> {
 	if (embedder) {
 		for await (const _ of embedGeneration(deps, embedder, generation)) deps.signal.throwIfAborted();
 		const opened = await deps.store.openedBasis(generation);
 		return opened ? { basis: opened.id, trainedAt: null } : null;
 	}
-	if (built) return foldNewer(deps, built);
+	if (trainedBasis) return foldInNewChunks(deps, trainedBasis);
 	const stored = await deps.store.generation(generation);
 	return stored?.chunk_count ? buildBasis(deps, generation) : null;
 }
@@ -119,16 +121,16 @@ async function describeDocuments(
 	ids: readonly string[],
 ): Promise<void> {
 	const indexed_at = clock.now();
-	for (let at = 0; at < ids.length; at += PORTION) {
+	for (let at = 0; at < ids.length; at += BATCH_SIZE) {
 		signal.throwIfAborted();
-		const document_ids = ids.slice(at, at + PORTION);
+		const document_ids = ids.slice(at, at + BATCH_SIZE);
 		const write = { op: 'index.describe_documents', generation, document_ids, indexed_at } as const;
 		const { outcome } = await store.commit({ write: [write] });
 		if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
 	}
 }
 
-async function takeOver(
+async function commitSwap(
 	{ store, clock }: SwapDependencies,
 	swap: Swap,
 	built: Awaited<ReturnType<typeof completeBasis>>,
@@ -148,7 +150,7 @@ async function takeOver(
 			trained_at: built?.trainedAt ?? null,
 			training_asked_at: null,
 		};
-		const counts = recount(knowledgeBase, {}, now, facts);
+		const counts = moveCounts(knowledgeBase, {}, now, facts);
 		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {
 			expect: [expectVersion('knowledge_bases', knowledgeBase)],
 			write: [counts.write],
@@ -159,13 +161,13 @@ async function takeOver(
 			],
 		};
 		if (built) commit.write.push({ op: 'index.serve_basis', generation, basis: built.basis });
-		const former = knowledgeBase.generation;
-		if (former) commit.write.push({ op: 'index.drop_generation', generation: former });
+		const previous = knowledgeBase.generation;
+		if (previous) commit.write.push({ op: 'index.drop_generation', generation: previous });
 		return { commit, result: undefined };
 	});
 }
 
-const NOTHING = { commit: null, result: undefined };
+const NO_COMMIT = { commit: null, result: undefined };
 
 /** @throws AppError `not_found` where the rebuild is over already */
 async function rebuildingBase(

@@ -1,15 +1,15 @@
 /** A column whose rest, once the columns before it are taken away, is smaller than this is taken for dependent. */
-const DEPENDENT = 1e-9;
+const DEPENDENCE_TOLERANCE = 1e-9;
 
 /** Rows taken together: each pass over the result then serves four of them. */
-const BLOCK = 4;
+const BLOCK_ROWS = 4;
 
 /** The inner products of all columns with each other: `width` × `width`. */
 export function gram(dense: Float32Array, width: number): Float64Array {
 	const products = new Float64Array(width * width);
-	const rows = new Float64Array(BLOCK * width);
-	for (let from = 0; from < dense.length; from += BLOCK * width) {
-		const present = Math.min(dense.length - from, BLOCK * width);
+	const rows = new Float64Array(BLOCK_ROWS * width);
+	for (let from = 0; from < dense.length; from += BLOCK_ROWS * width) {
+		const present = Math.min(dense.length - from, BLOCK_ROWS * width);
 		rows.fill(0, present);
 		for (let i = 0; i < present; i++) rows[i] = dense[from + i] as number;
 		for (let i = 0; i < width; i++) {
@@ -36,15 +36,20 @@ export function gram(dense: Float32Array, width: number): Float64Array {
 /**
  * The product with a square matrix, row by row. It takes the place of the dense matrix, which may be of many megabytes.
  * @param square `width` × `width`
- * @param kept how many columns of the product are wanted
+ * @param keptColumns how many columns of the product are wanted
  */
-export function times(dense: Float32Array, square: Float64Array, width: number, kept: number): Float32Array {
+export function multiplyDense(
+	dense: Float32Array,
+	square: Float64Array,
+	width: number,
+	keptColumns: number,
+): Float32Array {
 	const rows = width === 0 ? 0 : dense.length / width;
-	const sum = new Float64Array(kept);
+	const sum = new Float64Array(keptColumns);
 	for (let row = 0; row < rows; row++) {
 		const from = row * width;
 		sum.fill(0);
-		for (let i = 0; i < width; i += BLOCK) {
+		for (let i = 0; i < width; i += BLOCK_ROWS) {
 			const a = dense[from + i] as number;
 			const b = i + 1 < width ? (dense[from + i + 1] as number) : 0;
 			const c = i + 2 < width ? (dense[from + i + 2] as number) : 0;
@@ -53,7 +58,7 @@ export function times(dense: Float32Array, square: Float64Array, width: number, 
 			const inB = b === 0 ? at : at + width;
 			const inC = c === 0 ? at : at + 2 * width;
 			const inD = d === 0 ? at : at + 3 * width;
-			for (let j = 0; j < kept; j++) {
+			for (let j = 0; j < keptColumns; j++) {
 				(sum[j] as number) +=
 					a * (square[at + j] as number) +
 					b * (square[inB + j] as number) +
@@ -62,14 +67,14 @@ export function times(dense: Float32Array, square: Float64Array, width: number, 
 			}
 		}
 		// Of this row and the ones before it everything has been read.
-		dense.set(sum, row * kept);
+		dense.set(sum, row * keptColumns);
 	}
-	return dense.subarray(0, rows * kept);
+	return dense.subarray(0, rows * keptColumns);
 }
 
 /** The same columns made orthonormal (by the Cholesky factor of their inner products), in place; a dependent one becomes zero. */
-export function orthonormal(dense: Float32Array, width: number): Float32Array {
-	return times(dense, inverse(cholesky(gram(dense, width), width), width), width, width);
+export function orthonormalise(dense: Float32Array, width: number): Float32Array {
+	return multiplyDense(dense, inverse(cholesky(gram(dense, width), width), width), width, width);
 }
 
 /** The upper triangle R with RᵀR = the given matrix; a row with a pivot of zero marks a dependent column. */
@@ -79,7 +84,7 @@ function cholesky(products: Float64Array, width: number): Float64Array {
 	for (let i = 0; i < width; i++) {
 		const at = i * width;
 		const square = rest[at + i] as number;
-		if (!(square > DEPENDENT * (products[at + i] as number))) continue;
+		if (!(square > DEPENDENCE_TOLERANCE * (products[at + i] as number))) continue;
 		const pivot = Math.sqrt(square);
 		for (let j = i; j < width; j++) upper[at + j] = (rest[at + j] as number) / pivot;
 		for (let r = i + 1; r < width; r++) {

@@ -5,12 +5,12 @@ export interface Eigen {
 }
 
 /** The QL iteration settles a value within a few rounds; this many mean that the input was not finite. */
-const MOST_ROUNDS = 60;
+const MAX_ITERATIONS = 60;
 
 /** Eigenvalues and eigenvectors of a symmetric matrix: Householder's tridiagonal form, then implicit QL. */
 export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
-	const { diagonal, beside, rows } = tridiagonal(matrix, size);
-	settle(diagonal, beside, rows, size);
+	const { diagonal, subdiagonal, rows } = tridiagonalise(matrix, size);
+	implicitQl(diagonal, subdiagonal, rows, size);
 	const order = Array.from(diagonal.keys()).sort((i, j) => (diagonal[j] as number) - (diagonal[i] as number));
 	const vectors = new Float64Array(size * size);
 	order.forEach((from, to) => {
@@ -22,13 +22,13 @@ export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
 interface Tridiagonal {
 	diagonal: Float64Array;
 	/** `beside[i]` joins i and i + 1; the last is zero. */
-	beside: Float64Array;
+	subdiagonal: Float64Array;
 	/** The orthogonal change of basis, transposed: row i is what will become eigenvector i. */
 	rows: Float64Array;
 }
 
 /** Reflections take away, column by column, all that stands below the subdiagonal. */
-function tridiagonal(matrix: Float64Array, size: number): Tridiagonal {
+function tridiagonalise(matrix: Float64Array, size: number): Tridiagonal {
 	const a = Float64Array.from(matrix);
 	const rows = new Float64Array(size * size);
 	for (let i = 0; i < size; i++) rows[i * size + i] = 1;
@@ -48,8 +48,10 @@ function tridiagonal(matrix: Float64Array, size: number): Tridiagonal {
 		reflectRows(rows, reflector, product, norm, column, size);
 	}
 	const diagonal = Float64Array.from({ length: size }, (_, i) => a[i * size + i] as number);
-	const beside = Float64Array.from({ length: size }, (_, i) => (i + 1 < size ? (a[i * size + i + 1] as number) : 0));
-	return { diagonal, beside, rows };
+	const subdiagonal = Float64Array.from({ length: size }, (_, i) =>
+		i + 1 < size ? (a[i * size + i + 1] as number) : 0,
+	);
+	return { diagonal, subdiagonal, rows };
 }
 
 /** a ← H a H with H = 1 − 2 v vᵀ / vᵀv, as a symmetric change of rank two. */
@@ -101,24 +103,31 @@ function reflectRows(
 }
 
 /** Implicit QL with Wilkinson's shift: turns neighbouring rows until nothing stands beside the diagonal. */
-function settle(diagonal: Float64Array, beside: Float64Array, rows: Float64Array, size: number): void {
+function implicitQl(diagonal: Float64Array, subdiagonal: Float64Array, rows: Float64Array, size: number): void {
 	for (let low = 0; low < size; low++) {
-		for (let round = 0; ; round++) {
+		for (let iteration = 0; ; iteration++) {
 			let high = low;
-			while (high < size - 1 && !negligible(diagonal, beside, high)) high++;
+			while (high < size - 1 && !isNegligible(diagonal, subdiagonal, high)) high++;
 			if (high === low) break;
-			if (round === MOST_ROUNDS) throw new Error('The eigenvalues of the matrix could not be found.');
-			chase(diagonal, beside, rows, size, low, high);
+			if (iteration === MAX_ITERATIONS) throw new Error('The eigenvalues of the matrix could not be found.');
+			chaseBulge(diagonal, subdiagonal, rows, size, low, high);
 		}
 	}
 }
 
-function negligible(diagonal: Float64Array, beside: Float64Array, i: number): boolean {
+function isNegligible(diagonal: Float64Array, subdiagonal: Float64Array, i: number): boolean {
 	const scale = Math.abs(diagonal[i] as number) + Math.abs(diagonal[i + 1] as number);
-	return Math.abs(beside[i] as number) <= Number.EPSILON * scale;
+	return Math.abs(subdiagonal[i] as number) <= Number.EPSILON * scale;
 }
 
-function chase(d: Float64Array, e: Float64Array, rows: Float64Array, size: number, low: number, high: number): void {
+function chaseBulge(
+	d: Float64Array,
+	e: Float64Array,
+	rows: Float64Array,
+	size: number,
+	low: number,
+	high: number,
+): void {
 	const slope = ((d[low + 1] as number) - (d[low] as number)) / (2 * (e[low] as number));
 	const root = Math.hypot(slope, 1);
 	let g = (d[high] as number) - (d[low] as number) + (e[low] as number) / (slope + (slope < 0 ? -root : root));
@@ -138,10 +147,10 @@ function chase(d: Float64Array, e: Float64Array, rows: Float64Array, size: numbe
 		s = f / r;
 		c = g / r;
 		g = (d[i + 1] as number) - shift;
-		const turn = ((d[i] as number) - g) * s + 2 * c * b;
-		shift = s * turn;
+		const rotation = ((d[i] as number) - g) * s + 2 * c * b;
+		shift = s * rotation;
 		d[i + 1] = g + shift;
-		g = c * turn - b;
+		g = c * rotation - b;
 		const upper = (i + 1) * size;
 		const lower = i * size;
 		for (let k = 0; k < size; k++) {

@@ -1,8 +1,8 @@
 import { type Basis, INT8_MAX } from './basis.ts';
-import { type ChunkTerms, countTerms, damped } from './features.ts';
+import { type ChunkTerms, countTerms, sublinear } from './features.ts';
 
 /** How much of the mean length a chunk is compared with: short chunks match less surely than their cosine says. */
-const LENGTH_SHARE = 0.5;
+const PIVOT_SLOPE = 0.5;
 
 /** A list of terms as the basis sees it. */
 export interface Projection {
@@ -28,7 +28,7 @@ export function project(basis: Basis, counts: ReadonlyMap<string, number>): Proj
 	for (const [term, count] of counts) {
 		terms += count;
 		const row = vocabulary.get(term);
-		const value = damped(count) * (row === undefined ? unknown_weight : (weights[row] as number));
+		const value = sublinear(count) * (row === undefined ? unknown_weight : (weights[row] as number));
 		square += value * value;
 		if (row === undefined) {
 			unknown_terms += count;
@@ -39,11 +39,11 @@ export function project(basis: Basis, counts: ReadonlyMap<string, number>): Proj
 		for (let i = 0; i < width; i++) (sum[i] as number) += scaled * (directions[from + i] as number);
 	}
 	const length = Math.sqrt(square);
-	let within = 0;
-	for (let i = 0; i < width; i++) within += (sum[i] as number) ** 2;
-	within = Math.sqrt(within);
-	const reach = length === 0 ? 0 : Math.min(1, within / length);
-	return { direction: unit(sum, within), length, reach, terms, unknown_terms };
+	let projectedLength = 0;
+	for (let i = 0; i < width; i++) projectedLength += (sum[i] as number) ** 2;
+	projectedLength = Math.sqrt(projectedLength);
+	const reach = length === 0 ? 0 : Math.min(1, projectedLength / length);
+	return { direction: unitVector(sum, projectedLength), length, reach, terms, unknown_terms };
 }
 
 /**
@@ -57,7 +57,7 @@ export function embedChunks(
 	const { dimensions, mean_length } = basis;
 	const vectors = new Int8Array(chunks.length * dimensions);
 	const vector = new Float32Array(dimensions);
-	const pivot = (LENGTH_SHARE * mean_length) ** 2;
+	const pivot = (PIVOT_SLOPE * mean_length) ** 2;
 	let terms = 0;
 	let unknown_terms = 0;
 	chunks.forEach((chunk, index) => {
@@ -83,7 +83,7 @@ export function writeInt8(vector: Float32Array, into: Int8Array, at: number): vo
 }
 
 /** At length 1; zero stays zero. */
-function unit(vector: Float64Array, length: number): Float32Array {
+function unitVector(vector: Float64Array, length: number): Float32Array {
 	const result = new Float32Array(vector.length);
 	if (length > 0) for (let i = 0; i < vector.length; i++) result[i] = (vector[i] as number) / length;
 	return result;

@@ -10,12 +10,12 @@ const TITLE_WEIGHT = 2;
 /** How often each term occurs in a chunk, those of titles counted twice. */
 export function countTerms({ title_terms, body_terms }: ChunkTerms): Map<string, number> {
 	const counts = new Map<string, number>();
-	tally(counts, title_terms, TITLE_WEIGHT);
-	tally(counts, body_terms, 1);
+	addCounts(counts, title_terms, TITLE_WEIGHT);
+	addCounts(counts, body_terms, 1);
 	return counts;
 }
 
-function tally(counts: Map<string, number>, terms: string, weight: number): void {
+function addCounts(counts: Map<string, number>, terms: string, weight: number): void {
 	let from = 0;
 	while (from < terms.length) {
 		let to = terms.indexOf(' ', from);
@@ -34,6 +34,6 @@ export function inverseFrequency(count: number, total: number): number {
 }
 
 /** How much repeating a term adds. */
-export function damped(count: number): number {
+export function sublinear(count: number): number {
 	return 1 + Math.log(count);
 }

@@ -14,7 +14,7 @@ export interface SparseMatrix {
  * @param dense `columns` × `width`, row by row
  * @returns `rows` × `width`
  */
-export function multiply(matrix: SparseMatrix, dense: Float32Array, width: number): Float32Array {
+export function multiplySparse(matrix: SparseMatrix, dense: Float32Array, width: number): Float32Array {
 	const { rows, starts, indices, values } = matrix;
 	const product = new Float32Array(rows * width);
 	const sum = new Float64Array(width);
@@ -58,7 +58,7 @@ export function transpose({ rows, columns, starts, indices, values }: SparseMatr
 	for (let column = 0; column < columns; column++) {
 		nextOf[column + 1] = (nextOf[column + 1] as number) + (nextOf[column] as number);
 	}
-	const turned = {
+	const transposed = {
 		rows: columns,
 		columns: rows,
 		starts: nextOf.slice(),
@@ -70,9 +70,9 @@ export function transpose({ rows, columns, starts, indices, values }: SparseMatr
 			const column = indices[at] as number;
 			const to = nextOf[column] as number;
 			nextOf[column] = to + 1;
-			turned.indices[to] = row;
-			turned.values[to] = values[at] as number;
+			transposed.indices[to] = row;
+			transposed.values[to] = values[at] as number;
 		}
 	}
-	return turned;
+	return transposed;
 }

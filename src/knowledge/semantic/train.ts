@@ -1,33 +1,33 @@
 import { type Basis, quantiseRows } from './basis.ts';
-import { type ChunkCounts, countChunks } from './chunk-counts.ts';
-import { type ChunkTerms, damped, inverseFrequency } from './features.ts';
+import { type ChunkTerms, inverseFrequency, sublinear } from './features.ts';
 import { principalDirections } from './principal-directions.ts';
 import type { SparseMatrix } from './sparse-matrix.ts';
+import { countTermsOfChunks, type TermCounts } from './term-counts.ts';
 
 /** With the value of the length, 256 values a vector: more directions gain little and cost a search more. */
-const MOST_DIRECTIONS = 255;
+const MAX_DIRECTIONS = 255;
 
 /** Larger knowledge bases are trained on an even sample: a basis from a part of them serves the whole as well. */
-const MOST_CHUNKS = 20_000;
+const MAX_SAMPLE_CHUNKS = 20_000;
 
 /** From this many chunks on, a term of a single one says nothing about any other and is left out. */
-const MANY_CHUNKS = 5000;
+const RARE_TERM_CUTOFF_CHUNKS = 5000;
 
 /** The most frequent terms are kept: 16 MB of directions. */
-const MOST_TERMS = 64_000;
+const MAX_TERMS = 64_000;
 
 /**
  * Trains a basis on the chunks of a knowledge base: the strongest directions of its weighted chunk × term matrix.
  * Repeatable: the same chunks in the same order give the same bytes.
  */
 export function trainBasis(chunks: readonly ChunkTerms[]): Basis {
-	const sample = countChunks(chunks, Math.max(1, chunks.length / MOST_CHUNKS));
+	const sample = countTermsOfChunks(chunks, Math.max(1, chunks.length / MAX_SAMPLE_CHUNKS));
 	const { vocabulary, rowOf, chunkCounts } = chooseVocabulary(sample);
 	const weights = Float32Array.from(chunkCounts, (count) => inverseFrequency(count, sample.chunks));
 	const unknown_weight = inverseFrequency(0, sample.chunks);
 
-	const { matrix, mean_length } = weigh(sample, rowOf, weights, unknown_weight);
-	const { width, values } = principalDirections(matrix, MOST_DIRECTIONS);
+	const { matrix, mean_length } = weightedMatrix(sample, rowOf, weights, unknown_weight);
+	const { width, values } = principalDirections(matrix, MAX_DIRECTIONS);
 	const dimensions = Math.max(1, width) + 1;
 	const rows = width === 0 ? new Float32Array(vocabulary.size) : values;
 	const mean_reach = meanReach(matrix, rows, dimensions - 1);
@@ -57,7 +57,7 @@ function meanReach({ indices, starts }: SparseMatrix, rows: Float32Array, width:
 }
 
 /** The terms that the basis knows, each with its row there. */
-interface Vocabulary {
+interface TrainedVocabulary {
 	vocabulary: Map<string, number>;
 	/** The row of each counted term; -1 where the basis does not know it. */
 	rowOf: Int32Array;
@@ -66,17 +66,17 @@ interface Vocabulary {
 }
 
 /** Terms by falling frequency, then by name, so that the order is the same at every training. */
-function chooseVocabulary({ chunks, terms, places }: ChunkCounts): Vocabulary {
+function chooseVocabulary({ chunks, terms, termIndexes }: TermCounts): TrainedVocabulary {
 	const chunksWith = new Uint32Array(terms.length);
-	for (const place of places) (chunksWith[place] as number)++;
-	const least = chunks >= MANY_CHUNKS ? 2 : 1;
+	for (const index of termIndexes) (chunksWith[index] as number)++;
+	const minChunks = chunks >= RARE_TERM_CUTOFF_CHUNKS ? 2 : 1;
 	const chosen = terms
-		.map((term, place) => ({ term, place, count: chunksWith[place] as number }))
-		.filter(({ count }) => count >= least)
+		.map((term, index) => ({ term, place: index, count: chunksWith[index] as number }))
+		.filter(({ count }) => count >= minChunks)
 		.sort((a, b) => b.count - a.count || (a.term < b.term ? -1 : 1))
-		.slice(0, MOST_TERMS);
+		.slice(0, MAX_TERMS);
 	const rowOf = new Int32Array(terms.length).fill(-1);
-	for (const [row, { place }] of chosen.entries()) rowOf[place] = row;
+	for (const [row, { place: index }] of chosen.entries()) rowOf[index] = row;
 	return {
 		vocabulary: new Map(chosen.map(({ term }, row) => [term, row])),
 		rowOf,
@@ -85,24 +85,24 @@ function chooseVocabulary({ chunks, terms, places }: ChunkCounts): Vocabulary {
 }
 
 /** The matrix of unit rows, and the mean length that the rows had before. */
-function weigh(
-	sample: ChunkCounts,
+function weightedMatrix(
+	sample: TermCounts,
 	rowOf: Int32Array,
 	weights: Float32Array,
 	unknownWeight: number,
 ): { matrix: SparseMatrix; mean_length: number } {
-	const { chunks, places, counts } = sample;
+	const { chunks, termIndexes, counts } = sample;
 	const starts = new Uint32Array(chunks + 1);
-	const indices = new Uint32Array(places.length);
-	const values = new Float32Array(places.length);
+	const indices = new Uint32Array(termIndexes.length);
+	const values = new Float32Array(termIndexes.length);
 	let at = 0;
 	let lengths = 0;
 	for (let row = 0; row < chunks; row++) {
 		const from = at;
 		let square = 0;
 		for (let entry = sample.starts[row] as number; entry < (sample.starts[row + 1] as number); entry++) {
-			const index = rowOf[places[entry] as number] as number;
-			const value = damped(counts[entry] as number) * (index === -1 ? unknownWeight : (weights[index] as number));
+			const index = rowOf[termIndexes[entry] as number] as number;
+			const value = sublinear(counts[entry] as number) * (index === -1 ? unknownWeight : (weights[index] as number));
 			square += value * value;
 			if (index === -1) continue;
 			indices[at] = index;

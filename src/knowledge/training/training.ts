@@ -8,59 +8,59 @@ import {
 	type Job,
 	type KnowledgeBaseRecord,
 } from '../../store/index.ts';
-import { retryDelay, shortageDelay, type Work } from '../job-loop.ts';
-import { type BuiltBasis, buildLargeBasis, foldNewer, type LargeBasisDependencies } from './build-basis.ts';
-import { GROWTH, TRAIN, worthTraining } from './growth.ts';
+import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
+import { type BuiltBasis, buildLargeBasis, foldInNewChunks, type LargeBasisDependencies } from './build-basis.ts';
+import { isWorthTraining, RETRAIN_GROWTH_FACTOR, TRAIN } from './training-policy.ts';
 
-export interface TrainingDependencies extends Omit<LargeBasisDependencies, 'signal'> {
+export interface TrainingHandlerDependencies extends Omit<LargeBasisDependencies, 'signal'> {
 	/** Held while the index of a knowledge base changes, by its id. */
 	indexing: KeyedLock;
 	retryMs: number;
 }
 
 /** A failure that may pass is tried so often. */
-const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /**
  * Trains a knowledge base's basis anew when it has outgrown the one that it has. Documents are indexed meanwhile as ever:
  * the lock is taken only to fold in the last of them and to let the new basis serve.
  */
-export class Training implements Work {
+export class Training implements JobHandler {
 	readonly kind = TRAIN;
-	readonly room = 1;
+	readonly concurrencyLimit = 1;
 	readonly leaseMs = 2 * 3_600_000;
-	readonly #deps: TrainingDependencies;
+	readonly #deps: TrainingHandlerDependencies;
 
-	constructor(deps: TrainingDependencies) {
+	constructor(deps: TrainingHandlerDependencies) {
 		this.#deps = deps;
 	}
 
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
 		const { store } = this.#deps;
 		const askedAt = (await store.get('knowledge_bases', job.ref))?.training_asked_at ?? null;
-		const asked = await this.#serving(job.ref);
-		let outgrown = asked && worthTraining(asked.chunk_count, asked.trained_on) ? asked : undefined;
-		while (outgrown) {
+		const atRequest = await this.#serving(job.ref);
+		let candidate = atRequest && isWorthTraining(atRequest.chunk_count, atRequest.trained_on) ? atRequest : undefined;
+		while (candidate) {
 			try {
-				await this.#train(job.ref, outgrown.id, signal);
+				await this.#train(job.ref, candidate.id, signal);
 			} catch (error) {
 				// Deleted or reindexed meanwhile: what was trained on is gone, and nothing is left to do.
-				if ((await this.#serving(job.ref))?.id === outgrown.id) throw error;
+				if ((await this.#serving(job.ref))?.id === candidate.id) throw error;
 			}
 			// It may have grown that much during the training, and no document may come any more to ask for the next one.
-			const now = await this.#serving(job.ref);
-			outgrown = now && now.chunk_count >= GROWTH * now.trained_on ? now : undefined;
+			const current = await this.#serving(job.ref);
+			candidate = current && current.chunk_count >= RETRAIN_GROWTH_FACTOR * current.trained_on ? current : undefined;
 		}
 		await this.#settle(job, askedAt);
 	}
 
 	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
 		const { store, clock, retryMs } = this.#deps;
-		const lasting = error instanceof AppError && error.code !== 'unavailable';
+		const isPermanent = error instanceof AppError && error.code !== 'unavailable';
 		const isShortage = shortageOf(error) !== null;
-		const again = isShortage || (!lasting && failures < ATTEMPTS);
+		const retries = isShortage || (!isPermanent && failures < MAX_ATTEMPTS);
 		const due_at = clock.now() + (isShortage ? shortageDelay : retryDelay)(retryMs, failures);
-		await store.commit({ jobs: [again ? { op: 'postpone', id: job.id, due_at } : { op: 'settle', id: job.id }] });
+		await store.commit({ jobs: [retries ? { op: 'postpone', id: job.id, due_at } : { op: 'settle', id: job.id }] });
 	}
 
 	/** Ends the job. Unless it was asked for again meanwhile, no training is due any more. */
@@ -68,9 +68,9 @@ export class Training implements Work {
 		return decideAndCommit(this.#deps.store, async () => {
 			const record = await this.#deps.store.get('knowledge_bases', ref);
 			const jobs = [{ op: 'settle', id } as const];
-			const isAnswered = record && askedAt !== null && record.training_asked_at === askedAt;
-			if (!isAnswered) return { commit: { jobs }, result: undefined };
-			return { commit: { ...patch(record, { training_asked_at: null }), jobs }, result: undefined };
+			const isSettled = record && askedAt !== null && record.training_asked_at === askedAt;
+			if (!isSettled) return { commit: { jobs }, result: undefined };
+			return { commit: { ...patchKnowledgeBase(record, { training_asked_at: null }), jobs }, result: undefined };
 		});
 	}
 
@@ -83,11 +83,11 @@ export class Training implements Work {
 	/** Trainings that were asked for meanwhile are settled with this one. */
 	async #serve(deps: LargeBasisDependencies, knowledgeBaseId: string, built: BuiltBasis): Promise<void> {
 		if ((await this.#serving(knowledgeBaseId))?.id !== built.generation) return;
-		const { generation, basis, trainedAt } = await foldNewer(deps, built);
+		const { generation, basis, trainedAt } = await foldInNewChunks(deps, built);
 		await decideAndCommit(deps.store, async () => {
 			const record = await deps.store.get('knowledge_bases', knowledgeBaseId);
 			if (record?.generation !== generation) throw new AppError('not_found', 'The index was replaced meanwhile.');
-			const { expect, write } = patch(record, { trained_at: trainedAt, training_asked_at: null });
+			const { expect, write } = patchKnowledgeBase(record, { trained_at: trainedAt, training_asked_at: null });
 			const commit: Commit = {
 				expect,
 				write: [...write, { op: 'index.serve_basis', generation, basis }],
@@ -104,7 +104,7 @@ export class Training implements Work {
 	}
 }
 
-function patch(
+function patchKnowledgeBase(
 	record: KnowledgeBaseRecord,
 	set: Partial<Pick<KnowledgeBaseRecord, 'trained_at' | 'training_asked_at'>>,
 ): Required<Pick<Commit, 'expect' | 'write'>> {

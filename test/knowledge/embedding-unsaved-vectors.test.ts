@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PaidVectors } from '../../src/knowledge/embedding/index.ts';
+import { UnsavedVectors } from '../../src/knowledge/embedding/index.ts';
 
 const vector = (value: number) => Int8Array.of(value, 0, 0, 0);
 
 test('what was paid for is given away once, to the embedder and the text that it is of', () => {
-	const paid = new PaidVectors();
+	const paid = new UnsavedVectors();
 	paid.keep('one', 'tea', vector(1));
 	paid.keep('one', 'tea', vector(2));
 	paid.keep('other', 'tea', vector(3));
@@ -16,7 +16,7 @@ test('what was paid for is given away once, to the embedder and the text that it
 });
 
 test('more than there is room for is not kept: the oldest goes first', () => {
-	const paid = new PaidVectors(12);
+	const paid = new UnsavedVectors(12);
 	for (const at of [1, 2, 3, 4]) paid.keep('one', `text ${at}`, vector(at));
 	assert.equal(paid.take('one', 'text 1'), undefined);
 	assert.deepEqual(paid.take('one', 'text 2'), vector(2));

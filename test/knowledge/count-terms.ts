@@ -1,9 +1,9 @@
 // A program: counts the terms of so many chunks that a map for each of them would not fit into a small heap.
-import { countChunks } from '../../src/knowledge/semantic/chunk-counts.ts';
+import { countTermsOfChunks } from '../../src/knowledge/semantic/term-counts.ts';
 
 const TERMS = 300;
 const CHUNKS = 20_000;
 
 const chunk = { title_terms: '', body_terms: Array.from({ length: TERMS }, (_, index) => `term${index}`).join(' ') };
-const { chunks, places, terms } = countChunks(Array(CHUNKS).fill(chunk), 1);
-process.stdout.write(JSON.stringify({ chunks, entries: places.length, terms: terms.length }));
+const { chunks, termIndexes, terms } = countTermsOfChunks(Array(CHUNKS).fill(chunk), 1);
+process.stdout.write(JSON.stringify({ chunks, entries: termIndexes.length, terms: terms.length }));

@@ -1,7 +1,7 @@
 import { type ChunkTerms, countTerms } from './features.ts';
 
 /** How often terms occur in each of many chunks, as numbers: a map for each chunk would take many times the memory. */
-export interface ChunkCounts {
+export interface TermCounts {
 	/** How many chunks there are. */
 	chunks: number;
 	/** All terms; an entry names one by its place here. */
@@ -9,47 +9,47 @@ export interface ChunkCounts {
 	/** Chunk c has the entries from `starts[c]` to `starts[c + 1]`. */
 	starts: Uint32Array;
 	/** The place of the term of each entry. A chunk's terms stand in the order in which they first occur. */
-	places: Uint32Array;
+	termIndexes: Uint32Array;
 	/** How often the chunk has the term. */
 	counts: Uint32Array;
 }
 
 /** Room for so many entries at first; it doubles when it is full. */
-const FIRST_ENTRIES = 1024;
+const INITIAL_CAPACITY = 1024;
 
 /** Counts the terms of every `step`th chunk. A step between two whole numbers takes them evenly. */
-export function countChunks(chunks: readonly ChunkTerms[], step: number): ChunkCounts {
-	const placeOf = new Map<string, number>();
+export function countTermsOfChunks(chunks: readonly ChunkTerms[], step: number): TermCounts {
+	const indexOf = new Map<string, number>();
 	const starts = [0];
-	let places = new Uint32Array(FIRST_ENTRIES);
-	let counts = new Uint32Array(FIRST_ENTRIES);
+	let indexes = new Uint32Array(INITIAL_CAPACITY);
+	let counts = new Uint32Array(INITIAL_CAPACITY);
 	let entries = 0;
 	for (let at = 0; at < chunks.length; at += step) {
 		for (const [term, count] of countTerms(chunks[Math.floor(at)] as ChunkTerms)) {
-			if (entries === places.length) {
-				places = doubled(places);
-				counts = doubled(counts);
+			if (entries === indexes.length) {
+				indexes = grow(indexes);
+				counts = grow(counts);
 			}
-			let place = placeOf.get(term);
-			if (place === undefined) {
-				place = placeOf.size;
-				placeOf.set(term, place);
+			let index = indexOf.get(term);
+			if (index === undefined) {
+				index = indexOf.size;
+				indexOf.set(term, index);
 			}
-			places[entries] = place;
+			indexes[entries] = index;
 			counts[entries++] = count;
 		}
 		starts.push(entries);
 	}
 	return {
 		chunks: starts.length - 1,
-		terms: [...placeOf.keys()],
+		terms: [...indexOf.keys()],
 		starts: Uint32Array.from(starts),
-		places: places.subarray(0, entries),
+		termIndexes: indexes.subarray(0, entries),
 		counts: counts.subarray(0, entries),
 	};
 }
 
-function doubled(values: Uint32Array): Uint32Array<ArrayBuffer> {
+function grow(values: Uint32Array): Uint32Array<ArrayBuffer> {
 	const larger = new Uint32Array(2 * values.length);
 	larger.set(values);
 	return larger;

@@ -1,13 +1,13 @@
 import type { QueryWord } from '../../text/index.ts';
 import { type Basis, inverseFrequency } from '../semantic/index.ts';
-import type { Spelling } from './spelling.ts';
+import type { SpellingCorrector } from './spelling-corrector.ts';
 
 /** What a knowledge base knows of terms. */
 export interface Vocabulary {
 	/** Null before the first training. */
 	basis: Basis | null;
 	/** Null where there is nothing to correct by. */
-	spelling: Spelling | null;
+	spelling: SpellingCorrector | null;
 	/** How many chunks there are. */
 	chunks: number;
 	/** How many chunks have a term. */
@@ -15,92 +15,93 @@ export interface Vocabulary {
 }
 
 /** A distinct word that the question is about. */
-export interface AskedWord {
+export interface ResolvedWord {
 	/** The terms that stand for it in the knowledge base; none where it is unknown. */
 	terms: string[];
 	/** How much it says: the inverse document frequency of its most frequent term. */
 	weight: number;
 	/** 1, or less where the word was not known and a similar one stands for it. */
-	trust: number;
+	reliability: number;
 }
 
 /** A question in terms of a knowledge base. */
-export interface Question {
+export interface AnalysedQuery {
 	/** For the full text: known terms with their repeats, rarest first where not all can be asked for. */
 	terms: string[];
 	/** For the vectors: how often each term occurs, unknown ones included. */
 	counts: Map<string, number>;
 	/** What it is about: without the words that only ask, unless there are no others. */
-	about: AskedWord[];
+	contentWords: ResolvedWord[];
 	/** The same as counted terms. */
-	aboutCounts: Map<string, number>;
+	contentCounts: Map<string, number>;
 }
 
 /** A message may be a pasted page; what it asks stands at its beginning or its end. */
-const MOST_WORDS = 200;
+const MAX_QUERY_WORDS = 200;
 
 /**
  * Matches that the full text may weigh for one query: their number is what a search costs. Words that most chunks have
  * say nothing and are the first to go.
  */
-const MOST_MATCHES = 20_000;
-const USELESS_SHARE = 0.5;
-const MOST_REPEATS = 3;
+const MAX_MATCHES = 20_000;
+const STOP_TERM_SHARE = 0.5;
+const MAX_TERM_REPEATS = 3;
 
 /**
  * The same word in another language's form counts from this share of its most frequent form on. A rarer one comes from
  * a document whose language was mistaken, and its rarity would put just that document first.
  */
-const RIVAL_SHARE = 0.25;
+const MIN_FORM_SHARE = 0.25;
 
 /** A word that was taken for a similar one proves less than one that was found. */
-const CORRECTED_TRUST = 0.5;
+const CORRECTED_RELIABILITY = 0.5;
 
 /** Reads the words of a question in the light of what the knowledge base holds. */
-export function understand(words: readonly QueryWord[], vocabulary: Vocabulary): Question {
-	const resolved = new Map<string, AskedWord>();
+export function analyseQuery(words: readonly QueryWord[], vocabulary: Vocabulary): AnalysedQuery {
+	const resolved = new Map<string, ResolvedWord>();
 	const counts = new Map<string, number>();
-	const aboutCounts = new Map<string, number>();
-	const about = new Map<string, AskedWord>();
+	const contentCounts = new Map<string, number>();
+	const contentWords = new Map<string, ResolvedWord>();
 	const terms: string[] = [];
-	const contentOnly = words.some((word) => !word.asks);
-	for (const word of excerpt(words)) {
-		const key = word.forms.join(' ');
-		let asked = resolved.get(key);
-		if (asked === undefined) {
-			asked = resolve(word, vocabulary);
-			resolved.set(key, asked);
+	const contentOnly = words.some((word) => !word.isInterrogative);
+	for (const word of firstAndLastWords(words)) {
+		const key = word.stems.join(' ');
+		let resolvedWord = resolved.get(key);
+		if (resolvedWord === undefined) {
+			resolvedWord = resolve(word, vocabulary);
+			resolved.set(key, resolvedWord);
 		}
-		terms.push(...asked.terms);
-		const counted = asked.terms.length > 0 ? asked.terms : word.forms.slice(0, 1);
+		terms.push(...resolvedWord.terms);
+		const counted = resolvedWord.terms.length > 0 ? resolvedWord.terms : word.stems.slice(0, 1);
 		for (const term of counted) counts.set(term, (counts.get(term) ?? 0) + 1);
-		if (contentOnly && word.asks) continue;
-		about.set(key, asked);
-		for (const term of asked.trust < 1 ? word.forms.slice(0, 1) : counted)
-			aboutCounts.set(term, (aboutCounts.get(term) ?? 0) + 1);
+		if (contentOnly && word.isInterrogative) continue;
+		contentWords.set(key, resolvedWord);
+		for (const term of resolvedWord.reliability < 1 ? word.stems.slice(0, 1) : counted)
+			contentCounts.set(term, (contentCounts.get(term) ?? 0) + 1);
 	}
-	return { terms: affordable(terms, vocabulary), counts, about: [...about.values()], aboutCounts };
+	return { terms: limitTerms(terms, vocabulary), counts, contentWords: [...contentWords.values()], contentCounts };
 }
 
-function excerpt(words: readonly QueryWord[]): readonly QueryWord[] {
-	if (words.length <= MOST_WORDS) return words;
-	return [...words.slice(0, MOST_WORDS / 2), ...words.slice(-MOST_WORDS / 2)];
+function firstAndLastWords(words: readonly QueryWord[]): readonly QueryWord[] {
+	if (words.length <= MAX_QUERY_WORDS) return words;
+	return [...words.slice(0, MAX_QUERY_WORDS / 2), ...words.slice(-MAX_QUERY_WORDS / 2)];
 }
 
-function resolve({ forms }: QueryWord, vocabulary: Vocabulary): AskedWord {
-	const known = forms
+function resolve({ stems }: QueryWord, vocabulary: Vocabulary): ResolvedWord {
+	const known = stems
 		.filter((form) => isKnown(form, vocabulary))
 		.map((term) => ({ term, matches: matchesOf(term, vocabulary), weight: weightOf(term, vocabulary) }));
 	if (known.length > 0) {
-		const most = Math.max(...known.map(({ matches }) => matches));
-		const terms = known.filter(({ matches }) => matches >= RIVAL_SHARE * most).map(({ term }) => term);
-		return { terms, weight: Math.min(...known.map(({ weight }) => weight)), trust: 1 };
+		const maxMatches = Math.max(...known.map(({ matches }) => matches));
+		const terms = known.filter(({ matches }) => matches >= MIN_FORM_SHARE * maxMatches).map(({ term }) => term);
+		return { terms, weight: Math.min(...known.map(({ weight }) => weight)), reliability: 1 };
 	}
-	for (const form of forms) {
-		const meant = vocabulary.spelling?.nearest(form);
-		if (meant) return { terms: [meant], weight: weightOf(meant, vocabulary), trust: CORRECTED_TRUST };
+	for (const form of stems) {
+		const corrected = vocabulary.spelling?.nearest(form);
+		if (corrected)
+			return { terms: [corrected], weight: weightOf(corrected, vocabulary), reliability: CORRECTED_RELIABILITY };
 	}
-	return { terms: [], weight: weightOf('', vocabulary), trust: 0 };
+	return { terms: [], weight: weightOf('', vocabulary), reliability: 0 };
 }
 
 function isKnown(term: string, { basis, chunksWith }: Vocabulary): boolean {
@@ -121,26 +122,26 @@ function matchesOf(term: string, vocabulary: Vocabulary): number {
 	return (vocabulary.chunks + 1) * Math.exp(-weightOf(term, vocabulary));
 }
 
-function affordable(terms: string[], vocabulary: Vocabulary): string[] {
+function limitTerms(terms: string[], vocabulary: Vocabulary): string[] {
 	const distinct = [...new Set(terms)].map((term) => ({ term, matches: matchesOf(term, vocabulary) }));
 	distinct.sort((a, b) => a.matches - b.matches);
 	const kept = new Set<string>();
 	let sum = 0;
 	for (const { term, matches } of distinct) {
 		sum += matches;
-		if (kept.size > 0 && (sum > MOST_MATCHES || matches > USELESS_SHARE * vocabulary.chunks)) break;
+		if (kept.size > 0 && (sum > MAX_MATCHES || matches > STOP_TERM_SHARE * vocabulary.chunks)) break;
 		kept.add(term);
 	}
 	// A repeated term is weighed again each time: what a pasted page repeats all over is not asked so often.
 	const times = new Map<string, number>();
-	let spent = sum;
+	let cost = sum;
 	return terms.filter((term) => {
 		if (!kept.has(term)) return false;
 		const before = times.get(term) ?? 0;
 		times.set(term, before + 1);
 		if (before === 0) return true;
-		if (before >= MOST_REPEATS) return false;
-		spent += matchesOf(term, vocabulary);
-		return spent <= MOST_MATCHES;
+		if (before >= MAX_TERM_REPEATS) return false;
+		cost += matchesOf(term, vocabulary);
+		return cost <= MAX_MATCHES;
 	});
 }

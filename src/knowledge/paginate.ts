@@ -2,23 +2,23 @@ import { setImmediate } from 'node:timers/promises';
 import type { ListPosition } from '../store/index.ts';
 
 /** Rows read at once. */
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 /**
  * Everything of a long list in order of creation, page by page. Between two pages the event loop has its turn: a knowledge base of 50,000
  * documents does not keep others waiting.
  */
-export async function* inPages<T>(
+export async function* paginate<T>(
 	read: (after: ListPosition | undefined, limit: number) => Promise<T[]>,
-	placed: (item: T) => { id: string; created_at: number },
+	positionOf: (item: T) => { id: string; created_at: number },
 ): AsyncGenerator<T> {
 	let after: ListPosition | undefined;
 	for (;;) {
-		const page = await read(after, PAGE);
+		const page = await read(after, PAGE_SIZE);
 		yield* page;
 		const last = page.at(-1);
-		if (!last || page.length < PAGE) return;
-		const { created_at, id } = placed(last);
+		if (!last || page.length < PAGE_SIZE) return;
+		const { created_at, id } = positionOf(last);
 		after = { at: created_at, id };
 		await setImmediate();
 	}

@@ -1,40 +1,40 @@
 import { createHash } from 'node:crypto';
 
 /** Beyond so many bytes the oldest are forgotten: some twenty thousand vectors of the usual length. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * Vectors that a provider has made and that could not be stored, as a failure came in between. Who tries again with the same
  * texts in this process need not pay for them a second time. Where nothing fails it is empty.
  */
-export class PaidVectors {
-	readonly #kept = new Map<string, Int8Array>();
-	readonly #mostBytes: number;
+export class UnsavedVectors {
+	readonly #vectors = new Map<string, Int8Array>();
+	readonly #maxBytes: number;
 	#bytes = 0;
 
-	constructor(mostBytes = MOST_BYTES) {
-		this.#mostBytes = mostBytes;
+	constructor(maxBytes = MAX_BYTES) {
+		this.#maxBytes = maxBytes;
 	}
 
 	/** Keeps the vector that an embedder has made of a text. */
 	keep(embedder: string, text: string, vector: Int8Array): void {
 		this.take(embedder, text);
-		this.#kept.set(keyOf(embedder, text), vector);
+		this.#vectors.set(keyOf(embedder, text), vector);
 		this.#bytes += vector.length;
-		for (const [key, { length }] of this.#kept) {
-			if (this.#bytes <= this.#mostBytes) return;
-			this.#kept.delete(key);
+		for (const [key, { length }] of this.#vectors) {
+			if (this.#bytes <= this.#maxBytes) return;
+			this.#vectors.delete(key);
 			this.#bytes -= length;
 		}
 	}
 
 	/** Gives the vector away, if there is one: whoever has it stores it, or brings it back. */
 	take(embedder: string, text: string): Int8Array | undefined {
-		if (this.#kept.size === 0) return undefined;
+		if (this.#vectors.size === 0) return undefined;
 		const key = keyOf(embedder, text);
-		const vector = this.#kept.get(key);
+		const vector = this.#vectors.get(key);
 		if (vector === undefined) return undefined;
-		this.#kept.delete(key);
+		this.#vectors.delete(key);
 		this.#bytes -= vector.length;
 		return vector;
 	}

@@ -1,9 +1,9 @@
 import type { Line } from './pdf-lines.ts';
 
 /** The parts of a page, from its edges, in which running heads and page numbers stand. */
-const MARGIN = 0.12;
-const FEWEST_PAGES = 3;
-const LEAST_SHARE = 0.6;
+const MARGIN_SHARE = 0.12;
+const MIN_PAGES = 3;
+const MIN_PAGE_SHARE = 0.6;
 
 /** A page's lines and its height in points. */
 export interface Page {
@@ -15,7 +15,7 @@ export interface Page {
  * Takes running heads, footers and page numbers out of the pages, in place: lines in a page's margin that stand at the
  * same place with the same words (digits aside) on three pages and most of all or of all odd or even ones.
  */
-export function dropFurniture(pages: Page[]): void {
+export function removeRunningHeads(pages: Page[]): void {
 	const seen = new Map<string, Set<number>>();
 	const keys = new Map<Line, string>();
 	for (const [index, page] of pages.entries()) {
@@ -23,29 +23,30 @@ export function dropFurniture(pages: Page[]): void {
 			const key = keyOf(line, page.height);
 			if (key === null) continue;
 			keys.set(line, key);
-			let at = seen.get(key);
-			if (at === undefined) {
-				at = new Set();
-				seen.set(key, at);
+			let pageIndexes = seen.get(key);
+			if (pageIndexes === undefined) {
+				pageIndexes = new Set();
+				seen.set(key, pageIndexes);
 			}
-			at.add(index);
+			pageIndexes.add(index);
 		}
 	}
-	const isRepeated = (at: Set<number>): boolean => {
-		if (at.size < FEWEST_PAGES) return false;
-		if (at.size >= LEAST_SHARE * pages.length) return true;
-		const odd = [...at].filter((index) => index % 2 === 1).length;
-		const side = Math.max(odd, at.size - odd);
-		return side === at.size && side >= LEAST_SHARE * (pages.length / 2);
+	const isRepeated = (pageIndexes: Set<number>): boolean => {
+		if (pageIndexes.size < MIN_PAGES) return false;
+		if (pageIndexes.size >= MIN_PAGE_SHARE * pages.length) return true;
+		const odd = [...pageIndexes].filter((index) => index % 2 === 1).length;
+		const side = Math.max(odd, pageIndexes.size - odd);
+		return side === pageIndexes.size && side >= MIN_PAGE_SHARE * (pages.length / 2);
 	};
-	const repeated = new Set([...seen].filter(([, at]) => isRepeated(at)).map(([key]) => key));
+	const repeated = new Set([...seen].filter(([, pageIndexes]) => isRepeated(pageIndexes)).map(([key]) => key));
 	for (const page of pages) page.lines = page.lines.filter((line) => !repeated.has(keys.get(line) ?? ''));
 }
 
 function keyOf(line: Line, height: number): string | null {
-	if (!line.upright || (line.level > height * MARGIN && line.level < height * (1 - MARGIN))) return null;
+	if (!line.isUpright || (line.baseline > height * MARGIN_SHARE && line.baseline < height * (1 - MARGIN_SHARE)))
+		return null;
 	const words = line.text.toLowerCase();
 	// Page numbers in roman figures are all different words.
 	const text = /^[ivxlc]{1,8}$/.test(words) ? '#' : words.replace(/\d+/g, '#');
-	return `${text} ${Math.round(line.level / 3)}`;
+	return `${text} ${Math.round(line.baseline / 3)}`;
 }

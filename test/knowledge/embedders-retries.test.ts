@@ -5,7 +5,7 @@ import type { EmbeddingsFault } from '../support/model-server/embeddings.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
-import { manyChunks, openRoom, type Room } from './room.ts';
+import { manyChunks, openRoom, type Room } from './knowledge-harness.ts';
 
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
 const INK = 'The blue ink dries on paper within a minute.';

@@ -10,7 +10,7 @@ import { workerEntry } from '../../src/pool/index.ts';
 import { type DocumentRecord, type KnowledgeBaseRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { knowledgeBase } from '../store/samples.ts';
 import { until } from '../support/until.ts';
-import { GatedPool } from './gated-pool.ts';
+import { GatedPool } from './pausable-pool.ts';
 
 /** The knowledge room on a store of its own, without a server around it; what failed is tried again at once. */
 export interface Room extends AsyncDisposable {

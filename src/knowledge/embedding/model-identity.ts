@@ -3,21 +3,21 @@ import type { Embedder } from '../../models/index.ts';
 import { decideAndCommit, expectVersion, type Generation, type Store } from '../../store/index.ts';
 
 /** Bases that are remembered; one more costs a few reads. */
-const REMEMBERED = 10_000;
+const VERIFIED_CACHE_SIZE = 10_000;
 
 /** The least cosine of two vectors of the same text by the same model: eight bits, and other company in a batch, cost less. */
-const SAME = 0.99;
+const MIN_SAME_MODEL_COSINE = 0.99;
 
 /**
  * Tells whether the model that made a basis is the one that answers to its embedder's name now: the operator may have set
  * another address, or installed another model under the name. Their vectors look alike and mean nothing to each other.
  */
-export class KnownModels {
+export class ModelIdentity {
 	readonly #store: Store;
 	readonly #configured: string;
 	readonly #log: Log;
 	/** Bases of the model that was asked. Those that are not are judged each time: it may be put right at any moment. */
-	readonly #right = new LruCache<string, true>(REMEMBERED);
+	readonly #verifiedBases = new LruCache<string, true>(VERIFIED_CACHE_SIZE);
 
 	/** @param configured the id of the server's embedder */
 	constructor({ store, configured, log }: { store: Store; configured: string; log: Log }) {
@@ -31,34 +31,38 @@ export class KnownModels {
 	 * the process lives; a basis that was opened without a sample is taken at its word.
 	 * @throws AppError `model_error` where the embedder cannot be asked; the signal's reason
 	 */
-	async isMadeBy(embedder: Embedder, basis: string, signal: AbortSignal): Promise<boolean> {
-		if (this.#right.get(basis)) return true;
-		const right = await this.#judge(embedder, basis, signal);
-		if (right) this.#right.set(basis, true);
-		return right;
+	async isSameModel(embedder: Embedder, basis: string, signal: AbortSignal): Promise<boolean> {
+		if (this.#verifiedBases.get(basis)) return true;
+		const isSame = await this.#compareSample(embedder, basis, signal);
+		if (isSame) this.#verifiedBases.set(basis, true);
+		return isSame;
 	}
 
 	/**
 	 * The same of what serves a knowledge base, which is marked for a reindex where it is not so, and loses that mark where it
 	 * is so again.
 	 */
-	async serves(embedder: Embedder, serving: Generation & { basis: string }, signal: AbortSignal): Promise<boolean> {
-		if (this.#right.get(serving.basis)) return true;
-		const right = await this.#judge(embedder, serving.basis, signal);
-		await this.#mark(serving, right);
-		if (right) this.#right.set(serving.basis, true);
-		return right;
+	async verifyServing(
+		embedder: Embedder,
+		serving: Generation & { basis: string },
+		signal: AbortSignal,
+	): Promise<boolean> {
+		if (this.#verifiedBases.get(serving.basis)) return true;
+		const isSame = await this.#compareSample(embedder, serving.basis, signal);
+		await this.#markForReindex(serving, isSame);
+		if (isSame) this.#verifiedBases.set(serving.basis, true);
+		return isSame;
 	}
 
-	async #judge(embedder: Embedder, basis: string, signal: AbortSignal): Promise<boolean> {
+	async #compareSample(embedder: Embedder, basis: string, signal: AbortSignal): Promise<boolean> {
 		const sample = await this.#store.sampleOf(basis);
-		if (sample === undefined || cosine(await embedder.sample(signal), sample) >= SAME) return true;
+		if (sample === undefined || cosine(await embedder.sample(signal), sample) >= MIN_SAME_MODEL_COSINE) return true;
 		embedder.forgetSample();
 		this.#log.warn({ embedder: embedder.id, basis }, 'another model answers to the name of an embedder by now');
 		return false;
 	}
 
-	async #mark({ id, knowledge_base_id, embedder }: Generation, same: boolean): Promise<void> {
+	async #markForReindex({ id, knowledge_base_id, embedder }: Generation, same: boolean): Promise<void> {
 		await decideAndCommit(this.#store, async () => {
 			const record = await this.#store.get('knowledge_bases', knowledge_base_id);
 			const reason = record?.reindex_reason ?? null;

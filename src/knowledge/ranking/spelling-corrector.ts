@@ -1,18 +1,18 @@
 /** Shorter words have too many neighbours that mean something else; so have numbers. */
-const SHORTEST = 5;
+const MIN_LENGTH = 5;
 /** From this length on, two slips are forgiven. */
-const LONG = 9;
+const TWO_EDITS_LENGTH = 9;
 const DIGIT = /\p{N}/u;
 
 /** Finds what a word that nobody wrote was meant to be. */
-export class Spelling {
+export class SpellingCorrector {
 	/** Terms by their first letter: a slip there is rare, and the search stays short. */
 	readonly #byInitial = new Map<string, string[]>();
 
 	/** @param vocabulary all terms, the most frequent first */
 	constructor(vocabulary: Iterable<string>) {
 		for (const term of vocabulary) {
-			if (term.length < SHORTEST || DIGIT.test(term)) continue;
+			if (term.length < MIN_LENGTH || DIGIT.test(term)) continue;
 			const initial = term[0] as string;
 			const same = this.#byInitial.get(initial);
 			if (same === undefined) this.#byInitial.set(initial, [term]);
@@ -22,8 +22,8 @@ export class Spelling {
 
 	/** The nearest known term, of equally near ones the most frequent; null where none is near. */
 	nearest(word: string): string | null {
-		if (word.length < SHORTEST || DIGIT.test(word)) return null;
-		let allowed = word.length >= LONG ? 2 : 1;
+		if (word.length < MIN_LENGTH || DIGIT.test(word)) return null;
+		let allowed = word.length >= TWO_EDITS_LENGTH ? 2 : 1;
 		let best: string | null = null;
 		for (const term of this.#byInitial.get(word[0] as string) ?? []) {
 			if (Math.abs(term.length - word.length) > allowed) continue;
@@ -43,7 +43,7 @@ export class Spelling {
  * alignment); anything above `limit` where there are more than that.
  */
 export function editDistance(a: string, b: string, limit: number): number {
-	let before: number[] = [];
+	let twoAbove: number[] = [];
 	let above = Array.from({ length: b.length + 1 }, (_, j) => j);
 	for (let i = 1; i <= a.length; i++) {
 		const row = [i];
@@ -56,13 +56,13 @@ export function editDistance(a: string, b: string, limit: number): number {
 				(row[j - 1] as number) + 1,
 			);
 			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-				cost = Math.min(cost, (before[j - 2] as number) + 1);
+				cost = Math.min(cost, (twoAbove[j - 2] as number) + 1);
 			}
 			row.push(cost);
 			least = Math.min(least, cost);
 		}
 		if (least > limit) return limit + 1;
-		before = above;
+		twoAbove = above;
 		above = row;
 	}
 	return above[b.length] as number;

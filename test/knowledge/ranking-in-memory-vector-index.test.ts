@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import type Database from 'better-sqlite3';
 import { createLog } from '../../src/base/index.ts';
-import { DotProducts } from '../../src/knowledge/ranking/dot-products.ts';
-import { KeptVectors, stepOf } from '../../src/knowledge/ranking/kept-vectors.ts';
-import { VectorMemory } from '../../src/knowledge/ranking/vector-memory.ts';
+import { DotProductKernel } from '../../src/knowledge/ranking/dot-product-kernel.ts';
+import { InMemoryVectorIndex, strideOf } from '../../src/knowledge/ranking/in-memory-vector-index.ts';
+import { VectorIndexCache } from '../../src/knowledge/ranking/vector-index-cache.ts';
 import { createWorkerPool } from '../../src/pool/index.ts';
 import type { IndexWrite } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
@@ -18,9 +18,9 @@ import { applyIndexWrite } from '../../src/store/sqlite/search-index.ts';
 /** No whole number of lanes: rows are padded. */
 const DIMENSIONS = 20;
 
-const created = DotProducts.create();
+const created = DotProductKernel.create();
 assert.ok(created, 'this processor multiplies many values at once');
-const products: DotProducts = created;
+const products: DotProductKernel = created;
 
 let folder: string;
 let db: Database.Database;
@@ -83,7 +83,7 @@ test('products are exact, the largest values and rows beyond one window included
 		const asked = noise(step, 7).fill(-128, 0, 16);
 		const sums = new Float64Array(rows);
 		const squares = new Float64Array(rows);
-		products.withEach(values, step, asked, sums);
+		products.multiplyEach(values, step, asked, sums);
 		products.squares(values, step, squares);
 		for (let row = 0; row < rows; row++) {
 			let sum = 0;
@@ -104,7 +104,7 @@ test('what is kept in memory finds the same as the store, also between gaps that
 		write({ op: 'index.remove_document', generation: 'gen_1', document_id: `doc_${n}` });
 	}
 	add('doc_late', noise(5 * DIMENSIONS, 99), 5);
-	const kept = new KeptVectors(products, reader.allVectors('basis_1', DIMENSIONS));
+	const kept = new InMemoryVectorIndex(products, reader.allVectors('basis_1', DIMENSIONS));
 	for (let seed = 200; seed < 220; seed++) {
 		const asked = noise(DIMENSIONS, seed);
 		const found = kept.nearest(asked, 25);
@@ -123,7 +123,7 @@ test('what is kept in memory finds the same as the store, also between gaps that
 test('of equally near vectors those that were stored first come first', () => {
 	const same = Int8Array.from({ length: 6 * DIMENSIONS }, () => 5);
 	const ids = Float64Array.of(9, 4, 7, 1, 8, 2);
-	const kept = new KeptVectors(products, { dimensions: DIMENSIONS, ids, values: same });
+	const kept = new InMemoryVectorIndex(products, { dimensions: DIMENSIONS, ids, values: same });
 	const near = kept.nearest(new Int8Array(DIMENSIONS).fill(1), 4);
 	assert.deepEqual(
 		near.map(({ id }) => id),
@@ -133,7 +133,7 @@ test('of equally near vectors those that were stored first come first', () => {
 
 test('vectors without a length are near to nothing', () => {
 	const values = new Int8Array(2 * DIMENSIONS).fill(3, DIMENSIONS);
-	const kept = new KeptVectors(products, { dimensions: DIMENSIONS, ids: Float64Array.of(1, 2), values });
+	const kept = new InMemoryVectorIndex(products, { dimensions: DIMENSIONS, ids: Float64Array.of(1, 2), values });
 	const score = (asked: number) => kept.nearest(new Int8Array(DIMENSIONS).fill(asked), 2).map((near) => near.score);
 	assert.deepEqual(
 		score(1).map((value) => value.toFixed(6)),
@@ -143,12 +143,12 @@ test('vectors without a length are near to nothing', () => {
 });
 
 test('every change of the vectors is seen; they are read again once they have stayed the same from one search to the next', () => {
-	const memory = new VectorMemory({ leastChunks: 1 });
+	const memory = new VectorIndexCache({ leastChunks: 1 });
 	let reads = 0;
 	const count = () => {
-		const changes = reader.changeCount('gen_1');
-		const wanted = { basis: 'basis_1', chunks: 10, dimensions: DIMENSIONS, changes };
-		const kept = memory.of(wanted, () => {
+		const version = reader.changeCount('gen_1');
+		const wanted = { basis: 'basis_1', chunks: 10, dimensions: DIMENSIONS, version };
+		const kept = memory.get(wanted, () => {
 			reads++;
 			return reader.allVectors('basis_1', DIMENSIONS);
 		});
@@ -177,12 +177,12 @@ test('every change of the vectors is seen; they are read again once they have st
 });
 
 test('memory is bounded: what was not searched for longest goes first, and what is too small or too large is not kept', () => {
-	const bytes = KeptVectors.bytesOf(10, DIMENSIONS);
-	const memory = new VectorMemory({ leastChunks: 10, mostBytes: 2 * bytes });
+	const bytes = InMemoryVectorIndex.bytesOf(10, DIMENSIONS);
+	const memory = new VectorIndexCache({ leastChunks: 10, mostBytes: 2 * bytes });
 	const rows = () => ({ dimensions: DIMENSIONS, ids: new Float64Array(10), values: noise(10 * DIMENSIONS, 3) });
 	const read: string[] = [];
 	const ask = (basis: string, chunks = 10) =>
-		memory.of({ basis, chunks, dimensions: DIMENSIONS, changes: 1 }, () => {
+		memory.get({ basis, chunks, dimensions: DIMENSIONS, version: 1 }, () => {
 			read.push(basis);
 			return rows();
 		});
@@ -190,7 +190,7 @@ test('memory is bounded: what was not searched for longest goes first, and what 
 	assert.deepEqual(read, ['a', 'b', 'c', 'b']);
 	assert.equal(ask('small', 9), null);
 	assert.equal(ask('large', 21), null);
-	assert.equal(stepOf(DIMENSIONS), 32);
+	assert.equal(strideOf(DIMENSIONS), 32);
 });
 
 test('a search of a large knowledge base sees what was added, and no longer what was removed', async () => {

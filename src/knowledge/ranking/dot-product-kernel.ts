@@ -9,23 +9,23 @@ declare const WebAssembly: {
  * What the code below exports. Addresses and steps are in bytes; a row takes `step` of them, which is a multiple of 16.
  * `others` moves on by `othersStep` after each row: 0 for the same one each time. A 32-bit sum a row goes to `sums`.
  */
-interface Kernel {
+interface KernelExports {
 	memory: { buffer: ArrayBuffer };
 	multiply(rows: number, rowsEnd: number, step: number, others: number, othersStep: number, sums: number): void;
 }
 
 /** Values that one instruction multiplies. */
-export const LANES = 16;
+export const SIMD_LANES = 16;
 
 /** Rows are brought under the kernel in windows that stay in the processor's cache; the rest lies around them. */
 const WINDOW_BYTES = 256 * 1024;
 /** As many dimensions as fit between. */
-const OTHERS_BYTES = 64 * 1024;
-const SUMS_AT = WINDOW_BYTES + OTHERS_BYTES;
+const OPERAND_BYTES = 64 * 1024;
+const SUMS_OFFSET = WINDOW_BYTES + OPERAND_BYTES;
 /** Sums of a window of the shortest rows. */
-const SUMS_BYTES = (WINDOW_BYTES / LANES) * 4;
+const SUMS_BYTES = (WINDOW_BYTES / SIMD_LANES) * 4;
 const PAGE_BYTES = 64 * 1024;
-const PAGES = (SUMS_AT + SUMS_BYTES) / PAGE_BYTES;
+const PAGES = (SUMS_OFFSET + SUMS_BYTES) / PAGE_BYTES;
 
 /**
  * The function of a WebAssembly module (core specification 2.0, binary format), written by hand because JavaScript has no instruction that
@@ -57,74 +57,76 @@ const MULTIPLY = [
 	[0x0c, 0x00, 0x0b, 0x0b, 0x0b], // next row; end of loop, block and function
 ].flat();
 
-const MODULE = Uint8Array.from([
+const MODULE_BYTES = Uint8Array.from([
 	...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00], // magic, version
-	...section(0x01, [0x01, 0x60, 0x06, ...Array<number>(6).fill(0x7f), 0x00]), // one type: six i32, nothing back
-	...section(0x03, [0x01, 0x00]), // one function, of that type
-	...section(0x05, [0x01, 0x01, PAGES, PAGES]), // one memory, which does not grow
-	...section(0x07, [0x02, ...named('memory'), 0x02, 0x00, ...named('multiply'), 0x00, 0x00]), // two exports
-	...section(0x0a, [0x01, ...sized(MULTIPLY)]), // the code of one function
+	...encodeSection(0x01, [0x01, 0x60, 0x06, ...Array<number>(6).fill(0x7f), 0x00]), // one type: six i32, nothing back
+	...encodeSection(0x03, [0x01, 0x00]), // one function, of that type
+	...encodeSection(0x05, [0x01, 0x01, PAGES, PAGES]), // one memory, which does not grow
+	...encodeSection(0x07, [0x02, ...encodeName('memory'), 0x02, 0x00, ...encodeName('multiply'), 0x00, 0x00]), // two exports
+	...encodeSection(0x0a, [0x01, ...encodeSized(MULTIPLY)]), // the code of one function
 ]);
 
-function section(id: number, content: readonly number[]): number[] {
-	return [id, ...sized(content)];
+function encodeSection(id: number, content: readonly number[]): number[] {
+	return [id, ...encodeSized(content)];
 }
 
-function named(name: string): number[] {
-	return sized([...Buffer.from(name)]);
+function encodeName(name: string): number[] {
+	return encodeSized([...Buffer.from(name)]);
 }
 
 /** With its length before it: seven bits a byte, the lowest first. Nothing here is longer than two of them tell. */
-function sized(content: readonly number[]): number[] {
+function encodeSized(content: readonly number[]): number[] {
 	const { length } = content;
 	return length < 0x80 ? [length, ...content] : [(length & 0x7f) | 0x80, length >> 7, ...content];
 }
 
 /** Multiplies rows of eight-bit values with others. Sums are exact. */
-export class DotProducts {
-	readonly #kernel: Kernel;
+export class DotProductKernel {
+	readonly #kernel: KernelExports;
 	readonly #bytes: Int8Array;
 	readonly #sums: Int32Array;
 
-	private constructor(kernel: Kernel) {
+	private constructor(kernel: KernelExports) {
 		this.#kernel = kernel;
 		this.#bytes = new Int8Array(kernel.memory.buffer);
-		this.#sums = new Int32Array(kernel.memory.buffer, SUMS_AT, SUMS_BYTES / 4);
+		this.#sums = new Int32Array(kernel.memory.buffer, SUMS_OFFSET, SUMS_BYTES / 4);
 	}
 
 	/** Null where the processor lacks the instructions. */
-	static create(): DotProducts | null {
-		if (!WebAssembly.validate(MODULE)) return null;
-		return new DotProducts(new WebAssembly.Instance(new WebAssembly.Module(MODULE)).exports as Kernel);
+	static create(): DotProductKernel | null {
+		if (!WebAssembly.validate(MODULE_BYTES)) return null;
+		return new DotProductKernel(
+			new WebAssembly.Instance(new WebAssembly.Module(MODULE_BYTES)).exports as KernelExports,
+		);
 	}
 
 	/** Whether rows of so many bytes can be multiplied. */
-	fits(step: number): boolean {
-		return step > 0 && step % LANES === 0 && step <= OTHERS_BYTES;
+	supports(stride: number): boolean {
+		return stride > 0 && stride % SIMD_LANES === 0 && stride <= OPERAND_BYTES;
 	}
 
 	/**
 	 * Multiplies each row with the same values.
-	 * @param step bytes of a row, and the length of `values`; see `fits`
+	 * @param stride bytes of a row, and the length of `values`; see `fits`
 	 * @param into one sum a row
 	 */
-	withEach(rows: Int8Array, step: number, values: Int8Array, into: Float64Array): void {
+	multiplyEach(rows: Int8Array, stride: number, values: Int8Array, into: Float64Array): void {
 		this.#bytes.set(values, WINDOW_BYTES);
-		this.#inWindows(rows, step, WINDOW_BYTES, 0, into);
+		this.#multiplyWindows(rows, stride, WINDOW_BYTES, 0, into);
 	}
 
 	/** Multiplies each row with itself. */
-	squares(rows: Int8Array, step: number, into: Float64Array): void {
-		this.#inWindows(rows, step, 0, step, into);
+	squares(rows: Int8Array, stride: number, into: Float64Array): void {
+		this.#multiplyWindows(rows, stride, 0, stride, into);
 	}
 
-	#inWindows(rows: Int8Array, step: number, others: number, othersStep: number, into: Float64Array): void {
-		const window = Math.floor(WINDOW_BYTES / step) * step;
+	#multiplyWindows(rows: Int8Array, stride: number, operand: number, operandStride: number, into: Float64Array): void {
+		const window = Math.floor(WINDOW_BYTES / stride) * stride;
 		for (let from = 0, row = 0; from < rows.length; from += window) {
 			const part = rows.subarray(from, from + window);
 			this.#bytes.set(part);
-			this.#kernel.multiply(0, part.length, step, others, othersStep, SUMS_AT);
-			for (let at = 0; at < part.length / step; at++) into[row++] = this.#sums[at] as number;
+			this.#kernel.multiply(0, part.length, stride, operand, operandStride, SUMS_OFFSET);
+			for (let at = 0; at < part.length / stride; at++) into[row++] = this.#sums[at] as number;
 		}
 	}
 }

@@ -1,0 +1,99 @@
+import { type DotProductKernel, SIMD_LANES } from './dot-product-kernel.ts';
+
+/** The vectors of a generation as they are stored: one row of `dimensions` values for each id. */
+export interface VectorRows {
+	dimensions: number;
+	ids: Float64Array;
+	values: Int8Array;
+}
+
+/** A chunk's row id and the cosine of its vector. */
+export interface Neighbour {
+	id: number;
+	score: number;
+}
+
+/** All vectors of a generation, one behind the other in memory, where the nearest are found without reading any. */
+export class InMemoryVectorIndex {
+	readonly #kernel: DotProductKernel;
+	readonly #ids: Float64Array;
+	/** Bytes from one row to the next. */
+	readonly #stride: number;
+	readonly #rows: Int8Array;
+	/** The length of each vector. */
+	readonly #norms: Float64Array;
+	/** What the last search has computed; the next one writes over it. */
+	readonly #sums: Float64Array;
+
+	/** @param kernel must fit rows of `stepOf(dimensions)` */
+	constructor(kernel: DotProductKernel, { dimensions, ids, values }: VectorRows) {
+		this.#kernel = kernel;
+		this.#ids = ids;
+		this.#stride = strideOf(dimensions);
+		this.#rows = this.#stride === dimensions ? values : padRows(values, dimensions, this.#stride);
+		this.#sums = new Float64Array(ids.length);
+		this.#norms = new Float64Array(ids.length);
+		kernel.squares(this.#rows, this.#stride, this.#norms);
+		for (let at = 0; at < ids.length; at++) this.#norms[at] = Math.sqrt(this.#norms[at] as number);
+	}
+
+	/** Memory that so many vectors take, in bytes. */
+	static bytesOf(count: number, dimensions: number): number {
+		return count * (strideOf(dimensions) + 3 * Float64Array.BYTES_PER_ELEMENT);
+	}
+
+	/**
+	 * The nearest vectors, best first, of equally near ones those that were stored first.
+	 * @param query of as many values as the stored vectors have
+	 */
+	nearest(query: Int8Array, limit: number): Neighbour[] {
+		const values = new Int8Array(this.#stride);
+		values.set(query);
+		this.#kernel.multiplyEach(this.#rows, this.#stride, values, this.#sums);
+		const queryNorm = normOf(query);
+		const best: Neighbour[] = [];
+		let worstScore = Number.NEGATIVE_INFINITY;
+		for (let at = 0; at < this.#sums.length; at++) {
+			const score = (this.#sums[at] as number) / (queryNorm * (this.#norms[at] as number) || 1);
+			if (best.length === limit && score < worstScore) continue;
+			insertSorted(best, { id: this.#ids[at] as number, score }, limit);
+			worstScore = best.at(-1)?.score ?? worstScore;
+		}
+		return best;
+	}
+}
+
+/** Bytes that a row takes: whole lanes. */
+export function strideOf(dimensions: number): number {
+	return Math.ceil(dimensions / SIMD_LANES) * SIMD_LANES;
+}
+
+function padRows(values: Int8Array, dimensions: number, stride: number): Int8Array {
+	const rows = new Int8Array((values.length / dimensions) * stride);
+	for (let from = 0, to = 0; from < values.length; from += dimensions, to += stride) {
+		rows.set(values.subarray(from, from + dimensions), to);
+	}
+	return rows;
+}
+
+/** Puts one into its place of a sorted list, by halves; who is one too many falls out at the end. */
+function insertSorted(best: Neighbour[], neighbour: Neighbour, limit: number): void {
+	let from = 0;
+	let to = best.length;
+	while (from < to) {
+		const middle = (from + to) >> 1;
+		const other = best[middle] as Neighbour;
+		if (other.score > neighbour.score || (other.score === neighbour.score && other.id < neighbour.id))
+			from = middle + 1;
+		else to = middle;
+	}
+	if (from >= limit) return;
+	best.splice(from, 0, neighbour);
+	if (best.length > limit) best.pop();
+}
+
+function normOf(values: Int8Array): number {
+	let square = 0;
+	for (let i = 0; i < values.length; i++) square += (values[i] as number) ** 2;
+	return Math.sqrt(square);
+}
