@@ -204,7 +204,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	);
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
 	const deliverer = resources.use(
-		new Deliverer({ store, sender, clock, watch: jumpDetector, log, atOnce: shares.deliveries }),
+		new Deliverer({ store, sender, clock, jumpDetector: jumpDetector, log, atOnce: shares.deliveries }),
 	);
 	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
 	let drainMs = 0;

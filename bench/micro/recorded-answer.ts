@@ -11,7 +11,7 @@ export const QUESTION: ChatRequest = {
 	passages: [],
 	confidence: 0,
 	tools: [],
-	steps: [],
+	rounds: [],
 };
 
 /** A provider that is asked through a stand-in of the network. */

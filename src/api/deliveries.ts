@@ -7,7 +7,7 @@ import {
 	expectVersion,
 	type Store,
 } from '../store/index.ts';
-import { type Deliverer, presentEvent, replayEvents, requireActive, retried } from '../webhooks/index.ts';
+import { type Deliverer, presentEvent, replayEvents, requireActive, retryPatch } from '../webhooks/index.ts';
 import type { Handler } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { findWebhook } from './webhooks.ts';
@@ -92,7 +92,8 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 				requireActive(webhook);
 				const now = clock.now();
 				// Before those that wait in the order of the log.
-				const set = record.status === 'pending' ? { due_at: now, updated_at: now } : { ...retried(now), due_at: now };
+				const set =
+					record.status === 'pending' ? { due_at: now, updated_at: now } : { ...retryPatch(now), due_at: now };
 				const result = presentDelivery({ ...record, ...set });
 				return {
 					commit: {

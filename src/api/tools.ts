@@ -10,7 +10,14 @@ import {
 	type ToolRecord,
 	type Write,
 } from '../store/index.ts';
-import { completeConfig, hideSecrets, mergeConfig, type ToolConfig, ToolSecrets, type Tools } from '../tools/index.ts';
+import {
+	completeConfig,
+	mergeConfig,
+	redactSecrets,
+	type ToolConfig,
+	ToolSecrets,
+	type Tools,
+} from '../tools/index.ts';
 import { assistantUpdated } from './assistants.ts';
 import { type Handler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
@@ -40,7 +47,7 @@ export function presentTool(record: ToolRecord): Tool {
 		name: record.name,
 		description: record.description,
 		type: record.type,
-		config: hideSecrets(configOf(record)),
+		config: redactSecrets(configOf(record)),
 		status: record.status,
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
@@ -71,7 +78,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 		}
 		if (!config) return {};
 		const stored = configOf(record);
-		const complete = completeConfig(type, mergeConfig(hideSecrets(stored), config), network, stored);
+		const complete = completeConfig(type, mergeConfig(redactSecrets(stored), config), network, stored);
 		// What is stored goes to the host that it was given for, and to no other.
 		return { config: secrets.seal(complete, originOf(complete) === originOf(stored) ? stored : null) };
 	};

@@ -19,9 +19,9 @@ import {
 	type Write,
 } from '../store/index.ts';
 import {
-	CANCELLED_AT_ONCE,
+	CANCEL_BATCH_SIZE,
 	type Deliverer,
-	isSecretForgotten,
+	isSecretCleared,
 	newSigningSecret,
 	Pings,
 	requireEndpoint,
@@ -48,7 +48,7 @@ export interface WebhookHandlersOptions {
 	cursors: Cursors;
 	clock: Clock;
 	jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
-	deliverer: Pick<Deliverer, 'cancelAll' | 'tidy' | 'wake'>;
+	deliverer: Pick<Deliverer, 'cancelAll' | 'cleanUp' | 'wake'>;
 }
 
 /** Endpoints of one workspace: every event is stored, and then sent, once for each of them. */
@@ -119,7 +119,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				description: body.description ?? null,
 				status: 'active',
 				disabled_reason: null,
-				...secrets.first(signing_secret),
+				...secrets.initial(signing_secret),
 				created_at: now,
 				updated_at: now,
 			};
@@ -155,7 +155,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				const set = {
 					...mergedFields(record, fields),
 					...disabledReason(record, fields.status),
-					...(secret === undefined ? {} : secrets.replaced(record, secret, now, jumpDetector.isSuspect())),
+					...(secret === undefined ? {} : secrets.rotate(record, secret, now, jumpDetector.isSuspect())),
 					updated_at: now,
 				};
 				const next: WebhookRecord = { ...record, ...set, version: record.version + 1 };
@@ -167,7 +167,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 					result: { former: record, webhook: next },
 				};
 			});
-			if (becomesDisabled(previous, webhook)) deliverer.tidy();
+			if (becomesDisabled(previous, webhook)) deliverer.cleanUp();
 			if (resetsFailures(previous, webhook)) deliverer.wake(webhook.id, { anew: true });
 			return withVersion(presentWebhook(webhook), webhook);
 		},
@@ -181,13 +181,13 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 						expect: [expectVersion('webhooks', record)],
 						write: [
 							{ op: 'remove', kind: 'webhooks', id: record.id },
-							{ op: 'erase_deliveries', webhook_id: record.id, limit: CANCELLED_AT_ONCE },
+							{ op: 'erase_deliveries', webhook_id: record.id, limit: CANCEL_BATCH_SIZE },
 						],
 					},
 					result: undefined,
 				};
 			});
-			deliverer.tidy();
+			deliverer.cleanUp();
 			return { id: params.id, deleted: true as const };
 		},
 
@@ -197,7 +197,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
-				const set = { ...secrets.replaced(record, new_secret, now, jumpDetector.isSuspect()), updated_at: now };
+				const set = { ...secrets.rotate(record, new_secret, now, jumpDetector.isSuspect()), updated_at: now };
 				return {
 					commit: {
 						expect: [expectVersion('webhooks', record)],
@@ -218,7 +218,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 
 /** @throws AppError `invalid_request` where the secret was forgotten: the receiver could not check what it gets */
 function requireSecret(record: WebhookRecord): void {
-	if (!isSecretForgotten(record)) return;
+	if (!isSecretCleared(record)) return;
 	const message =
 		'cannot be active: the signing secret was forgotten when the secret key was reset. Rotate the secret first';
 	throw new AppError('invalid_request', `/status ${message}.`, { details: [{ path: '/status', message }] });
@@ -237,7 +237,7 @@ function disabledReason(
 function deliveryWrites(previous: WebhookRecord, next: WebhookRecord, now: number): Write[] {
 	const writes: Write[] = [];
 	if (becomesDisabled(previous, next)) {
-		writes.push({ op: 'cancel_deliveries', webhook_id: next.id, at: now, limit: CANCELLED_AT_ONCE });
+		writes.push({ op: 'cancel_deliveries', webhook_id: next.id, at: now, limit: CANCEL_BATCH_SIZE });
 	}
 	if (resetsFailures(previous, next)) writes.push({ op: 'forget_failures', webhook_id: next.id });
 	return writes;

@@ -1,8 +1,8 @@
 import { canOpenTokenSecret } from '../access/index.ts';
 import type { SecretBox } from '../base/index.ts';
 import type { Readers, ToolRecord, Write } from '../store/index.ts';
-import { forgetSecrets, sealedConfig, ToolSecrets } from '../tools/index.ts';
-import { forgottenSecrets, SigningSecrets } from '../webhooks/index.ts';
+import { clearSecrets, sealedConfig, ToolSecrets } from '../tools/index.ts';
+import { clearedSecrets, SigningSecrets } from '../webhooks/index.ts';
 import { listAll } from './data-folder.ts';
 
 /** Something whose secret the server's key does not open. */
@@ -50,7 +50,7 @@ async function* unreadableWebhookSecrets(
 	now: number,
 ): AsyncGenerator<UnreadableSecret> {
 	for await (const webhook of listAll(store, 'webhooks', {})) {
-		if (box && new SigningSecrets(box).opens(webhook, now)) continue;
+		if (box && new SigningSecrets(box).canOpen(webhook, now)) continue;
 		yield {
 			kind: 'webhook',
 			id: webhook.id,
@@ -61,7 +61,7 @@ async function* unreadableWebhookSecrets(
 				kind: 'webhooks',
 				id: webhook.id,
 				set: {
-					...forgottenSecrets(),
+					...clearedSecrets(),
 					status: 'disabled',
 					disabled_reason: DISABLED_REASON,
 					updated_at: at,
@@ -77,9 +77,9 @@ async function* unreadableToolSecrets(
 ): AsyncGenerator<UnreadableSecret> {
 	for await (const tool of listAll(store, 'tools', {})) {
 		const config = sealedConfig(tool);
-		const forgotten = forgetSecrets(config);
+		const forgotten = clearSecrets(config);
 		const hasSecrets = JSON.stringify(forgotten) !== JSON.stringify(config);
-		if (!hasSecrets || (box && new ToolSecrets(box).opens(config))) continue;
+		if (!hasSecrets || (box && new ToolSecrets(box).canOpen(config))) continue;
 		yield {
 			kind: 'tool',
 			id: tool.id,

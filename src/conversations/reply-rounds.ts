@@ -1,5 +1,5 @@
 import type { ToolCall, Usage } from '../contract/index.ts';
-import type { Passage, ReplyStep, ToolResult } from '../models/index.ts';
+import type { CompletedRound, Passage, ToolResult } from '../models/index.ts';
 import type { ListQuery, MessageRecord, ReplyCallRecord, ReplyRoundRecord, Store, Write } from '../store/index.ts';
 
 /** What a reply is answered from. */
@@ -125,7 +125,7 @@ export function cutOff(call: ToolCall): ToolCall {
  * A round as the model that goes on is told of it.
  * @param model the one that goes on; what another one wanted to be given again is nothing to it
  */
-export function stepOf({ text, calls, memory, model: author }: ReplyRound, model: string): ReplyStep {
+export function stepOf({ text, calls, memory, model: author }: ReplyRound, model: string): CompletedRound {
 	const step = { text, calls: calls.map(resultOf) };
 	return memory === null || author !== model ? step : { ...step, memory };
 }

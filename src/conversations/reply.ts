@@ -2,15 +2,15 @@ import { AppError, type Log, messageOf, sleep, type ThrottledLog } from '../base
 import type { Citation, SearchHit, SearchResult, Usage } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import {
+	type ChatMessage,
 	type ChatRequest,
-	type ChatTurn,
+	type CompletedRound,
 	citedIndexes,
 	type ModelEvent,
 	type Models,
 	type ModelToolCall,
 	type ModelUsage,
 	type Passage,
-	type ReplyStep,
 } from '../models/index.ts';
 import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
@@ -109,15 +109,15 @@ async function converse(
 		question: turn.question.content,
 		...grounding,
 		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
-		steps: turn.rounds.map((round) => stepOf(round, id)),
+		rounds: turn.rounds.map((round) => stepOf(round, id)),
 	};
 	for (;;) {
-		const { steps } = request;
-		const tools = steps.length < MAX_ROUNDS ? request.tools : [];
+		const { rounds } = request;
+		const tools = rounds.length < MAX_ROUNDS ? request.tools : [];
 		const ask = () => listen(untilAborted(model.stream({ ...request, tools }, signal), signal), progress, listener);
 		let said = await ask();
 		// Models that have the result of a call before them sometimes say nothing at all: once more, they do.
-		if (isNothing(said) && steps.length > 0) said = await ask();
+		if (isNothing(said) && rounds.length > 0) said = await ask();
 		if (isNothing(said)) throw new AppError('model_error', 'The model gave an empty answer.');
 		if (said.calls.length === 0) return;
 		const step = await carryOut(
@@ -129,7 +129,7 @@ async function converse(
 			listener,
 			signal,
 		);
-		request.steps = [...steps, step];
+		request.rounds = [...rounds, step];
 	}
 }
 
@@ -146,7 +146,7 @@ async function carryOut(
 	progress: ReplyProgress,
 	listener: ReplyListener,
 	signal: AbortSignal,
-): Promise<ReplyStep> {
+): Promise<CompletedRound> {
 	const earlier = callsOf(progress.rounds);
 	const { begun, refused } = admitCalls(asked, functions, earlier);
 	const step = { text, ...(memory === undefined ? {} : { memory }) };
@@ -306,7 +306,7 @@ function causeOf(failure: unknown): string | undefined {
 	return cause === undefined ? undefined : messageOf(cause);
 }
 
-async function earlierTurns(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatTurn[]> {
+async function earlierTurns(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatMessage[]> {
 	const messages = await store.messagesBefore(question.conversation_id, question.seq, HISTORY);
 	return messages
 		.filter(({ content, status }) => content.trim() !== '' && (status === 'completed' || status === 'stopped'))

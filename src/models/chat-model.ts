@@ -15,7 +15,7 @@ export interface Passage {
 }
 
 /** An earlier message of the conversation. */
-export interface ChatTurn {
+export interface ChatMessage {
 	role: 'user' | 'assistant';
 	content: string;
 }
@@ -42,7 +42,7 @@ export interface ToolResult {
 }
 
 /** A round of this reply that has been carried out: what the model wrote, and the calls that it then asked for. */
-export interface ReplyStep {
+export interface CompletedRound {
 	text: string;
 	calls: readonly ToolResult[];
 	/** What the model gave as its memory of the round, unchanged; absent where it gave none. */
@@ -56,7 +56,7 @@ export interface ChatRequest {
 	/** The assistant's master prompt; may be empty. */
 	instructions: string;
 	/** Earlier messages, oldest first, without the question. */
-	history: readonly ChatTurn[];
+	history: readonly ChatMessage[];
 	question: string;
 	/** Best first; none where nothing was retrieved. */
 	passages: readonly Passage[];
@@ -67,7 +67,7 @@ export interface ChatRequest {
 	/** The tools that it may call, those that matter most first; none where there are none. */
 	tools: readonly ToolDefinition[];
 	/** The rounds of this reply so far, in order; the model goes on from there. */
-	steps: readonly ReplyStep[];
+	rounds: readonly CompletedRound[];
 }
 
 /** The next piece of the reply's text, never empty. */

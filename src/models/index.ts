@@ -1,15 +1,15 @@
 export type {
+	ChatMessage,
 	ChatModel,
 	ChatModelDescription,
 	ChatProvider,
 	ChatRequest,
-	ChatTurn,
+	CompletedRound,
 	ModelDelta,
 	ModelEvent,
 	ModelToolCall,
 	ModelUsage,
 	Passage,
-	ReplyStep,
 	ToolDefinition,
 	ToolResult,
 } from './chat-model.ts';
@@ -21,8 +21,8 @@ export {
 	type EmbeddedBatch,
 	type Embedder,
 	type Embedders,
-	isOfProvider,
-	isWorthWaiting,
+	isProviderFailure,
+	isRecoverable,
 	probeEmbedder,
 } from './embeddings/index.ts';
 export {

@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 import type { ChatModel, ChatProvider } from './chat-model.ts';
-import { builtin } from './extractive/index.ts';
+import { builtinProvider } from './extractive/index.ts';
 
 /** The model of an assistant that names none, where the server's settings name no other. */
 export const DEFAULT_MODEL = 'builtin/extractive';
@@ -48,7 +48,7 @@ export interface ModelsOptions {
 /** The registry of models: the built-in provider and the given ones. */
 export function createModels(options: ModelsOptions = {}): Models {
 	const providers = new Map<string, ChatProvider>();
-	for (const provider of [builtin, ...(options.providers ?? [])]) {
+	for (const provider of [builtinProvider, ...(options.providers ?? [])]) {
 		if (provider.id === '' || provider.id.includes('/')) {
 			throw new Error(`The provider id ${JSON.stringify(provider.id)} must be a word without a slash.`);
 		}
@@ -87,10 +87,10 @@ function listings(provider: ChatProvider, defaultModel: string): ModelListing[] 
 }
 
 /** Long names come from requests: what is repeated back is bounded. */
-const SHOWN_NAME_LENGTH = 100;
+const MAX_SHOWN_NAME_LENGTH = 100;
 
 function unknownModel(id: string, configured: ModelListing[]): AppError {
-	const shown = id.length > SHOWN_NAME_LENGTH ? `${id.slice(0, SHOWN_NAME_LENGTH)}…` : id;
+	const shown = id.length > MAX_SHOWN_NAME_LENGTH ? `${id.slice(0, MAX_SHOWN_NAME_LENGTH)}…` : id;
 	const names = configured.map((model) => model.id).join(', ');
 	return new AppError('unknown_model', `The model '${shown}' is not configured on this server. Configured: ${names}.`);
 }

@@ -1,25 +1,25 @@
 /** The end of a call: its time limit, or that its caller gives up. To be disposed of when the call is over. */
 export class CallDeadline implements Disposable {
 	readonly signal: AbortSignal;
-	readonly #own = new AbortController();
+	readonly #controller = new AbortController();
 	readonly #timer: NodeJS.Timeout;
 
-	/** @param onLate makes the reason of an end by the time limit */
-	constructor(ms: number, caller: AbortSignal, onLate: () => Error) {
-		this.#timer = setTimeout(() => this.#own.abort(onLate()), ms);
+	/** @param onTimeout makes the reason of an end by the time limit */
+	constructor(ms: number, caller: AbortSignal, onTimeout: () => Error) {
+		this.#timer = setTimeout(() => this.#controller.abort(onTimeout()), ms);
 		// Unlike a listener of ours, it does not count as one with the caller's signal, which many calls may share.
-		this.signal = AbortSignal.any([caller, this.#own.signal]);
+		this.signal = AbortSignal.any([caller, this.#controller.signal]);
 	}
 
 	[Symbol.dispose](): void {
 		clearTimeout(this.#timer);
 		// A signal that somebody listens to is kept until it aborts.
-		this.#own.abort(new Error('the call is over'));
+		this.#controller.abort(new Error('the call is over'));
 	}
 }
 
 /** The promise's outcome, or the signal's reason as soon as it aborts. The work behind the promise goes on. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const abort = () => reject(signal.reason);
 		if (signal.aborted) abort();

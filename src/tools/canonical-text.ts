@@ -8,7 +8,7 @@ const U = 0x75;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 /** Of a character reference, from behind its `&`, the `;` included: `#x0010FFFF;`. */
-const LONGEST_REFERENCE = 11;
+const MAX_REFERENCE_LENGTH = 11;
 
 interface Escape {
 	/** The UTF-16 unit, or the byte of UTF-8, that it stands for. */
@@ -42,17 +42,17 @@ export class CanonicalText {
 	readonly #starts: Uint32Array;
 	readonly #ends: Uint32Array;
 	/** The first byte there is so far. */
-	#at: number;
+	#start: number;
 
 	constructor(text: string) {
 		this.#text = text;
-		const most = 3 * text.length;
-		this.#bytes = new Uint8Array(most);
-		this.#starts = new Uint32Array(most);
-		this.#ends = new Uint32Array(most);
-		this.#at = most;
-		for (let at = text.length - 1; at >= 0; at--) this.#take(text.charCodeAt(at), at);
-		this.bytes = Buffer.from(this.#bytes.buffer, this.#at).toString('latin1');
+		const capacity = 3 * text.length;
+		this.#bytes = new Uint8Array(capacity);
+		this.#starts = new Uint32Array(capacity);
+		this.#ends = new Uint32Array(capacity);
+		this.#start = capacity;
+		for (let at = text.length - 1; at >= 0; at--) this.#prepend(text.charCodeAt(at), at);
+		this.bytes = Buffer.from(this.#bytes.buffer, this.#start).toString('latin1');
 	}
 
 	/**
@@ -63,7 +63,7 @@ export class CanonicalText {
 		let replaced = '';
 		let done = 0;
 		for (const { 0: found, index } of this.bytes.matchAll(pattern)) {
-			const first = this.#at + index;
+			const first = this.#start + index;
 			replaced += this.#text.slice(done, this.#starts[first]) + by;
 			done = this.#ends[first + found.length - 1] as number;
 		}
@@ -71,34 +71,34 @@ export class CanonicalText {
 	}
 
 	/** Puts a character before what there is, or what it makes of what there is. */
-	#take(code: number, start: number): void {
+	#prepend(code: number, start: number): void {
 		let unit = code;
 		let end = start + 1;
 		let isByte = false;
 		for (let next = this.#escape(unit); next !== null; next = isByte ? null : this.#escape(unit)) {
-			end = this.#ends[this.#at + next.length - 1] as number;
-			this.#at += next.length;
+			end = this.#ends[this.#start + next.length - 1] as number;
+			this.#start += next.length;
 			unit = next.unit;
 			isByte = next.isByte;
 		}
-		if (isByte) this.#put(unit, start, end);
-		else if (unit !== BACKSLASH) this.#putUtf8(unit === SPACE ? PLUS : unit, start, end);
+		if (isByte) this.#prependByte(unit, start, end);
+		else if (unit !== BACKSLASH) this.#prependUtf8(unit === SPACE ? PLUS : unit, start, end);
 		// What it stands before is written so, unless it is the last character.
-		else if (this.#at < this.#bytes.length) this.#starts[this.#at] = start;
+		else if (this.#start < this.#bytes.length) this.#starts[this.#start] = start;
 	}
 
-	#putUtf8(unit: number, start: number, end: number): void {
-		if (unit >= 0x80) this.#put(0x80 | (unit & 0x3f), start, end);
-		if (unit >= 0x800) this.#put(0x80 | ((unit >> 6) & 0x3f), start, end);
+	#prependUtf8(unit: number, start: number, end: number): void {
+		if (unit >= 0x80) this.#prependByte(0x80 | (unit & 0x3f), start, end);
+		if (unit >= 0x800) this.#prependByte(0x80 | ((unit >> 6) & 0x3f), start, end);
 		const first = unit < 0x80 ? unit : unit < 0x800 ? 0xc0 | (unit >> 6) : 0xe0 | (unit >> 12);
-		this.#put(first, start, end);
+		this.#prependByte(first, start, end);
 	}
 
-	#put(byte: number, start: number, end: number): void {
-		this.#at--;
-		this.#bytes[this.#at] = byte;
-		this.#starts[this.#at] = start;
-		this.#ends[this.#at] = end;
+	#prependByte(byte: number, start: number, end: number): void {
+		this.#start--;
+		this.#bytes[this.#start] = byte;
+		this.#starts[this.#start] = start;
+		this.#ends[this.#start] = end;
 	}
 
 	/** What a character stands for together with so many bytes behind it; null where it is no escape. */
@@ -107,7 +107,7 @@ export class CanonicalText {
 			const byte = this.#hex(0, 2);
 			return byte < 0 ? null : { unit: byte, length: 2, isByte: byte >= 0x80 };
 		}
-		if (unit === BACKSLASH && this.#bytes[this.#at] === U) {
+		if (unit === BACKSLASH && this.#bytes[this.#start] === U) {
 			const named = this.#hex(1, 4);
 			return named < 0 ? null : { unit: named, length: 5, isByte: false };
 		}
@@ -115,10 +115,10 @@ export class CanonicalText {
 	}
 
 	#reference(): Escape | null {
-		const end = this.#bytes.subarray(this.#at, this.#at + LONGEST_REFERENCE).indexOf(SEMICOLON);
+		const end = this.#bytes.subarray(this.#start, this.#start + MAX_REFERENCE_LENGTH).indexOf(SEMICOLON);
 		if (end < 0) return null;
-		const word = Buffer.from(this.#bytes.buffer, this.#at, end).toString('latin1');
-		const unit = word.startsWith('#') ? numberOf(word) : (ENTITIES[word]?.charCodeAt(0) ?? -1);
+		const word = Buffer.from(this.#bytes.buffer, this.#start, end).toString('latin1');
+		const unit = word.startsWith('#') ? codePointOf(word) : (ENTITIES[word]?.charCodeAt(0) ?? -1);
 		// What is beyond has two halves, and none of the secrets has them.
 		return unit >= 0 && unit <= 0xffff ? { unit, length: end + 1, isByte: false } : null;
 	}
@@ -126,7 +126,7 @@ export class CanonicalText {
 	/** The number in so many hexadecimal digits; -1 where they are none. */
 	#hex(from: number, digits: number): number {
 		let number = 0;
-		for (let at = this.#at + from; at < this.#at + from + digits; at++) {
+		for (let at = this.#start + from; at < this.#start + from + digits; at++) {
 			const digit = hexDigit(this.#bytes[at] ?? 0);
 			if (digit < 0) return -1;
 			number = number * 16 + digit;
@@ -135,7 +135,7 @@ export class CanonicalText {
 	}
 }
 
-function numberOf(word: string): number {
+function codePointOf(word: string): number {
 	const [, isHex, digits = ''] = /^#(x?)([\da-f]+)$/i.exec(word) ?? [];
 	if (digits === '' || (!isHex && /\D/.test(digits))) return -1;
 	return Number.parseInt(digits, isHex ? 16 : 10);

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
-const FOREIGN = /[^a-zA-Z0-9_-]/g;
+const FORBIDDEN_CHARACTERS = /[^a-zA-Z0-9_-]/g;
 
 /**
  * The name of an MCP server's function: behind that of its tool, so that two servers may each have a `search`. What model
  * providers take in no name becomes `_`; what is too long is cut, and told apart by a hash of the whole.
  */
-export function nameOfMcpFunction(toolName: string, functionName: string): string {
+export function mcpFunctionName(toolName: string, functionName: string): string {
 	const whole = `${toolName}_${functionName}`;
-	const name = whole.replaceAll(FOREIGN, '_');
+	const name = whole.replaceAll(FORBIDDEN_CHARACTERS, '_');
 	if (name.length <= MAX_LENGTH) return name;
 	const hash = createHash('sha256').update(whole).digest('hex').slice(0, HASH_LENGTH);
 	return `${name.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash}`;
@@ -18,16 +18,16 @@ export function nameOfMcpFunction(toolName: string, functionName: string): strin
 
 /** The names of functions that are offered together: of two that are the same, the later one gets a number. */
 export class FunctionNames {
-	readonly #taken = new Set<string>();
+	readonly #reserved = new Set<string>();
 
 	/** The name, or the first like it that is free. */
-	take(name: string): string {
+	reserve(name: string): string {
 		let free = name;
-		for (let number = 2; this.#taken.has(free); number++) {
+		for (let number = 2; this.#reserved.has(free); number++) {
 			const suffix = `_${number}`;
 			free = name.slice(0, MAX_LENGTH - suffix.length) + suffix;
 		}
-		this.#taken.add(free);
+		this.#reserved.add(free);
 		return free;
 	}
 }

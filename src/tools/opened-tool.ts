@@ -1,13 +1,13 @@
 import type { ToolRecord } from '../store/index.ts';
 import type { ToolConfig } from './config.ts';
-import { SecretWords } from './secret-words.ts';
+import { SecretRedactor } from './secret-redactor.ts';
 import { ToolFailure } from './tool-failure.ts';
-import { ForgottenSecret, type ToolSecrets } from './tool-secrets.ts';
+import { ClearedSecretError, type ToolSecrets } from './tool-secrets.ts';
 
 /** A tool's configuration with its secrets, and what takes them out of texts. */
 export interface OpenedTool<C extends ToolConfig> {
 	config: C;
-	words: SecretWords;
+	redactor: SecretRedactor;
 }
 
 /**
@@ -17,9 +17,9 @@ export interface OpenedTool<C extends ToolConfig> {
 export function openTool<C extends ToolConfig>(secrets: ToolSecrets, tool: ToolRecord): OpenedTool<C> {
 	try {
 		const config = secrets.open(sealedConfig(tool)) as C;
-		return { config, words: new SecretWords(config) };
+		return { config, redactor: new SecretRedactor(config) };
 	} catch (cause) {
-		const sentence = cause instanceof ForgottenSecret ? cause.message : "The tool's stored secret cannot be opened.";
+		const sentence = cause instanceof ClearedSecretError ? cause.message : "The tool's stored secret cannot be opened.";
 		throw new ToolFailure('internal_error', sentence, { cause });
 	}
 }

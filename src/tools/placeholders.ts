@@ -3,7 +3,7 @@ import { ToolFailure } from './tool-failure.ts';
 /** A name in braces. */
 export const PLACEHOLDER = /\{([^{}]*)\}/g;
 
-const ALONE = /^\{([^{}]*)\}$/;
+const PLACEHOLDER_ONLY = /^\{([^{}]*)\}$/;
 
 /** Writes a value for the place where it goes. */
 type Encode = (text: string, name: string) => string;
@@ -15,7 +15,7 @@ export function placeholderIn(text: string, parameters: object): string | undefi
 }
 
 /** The arguments of a call, as they are filled into templates. Braces around anything but a parameter are just text. */
-export class Filling {
+export class TemplateFiller {
 	readonly #properties: object;
 	readonly #args: Readonly<Record<string, unknown>>;
 
@@ -26,24 +26,24 @@ export class Filling {
 	}
 
 	/** The argument, not given or null as it may be, that a template is nothing but the placeholder of; else undefined. */
-	alone(template: string): { value: unknown } | undefined {
-		const name = ALONE.exec(template)?.[1];
+	soleArgument(template: string): { value: unknown } | undefined {
+		const name = PLACEHOLDER_ONLY.exec(template)?.[1];
 		return name !== undefined && this.#isParameter(name) ? { value: this.#argument(name) } : undefined;
 	}
 
 	/** The template with its placeholders filled in; undefined where an argument is not given, or null. */
-	text(template: string, encode: Encode = asItIs): string | undefined {
-		let isWhole = true;
+	fillText(template: string, encode: Encode = identity): string | undefined {
+		let isComplete = true;
 		const filled = template.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
 			if (!this.#isParameter(name)) return placeholder;
 			const value = this.#argument(name);
 			if (value === undefined || value === null) {
-				isWhole = false;
+				isComplete = false;
 				return '';
 			}
 			return encode(textOf(value), name);
 		});
-		return isWhole ? filled : undefined;
+		return isComplete ? filled : undefined;
 	}
 
 	#isParameter(name: string): boolean {
@@ -56,7 +56,7 @@ export class Filling {
 }
 
 /** The failure of an argument that fits the schema, and not the place where it goes. */
-export function misfit(name: string, why: string): ToolFailure {
+export function invalidArgument(name: string, why: string): ToolFailure {
 	return new ToolFailure('invalid_arguments', `The argument ${name} ${why}.`);
 }
 
@@ -67,6 +67,6 @@ function textOf(value: unknown): string {
 	return isPlainList ? value.join(',') : JSON.stringify(value);
 }
 
-function asItIs(text: string): string {
+function identity(text: string): string {
 	return text;
 }

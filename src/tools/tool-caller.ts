@@ -4,24 +4,24 @@ import type { ApiToolConfig, McpToolConfig } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import type { ToolRecord } from '../store/index.ts';
 import { callApi } from './api/index.ts';
-import { ArgumentCheck, type ArgumentChecker } from './argument-check.ts';
-import { CallDeadline, unlessAborted } from './call-deadline.ts';
+import { type ArgumentCheckRunner, ArgumentValidator } from './argument-validator.ts';
+import { CallDeadline, rejectOnAbort } from './call-deadline.ts';
 import type { ToolConfig } from './config.ts';
-import { type McpFunction, type McpServer, mcpAnswerText } from './mcp/index.ts';
+import { type McpFunction, type McpServer, mcpResultText } from './mcp/index.ts';
 import { type OpenedTool, openTool } from './opened-tool.ts';
-import { cutResult } from './result-text.ts';
-import { asFailure, failedOutcome, logFailure, ToolFailure } from './tool-failure.ts';
+import { truncateResult } from './result-text.ts';
+import { failedOutcome, logFailure, ToolFailure, toToolFailure } from './tool-failure.ts';
 import type { ToolOutcome } from './tool-function.ts';
 import type { ToolSecrets } from './tool-secrets.ts';
 
 /** Tools whose checks are remembered. */
-const CHECKS = 512;
+const VALIDATOR_CACHE_SIZE = 512;
 /** Characters of a function's own word on its failure that people are told. */
-const MAX_WORD = 300;
+const MAX_ERROR_CHARACTERS = 300;
 
 export interface ToolCallerOptions {
 	network: Pick<Network, 'fetch'>;
-	checker: ArgumentChecker;
+	checker: ArgumentCheckRunner;
 	secrets: ToolSecrets;
 	clock: Clock;
 	log: Log;
@@ -34,44 +34,44 @@ export interface ToolTrial extends ToolOutcome {
 }
 
 /** Finds the function that is to be called, and the server that has it. */
-type Find = (end: AbortSignal) => Promise<{ server: McpServer; called: McpFunction }>;
+type FindFunction = (end: AbortSignal) => Promise<{ server: McpServer; called: McpFunction }>;
 
 /** Calls tools: one call each, whatever comes of it. */
 export class ToolCaller {
 	readonly #options: ToolCallerOptions;
 	/** By tool and version. */
-	readonly #checks = new LruCache<string, ArgumentCheck>(CHECKS);
+	readonly #validators = new LruCache<string, ArgumentValidator>(VALIDATOR_CACHE_SIZE);
 
 	constructor(options: ToolCallerOptions) {
 		this.#options = options;
 	}
 
 	/** @throws only the signal's reason */
-	api(tool: ToolRecord, args: unknown, signal: AbortSignal, key: string = randomUUID()): Promise<ToolTrial> {
-		return this.#within<ApiToolConfig>(tool, signal, async ({ config, words }, end) => {
-			const sound = await this.#checkOf(tool, config).read(args, end);
-			const { status, result } = await callApi(this.#options.network, config, words, sound, key, end);
+	callApi(tool: ToolRecord, args: unknown, signal: AbortSignal, key: string = randomUUID()): Promise<ToolTrial> {
+		return this.#withDeadline<ApiToolConfig>(tool, signal, async ({ config, redactor }, end) => {
+			const validArgs = await this.#validatorOf(tool, config).validate(args, end);
+			const { status, result } = await callApi(this.#options.network, config, redactor, validArgs, key, end);
 			return { result, is_error: false, error: null, status_code: status };
 		});
 	}
 
 	/** @throws only the signal's reason */
-	mcp(
+	callMcp(
 		tool: ToolRecord,
-		find: Find,
+		find: FindFunction,
 		args: unknown,
 		signal: AbortSignal,
 		key: string = randomUUID(),
 	): Promise<ToolTrial> {
-		return this.#within<McpToolConfig>(tool, signal, async ({ words }, end) => {
-			const { server, called } = await find(end);
-			const sound = await called.check.read(args, end);
-			const answer = await server.call(called.name, sound, key, end);
-			const text = words.hide(mcpAnswerText(answer));
-			const message = `The function reported an error: ${text.slice(0, MAX_WORD)}`;
-			const is_error = answer.isError === true;
+		return this.#withDeadline<McpToolConfig>(tool, signal, async ({ redactor }, end) => {
+			const { server, called: mcpFunction } = await find(end);
+			const validArgs = await mcpFunction.check.validate(args, end);
+			const result = await server.call(mcpFunction.name, validArgs, key, end);
+			const text = redactor.redact(mcpResultText(result));
+			const message = `The function reported an error: ${text.slice(0, MAX_ERROR_CHARACTERS)}`;
+			const is_error = result.isError === true;
 			return {
-				result: cutResult(text),
+				result: truncateResult(text),
 				is_error,
 				error: is_error ? { code: 'tool_failed', message } : null,
 				status_code: null,
@@ -80,32 +80,32 @@ export class ToolCaller {
 	}
 
 	/** Carries a call out within its tool's time limit, and tells what came of it. */
-	async #within<C extends ToolConfig>(
+	async #withDeadline<C extends ToolConfig>(
 		tool: ToolRecord,
 		signal: AbortSignal,
 		act: (opened: OpenedTool<C>, end: AbortSignal) => Promise<ToolTrial>,
 	): Promise<ToolTrial> {
 		signal.throwIfAborted();
-		let hide = (text: string) => text;
+		let redact = (text: string) => text;
 		try {
 			const opened = openTool<C>(this.#options.secrets, tool);
-			hide = opened.words.hide;
+			redact = opened.redactor.redact;
 			using deadline = deadlineOf(opened.config, signal);
-			return await unlessAborted(act(opened, deadline.signal), deadline.signal);
+			return await rejectOnAbort(act(opened, deadline.signal), deadline.signal);
 		} catch (thrown) {
 			signal.throwIfAborted();
-			const failure = asFailure(thrown);
-			logFailure(this.#options.log, tool, failure, hide);
-			return { ...failedOutcome(failure, hide), status_code: failure.status };
+			const failure = toToolFailure(thrown);
+			logFailure(this.#options.log, tool, failure, redact);
+			return { ...failedOutcome(failure, redact), status_code: failure.status };
 		}
 	}
 
-	#checkOf({ id, version }: ToolRecord, { parameters }: ApiToolConfig): ArgumentCheck {
+	#validatorOf({ id, version }: ToolRecord, { parameters }: ApiToolConfig): ArgumentValidator {
 		const key = `${id} ${version}`;
-		let check = this.#checks.get(key);
+		let check = this.#validators.get(key);
 		if (!check) {
-			check = new ArgumentCheck(parameters, this.#options);
-			this.#checks.set(key, check);
+			check = new ArgumentValidator(parameters, this.#options);
+			this.#validators.set(key, check);
 		}
 		return check;
 	}
@@ -113,6 +113,6 @@ export class ToolCaller {
 
 /** The end of whatever is done with a tool. */
 export function deadlineOf({ timeout_ms }: Pick<ToolConfig, 'timeout_ms'>, signal: AbortSignal): CallDeadline {
-	const late = () => new ToolFailure('timed_out', `The tool did not answer within ${timeout_ms / 1_000} seconds.`);
-	return new CallDeadline(timeout_ms, signal, late);
+	const timeout = () => new ToolFailure('timed_out', `The tool did not answer within ${timeout_ms / 1_000} seconds.`);
+	return new CallDeadline(timeout_ms, signal, timeout);
 }

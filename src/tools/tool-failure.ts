@@ -1,5 +1,5 @@
 import { AppError, type Log, messageOf } from '../base/index.ts';
-import { cutResult } from './result-text.ts';
+import { truncateResult } from './result-text.ts';
 import type { ToolErrorCode, ToolOutcome } from './tool-function.ts';
 
 /** Characters of a failure's sentence, and of what was answered, that are told. */
@@ -31,7 +31,7 @@ export class ToolFailure extends Error {
 }
 
 /** Anything that was thrown on the way of a call, as the failure that it is. */
-export function asFailure(thrown: unknown): ToolFailure {
+export function toToolFailure(thrown: unknown): ToolFailure {
 	if (thrown instanceof ToolFailure) return thrown;
 	// Of the network.
 	if (thrown instanceof AppError && thrown.code === 'url_not_allowed') {
@@ -45,14 +45,14 @@ export function asFailure(thrown: unknown): ToolFailure {
 
 /**
  * A failure as an outcome.
- * @param hide takes secrets out of a text
+ * @param redact takes secrets out of a text
  */
-export function failedOutcome(failure: ToolFailure, hide: (text: string) => string): ToolOutcome {
+export function failedOutcome(failure: ToolFailure, redact: (text: string) => string): ToolOutcome {
 	// Hidden before it is cut: half of a secret would not be found.
-	const message = hide(failure.message).slice(0, MAX_MESSAGE);
-	const detail = hide(failure.detail ?? '').slice(0, MAX_DETAIL);
+	const message = redact(failure.message).slice(0, MAX_MESSAGE);
+	const detail = redact(failure.detail ?? '').slice(0, MAX_DETAIL);
 	return {
-		result: cutResult(detail === '' ? message : `${message}\n${detail}`),
+		result: truncateResult(detail === '' ? message : `${message}\n${detail}`),
 		is_error: true,
 		error: { code: failure.code, message },
 	};
@@ -63,9 +63,9 @@ export function logFailure(
 	log: Log,
 	{ id }: { id: string },
 	failure: ToolFailure,
-	hide: (text: string) => string,
+	redact: (text: string) => string,
 ): void {
 	const { code, message, cause } = failure;
-	const error = hide(cause === undefined ? message : `${message} (${messageOf(cause)})`);
+	const error = redact(cause === undefined ? message : `${message} (${messageOf(cause)})`);
 	log[code === 'internal_error' ? 'error' : 'info']({ tool: id, code, error }, 'a tool failed');
 }

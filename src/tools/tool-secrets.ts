@@ -2,14 +2,14 @@ import type { SecretBox } from '../base/index.ts';
 import { HIDDEN_SECRET, type ToolAuth } from '../contract/index.ts';
 import type { ToolConfig } from './config.ts';
 import { isSecretHeader } from './headers.ts';
-import { refusedAt } from './refusal.ts';
+import { invalidRequestAt } from './invalid-request.ts';
 
-const SEALED_FOR = 'tool secrets';
+const SEAL_PURPOSE = 'tool secrets';
 /** Stands for a secret that was forgotten: no sealed text is empty. */
-const FORGOTTEN = '';
+const CLEARED = '';
 
 /** Makes another value of a secret. */
-type Change = (value: string, place: readonly [holder: 'headers' | 'auth', name: string]) => string;
+type SecretMapper = (value: string, place: readonly [holder: 'headers' | 'auth', name: string]) => string;
 
 /** The secrets in tools' configurations: sealed where they are stored, hidden where they are shown. */
 export class ToolSecrets {
@@ -25,11 +25,11 @@ export class ToolSecrets {
 	 * @throws AppError `invalid_request` where there is none that could stay
 	 */
 	seal(config: ToolConfig, stored: ToolConfig | null): ToolConfig {
-		return changeSecrets(config, (value, [holder, name]) => {
-			if (value !== HIDDEN_SECRET) return this.#box.seal(value, SEALED_FOR);
+		return mapSecrets(config, (value, [holder, name]) => {
+			if (value !== HIDDEN_SECRET) return this.#box.seal(value, SEAL_PURPOSE);
 			const kept = stored && storedSecret(stored, holder, name);
 			if (kept) return kept;
-			throw refusedAt(
+			throw invalidRequestAt(
 				['config', holder, name],
 				`must be the secret itself: none is stored for this host that "${HIDDEN_SECRET}" could leave`,
 			);
@@ -38,29 +38,29 @@ export class ToolSecrets {
 
 	/**
 	 * A stored configuration as calls need it.
-	 * @throws ForgottenSecret
+	 * @throws ClearedSecretError
 	 * @throws Error where a secret cannot be opened
 	 */
 	open(stored: ToolConfig): ToolConfig {
-		return changeSecrets(stored, (value) => {
-			if (value === FORGOTTEN) throw new ForgottenSecret();
-			return this.#box.open(value, SEALED_FOR);
+		return mapSecrets(stored, (value) => {
+			if (value === CLEARED) throw new ClearedSecretError();
+			return this.#box.open(value, SEAL_PURPOSE);
 		});
 	}
 
 	/** Whether every secret that a stored configuration still has can be opened. */
-	opens(stored: ToolConfig): boolean {
+	canOpen(stored: ToolConfig): boolean {
 		try {
 			this.open(stored);
 			return true;
 		} catch (error) {
-			return error instanceof ForgottenSecret;
+			return error instanceof ClearedSecretError;
 		}
 	}
 }
 
 /** A secret was forgotten with the key that it was sealed with. */
-export class ForgottenSecret extends Error {
+export class ClearedSecretError extends Error {
 	constructor() {
 		super("The tool's secret was forgotten when the server's secret key was reset. Set the secret again.");
 		this.name = 'ForgottenSecret';
@@ -68,35 +68,37 @@ export class ForgottenSecret extends Error {
 }
 
 /** A stored configuration without its secrets. It cannot be called until they are set again. */
-export function forgetSecrets(stored: ToolConfig): ToolConfig {
-	return changeSecrets(stored, () => FORGOTTEN);
+export function clearSecrets(stored: ToolConfig): ToolConfig {
+	return mapSecrets(stored, () => CLEARED);
 }
 
 /** A configuration as it is shown. */
-export function hideSecrets(config: ToolConfig): ToolConfig {
-	return changeSecrets(config, () => HIDDEN_SECRET);
+export function redactSecrets(config: ToolConfig): ToolConfig {
+	return mapSecrets(config, () => HIDDEN_SECRET);
 }
 
-function changeSecrets(config: ToolConfig, change: Change): ToolConfig {
+function mapSecrets(config: ToolConfig, mapSecret: SecretMapper): ToolConfig {
 	const headers = Object.fromEntries(
 		Object.entries(config.headers).map(([name, value]) => [
 			name,
-			isSecretHeader(name) ? change(value, ['headers', name]) : value,
+			isSecretHeader(name) ? mapSecret(value, ['headers', name]) : value,
 		]),
 	);
-	return 'auth' in config ? { ...config, headers, auth: changeAuth(config.auth, change) } : { ...config, headers };
+	return 'auth' in config
+		? { ...config, headers, auth: mapAuthSecrets(config.auth, mapSecret) }
+		: { ...config, headers };
 }
 
-function changeAuth(auth: ToolAuth, change: Change): ToolAuth {
+function mapAuthSecrets(auth: ToolAuth, mapSecret: SecretMapper): ToolAuth {
 	switch (auth.type) {
 		case 'none':
 			return auth;
 		case 'bearer':
-			return { ...auth, token: change(auth.token, ['auth', 'token']) };
+			return { ...auth, token: mapSecret(auth.token, ['auth', 'token']) };
 		case 'basic':
-			return { ...auth, password: change(auth.password, ['auth', 'password']) };
+			return { ...auth, password: mapSecret(auth.password, ['auth', 'password']) };
 		case 'header':
-			return { ...auth, value: change(auth.value, ['auth', 'value']) };
+			return { ...auth, value: mapSecret(auth.value, ['auth', 'value']) };
 	}
 }
 

@@ -2,26 +2,26 @@ import { AppError, type Clock, type Log, type SecretBox } from '../base/index.ts
 import type { ApiToolConfig, McpToolConfig } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import type { ToolRecord } from '../store/index.ts';
-import type { ArgumentChecker } from './argument-check.ts';
-import { FunctionNames, nameOfMcpFunction } from './function-names.ts';
+import type { ArgumentCheckRunner } from './argument-validator.ts';
+import { FunctionNames, mcpFunctionName } from './function-names.ts';
+import { InFlightCalls } from './in-flight-calls.ts';
+import { invalidRequestAt } from './invalid-request.ts';
 import type { McpServersOptions } from './mcp/index.ts';
-import { McpOfTools } from './mcp-of-tools.ts';
 import { openTool, sealedConfig } from './opened-tool.ts';
-import { refusedAt } from './refusal.ts';
 import { deadlineOf, ToolCaller, type ToolTrial } from './tool-caller.ts';
-import { asFailure, failedOutcome, logFailure, ToolFailure } from './tool-failure.ts';
+import { failedOutcome, logFailure, ToolFailure, toToolFailure } from './tool-failure.ts';
 import type { ToolFunction } from './tool-function.ts';
+import { ToolMcpServers } from './tool-mcp-servers.ts';
 import { ToolSecrets } from './tool-secrets.ts';
-import { UnderWay } from './under-way.ts';
 
 /** How long things of MCP servers last, in milliseconds. */
-export type ToolTimes = McpServersOptions['times'];
+export type ToolTimeouts = McpServersOptions['times'];
 
-const TIMES: ToolTimes = {
-	openMs: 10_000,
-	listMs: 300_000,
-	respiteMs: 30_000,
-	patienceMs: 3_000,
+const DEFAULT_TIMEOUTS: ToolTimeouts = {
+	openTimeoutMs: 10_000,
+	listTtlMs: 300_000,
+	listRetryCooldownMs: 30_000,
+	listTimeoutMs: 3_000,
 	idleMs: 300_000,
 };
 
@@ -30,17 +30,17 @@ const MAX_FUNCTIONS = 128;
 
 export interface ToolsOptions {
 	network: Pick<Network, 'fetch'>;
-	checker: ArgumentChecker;
+	checker: ArgumentCheckRunner;
 	secrets: SecretBox;
 	clock: Clock;
 	log: Log;
 	/** This program's, as MCP servers are told. */
 	version: string;
-	times?: Partial<ToolTimes> | undefined;
+	timeouts?: Partial<ToolTimeouts> | undefined;
 }
 
 /** Trials and listings of one workspace at a time: enough for people, too few to keep the server's sockets. */
-const TRIALS = 5;
+const MAX_CONCURRENT_TRIALS = 5;
 
 /** A function that a tool has, under the name by which the tool itself knows it. */
 export type OfferedFunction = Pick<ToolFunction, 'name' | 'description'> & { parameters: Record<string, unknown> };
@@ -48,14 +48,20 @@ export type OfferedFunction = Pick<ToolFunction, 'name' | 'description'> & { par
 /** The tools of assistants: what they offer, and calls of it. */
 export class Tools implements AsyncDisposable {
 	readonly #secrets: ToolSecrets;
-	readonly #servers: McpOfTools;
+	readonly #servers: ToolMcpServers;
 	readonly #caller: ToolCaller;
-	readonly #trials = new UnderWay(TRIALS, 'trials of tools');
+	readonly #trials = new InFlightCalls(MAX_CONCURRENT_TRIALS, 'trials of tools');
 	readonly #log: Log;
 
-	constructor({ network, checker, secrets, clock, log, version, times }: ToolsOptions) {
+	constructor({ network, checker, secrets, clock, log, version, timeouts }: ToolsOptions) {
 		this.#secrets = new ToolSecrets(secrets);
-		this.#servers = new McpOfTools(this.#secrets, { network, checker, clock, version, times: { ...TIMES, ...times } });
+		this.#servers = new ToolMcpServers(this.#secrets, {
+			network,
+			checker,
+			clock,
+			version,
+			times: { ...DEFAULT_TIMEOUTS, ...timeouts },
+		});
 		this.#caller = new ToolCaller({ network, checker, secrets: this.#secrets, clock, log });
 		this.#log = log;
 	}
@@ -77,7 +83,7 @@ export class Tools implements AsyncDisposable {
 			);
 		}
 		const names = new FunctionNames();
-		return offered.slice(0, MAX_FUNCTIONS).map((each) => ({ ...each, name: names.take(each.name) }));
+		return offered.slice(0, MAX_FUNCTIONS).map((each) => ({ ...each, name: names.reserve(each.name) }));
 	}
 
 	/**
@@ -90,13 +96,13 @@ export class Tools implements AsyncDisposable {
 		try {
 			const functions = await this.#trial(tool, async () => {
 				using deadline = deadlineOf(sealedConfig(tool), signal);
-				return await this.#servers.of(tool).functions(deadline.signal);
+				return await this.#servers.serverFor(tool).functions(deadline.signal);
 			});
 			return functions.map(({ name, description, parameters }) => ({ name, description, parameters }));
 		} catch (thrown) {
 			signal.throwIfAborted();
 			if (thrown instanceof AppError && thrown.code === 'rate_limit_exceeded') throw thrown;
-			const { code, message } = this.#failedList(tool, thrown);
+			const { code, message } = this.#logListFailure(tool, thrown);
 			if (code === 'url_not_allowed') throw new AppError(code, message, { cause: thrown });
 			throw new AppError('unavailable', message, { retry_after: 5, cause: thrown });
 		}
@@ -115,18 +121,18 @@ export class Tools implements AsyncDisposable {
 	): Promise<ToolTrial> {
 		if (!isMcp(tool)) {
 			if (functionName === undefined || functionName === tool.name) {
-				return this.#trial(tool, () => this.#caller.api(tool, args, signal));
+				return this.#trial(tool, () => this.#caller.callApi(tool, args, signal));
 			}
-			return { ...failedOutcome(unknown('tool', functionName), asItIs), status_code: null };
+			return { ...failedOutcome(unknownFunction('tool', functionName), identity), status_code: null };
 		}
-		if (functionName === undefined) throw refusedAt(['function'], 'is required: an MCP server has many');
+		if (functionName === undefined) throw invalidRequestAt(['function'], 'is required: an MCP server has many');
 		const find = async (end: AbortSignal) => {
-			const server = this.#servers.of(tool);
-			const called = (await server.functions(end)).find(({ name }) => name === functionName);
-			if (called) return { server, called };
-			throw unknown('MCP server', functionName);
+			const server = this.#servers.serverFor(tool);
+			const mcpFunction = (await server.functions(end)).find(({ name }) => name === functionName);
+			if (mcpFunction) return { server, called: mcpFunction };
+			throw unknownFunction('MCP server', functionName);
 		};
-		return this.#trial(tool, () => this.#caller.mcp(tool, find, args, signal));
+		return this.#trial(tool, () => this.#caller.callMcp(tool, find, args, signal));
 	}
 
 	/** Ends all sessions. */
@@ -142,51 +148,57 @@ export class Tools implements AsyncDisposable {
 		const tool_id = tool.id;
 		if (!isMcp(tool)) {
 			return [
-				{ tool_id, ...apiFunction(tool), call: (args, signal, key) => this.#caller.api(tool, args, signal, key) },
+				{ tool_id, ...apiFunction(tool), call: (args, signal, key) => this.#caller.callApi(tool, args, signal, key) },
 			];
 		}
 		try {
 			const { allowed_tools } = sealedConfig<McpToolConfig>(tool);
-			const functions = await this.#servers.of(tool).functionsSoon(signal);
+			const functions = await this.#servers.serverFor(tool).cachedFunctions(signal);
 			return functions
 				.filter(({ name }) => allowed_tools === null || allowed_tools.includes(name))
-				.map((called) => ({
+				.map((mcpFunction) => ({
 					tool_id,
-					name: nameOfMcpFunction(tool.name, called.name),
-					description: called.description,
-					parameters: called.parameters,
+					name: mcpFunctionName(tool.name, mcpFunction.name),
+					description: mcpFunction.description,
+					parameters: mcpFunction.parameters,
 					call: (args, signal, key) =>
-						this.#caller.mcp(tool, async () => ({ server: this.#servers.of(tool), called }), args, signal, key),
+						this.#caller.callMcp(
+							tool,
+							async () => ({ server: this.#servers.serverFor(tool), called: mcpFunction }),
+							args,
+							signal,
+							key,
+						),
 				}));
 		} catch (thrown) {
-			if (!signal.aborted) this.#failedList(tool, thrown);
+			if (!signal.aborted) this.#logListFailure(tool, thrown);
 			return [];
 		}
 	}
 
 	/** Why a server could not be listed; the log is told too. */
-	#failedList(tool: ToolRecord, thrown: unknown): Pick<ToolFailure, 'code' | 'message'> {
-		const failure = asFailure(thrown);
-		const hide = this.#hideFor(tool);
-		logFailure(this.#log, tool, failure, hide);
-		return { code: failure.code, message: hide(failure.message) };
+	#logListFailure(tool: ToolRecord, thrown: unknown): Pick<ToolFailure, 'code' | 'message'> {
+		const failure = toToolFailure(thrown);
+		const redact = this.#redactorFor(tool);
+		logFailure(this.#log, tool, failure, redact);
+		return { code: failure.code, message: redact(failure.message) };
 	}
 
 	/** What takes a tool's secrets out of a text. Where they cannot be opened, no text can hold them. */
-	#hideFor(tool: ToolRecord): (text: string) => string {
+	#redactorFor(tool: ToolRecord): (text: string) => string {
 		try {
-			return openTool(this.#secrets, tool).words.hide;
+			return openTool(this.#secrets, tool).redactor.redact;
 		} catch {
-			return asItIs;
+			return identity;
 		}
 	}
 }
 
-function unknown(where: string, name: string): ToolFailure {
+function unknownFunction(where: string, name: string): ToolFailure {
 	return new ToolFailure('unknown_function', `The ${where} offers no function ${name}.`);
 }
 
-function asItIs(text: string): string {
+function identity(text: string): string {
 	return text;
 }
 

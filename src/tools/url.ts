@@ -1,14 +1,14 @@
 import type { Network } from '../net/index.ts';
+import { invalidRequestAt } from './invalid-request.ts';
 import { PLACEHOLDER } from './placeholders.ts';
-import { refusedAt } from './refusal.ts';
 
 const BRACE = /[{}]/;
 
 /** As the URL Standard reads http and https: the scheme, slashes either way or none, and the authority. */
-const BEFORE_THE_PATH = /^[^:]*:[/\\]*[^/\\?#]*/;
+const ORIGIN_PREFIX = /^[^:]*:[/\\]*[^/\\?#]*/;
 
 /** What placeholders hold while a URL is judged. */
-const HARMLESS = 'x';
+const PLACEHOLDER_SAMPLE = 'x';
 
 const HTTPS = { httpsOnly: true, path: '/config/url' } as const;
 
@@ -17,15 +17,15 @@ const HTTPS = { httpsOnly: true, path: '/config/url' } as const;
  * @throws AppError `invalid_request`, `url_not_allowed`
  */
 export function requireTemplateUrl(network: Pick<Network, 'checkUrl'>, url: string, parameters: object): void {
-	const prefix = BEFORE_THE_PATH.exec(url)?.[0] ?? url;
+	const prefix = ORIGIN_PREFIX.exec(url)?.[0] ?? url;
 	if (BRACE.test(prefix)) {
-		throw refusedAt(['config', 'url'], 'may hold placeholders only in its path and its query');
+		throw invalidRequestAt(['config', 'url'], 'may hold placeholders only in its path and its query');
 	}
 	requirePlaceholders(['config', 'url'], url, parameters);
-	if (BRACE.test(url.replaceAll(PLACEHOLDER, HARMLESS))) {
-		throw refusedAt(['config', 'url'], 'has a brace that belongs to no placeholder: write %7B or %7D');
+	if (BRACE.test(url.replaceAll(PLACEHOLDER, PLACEHOLDER_SAMPLE))) {
+		throw invalidRequestAt(['config', 'url'], 'has a brace that belongs to no placeholder: write %7B or %7D');
 	}
-	network.checkUrl(url.replaceAll(PLACEHOLDER, HARMLESS), HTTPS);
+	network.checkUrl(url.replaceAll(PLACEHOLDER, PLACEHOLDER_SAMPLE), HTTPS);
 }
 
 /**
@@ -33,15 +33,16 @@ export function requireTemplateUrl(network: Pick<Network, 'checkUrl'>, url: stri
  * @throws AppError `invalid_request`, `url_not_allowed`
  */
 export function requirePlainUrl(network: Pick<Network, 'checkUrl'>, url: string): void {
-	if (BRACE.test(url)) throw refusedAt(['config', 'url'], 'takes no placeholders here: write %7B and %7D for braces');
+	if (BRACE.test(url))
+		throw invalidRequestAt(['config', 'url'], 'takes no placeholders here: write %7B and %7D for braces');
 	network.checkUrl(url, HTTPS);
 }
 
 /** @throws AppError `invalid_request` where a placeholder is no property of the parameters */
-export function requirePlaceholders(place: readonly string[], text: string, parameters: object): void {
+export function requirePlaceholders(path: readonly string[], text: string, parameters: object): void {
 	const { properties = {} } = parameters as { properties?: object };
 	for (const [placeholder, name = ''] of text.matchAll(PLACEHOLDER)) {
 		if (Object.hasOwn(properties, name)) continue;
-		throw refusedAt(place, `has the placeholder ${placeholder}, which is no property of /config/parameters`);
+		throw invalidRequestAt(path, `has the placeholder ${placeholder}, which is no property of /config/parameters`);
 	}
 }

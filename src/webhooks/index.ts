@@ -1,4 +1,4 @@
-export { CANCELLED_AT_ONCE, Deliverer, type DelivererOptions, retried } from './delivery/index.ts';
+export { CANCEL_BATCH_SIZE, Deliverer, type DelivererOptions, retryPatch } from './delivery/index.ts';
 export { requireEndpoint } from './endpoint.ts';
 export { presentEvent, renderEvent } from './event-body.ts';
 export { Pings } from './pings.ts';
@@ -6,8 +6,8 @@ export { type Replay, type ReplayDependencies, replayEvents, requireActive } fro
 export { type Attempt, Sender, type SenderOptions } from './sender.ts';
 export { type SignedDelivery, signatureHeaders } from './sign.ts';
 export {
-	forgottenSecrets,
-	isSecretForgotten,
+	clearedSecrets,
+	isSecretCleared,
 	newSigningSecret,
 	requireSigningSecret,
 	SigningSecrets,

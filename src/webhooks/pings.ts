@@ -2,16 +2,16 @@ import { AppError, newId } from '../base/index.ts';
 import type { WebhookTest } from '../contract/index.ts';
 import type { WebhookRecord } from '../store/index.ts';
 import { renderEvent } from './event-body.ts';
-import { ATTEMPT_MS, type Sender } from './sender.ts';
+import { ATTEMPT_TIMEOUT_MS, type Sender } from './sender.ts';
 
 /** Pings of one workspace that are under way at a time: enough to try out endpoints, too few to keep the server's sockets. */
-const UNDER_WAY = 5;
+const MAX_CONCURRENT_PINGS = 5;
 
 /** Pings endpoints when somebody wants to see whether they answer. */
 export class Pings {
 	readonly #sender: Sender;
 	/** By workspace. */
-	readonly #underWay = new Map<string, number>();
+	readonly #inFlight = new Map<string, number>();
 
 	constructor(sender: Sender) {
 		this.#sender = sender;
@@ -23,13 +23,15 @@ export class Pings {
 	 */
 	async send(endpoint: WebhookRecord, now: number): Promise<WebhookTest> {
 		const { workspace_id: workspace } = endpoint;
-		const underWay = this.#underWay.get(workspace) ?? 0;
-		if (underWay >= UNDER_WAY) {
+		const inFlight = this.#inFlight.get(workspace) ?? 0;
+		if (inFlight >= MAX_CONCURRENT_PINGS) {
 			// None of them takes longer than that.
-			const retry_after = ATTEMPT_MS / 1_000;
-			throw new AppError('rate_limit_exceeded', `${UNDER_WAY} pings are under way already.`, { retry_after });
+			const retry_after = ATTEMPT_TIMEOUT_MS / 1_000;
+			throw new AppError('rate_limit_exceeded', `${MAX_CONCURRENT_PINGS} pings are under way already.`, {
+				retry_after,
+			});
 		}
-		this.#underWay.set(workspace, underWay + 1);
+		this.#inFlight.set(workspace, inFlight + 1);
 		try {
 			return await this.#ping(endpoint, now);
 		} finally {
@@ -45,8 +47,8 @@ export class Pings {
 	}
 
 	#end(workspace: string): void {
-		const left = (this.#underWay.get(workspace) ?? 1) - 1;
-		if (left > 0) this.#underWay.set(workspace, left);
-		else this.#underWay.delete(workspace);
+		const remaining = (this.#inFlight.get(workspace) ?? 1) - 1;
+		if (remaining > 0) this.#inFlight.set(workspace, remaining);
+		else this.#inFlight.delete(workspace);
 	}
 }

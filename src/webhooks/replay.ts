@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { AppError, type Clock } from '../base/index.ts';
 import {
 	decideAndCommit,
@@ -10,7 +10,7 @@ import {
 } from '../store/index.ts';
 
 /** Events that are made due in one commit. */
-const PORTION = 200;
+const BATCH_SIZE = 200;
 
 export interface ReplayDependencies {
 	store: Pick<Store, 'commit' | 'events' | 'eventRange'>;
@@ -42,18 +42,18 @@ export async function replayEvents(
 ): Promise<number> {
 	const range = await store.eventRange(since, until);
 	// The log is in order of commit, and that is not the order of time where clocks are set back.
-	const inTime = ({ created_at }: StoredEvent) => created_at >= since && created_at <= until;
+	const isInRange = ({ created_at }: StoredEvent) => created_at >= since && created_at <= until;
 	let replayed = 0;
 	let after = (range?.first ?? 1) - 1;
 	for (;;) {
-		const portion = await decideAndCommit(store, async () => {
+		const batch = await decideAndCommit(store, async () => {
 			const webhook = await endpoint();
 			requireActive(webhook);
 			const types = webhook.events.includes('*') ? [] : webhook.events;
-			const page = range ? await store.events(webhook.workspace_id, after, PORTION, types) : [];
+			const page = range ? await store.events(webhook.workspace_id, after, BATCH_SIZE, types) : [];
 			const last = page.at(-1)?.seq ?? after;
-			const isLast = range === null || page.length < PORTION || last >= range.last;
-			const seqs = page.filter((event) => event.seq <= (range?.last ?? 0) && inTime(event)).map(({ seq }) => seq);
+			const isLast = range === null || page.length < BATCH_SIZE || last >= range.last;
+			const seqs = page.filter((event) => event.seq <= (range?.last ?? 0) && isInRange(event)).map(({ seq }) => seq);
 			const result = { id: webhook.id, last, isLast, count: seqs.length };
 			const idempotency = isLast ? receipt(replayed + seqs.length) : undefined;
 			if (seqs.length === 0 && !idempotency) return { commit: null, result };
@@ -67,12 +67,12 @@ export async function replayEvents(
 				result,
 			};
 		});
-		replayed += portion.count;
-		after = portion.last;
-		if (portion.count > 0) wake(portion.id);
-		if (portion.isLast) return replayed;
+		replayed += batch.count;
+		after = batch.last;
+		if (batch.count > 0) wake(batch.id);
+		if (batch.isLast) return replayed;
 		// Where nothing was to be done there was no commit to wait for, either.
-		await nextTurn();
+		await yieldToEventLoop();
 	}
 }
 

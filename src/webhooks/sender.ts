@@ -2,12 +2,12 @@ import type { Clock } from '../base/index.ts';
 import type { Network, PostOutcome } from '../net/index.ts';
 import type { WebhookRecord } from '../store/index.ts';
 import { type SignedDelivery, signatureHeaders } from './sign.ts';
-import { isSecretForgotten, type SigningSecrets } from './signing-secrets.ts';
+import { isSecretCleared, type SigningSecrets } from './signing-secrets.ts';
 
 /** Milliseconds that an attempt may take in all, DNS and TLS included (section 6 of the specification). */
-export const ATTEMPT_MS = 5_000;
+export const ATTEMPT_TIMEOUT_MS = 5_000;
 /** What is kept of an endpoint's answer. */
-const ANSWER_BYTES = 2_048;
+const MAX_RESPONSE_BYTES = 2_048;
 
 export interface SenderOptions {
 	network: Pick<Network, 'post'>;
@@ -21,7 +21,7 @@ export interface Attempt extends PostOutcome {
 }
 
 /** Nothing is sent without a signature. */
-const UNSIGNED: Attempt = {
+const UNSIGNED_ATTEMPT: Attempt = {
 	delivered: false,
 	status: null,
 	headers: {},
@@ -44,26 +44,26 @@ export class Sender {
 
 	/** @throws only the reason of the signal */
 	async send(endpoint: WebhookRecord, delivery: SignedDelivery, signal?: AbortSignal): Promise<Attempt> {
-		if (isSecretForgotten(endpoint)) return UNSIGNED;
+		if (isSecretCleared(endpoint)) return UNSIGNED_ATTEMPT;
 		const now = this.#clock.now();
 		const outcome = await this.#network.post(endpoint.url, {
 			headers: {
 				'content-type': 'application/json',
-				...signatureHeaders(delivery, this.#secrets.valid(endpoint, now), now),
+				...signatureHeaders(delivery, this.#secrets.activeSecrets(endpoint, now), now),
 			},
 			body: delivery.body,
-			timeoutMs: ATTEMPT_MS,
-			maxBodyBytes: ANSWER_BYTES,
+			timeoutMs: ATTEMPT_TIMEOUT_MS,
+			maxBodyBytes: MAX_RESPONSE_BYTES,
 			httpsOnly: true,
 			...(signal ? { signal } : {}),
 		});
-		const error = outcome.error ?? refusal(outcome.status);
+		const error = outcome.error ?? failureReason(outcome.status);
 		return { ...outcome, error, delivered: error === null };
 	}
 }
 
 /** Why an answer with this status is no delivery; null where it is one. */
-function refusal(status: number | null): string | null {
+function failureReason(status: number | null): string | null {
 	if (status !== null && status >= 200 && status <= 299) return null;
 	const redirects = status !== null && status >= 300 && status <= 399 ? ', and redirects are not followed' : '';
 	return `The endpoint answered with status ${status}${redirects}.`;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { keyOf } from './signing-secrets.ts';
+import { hmacKeyOf } from './signing-secrets.ts';
 
 /** What is signed: an event's id and type, and the bytes that are sent. */
 export interface SignedDelivery {
@@ -25,7 +25,7 @@ export function signatureHeaders(
 ): Record<string, string> {
 	const timestamp = String(Math.floor(now / 1000));
 	const standard = secrets.map(
-		(secret) => `v1,${hmac(keyOf(secret), `${id}.${timestamp}.${body}`).toString('base64')}`,
+		(secret) => `v1,${hmac(hmacKeyOf(secret), `${id}.${timestamp}.${body}`).toString('base64')}`,
 	);
 	return {
 		'x-service-event': type,

@@ -6,34 +6,34 @@ import type { WebhookRecord } from '../store/index.ts';
 type StoredSecrets = Pick<WebhookRecord, 'secret' | 'former_secrets'>;
 
 const PREFIX = 'whsec_';
-const NEW_BYTES = 32;
+const NEW_SECRET_BYTES = 32;
 /** What Standard Webhooks allows. */
-const BYTES = { least: 24, most: 64 } as const;
+const SIGNING_SECRET_BYTES = { min: 24, max: 64 } as const;
 /** How long a secret signs beside the one that has replaced it. */
-const FORMER_MS = 24 * 3_600_000;
+const FORMER_SECRET_TTL_MS = 24 * 3_600_000;
 /** Former secrets that sign at most: each is another value in a header. */
-const MOST_FORMER = 10;
-const SEALED_FOR = 'webhook secrets';
+const MAX_FORMER_SECRETS = 10;
+const SEAL_PURPOSE = 'webhook secrets';
 /** Stands for a secret that was forgotten: no sealed text is empty. */
-const FORGOTTEN = '';
+const CLEARED = '';
 
 /** A new secret: `whsec_` and the Base64 of 32 random bytes. */
 export function newSigningSecret(): string {
-	return PREFIX + randomBytes(NEW_BYTES).toString('base64');
+	return PREFIX + randomBytes(NEW_SECRET_BYTES).toString('base64');
 }
 
 /** The secrets of an endpoint whose secret no key opens any more: it can be enabled when it has another one. */
-export function forgottenSecrets(): StoredSecrets {
-	return { secret: FORGOTTEN, former_secrets: [] };
+export function clearedSecrets(): StoredSecrets {
+	return { secret: CLEARED, former_secrets: [] };
 }
 
 /** Whether an endpoint has no secret since the server's secret key was reset. */
-export function isSecretForgotten({ secret }: StoredSecrets): boolean {
-	return secret === FORGOTTEN;
+export function isSecretCleared({ secret }: StoredSecrets): boolean {
+	return secret === CLEARED;
 }
 
 /** The key that a secret stands for in Standard Webhooks. */
-export function keyOf(secret: string): Buffer {
+export function hmacKeyOf(secret: string): Buffer {
 	return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }
 
@@ -42,11 +42,11 @@ export function keyOf(secret: string): Buffer {
  * @throws AppError `invalid_request`, which does not repeat it
  */
 export function requireSigningSecret(secret: string): void {
-	const key = keyOf(secret);
+	const key = hmacKeyOf(secret);
 	// The decoder passes over foreign characters: only the text that we would write ourselves is standard.
 	const isStandard = secret === PREFIX + key.toString('base64');
-	if (isStandard && key.length >= BYTES.least && key.length <= BYTES.most) return;
-	const message = `must be ${PREFIX} and the standard Base64 of ${BYTES.least} to ${BYTES.most} bytes`;
+	if (isStandard && key.length >= SIGNING_SECRET_BYTES.min && key.length <= SIGNING_SECRET_BYTES.max) return;
+	const message = `must be ${PREFIX} and the standard Base64 of ${SIGNING_SECRET_BYTES.min} to ${SIGNING_SECRET_BYTES.max} bytes`;
 	throw new AppError('invalid_request', `/secret ${message}.`, { details: [{ path: '/secret', message }] });
 }
 
@@ -59,7 +59,7 @@ export class SigningSecrets {
 	}
 
 	/** An endpoint's first secret. */
-	first(secret: string): StoredSecrets {
+	initial(secret: string): StoredSecrets {
 		return { secret: this.#seal(secret), former_secrets: [] };
 	}
 
@@ -67,25 +67,28 @@ export class SigningSecrets {
 	 * The secrets after another one has come. A receiver may have any of those before, and each keeps its time. The same one
 	 * again changes nothing. While the clock is in doubt, those that are over by it are kept: they may still have their time.
 	 */
-	replaced(stored: StoredSecrets, secret: string, now: number, isInDoubt = false): Partial<StoredSecrets> {
-		if (isSecretForgotten(stored)) return this.first(secret);
+	rotate(stored: StoredSecrets, secret: string, now: number, isTimeSuspect = false): Partial<StoredSecrets> {
+		if (isSecretCleared(stored)) return this.initial(secret);
 		if (this.#open(stored.secret) === secret) return {};
-		const kept = isInDoubt ? stored.former_secrets : this.#former(stored, now);
+		const kept = isTimeSuspect ? stored.former_secrets : this.#former(stored, now);
 		const before = kept.filter((former) => this.#open(former.secret) !== secret);
-		const former_secrets = [{ secret: stored.secret, until: now + FORMER_MS }, ...before].slice(0, MOST_FORMER);
+		const former_secrets = [{ secret: stored.secret, until: now + FORMER_SECRET_TTL_MS }, ...before].slice(
+			0,
+			MAX_FORMER_SECRETS,
+		);
 		return { secret: this.#seal(secret), former_secrets };
 	}
 
 	/** The secrets that sign now, the newest first. */
-	valid(stored: StoredSecrets, now: number): [string, ...string[]] {
+	activeSecrets(stored: StoredSecrets, now: number): [string, ...string[]] {
 		return [this.#open(stored.secret), ...this.#former(stored, now).map(({ secret }) => this.#open(secret))];
 	}
 
 	/** Whether every secret that signs now, and is not forgotten, can be opened. */
-	opens(stored: StoredSecrets, now: number): boolean {
-		if (isSecretForgotten(stored)) return true;
+	canOpen(stored: StoredSecrets, now: number): boolean {
+		if (isSecretCleared(stored)) return true;
 		try {
-			this.valid(stored, now);
+			this.activeSecrets(stored, now);
 			return true;
 		} catch {
 			return false;
@@ -97,10 +100,10 @@ export class SigningSecrets {
 	}
 
 	#seal(secret: string): string {
-		return this.#box.seal(secret, SEALED_FOR);
+		return this.#box.seal(secret, SEAL_PURPOSE);
 	}
 
 	#open(sealed: string): string {
-		return this.#box.open(sealed, SEALED_FOR);
+		return this.#box.open(sealed, SEAL_PURPOSE);
 	}
 }

@@ -67,11 +67,11 @@ const call = (order: string, id = `call ${order}`): ModelEvent => ({
 const say = (text: string): ModelEvent => ({ type: 'delta', text });
 
 test('a model is told of the tools, what it calls is carried out, and it answers with what that gave', async () => {
-	script = ({ steps }) =>
-		steps.length === 0
+	script = ({ rounds }) =>
+		rounds.length === 0
 			? [say('Let me look.'), call('4711'), { type: 'usage', input_tokens: 10, output_tokens: 5 }]
 			: [
-					say(`It is ${JSON.parse(steps[0]?.calls[0]?.result ?? '{}').state}.`),
+					say(`It is ${JSON.parse(rounds[0]?.calls[0]?.result ?? '{}').state}.`),
 					{ type: 'usage', input_tokens: 20, output_tokens: 6 },
 				];
 	const { status, body } = await ask('Where is order 4711?');
@@ -98,7 +98,7 @@ test('a model is told of the tools, what it calls is carried out, and it answers
 });
 
 test('calls of one round are carried out at once, and are told on the stream as they begin and end', async () => {
-	script = ({ steps }) => (steps.length === 0 ? [call('1'), call('2'), call('3')] : [say('All shipped.')]);
+	script = ({ rounds }) => (rounds.length === 0 ? [call('1'), call('2'), call('3')] : [say('All shipped.')]);
 	const response = await fetch(`${app.url}/api/v1/messages`, {
 		method: 'POST',
 		headers: { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' },
@@ -120,7 +120,7 @@ test('calls of one round are carried out at once, and are told on the stream as 
 });
 
 test('a visitor sees that a tool is called, and neither what it was given nor what it gave', async () => {
-	script = ({ steps }) => (steps.length === 0 ? [call('secret-order')] : [say('Done.')]);
+	script = ({ rounds }) => (rounds.length === 0 ? [call('secret-order')] : [say('Done.')]);
 	const response = await fetch(`${app.url}/api/v1/widget/messages`, {
 		method: 'POST',
 		headers: { origin: ORIGIN, 'content-type': 'application/json' },
@@ -133,7 +133,7 @@ test('a visitor sees that a tool is called, and neither what it was given nor wh
 });
 
 test('a call that fails is told to the model, kept, and is an event', async () => {
-	script = ({ steps }) => (steps.length === 0 ? [call('lost')] : [say(`Error: ${steps[0]?.calls[0]?.is_error}`)]);
+	script = ({ rounds }) => (rounds.length === 0 ? [call('lost')] : [say(`Error: ${rounds[0]?.calls[0]?.is_error}`)]);
 	const { body } = await ask('Lost?');
 	assert.equal(body.content, 'Error: true');
 	assert.equal(body.tool_calls[0].status, 'failed');
@@ -147,8 +147,8 @@ test('a call that fails is told to the model, kept, and is an event', async () =
 });
 
 test('arguments that the tool does not take are not sent, and a tool that is not there is named', async () => {
-	script = ({ steps }) =>
-		steps.length === 0
+	script = ({ rounds }) =>
+		rounds.length === 0
 			? [
 					{ type: 'tool_call', id: 'a', name: 'order_status', arguments: { order: 4711 } },
 					{ type: 'tool_call', id: 'b', name: 'make_coffee', arguments: {} },
@@ -161,19 +161,19 @@ test('arguments that the tool does not take are not sent, and a tool that is not
 		body.tool_calls.map(({ status }: { status: string }) => status),
 		['failed', 'failed'],
 	);
-	assert.match(asked.at(-1)?.steps[0]?.calls[1]?.result ?? '', /order_status/);
+	assert.match(asked.at(-1)?.rounds[0]?.calls[1]?.result ?? '', /order_status/);
 });
 
 test('a model that calls without end must answer after eight rounds', async () => {
-	script = ({ steps, tools }) =>
-		tools.length > 0 ? [call('1', `round ${steps.length}`)] : [say(`After ${steps.length}.`)];
+	script = ({ rounds, tools }) =>
+		tools.length > 0 ? [call('1', `round ${rounds.length}`)] : [say(`After ${rounds.length}.`)];
 	const { body } = await ask('For ever?');
 	assert.equal(body.content, 'After 8.');
 	assert.equal(body.tool_calls.length, 8);
 });
 
 test('stopping ends a call that is under way, and what was said is kept', async () => {
-	script = ({ steps }) => (steps.length === 0 ? [say('One moment.'), call('slow')] : [say('Never said.')]);
+	script = ({ rounds }) => (rounds.length === 0 ? [say('One moment.'), call('slow')] : [say('Never said.')]);
 	const sending = ask('Slow?');
 	await until('the call is under way', () => requests.at(-1) === '/orders/slow');
 	const [conversation] = (await app.call('GET', '/api/v1/conversations?limit=1')).body.data;

@@ -191,11 +191,11 @@ test('what is written for the calls of a reply is a few times what they gave, ho
 	const give = { tool_id: 'tool_1', name: 'give', description: null, parameters: {} };
 	const result = 'x'.repeat(10_000);
 	const chat: ChatModel = {
-		async *stream({ steps }) {
-			if (steps.length === 3) yield { type: 'delta', text: 'Done.' };
+		async *stream({ rounds }) {
+			if (rounds.length === 3) yield { type: 'delta', text: 'Done.' };
 			else
 				for (let at = 0; at < 15; at++)
-					yield { type: 'tool_call', id: `${steps.length}.${at}`, name: 'give', arguments: {} };
+					yield { type: 'tool_call', id: `${rounds.length}.${at}`, name: 'give', arguments: {} };
 		},
 	};
 	using outbox = new Outbox(store);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { deferred } from '../../src/base/index.ts';
 import type { ChatRequest } from '../../src/models/index.ts';
-import { CircuitBreaker, type CircuitState, type Permit } from '../../src/models/providers/circuit-breaker.ts';
+import { type CallPermission, CircuitBreaker, type CircuitState } from '../../src/models/providers/circuit-breaker.ts';
 import { type ModelScript, ModelServer } from '../support/model-server.ts';
 import { chatRequest, type Outcome, openProvider, outcomeOf, type TestProvider } from './fixtures/provider.ts';
 
@@ -15,8 +15,8 @@ class HandClock {
 	}
 }
 
-function enter(breaker: CircuitBreaker): Permit {
-	const permit = breaker.enter();
+function enter(breaker: CircuitBreaker): CallPermission {
+	const permit = breaker.tryAcquirePermission();
 	assert.ok(permit, 'nobody may call');
 	return permit;
 }
@@ -32,9 +32,9 @@ function opened(): { breaker: CircuitBreaker; clock: HandClock; states: CircuitS
 
 test('five failures in a row open the circuit for ten seconds', () => {
 	const { breaker, clock, states } = opened();
-	assert.equal(breaker.enter(), null);
+	assert.equal(breaker.tryAcquirePermission(), null);
 	clock.ms += 9_999;
-	assert.equal(breaker.enter(), null);
+	assert.equal(breaker.tryAcquirePermission(), null);
 	clock.ms += 1;
 	enter(breaker);
 	assert.deepEqual(states, ['open', 'half-open']);
@@ -53,7 +53,7 @@ test('after its time one may try, the others not; a success lets everybody in ag
 	const { breaker, clock } = opened();
 	clock.ms += 10_000;
 	const probe = enter(breaker);
-	assert.equal(breaker.enter(), null);
+	assert.equal(breaker.tryAcquirePermission(), null);
 	probe.succeeded();
 	assert.equal(breaker.state, 'closed');
 	for (let at = 0; at < 4; at++) enter(breaker).failed();
@@ -65,7 +65,7 @@ test('a failed try opens the circuit for twice as long, up to two minutes', () =
 	let wait = 10_000;
 	for (const next of [20_000, 40_000, 80_000, 120_000, 120_000]) {
 		clock.ms += wait - 1;
-		assert.equal(breaker.enter(), null);
+		assert.equal(breaker.tryAcquirePermission(), null);
 		clock.ms += 1;
 		enter(breaker).failed();
 		wait = next;
@@ -80,9 +80,9 @@ test('a failed try opens the circuit for twice as long, up to two minutes', () =
 test('a try that was given up leaves the next one to somebody else', () => {
 	const { breaker, clock } = opened();
 	clock.ms += 10_000;
-	enter(breaker).abandoned();
+	enter(breaker).released();
 	const probe = enter(breaker);
-	assert.equal(breaker.enter(), null);
+	assert.equal(breaker.tryAcquirePermission(), null);
 	probe.succeeded();
 	assert.equal(breaker.state, 'closed');
 });
@@ -103,7 +103,7 @@ test('calls from before the circuit opened do not keep it open, but their succes
 test('a clock that is set back does not keep the circuit open for longer', () => {
 	const { breaker, clock } = opened();
 	clock.ms -= 24 * 3_600_000;
-	assert.equal(breaker.enter(), null);
+	assert.equal(breaker.tryAcquirePermission(), null);
 	clock.ms += 10_000;
 	enter(breaker);
 });
@@ -113,7 +113,7 @@ test('whatever happens in whatever order, a provider that answers again is asked
 		fc.constant('enter' as const),
 		fc.record({
 			permit: fc.nat(30),
-			end: fc.constantFrom('began' as const, 'succeeded' as const, 'failed' as const, 'abandoned' as const),
+			end: fc.constantFrom('responseStarted' as const, 'succeeded' as const, 'failed' as const, 'released' as const),
 		}),
 		fc.record({ pass: fc.integer({ min: -200_000, max: 200_000 }) }),
 	);
@@ -121,18 +121,18 @@ test('whatever happens in whatever order, a provider that answers again is asked
 		fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
 			const clock = new HandClock();
 			const breaker = new CircuitBreaker(clock);
-			const permits: Permit[] = [];
+			const permits: CallPermission[] = [];
 			for (const next of steps) {
 				if (next === 'enter') {
 					const inDoubt = breaker.state === 'half-open';
-					const permit = breaker.enter();
+					const permit = breaker.tryAcquirePermission();
 					if (inDoubt) assert.equal(permit, null);
 					if (permit) permits.push(permit);
 				} else if ('pass' in next) clock.ms += next.pass;
 				else permits[next.permit % Math.max(1, permits.length)]?.[next.end]();
 			}
 			// Every call ends sometime; after the longest time there is, somebody may ask, and a success is all it takes.
-			for (const permit of permits) permit.abandoned();
+			for (const permit of permits) permit.released();
 			clock.ms += 120_000;
 			enter(breaker).succeeded();
 			assert.equal(breaker.state, 'closed');
@@ -320,7 +320,7 @@ test('an answer that begins lets others in, yet the next failure closes the door
 	const { breaker, clock } = opened();
 	clock.ms += 10_000;
 	const probe = enter(breaker);
-	probe.began();
+	probe.responseStarted();
 	const other = enter(breaker);
 	probe.failed();
 	assert.equal(breaker.state, 'open');
@@ -328,10 +328,10 @@ test('an answer that begins lets others in, yet the next failure closes the door
 	assert.equal(breaker.state, 'closed', 'somebody had a whole answer');
 	for (let at = 0; at < 5; at++) enter(breaker).failed();
 	clock.ms += 10_000;
-	enter(breaker).began();
+	enter(breaker).responseStarted();
 	enter(breaker).failed();
 	clock.ms += 19_999;
-	assert.equal(breaker.enter(), null);
+	assert.equal(breaker.tryAcquirePermission(), null);
 	clock.ms += 1;
 	enter(breaker);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, deferred, withDeadline } from '../../src/base/index.ts';
-import { type Embedder, isWorthWaiting } from '../../src/models/index.ts';
+import { type Embedder, isRecoverable } from '../../src/models/index.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 import { NEVER, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
@@ -25,8 +25,8 @@ async function errorOf(promise: Promise<unknown>): Promise<AppError> {
 async function gathered(embedder: Embedder, texts: readonly string[], signal = NEVER) {
 	const places: number[] = [];
 	try {
-		for await (const { at, vectors } of embedder.embedDocuments(texts, signal)) {
-			places.push(...vectors.map((_, row) => at + row));
+		for await (const { offset, vectors } of embedder.embedDocuments(texts, signal)) {
+			places.push(...vectors.map((_, row) => offset + row));
 		}
 	} catch (error) {
 		return { places, error };
@@ -80,8 +80,8 @@ test('vectors come as they are made, a slow batch holds up none, and who has eno
 		return body.input[0] === 'Text 0.' ? { hang: true } : undefined;
 	});
 	let given = 0;
-	for await (const { at, vectors } of open.embedder.embedDocuments(TEXTS, NEVER)) {
-		assert.notEqual(at, 0);
+	for await (const { offset, vectors } of open.embedder.embedDocuments(TEXTS, NEVER)) {
+		assert.notEqual(offset, 0);
 		given += vectors.length;
 		if (given > 100) break;
 	}
@@ -117,7 +117,7 @@ test('a provider that failed five times in a row is left alone for a while, then
 	for (const asked of [vectorsOf(open.embedder, ['Tea']), open.embedder.embedQuestion('Tea?', NEVER)]) {
 		const error = await errorOf(asked);
 		assert.match(error.message, /left alone for a while/);
-		assert.equal(isWorthWaiting(error), true);
+		assert.equal(isRecoverable(error), true);
 	}
 	assert.equal(server.embeddings.calls.length, 10, 'nobody is asked');
 	server.embeddings.always(undefined);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, withDeadline } from '../../src/base/index.ts';
-import { createEmbedders, isWorthWaiting } from '../../src/models/index.ts';
+import { createEmbedders, isRecoverable } from '../../src/models/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import type { EmbeddingItem, EmbeddingsFault } from '../support/model-server/embeddings.ts';
 import { ModelServer } from '../support/model-server.ts';
@@ -169,7 +169,7 @@ test('a provider that wants to be left alone for an hour is not waited for, and 
 	server.embeddings.always({ status: 429, headers: { 'retry-after': '3600' } });
 	const error = await errorOf(vectorsOf(open.embedder, TEXTS));
 	assert.match(error.message, /takes no more requests for now/);
-	assert.equal(isWorthWaiting(error), true);
+	assert.equal(isRecoverable(error), true);
 	assert.equal(server.embeddings.calls.length, 1);
 });
 
@@ -210,7 +210,7 @@ for (const [what, fault, sentence] of broken) {
 		server.embeddings.next(fault);
 		const error = await errorOf(vectorsOf(open.embedder, TEXTS));
 		assert.match(error.message, sentence);
-		assert.equal(isWorthWaiting(error), false);
+		assert.equal(isRecoverable(error), false);
 		assert.equal(server.embeddings.calls.length, 1);
 		assert.equal((await vectorsOf(open.embedder, TEXTS)).length, 3, 'the next request is made as ever');
 	});
@@ -223,7 +223,7 @@ test('a request that the provider refuses is not repeated, and its key is in no 
 	server.embeddings.next({ status: 401, body });
 	const error = await errorOf(vectorsOf(open.embedder, TEXTS));
 	assert.match(error.message, /did not accept this server's key/);
-	assert.equal(isWorthWaiting(error), true, 'the key may be renewed');
+	assert.equal(isRecoverable(error), true, 'the key may be renewed');
 	assert.match(open.logged(), /Incorrect API key/);
 	assert.doesNotMatch(open.logged(), /sk-stand-in/);
 });
@@ -243,7 +243,7 @@ test('documents wait for a provider that says nothing as long as the settings sa
 	server.embeddings.always({ hang: true });
 	const error = await errorOf(vectorsOf(open.embedder, TEXTS));
 	assert.match(error.message, /did not answer within 0\.3 seconds/);
-	assert.equal(isWorthWaiting(error), true);
+	assert.equal(isRecoverable(error), true);
 	assert.equal(server.embeddings.calls.length, 1);
 	assert.equal(await (await server.embeddings.call(0)).left, true, 'the connection is closed');
 });

@@ -142,7 +142,7 @@ test('rounds that were carried out go back as messages: what was asked for, and 
 	await using server = await ModelServer.start();
 	await using compatible = openProvider(server.provider());
 	await using anthropic = openProvider(server.provider({ type: 'anthropic' }));
-	for (const { chat } of [compatible, anthropic]) await outcomeOf(chat, { tools, steps: STEPS });
+	for (const { chat } of [compatible, anthropic]) await outcomeOf(chat, { tools, rounds: STEPS });
 	const [first, second] = server.calls;
 	assert.deepEqual(first?.body.messages.slice(2), [
 		{
@@ -186,7 +186,7 @@ test('a round that an earlier version stored goes back with its signatures', asy
 		{ type: 'call', metadata: null },
 		{ type: 'call', metadata: null },
 	];
-	await outcomeOf(anthropic.chat, { tools, steps: [{ ...step, memory: signed }] });
+	await outcomeOf(anthropic.chat, { tools, rounds: [{ ...step, memory: signed }] });
 	assert.deepEqual(server.calls[0]?.body.messages[1].content.slice(0, 2), [
 		{ type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmVk' },
 		{ type: 'redacted_thinking', data: 'c2VjcmV0' },
@@ -197,7 +197,7 @@ test('a round that an earlier version stored goes back with its signatures', asy
 		{ type: 'call', metadata: { 'stand-in': { thoughtSignature: 'c2lnbmVk' } } },
 		{ type: 'call', metadata: null },
 	];
-	await outcomeOf(compatible.chat, { tools, steps: [{ ...step, memory: plain }] });
+	await outcomeOf(compatible.chat, { tools, rounds: [{ ...step, memory: plain }] });
 	const { reasoning_content, tool_calls } = server.calls[1]?.body.messages[2] ?? {};
 	assert.equal(reasoning_content, 'Hm.');
 	assert.deepEqual(tool_calls[0].extra_content, { google: { thought_signature: 'c2lnbmVk' } });
@@ -211,9 +211,9 @@ test('a model that may call no more is told so in its protocol, and what it asks
 	const again = { call: { id: 'call_c', name: 'weather', arguments: { city: 'Oslo' } } };
 	for (const { chat } of [compatible, anthropic]) {
 		server.next([{ say: 'Sunny.' }, again], [again]);
-		const { events, error } = await outcomeOf(chat, { steps: STEPS });
+		const { events, error } = await outcomeOf(chat, { rounds: STEPS });
 		assert.deepEqual([error, events.map(({ type }) => type)], [undefined, ['delta', 'usage']]);
-		const silent = await outcomeOf(chat, { steps: [{ ...(STEPS[0] as (typeof STEPS)[0]), text: '' }] });
+		const silent = await outcomeOf(chat, { rounds: [{ ...(STEPS[0] as (typeof STEPS)[0]), text: '' }] });
 		assert.match(String(silent.error), /asked for tools that it was not given/);
 	}
 	assert.equal(server.calls[0]?.body.tools, undefined);
@@ -229,7 +229,7 @@ test('after a round in which it spoke, a model may have nothing more to say', as
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'anthropic' }));
 	server.always([{ finish: 'stop' }]);
-	const { events, error } = await outcomeOf(provider.chat, { tools, steps: STEPS });
+	const { events, error } = await outcomeOf(provider.chat, { tools, rounds: STEPS });
 	assert.deepEqual([error, events.length], [undefined, 1]);
 	assert.match(String((await outcomeOf(provider.chat)).error), /The model gave an empty answer/);
 });

@@ -9,7 +9,7 @@ import { keepingLog } from '../api/traces.ts';
 import { httpServer, tcpServer } from '../net/servers.ts';
 import { until } from '../support/until.ts';
 import { type ApiPeer, apiPeer } from './api-peer.ts';
-import { never, pool, type ToolRoom, toolRoom } from './room.ts';
+import { never, pool, type ToolRoom, toolRoom } from './tools-harness.ts';
 
 const get = (room: ToolRoom, peer: Pick<ApiPeer, 'origin'>, more: object = {}) =>
 	room.only(room.api({ method: 'GET', url: `${peer.origin}/`, ...more }));

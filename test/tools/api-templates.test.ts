@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type ApiPeer, apiPeer } from './api-peer.ts';
-import { never, type ToolRoom, toolRoom } from './room.ts';
+import { never, type ToolRoom, toolRoom } from './tools-harness.ts';
 
 const any = { a: {}, b: {}, c: {} };
 const parameters = { type: 'object', properties: any };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { mcpPeer } from './mcp-peer.ts';
-import { toolRoom } from './room.ts';
+import { toolRoom } from './tools-harness.ts';
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { until } from '../support/until.ts';
 import { exampleServer, freePort } from './mcp-example-server.ts';
-import { never, toolRoom } from './room.ts';
+import { never, toolRoom } from './tools-harness.ts';
 
 test('the MCP project’s example server is listed and called, also after it was started anew', async () => {
 	const port = await freePort();

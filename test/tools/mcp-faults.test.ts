@@ -7,7 +7,7 @@ import { httpServer, tcpServer } from '../net/servers.ts';
 import { SetClock } from '../support/set-clock.ts';
 import { until } from '../support/until.ts';
 import { type McpPeer, mcpPeer, says } from './mcp-peer.ts';
-import { never, toolRoom } from './room.ts';
+import { never, toolRoom } from './tools-harness.ts';
 
 const echo = { call: (args: Record<string, unknown>) => says(JSON.stringify(args)) };
 
@@ -127,7 +127,7 @@ test('a dead server holds nobody up: not the functions of others, and not twice'
 	await using peer = await mcpPeer({ echo });
 	let ended = 0;
 	await using silent = await tcpServer((socket) => void socket.resume().on('close', () => ended++));
-	await using room = toolRoom({ times: { patienceMs: 200, openMs: 3_000 } });
+	await using room = toolRoom({ timeouts: { listTimeoutMs: 200, openTimeoutMs: 3_000 } });
 	const dead = room.mcp({ url: `${silent.origin}/mcp` }, { name: 'dead' });
 	const alive = room.mcp({ url: peer.url }, { name: 'alive' });
 	await until('the other is known', async () => 'alive_echo' in (await room.functions(alive)));
@@ -165,7 +165,7 @@ test('a server that is slow to list its functions is offered as soon as it has',
 		held.push(() => asJson(response).end(answer(message.id, result)));
 		return true;
 	};
-	await using room = toolRoom({ times: { patienceMs: 100, openMs: 30_000 } });
+	await using room = toolRoom({ timeouts: { listTimeoutMs: 100, openTimeoutMs: 30_000 } });
 	const tool = room.mcp({ url: peer.url }, { name: 'm' });
 	assert.deepEqual(await room.functions(tool), {});
 	await until('it was asked', () => held.length === 1);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { until } from '../support/until.ts';
 import { mcpPeer, says } from './mcp-peer.ts';
-import { never, toolRoom } from './room.ts';
+import { never, toolRoom } from './tools-harness.ts';
 
 const city = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
 const weather = {
@@ -273,7 +273,7 @@ test('a function that does not answer in time has failed, and is told to stop', 
 
 test('a session that nobody uses is ended, and another is made when it is needed', async () => {
 	await using peer = await mcpPeer({ echo });
-	await using room = toolRoom({ times: { idleMs: 100 } });
+	await using room = toolRoom({ timeouts: { idleMs: 100 } });
 	const tool = room.mcp({ url: peer.url });
 	const { call } = await room.only(tool);
 	await until('the session is ended', () => peer.sessions() === 0);

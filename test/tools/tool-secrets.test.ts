@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { SecretBox } from '../../src/base/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
-import { completeConfig, hideSecrets, type ToolConfig, ToolSecrets } from '../../src/tools/index.ts';
+import { completeConfig, redactSecrets, type ToolConfig, ToolSecrets } from '../../src/tools/index.ts';
 
 const network = createNetwork({ allowPrivateNetwork: false });
 const secrets = new ToolSecrets(new SecretBox(randomBytes(32)));
@@ -39,7 +39,7 @@ test('headers whose names speak of secrets are hidden, and the others shown', ()
 		'X-Author',
 		'X-Authored-By',
 	];
-	const shown = hideSecrets(withHeaders(Object.fromEntries([...secret, ...open].map((name) => [name, 'value']))));
+	const shown = redactSecrets(withHeaders(Object.fromEntries([...secret, ...open].map((name) => [name, 'value']))));
 	assert.deepEqual(shown.headers, {
 		...Object.fromEntries(secret.map((name) => [name, '***'])),
 		...Object.fromEntries(open.map((name) => [name, 'value'])),
@@ -49,19 +49,19 @@ test('headers whose names speak of secrets are hidden, and the others shown', ()
 test('what is stored holds no secret, what is shown neither, and calls get it back', () => {
 	for (const config of [...AUTHS.map(withAuth), withHeaders({ 'X-Api-Key': 'open-sesame', Accept: '*/*' })]) {
 		const stored = secrets.seal(config, null);
-		for (const text of [JSON.stringify(stored), JSON.stringify(hideSecrets(stored))]) {
+		for (const text of [JSON.stringify(stored), JSON.stringify(redactSecrets(stored))]) {
 			assert.doesNotMatch(text, /sesame/);
 		}
 		assert.deepEqual(secrets.open(stored), config);
 	}
-	const basic = hideSecrets(withAuth(AUTHS[2] as object)) as { auth: object };
+	const basic = redactSecrets(withAuth(AUTHS[2] as object)) as { auth: object };
 	assert.deepEqual(basic.auth, { type: 'basic', username: 'ali', password: '***' });
 });
 
 test('a secret that is given back hidden stays what it is', () => {
 	for (const config of [...AUTHS.map(withAuth), withHeaders({ 'X-Api-Key': 'open-sesame', Accept: '*/*' })]) {
 		const stored = secrets.seal(config, null);
-		assert.deepEqual(secrets.seal(hideSecrets(stored), stored), stored);
+		assert.deepEqual(secrets.seal(redactSecrets(stored), stored), stored);
 	}
 	const stored = secrets.seal(withHeaders({ 'X-Api-Key': 'open-sesame' }), null);
 	const renamed = secrets.seal(withHeaders({ 'x-api-key': '***' }), stored);

@@ -4,7 +4,7 @@ import { created, createScene } from '../api/fixture.ts';
 import { HeldModel } from '../conversations/held-model.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { brief, listener } from './listener.ts';
+import { brief, listener } from './event-recorder.ts';
 import { receiver } from './receiver.ts';
 
 const held = new HeldModel({

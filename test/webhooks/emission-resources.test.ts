@@ -4,7 +4,7 @@ import type { ChatProvider, ModelEvent } from '../../src/models/index.ts';
 import { created, createScene, processed, settled, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { apiPeer } from '../tools/api-peer.ts';
-import { assertDescribed, brief, listener } from './listener.ts';
+import { assertDescribed, brief, listener } from './event-recorder.ts';
 import { assertSigned } from './receiver.ts';
 
 /** What the model does in the first round of a reply; in the second it is done. */
@@ -13,8 +13,8 @@ const provider: ChatProvider = {
 	id: 'scripted',
 	models: null,
 	chat: {
-		async *stream({ steps }) {
-			if (steps.length === 0) yield* calls;
+		async *stream({ rounds }) {
+			if (rounds.length === 0) yield* calls;
 			else yield { type: 'delta', text: 'Done.' };
 		},
 	},

@@ -47,39 +47,39 @@ test('a secret of one’s own has 24 to 64 bytes in standard Base64, and a wrong
 
 test('for a day each former secret signs beside the newest one: whoever still has the first of three goes on', () => {
 	const [first, second, third] = [newSigningSecret(), newSigningSecret(), newSigningSecret()];
-	let stored = secrets.first(first);
-	assert.deepEqual(secrets.valid(stored, 0), [first]);
-	stored = { ...stored, ...secrets.replaced(stored, second, 1000) };
-	assert.deepEqual(secrets.valid(stored, 1000), [second, first]);
-	assert.deepEqual(secrets.valid(stored, 1000 + DAY - 1), [second, first]);
-	assert.deepEqual(secrets.valid(stored, 1000 + DAY), [second]);
-	stored = { ...stored, ...secrets.replaced(stored, third, 2000) };
-	assert.deepEqual(secrets.valid(stored, 2000), [third, second, first]);
-	assert.deepEqual(secrets.valid(stored, 1000 + DAY), [third, second], 'each one has a day of its own');
-	assert.deepEqual(secrets.valid(stored, 2000 + DAY), [third]);
-	stored = { ...stored, ...secrets.replaced(stored, first, 2000 + DAY) };
+	let stored = secrets.initial(first);
+	assert.deepEqual(secrets.activeSecrets(stored, 0), [first]);
+	stored = { ...stored, ...secrets.rotate(stored, second, 1000) };
+	assert.deepEqual(secrets.activeSecrets(stored, 1000), [second, first]);
+	assert.deepEqual(secrets.activeSecrets(stored, 1000 + DAY - 1), [second, first]);
+	assert.deepEqual(secrets.activeSecrets(stored, 1000 + DAY), [second]);
+	stored = { ...stored, ...secrets.rotate(stored, third, 2000) };
+	assert.deepEqual(secrets.activeSecrets(stored, 2000), [third, second, first]);
+	assert.deepEqual(secrets.activeSecrets(stored, 1000 + DAY), [third, second], 'each one has a day of its own');
+	assert.deepEqual(secrets.activeSecrets(stored, 2000 + DAY), [third]);
+	stored = { ...stored, ...secrets.rotate(stored, first, 2000 + DAY) };
 	assert.equal(stored.former_secrets.length, 1, 'those that are over are not kept');
 	assert.doesNotMatch(JSON.stringify(stored), /whsec_/);
 });
 
 test('a secret that is over by a clock in doubt is kept, and signs again when the clock is right', () => {
 	const [first, second, third] = [newSigningSecret(), newSigningSecret(), newSigningSecret()];
-	let stored = secrets.first(first);
-	stored = { ...stored, ...secrets.replaced(stored, second, 1000) };
-	stored = { ...stored, ...secrets.replaced(stored, third, 1000 + 45 * DAY, true) };
-	assert.deepEqual(secrets.valid(stored, 1000 + 45 * DAY), [third, second]);
-	assert.deepEqual(secrets.valid(stored, 2000), [third, second, first]);
+	let stored = secrets.initial(first);
+	stored = { ...stored, ...secrets.rotate(stored, second, 1000) };
+	stored = { ...stored, ...secrets.rotate(stored, third, 1000 + 45 * DAY, true) };
+	assert.deepEqual(secrets.activeSecrets(stored, 1000 + 45 * DAY), [third, second]);
+	assert.deepEqual(secrets.activeSecrets(stored, 2000), [third, second, first]);
 });
 
 test('the secret that is there already pushes the former one out neither once nor twice', () => {
 	const [first, second] = [newSigningSecret(), newSigningSecret()];
-	let stored = secrets.first(first);
-	stored = { ...stored, ...secrets.replaced(stored, second, 1000) };
-	assert.deepEqual(secrets.replaced(stored, second, 2000), {});
-	const back = { ...stored, ...secrets.replaced(stored, first, 3000) };
-	assert.deepEqual(secrets.valid(back, 3000), [first, second], 'going back is a change like any other');
+	let stored = secrets.initial(first);
+	stored = { ...stored, ...secrets.rotate(stored, second, 1000) };
+	assert.deepEqual(secrets.rotate(stored, second, 2000), {});
+	const back = { ...stored, ...secrets.rotate(stored, first, 3000) };
+	assert.deepEqual(secrets.activeSecrets(back, 3000), [first, second], 'going back is a change like any other');
 	assert.deepEqual(
-		secrets.valid(back, 3000 + DAY),
+		secrets.activeSecrets(back, 3000 + DAY),
 		[first],
 		'the newest one is not over with the time that it once had',
 	);
@@ -87,7 +87,7 @@ test('the secret that is there already pushes the former one out neither once no
 
 test('of many changes in a day the newest ten former secrets sign', () => {
 	const given = Array.from({ length: 14 }, newSigningSecret);
-	let stored = secrets.first(given[0] as string);
-	for (const [at, secret] of given.entries()) stored = { ...stored, ...secrets.replaced(stored, secret, at) };
-	assert.deepEqual(secrets.valid(stored, 20), given.slice(3).reverse());
+	let stored = secrets.initial(given[0] as string);
+	for (const [at, secret] of given.entries()) stored = { ...stored, ...secrets.rotate(stored, secret, at) };
+	assert.deepEqual(secrets.activeSecrets(stored, 20), given.slice(3).reverse());
 });

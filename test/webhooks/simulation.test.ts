@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { checkPromises } from './simulation/promises.ts';
+import { checkPromises } from './simulation/invariants.ts';
 import { Simulation } from './simulation/simulation.ts';
 
 const SEEDS = 500;

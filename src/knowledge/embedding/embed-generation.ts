@@ -1,5 +1,5 @@
 import { newId } from '../../base/index.ts';
-import { type Embedder, isOfProvider } from '../../models/index.ts';
+import { type Embedder, isProviderFailure } from '../../models/index.ts';
 import type { OpenedBasis, Store } from '../../store/index.ts';
 import { commitWrite } from '../commit-write.ts';
 import { requireDimensions } from './dimensions.ts';
@@ -52,7 +52,7 @@ export async function* embedGeneration(
 				yield;
 			}
 		} catch (error) {
-			if (isOfProvider(error)) keepUnsaved(embeddingContext, texts.slice(stored), vectors.slice(stored));
+			if (isProviderFailure(error)) keepUnsaved(embeddingContext, texts.slice(stored), vectors.slice(stored));
 			throw error;
 		}
 	}

@@ -1,4 +1,4 @@
-import { type Embedder, isOfProvider } from '../../models/index.ts';
+import { type Embedder, isProviderFailure } from '../../models/index.ts';
 import { writeInt8 } from '../semantic/index.ts';
 import { requireDimensions } from './dimensions.ts';
 import type { UnsavedVectors } from './unsaved-vectors.ts';
@@ -43,7 +43,7 @@ export async function embedTexts(
 			}
 		}
 	} catch (error) {
-		if (isOfProvider(error)) keepUnsaved(context, chunks, vectors);
+		if (isProviderFailure(error)) keepUnsaved(context, chunks, vectors);
 		throw error;
 	}
 	const dimensions = vectors[0]?.length ?? 0;
@@ -76,8 +76,8 @@ export async function* embedPage(
 	}
 	if (knownVectors.length > 0) yield knownVectors;
 	const texts = missing.map(({ text }) => text);
-	for await (const { at, vectors } of embedder.embedDocuments(texts, signal)) {
-		yield vectors.map((vector, row) => ({ index: missing[at + row]?.place as number, vector: int8Of(vector) }));
+	for await (const { offset, vectors } of embedder.embedDocuments(texts, signal)) {
+		yield vectors.map((vector, row) => ({ index: missing[offset + row]?.place as number, vector: int8Of(vector) }));
 	}
 }
 

@@ -1,5 +1,5 @@
 import { AppError, shortageOf } from '../../base/index.ts';
-import { isWorthWaiting } from '../../models/index.ts';
+import { isRecoverable } from '../../models/index.ts';
 import { type Commit, type DocumentRecord, expectVersion, type KnowledgeBaseRecord } from '../../store/index.ts';
 import { countsOf, moveCounts, removeFromIndex } from '../status.ts';
 
@@ -15,7 +15,7 @@ const MAX_ATTEMPTS = 3;
  * @param failures how often it has failed by now
  */
 export function finalReason(error: unknown, failures: number): FailureReason | null {
-	if (isWorthWaiting(error) || shortageOf(error)) return null;
+	if (isRecoverable(error) || shortageOf(error)) return null;
 	const isPermanent = error instanceof AppError && error.code !== 'unavailable';
 	if (isPermanent) return { code: error.code, message: error.message };
 	if (failures < MAX_ATTEMPTS) return null;

@@ -1,5 +1,5 @@
 import { AppError, KeyedLock, shortageOf } from '../../base/index.ts';
-import { isWorthWaiting } from '../../models/index.ts';
+import { isRecoverable } from '../../models/index.ts';
 import {
 	type Commit,
 	type DocumentRecord,
@@ -95,7 +95,7 @@ export class Ingest implements JobHandler {
 			const waitMs = (shortage ? shortageDelay : retryDelay)(retryMs, failures);
 			const commit: Commit = reason
 				? { ...failDocument(knowledgeBase, document, reason, now), jobs: [settle] }
-				: shortage || isWorthWaiting(error)
+				: shortage || isRecoverable(error)
 					? { ...keepWaiting(knowledgeBase, document, shortage ?? error, now), jobs: [postpone(waitMs)] }
 					: {
 							expect: [expectVersion('documents', document)],

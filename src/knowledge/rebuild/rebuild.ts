@@ -1,5 +1,5 @@
 import { AppError, type KeyedLock, type Log, LruCache, messageOf, newId, shortageOf, sleep } from '../../base/index.ts';
-import { type Embedders, isOfProvider } from '../../models/index.ts';
+import { type Embedders, isProviderFailure } from '../../models/index.ts';
 import { type Commit, decideAndCommit, expectVersion, type Job, type KnowledgeBaseRecord } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
 import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.ts';
@@ -85,7 +85,7 @@ export class Rebuild implements JobHandler {
 	async afterFailure(job: Job, error: unknown): Promise<void> {
 		const { retryMs } = this.#deps;
 		const { temporary, permanent } = await this.#countFailure(job, error);
-		if (isOfProvider(error)) return this.#postponeWithProblem(job, error, retryDelay(retryMs, temporary));
+		if (isProviderFailure(error)) return this.#postponeWithProblem(job, error, retryDelay(retryMs, temporary));
 		const shortage = shortageOf(error);
 		if (shortage) return this.#postponeWithProblem(job, shortage, shortageDelay(retryMs, temporary));
 		const isLasting = error instanceof AppError && error.code === 'model_error';
@@ -101,7 +101,7 @@ export class Rebuild implements JobHandler {
 		const progress = `${basis?.id} ${basis?.embedded_to}`;
 		const previous = this.#failureCounts.get(job.id);
 		const { temporary, permanent } = previous?.progress === progress ? previous : { temporary: 0, permanent: 0 };
-		const isTemporary = isOfProvider(error) || shortageOf(error) !== null;
+		const isTemporary = isProviderFailure(error) || shortageOf(error) !== null;
 		const counts = {
 			progress,
 			temporary: temporary + (isTemporary ? 1 : 0),

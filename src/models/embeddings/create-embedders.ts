@@ -7,17 +7,17 @@ import { type EmbedderName, parseEmbedderId } from './embedder-id.ts';
 import { ProviderEmbedder } from './provider-embedder.ts';
 
 /** Bytes of an answer: the vectors of a whole batch take less, written as generously as JSON allows. All are one line. */
-const ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
 /** Embedders that are kept, each with what it knows of its provider's health. More are never in use at once. */
-const MOST_EMBEDDERS = 100;
+const MAX_EMBEDDERS = 100;
 
 /** The embedders of a server without providers. */
 export const builtinEmbedders: Embedders = { configured: BUILTIN_EMBEDDER, resolve: () => null };
 
 /**
  * The embedders that the settings allow. Nothing is asked before the first text.
- * @param configured `builtin`, or the id of an embedder of one of the providers
+ * @param configured `builtinProvider`, or the id of an embedder of one of the providers
  * @throws AppError `unknown_model` where the embedder's provider is not configured, or has no embeddings
  */
 export function createEmbedders(
@@ -25,26 +25,26 @@ export function createEmbedders(
 	providers: readonly ProviderSettings[],
 	dependencies: ProviderDependencies,
 ): Embedders {
-	const known = new LruCache<string, Embedder>(MOST_EMBEDDERS);
-	const endpoints = new Map<string, ServiceClient>();
+	const cache = new LruCache<string, Embedder>(MAX_EMBEDDERS);
+	const clients = new Map<string, ServiceClient>();
 	const { network, clock, log, random = Math.random } = dependencies;
 	const open = (id: string, name: EmbedderName, settings: ProviderSettings): Embedder => {
 		const { base_url } = settings;
-		const endpoint =
-			endpoints.get(settings.id) ??
-			network.serviceClient(base_url, { maxBodyBytes: ANSWER_BYTES, maxLineBytes: ANSWER_BYTES });
-		endpoints.set(settings.id, endpoint);
-		return new ProviderEmbedder({ id, name, settings, endpoint, clock, log, random });
+		const client =
+			clients.get(settings.id) ??
+			network.serviceClient(base_url, { maxBodyBytes: MAX_RESPONSE_BYTES, maxLineBytes: MAX_RESPONSE_BYTES });
+		clients.set(settings.id, client);
+		return new ProviderEmbedder({ id, name, settings, client, clock, log, random });
 	};
 	const resolve = (id: string): Embedder | null => {
-		const kept = known.get(id);
-		if (kept !== undefined) return kept;
+		const cached = cache.get(id);
+		if (cached !== undefined) return cached;
 		const name = parseEmbedderId(id);
 		const settings = providers.find((provider) => provider.id === name?.provider && provider.type !== 'anthropic');
 		if (name === null || settings === undefined) return null;
-		const made = open(id, name, settings);
-		known.set(id, made);
-		return made;
+		const embedder = open(id, name, settings);
+		cache.set(id, embedder);
+		return embedder;
 	};
 	if (configured !== BUILTIN_EMBEDDER && resolve(configured) === null) {
 		const sentence = `The embedder '${configured}' is not configured on this server: it is builtin, or a provider of OpenAI's protocol and the name of its model.`;

@@ -8,7 +8,7 @@ export interface Embedder {
 	/**
 	 * The unit vectors of texts, all of the same dimension, batch by batch as they come, which is in no order. Asks again where
 	 * that may help: it may take minutes. Where a batch fails, those that are under way are given all the same before it throws.
-	 * @throws AppError `model_error`, which `isWorthWaiting` judges; the signal's reason
+	 * @throws AppError `model_error`, which `isRecoverable` judges; the signal's reason
 	 */
 	embedDocuments(texts: readonly string[], signal: AbortSignal): AsyncIterable<EmbeddedBatch>;
 	/**
@@ -35,13 +35,13 @@ export interface Embedder {
 /** Vectors of some of the texts that were asked for. */
 export interface EmbeddedBatch {
 	/** The place of the first of them among all texts; the others follow it. */
-	at: number;
+	offset: number;
 	vectors: Float32Array[];
 }
 
 /** The embedders of this server. */
 export interface Embedders {
-	/** The id of the one that new indexes are made with; `builtin` for the one that needs no provider. */
+	/** The id of the one that new indexes are made with; `builtinProvider` for the one that needs no provider. */
 	readonly configured: string;
 	/** The embedder of an id, also where another is configured now; null where its provider is not there (any more). */
 	resolve(id: string): Embedder | null;

@@ -1,10 +1,10 @@
-import { failure } from '../providers/failure.ts';
+import { providerError } from '../providers/provider-failure.ts';
 
 /** Dimensions that a vector may have: the largest models of today have so many. */
-export const MOST_DIMENSIONS = 4_096;
+export const MAX_DIMENSIONS = 4_096;
 
 /** The body of an answer, as far as it follows the protocol. */
-interface EmbeddingsAnswer {
+interface EmbeddingsResponse {
 	data?: unknown;
 	error?: unknown;
 }
@@ -17,22 +17,23 @@ interface EmbeddingsAnswer {
  * @throws ProviderError where they are not what was asked for; whatever an answer reports instead
  */
 export function readVectors(body: string, count: number, dimensions: number | null): Float32Array[] {
-	const answer = parsed(body);
-	if (answer.error !== undefined && answer.error !== null && answer.data === undefined) throw answer.error;
-	if (!Array.isArray(answer.data)) throw failure('The embeddings provider sent what is not part of its protocol.');
-	if (answer.data.length !== count) {
-		throw failure(`The embeddings provider sent ${answer.data.length} vectors for ${count} texts.`);
+	const response = parseResponse(body);
+	if (response.error !== undefined && response.error !== null && response.data === undefined) throw response.error;
+	if (!Array.isArray(response.data))
+		throw providerError('The embeddings provider sent what is not part of its protocol.');
+	if (response.data.length !== count) {
+		throw providerError(`The embeddings provider sent ${response.data.length} vectors for ${count} texts.`);
 	}
 	const vectors: Float32Array[] = new Array(count);
 	let expected = dimensions;
-	for (const [place, item] of answer.data.entries()) {
-		const { index = place, embedding } = (item ?? {}) as { index?: unknown; embedding?: unknown };
-		if (!isPlace(index, count) || vectors[index] !== undefined) {
-			throw failure('The embeddings provider does not say which vector belongs to which text.');
+	for (const [position, item] of response.data.entries()) {
+		const { index = position, embedding } = (item ?? {}) as { index?: unknown; embedding?: unknown };
+		if (!isIndex(index, count) || vectors[index] !== undefined) {
+			throw providerError('The embeddings provider does not say which vector belongs to which text.');
 		}
 		const vector = unitVector(embedding);
 		if (expected !== null && vector.length !== expected) {
-			throw failure(`The embeddings provider sent a vector of ${vector.length} values instead of ${expected}.`);
+			throw providerError(`The embeddings provider sent a vector of ${vector.length} values instead of ${expected}.`);
 		}
 		expected = vector.length;
 		vectors[index] = vector;
@@ -40,33 +41,34 @@ export function readVectors(body: string, count: number, dimensions: number | nu
 	return vectors;
 }
 
-function parsed(body: string): EmbeddingsAnswer {
+function parseResponse(body: string): EmbeddingsResponse {
 	try {
 		const answer: unknown = JSON.parse(body);
 		if (typeof answer === 'object' && answer !== null) return answer;
 	} catch {
 		// Python writes NaN where JSON has no word for it.
 	}
-	throw failure('The embeddings provider sent what is not part of its protocol.');
+	throw providerError('The embeddings provider sent what is not part of its protocol.');
 }
 
-function isPlace(index: unknown, count: number): index is number {
+function isIndex(index: unknown, count: number): index is number {
 	return Number.isInteger(index) && (index as number) >= 0 && (index as number) < count;
 }
 
 function unitVector(embedding: unknown): Float32Array {
-	if (!Array.isArray(embedding) || embedding.length === 0) throw failure('The embeddings provider sent no vector.');
-	if (embedding.length > MOST_DIMENSIONS) {
-		throw failure(`Vectors of ${embedding.length} values are too long: ${MOST_DIMENSIONS} is the most.`);
+	if (!Array.isArray(embedding) || embedding.length === 0)
+		throw providerError('The embeddings provider sent no vector.');
+	if (embedding.length > MAX_DIMENSIONS) {
+		throw providerError(`Vectors of ${embedding.length} values are too long: ${MAX_DIMENSIONS} is the most.`);
 	}
 	let square = 0;
 	for (const value of embedding) {
-		if (typeof value !== 'number') throw failure('The embeddings provider sent a vector with what is no number.');
+		if (typeof value !== 'number') throw providerError('The embeddings provider sent a vector with what is no number.');
 		square += value * value;
 	}
 	// A number may be too large for its square, but such a one is none of a model's.
 	if (!Number.isFinite(square) || square === 0) {
-		throw failure('The embeddings provider sent a vector without a direction.');
+		throw providerError('The embeddings provider sent a vector without a direction.');
 	}
 	const length = Math.sqrt(square);
 	const vector = new Float32Array(embedding.length);

@@ -1,1 +1,1 @@
-export { builtin } from './model.ts';
+export { builtinProvider } from './model.ts';

@@ -3,22 +3,22 @@ const INVISIBLE = /(?![\t\n])\p{Cc}|(?![\u200c-\u200f\u0600-\u0605\u06dd\u070f\u
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 /** Underscores within a word mean nothing in Markdown; a single tilde neither. */
-const SPECIAL = /[\\`*[\]]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
-const SPECIAL_AND_TILDE = new RegExp(`~|${SPECIAL.source}`, 'gu');
+const SPECIAL_CHARACTERS = /[\\`*[\]]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
+const SPECIAL_CHARACTERS_AND_TILDE = new RegExp(`~|${SPECIAL_CHARACTERS.source}`, 'gu');
 
 const OPENS_TAG = /<[a-z/!?]/i;
 
 /** Text on one line, without anything invisible. */
 export function plainLine(text: string): string {
-	return visible(text).replace(/\s+/g, ' ').trim();
+	return stripInvisible(text).replace(/\s+/g, ' ').trim();
 }
 
 /** Text with its lines, without anything invisible. */
 export function plainLines(text: string): string {
-	return visible(text.replace(/\r\n?|[\u2028\u2029]/g, '\n'));
+	return stripInvisible(text.replace(/\r\n?|[\u2028\u2029]/g, '\n'));
 }
 
-function visible(text: string): string {
+function stripInvisible(text: string): string {
 	return text.replace(LONE_SURROGATE, '\ufffd').replace(INVISIBLE, '');
 }
 
@@ -26,23 +26,25 @@ function visible(text: string): string {
  * Text of a document as Markdown that shows exactly this text: no emphasis, link, image, citation, code or HTML comes
  * of it. `<` becomes an entity where it could open a tag, so that it stays harmless in renderers that let HTML through.
  */
-export function quoted(text: string): string {
+export function escapeMarkdown(text: string): string {
 	const line = plainLine(text);
-	const struck = line.indexOf('~') !== line.lastIndexOf('~');
-	const escaped = line.replace(struck ? SPECIAL_AND_TILDE : SPECIAL, '\\$&').replace(/&(?=#?\w{1,32};)/g, '&amp;');
+	const hasStrikethrough = line.indexOf('~') !== line.lastIndexOf('~');
+	const escaped = line
+		.replace(hasStrikethrough ? SPECIAL_CHARACTERS_AND_TILDE : SPECIAL_CHARACTERS, '\\$&')
+		.replace(/&(?=#?\w{1,32};)/g, '&amp;');
 	// The closing bracket goes with the opening one, else an address between the two would take it in.
 	return OPENS_TAG.test(escaped) ? escaped.replace(/<(?=[a-z/!?])/gi, '&lt;').replace(/>/g, '&gt;') : escaped;
 }
 
 /** The same for the beginning of a line, where more characters have a meaning. */
-export function quotedAtLineStart(text: string): string {
-	return quoted(text).replace(/^([#>+=|:-]|\d{1,9}(?=[.)]))(.?)/, (_, mark: string, next: string) =>
+export function escapeMarkdownLine(text: string): string {
+	return escapeMarkdown(text).replace(/^([#>+=|:-]|\d{1,9}(?=[.)]))(.?)/, (_, mark: string, next: string) =>
 		/\d/.test(mark) ? `${mark}\\${next}` : `\\${mark}${next}`,
 	);
 }
 
 /** Lines as a fenced block whose fence they cannot close. */
-export function fenced(text: string, syntax: string): string {
+export function codeFence(text: string, syntax: string): string {
 	const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((run) => run[0].length));
 	const fence = '`'.repeat(longest + 1);
 	return `${fence}${syntax}\n${plainLines(text)}\n${fence}`;

@@ -1,36 +1,36 @@
-import { askingWords } from './asking-words.ts';
-import type { AskedTerm } from './question.ts';
+import { functionWords } from './function-words.ts';
+import type { QuestionTerm } from './question.ts';
 
 /** The shortest words that are compared by their parts and with a slip of the finger. */
-const SHORTEST_PART = 4;
-const SHORTEST_TYPO = 5;
+const MIN_PART_LENGTH = 4;
+const MIN_TYPO_LENGTH = 5;
 
-const PART = 0.6;
-const TYPO = 0.8;
+const PART_SCORE = 0.6;
+const TYPO_SCORE = 0.8;
 
 /**
  * For each asked term, the words of a vocabulary that match it and how well, 0..1: the word itself; one that begins
  * with it or it begins with (pay, payroll); in languages that join words also one that ends with it (Jahresurlaub); and
  * for a term that is met nowhere, one that a single slip makes of it.
  */
-export function matchesOf(
-	asked: readonly AskedTerm[],
+export function matchTerms(
+	questionTerms: readonly QuestionTerm[],
 	vocabulary: ReadonlySet<string>,
 	language: string | null,
 ): Array<Map<string, number>> {
 	const compounds = language === 'de' || language === 'nl';
 	// `over` is no part of `overtime`.
-	const meaningless = askingWords(language).none;
-	return asked.map(({ term }) => {
+	const meaningless = functionWords(language).ignored;
+	return questionTerms.map(({ term }) => {
 		const matches = new Map<string, number>();
 		if (vocabulary.has(term)) matches.set(term, 1);
-		if (term.length >= SHORTEST_PART) {
+		if (term.length >= MIN_PART_LENGTH) {
 			for (const word of vocabulary) {
-				if (word !== term && !meaningless.has(word) && sharesPart(term, word, compounds)) matches.set(word, PART);
+				if (word !== term && !meaningless.has(word) && sharesPart(term, word, compounds)) matches.set(word, PART_SCORE);
 			}
 		}
-		if (matches.size === 0 && term.length >= SHORTEST_TYPO) {
-			for (const word of vocabulary) if (isSlip(term, word)) matches.set(word, TYPO);
+		if (matches.size === 0 && term.length >= MIN_TYPO_LENGTH) {
+			for (const word of vocabulary) if (isTypo(term, word)) matches.set(word, TYPO_SCORE);
 		}
 		return matches;
 	});
@@ -39,13 +39,13 @@ export function matchesOf(
 function sharesPart(a: string, b: string, compounds: boolean): boolean {
 	const [short, long] = a.length < b.length ? [a, b] : [b, a];
 	// Stems that share little more than a syllable are strangers: `inter` and `international`.
-	if (short.length < SHORTEST_PART || short.length * (compounds ? 4 : 2) < long.length) return false;
-	return long.startsWith(short) || (compounds && short.length > SHORTEST_PART && long.endsWith(short));
+	if (short.length < MIN_PART_LENGTH || short.length * (compounds ? 4 : 2) < long.length) return false;
+	return long.startsWith(short) || (compounds && short.length > MIN_PART_LENGTH && long.endsWith(short));
 }
 
 /** Whether one letter inserted, left out, changed, or swapped with its neighbour makes one word of the other. */
-function isSlip(a: string, b: string): boolean {
-	if (Math.abs(a.length - b.length) > 1 || b.length < SHORTEST_TYPO - 1) return false;
+function isTypo(a: string, b: string): boolean {
+	if (Math.abs(a.length - b.length) > 1 || b.length < MIN_TYPO_LENGTH - 1) return false;
 	// Figures are never slips of each other.
 	if (/\p{Nd}/u.test(a) || /\p{Nd}/u.test(b)) return false;
 	let from = 0;

@@ -1,12 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ChatModel, ChatProvider, ChatRequest, ModelEvent } from '../chat-model.ts';
-import { answer, readSource } from './answer.ts';
+import { analyseSource, composeAnswer } from './compose-answer.ts';
 import { passageLanguages } from './languages.ts';
-import { piecesOf } from './pieces.ts';
 import type { Source } from './scoring.ts';
+import { streamPieces } from './stream-pieces.ts';
 
 /** After this much work in one go, in milliseconds, whatever else waits has its turn. */
-const TURN_BUDGET = 3;
+const YIELD_AFTER_MS = 3;
 
 /**
  * Answers by quoting the retrieved passages. Counts no tokens, so it reports no usage; follows no instructions, because
@@ -19,15 +19,15 @@ const extractive: ChatModel = {
 		const languages = passageLanguages(request.passages);
 		let since = performance.now();
 		for (const [i, passage] of request.passages.entries()) {
-			sources.push(readSource(passage, languages[i] ?? null));
-			if (performance.now() - since < TURN_BUDGET) continue;
-			await nextTurn();
+			sources.push(analyseSource(passage, languages[i] ?? null));
+			if (performance.now() - since < YIELD_AFTER_MS) continue;
+			await yieldToEventLoop();
 			signal.throwIfAborted();
 			since = performance.now();
 		}
-		for (const text of piecesOf(answer(request, sources))) {
+		for (const text of streamPieces(composeAnswer(request, sources))) {
 			// Subscribers get each piece before the next one is made, and `stop` gets in between.
-			await nextTurn();
+			await yieldToEventLoop();
 			signal.throwIfAborted();
 			yield { type: 'delta', text };
 		}
@@ -35,7 +35,7 @@ const extractive: ChatModel = {
 };
 
 /** The provider that needs nothing: no key, no network, no download. */
-export const builtin: ChatProvider = {
+export const builtinProvider: ChatProvider = {
 	id: 'builtin',
 	chat: extractive,
 	models: [

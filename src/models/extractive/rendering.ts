@@ -1,63 +1,64 @@
 import type { Passage } from '../chat-model.ts';
-import { fenced, quoted, quotedAtLineStart } from './markdown.ts';
+import type { Unit } from './analyse-passage.ts';
+import { codeFence, escapeMarkdown, escapeMarkdownLine } from './markdown.ts';
 import { PHRASES, type SpokenLanguage } from './phrases.ts';
-import type { Unit } from './reading.ts';
 import type { Quotation } from './selection.ts';
 
-const LONGEST_NAME = 80;
-const MOST_CODE_LINES = 20;
+const MAX_NAME_LENGTH = 80;
+const MAX_CODE_LINES = 20;
 
 /** The answer in Markdown: one paragraph or list a source, each opened by the source's name and closed by its number. */
 export function render(quotations: readonly Quotation[], language: SpokenLanguage): string {
 	const paragraphs: string[] = [];
-	let named = '';
+	let previousName = '';
 	quotations.forEach((quotation, i) => {
 		const name = sourceName(quotation.source.passage, language);
 		const phrases = PHRASES[language];
 		const frame = i === 0 ? phrases.accordingTo(name) : phrases.also(name);
 		// Neighbouring chunks of one page are one source to a reader.
-		paragraphs.push(renderQuotation(quotation, name === named ? '' : frame));
-		named = name;
+		paragraphs.push(renderQuotation(quotation, name === previousName ? '' : frame));
+		previousName = name;
 	});
 	return paragraphs.join('\n\n');
 }
 
 /** `*Employee handbook › Vacation* (page 3)`. */
 function sourceName(passage: Passage, language: SpokenLanguage): string {
-	const title = shortened(passage.title);
-	const heading = shortened(passage.heading_path.at(-1) ?? '');
+	const title = truncateName(passage.title);
+	const heading = truncateName(passage.heading_path.at(-1) ?? '');
 	const names = [title, heading === title ? '' : heading].filter((name) => name !== '');
 	if (names.length === 0) return `[${passage.index}]`;
-	const name = names.map(quoted).join(' › ');
+	const name = names.map(escapeMarkdown).join(' › ');
 	// Closing emphasis is not recognised between a bracket and a letter, so Japanese has its own quotation marks.
 	const marked = language === 'ja' ? `「${name}」` : `*${name}*`;
 	return passage.page === null ? marked : `${marked} (${PHRASES[language].page(passage.page)})`;
 }
 
-function shortened(name: string): string {
+function truncateName(name: string): string {
 	const points = [...name.trim()];
-	return points.length <= LONGEST_NAME ? name.trim() : `${points.slice(0, LONGEST_NAME).join('').trimEnd()}…`;
+	return points.length <= MAX_NAME_LENGTH ? name.trim() : `${points.slice(0, MAX_NAME_LENGTH).join('').trimEnd()}…`;
 }
 
 function renderQuotation({ source, positions, cutAfter }: Quotation, frame: string): string {
 	const citation = `[${source.passage.index}]`;
 	const parts: string[] = [];
 	let line = frame;
-	for (const run of runsOf(positions, source.read.units)) {
-		const units = run.map((position) => source.read.units[position] as Unit);
+	for (const run of runsOf(positions, source.analysis.units)) {
+		const units = run.map((position) => source.analysis.units[position] as Unit);
 		const kind = (units[0] as Unit).kind;
-		const leadsOn = units.at(-1)?.kind === 'sentence' && isLead(source.read.units, positions, run.at(-1) as number);
+		const leadsIntoList =
+			units.at(-1)?.kind === 'sentence' && isLead(source.analysis.units, positions, run.at(-1) as number);
 		if (kind === 'sentence') {
 			const separator = line === '' ? '' : ' ';
-			line += separator + sentencesOf(units, line === '') + (leadsOn ? '' : ` ${citation}`);
+			line += separator + renderSentences(units, line === '') + (leadsIntoList ? '' : ` ${citation}`);
 			continue;
 		}
 		if (kind === 'code') {
-			parts.push(`${line} ${citation}`.trim(), ...units.map(codeOf));
+			parts.push(`${line} ${citation}`.trim(), ...units.map(renderCode));
 		} else {
 			const cut = cutAfter.has(run.at(-1) as number);
 			if (line !== '') parts.push(line);
-			parts.push(`${listOf(units)}${cut ? ' …' : ''} ${citation}`);
+			parts.push(`${renderList(units)}${cut ? ' …' : ''} ${citation}`);
 		}
 		line = '';
 	}
@@ -81,24 +82,26 @@ function runsOf(positions: number[], units: Unit[]): number[][] {
 }
 
 function isLead(units: Unit[], positions: number[], position: number): boolean {
-	return positions.some((other) => units[other]?.lead === position);
+	return positions.some((other) => units[other]?.leadIn === position);
 }
 
-function sentencesOf(units: Unit[], atLineStart: boolean): string {
-	return units.map((unit, i) => (atLineStart && i === 0 ? quotedAtLineStart(unit.text) : quoted(unit.text))).join(' ');
+function renderSentences(units: Unit[], atLineStart: boolean): string {
+	return units
+		.map((unit, i) => (atLineStart && i === 0 ? escapeMarkdownLine(unit.text) : escapeMarkdown(unit.text)))
+		.join(' ');
 }
 
-function listOf(units: Unit[]): string {
+function renderList(units: Unit[]): string {
 	return units
 		.map(
 			({ number, depth, text }) =>
-				`${'   '.repeat(depth)}${number === null ? '-' : `${number}.`} ${quotedAtLineStart(text)}`,
+				`${'   '.repeat(depth)}${number === null ? '-' : `${number}.`} ${escapeMarkdownLine(text)}`,
 		)
 		.join('\n');
 }
 
-function codeOf({ text, syntax }: Unit): string {
+function renderCode({ text, syntax }: Unit): string {
 	const lines = text.split('\n');
-	const shown = lines.length <= MOST_CODE_LINES ? lines : [...lines.slice(0, MOST_CODE_LINES), '…'];
-	return fenced(shown.join('\n'), syntax);
+	const shown = lines.length <= MAX_CODE_LINES ? lines : [...lines.slice(0, MAX_CODE_LINES), '…'];
+	return codeFence(shown.join('\n'), syntax);
 }

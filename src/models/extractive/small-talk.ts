@@ -91,22 +91,22 @@ for (const [language, kinds] of Object.entries(COURTESIES) as Array<[SpokenLangu
 for (const list of phrases.values()) list.sort((a, b) => b.words.length - a.words.length);
 
 /** Courtesies are short; a longer message asks something. */
-const LONGEST = 80;
+const MAX_COURTESY_LENGTH = 80;
 /** What the message is for where it holds several: `hello, thank you, bye` is a farewell. */
 const RANK: Record<Phrase['kind'], number> = { filler: 0, greeting: 1, thanks: 2, farewell: 3 };
 
 /** The courtesy that a message is, or null where it says anything else besides. */
 export function courtesyOf(message: string): Courtesy | null {
-	if (message.length > LONGEST || message.trim() === '') return null;
+	if (message.length > MAX_COURTESY_LENGTH || message.trim() === '') return null;
 	const words = analyse(message, null);
-	let said: Phrase | null = null;
+	let courtesy: Phrase | null = null;
 	for (let at = 0; at < words.length; ) {
 		const phrase = phrases.get(words[at] as string)?.find(({ words: own }) => own.every((w, i) => words[at + i] === w));
 		if (!phrase) return null;
-		if (!said || RANK[phrase.kind] > RANK[said.kind]) said = phrase;
+		if (!courtesy || RANK[phrase.kind] > RANK[courtesy.kind]) courtesy = phrase;
 		at += phrase.words.length;
 	}
-	return said === null || said.kind === 'filler' ? null : { kind: said.kind, language: said.language };
+	return courtesy === null || courtesy.kind === 'filler' ? null : { kind: courtesy.kind, language: courtesy.language };
 }
 
 /** The message without opening and closing courtesies: `Hi! Where do I park? Thanks` → `Where do I park?`. */

@@ -2,8 +2,8 @@ import { exceedsDepth } from '../../base/index.ts';
 import type { ModelEvent } from '../chat-model.ts';
 import type { AnswerEvent, AnswerFinish, ReceivedToolCall } from './answer-event.ts';
 import type { AnswerStream } from './ask.ts';
-import type { CallEnding } from './call-ending.ts';
-import { brokeOff, failure } from './failure.ts';
+import type { CallAbort } from './call-abort.ts';
+import { brokeOff, providerError } from './provider-failure.ts';
 import { RoundRecorder } from './round-memory.ts';
 
 /** Characters of an answer's text at most: a model that does not stop is stopped. */
@@ -31,7 +31,7 @@ export interface AnswerTerms {
 /** One answer of a provider, as it comes in. */
 export class Answer {
 	readonly #terms: AnswerTerms;
-	readonly #ending: CallEnding;
+	readonly #ending: CallAbort;
 	#textChars = 0;
 	/** Whether it has said anything that can be seen. */
 	#spoke = false;
@@ -41,7 +41,7 @@ export class Answer {
 	readonly #recorder = new RoundRecorder();
 	#begun = false;
 
-	constructor(terms: AnswerTerms, ending: CallEnding) {
+	constructor(terms: AnswerTerms, ending: CallAbort) {
 		this.#terms = terms;
 		this.#ending = ending;
 	}
@@ -59,7 +59,7 @@ export class Answer {
 	async *events(stream: AnswerStream): AsyncGenerator<ModelEvent, void, undefined> {
 		let finish: AnswerFinish | undefined;
 		while (finish === undefined) {
-			const batch = await this.#ending.orEnd(stream.next());
+			const batch = await this.#ending.race(stream.next());
 			if (batch.done) throw brokeOff();
 			this.#noticeActivity();
 			for (const event of batch.value) {
@@ -94,18 +94,18 @@ export class Answer {
 		this.#textChars += text.length;
 		this.#spoke ||= text.trim() !== '';
 		if (room > 0) yield { type: 'delta', text: text.slice(0, room) };
-		if (text.length > room) throw failure('The model wrote too much.', { unhealthy: false });
+		if (text.length > room) throw providerError('The model wrote too much.', { isProviderFault: false });
 	}
 
 	#noticeActivity(): void {
 		if (this.#begun) {
-			this.#ending.refresh();
+			this.#ending.restartDeadline();
 			return;
 		}
 		this.#begun = true;
 		const { idleMs } = this.#terms;
-		this.#ending.within(idleMs, () =>
-			failure(`The model stopped in the middle of its answer: nothing came for ${seconds(idleMs)}.`),
+		this.#ending.setDeadline(idleMs, () =>
+			providerError(`The model stopped in the middle of its answer: nothing came for ${seconds(idleMs)}.`),
 		);
 		this.#terms.onBegin();
 	}
@@ -116,17 +116,17 @@ export class Answer {
 			// What was used is told although the answer may be of no use.
 			yield { type: 'usage', input_tokens: countOf(input), output_tokens: countOf(output) };
 		}
-		const of = { unhealthy: false };
+		const of = { isProviderFault: false };
 		switch (finish.reason) {
 			case 'length':
-				throw failure('The answer was cut off: it reached the length that the model may write.', of);
+				throw providerError('The answer was cut off: it reached the length that the model may write.', of);
 			case 'content_filter':
-				throw failure("The model provider's content filter ended the answer.", of);
+				throw providerError("The model provider's content filter ended the answer.", of);
 		}
 		const calls = this.#terms.mayCall ? this.#calls : [];
 		if (calls.length === 0 && !this.#spoke) {
-			if (this.#calls.length > 0) throw failure('The model asked for tools that it was not given.', of);
-			if (this.#terms.mustSpeak) throw failure('The model gave an empty answer.', of);
+			if (this.#calls.length > 0) throw providerError('The model asked for tools that it was not given.', of);
+			if (this.#terms.mustSpeak) throw providerError('The model gave an empty answer.', of);
 		}
 		for (const { id, name, arguments: text } of calls) {
 			yield { type: 'tool_call', id, name: nameOf(name), arguments: argumentsOf(text) };
@@ -137,9 +137,9 @@ export class Answer {
 
 	/** The answer is complete: that its stream does not end is no failure any more. */
 	async #untilClosed(stream: AnswerStream): Promise<void> {
-		this.#ending.within(LAST_MS, () => new Error('no longer waited for'));
+		this.#ending.setDeadline(LAST_MS, () => new Error('no longer waited for'));
 		try {
-			while (!(await this.#ending.orEnd(stream.next())).done);
+			while (!(await this.#ending.race(stream.next())).done);
 		} catch {
 			// Its connection will be closed instead of kept.
 		}
@@ -171,7 +171,7 @@ function argumentsOf(text: string): unknown {
 }
 
 function tooManyCalls() {
-	return failure('The model asked for too many tools at once.', { unhealthy: false });
+	return providerError('The model asked for too many tools at once.', { isProviderFault: false });
 }
 
 /** A time as people say it. */

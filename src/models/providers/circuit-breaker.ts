@@ -1,18 +1,18 @@
 import type { Clock } from '../../base/index.ts';
 
 /** Failures one after the other that open the circuit. */
-const FAILURES = 5;
-const FIRST_OPEN_MS = 10_000;
-const LONGEST_OPEN_MS = 120_000;
+const FAILURE_THRESHOLD = 5;
+const INITIAL_OPEN_MS = 10_000;
+const MAX_OPEN_MS = 120_000;
 
 /** The leave to make one call. It is given back once, by saying how the call went; what is said later counts for nothing. */
-export interface Permit {
+export interface CallPermission {
 	/** The answer has begun; how the call went is said when it has ended. */
-	began(): void;
+	responseStarted(): void;
 	succeeded(): void;
 	failed(): void;
 	/** The call ended before it could tell anything. */
-	abandoned(): void;
+	released(): void;
 }
 
 export type CircuitState = 'closed' | 'open' | 'half-open';
@@ -30,11 +30,11 @@ export class CircuitBreaker {
 	/** One after the other, in all calls. */
 	#failures = 0;
 	#openUntil = 0;
-	#openMs = FIRST_OPEN_MS;
+	#openMs = INITIAL_OPEN_MS;
 	/** How long it will be open when it opens again. */
-	#nextOpenMs = FIRST_OPEN_MS;
+	#nextOpenMs = INITIAL_OPEN_MS;
 	/** While `half-open`: the leave of the one who tries. */
-	#probe: Permit | null = null;
+	#probe: CallPermission | null = null;
 
 	/** @param onChange is told each new state */
 	constructor(clock: Clock, onChange: (state: CircuitState) => void = () => {}) {
@@ -47,7 +47,7 @@ export class CircuitBreaker {
 	}
 
 	/** Whether the next one who asks gets the leave to call. */
-	get isPassable(): boolean {
+	get allowsCall(): boolean {
 		if (this.#state !== 'open') return this.#state === 'closed';
 		const now = this.#clock.now();
 		// A clock that was set back must not keep the circuit open for longer than was meant.
@@ -56,66 +56,66 @@ export class CircuitBreaker {
 	}
 
 	/** The leave to call; null while nobody may. */
-	enter(): Permit | null {
-		if (!this.isPassable) return null;
-		const permit = this.#permit();
+	tryAcquirePermission(): CallPermission | null {
+		if (!this.allowsCall) return null;
+		const permission = this.#createPermission();
 		if (this.#state === 'open') {
-			this.#become('half-open');
-			this.#probe = permit;
+			this.#setState('half-open');
+			this.#probe = permission;
 		}
-		return permit;
+		return permission;
 	}
 
-	#permit(): Permit {
+	#createPermission(): CallPermission {
 		let used = false;
 		const once = (act: () => void) => () => {
 			if (used) return;
 			used = true;
 			act();
 		};
-		const isProbe = () => this.#probe === permit;
-		const permit: Permit = {
-			began: () => {
-				if (isProbe()) this.#letIn();
+		const isProbe = () => this.#probe === permission;
+		const permission: CallPermission = {
+			responseStarted: () => {
+				if (isProbe()) this.#closeOnTrial();
 			},
 			succeeded: once(() => this.#close()),
 			failed: once(() => (isProbe() ? this.#open() : this.#countFailure())),
-			abandoned: once(() => {
+			released: once(() => {
 				// Nobody knows more than before: the next caller tries.
-				if (isProbe()) this.#become('open');
+				if (isProbe()) this.#setState('open');
 			}),
 		};
-		return permit;
+		return permission;
 	}
 
 	#close(): void {
 		this.#failures = 0;
-		this.#nextOpenMs = FIRST_OPEN_MS;
-		if (this.#state !== 'closed') this.#become('closed');
+		this.#nextOpenMs = INITIAL_OPEN_MS;
+		if (this.#state !== 'closed') this.#setState('closed');
 	}
 
 	#countFailure(): void {
 		// Calls from before the circuit opened tell what is known already.
 		if (this.#state !== 'closed') return;
 		this.#failures++;
-		if (this.#failures >= FAILURES) this.#open();
+		if (this.#failures >= FAILURE_THRESHOLD) this.#open();
 	}
 
 	/** Whoever answers may still break off: the first one who has nothing but that to tell is believed. */
-	#letIn(): void {
-		this.#failures = FAILURES - 1;
-		this.#become('closed');
+	#closeOnTrial(): void {
+		this.#failures = FAILURE_THRESHOLD - 1;
+		this.#setState('closed');
 	}
 
 	#open(): void {
 		this.#failures = 0;
 		this.#openMs = this.#nextOpenMs;
-		this.#nextOpenMs = Math.min(2 * this.#openMs, LONGEST_OPEN_MS);
+		this.#nextOpenMs = Math.min(2 * this.#openMs, MAX_OPEN_MS);
 		this.#openUntil = this.#clock.now() + this.#openMs;
-		this.#become('open');
+		this.#setState('open');
 	}
 
-	#become(state: CircuitState): void {
+	#setState(state: CircuitState): void {
 		this.#state = state;
 		this.#probe = null;
 		this.#onChange(state);

@@ -4,7 +4,7 @@ import type { ModelCall } from './prompt-message.ts';
 import { limitsOf, type ProviderSettings } from './settings.ts';
 
 /** What a service is asked, and what there was no room for. */
-export interface ComposedCall extends Pick<ComposedPrompt, 'passages' | 'leftOut'> {
+export interface ComposedCall extends Pick<ComposedPrompt, 'passages' | 'omittedTools'> {
 	call: ModelCall;
 	/** Whether calls are offered. */
 	mayCall: boolean;
@@ -17,8 +17,8 @@ export interface ComposedCall extends Pick<ComposedPrompt, 'passages' | 'leftOut
 export function composeCall(request: ChatRequest, settings: ProviderSettings): ComposedCall {
 	const { model } = request;
 	const limits = limitsOf(settings, model);
-	const { prompt: messages, tools, passages, leftOut } = composePrompt(request, limits);
+	const { prompt: messages, tools, passages, omittedTools } = composePrompt(request, limits);
 	const { temperature } = settings;
 	const call = { model, messages, tools, maxOutputTokens: limits.max_output_tokens, temperature };
-	return { call, mayCall: tools.length > 0, passages, leftOut };
+	return { call, mayCall: tools.length > 0, passages, omittedTools };
 }

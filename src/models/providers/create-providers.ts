@@ -21,7 +21,7 @@ export function createProviders(
 		id: provider.id,
 		chat: new ProviderChat({
 			settings: provider,
-			endpoint: network.serviceClient(provider.base_url),
+			client: network.serviceClient(provider.base_url),
 			clock,
 			log,
 			random,

@@ -1,15 +1,15 @@
-import type { ChatTurn } from '../chat-model.ts';
+import type { ChatMessage } from '../chat-model.ts';
 
 /** A question with its reply: what is kept or dropped together. */
-export interface Exchange {
+export interface QuestionAndAnswer {
 	question: string;
 	/** Null where none was stored. */
 	reply: string | null;
 }
 
 /** A conversation as questions with their replies. What stands before the first question has lost its own and is left out. */
-export function exchangesOf(history: readonly ChatTurn[]): Exchange[] {
-	const exchanges: Exchange[] = [];
+export function pairMessages(history: readonly ChatMessage[]): QuestionAndAnswer[] {
+	const exchanges: QuestionAndAnswer[] = [];
 	for (const { role, content } of history) {
 		const last = exchanges.at(-1);
 		if (role === 'user') exchanges.push({ question: content, reply: null });
@@ -21,19 +21,19 @@ export function exchangesOf(history: readonly ChatTurn[]): Exchange[] {
 /**
  * The newest exchanges that fit, in order: whole ones, without a gap.
  * @param cost tokens of one exchange
- * @param room tokens that there are for all
+ * @param maxTokens tokens that there are for all
  */
 export function newestThatFit(
-	exchanges: readonly Exchange[],
-	cost: (exchange: Exchange) => number,
-	room: number,
-): Exchange[] {
-	let left = room;
-	let first = exchanges.length;
+	pairs: readonly QuestionAndAnswer[],
+	cost: (exchange: QuestionAndAnswer) => number,
+	maxTokens: number,
+): QuestionAndAnswer[] {
+	let remaining = maxTokens;
+	let first = pairs.length;
 	while (first > 0) {
-		left -= cost(exchanges[first - 1] as Exchange);
-		if (left < 0) break;
+		remaining -= cost(pairs[first - 1] as QuestionAndAnswer);
+		if (remaining < 0) break;
 		first--;
 	}
-	return exchanges.slice(first);
+	return pairs.slice(first);
 }

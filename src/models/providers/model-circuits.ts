@@ -1,20 +1,20 @@
 import { type Clock, LruCache } from '../../base/index.ts';
 import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
-import type { Failure } from './failure.ts';
+import type { ProviderFailure } from './provider-failure.ts';
 
 /** Models whose failures are remembered: of those that were asked last. */
-const KEPT = 256;
+const MAX_CIRCUITS = 256;
 
 /** The leave to ask one model; it is given back once, by saying how that went. */
-export interface ModelPermit {
+export interface ModelCallPermission {
 	/** The answer has begun: there is somebody, and whether it comes to its end remains to be seen. */
-	began(): void;
+	responseStarted(): void;
 	/** There was an answer, or a refusal with good reason. */
 	succeeded(): void;
 	/** @param failure one that is the provider's fault */
-	failed(failure: Failure): void;
+	failed(failure: ProviderFailure): void;
 	/** The call ended before it could tell anything. */
-	abandoned(): void;
+	released(): void;
 }
 
 /**
@@ -24,55 +24,55 @@ export interface ModelPermit {
 export class ModelCircuits {
 	readonly #clock: Clock;
 	readonly #onChange: (model: string | null, state: CircuitState) => void;
-	readonly #own: CircuitBreaker;
-	readonly #models = new LruCache<string, CircuitBreaker>(KEPT);
+	readonly #providerCircuit: CircuitBreaker;
+	readonly #modelCircuits = new LruCache<string, CircuitBreaker>(MAX_CIRCUITS);
 
 	/** @param onChange is told each new state, with the model whose circuit it is; null: the provider's own */
 	constructor(clock: Clock, onChange: (model: string | null, state: CircuitState) => void) {
 		this.#clock = clock;
 		this.#onChange = onChange;
-		this.#own = new CircuitBreaker(clock, (state) => onChange(null, state));
+		this.#providerCircuit = new CircuitBreaker(clock, (state) => onChange(null, state));
 	}
 
 	/** The leave to ask a model; null while nobody may. */
-	enter(name: string): ModelPermit | null {
-		const circuit = this.#of(name);
+	tryAcquirePermission(name: string): ModelCallPermission | null {
+		const circuit = this.#circuitOf(name);
 		// Neither is entered unless both may be: a try that is not made would tell nothing.
-		if (!this.#own.isPassable || !circuit.isPassable) return null;
-		const [own, model] = [this.#own.enter(), circuit.enter()];
-		if (own === null || model === null) return null;
+		if (!this.#providerCircuit.allowsCall || !circuit.allowsCall) return null;
+		const [provider, model] = [this.#providerCircuit.tryAcquirePermission(), circuit.tryAcquirePermission()];
+		if (provider === null || model === null) return null;
 		let hasBegun = false;
 		return {
-			began: () => {
+			responseStarted: () => {
 				hasBegun = true;
-				own.succeeded();
-				model.began();
+				provider.succeeded();
+				model.responseStarted();
 			},
 			succeeded: () => {
-				own.succeeded();
+				provider.succeeded();
 				model.succeeded();
 			},
-			failed: ({ concerns }) => {
-				if (concerns === 'provider' && !hasBegun) {
-					own.failed();
-					model.abandoned();
+			failed: ({ scope }) => {
+				if (scope === 'provider' && !hasBegun) {
+					provider.failed();
+					model.released();
 				} else {
-					own.succeeded();
+					provider.succeeded();
 					model.failed();
 				}
 			},
-			abandoned: () => {
-				own.abandoned();
-				model.abandoned();
+			released: () => {
+				provider.released();
+				model.released();
 			},
 		};
 	}
 
-	#of(name: string): CircuitBreaker {
-		let circuit = this.#models.get(name);
+	#circuitOf(name: string): CircuitBreaker {
+		let circuit = this.#modelCircuits.get(name);
 		if (!circuit) {
 			circuit = new CircuitBreaker(this.#clock, (state) => this.#onChange(name, state));
-			this.#models.set(name, circuit);
+			this.#modelCircuits.set(name, circuit);
 		}
 		return circuit;
 	}

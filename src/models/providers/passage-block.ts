@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Passage } from '../chat-model.ts';
-import { inOneLine, quoted } from './foreign-text.ts';
+import { quoteLines, sanitiseLine } from './untrusted-text.ts';
 
 const MAX_HEADING_CHARS = 200;
 
 /** One passage as a model reads it: where it is from, in a line of ours, and its text as a quotation. */
 export function renderPassage({ index, title, heading_path, page, text }: Passage): string {
 	const from = [
-		inOneLine(title, MAX_HEADING_CHARS),
-		...(heading_path.length === 0 ? [] : [`section: ${inOneLine(heading_path.join(' > '), MAX_HEADING_CHARS)}`]),
+		sanitiseLine(title, MAX_HEADING_CHARS),
+		...(heading_path.length === 0 ? [] : [`section: ${sanitiseLine(heading_path.join(' > '), MAX_HEADING_CHARS)}`]),
 		...(page === null ? [] : [`page ${page}`]),
 	];
-	return `[${index}] ${from.join(' | ')}\n${quoted(text)}`;
+	return `[${index}] ${from.join(' | ')}\n${quoteLines(text)}`;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Network } from '../../net/index.ts';
 import type { ChatRequest } from '../chat-model.ts';
 import { ANTHROPIC_VERSION } from './anthropic/index.ts';
 import { createProviders, type ProviderDependencies } from './create-providers.ts';
-import { failureOf, ProviderError } from './failure.ts';
+import { classifyFailure, ProviderError } from './provider-failure.ts';
 import type { ProviderSettings } from './settings.ts';
 
 /** What came of trying a provider. */
@@ -13,7 +13,7 @@ export interface ProbeOutcome {
 	sentence: string;
 }
 
-const LIST_MS = 30_000;
+const LIST_TIMEOUT_MS = 30_000;
 
 /**
  * Tries a provider with a tiny request: a word from a model, where one is known by name, else the list of its models.
@@ -32,21 +32,25 @@ export async function probeProvider(
 			await listModels(settings, dependencies.network);
 			return { ok: true, sentence: `The provider answers at ${settings.base_url}, within ${took()}.` };
 		}
-		await firstWord(settings, name, dependencies);
+		await awaitFirstToken(settings, name, dependencies);
 		return { ok: true, sentence: `The model ${name} began to answer after ${took()}.` };
 	} catch (error) {
-		const asked = name === null ? '' : ` Asked: the model ${name}.`;
-		return { ok: false, sentence: `${messageOf(error)}${said(error)}${asked}` };
+		const attempted = name === null ? '' : ` Asked: the model ${name}.`;
+		return { ok: false, sentence: `${messageOf(error)}${operatorDetail(error)}${attempted}` };
 	}
 }
 
 /** What is known beyond the sentence that visitors see: this one is for the operator. */
-function said(error: unknown): string {
+function operatorDetail(error: unknown): string {
 	const detail = error instanceof AppError && error.cause instanceof ProviderError ? error.cause.failure.detail : '';
 	return detail === '' || messageOf(error).includes(detail) ? '' : ` (${detail})`;
 }
 
-async function firstWord(settings: ProviderSettings, model: string, dependencies: ProviderDependencies): Promise<void> {
+async function awaitFirstToken(
+	settings: ProviderSettings,
+	model: string,
+	dependencies: ProviderDependencies,
+): Promise<void> {
 	const request: ChatRequest = {
 		model,
 		instructions: 'This is a test of the connection.',
@@ -55,7 +59,7 @@ async function firstWord(settings: ProviderSettings, model: string, dependencies
 		passages: [],
 		confidence: 0,
 		tools: [],
-		steps: [],
+		rounds: [],
 	};
 	const [provider] = createProviders([settings], dependencies);
 	const stream = provider?.chat.stream(request, new AbortController().signal) ?? [];
@@ -65,7 +69,7 @@ async function firstWord(settings: ProviderSettings, model: string, dependencies
 }
 
 async function listModels(settings: ProviderSettings, network: Pick<Network, 'serviceClient'>): Promise<void> {
-	await using endpoint = network.serviceClient(settings.base_url, { timeoutMs: LIST_MS });
+	await using endpoint = network.serviceClient(settings.base_url, { timeoutMs: LIST_TIMEOUT_MS });
 	const key = settings.api_key;
 	const headers: Record<string, string> =
 		settings.type === 'anthropic'
@@ -81,7 +85,7 @@ async function listModels(settings: ProviderSettings, network: Pick<Network, 'se
 		}
 		if (!response.ok) throw Object.assign(new Error(`status ${response.status}`), { statusCode: response.status });
 	} catch (thrown) {
-		const failed = failureOf(thrown, Date.now(), key);
+		const failed = classifyFailure(thrown, Date.now(), key);
 		throw new AppError('model_error', failed.sentence, { cause: new ProviderError(failed) });
 	}
 }

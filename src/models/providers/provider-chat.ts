@@ -3,16 +3,16 @@ import type { ServiceClient } from '../../net/index.ts';
 import type { ChatModel, ChatRequest, ModelEvent } from '../chat-model.ts';
 import { Answer, type AnswerTerms, seconds } from './answer.ts';
 import { type Ask, prepareCall } from './ask.ts';
-import { CallEnding } from './call-ending.ts';
+import { CallAbort } from './call-abort.ts';
 import { type ComposedCall, composeCall } from './compose-call.ts';
-import { type Failure, failure, failureOf, ProviderError } from './failure.ts';
-import { ModelCircuits, type ModelPermit } from './model-circuits.ts';
-import { delayBefore } from './retry.ts';
+import { type ModelCallPermission, ModelCircuits } from './model-circuits.ts';
+import { classifyFailure, ProviderError, type ProviderFailure, providerError } from './provider-failure.ts';
+import { nextRetryDelay } from './retry.ts';
 import type { ProviderSettings } from './settings.ts';
 
 export interface ProviderChatOptions {
 	settings: ProviderSettings;
-	endpoint: Pick<ServiceClient, 'fetch'>;
+	client: Pick<ServiceClient, 'fetch'>;
 	clock: Clock;
 	log: Log;
 	/** From 0 to 1, as Math.random. */
@@ -34,86 +34,88 @@ export class ProviderChat implements ChatModel {
 
 	async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
 		signal.throwIfAborted();
-		const { settings, endpoint } = this.#options;
+		const { settings, client } = this.#options;
 		const composed = composeCall(request, settings);
-		this.#tellLeftOut(request, composed);
+		this.#logOmittedTools(request, composed);
 		if (composed.passages.length < request.passages.length) yield { type: 'passages', indexes: composed.passages };
-		const permit = this.#circuits.enter(request.model);
-		if (permit === null) throw leftAlone();
-		using ending = new CallEnding(signal);
+		const permission = this.#circuits.tryAcquirePermission(request.model);
+		if (permission === null) throw circuitOpenError();
+		using callAbort = new CallAbort(signal);
 		const { first_token_timeout_ms: firstMs } = settings;
-		ending.within(firstMs, () => failure(`The model did not begin to answer within ${seconds(firstMs)}.`));
+		callAbort.setDeadline(firstMs, () =>
+			providerError(`The model did not begin to answer within ${seconds(firstMs)}.`),
+		);
 		try {
-			const ask = prepareCall(composed.call, settings, endpoint.fetch);
-			yield* this.#attempts(ask, this.#terms(request, composed, permit), ending);
+			const ask = prepareCall(composed.call, settings, client.fetch);
+			yield* this.#attempts(ask, this.#terms(request, composed, permission), callAbort);
 			// Not before its end: a provider that says one word and hangs would never be found out.
-			permit.succeeded();
+			permission.succeeded();
 		} catch (thrown) {
 			if (signal.aborted) throw signal.reason;
-			throw this.#report(thrown, request, permit);
+			throw this.#recordFailure(thrown, request, permission);
 		} finally {
 			// Stopped before its end: nobody knows what would have come.
-			permit.abandoned();
+			permission.released();
 		}
 	}
 
 	/** Asks until an answer begins; once it has, it is this one or none, for its text is on its way to readers. */
-	async *#attempts(ask: Ask, terms: AnswerTerms, ending: CallEnding): AsyncGenerator<ModelEvent, void, undefined> {
+	async *#attempts(ask: Ask, terms: AnswerTerms, callAbort: CallAbort): AsyncGenerator<ModelEvent, void, undefined> {
 		for (let attempt = 1; ; attempt++) {
-			const answer = new Answer(terms, ending);
+			const answer = new Answer(terms, callAbort);
 			try {
-				yield* answer.events(await ending.orEnd(ask(ending.nextAttempt())));
+				yield* answer.events(await callAbort.race(ask(callAbort.nextAttempt())));
 				return;
 			} catch (thrown) {
-				ending.throwIfEnded();
+				callAbort.throwIfAborted();
 				const failed = this.#failureOf(thrown);
-				const delay = answer.begun ? null : delayBefore(attempt, failed, this.#options.random());
+				const delay = answer.begun ? null : nextRetryDelay(attempt, failed, this.#options.random());
 				if (delay === null) throw thrown;
 				const { status, detail } = failed;
 				this.#options.log.info(
 					{ provider: this.#options.settings.id, attempt, status, detail },
 					'asking a provider again',
 				);
-				await ending.pause(delay);
+				await callAbort.pause(delay);
 			}
 		}
 	}
 
-	#tellLeftOut({ model, steps }: ChatRequest, { leftOut }: ComposedCall): void {
-		if (leftOut.length === 0 || steps.length > 0) return;
+	#logOmittedTools({ model, rounds }: ChatRequest, { omittedTools }: ComposedCall): void {
+		if (omittedTools.length === 0 || rounds.length > 0) return;
 		const { settings, log } = this.#options;
 		log.warn(
-			{ provider: settings.id, model, tools: leftOut },
+			{ provider: settings.id, model, tools: omittedTools },
 			'tools are not offered to a model: their descriptions and parameters take more than half of what it can read',
 		);
 	}
 
-	#terms({ steps }: ChatRequest, { mayCall }: ComposedCall, permit: ModelPermit): AnswerTerms {
+	#terms({ rounds }: ChatRequest, { mayCall }: ComposedCall, permit: ModelCallPermission): AnswerTerms {
 		return {
 			mayCall,
-			mustSpeak: steps.length === 0,
+			mustSpeak: rounds.length === 0,
 			idleMs: this.#options.settings.idle_timeout_ms,
-			onBegin: permit.began,
+			onBegin: permit.responseStarted,
 		};
 	}
 
 	/** Draws the conclusions of a failure; the error that comes back is what the reply shows. */
-	#report(thrown: unknown, { model }: ChatRequest, permit: ModelPermit): AppError {
+	#recordFailure(thrown: unknown, { model }: ChatRequest, permit: ModelCallPermission): AppError {
 		const failed = this.#failureOf(thrown);
-		if (failed.unhealthy) permit.failed(failed);
+		if (failed.isProviderFault) permit.failed(failed);
 		else permit.succeeded();
 		const { status, detail } = failed;
 		this.#options.log.warn({ provider: this.#options.settings.id, model, status, detail }, 'a model provider failed');
 		return new AppError('model_error', failed.sentence, { cause: new ProviderError(failed) });
 	}
 
-	#failureOf(thrown: unknown): Failure {
+	#failureOf(thrown: unknown): ProviderFailure {
 		const { clock, settings } = this.#options;
-		return failureOf(thrown, clock.now(), settings.api_key);
+		return classifyFailure(thrown, clock.now(), settings.api_key);
 	}
 }
 
-function leftAlone(): AppError {
+function circuitOpenError(): AppError {
 	const sentence =
 		'The model provider has failed several times in a row and is left alone for a while. Try again later.';
 	return new AppError('model_error', sentence);

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import type { AnswerEvent } from './answer-event.ts';
 import type { AnswerReader, StreamEvent } from './chat-protocol.ts';
-import { failure } from './failure.ts';
 import { jsonOf } from './json.ts';
+import { providerError } from './provider-failure.ts';
 import { errorIn } from './service-error.ts';
 
 /** Characters of one server-sent event. The network bounds the bytes of one line and of the whole answer. */
@@ -89,7 +89,7 @@ class ServerSentEvents {
 		if (arrived.length > 0) this.#body = null;
 		else if (this.#body !== null && this.#body.length < MAX_BODY_CHARS) this.#body += text;
 		for (const event of arrived) take(event);
-		if (this.#isTooLarge) throw failure('The answer of the model was too large.');
+		if (this.#isTooLarge) throw providerError('The answer of the model was too large.');
 	}
 
 	/** Some services and gateways answer with status 200 and an error as JSON instead of a stream. */

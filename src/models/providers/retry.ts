@@ -1,20 +1,20 @@
-import type { Failure } from './failure.ts';
+import type { ProviderFailure } from './provider-failure.ts';
 
 /** Attempts that a request has, the first included. */
 export const MAX_ATTEMPTS = 3;
 
-const FIRST_DELAY_MS = 500;
+const INITIAL_DELAY_MS = 500;
 
 /** How long it is tried. */
-export interface Patience {
+export interface RetryPolicy {
 	/** The first one included. */
-	attempts: number;
+	maxAttempts: number;
 	/** Milliseconds between two of them at most: who is sent away for longer is told so at once. */
-	longestDelayMs: number;
+	maxDelayMs: number;
 }
 
 /** As long as a visitor waits. */
-const VISITORS: Patience = { attempts: MAX_ATTEMPTS, longestDelayMs: 20_000 };
+const VISITOR_RETRY_POLICY: RetryPolicy = { maxAttempts: MAX_ATTEMPTS, maxDelayMs: 20_000 };
 
 /**
  * Milliseconds until a request is tried again: doubling from half a second, of which up to a half is left to chance, so that
@@ -22,14 +22,14 @@ const VISITORS: Patience = { attempts: MAX_ATTEMPTS, longestDelayMs: 20_000 };
  * @param attempts made so far
  * @param random from 0 to 1
  */
-export function delayBefore(
+export function nextRetryDelay(
 	attempts: number,
-	{ passing, retryAfterMs }: Failure,
+	{ isTransient, retryAfterMs }: ProviderFailure,
 	random: number,
-	patience: Patience = VISITORS,
+	policy: RetryPolicy = VISITOR_RETRY_POLICY,
 ): number | null {
-	if (!passing || attempts >= patience.attempts) return null;
-	const backoff = FIRST_DELAY_MS * 2 ** (attempts - 1) * (1 - random / 2);
+	if (!isTransient || attempts >= policy.maxAttempts) return null;
+	const backoff = INITIAL_DELAY_MS * 2 ** (attempts - 1) * (1 - random / 2);
 	const delay = Math.ceil(Math.max(backoff, retryAfterMs ?? 0));
-	return delay > patience.longestDelayMs ? null : delay;
+	return delay > policy.maxDelayMs ? null : delay;
 }

@@ -1,5 +1,5 @@
-import { failure, type ProviderError } from './failure.ts';
 import { isRecord, jsonOf } from './json.ts';
+import { type ProviderError, providerError } from './provider-failure.ts';
 
 /** What an error of a service may say besides its message. */
 export interface ServiceErrorExtras {
@@ -63,5 +63,5 @@ export function namedError(data: string): ServiceError {
 
 /** The failure of a service that does not follow its protocol. */
 export function protocolError(detail: string): ProviderError {
-	return failure('The model provider sent what is not part of its protocol.', { detail });
+	return providerError('The model provider sent what is not part of its protocol.', { detail });
 }

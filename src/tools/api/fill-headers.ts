@@ -1,10 +1,10 @@
 import type { ApiToolConfig, ToolAuth } from '../../contract/index.ts';
-import { isSecretHeader, mayStandInHeader } from '../headers.ts';
-import { type Filling, misfit } from '../placeholders.ts';
-import { basicCredentials } from '../secret-words.ts';
+import { isHeaderValue, isSecretHeader } from '../headers.ts';
+import { invalidArgument, type TemplateFiller } from '../placeholders.ts';
+import { basicCredentials } from '../secret-redactor.ts';
 
 /** What answers are asked for where the tool does not say. */
-const ACCEPT = 'application/json, text/*;q=0.9, */*;q=0.1';
+const DEFAULT_ACCEPT = 'application/json, text/*;q=0.9, */*;q=0.1';
 
 /**
  * The headers of a call by lower-case name, those that say who calls included. A header that speaks of an argument that is
@@ -12,20 +12,20 @@ const ACCEPT = 'application/json, text/*;q=0.9, */*;q=0.1';
  * @param config opened
  * @throws ToolFailure `invalid_arguments` for an argument that no header can hold
  */
-export function filledHeaders(
+export function fillHeaders(
 	{ headers, auth }: Pick<ApiToolConfig, 'headers' | 'auth'>,
-	filling: Filling,
+	filler: TemplateFiller,
 ): Record<string, string> {
-	const filled: Record<string, string> = { accept: ACCEPT, 'user-agent': 'Parley' };
+	const filled: Record<string, string> = { accept: DEFAULT_ACCEPT, 'user-agent': 'Parley' };
 	for (const [name, template] of Object.entries(headers)) {
-		const value = isSecretHeader(name) ? template : filling.text(template, headerText);
+		const value = isSecretHeader(name) ? template : filler.fillText(template, requireHeaderText);
 		if (value !== undefined) filled[name.toLowerCase()] = value;
 	}
 	return { ...filled, ...authHeader(auth) };
 }
 
-function headerText(text: string, name: string): string {
-	if (!mayStandInHeader(text)) throw misfit(name, 'has characters that a header cannot hold');
+function requireHeaderText(text: string, name: string): string {
+	if (!isHeaderValue(text)) throw invalidArgument(name, 'has characters that a header cannot hold');
 	return text;
 }
 

@@ -3,25 +3,25 @@ import { ToolFailure } from '../tool-failure.ts';
 import type { McpSdk } from './sdk.ts';
 
 /** What the transport puts before the body of an answer that is none of 2xx. */
-const TRANSPORT_WORDS = /^Streamable HTTP error: (Error POSTing to endpoint: )?/;
+const TRANSPORT_PREFIX = /^Streamable HTTP error: (Error POSTing to endpoint: )?/;
 
 /** The HTTP status with which a server refused a request; undefined where it did not. */
-export function refusedWith({ StreamableHTTPError }: McpSdk, thrown: unknown): number | undefined {
+export function httpStatusOf({ StreamableHTTPError }: McpSdk, thrown: unknown): number | undefined {
 	const code = thrown instanceof StreamableHTTPError ? thrown.code : undefined;
 	return code !== undefined && code > 0 ? code : undefined;
 }
 
 /** Whether a failure is a server's own answer to this one request: the session that it came through is sound. */
-export function isAnswered({ McpError }: McpSdk, thrown: unknown): boolean {
+export function isProtocolError({ McpError }: McpSdk, thrown: unknown): boolean {
 	return thrown instanceof McpError;
 }
 
 /** Whatever a request of a session ended with, as the failure of a tool. The reasons of signals pass as they are. */
 export function asMcpFailure(sdk: McpSdk, thrown: unknown): unknown {
 	if (thrown instanceof ToolFailure || thrown instanceof AppError) return thrown;
-	const status = refusedWith(sdk, thrown);
+	const status = httpStatusOf(sdk, thrown);
 	if (status !== undefined) {
-		const detail = (thrown as Error).message.replace(TRANSPORT_WORDS, '');
+		const detail = (thrown as Error).message.replace(TRANSPORT_PREFIX, '');
 		return new ToolFailure('bad_status', `The MCP server answered with status ${status}.`, { detail, status });
 	}
 	if (thrown instanceof sdk.McpError) {

@@ -1,10 +1,10 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/index.ts';
-import { ArgumentCheck, type ArgumentChecker } from '../argument-check.ts';
-import { requireBounds } from '../bounds.ts';
+import { type ArgumentCheckRunner, ArgumentValidator } from '../argument-validator.ts';
+import { requireSizeLimits } from '../size-limits.ts';
 
-const MAX_NAME = 128;
-const MAX_DESCRIPTION = 4_000;
+const MAX_NAME_LENGTH = 128;
+const MAX_DESCRIPTION_LENGTH = 4_000;
 
 /** A function that an MCP server offers, under its own name. */
 export interface McpFunction {
@@ -12,7 +12,7 @@ export interface McpFunction {
 	description: string | null;
 	/** JSON Schema of an object. */
 	parameters: Record<string, unknown>;
-	check: ArgumentCheck;
+	check: ArgumentValidator;
 }
 
 /**
@@ -21,27 +21,27 @@ export interface McpFunction {
  */
 export function mcpFunctionsOf(
 	listed: readonly ListedTool[],
-	deps: { checker: ArgumentChecker; clock: Clock },
+	deps: { checker: ArgumentCheckRunner; clock: Clock },
 ): McpFunction[] {
 	const functions = new Map<string, McpFunction>();
 	for (const { name, description, inputSchema, execution } of listed) {
 		// Results of tasks are fetched later, over time: no reply waits for that.
 		if (execution?.taskSupport === 'required') continue;
-		if (name === '' || name.length > MAX_NAME || functions.has(name) || !isBounded(inputSchema)) continue;
+		if (name === '' || name.length > MAX_NAME_LENGTH || functions.has(name) || !isWithinLimits(inputSchema)) continue;
 		functions.set(name, {
 			name,
-			description: description?.slice(0, MAX_DESCRIPTION) ?? null,
+			description: description?.slice(0, MAX_DESCRIPTION_LENGTH) ?? null,
 			parameters: inputSchema,
 			// Servers check what they are sent: a schema that leads back to itself is no reason to leave a function out.
-			check: new ArgumentCheck(inputSchema, deps, true),
+			check: new ArgumentValidator(inputSchema, deps, true),
 		});
 	}
 	return [...functions.values()];
 }
 
-function isBounded(schema: Record<string, unknown>): boolean {
+function isWithinLimits(schema: Record<string, unknown>): boolean {
 	try {
-		requireBounds({ parameters: schema });
+		requireSizeLimits({ parameters: schema });
 		return true;
 	} catch {
 		return false;

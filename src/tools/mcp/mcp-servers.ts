@@ -1,27 +1,27 @@
 import { LruCache } from '../../base/index.ts';
-import { McpServer, type McpServerOptions, type McpTimes } from './mcp-server.ts';
+import { McpServer, type McpServerOptions, type McpTimeouts } from './mcp-server.ts';
 
 /** Servers that sessions are kept with. */
-const CAPACITY = 256;
+const MAX_SERVERS = 256;
 
 /** One tool's server, for as long as it is reached in the same way. */
 interface Entry {
 	server: McpServer;
 	/** How it is reached. */
-	way: string;
-	idle: NodeJS.Timeout;
+	connectionKey: string;
+	idleTimer: NodeJS.Timeout;
 }
 
 /** How a tool's server is reached. */
-export interface McpPlace extends Pick<McpServerOptions, 'url' | 'headers'> {
+export interface McpAddress extends Pick<McpServerOptions, 'url' | 'headers'> {
 	/** The tool's id. */
 	id: string;
 	/** Changes with the URL and the headers. */
-	way: string;
+	connectionKey: string;
 }
 
 export interface McpServersOptions extends Omit<McpServerOptions, 'url' | 'headers'> {
-	times: McpTimes & {
+	times: McpTimeouts & {
 		/** Milliseconds without use after which a session is ended. */
 		idleMs: number;
 	};
@@ -30,45 +30,45 @@ export interface McpServersOptions extends Omit<McpServerOptions, 'url' | 'heade
 /** The MCP servers of the tools in use; who is not used for a while is left. */
 export class McpServers implements AsyncDisposable {
 	readonly #options: McpServersOptions;
-	readonly #entries = new LruCache<string, Entry>(CAPACITY + 1);
+	readonly #entries = new LruCache<string, Entry>(MAX_SERVERS + 1);
 
 	constructor(options: McpServersOptions) {
 		this.#options = options;
 	}
 
 	/** The server of a tool. */
-	of({ id, way, url, headers }: McpPlace): McpServer {
+	serverFor({ id, connectionKey, url, headers }: McpAddress): McpServer {
 		const known = this.#entries.get(id);
-		if (known?.way === way) {
-			known.idle.refresh();
+		if (known?.connectionKey === connectionKey) {
+			known.idleTimer.refresh();
 			return known.server;
 		}
-		if (known) this.#leave(id, known);
+		if (known) this.#evict(id, known);
 		const server = new McpServer({ ...this.#options, url, headers });
-		const idle = setTimeout(() => this.#leave(id, entry), this.#options.times.idleMs).unref();
-		const entry: Entry = { server, way, idle };
+		const idleTimer = setTimeout(() => this.#evict(id, entry), this.#options.times.idleMs).unref();
+		const entry: Entry = { server, connectionKey, idleTimer };
 		this.#entries.set(id, entry);
-		if (this.#entries.size > CAPACITY) end(this.#entries.evictOldest());
+		if (this.#entries.size > MAX_SERVERS) retire(this.#entries.evictOldest());
 		return server;
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		const closing: Array<Promise<void>> = [];
 		for (let entry = this.#entries.evictOldest(); entry; entry = this.#entries.evictOldest()) {
-			clearTimeout(entry.idle);
+			clearTimeout(entry.idleTimer);
 			closing.push(entry.server[Symbol.asyncDispose]());
 		}
 		await Promise.all(closing);
 	}
 
-	#leave(id: string, entry: Entry): void {
+	#evict(id: string, entry: Entry): void {
 		if (this.#entries.get(id) === entry) this.#entries.delete(id);
-		end(entry);
+		retire(entry);
 	}
 }
 
-function end(entry: Entry | undefined): void {
+function retire(entry: Entry | undefined): void {
 	if (!entry) return;
-	clearTimeout(entry.idle);
+	clearTimeout(entry.idleTimer);
 	entry.server.retire();
 }

@@ -3,16 +3,16 @@ import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/cl
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import { deferred, sleep } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
-import { unlessAborted } from '../call-deadline.ts';
+import { rejectOnAbort } from '../call-deadline.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import { loadSdk, type McpSdk } from './sdk.ts';
-import { onBehalfOf, SessionFetch } from './session-fetch.ts';
+import { runInRequest, SessionFetch } from './session-fetch.ts';
 
 /** How much of a list of tools is asked for. */
 const MAX_PAGES = 10;
 const MAX_TOOLS = 500;
 /** Milliseconds for saying goodbye. */
-const GOODBYE_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
 export interface McpSessionOptions {
 	network: Pick<Network, 'fetch'>;
@@ -48,17 +48,17 @@ export class McpSession {
 		const client = new sdk.Client(
 			{ name: 'parley', version },
 			// Schemas of results are the server's own affair, and compiling them is not free.
-			{ capabilities: {}, jsonSchemaValidator: { getValidator: () => anythingGoes } },
+			{ capabilities: {}, jsonSchemaValidator: { getValidator: () => acceptAny } },
 		);
 		client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onToolsChanged);
 		const transport = new sdk.StreamableHTTPClientTransport(new URL(url), {
 			fetch: new SessionFetch(network).fetch,
-			requestInit: { headers: { 'user-agent': 'Parley', ...lowerCase(headers) } },
+			requestInit: { headers: { 'user-agent': 'Parley', ...lowerCaseNames(headers) } },
 		});
 		try {
 			// The transport's own types do not fit the interface that it implements where undefined is told from absent.
-			await unlessAborted(
-				onBehalfOf(null, () => client.connect(transport as Parameters<Client['connect']>[0])),
+			await rejectOnAbort(
+				runInRequest(null, () => client.connect(transport as Parameters<Client['connect']>[0])),
 				signal,
 			);
 		} catch (thrown) {
@@ -76,12 +76,12 @@ export class McpSession {
 		for (let page = 0; page < MAX_PAGES; page++) {
 			const params = cursor === undefined ? {} : { cursor };
 			const { ListToolsResultSchema } = this.#sdk;
-			const answer = await this.#request(
+			const result = await this.#request(
 				(options) => this.#client.request({ method: 'tools/list', params }, ListToolsResultSchema, options),
 				signal,
 			);
-			tools.push(...answer.tools);
-			cursor = answer.nextCursor;
+			tools.push(...result.tools);
+			cursor = result.nextCursor;
 			if (cursor === undefined || tools.length >= MAX_TOOLS) break;
 		}
 		return tools.slice(0, MAX_TOOLS);
@@ -102,8 +102,8 @@ export class McpSession {
 
 	/** Ends the session at once; the server is told, as far as it listens. Never rejects. */
 	async close(): Promise<void> {
-		const goodbye = onBehalfOf(null, () => this.#transport.terminateSession());
-		await Promise.race([goodbye.catch(() => {}), sleep(GOODBYE_MS)]);
+		const terminated = runInRequest(null, () => this.#transport.terminateSession());
+		await Promise.race([terminated.catch(() => {}), sleep(CLOSE_TIMEOUT_MS)]);
 		await this.#client.close().catch(() => {});
 	}
 
@@ -113,24 +113,24 @@ export class McpSession {
 	 */
 	async #request<T>(send: (options: RequestOptions) => Promise<T>, signal: AbortSignal): Promise<T> {
 		signal.throwIfAborted();
-		const exchanges = new AbortController();
-		const givenUp = new AbortController();
-		const lost = deferred<never>();
-		lost.promise.catch(() => {});
+		const exchangesEnd = new AbortController();
+		const cancellation = new AbortController();
+		const connectionLoss = deferred<never>();
+		connectionLoss.promise.catch(() => {});
 		let isAnswered = false;
 		let isResumable = false;
 		const request = {
-			signal: exchanges.signal,
+			signal: exchangesEnd.signal,
 			onStreamEnd(reason: unknown) {
-				if (reason instanceof ToolFailure) return lost.reject(reason);
+				if (reason instanceof ToolFailure) return connectionLoss.reject(reason);
 				// What the stream brought before its end is on its way to the client in microtasks: that comes first.
-				setImmediate(() => isResumable || lost.reject(brokenOff(reason)));
+				setImmediate(() => isResumable || connectionLoss.reject(connectionLost(reason)));
 			},
 		};
 		try {
-			const answer = onBehalfOf(request, () =>
+			const result = runInRequest(request, () =>
 				send({
-					signal: givenUp.signal,
+					signal: cancellation.signal,
 					// The stream has ids by which the transport resumes it.
 					onresumptiontoken() {
 						isResumable = true;
@@ -139,13 +139,13 @@ export class McpSession {
 					isAnswered = true;
 				}),
 			);
-			return await unlessAborted(Promise.race([answer, lost.promise]), signal);
+			return await rejectOnAbort(Promise.race([result, connectionLoss.promise]), signal);
 		} catch (thrown) {
 			// What was answered is over: the client would tell the server to cancel it all the same.
-			if (!isAnswered) onBehalfOf(null, () => givenUp.abort('The caller has given up.'));
+			if (!isAnswered) runInRequest(null, () => cancellation.abort('The caller has given up.'));
 			throw thrown;
 		} finally {
-			exchanges.abort();
+			exchangesEnd.abort();
 		}
 	}
 }
@@ -155,14 +155,14 @@ interface RequestOptions {
 	onresumptiontoken(token: string): void;
 }
 
-function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
 	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function brokenOff(cause: unknown): ToolFailure {
+function connectionLost(cause: unknown): ToolFailure {
 	return new ToolFailure('unreachable', 'The MCP server ended its answer before it was complete.', { cause });
 }
 
-function anythingGoes(data: unknown): { valid: true; data: never; errorMessage: undefined } {
+function acceptAny(data: unknown): { valid: true; data: never; errorMessage: undefined } {
 	return { valid: true, data: data as never, errorMessage: undefined };
 }

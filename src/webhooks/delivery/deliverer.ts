@@ -1,23 +1,23 @@
 import { setMaxListeners } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Clock, type ClockJumpDetector, ID_PREFIXES, type Log, LruCache, PeriodicTask } from '../../base/index.ts';
 import type { Store, WebhookRecord } from '../../store/index.ts';
 import type { Sender } from '../sender.ts';
-import { type Alarms, systemAlarms } from './alarms.ts';
-import { Attempts } from './attempts.ts';
-import { Health } from './health.ts';
-import { Lane, type LaneParts } from './lane.ts';
-import { isDue } from './schedule.ts';
-import { Slots, type SlotsOptions } from './slots.ts';
-import { Tidying } from './tidying.ts';
+import { AttemptRunner } from './attempts.ts';
+import { DeliveryCleanup } from './delivery-cleanup.ts';
+import { isDue } from './delivery-schedule.ts';
+import { EndpointHealth } from './endpoint-health.ts';
+import { EndpointQueue, type EndpointQueueDependencies } from './endpoint-queue.ts';
+import { FairSemaphore, type FairSemaphoreOptions } from './fair-semaphore.ts';
+import { systemTimers, type Timers } from './timers.ts';
 
 export interface DelivererOptions {
 	store: Store;
 	sender: Pick<Sender, 'send'>;
 	clock: Clock;
-	watch: ClockJumpDetector;
+	jumpDetector: ClockJumpDetector;
 	log: Log;
-	alarms?: Alarms;
+	timers?: Timers;
 	/** From 0 up to 1. */
 	random?: () => number;
 	/** Attempts that may be under way at a time, where that is less than would be otherwise. */
@@ -25,22 +25,22 @@ export interface DelivererOptions {
 }
 
 /** Attempts that are under way at a time. */
-const SLOTS = {
-	sound: { count: 300, share: 200, further: 100 },
-	poor: { count: 75, share: 50, further: 25 },
+const CONCURRENCY_LIMITS = {
+	healthy: { permits: 300, maxPerWorkspace: 200, additionalPerWorkspace: 100 },
+	degraded: { permits: 75, maxPerWorkspace: 50, additionalPerWorkspace: 25 },
 } as const;
-const MOST_AT_ONCE = SLOTS.sound.count + SLOTS.poor.count;
+const MOST_AT_ONCE = CONCURRENCY_LIMITS.healthy.permits + CONCURRENCY_LIMITS.degraded.permits;
 /** Endpoints of which is known how they have answered lately. */
-const KNOWN = 10_000;
+const HEALTH_CACHE_SIZE = 10_000;
 /** Endpoints that are woken in one turn of the event loop. */
-const AT_ONCE = 20;
+const WAKE_BATCH_SIZE = 20;
 /**
  * Milliseconds from an event to the look at whom it goes to. What caused it is often still being answered, and goes first; and
  * events that follow at once are looked at together.
  */
-const SOON_MS = 10;
+const EVENT_DEBOUNCE_MS = 10;
 /** Beside what events, alarms and people say: endpoints with something to do are looked for. */
-const EVERY_MS = 60_000;
+const SCAN_INTERVAL_MS = 60_000;
 
 /**
  * Delivers events to webhook endpoints. What is to be delivered, and when, is in the database: the writer adds a delivery for
@@ -51,70 +51,72 @@ export class Deliverer implements AsyncDisposable {
 	readonly #store: Store;
 	readonly #clock: Clock;
 	readonly #log: Log;
-	readonly #ending = new AbortController();
-	readonly #parts: LaneParts;
+	readonly #shutdown = new AbortController();
+	readonly #queueDependencies: EndpointQueueDependencies;
 	/** Those that have something to do or to wait for. */
-	readonly #lanes = new Map<string, Lane>();
-	readonly #health = new LruCache<string, Health>(KNOWN);
-	readonly #tidying: Tidying;
-	readonly #rounds: PeriodicTask;
+	readonly #queues = new Map<string, EndpointQueue>();
+	readonly #health = new LruCache<string, EndpointHealth>(HEALTH_CACHE_SIZE);
+	readonly #cleanup: DeliveryCleanup;
+	readonly #periodicTask: PeriodicTask;
 	/** Workspaces of which events were stored since the last look. */
-	#told = new Set<string>();
-	#listening = () => {};
+	#workspacesWithEvents = new Set<string>();
+	#unsubscribe = () => {};
 	#draining = false;
 
 	constructor(options: DelivererOptions) {
-		const { store, sender, clock, watch, log, alarms = systemAlarms, random = Math.random } = options;
+		const { store, sender, clock, jumpDetector, log, timers = systemTimers, random = Math.random } = options;
 		this.#store = store;
 		this.#clock = clock;
 		this.#log = log;
-		const onFenced = () => this.#cease();
-		this.#tidying = new Tidying({ store, clock, watch, log, onFenced });
-		this.#parts = {
+		const onFenced = () => this.#onFenced();
+		this.#cleanup = new DeliveryCleanup({ store, clock, jumpDetector, log, onFenced });
+		this.#queueDependencies = {
 			store,
-			attempts: new Attempts({ store, sender, clock, watch, log, random, onFenced }),
+			attempts: new AttemptRunner({ store, sender, clock, jumpDetector, log, random, onFenced }),
 			slots: slotsWithin(options.atOnce ?? Number.POSITIVE_INFINITY),
 			clock,
-			watch,
-			alarms,
+			jumpDetector,
+			timers,
 			log,
-			signal: this.#ending.signal,
-			onIdle: (lane) => this.#forget(lane),
-			onInactive: () => this.tidy(),
+			signal: this.#shutdown.signal,
+			onIdle: (queue) => this.#removeQueue(queue),
+			onInactive: () => this.cleanUp(),
 		};
 		// Each attempt that is under way listens to it.
-		setMaxListeners(0, this.#ending.signal);
-		this.#rounds = new PeriodicTask({
-			intervalMs: EVERY_MS,
+		setMaxListeners(0, this.#shutdown.signal);
+		this.#periodicTask = new PeriodicTask({
+			intervalMs: SCAN_INTERVAL_MS,
 			run: () => this.#wakeAll(),
 			onFailure: (error) => log.error({ err: error }, 'webhook deliveries could not be looked for'),
 		});
 	}
 
 	start(): void {
-		this.#listening = this.#store.onEvents((events) => {
-			const before = this.#told.size;
-			for (const { stream } of events) if (stream.startsWith(ID_PREFIXES.workspace)) this.#told.add(stream);
-			if (before === 0 && this.#told.size > 0) this.#parts.alarms.set(SOON_MS, () => this.#hear());
+		this.#unsubscribe = this.#store.onEvents((events) => {
+			const before = this.#workspacesWithEvents.size;
+			for (const { stream } of events)
+				if (stream.startsWith(ID_PREFIXES.workspace)) this.#workspacesWithEvents.add(stream);
+			if (before === 0 && this.#workspacesWithEvents.size > 0)
+				this.#queueDependencies.timers.set(EVENT_DEBOUNCE_MS, () => this.#wakeWorkspaces());
 		});
-		this.#rounds.start();
-		this.#tidying.start();
+		this.#periodicTask.start();
+		this.#cleanup.start();
 	}
 
 	/**
 	 * Something became due at an endpoint.
 	 * @param anew whether it was revived or is somewhere else: that it has failed before says nothing any more
 	 */
-	wake(webhookId: string, { anew = false }: { anew?: boolean } = {}): void {
-		const lane = this.#lane(webhookId);
-		if (anew) lane?.beginAnew();
-		else lane?.wake();
+	wake(webhookId: string, { anew: resetHealth = false }: { anew?: boolean } = {}): void {
+		const queue = this.#queueOf(webhookId);
+		if (resetHealth) queue?.resetHealth();
+		else queue?.wake();
 	}
 
 	/** An endpoint was disabled or deleted: what is left of its deliveries ends with it. */
-	tidy(): void {
-		this.#tidying.run().catch((error: unknown) => {
-			if (!this.#ending.signal.aborted) this.#log.warn({ err: error }, 'deliveries could not be tidied up');
+	cleanUp(): void {
+		this.#cleanup.run().catch((error: unknown) => {
+			if (!this.#shutdown.signal.aborted) this.#log.warn({ err: error }, 'deliveries could not be tidied up');
 		});
 	}
 
@@ -123,27 +125,27 @@ export class Deliverer implements AsyncDisposable {
 	 * @throws AppError `unavailable` where it is too much to wait for
 	 */
 	cancelAll(endpoint: WebhookRecord): Promise<void> {
-		return this.#tidying.cancelAll(endpoint);
+		return this.#cleanup.cancelAll(endpoint);
 	}
 
 	/** Begins no attempt any more, and resolves when those under way have ended: soon, each has its time limit. */
 	async drain(): Promise<void> {
 		this.#draining = true;
-		this.#listening();
-		await Promise.all([...this.#lanes.values()].map((lane) => lane.stop()));
+		this.#unsubscribe();
+		await Promise.all([...this.#queues.values()].map((queue) => queue.stop()));
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		this.#ending.abort(new Error('The server is stopping.'));
-		await Promise.all([this.#rounds[Symbol.asyncDispose](), this.#tidying[Symbol.asyncDispose](), this.drain()]);
+		this.#shutdown.abort(new Error('The server is stopping.'));
+		await Promise.all([this.#periodicTask[Symbol.asyncDispose](), this.#cleanup[Symbol.asyncDispose](), this.drain()]);
 	}
 
 	/** Of many events each workspace is looked at once. */
-	#hear(): void {
-		const told = this.#told;
-		this.#told = new Set();
+	#wakeWorkspaces(): void {
+		const workspaces = this.#workspacesWithEvents;
+		this.#workspacesWithEvents = new Set();
 		if (this.#draining) return;
-		for (const workspace of told) {
+		for (const workspace of workspaces) {
 			this.#wakeAll(workspace).catch((error: unknown) => {
 				this.#log.error({ err: error, workspace }, 'webhook deliveries could not be looked for');
 			});
@@ -154,44 +156,48 @@ export class Deliverer implements AsyncDisposable {
 	async #wakeAll(workspace: string | null = null): Promise<void> {
 		let woken = 0;
 		for (const { id, due_at } of await this.#store.webhooksWithPendingDeliveries(workspace)) {
-			if (this.#lanes.has(id) && !isDue(due_at, this.#clock.now())) continue;
-			if (workspace === null) this.#lane(id)?.wake();
-			else this.#lane(id)?.wakeForNew();
-			if (++woken % AT_ONCE === 0) await nextTurn();
+			if (this.#queues.has(id) && !isDue(due_at, this.#clock.now())) continue;
+			if (workspace === null) this.#queueOf(id)?.wake();
+			else this.#queueOf(id)?.wakeForNew();
+			if (++woken % WAKE_BATCH_SIZE === 0) await yieldToEventLoop();
 		}
 	}
 
 	/** The endpoint's; none where nothing is begun any more. */
-	#lane(webhookId: string): Lane | undefined {
+	#queueOf(webhookId: string): EndpointQueue | undefined {
 		if (this.#draining) return undefined;
-		const known = this.#lanes.get(webhookId);
+		const known = this.#queues.get(webhookId);
 		if (known) return known;
-		const health = this.#health.get(webhookId) ?? new Health();
+		const health = this.#health.get(webhookId) ?? new EndpointHealth();
 		this.#health.set(webhookId, health);
-		const lane = new Lane(webhookId, health, this.#parts);
-		this.#lanes.set(webhookId, lane);
-		return lane;
+		const queue = new EndpointQueue(webhookId, health, this.#queueDependencies);
+		this.#queues.set(webhookId, queue);
+		return queue;
 	}
 
-	#forget(lane: Lane): void {
-		if (this.#lanes.get(lane.webhookId) === lane) this.#lanes.delete(lane.webhookId);
+	#removeQueue(queue: EndpointQueue): void {
+		if (this.#queues.get(queue.webhookId) === queue) this.#queues.delete(queue.webhookId);
 	}
 
 	/** Another server has the store: what is sent from here could not be stored, and is sent from there. */
-	#cease(): void {
+	#onFenced(): void {
 		if (this.#draining) return;
 		this.#log.error('another server has taken over the database: it delivers to webhook endpoints from now on');
-		this.#rounds.stop();
-		this.#tidying.stop();
+		this.#periodicTask.stop();
+		this.#cleanup.stop();
 		void this.drain();
 	}
 }
 
 /** Slots for so many attempts at once, divided in the same way whatever their number. */
-function slotsWithin(atOnce: number): LaneParts['slots'] {
+function slotsWithin(atOnce: number): EndpointQueueDependencies['slots'] {
 	const scale = Math.min(1, atOnce / MOST_AT_ONCE);
 	const part = (number: number) => Math.max(1, Math.floor(number * scale));
-	const slots = ({ count, share, further }: SlotsOptions) =>
-		new Slots({ count: part(count), share: part(share), further: part(further) });
-	return { sound: slots(SLOTS.sound), poor: slots(SLOTS.poor) };
+	const slots = ({ permits, maxPerWorkspace, additionalPerWorkspace }: FairSemaphoreOptions) =>
+		new FairSemaphore({
+			permits: part(permits),
+			maxPerWorkspace: part(maxPerWorkspace),
+			additionalPerWorkspace: part(additionalPerWorkspace),
+		});
+	return { sound: slots(CONCURRENCY_LIMITS.healthy), poor: slots(CONCURRENCY_LIMITS.degraded) };
 }

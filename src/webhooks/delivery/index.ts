@@ -1,5 +1,5 @@
-export type { Alarms } from './alarms.ts';
-export { CANCELLED_AT_ONCE } from './attempts.ts';
+export { CANCEL_BATCH_SIZE } from './attempts.ts';
 export { Deliverer, type DelivererOptions } from './deliverer.ts';
-export { lastAttemptAt, SCHEDULE } from './schedule.ts';
-export { retried } from './transitions.ts';
+export { DELIVERY_SCHEDULE, lastAttemptAt } from './delivery-schedule.ts';
+export type { Timers } from './timers.ts';
+export { retryPatch } from './transitions.ts';

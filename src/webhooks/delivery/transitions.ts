@@ -1,5 +1,5 @@
 import type { DeliveryRecord } from '../../store/index.ts';
-import { isOver, nextAttemptAt, SCHEDULE } from './schedule.ts';
+import { DELIVERY_SCHEDULE, isPastGiveUp, nextAttemptAt } from './delivery-schedule.ts';
 
 /**
  * The states of a delivery and what leads from one to another:
@@ -10,7 +10,7 @@ import { isOver, nextAttemptAt, SCHEDULE } from './schedule.ts';
  *     pending ─ endpoint is disabled ──────► cancelled
  *     any but pending ─ retry, replay ─────► pending, due at once
  */
-type Change = Partial<Omit<DeliveryRecord, 'id' | 'version' | 'created_at'>>;
+type DeliveryPatch = Partial<Omit<DeliveryRecord, 'id' | 'version' | 'created_at'>>;
 
 /** What of an attempt decides how it goes on. */
 export interface AttemptResult {
@@ -25,12 +25,12 @@ export interface AttemptResult {
 }
 
 /** A delivery after an attempt. One that was cancelled meanwhile stays so, unless it has arrived. */
-export function afterAttempt(delivery: DeliveryRecord, result: AttemptResult, random: number): Change {
+export function attemptPatch(delivery: DeliveryRecord, result: AttemptResult, random: number): DeliveryPatch {
 	const { startedAt, endedAt, delivered, status, error } = result;
 	// A first attempt that lies ahead was made before the clock was set back.
 	const firstAt = Math.min(delivery.first_attempt_at ?? startedAt, startedAt);
 	const failures = delivery.failures + (delivered ? 0 : 1);
-	const tried: Change = {
+	const attempted: DeliveryPatch = {
 		attempts: delivery.attempts + 1,
 		failures,
 		first_attempt_at: firstAt,
@@ -38,32 +38,32 @@ export function afterAttempt(delivery: DeliveryRecord, result: AttemptResult, ra
 		error,
 		updated_at: endedAt,
 	};
-	if (delivered) return { ...tried, status: 'delivered', due_at: null, completed_at: endedAt };
-	if (delivery.status !== 'pending') return tried;
+	if (delivered) return { ...attempted, status: 'delivered', due_at: null, completed_at: endedAt };
+	if (delivery.status !== 'pending') return attempted;
 	const { retryAfterMs } = result;
 	const due = nextAttemptAt({ failures, firstAt, now: endedAt, retryAfterMs, random });
-	if (due !== null) return { ...tried, due_at: due };
-	return { ...tried, status: 'failed', due_at: null, completed_at: endedAt };
+	if (due !== null) return { ...attempted, due_at: due };
+	return { ...attempted, status: 'failed', due_at: null, completed_at: endedAt };
 }
 
 /** Why no attempt of a delivery may begin any more, as a sentence; null where one may. */
-export function lapse({ first_attempt_at, created_at }: DeliveryRecord, now: number): string | null {
-	if (isOver(first_attempt_at, now)) return 'It could not be delivered within 72 hours.';
-	const waited = first_attempt_at === null && now > created_at + SCHEDULE.untried;
-	return waited ? 'It could not be tried within 30 days.' : null;
+export function expiryReason({ first_attempt_at, created_at }: DeliveryRecord, now: number): string | null {
+	if (isPastGiveUp(first_attempt_at, now)) return 'It could not be delivered within 72 hours.';
+	const isTooOld = first_attempt_at === null && now > created_at + DELIVERY_SCHEDULE.eventRetention;
+	return isTooOld ? 'It could not be tried within 30 days.' : null;
 }
 
 /** Whether it can neither be tried nor given up: if the clock were right its time would be over, and the clock is in doubt. */
-export function mustWait({ first_attempt_at }: DeliveryRecord, now: number, inDoubt: boolean): boolean {
-	return inDoubt && isOver(first_attempt_at, now);
+export function mustAwaitClock({ first_attempt_at }: DeliveryRecord, now: number, isTimeSuspect: boolean): boolean {
+	return isTimeSuspect && isPastGiveUp(first_attempt_at, now);
 }
 
 /** A delivery that is given up without another attempt. */
-export function givenUp(error: string, now: number): Change {
+export function giveUpPatch(error: string, now: number): DeliveryPatch {
 	return { status: 'failed', due_at: null, error, completed_at: now, updated_at: now };
 }
 
 /** A delivery that somebody wants to be tried again: due at once, with all its time before it. */
-export function retried(now: number): Change {
+export function retryPatch(now: number): DeliveryPatch {
 	return { status: 'pending', due_at: 0, failures: 0, first_attempt_at: null, completed_at: null, updated_at: now };
 }

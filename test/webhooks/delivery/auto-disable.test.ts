@@ -3,8 +3,8 @@ import test from 'node:test';
 import type { DeliveryRecord } from '../../../src/store/index.ts';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { REFUSED } from './posts.ts';
-import { type DeliveryScene, deliveryScene } from './scene.ts';
+import { type DeliveryScene, deliveryScene } from './delivery-harness.ts';
+import { REFUSED } from './manual-network.ts';
 
 const HOUR = 3_600_000;
 

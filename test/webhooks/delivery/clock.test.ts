@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { systemAlarms } from '../../../src/webhooks/delivery/alarms.ts';
+import { systemTimers } from '../../../src/webhooks/delivery/timers.ts';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { REFUSED } from './posts.ts';
-import { deliveryScene } from './scene.ts';
+import { deliveryScene } from './delivery-harness.ts';
+import { REFUSED } from './manual-network.ts';
 
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;
@@ -91,7 +91,7 @@ test('a clock that is far ahead for one moment ends nothing: no event, no delive
 		time.setClock(ahead);
 		await scene.emit(['conv_taken']);
 		scene.deliverer.wake(endpoint.id);
-		scene.deliverer.tidy();
+		scene.deliverer.cleanUp();
 		await scene.settled(endpoint, 'delivered', posts.made.length - made);
 		await until('it looks again soon', () => time.alarms.some((ms) => ms <= 60_000));
 		time.setClock(-ahead);
@@ -160,7 +160,7 @@ test('a clock that stays where it was set is believed after ten minutes', async 
 	time.advance(60_000);
 	const [delivery] = await scene.settled(endpoint, 'failed', 1);
 	assert.deepEqual([delivery?.attempts, delivery?.error], [1, 'It could not be delivered within 72 hours.']);
-	scene.deliverer.tidy();
+	scene.deliverer.cleanUp();
 	await until('the event is erased', async () => (await store.events(scene.workspace, 0, 10)).length === 0);
 	await scene.emit(['conv_b']);
 	await until('it is disabled', async () => (await store.get('webhooks', endpoint.id))?.status === 'disabled');
@@ -168,11 +168,11 @@ test('a clock that stays where it was set is believed after ten minutes', async 
 
 test('alarms ring once, and not after they were taken back', async () => {
 	let rung = 0;
-	const takeBack = systemAlarms.set(1, () => {
+	const takeBack = systemTimers.set(1, () => {
 		rung += 100;
 	});
 	takeBack();
-	systemAlarms.set(1, () => {
+	systemTimers.set(1, () => {
 		rung += 1;
 	});
 	await until('it rings', () => rung > 0);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { event } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { NO_ANSWER, type Post, REFUSED, TIMED_OUT } from './posts.ts';
-import { deliveryScene } from './scene.ts';
+import { deliveryScene } from './delivery-harness.ts';
+import { NO_ANSWER, type Post, REFUSED, TIMED_OUT } from './manual-network.ts';
 
 const HEALTHY = 'https://healthy.example/hook';
 const DEAD = 60;

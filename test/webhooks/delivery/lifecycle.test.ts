@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AppError } from '../../../src/base/index.ts';
 import { until } from '../../support/until.ts';
-import { deliveryScene } from './scene.ts';
+import { deliveryScene } from './delivery-harness.ts';
 
 test('before the server stops what is under way ends and is stored, and nothing is begun any more', async (t) => {
 	const scene = await deliveryScene(t);

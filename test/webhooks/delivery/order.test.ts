@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { REFUSED } from './posts.ts';
-import { deliveryScene, SETTLED_MS } from './scene.ts';
+import { deliveryScene, SETTLED_MS } from './delivery-harness.ts';
+import { REFUSED } from './manual-network.ts';
 
 /** So many conversations, each named once. */
 const several = (count: number, name = 'conv') => Array.from({ length: count }, (_, at) => `${name}_${at}`);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Commit } from '../../../src/store/index.ts';
-import { retried } from '../../../src/webhooks/delivery/index.ts';
+import { retryPatch } from '../../../src/webhooks/delivery/index.ts';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { REFUSED } from './posts.ts';
-import { type DeliveryScene, deliveryScene } from './scene.ts';
+import { type DeliveryScene, deliveryScene } from './delivery-harness.ts';
+import { REFUSED } from './manual-network.ts';
 
 /** Whether a commit stores what came of an attempt. */
 const storesAttempt = ({ write = [] }: Commit) =>
@@ -54,7 +54,7 @@ test('an attempt is made only of what waits at an endpoint that is active', asyn
 	await scene.emit(['conv_a', 'conv_b']);
 	const [first, second] = await scene.deliveries(endpoint);
 	assert.ok(first && second);
-	const make = async (id: string) => (await scene.attempts.make(id, new AbortController().signal)).kind;
+	const make = async (id: string) => (await scene.attempts.run(id, new AbortController().signal)).kind;
 	await scene.switchTo(endpoint, 'disabled');
 	assert.equal(await make(first.id), 'inactive');
 	await scene.switchTo(endpoint, 'active');
@@ -126,7 +126,7 @@ test('a delivery that somebody asks for again while its last attempt fails keeps
 	await scene.change(delivery, over);
 	scene.start();
 	const post = await scene.posts.begun(0);
-	overtake(scene, () => scene.change(delivery, retried(NOON)));
+	overtake(scene, () => scene.change(delivery, retryPatch(NOON)));
 	post.end(REFUSED);
 	const [after] = await until('the end is stored', async () => {
 		const all = await scene.deliveries(endpoint);

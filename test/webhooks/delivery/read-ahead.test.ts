@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { DeliveryRecord } from '../../../src/store/index.ts';
-import { type InHand, nextToBegin, ReadAhead } from '../../../src/webhooks/delivery/read-ahead.ts';
+import { type InFlight, nextToStart, ReadAhead } from '../../../src/webhooks/delivery/read-ahead.ts';
 import { delivery, NOON } from '../../store/samples.ts';
 
 const make = (id: string, due_at: number, subject: string | null = id): DeliveryRecord => ({
@@ -11,7 +11,7 @@ const make = (id: string, due_at: number, subject: string | null = id): Delivery
 const several = (count: number, name: string, due_at: number) =>
 	Array.from({ length: count }, (_, at) => make(`${name}_${at}`, due_at));
 const ids = (all: readonly DeliveryRecord[]) => all.map(({ id }) => id);
-const none = new Map<string, InHand>();
+const none = new Map<string, InFlight>();
 
 /** What is read ahead of these. */
 function aheadOf(waiting: DeliveryRecord[]): ReadAhead {
@@ -39,29 +39,32 @@ function aheadOf(waiting: DeliveryRecord[]): ReadAhead {
 	);
 }
 
-function take(ahead: ReadAhead, from: 'retries' | 'fresh', count: number): void {
+function take(ahead: ReadAhead, from: 'retries' | 'firstAttempts', count: number): void {
 	for (const one of ahead[from].slice(0, count)) ahead.remove(one);
 }
 
 test('what is due again goes before what is new, each in its order, unless its like is under way', () => {
 	const retries = [make('r1', NOON - 2, 'conv_a'), make('r2', NOON - 1, 'conv_b')];
-	const fresh = [make('f1', 0, 'conv_a'), make('f2', 0, 'conv_c'), make('f3', 0, null)];
+	const firstAttempts = [make('f1', 0, 'conv_a'), make('f2', 0, 'conv_c'), make('f3', 0, null)];
 	const next = (busy: string[], { fresh: may = true, kept = '' } = {}) =>
-		nextToBegin({ retries, fresh }, { busy: new Set(busy), fresh: may, isKept: ({ id }) => id === kept })?.id;
+		nextToStart(
+			{ retries, firstAttempts },
+			{ busyKeys: new Set(busy), allowFirstAttempts: may, isBlocked: ({ id }) => id === kept },
+		)?.id;
 	assert.equal(next([]), 'r1');
 	assert.equal(next(['conv_a']), 'r2');
 	assert.equal(next(['conv_a', 'conv_b']), 'f2');
 	assert.equal(next(['conv_a', 'conv_b', 'conv_c']), 'f3');
-	assert.equal(next(['conv_a', 'conv_b', 'conv_c', fresh[2]?.event_type ?? '']), undefined);
+	assert.equal(next(['conv_a', 'conv_b', 'conv_c', firstAttempts[2]?.event_type ?? '']), undefined);
 	assert.equal(next(['conv_a', 'conv_b'], { fresh: false }), undefined);
 	assert.equal(next([], { kept: 'r1' }), 'r2');
 });
 
 test('retries are read again when few are left, however much of what is new is there', async () => {
-	const ahead = aheadOf([...several(200, 'retry', NOON - 1), ...several(200, 'fresh', 0)]);
+	const ahead = aheadOf([...several(200, 'retry', NOON - 1), ...several(200, 'firstAttempts', 0)]);
 	assert.ok(ahead.needsMore(false), 'nothing was read yet');
 	await ahead.read(none, NOON);
-	assert.deepEqual([ahead.retries.length, ahead.fresh.length], [32, 64]);
+	assert.deepEqual([ahead.retries.length, ahead.firstAttempts.length], [32, 64]);
 	take(ahead, 'retries', 16);
 	assert.equal(ahead.needsMore(true), false);
 	take(ahead, 'retries', 1);
@@ -69,44 +72,44 @@ test('retries are read again when few are left, however much of what is new is t
 });
 
 test('what is new is read again when little of it is left, where it may be begun', async () => {
-	const ahead = aheadOf(several(200, 'fresh', 0));
+	const ahead = aheadOf(several(200, 'firstAttempts', 0));
 	await ahead.read(none, NOON);
-	take(ahead, 'fresh', 48);
+	take(ahead, 'firstAttempts', 48);
 	assert.equal(ahead.needsMore(true), false);
-	take(ahead, 'fresh', 1);
+	take(ahead, 'firstAttempts', 1);
 	assert.deepEqual([ahead.needsMore(true), ahead.needsMore(false)], [true, false]);
 	ahead.invalidate();
 	assert.equal(ahead.needsMore(false), true);
 });
 
 test('where all was read nothing is read again until something may have become due', async () => {
-	const ahead = aheadOf([...several(3, 'retry', NOON), ...several(3, 'fresh', 0), make('later', NOON + 7)]);
+	const ahead = aheadOf([...several(3, 'retry', NOON), ...several(3, 'firstAttempts', 0), make('later', NOON + 7)]);
 	assert.equal(await ahead.read(none, NOON), NOON + 7);
 	take(ahead, 'retries', 3);
 	assert.deepEqual([ahead.needsMore(true), ahead.isEmpty], [false, false]);
-	take(ahead, 'fresh', 3);
+	take(ahead, 'firstAttempts', 3);
 	assert.deepEqual([ahead.needsMore(true), ahead.isEmpty], [false, true]);
 	ahead.invalidate();
 	assert.deepEqual([ahead.needsMore(true), ahead.isEmpty], [true, false]);
 });
 
 test('a retry that becomes due waits for no new ones that were read before it, only for other retries', async () => {
-	const ahead = aheadOf([make('retry', NOON), ...several(5, 'fresh', 0)]);
+	const ahead = aheadOf([make('retry', NOON), ...several(5, 'firstAttempts', 0)]);
 	await ahead.read(none, NOON);
-	ahead.retryDue();
-	assert.deepEqual([ahead.retries.length, ahead.fresh.length], [1, 5]);
+	ahead.onRetryDue();
+	assert.deepEqual([ahead.retries.length, ahead.firstAttempts.length], [1, 5]);
 	take(ahead, 'retries', 1);
-	ahead.retryDue();
-	assert.deepEqual([ahead.fresh.length, ahead.needsMore(false)], [0, true]);
+	ahead.onRetryDue();
+	assert.deepEqual([ahead.firstAttempts.length, ahead.needsMore(false)], [0, true]);
 });
 
 test('what is in hand is not read a second time, but remembered where it was changed since it was begun', async () => {
-	const waiting = several(3, 'fresh', 0);
+	const waiting = several(3, 'firstAttempts', 0);
 	const ahead = aheadOf(waiting);
 	const inHand = new Map(waiting.slice(0, 2).map((one) => [one.id, { delivery: one, changed: false }]));
 	waiting[1] = { ...(waiting[1] as DeliveryRecord), version: 3 };
 	await ahead.read(inHand, NOON);
-	assert.deepEqual(ids(ahead.fresh), ['fresh_2']);
+	assert.deepEqual(ids(ahead.firstAttempts), ['fresh_2']);
 	assert.deepEqual(
 		[...inHand.values()].map(({ changed }) => changed),
 		[false, true],
@@ -117,12 +120,12 @@ test('what need not wait for the like of all that was read is looked for behind 
 	const busy = Array.from({ length: 100 }, (_, at) => make(`busy_${at}`, 0, 'conv_busy'));
 	const ahead = aheadOf([...busy, make('other', 0), make('retry', NOON)]);
 	await ahead.read(none, NOON);
-	await ahead.readBesides(none, new Set(['conv_busy']), NOON);
-	assert.deepEqual([ids(ahead.retries), ids(ahead.fresh).slice(64)], [['retry'], ['other']]);
+	await ahead.readOtherKeys(none, new Set(['conv_busy']), NOON);
+	assert.deepEqual([ids(ahead.retries), ids(ahead.firstAttempts).slice(64)], [['retry'], ['other']]);
 	assert.equal(ahead.needsMore(true), false, 'there was no more of it');
-	const many = aheadOf([...busy, ...several(100, 'fresh', 0)]);
+	const many = aheadOf([...busy, ...several(100, 'firstAttempts', 0)]);
 	await many.read(none, NOON);
-	await many.readBesides(none, new Set(['conv_busy']), NOON);
-	assert.equal(many.fresh.length, 128);
+	await many.readOtherKeys(none, new Set(['conv_busy']), NOON);
+	assert.equal(many.firstAttempts.length, 128);
 	assert.equal(many.needsMore(true), true);
 });

@@ -5,7 +5,7 @@ import { createNetwork } from '../../../src/net/index.ts';
 import { httpServer } from '../../net/servers.ts';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { deliveryScene, SETTLED_MS } from './scene.ts';
+import { deliveryScene, SETTLED_MS } from './delivery-harness.ts';
 
 /** The engine and a server that answers like this, with a real network between them. */
 async function sceneWith(t: TestContext, answer: (request: IncomingMessage, response: ServerResponse) => void) {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { DeliveryRecord } from '../../../src/store/index.ts';
-import { type AttemptResult, afterAttempt, givenUp, retried } from '../../../src/webhooks/delivery/transitions.ts';
+import {
+	type AttemptResult,
+	attemptPatch,
+	giveUpPatch,
+	retryPatch,
+} from '../../../src/webhooks/delivery/transitions.ts';
 import { NOON, delivery as sample } from '../../store/samples.ts';
 
 const HOUR = 3_600_000;
@@ -23,7 +28,7 @@ function after(before: Partial<DeliveryRecord>, given: Partial<AttemptResult>): 
 	const startedAt = given.startedAt ?? NOON;
 	const failed = { delivered: false, status: 503, error: 'The endpoint answered with status 503.', retryAfterMs: null };
 	const result = { startedAt, endedAt: startedAt + 40, ...failed, ...given };
-	return { ...delivery, ...afterAttempt(delivery, result, 0.5) };
+	return { ...delivery, ...attemptPatch(delivery, result, 0.5) };
 }
 const taken = { delivered: true, status: 202, error: null };
 
@@ -115,9 +120,9 @@ test('after the clock was set back the 72 hours count from the first attempt by 
 
 test('what is given up is due no more and says why; what is asked for again is due at once, with all its time before it', () => {
 	const delivery: DeliveryRecord = { ...sample(), ...fresh, attempts: 9, failures: 9, first_attempt_at: NOON };
-	const over = { ...delivery, ...givenUp('Too late.', NOON + 1) };
+	const over = { ...delivery, ...giveUpPatch('Too late.', NOON + 1) };
 	assert.deepEqual([over.status, over.due_at, over.error, over.completed_at], ['failed', null, 'Too late.', NOON + 1]);
-	assert.deepEqual(told({ ...over, ...retried(NOON + 2) }), {
+	assert.deepEqual(told({ ...over, ...retryPatch(NOON + 2) }), {
 		...told(over),
 		status: 'pending',
 		failures: 0,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/base/index.ts';
-import type { Alarms } from '../../../src/webhooks/delivery/index.ts';
+import type { Timers } from '../../../src/webhooks/delivery/index.ts';
 
 interface Entry {
 	at: number;
@@ -26,7 +26,7 @@ export class FakeTime implements Clock {
 	}
 
 	/** Alarms of one process: after `end` none of them rings. */
-	process(): Alarms & { end(): void } {
+	process(): Timers & { end(): void } {
 		let ended = false;
 		return {
 			set: (ms, ring) =>

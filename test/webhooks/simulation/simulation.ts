@@ -1,6 +1,6 @@
 import { ClockJumpDetector, createLog, newId, SecretBox } from '../../../src/base/index.ts';
 import type { DeliveryRecord, Store, WebhookRecord, Write } from '../../../src/store/index.ts';
-import { Deliverer, retried } from '../../../src/webhooks/delivery/index.ts';
+import { Deliverer, retryPatch } from '../../../src/webhooks/delivery/index.ts';
 import { newSigningSecret, replayEvents, Sender, SigningSecrets } from '../../../src/webhooks/index.ts';
 import { webhook as webhookSample } from '../../store/samples.ts';
 import { FakeTime } from './fake-time.ts';
@@ -18,7 +18,7 @@ const EVENTFUL_HOURS = 190;
 const AFTERMATH_HOURS = 90;
 
 const secrets = new SigningSecrets(new SecretBox(Buffer.alloc(32, 7)));
-const sealed = secrets.first(newSigningSecret());
+const sealed = secrets.initial(newSigningSecret());
 const log = createLog('silent');
 
 /** An endpoint as the script knows it. */
@@ -109,7 +109,7 @@ export class Simulation {
 
 	#start(): Process {
 		const time = this.#time;
-		const alarms = time.process();
+		const timers = time.process();
 		const store = new SimulatedStore(this.#disk, time, this.#random);
 		let crashed = false;
 		const network = this.#receivers.network(() => crashed);
@@ -117,9 +117,9 @@ export class Simulation {
 			store: store as unknown as Store,
 			sender: new Sender({ network, secrets, clock: time }),
 			clock: time,
-			watch: new ClockJumpDetector(time),
+			jumpDetector: new ClockJumpDetector(time),
 			log,
-			alarms,
+			timers,
 			random: () => this.#random.next(),
 		});
 		deliverer.start();
@@ -129,7 +129,7 @@ export class Simulation {
 			crash() {
 				crashed = true;
 				store.crash();
-				alarms.end();
+				timers.end();
 				// Only for its timers: nothing that it does reaches the disk or the network.
 				void deliverer[Symbol.asyncDispose]();
 			},
@@ -232,7 +232,7 @@ export class Simulation {
 		if (now?.status === 'disabled' && status === 'disabled') {
 			endpoint.disabled.push({ from: this.#time.now(), to: Number.POSITIVE_INFINITY });
 			this.#ended.push(...waiting.map(({ id }) => ({ of: id, at: this.#time.now() })));
-			this.#process.deliverer.tidy();
+			this.#process.deliverer.cleanUp();
 		} else this.#process.deliverer.wake(endpoint.id);
 	}
 
@@ -261,7 +261,7 @@ export class Simulation {
 		this.#asked.push({ of: delivery.id, at: this.#time.now() });
 		await this.#commit({
 			expect: [{ kind: 'deliveries', id: delivery.id, version: delivery.version }],
-			write: [{ op: 'patch', kind: 'deliveries', id: delivery.id, set: retried(this.#time.now()) }],
+			write: [{ op: 'patch', kind: 'deliveries', id: delivery.id, set: retryPatch(this.#time.now()) }],
 		});
 		this.#process.deliverer.wake(delivery.webhook_id);
 	}
@@ -314,7 +314,7 @@ export class Simulation {
 		});
 		// The crash may have come first.
 		endpoint.deleted = this.#read('SELECT 1 FROM webhooks WHERE id = ?', endpoint.id).length === 0;
-		this.#process.deliverer.tidy();
+		this.#process.deliverer.cleanUp();
 	}
 
 	#someone(): KnownEndpoint | undefined {

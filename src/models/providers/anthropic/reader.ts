@@ -1,7 +1,7 @@
 import { type AnswerEvent, type FinishReason, pushDelta } from '../answer-event.ts';
 import type { AnswerReader, StreamEvent } from '../chat-protocol.ts';
-import { brokeOff } from '../failure.ts';
 import { isRecord, type JsonRecord, jsonOf } from '../json.ts';
+import { brokeOff } from '../provider-failure.ts';
 import { reportedStatus } from '../reported-status.ts';
 import { errorIn, namedError, protocolError, ServiceError } from '../service-error.ts';
 

@@ -1,7 +1,7 @@
 import { type AnswerEvent, type FinishReason, pushDelta, type TokenUsage } from '../answer-event.ts';
 import type { AnswerReader, StreamEvent } from '../chat-protocol.ts';
-import { brokeOff } from '../failure.ts';
 import { isRecord, type JsonRecord, jsonOf } from '../json.ts';
+import { brokeOff } from '../provider-failure.ts';
 import { errorIn, namedError, protocolError } from '../service-error.ts';
 import { ToolCallAssembler, toolCallDelta } from './tool-calls.ts';
 

@@ -1,0 +1,194 @@
+import { LruCache } from '../../base/index.ts';
+import { analyse, sentences } from '../../text/index.ts';
+import type { Passage } from '../chat-model.ts';
+import { plainLines } from './markdown.ts';
+import { type PassageBlock, parsePassageBlocks } from './passage-blocks.ts';
+
+/** The smallest thing that is quoted. */
+export interface Unit {
+	kind: 'sentence' | 'item' | 'row' | 'code';
+	/** As the document has it, on one line (code: on several). */
+	text: string;
+	/** Words, by which lengths are judged. */
+	words: number;
+	/** The analysed words. */
+	terms: ReadonlySet<string>;
+	/** The analysed words of what stands over it: the headings, the lead-in of its list, the header of its table. */
+	contextTerms: ReadonlySet<string>;
+	/** Its block's number within the passage. */
+	block: number;
+	/** A list item's number and depth. */
+	number: number | null;
+	depth: number;
+	/** The unit that leads into its list (`You need:`), by position; null where there is none. */
+	leadIn: number | null;
+	/** A heading-like line or a question in the document's text: says what follows, but answers nothing. */
+	isAnnouncement: boolean;
+	/** Leans on the sentence before: `This takes two days.` */
+	isDependent: boolean;
+	/** The language of a code block, empty else. */
+	syntax: string;
+}
+
+/** A passage, read. */
+export interface AnalysedPassage {
+	/** ISO 639-1, null where it could not be told. */
+	language: string | null;
+	units: Unit[];
+	/** The analysed words of the title and of the innermost heading, each for itself: either may be the very question. */
+	headings: Array<ReadonlySet<string>>;
+}
+
+/** Visitors ask about the same things: their passages are read once. About 20 kB a passage. */
+const PASSAGE_CACHE_SIZE = 256;
+const passageCache = new LruCache<string, AnalysedPassage>(PASSAGE_CACHE_SIZE);
+
+/** Longer sentences (lists without marks, text without stops) are cut at clauses, so that a quotation stays short. */
+const MAX_SENTENCE_WORDS = 50;
+const MIN_CLAUSE_WORDS = 25;
+
+const DEPENDENT_START =
+	/^((?:after|before|for|with|from|until) (?:this|that|these|those|it|which)|this|that|these|those|it|its|they|them|their|he|she|his|her|such|however|therefore|then|also|otherwise|in this case|in that case|if so|if not|dies|diese[rsmn]?|das|sie|er|es|dafür|dabei|dazu|danach|dann|jedoch|außerdem|sonst|allerdings|deshalb|ceci|cela|ces?|cette|ils?|elles?|cependant|ensuite|sinon|est[oae]s?|es[oae]s?|ellos|sin embargo|además|dit|deze|die|zij|daarna|echter|iss?o|ess[ae]s?|est[ae]s?|eles|elas|porém|quest[oaei]|ess[oaei]|inoltre|tuttavia)(?![\p{L}\p{N}])|^(これ|それ|その|この|ただし|また|هذا|هذه|ذلك|لكن|ثم)/iu;
+const SENTENCE_ENDING = /[.!?:;。！？：؟…]["'”’»)\]」』]*$/u;
+const QUESTION_ENDING = /[?？؟]["'”’»)\]」』]*$/u;
+
+/** A clause that runs on for longer is cut wherever it is. */
+const MAX_CLAUSE_CHARS = 300;
+const CLAUSE_END = /(?<=[;,:])\s+|(?<=[、；，：])\s*|(?<=\s[–—])\s+/u;
+
+/**
+ * Reads a passage into what can be quoted from it.
+ * @param language ISO 639-1; null where it could not be told
+ */
+export function analysePassage(passage: Passage, language: string | null): AnalysedPassage {
+	const key = [language, passage.title, ...passage.heading_path, passage.text].join('\u0000');
+	let read = passageCache.get(key);
+	if (!read) {
+		const termsOf = (text: string) => new Set(analyse(text, language));
+		const reader = new PassageReader(language, termsOf([passage.title, ...passage.heading_path].join('\n')));
+		for (const block of parsePassageBlocks(plainLines(passage.text))) reader.read(block);
+		const headings = [passage.title, passage.heading_path.at(-1) ?? ''].map(termsOf);
+		read = { language, units: reader.units, headings };
+		passageCache.set(key, read);
+	}
+	return read;
+}
+
+/** Runs of text without any stop, cut at spaces where there are some. */
+function splitAtSpaces(clause: string): string[] {
+	if (clause.length <= MAX_CLAUSE_CHARS) return [clause];
+	return clause.match(/\S[\s\S]{1,299}(?=\s|$)|[\s\S]{1,300}/gu) ?? [];
+}
+
+class PassageReader {
+	readonly units: Unit[] = [];
+	readonly #language: string | null;
+	/** The words of title and headings so far. */
+	#contextTerms: ReadonlySet<string>;
+	readonly #title: ReadonlySet<string>;
+	#block = 0;
+
+	constructor(language: string | null, title: ReadonlySet<string>) {
+		this.#language = language;
+		this.#title = title;
+		this.#contextTerms = title;
+	}
+
+	read(block: PassageBlock): void {
+		this.#block++;
+		switch (block.kind) {
+			case 'heading':
+				this.#contextTerms = new Set([...this.#title, ...this.#terms(block.text)]);
+				return;
+			case 'prose':
+				this.#prose(block.text);
+				return;
+			case 'list':
+				this.#list(block);
+				return;
+			case 'table':
+				this.#table(block);
+				return;
+			case 'code': {
+				const text = block.lines.join('\n');
+				if (text.trim() !== '') this.#add('code', text, { leadIn: this.#leadIn(), syntax: block.language });
+			}
+		}
+	}
+
+	#prose(text: string): void {
+		const found = sentences(text, this.#language);
+		for (const { text: sentence } of found) {
+			for (const part of this.#clauses(sentence.trim())) {
+				const isAnnouncement =
+					QUESTION_ENDING.test(part) || (found.length === 1 && !SENTENCE_ENDING.test(part) && part.length < 80);
+				this.#add('sentence', part, { isAnnouncement, isDependent: DEPENDENT_START.test(part) });
+			}
+		}
+	}
+
+	#list(block: Extract<PassageBlock, { kind: 'list' }>): void {
+		const leadIn = this.#leadIn();
+		const contextTerms =
+			leadIn === null ? this.#contextTerms : new Set([...this.#contextTerms, ...(this.units[leadIn] as Unit).terms]);
+		for (const { text, number, depth } of block.items) this.#add('item', text, { number, depth, leadIn, contextTerms });
+	}
+
+	#table({ header, rows }: Extract<PassageBlock, { kind: 'table' }>): void {
+		const contextTerms =
+			header === null ? this.#contextTerms : new Set([...this.#contextTerms, ...this.#terms(header.join(' '))]);
+		const leadIn = this.#leadIn();
+		for (const row of rows) {
+			const cells = row.map((cell, i) => (cell !== '' && header?.[i] ? `${header[i]}: ${cell}` : cell));
+			const shown = cells.filter((cell) => cell !== '');
+			const isProperty = header === null && row.length === 2 && shown.length === 2;
+			this.#add('row', shown.join(isProperty ? ': ' : '; '), { leadIn, contextTerms });
+		}
+	}
+
+	/** The sentence before, where it ends as one that introduces what follows. */
+	#leadIn(): number | null {
+		const last = this.units.at(-1);
+		return last?.kind === 'sentence' && /[:：]["'”’»)\]」』]*$/u.test(last.text) ? this.units.length - 1 : null;
+	}
+
+	#clauses(sentence: string): string[] {
+		if (sentence.length < MAX_SENTENCE_WORDS * 2 || this.#terms(sentence).length <= MAX_SENTENCE_WORDS)
+			return [sentence];
+		const parts: string[] = [];
+		let part = '';
+		for (const clause of sentence.split(CLAUSE_END).flatMap(splitAtSpaces)) {
+			part = part === '' ? clause : `${part}${/[、；]$/u.test(part) ? '' : ' '}${clause}`;
+			if (this.#terms(part).length >= MIN_CLAUSE_WORDS) {
+				parts.push(part);
+				part = '';
+			}
+		}
+		if (part !== '') parts.push(part);
+		return parts.map((text, i) => `${i > 0 ? '… ' : ''}${text}${i < parts.length - 1 ? ' …' : ''}`);
+	}
+
+	#terms(text: string): string[] {
+		return analyse(text, this.#language);
+	}
+
+	#add(kind: Unit['kind'], text: string, more: Partial<Unit>): void {
+		const terms = this.#terms(text);
+		if (terms.length === 0) return;
+		this.units.push({
+			kind,
+			text,
+			words: terms.length,
+			terms: new Set(terms),
+			contextTerms: this.#contextTerms,
+			block: this.#block,
+			number: null,
+			depth: 0,
+			leadIn: null,
+			isAnnouncement: false,
+			isDependent: false,
+			syntax: '',
+			...more,
+		});
+	}
+}

@@ -1,0 +1,146 @@
+/** What a stretch of a passage's text is: prose, or one of the forms that are quoted as a whole or by line. */
+export type PassageBlock =
+	| { kind: 'prose'; text: string }
+	| { kind: 'heading'; text: string }
+	| { kind: 'list'; items: ListItem[] }
+	| { kind: 'table'; header: string[] | null; rows: string[][] }
+	| { kind: 'code'; language: string; lines: string[] };
+
+export interface ListItem {
+	/** The item's own number, null where it has a bullet. */
+	number: number | null;
+	/** 0 for the outermost level. */
+	depth: number;
+	text: string;
+}
+
+const CODE_FENCE = /^\s*(`{3,}|~{3,})\s*([\w+-]*)/;
+const HEADING = /^#{1,6}\s+(\S.*)$/;
+const LIST_ITEM = /^(\s*)(?:[-*+•‣◦–▪·●]|(\d{1,3})[.)]|\((\d{1,3})\))\s+(\S.*)$/;
+/** The line under a table's header. */
+const TABLE_RULE = /^\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?$/;
+/** Cells are separated by upright strokes or tabs. Like RULE, for lines without surrounding space. */
+const TABLE_ROW = /\S\s*[|\t]\s*\S|^\|.*\|$/;
+
+/** Reads the blocks of a text: Markdown where it is Markdown, plain lines else. */
+export function parsePassageBlocks(text: string): PassageBlock[] {
+	const lines = text.split(/\r\n|\r|\n/);
+	const blocks: PassageBlock[] = [];
+	for (let at = 0; at < lines.length; ) {
+		const line = lines[at] as string;
+		if (line.trim() === '') at++;
+		else
+			at =
+				readCode(lines, at, blocks) ??
+				readHeading(line, at, blocks) ??
+				readList(lines, at, blocks) ??
+				readTable(lines, at, blocks) ??
+				readProse(lines, at, blocks);
+	}
+	return blocks;
+}
+
+function readCode(lines: string[], at: number, blocks: PassageBlock[]): number | null {
+	const open = CODE_FENCE.exec(lines[at] as string);
+	if (!open) return null;
+	const fence = open[1] as string;
+	let end = at + 1;
+	while (end < lines.length && !(lines[end] as string).trim().startsWith(fence)) end++;
+	blocks.push({ kind: 'code', language: open[2] ?? '', lines: lines.slice(at + 1, end) });
+	return end + 1;
+}
+
+function readHeading(line: string, at: number, blocks: PassageBlock[]): number | null {
+	const match = HEADING.exec(line);
+	if (!match) return null;
+	blocks.push({ kind: 'heading', text: (match[1] as string).replace(/\s#+\s*$/, '') });
+	return at + 1;
+}
+
+function readList(lines: string[], at: number, blocks: PassageBlock[]): number | null {
+	if (!LIST_ITEM.test(lines[at] as string)) return null;
+	const items: ListItem[] = [];
+	const outermost = indentOf(lines[at] as string);
+	let end = at;
+	for (; end < lines.length; end++) {
+		const line = lines[end] as string;
+		const match = LIST_ITEM.exec(line);
+		if (match) {
+			const number = match[2] ?? match[3];
+			const depth = indentOf(line) > outermost + 1 ? 1 : 0;
+			items.push({ number: number === undefined ? null : Number(number), depth, text: match[4] as string });
+		} else if (line.trim() === '') {
+			// Items may stand apart; what follows them unindented is no longer of the list.
+			const next = lines[end + 1];
+			if (next === undefined || !LIST_ITEM.test(next)) break;
+		} else if (CODE_FENCE.test(line) || HEADING.test(line)) break;
+		else (items.at(-1) as ListItem).text += ` ${line.trim()}`;
+	}
+	blocks.push({ kind: 'list', items });
+	return end;
+}
+
+function readTable(lines: string[], at: number, blocks: PassageBlock[]): number | null {
+	let end = at;
+	while (end < lines.length && (isRow(lines[end]) || isRule(lines[end]))) end++;
+	const count = end - at;
+	// One stroke in one line is punctuation.
+	if (count < 2) return null;
+	const hasRule = isRule(lines[at + 1]);
+	const rows = lines
+		.slice(at, end)
+		.filter((line) => !isRule(line))
+		.map(cellsOf);
+	const [first, ...rest] = rows;
+	if (first === undefined) return null;
+	// Without a ruler below it, a first line of three cells or more is taken for the header where it holds no figures. Of
+	// two cells it may as well be the first of a list of properties, which read alike as `Phone: 12345`.
+	const hasHeader = hasRule || (first.length > 2 && !first.some(hasFigure) && rest.length > 0);
+	blocks.push(hasHeader ? { kind: 'table', header: first, rows: rest } : { kind: 'table', header: null, rows });
+	return end;
+}
+
+function readProse(lines: string[], at: number, blocks: PassageBlock[]): number {
+	let end = at + 1;
+	while (end < lines.length) {
+		const line = lines[end] as string;
+		if (line.trim() === '' || CODE_FENCE.test(line) || HEADING.test(line) || LIST_ITEM.test(line)) break;
+		if (isRow(line) && (isRow(lines[end + 1]) || isRule(lines[end + 1]))) break;
+		end++;
+	}
+	blocks.push({ kind: 'prose', text: joinLines(lines.slice(at, end)) });
+	return end;
+}
+
+/** Lines of a paragraph end where the page did; scripts without spaces are joined without one. */
+function joinLines(lines: string[]): string {
+	return lines
+		.map((line) => line.trim())
+		.join('\n')
+		.replace(
+			/(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}、。])\n(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu,
+			'',
+		)
+		.replace(/\n/g, ' ');
+}
+
+function cellsOf(line: string): string[] {
+	const bare = line.trim().replace(/^\|/, '').replace(/\|$/, '');
+	return bare.split(/(?<!\\)\||\t+/).map((cell) => cell.trim());
+}
+
+function isRow(line: string | undefined): boolean {
+	return line !== undefined && TABLE_ROW.test(line.trim());
+}
+
+function isRule(line: string | undefined): boolean {
+	return line !== undefined && TABLE_RULE.test(line.trim());
+}
+
+function hasFigure(cell: string): boolean {
+	return /\p{Nd}/u.test(cell);
+}
+
+function indentOf(line: string): number {
+	return line.length - line.trimStart().length;
+}

@@ -1,0 +1,157 @@
+import { AppError, messageOf, retryAfterMs } from '../../base/index.ts';
+import { ServiceError } from '../../net/index.ts';
+import { reportedStatus } from './reported-status.ts';
+
+/** Why a provider gave no answer, or no whole one. */
+export interface ProviderFailure {
+	/** What the reply says of it. It names neither the provider nor the model: visitors see it. */
+	sentence: string;
+	/** Whether the same request may well succeed a little later. */
+	isTransient: boolean;
+	/** Whether the provider itself is at fault. A request that it was right to refuse says nothing about its health. */
+	isProviderFault: boolean;
+	/** Whom the same would meet: whoever asks for this model, or whoever asks the provider for anything. */
+	scope: 'model' | 'provider';
+	/** Milliseconds that the provider asks to be left alone; null where it does not. */
+	retryAfterMs: number | null;
+	/** For the log: may hold what the provider said. */
+	detail: string;
+	/** The HTTP status; null where there was none. */
+	status: number | null;
+}
+
+/** A failure of a provider on its way to whoever asked. */
+export class ProviderError extends Error {
+	override readonly name = 'ProviderError';
+	readonly failure: ProviderFailure;
+
+	constructor(failure: ProviderFailure, cause?: unknown) {
+		super(failure.sentence, { cause });
+		this.failure = failure;
+	}
+}
+
+/** What a provider's statuses mean, where they are no fault of its own. */
+const REFUSAL_SENTENCES: Readonly<Record<number, string>> = {
+	400: 'The model provider did not accept the request.',
+	401: "The model provider did not accept this server's key.",
+	402: 'The model provider asks for payment.',
+	403: "The model provider did not permit the request with this server's key.",
+	404: 'The model provider does not know the model.',
+	413: 'The request was too large for the model provider.',
+	422: 'The model provider did not accept the request.',
+};
+
+const TRANSIENT_STATUSES = new Set([408, 409, 425, 429]);
+const CONNECTION_LOST_SENTENCE = 'The connection to the model provider broke off before the answer was complete.';
+const MAX_DETAIL_CHARS = 300;
+
+/** A failure that a sentence of ours describes. */
+export function providerError(sentence: string, more: Partial<ProviderFailure> = {}): ProviderError {
+	return new ProviderError({
+		sentence,
+		isTransient: false,
+		isProviderFault: true,
+		scope: 'model',
+		retryAfterMs: null,
+		detail: sentence,
+		status: null,
+		...more,
+	});
+}
+
+/** The failure of a stream that ends in good order, yet without the end of its answer. */
+export function brokeOff(): ProviderError {
+	return providerError(CONNECTION_LOST_SENTENCE);
+}
+
+/**
+ * What a thrown value tells of a provider.
+ * @param now milliseconds since the epoch, for dates in a Retry-After
+ * @param secret what a provider may repeat, and the detail does not; null where there is none
+ */
+export function classifyFailure(thrown: unknown, now: number, secret: string | null): ProviderFailure {
+	const failed = classify(thrown, now);
+	return { ...failed, detail: redactDetail(failed.detail, secret) };
+}
+
+function classify(thrown: unknown, now: number): ProviderFailure {
+	for (const error of causeChain(thrown)) {
+		if (error instanceof ProviderError) return error.failure;
+		if (error instanceof AppError) return { ...unclassified(error.message, thrown), isProviderFault: false };
+		if (error instanceof ServiceError) return classifyEndpointError(error, thrown);
+	}
+	const status = reportedStatus(thrown);
+	if (status !== null) return classifyStatus(status, requestedDelayMs(thrown, now), thrown);
+	return unclassified('The model provider reported an error.', thrown);
+}
+
+function unclassified(sentence: string, thrown: unknown): ProviderFailure {
+	return {
+		sentence,
+		isTransient: false,
+		isProviderFault: true,
+		scope: 'model',
+		retryAfterMs: null,
+		detail: detailOf(thrown),
+		status: null,
+	};
+}
+
+function classifyEndpointError({ kind, message }: ServiceError, thrown: unknown): ProviderFailure {
+	const base = { ...unclassified(CONNECTION_LOST_SENTENCE, thrown), detail: message };
+	switch (kind) {
+		case 'unreachable':
+			return { ...base, sentence: 'The model provider could not be reached.', isTransient: true, scope: 'provider' };
+		case 'broken':
+			return { ...base, isTransient: true };
+		case 'late':
+			return { ...base, sentence: 'The answer of the model took too long.' };
+		case 'too_large':
+			return { ...base, sentence: 'The answer of the model was too large.' };
+		case 'refused':
+			return { ...base, sentence: 'The model provider is not where the settings say.', scope: 'provider' };
+	}
+}
+
+function classifyStatus(status: number, asked: number | null, thrown: unknown): ProviderFailure {
+	const base = { ...unclassified('', thrown), status, retryAfterMs: asked };
+	if (status === 429) {
+		const sentence = 'The model provider takes no more requests for now.';
+		return { ...base, sentence, isTransient: true, scope: 'provider' };
+	}
+	if (TRANSIENT_STATUSES.has(status) || status >= 500) {
+		return { ...base, sentence: `The model provider failed with status ${status}.`, isTransient: true };
+	}
+	const sentence = REFUSAL_SENTENCES[status] ?? `The model provider answered with status ${status}.`;
+	return { ...base, sentence, isProviderFault: false };
+}
+
+/** Retry-After (RFC 9110, 10.2.3) as milliseconds from now; OpenAI's `retry-after-ms` where it is there. */
+function requestedDelayMs(thrown: unknown, now: number): number | null {
+	const headers = (thrown as { responseHeaders?: Record<string, string | undefined> } | null)?.responseHeaders ?? {};
+	const exact = headers['retry-after-ms']?.trim() ?? '';
+	if (/^\d{1,9}(\.\d+)?$/.test(exact)) return Number(exact);
+	return retryAfterMs(headers['retry-after'], now);
+}
+
+/** An error and its causes, outermost first. */
+function causeChain(thrown: unknown): Error[] {
+	const errors: Error[] = [];
+	for (let at = thrown; at instanceof Error && errors.length < 8; at = at.cause) errors.push(at);
+	return errors;
+}
+
+function detailOf(thrown: unknown): string {
+	const { message } = (thrown ?? {}) as { message?: unknown };
+	return typeof message === 'string' ? message : messageOf(thrown);
+}
+
+/** What was said without keys, ours or what looks like one, in one line and cut. */
+function redactDetail(detail: string, secret: string | null): string {
+	return (secret === null ? detail : detail.replaceAll(secret, '***'))
+		.slice(0, 10 * MAX_DETAIL_CHARS)
+		.replace(/[\p{C}\s]+/gu, ' ')
+		.replace(/\b(sk|key|pk)[-_][\w*.-]{6,}/gi, '***')
+		.slice(0, MAX_DETAIL_CHARS);
+}

@@ -1,0 +1,50 @@
+/**
+ * What stands in templates of chats between the turns: a model server that reads such words in a text as what they look
+ * like would see a turn of the conversation end there. ChatML, Llama, Phi; DeepSeek; Gemma, Llama 2, Mistral.
+ */
+const CHAT_TEMPLATE_TOKENS = [
+	/<(?=\|[^|<>\n]{1,40}\|>)/g,
+	/<(?=｜[^｜<>\n]{1,40}｜>)/g,
+	/<(?=\/?(?:start_of_turn|end_of_turn|bos|eos|s)>)/gi,
+	/<(?=<\/?SYS>>)/gi,
+	/\[(?=\/?INST\])/gi,
+];
+
+/** The delimiters of our own blocks, however they are spaced. */
+const PASSAGES_DELIMITER = /<(?=[\s/]*passages\b)/gi;
+
+/** Characters that are not seen, and so might say to a model what no person reads: controls, directions, tags. */
+const INVISIBLE_CHARACTERS =
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what the expression removes
+	/[\u0000-\u0008\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069\u{e0001}\u{e0020}-\u{e007f}]/gu;
+
+/** Everything that any reader may take for the end of a line. */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+
+/**
+ * A text that does not come from the operator, as a model may read it: of what could be taken for the end of a turn or of a
+ * block, the first character is written as an HTML reference. Anything else stays as it is.
+ */
+export function sanitise(text: string): string {
+	let sanitised = text.replace(INVISIBLE_CHARACTERS, '').replace(PASSAGES_DELIMITER, '&lt;');
+	for (const mark of CHAT_TEMPLATE_TOKENS)
+		sanitised = sanitised.replace(mark, (found) => (found === '[' ? '&#91;' : '&lt;'));
+	return sanitised;
+}
+
+/** The same as the lines of a quotation: each begins with `> `, so that none of them can be anything else. */
+export function quoteLines(text: string): string {
+	return sanitise(text)
+		.split(LINE_END)
+		.map((line) => `> ${line}`)
+		.join('\n');
+}
+
+/** The same in one line. */
+export function sanitiseLine(text: string, maxChars: number): string {
+	const line = sanitise(text)
+		.replace(/\s+/g, ' ')
+		.replace(/\u0085/g, ' ')
+		.trim();
+	return line.length > maxChars ? `${line.slice(0, maxChars)}…` : line;
+}

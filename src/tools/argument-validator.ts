@@ -1,0 +1,88 @@
+import { AppError, type Clock, elapsedMs, exceedsDepth } from '../base/index.ts';
+import type { ArgumentCheckJob, ArgumentCheckResult } from '../contract/index.ts';
+import { rejectOnAbort } from './call-deadline.ts';
+import { ToolFailure } from './tool-failure.ts';
+
+const MAX_ARGUMENT_CHARACTERS = 131_072;
+const MAX_ARGUMENT_DEPTH = 64;
+
+/** For so long (ms) a schema whose check did not end in time is not tried again: it would hold up the checks of others. */
+const SLOW_SCHEMA_COOLDOWN_MS = 60_000;
+
+/** Where arguments are held against schemas: in another thread, since that may take long. */
+export interface ArgumentCheckRunner {
+	/** @throws AppError `unavailable` where it cannot be had now */
+	check(job: ArgumentCheckJob): Promise<ArgumentCheckResult>;
+}
+
+/** Holds arguments against the schema of one function. */
+export class ArgumentValidator {
+	readonly #schema: Record<string, unknown>;
+	readonly #checker: ArgumentCheckRunner;
+	readonly #clock: Clock;
+	readonly #isValidatedRemotely: boolean;
+	/** By the time that passes. */
+	#suspendedUntil = Number.NEGATIVE_INFINITY;
+
+	/** @param isValidatedRemotely whether arguments are taken as they are where the schema cannot be compiled here */
+	constructor(
+		schema: Record<string, unknown>,
+		{ checker, clock }: { checker: ArgumentCheckRunner; clock: Clock },
+		isValidatedRemotely = false,
+	) {
+		this.#schema = schema;
+		this.#checker = checker;
+		this.#clock = clock;
+		this.#isValidatedRemotely = isValidatedRemotely;
+	}
+
+	/**
+	 * The arguments, where they fit.
+	 * @throws ToolFailure `invalid_arguments`, `internal_error`; the signal's reason
+	 */
+	async validate(args: unknown, signal: AbortSignal): Promise<Record<string, unknown>> {
+		if (elapsedMs(this.#clock) < this.#suspendedUntil) throw tooSlow();
+		requireArgumentLimits(args);
+		const result = await rejectOnAbort(this.#validateInThread(args), signal);
+		switch (result.verdict) {
+			case 'fits':
+				return args;
+			case 'misfits':
+				throw invalidArguments(result.complaint);
+			case 'too_slow':
+				this.#suspendedUntil = elapsedMs(this.#clock) + SLOW_SCHEMA_COOLDOWN_MS;
+				throw tooSlow();
+			case 'no_schema':
+				if (this.#isValidatedRemotely) return args;
+				throw new ToolFailure('internal_error', "The tool's schema cannot be used any more.");
+		}
+	}
+
+	async #validateInThread(args: Record<string, unknown>): Promise<ArgumentCheckResult> {
+		try {
+			return await this.#checker.check({ schema: this.#schema, args });
+		} catch (cause) {
+			const why = cause instanceof AppError ? cause.message : 'The check failed.';
+			throw new ToolFailure('internal_error', `The arguments could not be checked: ${why}`, { cause });
+		}
+	}
+}
+
+/** What holds for arguments whatever their schema. */
+function requireArgumentLimits(args: unknown): asserts args is Record<string, unknown> {
+	if (typeof args !== 'object' || args === null || Array.isArray(args))
+		throw invalidArguments('they must be a JSON object');
+	if (exceedsDepth(args, MAX_ARGUMENT_DEPTH))
+		throw invalidArguments(`they are nested deeper than ${MAX_ARGUMENT_DEPTH} levels`);
+	if (JSON.stringify(args).length > MAX_ARGUMENT_CHARACTERS)
+		throw invalidArguments(`they are longer than ${MAX_ARGUMENT_CHARACTERS} characters`);
+}
+
+function invalidArguments(problem: string): ToolFailure {
+	return new ToolFailure('invalid_arguments', `The arguments do not fit: ${problem}.`);
+}
+
+function tooSlow(): ToolFailure {
+	const message = "The arguments could not be checked: a pattern in the tool's schema takes too long.";
+	return new ToolFailure('invalid_arguments', message);
+}

@@ -1,0 +1,8 @@
+import { AppError } from '../base/index.ts';
+
+/** The answer to a request that is wrong at one place. */
+export function invalidRequestAt(segments: readonly string[], message: string): AppError {
+	// RFC 6901: `~` and `/` within a name are escaped.
+	const path = segments.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+	return new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
+}

@@ -1,8 +1,0 @@
-import { AppError } from '../base/index.ts';
-
-/** The answer to a request that is wrong at one place. */
-export function refusedAt(place: readonly string[], message: string): AppError {
-	// RFC 6901: `~` and `/` within a name are escaped.
-	const path = place.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-	return new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
-}

@@ -1,0 +1,132 @@
+import type { TestContext } from 'node:test';
+import { ClockJumpDetector, createLog, newId, SecretBox } from '../../../src/base/index.ts';
+import type { Network } from '../../../src/net/index.ts';
+import { workerEntry } from '../../../src/pool/index.ts';
+import { type DeliveryRecord, openSqliteStore, type Store, type WebhookRecord } from '../../../src/store/index.ts';
+import { AttemptRunner } from '../../../src/webhooks/delivery/attempts.ts';
+import { Deliverer } from '../../../src/webhooks/delivery/index.ts';
+import { newSigningSecret, Sender, SigningSecrets } from '../../../src/webhooks/index.ts';
+import { temporaryPlace } from '../../store/contract/life.ts';
+import { event, NOON, webhook } from '../../store/samples.ts';
+import { until } from '../../support/until.ts';
+import { Posts } from './manual-network.ts';
+import { HandTime } from './manual-time.ts';
+
+const secrets = new SigningSecrets(new SecretBox(Buffer.alloc(32, 3)));
+const log = createLog('silent');
+/** Each delivery is a commit on a disk that others may be busy with. */
+export const SETTLED_MS = 120_000;
+/** More than any test makes. */
+const ALL = 10_000;
+
+/** The delivery engine on a real store, with its time, and unless the test brings one its network, in the test's hands. */
+export interface DeliveryScene {
+	store: Store;
+	/** What the engine is given in the place of the store's own. */
+	instead: Partial<Store>;
+	time: HandTime;
+	posts: Posts;
+	deliverer: Deliverer;
+	attempts: AttemptRunner;
+	workspace: string;
+	/** Begins to deliver. */
+	start(): void;
+	/** The process before has ended, as it may at any moment; another one begins. */
+	startAnew(): Promise<void>;
+	register(given?: Partial<WebhookRecord>): Promise<WebhookRecord>;
+	/** Stores one event about each of these, in one commit; null: about no conversation. Resolves with their ids. */
+	emit(subjects: readonly (string | null)[], type?: string): Promise<string[]>;
+	/** In the order of the log. */
+	deliveries(endpoint: Pick<WebhookRecord, 'id'>): Promise<DeliveryRecord[]>;
+	/** Resolves once so many deliveries of an endpoint have this status. */
+	settled(
+		endpoint: Pick<WebhookRecord, 'id'>,
+		status: DeliveryRecord['status'],
+		count: number,
+	): Promise<DeliveryRecord[]>;
+	change(delivery: Pick<DeliveryRecord, 'id'>, set: Partial<DeliveryRecord>): Promise<void>;
+	switchTo(endpoint: Pick<WebhookRecord, 'id'>, status: WebhookRecord['status']): Promise<void>;
+}
+
+export async function deliveryScene(
+	t: TestContext,
+	{ network }: { network?: Pick<Network, 'post'> } = {},
+): Promise<DeliveryScene> {
+	const store = await openSqliteStore({ dataDir: await temporaryPlace(t), writer: workerEntry('store') });
+	const time = new HandTime(NOON);
+	const posts = new Posts();
+	const workspace = newId('workspace');
+	const instead: Partial<Store> = {};
+	const given = replaced(store, instead);
+	const sender = new Sender({ network: network ?? posts, secrets, clock: time });
+	const options = { store: given, sender, clock: time, log, random: () => 0.5 };
+	const engine = () => new Deliverer({ ...options, jumpDetector: new ClockJumpDetector(time), timers: time });
+	const deliveries = (endpoint: Pick<WebhookRecord, 'id'>) =>
+		store
+			.list('deliveries', { where: { webhook_id: endpoint.id }, order: 'asc', limit: ALL })
+			.then((all) => all.sort((one, other) => one.event_seq - other.event_seq));
+	const scene: DeliveryScene = {
+		store,
+		instead,
+		time,
+		posts,
+		workspace,
+		deliverer: engine(),
+		attempts: new AttemptRunner({ ...options, jumpDetector: new ClockJumpDetector(time), onFenced() {} }),
+		start: () => scene.deliverer.start(),
+		async startAnew() {
+			await scene.deliverer[Symbol.asyncDispose]();
+			scene.deliverer = engine();
+			scene.deliverer.start();
+		},
+		async register(given = {}) {
+			const sealed = secrets.initial(newSigningSecret());
+			const record = { version: 1, ...webhook({ workspace_id: workspace, events: ['*'], ...sealed, ...given }) };
+			await store.commit({ write: [{ op: 'insert', kind: 'webhooks', record }] });
+			return record;
+		},
+		async emit(subjects, type = 'message.created') {
+			const created_at = time.now();
+			const events = subjects.map((subject, n) => ({ ...event(workspace, type, { n, subject }), subject, created_at }));
+			await store.commit({ events });
+			return events.map(({ id }) => id);
+		},
+		deliveries,
+		settled: (endpoint, status, count) =>
+			until(
+				`${count} deliveries are ${status}`,
+				async () => {
+					const all = await deliveries(endpoint);
+					return all.filter((delivery) => delivery.status === status).length >= count && all;
+				},
+				SETTLED_MS,
+			),
+		async change({ id }, set) {
+			await store.commit({ write: [{ op: 'patch', kind: 'deliveries', id, set }] });
+		},
+		async switchTo({ id }, status) {
+			await store.commit({
+				write: [
+					{ op: 'patch', kind: 'webhooks', id, set: { status } },
+					...(status === 'active' ? [{ op: 'forget_failures', webhook_id: id } as const] : []),
+				],
+			});
+		},
+	};
+	t.after(async () => {
+		await scene.deliverer[Symbol.asyncDispose]();
+		await store[Symbol.asyncDispose]();
+	});
+	return scene;
+}
+
+/** The store with some of its functions replaced, at any time. */
+function replaced(store: Store, instead: Partial<Store>): Store {
+	return new Proxy(store, {
+		get(target, name) {
+			if (Object.hasOwn(instead, name)) return instead[name as keyof Store];
+			const value: unknown = Reflect.get(target, name, target);
+			return typeof value === 'function' ? value.bind(target) : value;
+		},
+	});
+}

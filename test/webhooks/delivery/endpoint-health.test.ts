@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { EndpointHealth } from '../../../src/webhooks/delivery/endpoint-health.ts';
+
+const state = ({ status, concurrencyLimit, isProbing }: EndpointHealth) =>
+	`${status} ${concurrencyLimit}${isProbing ? ' probed' : ''}`;
+/** An attempt that is begun now, alone. */
+const attempt = (health: EndpointHealth, delivered: boolean, duration_ms = 20) =>
+	health.record({ delivered, duration_ms }, health.failures);
+
+function unknown(failing: boolean): EndpointHealth {
+	const health = new EndpointHealth();
+	assert.equal(health.isKnown, false);
+	health.restore(failing);
+	assert.equal(health.isKnown, true);
+	return health;
+}
+
+test('an endpoint is sound until it has failed three times in a row, and again with its first success', () => {
+	const health = unknown(false);
+	const seen = [state(health)];
+	for (const delivered of [false, false, false, false, true]) {
+		attempt(health, delivered);
+		seen.push(state(health));
+	}
+	assert.deepEqual(seen, ['sound 10', 'sound 2', 'sound 2', 'poor 2 probed', 'poor 2 probed', 'sound 10']);
+});
+
+test('an endpoint that failed last when the server was started is not given the benefit of the doubt', () => {
+	assert.equal(state(unknown(true)), 'poor 2 probed');
+});
+
+test('who is slow is with those that fail, whatever the answer', () => {
+	const health = unknown(false);
+	attempt(health, true, 2_000);
+	assert.equal(state(health), 'sound 10');
+	attempt(health, true, 2_001);
+	assert.equal(state(health), 'poor 10');
+	attempt(health, false, 5_000);
+	assert.equal(state(health), 'poor 2');
+	attempt(health, true);
+	assert.equal(state(health), 'sound 10');
+});
+
+test('attempts that were under way together and fail count as one', () => {
+	const health = unknown(false);
+	for (let count = 0; count < 10; count++) health.record({ delivered: false, duration_ms: 1 }, 0);
+	assert.equal(health.failures, 1);
+	for (let count = 0; count < 2; count++) health.record({ delivered: false, duration_ms: 1 }, 1);
+	assert.equal(health.failures, 2);
+	// One that was begun before others succeeded.
+	attempt(health, true);
+	health.record({ delivered: false, duration_ms: 1 }, 2);
+	assert.equal(health.failures, 1);
+});
+
+test('the pause after a probe is a second at first, and doubled up to a minute', () => {
+	const health = unknown(true);
+	const pauses = Array.from({ length: 8 }, () => {
+		const { probeDelayMs } = health;
+		attempt(health, false);
+		return probeDelayMs / 1_000;
+	});
+	assert.deepEqual(pauses, [1, 2, 4, 8, 16, 32, 60, 60]);
+	for (let count = 0; count < 5_000; count++) attempt(health, false);
+	assert.equal(health.probeDelayMs, 60_000);
+});
+
+test('what is revived or moves is sound, without asking the database', () => {
+	for (const health of [new EndpointHealth(), unknown(true)]) {
+		attempt(health, false, 5_000);
+		health.reset();
+		assert.deepEqual([health.isKnown, state(health)], [true, 'sound 10']);
+	}
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import type { DeliveryRecord } from '../../../src/store/index.ts';
+import { DELIVERY_SCHEDULE, lastAttemptAt } from '../../../src/webhooks/delivery/index.ts';
+import type { Received } from './receivers.ts';
+import { HOUR, type Outcome } from './simulation.ts';
+
+/** What a commit and its answer may take in the simulated world, and what waiting for others may add. */
+const SLACK_MS = 60_000;
+
+/** Everything that Parley promises of deliveries, held against what happened. */
+export function checkPromises(outcome: Outcome): void {
+	const attempts = attemptsByDelivery(outcome);
+	everyEventHasADelivery(outcome);
+	for (const delivery of outcome.deliveries) {
+		const seen = attempts.get(delivery.id) ?? [];
+		endsAsItShould(delivery, seen, outcome);
+		staysWithinItsTime(delivery, seen);
+		keepsItsDistances(delivery, seen, outcome);
+		assert.equal(
+			outcome.attemptRows.get(delivery.id) ?? 0,
+			delivery.attempts,
+			`${delivery.id}: all attempts are recorded`,
+		);
+		assert.ok(seen.length >= delivery.attempts, `${delivery.id}: no attempt is recorded that was not made`);
+	}
+	bodiesAreTheSame(outcome);
+	disabledEndpointsAreLeftAlone(outcome);
+	whatWasEndedStaysSo(outcome, attempts);
+	conversationsAreInOrder(outcome, attempts);
+	onlyTheDeadAreDisabled(outcome);
+}
+
+function attemptsByDelivery({ endpoints, deliveries, received }: Outcome): Map<string, Received[]> {
+	const endpointOf = new Map(endpoints.flatMap(({ id, urls }) => urls.map((url) => [url, id])));
+	const known = new Map(deliveries.map((delivery) => [`${delivery.webhook_id} ${delivery.event_id}`, delivery.id]));
+	const found = new Map<string, Received[]>();
+	for (const attempt of received) {
+		const id = known.get(`${endpointOf.get(attempt.url)} ${attempt.id}`);
+		// Of an endpoint that was deleted since.
+		if (id === undefined) continue;
+		const list = found.get(id) ?? [];
+		list.push(attempt);
+		found.set(id, list);
+	}
+	return found;
+}
+
+function everyEventHasADelivery({ expected, deliveries, endpoints }: Outcome): void {
+	const there = new Set(deliveries.map(({ event_seq, webhook_id }) => `${event_seq} ${webhook_id}`));
+	const deleted = new Set(endpoints.filter((endpoint) => endpoint.deleted).map(({ id }) => id));
+	for (const { seq, webhook_id } of expected) {
+		if (!deleted.has(webhook_id))
+			assert.ok(there.has(`${seq} ${webhook_id}`), `event ${seq} is lost for ${webhook_id}`);
+	}
+	for (const { id, webhook_id } of deliveries) assert.ok(!deleted.has(webhook_id), `${id} outlives its endpoint`);
+}
+
+function endsAsItShould(delivery: DeliveryRecord, seen: Received[], { endpoints, webhooks }: Outcome): void {
+	const { id, status, completed_at, first_attempt_at } = delivery;
+	assert.notEqual(status, 'pending', `${id} still waits`);
+	assert.ok(completed_at !== null && delivery.due_at === null, `${id} has ended and is not due`);
+	if (status === 'delivered')
+		assert.ok(
+			seen.some((attempt) => attempt.delivered),
+			`${id} was never received`,
+		);
+	if (status === 'failed') {
+		const giveUp =
+			(first_attempt_at ?? Number.NaN) +
+			DELIVERY_SCHEDULE.giveUpAfter -
+			DELIVERY_SCHEDULE.lastAttemptMargin -
+			DELIVERY_SCHEDULE.initialDelay;
+		assert.ok(completed_at >= giveUp, `${id} was given up early`);
+	}
+	if (status === 'cancelled') {
+		const endpoint = endpoints.find((known) => known.id === delivery.webhook_id);
+		const byServer = webhooks.get(delivery.webhook_id)?.disabled_reason?.startsWith('Every attempt') ?? false;
+		assert.ok(
+			byServer || (endpoint?.disabled.length ?? 0) > 0 || endpoint === undefined,
+			`${id} was cancelled for nothing`,
+		);
+	}
+}
+
+function staysWithinItsTime({ id, first_attempt_at }: DeliveryRecord, seen: Received[]): void {
+	const last = seen.at(-1);
+	if (!last || first_attempt_at === null) return;
+	assert.ok(last.startedAt <= first_attempt_at + DELIVERY_SCHEDULE.giveUpAfter, `${id} was tried after 72 hours`);
+}
+
+function keepsItsDistances(
+	{ id, webhook_id }: DeliveryRecord,
+	seen: Received[],
+	{ down, asked, webhooks, endpoints }: Outcome,
+): void {
+	const endpoint = endpoints.find((known) => known.id === webhook_id);
+	let failures = 0;
+	for (const [place, attempt] of seen.slice(1).entries()) {
+		const before = seen[place] as Received;
+		const between = (at: number) => at >= before.startedAt && at <= attempt.startedAt;
+		const crashed = down.some(({ from, to }) => between(from) || between(to));
+		const ended = before.endedAt !== null && before.endedAt <= attempt.startedAt;
+		assert.ok(ended || crashed, `${id} is tried twice at once`);
+		const again = asked.some(({ of, at }) => (of === id || of === webhook_id) && between(at));
+		// From here on the failures are not known any more.
+		if (crashed || again || before.delivered) failures = Number.NaN;
+		failures += 1;
+		if (Number.isNaN(failures)) continue;
+		const even = Math.min(
+			DELIVERY_SCHEDULE.initialDelay * DELIVERY_SCHEDULE.backoffFactor ** (failures - 1),
+			DELIVERY_SCHEDULE.maxDelay,
+		);
+		const delay = attempt.startedAt - (before.endedAt ?? 0);
+		// The last attempt of all may come sooner than its turn.
+		const isLast = attempt.startedAt >= lastAttemptAt(seen[0]?.startedAt ?? 0);
+		assert.ok(
+			isLast || delay >= even * (1 - DELIVERY_SCHEDULE.jitter) - 1,
+			`${id} is tried again after ${delay} ms, before its time`,
+		);
+		const stretched = before.retryAfterMs > 0 ? DELIVERY_SCHEDULE.maxRetryAfterFactor : 1;
+		const moved = endpoint?.disabled.length !== 0 || webhooks.get(webhook_id)?.status !== 'active';
+		const latest = Math.min(even * (1 + DELIVERY_SCHEDULE.jitter), DELIVERY_SCHEDULE.maxDelay) * stretched + SLACK_MS;
+		assert.ok(moved || delay <= latest, `${id} is tried again after ${delay} ms, later than ${latest}`);
+	}
+}
+
+function bodiesAreTheSame({ received }: Outcome): void {
+	const bodies = new Map<string, string>();
+	for (const { id, body } of received) {
+		assert.equal(body, bodies.get(id) ?? body, `the bodies of ${id} differ`);
+		bodies.set(id, body);
+	}
+}
+
+function disabledEndpointsAreLeftAlone({ endpoints, received }: Outcome): void {
+	for (const { id, urls, disabled } of endpoints) {
+		for (const { from, to } of disabled) {
+			const wrong = received.find(({ url, startedAt }) => urls.includes(url) && startedAt > from && startedAt < to);
+			assert.equal(wrong, undefined, `${id} was called while it was disabled`);
+		}
+	}
+}
+
+/** What waited when its endpoint was disabled is not sent when that is revived, unless somebody asks for it. */
+function whatWasEndedStaysSo({ ended, asked, deliveries }: Outcome, attempts: Map<string, Received[]>): void {
+	const endpointOf = new Map(deliveries.map(({ id, webhook_id }) => [id, webhook_id]));
+	for (const { of, at } of ended) {
+		const later = attempts.get(of)?.find(({ startedAt }) => startedAt > at);
+		const again = asked.some((one) => (one.of === of || one.of === endpointOf.get(of)) && one.at >= at);
+		assert.ok(!later || again, `${of} is sent although its endpoint was disabled meanwhile`);
+	}
+}
+
+/** What is about one conversation begins in order, and the next one when the one before has ended. */
+function conversationsAreInOrder({ deliveries, down, asked }: Outcome, attempts: Map<string, Received[]>): void {
+	const former = new Map<string, Received>();
+	for (const { id, webhook_id, subject, event_type } of deliveries) {
+		const [first] = attempts.get(id) ?? [];
+		if (!first) continue;
+		// What a person asked for comes when the person asks.
+		if (asked.some(({ of, at }) => (of === id || of === webhook_id) && at <= first.startedAt)) continue;
+		const about = `${webhook_id} ${subject ?? event_type}`;
+		const before = former.get(about);
+		former.set(about, first);
+		if (!before) continue;
+		const ended = before.endedAt ?? Number.POSITIVE_INFINITY;
+		const crashed = down.some(({ from }) => from >= before.startedAt && from <= ended);
+		assert.ok(first.startedAt >= (crashed ? before.startedAt : ended), `${id} overtakes what came before it`);
+	}
+}
+
+function onlyTheDeadAreDisabled({ endpoints, webhooks, received, failingSince }: Outcome): void {
+	for (const { id, urls } of endpoints) {
+		const record = webhooks.get(id);
+		if (!record) continue;
+		const own = received.filter(({ url }) => urls.includes(url));
+		const last = own.at(-1);
+		const since = failingSince.get(id) ?? null;
+		const reason = /^Every attempt since (\S+) has failed\.$/.exec(record.disabled_reason ?? '');
+		if (reason) {
+			const failing = Date.parse(reason[1] as string);
+			const wrong = own.find(
+				({ startedAt, delivered }) => delivered && startedAt > failing && startedAt < record.updated_at,
+			);
+			assert.equal(wrong, undefined, `${id} is disabled although it took something`);
+			assert.ok(record.updated_at - failing >= DELIVERY_SCHEDULE.disableAfter, `${id} is disabled too early`);
+		} else if (record.status === 'active' && since !== null) {
+			assert.ok(
+				(last?.startedAt ?? 0) - since < DELIVERY_SCHEDULE.disableAfter + HOUR,
+				`${id} has only failed, and is active`,
+			);
+		}
+	}
+}
