@@ -14,15 +14,16 @@ const TARGET = ['es2022', 'safari16.4'];
  * versions.
  */
 export const PRIVATE_NAMES = `
-	afterEvent awaitsPerson beginQueued begun busy cancelMessage changed changeTo children cited connected copiedText
-	disconnected dom drain drawing drop dropQueue dropQueued ended enqueue fail follow forget giveReason grouped grow hasLogo
-	hasOlder hasUnsent hear heard held holdBack identified isBlocked isBlocking isBusy isElsewhere isEmpty isExpecting
-	isForgotten isFull isLoaded isLoading isNamed isShared isTemporary isUnanswered isUnderWay isWriting judge
-	keepQueued label leave list load loadChat loadOlder loadStrings look mayDeliver mayRetry memoryName
-	menuOpen merge modal note notice notices number older onCancel onCopy onEarlier onLogo onMenu onRate onReason
-	onRestart onRetry onSend onSource onStop onTranscript openSources preload pressed props queued rateReply reached refused
-	refusedTokens requests resume retryAfter retryMessage rich says searching sendable sentence session shape speak
-	startAnew stopReply store take takeOlder tellWhy thanked timeoutMs transcript unsentTexts until update want
+	afterEvent announce appendText applyEvent awaitsHuman busy cancelMessage children citedNumbers clearQueue
+	completedMessage connected copiedText disconnected dom drain drawing drop enqueue errorHandler fail feedbackState
+	follow forget giveReason grouped handle hasLogo hasOlder hasUnsent isBlocked isBlocking isBusy isChangedByOtherTab
+	isEmpty isExpecting isForgotten isFull isInFlight isLoaded isLoading isNamed isShared isTemporary isUnanswered
+	isWriting label leave list load loadChat loadOlder loadStrings markUnsent mayDeliver mayRetry memoryName menuOpen
+	merge mergeNewest mergeOlder modal note notice notices number olderCursor onCancel onChanged onCopy onEarlier
+	onEvent onLogo onMenu onRate onReason onRestart onRetry onSend onSource onStop onTranscript openSources preload
+	pressed props queued rateReply refused refusedTokens removeQueued replyStarted requests resendIdentified reserve
+	resume retryAfter retryMessage rich sendable session setLanguage setVisible setWanted shape startNewConversation
+	stopReply storageKey store stringKey switchVisitor timeoutMs toolRunning transcript unsentTexts until update
 `
 	.trim()
 	.split(/\s+/);

@@ -197,10 +197,10 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const deployments = resources.use(new Deployments({ store, clock, log, tokenSettings }));
 	const replyTimeoutMs = overrides.replyTimeoutMs ?? REPLY_MS;
 	const conversations = resources.use(
-		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyMs: replyTimeoutMs }),
+		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyTimeoutMs: replyTimeoutMs }),
 	);
 	const retention = resources.use(
-		new Retention({ store, conversations, watch: jumpDetector, log, everyMs: overrides.retentionIntervalMs }),
+		new Retention({ store, conversations, jumpDetector: jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
 	);
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
 	const deliverer = resources.use(

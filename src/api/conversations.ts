@@ -130,7 +130,7 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 						name: body.name ?? caller.name,
 						receipt,
 					};
-					return presentMessage(await conversations.say(params.id, message));
+					return presentMessage(await conversations.sendAgentMessage(params.id, message));
 				},
 			),
 		),

@@ -4,13 +4,13 @@ import type { MessageReply, Operations, WidgetMessageReply } from '../contract/i
 import {
 	type Audience,
 	type Conversations,
-	type EndedTurn,
-	endedTurnEvents,
-	type NotedMessage,
-	notedEvents,
+	type FinishedTurn,
+	finishedTurnEvents,
+	type MessageForHuman,
+	messageForHumanEvents,
 	presentFor,
 	presentMessage,
-	type SentMessage,
+	type RunningTurn,
 } from '../conversations/index.ts';
 import type { Deployments } from '../deployments/index.ts';
 import type { HttpRequest } from '../http/index.ts';
@@ -30,7 +30,7 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 } {
 	return {
 		sendMessage: new SelfIdempotentHandler(({ caller, body, request, runIdempotently }) => {
-			const respond = (turn: SentMessage | EndedTurn | NotedMessage) =>
+			const respond = (turn: RunningTurn | FinishedTurn | MessageForHuman) =>
 				turnResponse(conversations, turn, request, body.stream, 'api') as Promise<MessageReply | RawResponse>;
 			return runIdempotently(
 				() => fingerprintOf(body),
@@ -53,7 +53,7 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 					return respond(turn);
 				},
 				async (stored, claim) => {
-					const turn = await conversations.repeated(stored);
+					const turn = await conversations.joinRepeat(stored);
 					claim.releaseEarly();
 					return respond(turn);
 				},
@@ -86,26 +86,27 @@ export function wantsStream(request: HttpRequest, stream: boolean | undefined): 
  */
 export async function turnResponse(
 	conversations: Conversations,
-	turn: SentMessage | EndedTurn | NotedMessage,
+	turn: RunningTurn | FinishedTurn | MessageForHuman,
 	request: HttpRequest,
 	stream: boolean | undefined,
 	audience: Audience,
 ): Promise<RawResponse | MessageReply | WidgetMessageReply> {
-	if (!('noted' in turn)) request.addLogFields({ message: 'ended' in turn ? turn.ended.id : turn.reply.id });
+	if (!('messageForHuman' in turn))
+		request.addLogFields({ message: 'finishedReply' in turn ? turn.finishedReply.id : turn.reply.id });
 	if (wantsStream(request, stream)) {
-		if ('noted' in turn) return new RawResponse({ events: notedEvents(turn, audience) });
+		if ('messageForHuman' in turn) return new RawResponse({ events: messageForHumanEvents(turn, audience) });
 		const events =
-			'ended' in turn
-				? endedTurnEvents(turn, audience)
+			'finishedReply' in turn
+				? finishedTurnEvents(turn, audience)
 				: conversations.followTurn(turn, { signal: request.signal, audience });
 		return new RawResponse({ events });
 	}
-	if ('noted' in turn) {
+	if ('messageForHuman' in turn) {
 		// A person has the conversation: the answer is the message itself, and theirs comes when it does.
-		const noted = presentFor(audience, turn.noted);
+		const noted = presentFor(audience, turn.messageForHuman);
 		return { ...noted, user_message: noted } as MessageReply;
 	}
-	const reply = 'ended' in turn ? turn.ended : await conversations.reply(turn, request.signal);
+	const reply = 'finishedReply' in turn ? turn.finishedReply : await conversations.reply(turn, request.signal);
 	if (reply.status === 'failed') throw new AppError('model_error', reply.error?.message);
 	// As it was when it ended: a rating given since belongs to the message, not to this answer.
 	const asAnswered = { ...reply, feedback: null, feedback_comment: null };

@@ -4,12 +4,12 @@ import { AppError } from '../base/index.ts';
 import { type EndUser, type Feedback, type Operation, operations, type WidgetMessageReply } from '../contract/index.ts';
 import {
 	type Conversations,
-	type EndedTurn,
+	type FinishedTurn,
 	listMessages,
-	type NotedMessage,
+	type MessageForHuman,
 	presentFor,
 	presentForVisitor,
-	type SentMessage,
+	type RunningTurn,
 } from '../conversations/index.ts';
 import { type Deployments, type VisibleDeployment, visitorKey } from '../deployments/index.ts';
 import {
@@ -168,9 +168,9 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		const stream = deployments.openStream({
 			deployment,
 			visitor,
-			until: tokenExpiresAt,
+			expiresAt: tokenExpiresAt,
 			signal: request.signal,
-			async judge(present) {
+			async recheckAccess(present) {
 				requireAllowedOrigin(present, request);
 				if (hasSameTokenRules(present.record, deployment)) return;
 				const now = await identify(present.record, request);
@@ -180,7 +180,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 		});
 		return respondDuringUse(stream, request, async (revocableRequest) => {
 			const response = await respond(revocableRequest);
-			return 'events' in response ? { ...response, events: stream.whileLetIn(response.events) } : response;
+			return 'events' in response ? { ...response, events: stream.untilRevoked(response.events) } : response;
 		});
 	};
 
@@ -228,7 +228,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 				});
 			}
 			// The hot path: an awake deployment is answered in this turn, from bytes that are ready.
-			const awake = deployments.awake(id);
+			const awake = deployments.peekVisible(id);
 			return awake
 				? config(id, awake, request)
 				: deployments.visible(id).then((visible) => config(id, visible, request));
@@ -238,7 +238,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 	/** Sends a message, or finds the one that it repeats. */
 	const sendOrReplay = async (visit: VisitorRequest, stream: boolean, request: HttpRequest): Promise<RouteResponse> => {
 		const { deployment, endUser, visitorKey: visitor, body } = visit;
-		const respond = (turn: SentMessage | EndedTurn | NotedMessage) =>
+		const respond = (turn: RunningTurn | FinishedTurn | MessageForHuman) =>
 			turnResponse(conversations, turn, request, stream, 'visitor') as Promise<RawResponse | WidgetMessageReply>;
 		// A phone that changes networks sends the same message from another address: whoever has such a key is its maker.
 		const isUnguessable = endUser === null && (idempotencyKeyOf(request)?.length ?? 0) >= MIN_UNGUESSABLE_KEY_CHARS;
@@ -265,7 +265,7 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 				return respond(sendOrReplay);
 			},
 			async (stored, claim) => {
-				const turn = await conversations.repeated(stored);
+				const turn = await conversations.joinRepeat(stored);
 				claim.releaseEarly();
 				return respond(turn);
 			},

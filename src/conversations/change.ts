@@ -2,7 +2,7 @@ import { AppError, applyMergePatch, mergedFields } from '../base/index.ts';
 import type { ConversationPatch } from '../contract/index.ts';
 import { type Commit, type ConversationRecord, expectVersion, requireVersion } from '../store/index.ts';
 import { workspaceEvent } from './conversation-events.ts';
-import { erasing } from './erasure.ts';
+import { eraseWrite } from './erasure.ts';
 import { requireMetadata } from './metadata.ts';
 import { presentConversation } from './present.ts';
 
@@ -31,18 +31,18 @@ export function changeConversation(
 		set.metadata = applyMergePatch(record.metadata, metadata);
 		requireMetadata(set.metadata);
 	}
-	const closes = patch.status === 'archived' && record.status === 'active';
+	const archives = patch.status === 'archived' && record.status === 'active';
 	const reopens = patch.status === 'active' && record.status === 'archived';
-	const isChange = closes || reopens || patch.title !== undefined || metadata !== undefined;
+	const isChange = archives || reopens || patch.title !== undefined || metadata !== undefined;
 	if (!isChange) return null;
-	if (closes) set.archived_at = now;
+	if (archives) set.archived_at = now;
 	if (reopens) set.archived_at = null;
 	const conversation = { ...record, ...set, version: record.version + 1 };
-	const told = (type: string) => workspaceEvent(conversation, type, presentConversation(conversation), now);
+	const event = (type: string) => workspaceEvent(conversation, type, presentConversation(conversation), now);
 	const commit: Commit = {
 		expect: [expectVersion('conversations', record)],
 		write: [{ op: 'patch', kind: 'conversations', id: record.id, set }],
-		events: [told('conversation.updated'), ...(closes ? [told('conversation.closed')] : [])],
+		events: [event('conversation.updated'), ...(archives ? [event('conversation.closed')] : [])],
 	};
 	return { commit, conversation };
 }
@@ -54,5 +54,5 @@ export function eraseConversation(
 ): Commit {
 	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
 	requireVersion(record, versions);
-	return { expect: [expectVersion('conversations', record)], write: [erasing(record.id)] };
+	return { expect: [expectVersion('conversations', record)], write: [eraseWrite(record.id)] };
 }

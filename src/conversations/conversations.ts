@@ -20,14 +20,14 @@ import {
 import type { ConversationChange } from './change.ts';
 import {
 	ConversationActor,
-	type ConversationAnswer,
 	type ConversationDependencies,
 	type ConversationMessage,
-	type SentMessage,
+	type ConversationResult,
+	type RunningTurn,
 } from './conversation-actor.ts';
 import { type ConversationEvent, EventEncoder, questionEvent } from './event-encoder.ts';
 import type { Expiry } from './expiry.ts';
-import { requireRoomForRepeat, requireRoomForStream } from './follower-limit.ts';
+import { requireRepeatCapacity, requireStreamCapacity } from './follower-limit.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
 import { requireMetadata } from './metadata.ts';
 import type { Audience } from './present.ts';
@@ -54,57 +54,62 @@ export interface OutgoingMessage {
 }
 
 /** A message to a person, who answers when they do. */
-export interface NotedMessage {
-	noted: MessageRecord;
+export interface MessageForHuman {
+	messageForHuman: MessageRecord;
 	/** The event before the one that tells of it; 0 where that is not known any more. */
 	position: number;
 }
 
 /** A turn whose reply has ended well. */
-export interface EndedTurn {
+export interface FinishedTurn {
 	question: MessageRecord;
-	ended: MessageRecord;
+	finishedReply: MessageRecord;
 	/** The event that told of its end; 0 where that was forgotten. */
-	closing: number;
+	closingSeq: number;
 }
 
 /** What only the owner of a conversation may ask of it. */
-type OwnersMessage = Extract<ConversationMessage, { workspaceId: string }>;
+type OwnerRequest = Extract<ConversationMessage, { workspaceId: string }>;
 
 /** Messages that may wait in one conversation while a reply is written. */
-const WAITING = 16;
+const MAILBOX_LIMIT = 16;
 const MAX_RESIDENT = 100_000;
-const IDLE_MS = 10 * 60_000;
+const PASSIVATE_AFTER_MS = 10 * 60_000;
 /** How long a message may wait for its turn (ms). */
-const TURN_MS = 15 * 60_000;
-const STOP_MS = 10_000;
-const JOIN_MS = 10_000;
-const LOOKS = 20;
-const CHANGE_MS = 10_000;
-const EXPIRE_MS = 10_000;
+const MAILBOX_WAIT_MS = 15 * 60_000;
+const STOP_TIMEOUT_MS = 10_000;
+const JOIN_TIMEOUT_MS = 10_000;
+const MAX_JOIN_ATTEMPTS = 20;
+const CHANGE_TIMEOUT_MS = 10_000;
+const EXPIRE_TIMEOUT_MS = 10_000;
 /** After a failure of ours a reply is taken up again, not at once: what failed may need a moment. */
-const RESUME_MS = 1_000;
+const RESUME_DELAY_MS = 1_000;
 
 /** Conversations, each owned by an actor. */
 export class Conversations implements AsyncDisposable {
 	readonly #deps: ConversationsOptions;
-	readonly #actors: ActorSystem<ConversationMessage, ConversationAnswer>;
-	readonly #transport: Transport<ConversationMessage, ConversationAnswer, PositionedUpdate>;
+	readonly #actors: ActorSystem<ConversationMessage, ConversationResult>;
+	readonly #transport: Transport<ConversationMessage, ConversationResult, PositionedUpdate>;
 	readonly #encoder: EventEncoder;
 
 	constructor(deps: ConversationsOptions) {
 		this.#deps = deps;
 		this.#encoder = new EventEncoder(deps.store);
-		const parts = { ...deps, searchFailures: new ThrottledLog(deps.log) };
+		const dependencies = { ...deps, searchFailures: new ThrottledLog(deps.log) };
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
 				const record = await deps.store.get('conversations', id);
-				return new ConversationActor(parts, self, record ?? null, record ? await this.#unfinished(record) : null);
+				return new ConversationActor(
+					dependencies,
+					self,
+					record ?? null,
+					record ? await this.#unfinishedTurn(record) : null,
+				);
 			},
 			reportFailure: (id, thrown) => this.#recover(id, thrown),
 			maxResident: MAX_RESIDENT,
-			idleMs: IDLE_MS,
-			mailboxLimit: WAITING,
+			idleMs: PASSIVATE_AFTER_MS,
+			mailboxLimit: MAILBOX_LIMIT,
 			mailboxFullError: () => new AppError('conversation_busy', undefined, { retry_after: 5 }),
 		});
 		this.#transport = new LocalTransport(this.#actors, (id, after, signal) =>
@@ -123,28 +128,28 @@ export class Conversations implements AsyncDisposable {
 	 * Stores a message when its turn comes, and begins the reply to it.
 	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`
 	 */
-	async send(message: OutgoingMessage): Promise<SentMessage | NotedMessage> {
+	async send(message: OutgoingMessage): Promise<RunningTurn | MessageForHuman> {
 		const { deployment, end_user } = message;
 		const existing =
-			message.conversation_id === undefined ? null : await this.#continued(message, message.conversation_id);
+			message.conversation_id === undefined ? null : await this.#existingConversation(message, message.conversation_id);
 		const assistant = await this.#deps.store.get('assistants', existing?.assistant_id ?? deployment.assistant_id);
 		if (!assistant) throw new AppError('not_found', 'The assistant does not exist.');
 		if (!existing && assistant.status === 'archived') throw new AppError('assistant_archived');
-		const start = existing ? null : this.#draft(message);
-		const id = existing?.id ?? (start as ConversationRecord).id;
+		const newRecord = existing ? null : this.#newConversation(message);
+		const id = existing?.id ?? (newRecord as ConversationRecord).id;
 		const incoming = {
 			content: message.content,
 			author_name: end_user?.name ?? null,
 			receipt: message.receipt ?? null,
 		};
-		const answer = await this.#transport.ask(
+		const result = await this.#transport.ask(
 			id,
-			{ type: 'send', message: incoming, model: assistant.model, start },
-			{ deadlineMs: TURN_MS },
+			{ type: 'send', message: incoming, model: assistant.model, start: newRecord },
+			{ deadlineMs: MAILBOX_WAIT_MS },
 		);
-		if ('noted' in answer) return answer;
-		if (!('sent' in answer)) throw new Error('a send was not answered as one');
-		return answer.sent;
+		if ('messageForHuman' in result) return result;
+		if (!('sent' in result)) throw new Error('a send was not answered as one');
+		return result.sent;
 	}
 
 	/** @throws AppError `not_found` also for a conversation of another deployment */
@@ -158,7 +163,7 @@ export class Conversations implements AsyncDisposable {
 	 * The conversation that a message continues. To the workspace's own clients a 404 says which field does not fit; visitors
 	 * and strangers learn nothing of conversations elsewhere.
 	 */
-	async #continued({ deployment, channel }: OutgoingMessage, id: string): Promise<ConversationRecord> {
+	async #existingConversation({ deployment, channel }: OutgoingMessage, id: string): Promise<ConversationRecord> {
 		const record = await this.#deps.store.get('conversations', id);
 		if (record?.deployment_id === deployment.id) return record;
 		const path = '/conversation_id';
@@ -184,13 +189,13 @@ export class Conversations implements AsyncDisposable {
 		conversationId: string,
 		options: { after: StreamPosition | null; signal: AbortSignal; audience: Audience },
 	): AsyncGenerator<ConversationEvent, void, undefined> {
-		requireRoomForStream(this.#deps.outbox.subscriberCount(conversationId));
+		requireStreamCapacity(this.#deps.outbox.subscriberCount(conversationId));
 		return streamConversation(this.#transport, this.#encoder, conversationId, { until: null, ...options });
 	}
 
 	/** The events of one turn, from its question to the end of its reply. */
 	async *followTurn(
-		{ question, reply, position, restarted }: SentMessage,
+		{ question, reply, position, restarted }: RunningTurn,
 		{ signal, audience }: { signal: AbortSignal; audience: Audience },
 	): AsyncGenerator<ConversationEvent, void, undefined> {
 		if (restarted) yield questionEvent(question, position, audience);
@@ -203,7 +208,7 @@ export class Conversations implements AsyncDisposable {
 	 * Waits until a reply has ended, however it ended.
 	 * @throws AppError `unavailable` where the signal aborts first
 	 */
-	async reply({ reply, position }: SentMessage, signal: AbortSignal): Promise<MessageRecord> {
+	async reply({ reply, position }: RunningTurn, signal: AbortSignal): Promise<MessageRecord> {
 		const after = formatPosition({ seq: position, offset: 0 });
 		for await (const item of this.#transport.subscribe(reply.conversation_id, after, signal)) {
 			if (item.kind !== 'event' || item.event.data.message_id !== reply.id || item.event.data.text !== 'closes')
@@ -222,14 +227,14 @@ export class Conversations implements AsyncDisposable {
 
 	/** Ends the reply that is being written, keeping its text so far; false where there is none. */
 	async stop(conversationId: string): Promise<boolean> {
-		const answer = await this.#transport.ask(
+		const result = await this.#transport.ask(
 			conversationId,
 			{ type: 'stop' },
-			{ lane: 'control', deadlineMs: STOP_MS },
+			{ lane: 'control', deadlineMs: STOP_TIMEOUT_MS },
 		);
-		if (!('turn' in answer) || !answer.turn) return false;
+		if (!('turn' in result) || !result.turn) return false;
 		// Told once it is on disk: a crash after this answer must not bring the reply back.
-		await this.reply(answer.turn, AbortSignal.timeout(STOP_MS));
+		await this.reply(result.turn, AbortSignal.timeout(STOP_TIMEOUT_MS));
 		return true;
 	}
 
@@ -239,27 +244,31 @@ export class Conversations implements AsyncDisposable {
 	 * @param body what the message's receipt was stored with
 	 * @throws AppError `rate_limit_exceeded` where too many follow the conversation
 	 */
-	async repeated(body: string): Promise<SentMessage | EndedTurn | NotedMessage> {
+	async joinRepeat(body: string): Promise<RunningTurn | FinishedTurn | MessageForHuman> {
 		const ids = JSON.parse(body) as { conversation_id: string; question_id: string; reply_id: string | null };
 		const { store } = this.#deps;
-		for (let look = 0; look < LOOKS; look++) {
+		for (let attempt = 0; attempt < MAX_JOIN_ATTEMPTS; attempt++) {
 			const question = await store.get('messages', ids.question_id);
-			if (question && ids.reply_id === null) return { noted: question, position: 0 };
+			if (question && ids.reply_id === null) return { messageForHuman: question, position: 0 };
 			const reply = ids.reply_id === null ? undefined : await store.get('messages', ids.reply_id);
 			if (!question || !reply) throw new AppError('not_found', 'The conversation was erased.');
 			if (reply.status === 'completed' || reply.status === 'stopped') {
-				return { question, ended: reply, closing: (await store.closingEventSeq(ids.conversation_id, reply.id)) ?? 0 };
+				return {
+					question,
+					finishedReply: reply,
+					closingSeq: (await store.closingEventSeq(ids.conversation_id, reply.id)) ?? 0,
+				};
 			}
-			requireRoomForRepeat(this.#deps.outbox.subscriberCount(ids.conversation_id));
-			const answer = await this.#transport.ask(
+			requireRepeatCapacity(this.#deps.outbox.subscriberCount(ids.conversation_id));
+			const result = await this.#transport.ask(
 				ids.conversation_id,
 				reply.status === 'failed'
 					? { type: 'rewrite', questionId: question.id, replyId: reply.id }
 					: { type: 'join', replyId: reply.id },
-				reply.status === 'failed' ? { deadlineMs: TURN_MS } : { lane: 'control', deadlineMs: JOIN_MS },
+				reply.status === 'failed' ? { deadlineMs: MAILBOX_WAIT_MS } : { lane: 'control', deadlineMs: JOIN_TIMEOUT_MS },
 			);
-			if ('turn' in answer && answer.turn) return answer.turn;
-			if ('noted' in answer) return answer;
+			if ('turn' in result && result.turn) return result.turn;
+			if ('messageForHuman' in result) return result;
 			// It has ended, or was begun, since it was read: look again.
 		}
 		throw new AppError('unavailable', 'The reply cannot be joined right now.', { retry_after: 1 });
@@ -270,9 +279,9 @@ export class Conversations implements AsyncDisposable {
 	 * @throws AppError `not_found` also for another workspace's, `precondition_failed`, `invalid_request`
 	 */
 	async change(id: string, change: ConversationChange): Promise<ConversationRecord> {
-		const answer = await this.#ask(id, { type: 'change', ...change });
-		if (!('changed' in answer)) throw new Error('a change was not answered as one');
-		return answer.changed;
+		const result = await this.#askAsOwner(id, { type: 'change', ...change });
+		if (!('changed' in result)) throw new Error('a change was not answered as one');
+		return result.changed;
 	}
 
 	/**
@@ -280,24 +289,24 @@ export class Conversations implements AsyncDisposable {
 	 * @throws AppError `not_found` also for another workspace's, `precondition_failed`
 	 */
 	async handOver(id: string, change: HandOver): Promise<ConversationRecord> {
-		const answer = await this.#ask(id, { type: 'hand_over', ...change });
-		if (!('changed' in answer)) throw new Error('a hand-over was not answered as one');
-		return answer.changed;
+		const result = await this.#askAsOwner(id, { type: 'hand_over', ...change });
+		if (!('changed' in result)) throw new Error('a hand-over was not answered as one');
+		return result.changed;
 	}
 
 	/**
 	 * Says something as a person of the workspace.
 	 * @throws AppError `not_found`, `conversation_archived`, `conversation_not_taken_over`
 	 */
-	async say(id: string, saying: AgentMessage): Promise<MessageRecord> {
-		const answer = await this.#ask(id, { type: 'say', ...saying });
-		if (!('said' in answer)) throw new Error('what was said was not answered as that');
-		return answer.said;
+	async sendAgentMessage(id: string, message: AgentMessage): Promise<MessageRecord> {
+		const result = await this.#askAsOwner(id, { type: 'say', ...message });
+		if (!('agentMessage' in result)) throw new Error('what was said was not answered as that');
+		return result.agentMessage;
 	}
 
 	/** Erases a conversation for good; whoever follows it is told no more. */
 	async erase(id: string, erasure: Omit<ConversationChange, 'patch'>): Promise<void> {
-		await this.#ask(id, { type: 'erase', ...erasure });
+		await this.#askAsOwner(id, { type: 'erase', ...erasure });
 	}
 
 	/**
@@ -307,8 +316,8 @@ export class Conversations implements AsyncDisposable {
 	 */
 	async expire(id: string, expiry: Expiry): Promise<boolean> {
 		// In turn with what visitors send: a message that came before keeps the conversation.
-		const answer = await this.#transport.ask(id, { type: 'expire', ...expiry }, { deadlineMs: EXPIRE_MS });
-		return 'expired' in answer && answer.expired;
+		const result = await this.#transport.ask(id, { type: 'expire', ...expiry }, { deadlineMs: EXPIRE_TIMEOUT_MS });
+		return 'expired' in result && result.expired;
 	}
 
 	/**
@@ -330,8 +339,8 @@ export class Conversations implements AsyncDisposable {
 			if (message.role !== 'assistant' || message.status === 'in_progress') {
 				throw new AppError('invalid_request', 'Only a finished message of the assistant can be rated.');
 			}
-			const said = comment === undefined ? message.feedback_comment : comment;
-			const set = { feedback: rating, feedback_comment: rating === null ? null : said };
+			const feedbackComment = comment === undefined ? message.feedback_comment : comment;
+			const set = { feedback: rating, feedback_comment: rating === null ? null : feedbackComment };
 			const rated = { ...message, ...set, version: message.version + 1 };
 			const commit: Commit = {
 				expect: [expectVersion('messages', message)],
@@ -352,16 +361,16 @@ export class Conversations implements AsyncDisposable {
 	}
 
 	/** Asks a conversation beside what it is writing. */
-	async #ask(id: string, message: OwnersMessage): Promise<ConversationAnswer> {
+	async #askAsOwner(id: string, message: OwnerRequest): Promise<ConversationResult> {
 		// Before the actor: whether it is busy is nothing that another workspace learns.
 		const record = await this.#deps.store.get('conversations', id);
 		if (record?.workspace_id !== message.workspaceId) {
 			throw new AppError('not_found', 'The conversation does not exist.');
 		}
-		return this.#transport.ask(id, message, { lane: 'control', deadlineMs: CHANGE_MS });
+		return this.#transport.ask(id, message, { lane: 'control', deadlineMs: CHANGE_TIMEOUT_MS });
 	}
 
-	#draft({ deployment, content, metadata = {}, channel, end_user }: OutgoingMessage): ConversationRecord {
+	#newConversation({ deployment, content, metadata = {}, channel, end_user }: OutgoingMessage): ConversationRecord {
 		requireMetadata(metadata);
 		const now = this.#deps.clock.now();
 		return {
@@ -385,7 +394,7 @@ export class Conversations implements AsyncDisposable {
 		};
 	}
 
-	async #unfinished(conversation: ConversationRecord) {
+	async #unfinishedTurn(conversation: ConversationRecord) {
 		const { store } = this.#deps;
 		const reply = await store.unfinishedReply(conversation.id);
 		if (!reply) return null;
@@ -402,6 +411,6 @@ export class Conversations implements AsyncDisposable {
 			} catch {
 				// Shutting down: the next start takes it up.
 			}
-		}, RESUME_MS).unref();
+		}, RESUME_DELAY_MS).unref();
 	}
 }

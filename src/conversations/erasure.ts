@@ -2,11 +2,11 @@ import { AppError } from '../base/index.ts';
 import type { Store, Write } from '../store/index.ts';
 
 /** Rows of a kind that one commit removes: others that wait for the disk do not wait for long. */
-const PORTION = 500;
+const BATCH_SIZE = 500;
 
 /** The write that removes a conversation and the beginning of what is in it. */
-export function erasing(id: string): Write {
-	return { op: 'erase_conversation', id, limit: PORTION };
+export function eraseWrite(id: string): Write {
+	return { op: 'erase_conversation', id, limit: BATCH_SIZE };
 }
 
 /**
@@ -14,9 +14,9 @@ export function erasing(id: string): Write {
  * takes that up goes on.
  * @throws AppError `unavailable`
  */
-export async function eraseRemains(store: Pick<Store, 'commit' | 'hasUnerasedRows'>, id: string): Promise<void> {
+export async function eraseRemainingRows(store: Pick<Store, 'commit' | 'hasUnerasedRows'>, id: string): Promise<void> {
 	while (await store.hasUnerasedRows(id)) {
-		const { outcome } = await store.commit({ write: [erasing(id)] });
+		const { outcome } = await store.commit({ write: [eraseWrite(id)] });
 		if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
 	}
 }

@@ -21,14 +21,14 @@ type EventItem = Extract<PositionedUpdate, { kind: 'event' }>;
 type DeltaItem = Extract<PositionedUpdate, { kind: 'delta' }>;
 
 /** For how long an encoded event is shared (ms). Later followers get the message as it is by then. */
-const SHARED_MS = 1_000;
+const SHARED_EVENT_TTL_MS = 1_000;
 /** Encoded events that are kept for further followers. Those being sent to many are used all the time, so they stay. */
-const SHARED_EVENTS = 32;
+const SHARED_EVENT_CACHE_SIZE = 32;
 
 /** Encodes what happens in conversations: once for all followers of one audience that get it at about the same time. */
 export class EventEncoder {
 	readonly #store: Pick<Store, 'get'>;
-	readonly #events = new LruCache<string, { encoded: Promise<Encoded>; since: number }>(SHARED_EVENTS);
+	readonly #events = new LruCache<string, { encoded: Promise<Encoded>; since: number }>(SHARED_EVENT_CACHE_SIZE);
 	#lastDelta: { delta: Delta; event: ConversationEvent } | null = null;
 
 	constructor(store: Pick<Store, 'get'>) {
@@ -39,9 +39,9 @@ export class EventEncoder {
 	async event(item: EventItem, audience: Audience): Promise<Encoded> {
 		if (item.replayed) return this.#encode(item, audience);
 		const key = `${item.event.stream} ${item.event.id} ${formatPosition(item.position)} ${audience}`;
-		const known = this.#events.get(key);
+		const cached = this.#events.get(key);
 		const now = performance.now();
-		if (known !== undefined && now - known.since < SHARED_MS) return shared(await known.encoded);
+		if (cached !== undefined && now - cached.since < SHARED_EVENT_TTL_MS) return withBytes(await cached.encoded);
 		const encoded = this.#encode(item, audience);
 		this.#events.set(key, { encoded, since: now });
 		encoded.catch(() => this.#events.delete(key));
@@ -51,7 +51,7 @@ export class EventEncoder {
 	delta({ delta, position }: DeltaItem): ConversationEvent {
 		const last = this.#lastDelta;
 		const id = formatPosition(position);
-		if (last?.event.id === id && isSame(last.delta, delta)) return shared(last.event);
+		if (last?.event.id === id && isSameDelta(last.delta, delta)) return withBytes(last.event);
 		const { message_id, index, text } = delta;
 		const data = JSON.stringify({ type: 'message.delta', message_id, index, delta: text });
 		const event: ConversationEvent = { id, event: 'message.delta', data, bytes: null };
@@ -83,7 +83,7 @@ export class EventEncoder {
 				return encoded('message.completed', { message });
 			default: {
 				// As it began, even if the reply has ended in the meantime: its text follows.
-				const begun = {
+				const asStarted = {
 					content: '',
 					status: 'in_progress',
 					citations: [],
@@ -92,7 +92,7 @@ export class EventEncoder {
 					completed_at: null,
 				};
 				const usage = 'usage' in message ? { usage: null } : {};
-				return encoded('message.created', { message: opens ? { ...message, ...begun, ...usage } : message });
+				return encoded('message.created', { message: opens ? { ...message, ...asStarted, ...usage } : message });
 			}
 		}
 	}
@@ -109,13 +109,13 @@ export function conversationEvent(name: StreamEventName, body: object, position:
 }
 
 /** Encoded when the second follower gets it: most events have one follower, whose text needs no further copy. */
-function shared<E extends Encoded>(encoded: E): E {
+function withBytes<E extends Encoded>(encoded: E): E {
 	if (encoded !== null && typeof encoded === 'object') encoded.bytes ??= Buffer.from(encodeServerSentEvent(encoded));
 	return encoded;
 }
 
 /** A text only grows, so its place and length say what it is. */
-function isSame(one: Delta, other: Delta): boolean {
+function isSameDelta(one: Delta, other: Delta): boolean {
 	return (
 		one.message_id === other.message_id &&
 		one.seq === other.seq &&

@@ -1,7 +1,7 @@
 import { AppError } from '../base/index.ts';
 
 /** Followers of one conversation, those that wait for a reply in it included, at which no more event streams are opened. */
-const FOLLOWERS = 1_000;
+const MAX_FOLLOWERS = 1_000;
 /**
  * Beyond that, for repeats of a message: a sender that reconnects gets its reply although the conversation is full of event
  * streams. The first request of a message is never refused here; the messages that may wait in a conversation bound these.
@@ -11,13 +11,13 @@ const RESERVED_FOR_REPEATS = 100;
 const RETRY_SECONDS = 10;
 
 /** @throws AppError `rate_limit_exceeded` where no event stream may be opened beside so many followers */
-export function requireRoomForStream(followers: number): void {
-	if (followers >= FOLLOWERS) throw tooMany(FOLLOWERS);
+export function requireStreamCapacity(followers: number): void {
+	if (followers >= MAX_FOLLOWERS) throw tooMany(MAX_FOLLOWERS);
 }
 
 /** @throws AppError `rate_limit_exceeded` where no repeat of a message may join its reply beside so many followers */
-export function requireRoomForRepeat(followers: number): void {
-	if (followers >= FOLLOWERS + RESERVED_FOR_REPEATS) throw tooMany(FOLLOWERS + RESERVED_FOR_REPEATS);
+export function requireRepeatCapacity(followers: number): void {
+	if (followers >= MAX_FOLLOWERS + RESERVED_FOR_REPEATS) throw tooMany(MAX_FOLLOWERS + RESERVED_FOR_REPEATS);
 }
 
 function tooMany(limit: number): AppError {

@@ -43,7 +43,7 @@ export function handOver(
 	{ workspaceId, to, versions, receipt }: HandOver,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } | null {
-	requireOwn(record, workspaceId);
+	requireSameWorkspace(record, workspaceId);
 	requireVersion(record, versions);
 	if (record.handled_by === to) return null;
 	const set = { handled_by: to, updated_at: now };
@@ -56,7 +56,7 @@ export function handOver(
 		write: [...write, { op: 'patch', kind: 'conversations', id: record.id, set }],
 		events: [...events, workspaceEvent(conversation, 'conversation.updated', presentConversation(conversation), now)],
 	};
-	if (receipt) commit.idempotency = filled(receipt, presentConversation(conversation));
+	if (receipt) commit.idempotency = withResponseBody(receipt, presentConversation(conversation));
 	return { commit, conversation };
 }
 
@@ -69,7 +69,7 @@ export function agentMessage(
 	{ workspaceId, content, name, receipt }: AgentMessage,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord; message: MessageRecord } {
-	requireOwn(record, workspaceId);
+	requireSameWorkspace(record, workspaceId);
 	if (record.status === 'archived') throw new AppError('conversation_archived');
 	if (record.handled_by !== 'human') {
 		throw new AppError('conversation_not_taken_over');
@@ -95,16 +95,16 @@ export function agentMessage(
 			streamEvent(conversation, 'message.completed', { message_id: message.id }, now),
 		],
 	};
-	if (receipt) commit.idempotency = filled(receipt, presentMessage(message));
+	if (receipt) commit.idempotency = withResponseBody(receipt, presentMessage(message));
 	return { commit, conversation, message };
 }
 
 /** A receipt with the answer that it is for; it goes with its conversation. */
-function filled(receipt: IdempotencyRecord, answer: Conversation | Message): IdempotencyRecord {
-	const subject = 'conversation_id' in answer ? answer.conversation_id : answer.id;
-	return { ...receipt, body: JSON.stringify(answer), subject };
+function withResponseBody(receipt: IdempotencyRecord, response: Conversation | Message): IdempotencyRecord {
+	const subject = 'conversation_id' in response ? response.conversation_id : response.id;
+	return { ...receipt, body: JSON.stringify(response), subject };
 }
 
-function requireOwn(record: ConversationRecord, workspaceId: string): void {
+function requireSameWorkspace(record: ConversationRecord, workspaceId: string): void {
 	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
 }

@@ -7,7 +7,7 @@ export interface ReplyProgress {
 	text: string;
 	passages: readonly Passage[];
 	/** The source numbers of those that its model was given, in any round. */
-	shown: Set<number>;
+	shownIndexes: Set<number>;
 	/** With calls that are under way. */
 	rounds: ReplyRound[];
 	usage: Usage | null;
@@ -28,7 +28,7 @@ export function progressFrom(rounds: readonly ReplyRound[]): ReplyProgress {
 	return {
 		text: textOf(rounds),
 		passages,
-		shown: new Set(passages.map(({ index }) => index)),
+		shownIndexes: new Set(passages.map(({ index }) => index)),
 		rounds: rounds.map((round) => ({ ...round, calls: [...round.calls] })),
 		usage: rounds.at(-1)?.usage ?? null,
 	};

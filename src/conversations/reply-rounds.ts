@@ -31,14 +31,14 @@ export interface ReplyRound {
 }
 
 /** More than a reply has. */
-const ALL = 1_000;
+const MAX_RECORDS = 1_000;
 
 /** What a model is told of a call without a result. */
-const CUT_OFF = 'This call was cut off before its result came. Whether it took effect is not known.';
+const INTERRUPTED_RESULT = 'This call was cut off before its result came. Whether it took effect is not known.';
 
 /** The rounds that are stored of a reply, in order; a call that nobody carries out any more has been cut off. */
 export async function roundsOf(store: Pick<Store, 'list'>, messageId: string): Promise<ReplyRound[]> {
-	const query = { where: { message_id: messageId }, order: 'asc', limit: ALL } as const;
+	const query = { where: { message_id: messageId }, order: 'asc', limit: MAX_RECORDS } as const;
 	const [rounds, calls] = await Promise.all([store.list('reply_rounds', query), callRecordsOf(store, messageId)]);
 	return rounds
 		.toSorted((a, b) => a.number - b.number)
@@ -65,7 +65,7 @@ export async function listMessages(store: Pick<Store, 'list'>, query: ListQuery<
 }
 
 async function callRecordsOf(store: Pick<Store, 'list'>, messageId: string): Promise<ReplyCallRecord[]> {
-	const calls = await store.list('reply_calls', { where: { message_id: messageId }, order: 'asc', limit: ALL });
+	const calls = await store.list('reply_calls', { where: { message_id: messageId }, order: 'asc', limit: MAX_RECORDS });
 	return calls.toSorted((a, b) => a.number - b.number);
 }
 
@@ -76,20 +76,20 @@ export function insertRound(
 	round: ReplyRound,
 	now: number,
 ): Write[] {
-	const { calls, ...said } = round;
+	const { calls, ...fields } = round;
 	const record: Omit<ReplyRoundRecord, 'version'> = {
-		...said,
+		...fields,
 		id: `${messageId}.${round.number}`,
 		message_id: messageId,
 		created_at: now,
 	};
-	const before = callsOf(earlier).length;
+	const earlierCalls = callsOf(earlier).length;
 	return [
 		{ op: 'insert', kind: 'reply_rounds', record },
 		...calls.map((call, at): Write => {
-			const number = before + at + 1;
-			const place = { id: callRecordId(messageId, number), message_id: messageId, round: round.number, number };
-			return { op: 'insert', kind: 'reply_calls', record: { ...place, call, created_at: now } };
+			const number = earlierCalls + at + 1;
+			const key = { id: callRecordId(messageId, number), message_id: messageId, round: round.number, number };
+			return { op: 'insert', kind: 'reply_calls', record: { ...key, call, created_at: now } };
 		}),
 	];
 }
@@ -117,7 +117,7 @@ export function textOf(rounds: readonly ReplyRound[]): string {
 }
 
 /** A call that is under way as it ends when nobody waits for it any more: without a result, for nobody will bring one. */
-export function cutOff(call: ToolCall): ToolCall {
+export function stopIfRunning(call: ToolCall): ToolCall {
 	return call.status === 'running' ? { ...call, status: 'stopped' } : call;
 }
 
@@ -125,12 +125,12 @@ export function cutOff(call: ToolCall): ToolCall {
  * A round as the model that goes on is told of it.
  * @param model the one that goes on; what another one wanted to be given again is nothing to it
  */
-export function stepOf({ text, calls, memory, model: author }: ReplyRound, model: string): CompletedRound {
-	const step = { text, calls: calls.map(resultOf) };
-	return memory === null || author !== model ? step : { ...step, memory };
+export function toCompletedRound({ text, calls, memory, model: writtenBy }: ReplyRound, model: string): CompletedRound {
+	const step = { text, calls: calls.map(toToolResult) };
+	return memory === null || writtenBy !== model ? step : { ...step, memory };
 }
 
-function resultOf({ id, name, arguments: given, result, status }: ToolCall): ToolResult {
-	const told = typeof result === 'string' ? result : CUT_OFF;
-	return { id, name, arguments: given, result: told, is_error: status !== 'completed' };
+function toToolResult({ id, name, arguments: args, result, status }: ToolCall): ToolResult {
+	const text = typeof result === 'string' ? result : INTERRUPTED_RESULT;
+	return { id, name, arguments: args, result: text, is_error: status !== 'completed' };
 }

@@ -14,12 +14,12 @@ import {
 } from '../models/index.ts';
 import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
+import { abortableStream, rejectOnAbort } from './abortable.ts';
 import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
-import { callsOf, cutOff, type Grounding, type ReplyRound, stepOf } from './reply-rounds.ts';
+import { callsOf, type Grounding, type ReplyRound, stopIfRunning, toCompletedRound } from './reply-rounds.ts';
+import { SurrogatePairJoiner } from './surrogate-pair-joiner.ts';
 import { admitCalls, runCalls } from './tool-calls.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
-import { unlessAborted, untilAborted } from './until-aborted.ts';
-import { WholeCharacters } from './whole-characters.ts';
 
 export interface ReplyDependencies {
 	store: Pick<Store, 'get' | 'messagesBefore'>;
@@ -32,16 +32,16 @@ export interface ReplyDependencies {
 }
 
 /** Earlier messages that a model is given at most; it takes what fits. */
-const HISTORY = 100;
+const MAX_HISTORY_MESSAGES = 100;
 /** Characters of a reply at most: a model that does not stop is stopped. */
 const MAX_REPLY_CHARS = 200_000;
 /** Rounds of tool calls in a reply; then the model must answer without them. */
 const MAX_ROUNDS = 8;
 /** A visitor waits no longer for the search, its repeats included; then the reply goes on without it. */
-const SEARCH_MS = 3_000;
+const SEARCH_TIMEOUT_MS = 3_000;
 /** Of that, for the vector of the question; then the search goes by words alone. */
-const VECTOR_MS = 1_500;
-const SEARCH_AGAIN_MS = 500;
+const QUESTION_VECTOR_TIMEOUT_MS = 1_500;
+const SEARCH_RETRY_DELAY_MS = 500;
 
 /** Aborting a reply with this as the reason keeps the text so far. */
 export const STOPPED = Symbol('stopped');
@@ -51,7 +51,7 @@ export const STOPPED = Symbol('stopped');
  * piece by piece.
  * @param progress is kept up to date
  * @param signal its reason tells why the reply ends early: STOPPED, or an error
- * @param stored where the turn is being stored: its model is asked when it is on disk
+ * @param committed where the turn is being stored: its model is asked when it is on disk
  * @returns how the reply ended, whatever happened; never throws
  */
 export async function writeReply(
@@ -60,36 +60,36 @@ export async function writeReply(
 	progress: ReplyProgress,
 	listener: ReplyListener,
 	signal: AbortSignal,
-	stored: Promise<unknown> = Promise.resolve(),
+	committed: Promise<unknown> = Promise.resolve(),
 ): Promise<ReplyOutcome> {
 	try {
-		await converse(deps, turn, progress, listener, signal, stored);
+		await generateReply(deps, turn, progress, listener, signal, committed);
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
 		deps.log.warn({ message: turn.reply.id, error: messageOf(error) }, 'reply failed');
-		return outcomeOf(progress, 'failed', shownError(signal.aborted ? signal.reason : error));
+		return outcomeOf(progress, 'failed', publicError(signal.aborted ? signal.reason : error));
 	}
 }
 
 /** A reply as it ends with what there is of it. */
 export function outcomeOf(
-	{ text, passages, shown, rounds, usage }: ReplyProgress,
+	{ text, passages, shownIndexes, rounds, usage }: ReplyProgress,
 	status: ReplyOutcome['status'],
 	error: ReplyOutcome['error'] = null,
 ): ReplyOutcome {
-	const given = passages.filter(({ index }) => shown.has(index));
-	const tool_calls = callsOf(rounds).map(cutOff);
-	return { content: text, status, citations: citationsIn(text, given), tool_calls, usage, error };
+	const citable = passages.filter(({ index }) => shownIndexes.has(index));
+	const tool_calls = callsOf(rounds).map(stopIfRunning);
+	return { content: text, status, citations: citationsIn(text, citable), tool_calls, usage, error };
 }
 
-async function converse(
+async function generateReply(
 	deps: ReplyDependencies,
 	turn: Turn,
 	progress: ReplyProgress,
 	listener: ReplyListener,
 	signal: AbortSignal,
-	stored: Promise<unknown>,
+	committed: Promise<unknown>,
 ): Promise<void> {
 	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
 	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
@@ -97,9 +97,9 @@ async function converse(
 	const [grounding, history, functions] = await Promise.all([
 		// What was said in earlier rounds cites these passages: others would change what it says.
 		turn.rounds[0]?.grounding ?? groundingOf(deps, assistant, turn.question, signal),
-		earlierTurns(deps.store, turn.question),
+		chatHistory(deps.store, turn.question),
 		functionsOf(deps, assistant, signal),
-		stored,
+		committed,
 	]);
 	progress.passages = grounding.passages;
 	const request: ChatRequest = {
@@ -109,21 +109,22 @@ async function converse(
 		question: turn.question.content,
 		...grounding,
 		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
-		rounds: turn.rounds.map((round) => stepOf(round, id)),
+		rounds: turn.rounds.map((round) => toCompletedRound(round, id)),
 	};
 	for (;;) {
 		const { rounds } = request;
 		const tools = rounds.length < MAX_ROUNDS ? request.tools : [];
-		const ask = () => listen(untilAborted(model.stream({ ...request, tools }, signal), signal), progress, listener);
-		let said = await ask();
+		const ask = () =>
+			readModelStream(abortableStream(model.stream({ ...request, tools }, signal), signal), progress, listener);
+		let output = await ask();
 		// Models that have the result of a call before them sometimes say nothing at all: once more, they do.
-		if (isNothing(said) && rounds.length > 0) said = await ask();
-		if (isNothing(said)) throw new AppError('model_error', 'The model gave an empty answer.');
-		if (said.calls.length === 0) return;
-		const step = await carryOut(
+		if (isEmptyOutput(output) && rounds.length > 0) output = await ask();
+		if (isEmptyOutput(output)) throw new AppError('model_error', 'The model gave an empty answer.');
+		if (output.calls.length === 0) return;
+		const step = await runToolRound(
 			deps,
 			turn.reply.id,
-			{ ...said, model: id, grounding },
+			{ ...output, model: id, grounding },
 			functions,
 			progress,
 			listener,
@@ -133,65 +134,68 @@ async function converse(
 	}
 }
 
-function isNothing({ text, calls }: Said): boolean {
+function isEmptyOutput({ text, calls }: ModelOutput): boolean {
 	return calls.length === 0 && text.trim() === '';
 }
 
 /** Has the calls of a round carried out; the round is what its model is told of next. */
-async function carryOut(
+async function runToolRound(
 	{ log }: Pick<ReplyDependencies, 'log'>,
 	messageId: string,
-	{ text, calls: asked, memory, model, grounding }: Said & Pick<ReplyRound, 'model' | 'grounding'>,
+	{ text, calls: requested, memory, model, grounding }: ModelOutput & Pick<ReplyRound, 'model' | 'grounding'>,
 	functions: readonly ToolFunction[],
 	progress: ReplyProgress,
 	listener: ReplyListener,
 	signal: AbortSignal,
 ): Promise<CompletedRound> {
 	const earlier = callsOf(progress.rounds);
-	const { begun, refused } = admitCalls(asked, functions, earlier);
+	const { admitted, refused } = admitCalls(requested, functions, earlier);
 	const step = { text, ...(memory === undefined ? {} : { memory }) };
 	if (refused.length > 0) log.info({ message: messageId, refused: refused.length }, 'calls of tools were refused');
-	if (begun.length === 0) return { ...step, calls: refused };
+	if (admitted.length === 0) return { ...step, calls: refused };
 	const round: ReplyRound = {
 		number: progress.rounds.length + 1,
 		model,
 		text,
 		usage: progress.usage,
 		memory: memory ?? null,
-		grounding: progress.rounds.length === 0 ? groundingShown(grounding, progress) : null,
-		calls: begun,
+		grounding: progress.rounds.length === 0 ? shownGrounding(grounding, progress) : null,
+		calls: admitted,
 	};
 	progress.rounds.push(round);
 	// What was not known to have begun could be done twice.
-	await unlessAborted(listener.round(round), signal);
+	await rejectOnAbort(listener.round(round), signal);
 	const results = await runCalls(messageId, round, earlier, functions, listener, signal);
 	return { ...step, calls: [...results, ...refused] };
 }
 
 /** What the model has seen of it: the rest is cited nowhere. */
-function groundingShown(grounding: Grounding | null, { passages, shown }: ReplyProgress): Grounding {
-	const kept = { passages: passages.filter(({ index }) => shown.has(index)), confidence: grounding?.confidence ?? 0 };
+function shownGrounding(grounding: Grounding | null, { passages, shownIndexes }: ReplyProgress): Grounding {
+	const kept = {
+		passages: passages.filter(({ index }) => shownIndexes.has(index)),
+		confidence: grounding?.confidence ?? 0,
+	};
 	return grounding?.search_failed ? { ...kept, search_failed: true } : kept;
 }
 
 /** What a model said in one round. */
-interface Said {
+interface ModelOutput {
 	text: string;
 	calls: ModelToolCall[];
 	memory?: unknown;
 }
 
 /** Takes in what the model says in one round, and the calls that it asks for. */
-async function listen(
+async function readModelStream(
 	events: AsyncIterable<ModelEvent>,
 	progress: ReplyProgress,
 	listener: ReplyListener,
-): Promise<Said> {
+): Promise<ModelOutput> {
 	const calls: ModelToolCall[] = [];
-	const characters = new WholeCharacters();
+	const characters = new SurrogatePairJoiner();
 	let text = '';
 	let memory: unknown;
-	const say = (said: string) => {
+	const appendText = (said: string) => {
 		if (said === '') return;
 		// What is said after a call begins a paragraph of its own.
 		const piece = text === '' && progress.text !== '' ? `\n\n${said}` : said;
@@ -202,19 +206,19 @@ async function listen(
 		progress.text += piece;
 		listener.text(piece);
 	};
-	let began = false;
+	let started = false;
 	for await (const event of events) {
-		if (!began) {
-			began = true;
+		if (!started) {
+			started = true;
 			const indexes = event.type === 'passages' ? event.indexes : progress.passages.map(({ index }) => index);
-			for (const index of indexes) progress.shown.add(index);
+			for (const index of indexes) progress.shownIndexes.add(index);
 		}
 		switch (event.type) {
 			case 'delta':
-				say(characters.add(event.text));
+				appendText(characters.add(event.text));
 				break;
 			case 'usage':
-				progress.usage = usageWith(progress.usage, event);
+				progress.usage = addUsage(progress.usage, event);
 				break;
 			case 'tool_call':
 				calls.push(event);
@@ -223,12 +227,12 @@ async function listen(
 				memory = event.memory;
 		}
 	}
-	say(characters.end());
+	appendText(characters.end());
 	return { text, calls, memory };
 }
 
 /** What all rounds together have cost. */
-function usageWith(before: ReplyProgress['usage'], { input_tokens, output_tokens }: ModelUsage): Usage {
+function addUsage(before: ReplyProgress['usage'], { input_tokens, output_tokens }: ModelUsage): Usage {
 	const sum = (a: number, b: number) => Math.min(a + b, Number.MAX_SAFE_INTEGER);
 	return {
 		input_tokens: sum(before?.input_tokens ?? 0, input_tokens),
@@ -237,7 +241,7 @@ function usageWith(before: ReplyProgress['usage'], { input_tokens, output_tokens
 }
 
 /** A failure as the message shows it; a defect of ours shows no internals. */
-function shownError(error: unknown): { code: string; message: string } {
+function publicError(error: unknown): { code: string; message: string } {
 	if (error instanceof AppError && error.code === 'model_error') return { code: error.code, message: error.message };
 	return { code: 'model_error', message: 'The model failed to answer.' };
 }
@@ -275,19 +279,19 @@ async function retrieve(
 ): Promise<SearchResult | null> {
 	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
 	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
-	const late = AbortSignal.timeout(SEARCH_MS);
-	const within = AbortSignal.any([signal, late]);
-	const options = { ...assistant.rag_settings, signal: within, vectorTimeoutMs: VECTOR_MS };
+	const timeout = AbortSignal.timeout(SEARCH_TIMEOUT_MS);
+	const searchSignal = AbortSignal.any([signal, timeout]);
+	const options = { ...assistant.rag_settings, signal: searchSignal, vectorTimeoutMs: QUESTION_VECTOR_TIMEOUT_MS };
 	let failure: unknown = new Error('The search took too long.');
-	while (!within.aborted) {
+	while (!searchSignal.aborted) {
 		try {
-			return await unlessAborted(knowledge.search(knowledgeBases, question.content, options), within);
+			return await rejectOnAbort(knowledge.search(knowledgeBases, question.content, options), searchSignal);
 		} catch (error) {
-			if (within.aborted) break;
+			if (searchSignal.aborted) break;
 			failure = error;
 			// Busy may pass in a moment; whatever else it is does not.
 			if (!(error instanceof AppError) || error.code !== 'unavailable') break;
-			await sleep(SEARCH_AGAIN_MS, within);
+			await sleep(SEARCH_RETRY_DELAY_MS, searchSignal);
 		}
 	}
 	if (signal.aborted) throw signal.reason;
@@ -306,8 +310,8 @@ function causeOf(failure: unknown): string | undefined {
 	return cause === undefined ? undefined : messageOf(cause);
 }
 
-async function earlierTurns(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatMessage[]> {
-	const messages = await store.messagesBefore(question.conversation_id, question.seq, HISTORY);
+async function chatHistory(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatMessage[]> {
+	const messages = await store.messagesBefore(question.conversation_id, question.seq, MAX_HISTORY_MESSAGES);
 	return messages
 		.filter(({ content, status }) => content.trim() !== '' && (status === 'completed' || status === 'stopped'))
 		.map(({ role, content }) => ({ role, content }));

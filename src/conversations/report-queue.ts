@@ -4,7 +4,7 @@
  */
 export class ReportQueue<M> {
 	readonly #post: (message: M) => boolean;
-	readonly #room: () => Promise<void>;
+	readonly #waitForCapacity: () => Promise<void>;
 	readonly #waiting: M[] = [];
 	#text = '';
 	#asMessage: (text: string) => M = () => {
@@ -15,11 +15,11 @@ export class ReportQueue<M> {
 
 	/**
 	 * @param post false: there is no room now
-	 * @param room resolves when there may be some again
+	 * @param waitForCapacity resolves when there may be some again
 	 */
-	constructor(post: (message: M) => boolean, room: () => Promise<void>) {
+	constructor(post: (message: M) => boolean, waitForCapacity: () => Promise<void>) {
 		this.#post = post;
-		this.#room = room;
+		this.#waitForCapacity = waitForCapacity;
 	}
 
 	addText(text: string, asMessage: (text: string) => M): void {
@@ -29,7 +29,7 @@ export class ReportQueue<M> {
 	}
 
 	add(message: M): void {
-		this.#closeText();
+		this.#enqueueText();
 		this.#waiting.push(message);
 		this.#flush();
 	}
@@ -43,7 +43,7 @@ export class ReportQueue<M> {
 		});
 	}
 
-	#closeText(): void {
+	#enqueueText(): void {
 		if (this.#text === '') return;
 		this.#waiting.push(this.#asMessage(this.#text));
 		this.#text = '';
@@ -51,19 +51,19 @@ export class ReportQueue<M> {
 
 	#flush(): void {
 		if (this.#isFull) return;
-		this.#closeText();
+		this.#enqueueText();
 		while (this.#waiting.length > 0) {
 			if (!this.#post(this.#waiting[0] as M)) {
-				void this.#flushWithRoom();
+				void this.#flushWhenFree();
 				return;
 			}
 			this.#waiting.shift();
 		}
 	}
 
-	async #flushWithRoom(): Promise<void> {
+	async #flushWhenFree(): Promise<void> {
 		this.#isFull = true;
-		await this.#room();
+		await this.#waitForCapacity();
 		this.#isFull = false;
 		this.#flush();
 	}

@@ -7,7 +7,7 @@ import {
 	type NewEvent,
 } from '../store/index.ts';
 import { callEvent, streamEvent } from './conversation-events.ts';
-import { callsOf, cutOff, patchCall, type ReplyRound } from './reply-rounds.ts';
+import { callsOf, patchCall, type ReplyRound, stopIfRunning } from './reply-rounds.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -36,40 +36,45 @@ export function rewriteTurn(
 		attempts: 1,
 		completed_at: null,
 	};
-	return begunAnew({ conversation, question, reply: failed, rounds }, set, now);
+	return restartCommit({ conversation, question, reply: failed, rounds }, set, now);
 }
 
 /** The commit by which a reply that a crash cut off is begun anew, from the rounds on that there are of it. */
-export function restartTurn(turn: Turn, now: number): { commit: Commit; turn: Turn } {
-	return begunAnew(turn, { attempts: turn.reply.attempts + 1, tool_calls: [] }, now);
+export function restartTurn(interrupted: Turn, now: number): { commit: Commit; turn: Turn } {
+	return restartCommit(interrupted, { attempts: interrupted.reply.attempts + 1, tool_calls: [] }, now);
 }
 
 /** For whoever follows, nothing is left of what they were told before: what the reply goes on from is told again. */
-function begunAnew(
+function restartCommit(
 	{ conversation, question, reply, rounds }: Turn,
 	set: Partial<Omit<MessageRecord, 'id' | 'version' | 'created_at'>>,
 	now: number,
 ): { commit: Commit; turn: Turn } {
 	const calls = callsOf(rounds);
 	const stopped = calls.flatMap((call, at) =>
-		call.status === 'running' ? [patchCall(reply.id, at + 1, cutOff(call))] : [],
+		call.status === 'running' ? [patchCall(reply.id, at + 1, stopIfRunning(call))] : [],
 	);
 	const commit: Commit = {
 		expect: [expectVersion('messages', reply)],
 		write: [{ op: 'patch', kind: 'messages', id: reply.id, set }, ...stopped],
 		events: [
 			streamEvent(conversation, 'message.reset', { message_id: reply.id, text: 'opens' }, now),
-			...calls.flatMap((call) => toldAgain(conversation, reply.id, cutOff(call), now)),
+			...calls.flatMap((call) => repeatedCallEvents(conversation, reply.id, stopIfRunning(call), now)),
 		],
 	};
-	const goesOn = rounds.map((round) => ({ ...round, calls: round.calls.map(cutOff) }));
+	const keptRounds = rounds.map((round) => ({ ...round, calls: round.calls.map(stopIfRunning) }));
 	const next = { ...reply, ...set, version: reply.version + 1 };
-	return { commit, turn: { conversation, question, reply: next, rounds: goesOn } };
+	return { commit, turn: { conversation, question, reply: next, rounds: keptRounds } };
 }
 
 /** A call as it begins, and as it ended unless it was cut off. */
-function toldAgain(conversation: ConversationRecord, messageId: string, call: ToolCall, now: number): NewEvent[] {
-	const begun: ToolCall = { ...call, status: 'running', result: null, duration_ms: null };
-	const told = call.status === 'stopped' ? [begun] : [begun, call];
-	return told.map((each) => callEvent(conversation, messageId, each, now));
+function repeatedCallEvents(
+	conversation: ConversationRecord,
+	messageId: string,
+	call: ToolCall,
+	now: number,
+): NewEvent[] {
+	const started: ToolCall = { ...call, status: 'running', result: null, duration_ms: null };
+	const events = call.status === 'stopped' ? [started] : [started, call];
+	return events.map((each) => callEvent(conversation, messageId, each, now));
 }

@@ -18,8 +18,8 @@ export function beginRound(turn: Turn, round: ReplyRound, now: number): { commit
 /** The commit that keeps what came of a call. */
 export function endCall(turn: Turn, call: ToolCall, now: number): { commit: Commit; turn: Turn } {
 	const { conversation, reply, rounds } = turn;
-	const place = callsOf(rounds).findIndex(({ id }) => id === call.id);
-	if (place < 0) throw new Error('a call ended that had not begun');
+	const position = callsOf(rounds).findIndex(({ id }) => id === call.id);
+	if (position < 0) throw new Error('a call ended that had not begun');
 	const events = [callEvent(conversation, reply.id, call, now)];
 	if (call.status === 'failed' && call.tool_id !== '') {
 		const failure = {
@@ -33,9 +33,12 @@ export function endCall(turn: Turn, call: ToolCall, now: number): { commit: Comm
 	}
 	const commit: Commit = {
 		expect: [expectVersion('messages', reply)],
-		write: [patchCall(reply.id, place + 1, call)],
+		write: [patchCall(reply.id, position + 1, call)],
 		events,
 	};
-	const ended = (other: ToolCall) => (other.id === call.id ? call : other);
-	return { commit, turn: { ...turn, rounds: rounds.map((round) => ({ ...round, calls: round.calls.map(ended) })) } };
+	const replaceCall = (other: ToolCall) => (other.id === call.id ? call : other);
+	return {
+		commit,
+		turn: { ...turn, rounds: rounds.map((round) => ({ ...round, calls: round.calls.map(replaceCall) })) },
+	};
 }

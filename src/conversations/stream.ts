@@ -21,39 +21,43 @@ export async function* streamConversation(
 	{ after, signal, audience, until }: StreamOptions,
 ): AsyncGenerator<ConversationEvent, void, undefined> {
 	/** The event that opened a text that has ended by now: its deltas are not told, its closing event says it all. */
-	let finished = 0;
+	let finishedSeq = 0;
 	/** The reply that had ended when a call of it was read from the log: its other calls are as little news. */
-	let over = '';
+	let finishedReplyId = '';
 	const from = after === null ? undefined : formatPosition(after);
 	for await (const item of transport.subscribe(conversationId, from, signal)) {
 		if (item.kind === 'delta') {
-			if (item.delta.seq !== finished) yield encoder.delta(item);
+			if (item.delta.seq !== finishedSeq) yield encoder.delta(item);
 			continue;
 		}
 		const { message_id, tool_call } = item.event.data;
-		if (tool_call && item.replayed && message_id === over) continue;
+		if (tool_call && item.replayed && message_id === finishedReplyId) continue;
 		const encoded = await encoder.event(item, audience);
-		if (encoded === 'finished') finished = item.event.seq;
+		if (encoded === 'finished') finishedSeq = item.event.seq;
 		else if (encoded) yield encoded;
-		if (tool_call && item.replayed) over = encoded === null ? message_id : '';
+		if (tool_call && item.replayed) finishedReplyId = encoded === null ? message_id : '';
 		if (item.event.data.text === 'closes' && item.event.data.message_id === until) return;
 	}
 }
 
 /** The stream of a turn that has ended already: its question, and the whole of its reply. */
-export async function* endedTurnEvents(
-	{ question, ended, closing }: { question: MessageRecord; ended: MessageRecord; closing: number },
+export async function* finishedTurnEvents(
+	{
+		question,
+		finishedReply,
+		closingSeq,
+	}: { question: MessageRecord; finishedReply: MessageRecord; closingSeq: number },
 	audience: Audience,
 ): AsyncGenerator<ConversationEvent, void, undefined> {
-	yield questionEvent(question, Math.max(0, closing - 1), audience);
-	const message = presentFor(audience, ended);
-	yield conversationEvent('message.completed', { message }, { seq: closing, offset: 0 });
+	yield questionEvent(question, Math.max(0, closingSeq - 1), audience);
+	const message = presentFor(audience, finishedReply);
+	yield conversationEvent('message.completed', { message }, { seq: closingSeq, offset: 0 });
 }
 
 /** The stream of a message that waits for a person: itself, and no more. */
-export async function* notedEvents(
-	{ noted, position }: { noted: MessageRecord; position: number },
+export async function* messageForHumanEvents(
+	{ messageForHuman, position }: { messageForHuman: MessageRecord; position: number },
 	audience: Audience,
 ): AsyncGenerator<ConversationEvent, void, undefined> {
-	yield questionEvent(noted, position, audience);
+	yield questionEvent(messageForHuman, position, audience);
 }

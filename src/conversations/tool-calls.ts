@@ -1,22 +1,22 @@
 import type { ToolCall } from '../contract/index.ts';
 import type { ModelToolCall, ToolResult } from '../models/index.ts';
 import type { ToolFunction, ToolOutcome } from '../tools/index.ts';
-import { callKey } from './call-key.ts';
 import type { ReplyListener } from './reply-progress.ts';
 import type { ReplyRound } from './reply-rounds.ts';
+import { toolCallKey } from './tool-call-key.ts';
 
 /** Calls of one round. */
-const MAX_CALLS_AT_ONCE = 16;
+const MAX_CALLS_PER_ROUND = 16;
 /** Calls of a reply. */
-const MAX_CALLS = 64;
+const MAX_CALLS_PER_REPLY = 64;
 /** Characters that calls of a reply are given and give, after which no more are begun. */
-const MAX_CHARS = 512 * 1024;
+const MAX_CALL_CHARS = 512 * 1024;
 const MAX_ID_CHARS = 100;
 
 /** The calls that a model asked for in a round. */
 export interface AdmittedCalls {
 	/** Those that are carried out. */
-	begun: ToolCall[];
+	admitted: ToolCall[];
 	/** Those that are not, with what the model is told of it. They are not kept, and their arguments are not told again. */
 	refused: ToolResult[];
 }
@@ -27,27 +27,28 @@ export interface AdmittedCalls {
  * @param earlier the calls of the rounds before
  */
 export function admitCalls(
-	asked: readonly ModelToolCall[],
+	requested: readonly ModelToolCall[],
 	functions: readonly ToolFunction[],
 	earlier: readonly ToolCall[],
 ): AdmittedCalls {
 	const ids = new Set(earlier.map(({ id }) => id));
-	const begun: ToolCall[] = [];
+	const admitted: ToolCall[] = [];
 	const refused: ToolResult[] = [];
 	let chars = earlier.reduce((sum, call) => sum + charsOf(call), 0);
 	let refusal: string | null = null;
-	for (const call of asked) {
+	for (const call of requested) {
 		const id = uniqueId(call.id, ids);
 		ids.add(id);
-		if (begun.length === MAX_CALLS_AT_ONCE) refusal ??= `at most ${MAX_CALLS_AT_ONCE} at once`;
-		if (earlier.length + begun.length === MAX_CALLS) refusal ??= 'this reply has made as many calls as it may';
-		if (chars > MAX_CHARS) refusal ??= 'tools have given all that this reply takes';
+		if (admitted.length === MAX_CALLS_PER_ROUND) refusal ??= `at most ${MAX_CALLS_PER_ROUND} at once`;
+		if (earlier.length + admitted.length === MAX_CALLS_PER_REPLY)
+			refusal ??= 'this reply has made as many calls as it may';
+		if (chars > MAX_CALL_CHARS) refusal ??= 'tools have given all that this reply takes';
 		if (refusal !== null) {
 			const result = `This call was not carried out: ${refusal}.`;
 			refused.push({ id, name: call.name, arguments: {}, result, is_error: true });
 			continue;
 		}
-		const made: ToolCall = {
+		const toolCall: ToolCall = {
 			id,
 			tool_id: functions.find(({ name }) => name === call.name)?.tool_id ?? '',
 			name: call.name,
@@ -56,10 +57,10 @@ export function admitCalls(
 			status: 'running',
 			duration_ms: null,
 		};
-		chars += charsOf(made);
-		begun.push(made);
+		chars += charsOf(toolCall);
+		admitted.push(toolCall);
 	}
-	return { begun, refused };
+	return { admitted, refused };
 }
 
 /**
@@ -75,22 +76,22 @@ export function runCalls(
 	listener: Pick<ReplyListener, 'toolCall'>,
 	signal: AbortSignal,
 ): Promise<ToolResult[]> {
-	const begun = [...round.calls];
-	const results = begun.map(async (call, place): Promise<ToolResult> => {
-		const key = callKey(messageId, [...earlier, ...begun.slice(0, place + 1)]);
+	const calls = [...round.calls];
+	const results = calls.map(async (call, index): Promise<ToolResult> => {
+		const key = toolCallKey(messageId, [...earlier, ...calls.slice(0, index + 1)]);
 		const started = performance.now();
-		const { result, is_error } = await outcomeOf(call, functions, key, signal);
+		const { result, is_error } = await callFunction(call, functions, key, signal);
 		signal.throwIfAborted();
 		const duration_ms = Math.round(performance.now() - started);
 		const ended: ToolCall = { ...call, result, status: is_error ? 'failed' : 'completed', duration_ms };
-		round.calls[place] = ended;
+		round.calls[index] = ended;
 		listener.toolCall(ended);
 		return { id: call.id, name: call.name, arguments: call.arguments, result, is_error };
 	});
 	return Promise.all(results);
 }
 
-async function outcomeOf(
+async function callFunction(
 	call: ToolCall,
 	functions: readonly ToolFunction[],
 	key: string,
@@ -102,8 +103,8 @@ async function outcomeOf(
 	return { result: `There is no tool of this name. There are: ${names || 'none'}.`, is_error: true };
 }
 
-function charsOf({ arguments: given, result }: ToolCall): number {
-	return (JSON.stringify(given)?.length ?? 0) + (typeof result === 'string' ? result.length : 0);
+function charsOf({ arguments: args, result }: ToolCall): number {
+	return (JSON.stringify(args)?.length ?? 0) + (typeof result === 'string' ? result.length : 0);
 }
 
 /** The provider's id of a call; one of ours where that is missing, very long, or was there before in this reply. */

@@ -21,7 +21,7 @@ export interface IncomingMessage {
 }
 
 /** The place of the reply to what a conversation began with. */
-const FIRST_REPLY = 2;
+const FIRST_REPLY_SEQ = 2;
 
 /** A stored question and the reply that is being written to it. */
 export interface Turn {
@@ -78,19 +78,19 @@ export function beginTurn(
 			streamEvent(next, 'message.created', { message_id: reply.id, text: 'opens' }, now),
 		],
 	};
-	if (message.receipt) commit.idempotency = completed(message.receipt, next, question, reply);
+	if (message.receipt) commit.idempotency = withMessageIds(message.receipt, next, question, reply);
 	return { commit, turn: { conversation: next, question, reply, rounds: [] } };
 }
 
 /**
  * The commit that stores a message to which nobody writes a reply by itself: a person has the conversation.
  */
-export function noteMessage(
+export function storeForHuman(
 	conversation: ConversationRecord,
 	message: IncomingMessage,
 	now: number,
-): { commit: Commit; conversation: ConversationRecord; noted: MessageRecord } {
-	const noted: MessageRecord = {
+): { commit: Commit; conversation: ConversationRecord; messageForHuman: MessageRecord } {
+	const messageForHuman: MessageRecord = {
 		...emptyMessage(conversation, 'user', conversation.message_count + 1, now),
 		author: { type: 'visitor', name: message.author_name },
 		content: message.content,
@@ -103,26 +103,26 @@ export function noteMessage(
 		expect: [expectVersion('conversations', conversation)],
 		write: [
 			{ op: 'patch', kind: 'conversations', id: conversation.id, set },
-			{ op: 'insert', kind: 'messages', record: noted },
+			{ op: 'insert', kind: 'messages', record: messageForHuman },
 		],
 		events: [
-			workspaceEvent(next, 'message.created', presentMessage(noted), now),
-			streamEvent(next, 'message.created', { message_id: noted.id }, now),
+			workspaceEvent(next, 'message.created', presentMessage(messageForHuman), now),
+			streamEvent(next, 'message.created', { message_id: messageForHuman.id }, now),
 		],
 	};
-	if (message.receipt) commit.idempotency = completed(message.receipt, next, noted, null);
-	return { commit, conversation: next, noted };
+	if (message.receipt) commit.idempotency = withMessageIds(message.receipt, next, messageForHuman, null);
+	return { commit, conversation: next, messageForHuman };
 }
 
 /** A message's receipt with where its reply is found. */
-function completed(
+function withMessageIds(
 	receipt: IdempotencyRecord,
 	conversation: ConversationRecord,
 	question: MessageRecord,
 	reply: MessageRecord | null,
 ): IdempotencyRecord {
-	const place = { conversation_id: conversation.id, question_id: question.id, reply_id: reply?.id ?? null };
-	return { ...receipt, body: JSON.stringify(place), subject: conversation.id };
+	const messageIds = { conversation_id: conversation.id, question_id: question.id, reply_id: reply?.id ?? null };
+	return { ...receipt, body: JSON.stringify(messageIds), subject: conversation.id };
 }
 
 /** The commit that stores how a reply ended. One that failed keeps its rounds: when it is written anew it goes on from them. */
@@ -132,11 +132,11 @@ export function endTurn(
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } {
 	const ended: MessageRecord = { ...reply, ...outcome, completed_at: now, version: reply.version + 1 };
-	const isFirst = reply.seq === FIRST_REPLY && outcome.status === 'completed';
+	const isFirst = reply.seq === FIRST_REPLY_SEQ && outcome.status === 'completed';
 	const title = conversation.title === null && isFirst ? titleOfReply(outcome.content) : null;
 	const set = { last_message_at: now, updated_at: now, ...(title === null ? {} : { title }) };
 	const next: ConversationRecord = { ...conversation, ...set, version: conversation.version + 1 };
-	const forgetsRounds = rounds.length > 0 && outcome.status !== 'failed';
+	const erasesRounds = rounds.length > 0 && outcome.status !== 'failed';
 	const commit: Commit = {
 		expect: [
 			{ kind: 'conversations', id: conversation.id, version: conversation.version },
@@ -144,7 +144,7 @@ export function endTurn(
 		],
 		write: [
 			{ op: 'patch', kind: 'messages', id: reply.id, set: { ...outcome, completed_at: now } },
-			...(forgetsRounds ? [{ op: 'erase_rounds', message_id: reply.id } as const] : []),
+			...(erasesRounds ? [{ op: 'erase_rounds', message_id: reply.id } as const] : []),
 			{ op: 'patch', kind: 'conversations', id: conversation.id, set },
 		],
 		events: [

@@ -1,7 +1,7 @@
 import { AppError } from '../base/index.ts';
 
 /** One entry of an allowlist, read as the host-source of a Content-Security-Policy. */
-interface Source {
+interface HostSource {
 	/** `http`, `https`, or null for both. */
 	scheme: string | null;
 	/** Lower case, punycode; without the `*.` of a wildcard. */
@@ -20,14 +20,14 @@ export interface Allowlist {
 const ENTRY = /^(?:(https?):\/\/)?(\*\.(?!\[))?([^/:*?#@%\\\s[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}|\*))?$/i;
 /** A host as the URL parser writes it; other punctuation than this no website has in its name. */
 const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])$/;
-const LOCAL = new Set(['localhost', '127.0.0.1']);
+const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1']);
 
 /**
  * Reads one entry.
  * @param at its place in the list
  * @throws AppError `invalid_request` with the reason
  */
-function parseEntry(entry: string, at: number): Source | '*' {
+function parseEntry(entry: string, at: number): HostSource | '*' {
 	if (entry === '*') return '*';
 	const match = ENTRY.exec(entry);
 	if (!match) {
@@ -55,43 +55,43 @@ function invalidEntry(at: number, message: string): AppError {
 
 /** @throws AppError `invalid_request` for an entry that cannot be read */
 export function createAllowlist(entries: readonly string[]): Allowlist {
-	return new Sources(entries.map(parseEntry));
+	return new HostSources(entries.map(parseEntry));
 }
 
 /** Origins let in that are kept. */
-const ADMITTED = 100;
+const ORIGIN_CACHE_SIZE = 100;
 
-class Sources implements Allowlist {
-	readonly #any: boolean;
-	readonly #named: readonly Source[];
+class HostSources implements Allowlist {
+	readonly #allowsAny: boolean;
+	readonly #sources: readonly HostSource[];
 	/** Few origins embed a deployment, most often one, each with many requests. */
-	#last: string | undefined = undefined;
-	#admitted: Set<string> | undefined = undefined;
+	#lastAllowed: string | undefined = undefined;
+	#allowedOrigins: Set<string> | undefined = undefined;
 
-	constructor(sources: readonly (Source | '*')[]) {
-		this.#any = sources.includes('*');
-		this.#named = sources.filter((source) => source !== '*');
+	constructor(sources: readonly (HostSource | '*')[]) {
+		this.#allowsAny = sources.includes('*');
+		this.#sources = sources.filter((source) => source !== '*');
 	}
 
 	allows(origin: string): boolean {
-		if (origin === this.#last) return true;
-		if (!this.#admitted?.has(origin)) {
-			if (!matches(origin, this.#any, this.#named)) return false;
-			this.#keep(origin);
+		if (origin === this.#lastAllowed) return true;
+		if (!this.#allowedOrigins?.has(origin)) {
+			if (!matches(origin, this.#allowsAny, this.#sources)) return false;
+			this.#remember(origin);
 		}
-		this.#last = origin;
+		this.#lastAllowed = origin;
 		return true;
 	}
 
-	#keep(origin: string): void {
+	#remember(origin: string): void {
 		// A set only for those that need one: a deployment awake should be small.
-		if (this.#last === undefined) return;
-		this.#admitted ??= new Set([this.#last]);
-		if (this.#admitted.size < ADMITTED) this.#admitted.add(origin);
+		if (this.#lastAllowed === undefined) return;
+		this.#allowedOrigins ??= new Set([this.#lastAllowed]);
+		if (this.#allowedOrigins.size < ORIGIN_CACHE_SIZE) this.#allowedOrigins.add(origin);
 	}
 }
 
-function matches(origin: string, any: boolean, sources: readonly Source[]): boolean {
+function matches(origin: string, any: boolean, sources: readonly HostSource[]): boolean {
 	if (!URL.canParse(origin)) return false;
 	const { protocol, hostname, port, origin: normal } = new URL(origin);
 	if ((protocol !== 'http:' && protocol !== 'https:') || hostname.endsWith('.')) return false;
@@ -107,13 +107,13 @@ function matches(origin: string, any: boolean, sources: readonly Source[]): bool
 	);
 }
 
-function hostMatches({ host, wildcard }: Source, hostname: string): boolean {
+function hostMatches({ host, wildcard }: HostSource, hostname: string): boolean {
 	return wildcard ? hostname.endsWith(`.${host}`) && hostname.length > host.length + 1 : hostname === host;
 }
 
 /** @param port empty for the scheme's default, as the URL parser leaves it */
-function portMatches(source: Source, scheme: string, port: string): boolean {
+function portMatches(source: HostSource, scheme: string, port: string): boolean {
 	if (source.port === '*') return true;
-	if (source.port === null) return port === '' || (LOCAL.has(source.host) && !source.wildcard);
+	if (source.port === null) return port === '' || (LOCAL_HOSTS.has(source.host) && !source.wildcard);
 	return source.port === (port || (scheme === 'https' ? '443' : '80'));
 }

@@ -2,7 +2,7 @@ import type { Appearance, Features } from '../contract/index.ts';
 import type { DeploymentRecord } from '../store/index.ts';
 
 /** What deployments have that were stored before these settings existed, or that do not set them. */
-const APPEARANCE = {
+const DEFAULT_APPEARANCE = {
 	assistant_name: null,
 	status_text: null,
 	logo_url: null,
@@ -14,7 +14,7 @@ const APPEARANCE = {
 
 /** How a deployment's widget looks, with the defaults of what it does not set. */
 export function appearanceOf({ appearance }: DeploymentRecord): Appearance {
-	return { ...APPEARANCE, ...appearance };
+	return { ...DEFAULT_APPEARANCE, ...appearance };
 }
 
 /** What a deployment's widget does, with the defaults of what it does not set. */

@@ -3,7 +3,7 @@ import { AppError, type Clock, mergedFields } from '../base/index.ts';
 import type { DeploymentPatch } from '../contract/index.ts';
 import { type Commit, type DeploymentRecord, requireVersion, type Store } from '../store/index.ts';
 import { type Allowlist, createAllowlist } from './allowlist.ts';
-import { requireKey, type TokenSettings } from './token-settings.ts';
+import { requireVerificationKey, type TokenSettings } from './token-settings.ts';
 import type { VisibleDeployment } from './visible-deployment.ts';
 import { type RenderedConfig, renderConfig } from './widget-config.ts';
 
@@ -17,7 +17,7 @@ export interface DeploymentDependencies {
 	clock: Clock;
 	tokenSettings: TokenSettings;
 	/** Is told of each change once it is on disk, before anybody is answered. */
-	changed(deployment: VisibleDeployment): void;
+	onChanged(deployment: VisibleDeployment): void;
 }
 
 /** One deployment awake: its settings as they are on disk, and what the hot routes need of them, made once. */
@@ -56,7 +56,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 
 	async #change({ patch, versions }: Extract<DeploymentMessage, { type: 'change' }>): Promise<void> {
 		requireVersion(this.#record, versions);
-		if (isAlreadySo(this.#record, patch)) return;
+		if (isNoChange(this.#record, patch)) return;
 		if (patch.assistant_id !== undefined && patch.assistant_id !== this.#record.assistant_id) {
 			const assistant = await this.#deps.store.get('assistants', patch.assistant_id);
 			if (assistant?.workspace_id !== this.#record.workspace_id)
@@ -68,7 +68,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 		if (jwt !== undefined) set.jwt = this.#deps.tokenSettings.merge(this.#record.jwt, jwt);
 		// Only where it is touched: what was stored before this rule must still be renamed and archived.
 		if (jwt !== undefined || patch.features?.jwt_required) {
-			requireKey(set.features ?? this.#record.features, set.jwt === undefined ? this.#record.jwt : set.jwt);
+			requireVerificationKey(set.features ?? this.#record.features, set.jwt === undefined ? this.#record.jwt : set.jwt);
 		}
 		const { outcome } = await this.#deps.store.commit({
 			expect: [{ kind: 'deployments', id: this.#record.id, version: this.#record.version }],
@@ -80,11 +80,11 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 		this.active = this.#record.status === 'active';
 		this.#allowlist = allowlist;
 		this.#config = renderConfig(this.#record);
-		this.#deps.changed(this);
+		this.#deps.onChanged(this);
 	}
 }
 
 /** Archiving an archived deployment, and reviving an active one, is no change. */
-function isAlreadySo({ status }: DeploymentRecord, patch: DeploymentPatch): boolean {
+function isNoChange({ status }: DeploymentRecord, patch: DeploymentPatch): boolean {
 	return Object.keys(patch).every((field) => field === 'status' && patch.status === status);
 }

@@ -5,11 +5,11 @@ import { type DeploymentRecord, decideAndCommit, type IdempotencyRecord, type St
 import { createAllowlist } from './allowlist.ts';
 import { appearanceOf, featuresOf } from './appearance.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
-import type { OpenStream, StreamedVisit } from './open-stream.ts';
-import { OpenStreams } from './open-streams.ts';
-import { requireKey, type TokenSettings } from './token-settings.ts';
+import type { RevocableStream, StreamVisit } from './revocable-stream.ts';
+import { requireVerificationKey, type TokenSettings } from './token-settings.ts';
 import { noSuchDeployment, type VisibleDeployment } from './visible-deployment.ts';
 import { VisitorLimits } from './visitor-limits.ts';
+import { VisitorStreams } from './visitor-streams.ts';
 
 export interface DeploymentsOptions {
 	store: Store;
@@ -20,8 +20,8 @@ export interface DeploymentsOptions {
 
 /** Awake at once, about 2 KB each: whoever has so many deployments asked for within minutes has the memory, too. */
 const MAX_RESIDENT = 120_000;
-const IDLE_MS = 10 * 60_000;
-const DEADLINE_MS = 10_000;
+const PASSIVATE_AFTER_MS = 10 * 60_000;
+const ACTOR_TIMEOUT_MS = 10_000;
 
 /** A deployment as the API shows it. */
 export function presentDeployment(record: DeploymentRecord): Deployment {
@@ -43,30 +43,30 @@ export function presentDeployment(record: DeploymentRecord): Deployment {
 /** Deployments, each owned by an actor that holds what the public routes need. */
 export class Deployments implements AsyncDisposable {
 	readonly limits: VisitorLimits;
-	readonly #streams: OpenStreams;
+	readonly #streams: VisitorStreams;
 	readonly #store: Store;
 	readonly #clock: Clock;
 	readonly #tokenSettings: TokenSettings;
 	readonly #actors: ActorSystem<DeploymentMessage, DeploymentRecord>;
 	/** Deployments that are being loaded for visitors. */
-	readonly #waking = new Map<string, Promise<unknown>>();
+	readonly #activations = new Map<string, Promise<unknown>>();
 
 	constructor({ store, clock, log, tokenSettings }: DeploymentsOptions) {
 		this.#store = store;
 		this.#clock = clock;
 		this.#tokenSettings = tokenSettings;
 		this.limits = new VisitorLimits(clock);
-		this.#streams = new OpenStreams({ clock, log });
+		this.#streams = new VisitorStreams({ clock, log });
 		this.#actors = new ActorSystem({
 			load: (id) => this.#load(id),
 			reportFailure: (id, thrown) => log.error({ deployment: id, error: messageOf(thrown) }, 'deployment actor failed'),
 			maxResident: MAX_RESIDENT,
-			idleMs: IDLE_MS,
+			idleMs: PASSIVATE_AFTER_MS,
 		});
 	}
 
 	/** The deployment when it is awake and active; undefined says nothing: then ask `visible`. */
-	awake(id: string): VisibleDeployment | undefined {
+	peekVisible(id: string): VisibleDeployment | undefined {
 		const actor = this.#peek(id);
 		return actor?.active ? actor : undefined;
 	}
@@ -77,8 +77,8 @@ export class Deployments implements AsyncDisposable {
 	 */
 	async visible(id: string): Promise<VisibleDeployment> {
 		if (!isId('deployment', id)) throw noSuchDeployment();
-		if (!this.#peek(id)) await this.#wake(id);
-		const visible = this.awake(id);
+		if (!this.#peek(id)) await this.#activate(id);
+		const visible = this.peekVisible(id);
 		if (!visible) throw noSuchDeployment();
 		return visible;
 	}
@@ -88,11 +88,11 @@ export class Deployments implements AsyncDisposable {
 	 * would not let the visit in any more. It must be ended.
 	 * @throws AppError `rate_limit_exceeded` where the visitor has as many streams open as one may have
 	 */
-	openStream(visit: StreamedVisit): OpenStream {
+	openStream(visit: StreamVisit): RevocableStream {
 		const stream = this.#streams.open(visit);
 		const { id } = visit.deployment;
 		// It may have changed between the look at the visit and now.
-		if (this.awake(id)?.record !== visit.deployment) stream.judge(this.visible(id));
+		if (this.peekVisible(id)?.record !== visit.deployment) stream.recheck(this.visible(id));
 		return stream;
 	}
 
@@ -105,7 +105,7 @@ export class Deployments implements AsyncDisposable {
 		createAllowlist(input.allowed_domains ?? []);
 		const features = { streaming: true, rich_content: true, jwt_required: false, ...input.features };
 		const jwt = this.#tokenSettings.merge(null, input.jwt ?? null);
-		requireKey(features, jwt);
+		requireVerificationKey(features, jwt);
 		const assistant = await this.#store.get('assistants', input.assistant_id);
 		if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');
 		const now = this.#clock.now();
@@ -150,7 +150,7 @@ export class Deployments implements AsyncDisposable {
 		// Before its actor is asked, which may be too busy to answer: nobody learns which ids another workspace has.
 		const record = isId('deployment', id) ? await this.#store.get('deployments', id) : undefined;
 		if (record?.workspace_id !== workspaceId) throw noSuchDeployment();
-		return this.#actors.ask(id, { type: 'change', patch, versions }, { deadlineMs: DEADLINE_MS });
+		return this.#actors.ask(id, { type: 'change', patch, versions }, { deadlineMs: ACTOR_TIMEOUT_MS });
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -163,17 +163,17 @@ export class Deployments implements AsyncDisposable {
 	}
 
 	/** Loads a deployment; however many visitors come while it sleeps, they share one message to it. */
-	#wake(id: string): Promise<unknown> {
-		let waking = this.#waking.get(id);
-		if (!waking) {
+	#activate(id: string): Promise<unknown> {
+		let activation = this.#activations.get(id);
+		if (!activation) {
 			// Of an id that is part of a request's text, all of that text would be kept.
-			const own = Buffer.from(id, 'latin1').toString('latin1');
-			waking = this.#actors
-				.ask(own, { type: 'read' }, { deadlineMs: DEADLINE_MS })
-				.finally(() => this.#waking.delete(own));
-			this.#waking.set(own, waking);
+			const copy = Buffer.from(id, 'latin1').toString('latin1');
+			activation = this.#actors
+				.ask(copy, { type: 'read' }, { deadlineMs: ACTOR_TIMEOUT_MS })
+				.finally(() => this.#activations.delete(copy));
+			this.#activations.set(copy, activation);
 		}
-		return waking;
+		return activation;
 	}
 
 	async #load(id: string): Promise<DeploymentActor> {
@@ -183,10 +183,10 @@ export class Deployments implements AsyncDisposable {
 			store: this.#store,
 			clock: this.#clock,
 			tokenSettings: this.#tokenSettings,
-			changed: (deployment) => this.#streams.look(deployment),
+			onChanged: (deployment) => this.#streams.recheck(deployment),
 		});
 		// It may have been changed by others while it was not in memory.
-		this.#streams.look(actor);
+		this.#streams.recheck(actor);
 		return actor;
 	}
 }

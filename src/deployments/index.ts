@@ -1,6 +1,6 @@
 export { createAllowlist } from './allowlist.ts';
 export { Deployments, type DeploymentsOptions, presentDeployment } from './deployments.ts';
-export type { OpenStream, StreamedVisit } from './open-stream.ts';
+export type { RevocableStream, StreamVisit } from './revocable-stream.ts';
 export type { TokenSettings } from './token-settings.ts';
 export type { VisibleDeployment } from './visible-deployment.ts';
 export { visitorKey } from './visitor-key.ts';

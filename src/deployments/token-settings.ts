@@ -14,7 +14,7 @@ export interface TokenSettings {
  * Nobody could be let in where tokens are required and cannot be verified.
  * @throws AppError `invalid_request`
  */
-export function requireKey(features: Pick<Features, 'jwt_required'>, jwt: DeploymentJwt | null): void {
+export function requireVerificationKey(features: Pick<Features, 'jwt_required'>, jwt: DeploymentJwt | null): void {
 	if (!features.jwt_required) return;
 	if (jwt !== null && (jwt.secret ?? jwt.public_key ?? jwt.jwks_url) !== null) return;
 	const message = 'is required while features.jwt_required is true';

@@ -1,6 +1,6 @@
 import { optionsOf } from './page/options.ts';
-import { tiesOf } from './page/owners.ts';
-import { register, registered } from './page/registry.ts';
+import { findWidget, register } from './page/registry.ts';
+import { scriptOwnershipOf } from './page/script-ownership.ts';
 import { createWidget } from './widget.ts';
 
 // What a script tag brings onto a page: see docs/widget.md for its attributes.
@@ -9,8 +9,8 @@ const options = script && optionsOf(script);
 if (!options) console.warn('Parley: the script tag needs the attribute data-deployment-id.');
 // A tag that was removed before it ran is not wanted any more.
 else if (script.isConnected) {
-	let widget = registered(options.deploymentId);
-	if (widget && tiesOf(widget)?.isRemoved()) {
+	let widget = findWidget(options.deploymentId);
+	if (widget && scriptOwnershipOf(widget)?.isRemoved()) {
 		widget.destroy();
 		widget = undefined;
 	}
@@ -18,5 +18,5 @@ else if (script.isConnected) {
 		widget = createWidget(options);
 		register(widget);
 	}
-	tiesOf(widget)?.own(script);
+	scriptOwnershipOf(widget)?.addOwner(script);
 }

@@ -1,28 +1,28 @@
 import type { WidgetConfig } from '../contract/index.ts';
-import type { Chat, Problem } from './chat/contract.ts';
+import type { Chat, Problem } from './chat/chat-module.ts';
 import { buttonLabel, chooseLanguage } from './languages/choose.ts';
 import type { Strings } from './languages/strings.ts';
-import { applyAppearance, DARK } from './page/appearance.ts';
+import { applyAppearance, DARK_SCHEME_QUERY } from './page/appearance.ts';
 import { type ConfigError, fetchConfig } from './page/config.ts';
 import { createEmitter } from './page/emitter.ts';
 import { createFiles } from './page/files.ts';
 import { createFrame } from './page/frame.ts';
-import { once } from './page/once.ts';
-import { openness } from './page/openness.ts';
-import { tie } from './page/owners.ts';
-import { createSpot } from './page/places.ts';
-import { whenRemoved } from './page/presence.ts';
+import { createLauncherCorner } from './page/launcher-corners.ts';
+import { memoiseUntilFailure } from './page/memoise-until-failure.ts';
+import { bindToScripts } from './page/script-ownership.ts';
+import { tabState } from './page/tab-state.ts';
 import { watchScheme } from './page/theme.ts';
+import { whenRemoved } from './page/when-removed.ts';
 import type { Widget, WidgetOptions } from './public.d.ts';
 
 /** Screens on which the chat covers the page. */
-const SMALL = '(max-width: 480px), (max-height: 440px)';
+const SMALL_SCREEN_QUERY = '(max-width: 480px), (max-height: 440px)';
 /** The button appears without the configuration after this time. */
-const PATIENCE_MS = 2_000;
+const BUTTON_TIMEOUT_MS = 2_000;
 /** Tells the other widgets of the page that this one opens: one chat is open at a time. */
-const OPENING = 'parley:opening';
+const OPENING_EVENT = 'parley:opening';
 /** Where neither the chat nor its texts could be loaded. */
-const TROUBLE = 'That did not work. Please try again.';
+const LOAD_FAILED_TEXT = 'That did not work. Please try again.';
 
 /**
  * Puts a chat on the page: its button now, the chat itself when somebody opens it. The steps are in the order of its life;
@@ -32,13 +32,15 @@ export function createWidget(options: WidgetOptions): Widget {
 	const { deploymentId } = options;
 	const base = new URL('.', new URL(options.baseUrl ?? import.meta.url, document.baseURI)).href;
 	const language = chooseLanguage([options.language, ...navigator.languages]);
-	const life = new AbortController();
-	const { signal } = life;
+	const lifetime = new AbortController();
+	const { signal } = lifetime;
 	const { on, emit } = createEmitter();
-	const { host, root, frame, place, sentence, launcher, speak } = createFrame(() => (isOpen ? close() : open()));
-	const { loadChat, loadStrings, preload } = createFiles(base, language, speak);
-	const spot = createSpot(frame);
-	const small = matchMedia(SMALL);
+	const { host, root, frame, container, errorText, launcher, setLanguage } = createFrame(() =>
+		isOpen ? close() : open(),
+	);
+	const { loadChat, loadStrings, preload } = createFiles(base, language, setLanguage);
+	const corner = createLauncherCorner(frame);
+	const smallScreen = matchMedia(SMALL_SCREEN_QUERY);
 	let config: WidgetConfig | null = null;
 	let problem: Problem | null = null;
 	let strings: Strings | null = null;
@@ -55,23 +57,23 @@ export function createWidget(options: WidgetOptions): Widget {
 	let opener: Element | null = null;
 
 	/** Loads the configuration, shows the button, and opens the chat where it was open on the page before. */
-	async function begin(): Promise<void> {
+	async function start(): Promise<void> {
 		// Not where it would cover a page that the visitor has not seen yet.
-		const opensItself = (openness.get(deploymentId, 'open') ?? options.open) && !small.matches;
+		const opensItself = (tabState.get(deploymentId, 'open') ?? options.open) && !smallScreen.matches;
 		if (opensItself) preload();
-		const patience = setTimeout(appear, PATIENCE_MS);
+		const patience = setTimeout(appear, BUTTON_TIMEOUT_MS);
 		await loadConfig().catch(() => {});
 		clearTimeout(patience);
-		if (isGone()) return;
+		if (isEnded()) return;
 		appear();
 		if (frame.classList.contains('busy')) return;
 		if (opensItself || isOpen) void show(isOpen);
 		// A visitor who waits for a person hears of the answer on every page. What the page sent before it closed the chat is sent.
-		else if (awaitsPerson() || unsent.length) void makeChat().then(flush, () => {});
+		else if (humanExpected() || unsent.length) void makeChat().then(sendUnsent, () => {});
 		else launcher.button.addEventListener('pointerenter', preload, { once: true });
 	}
 
-	const loadConfig = once(async (): Promise<void> => {
+	const loadConfig = memoiseUntilFailure(async (): Promise<void> => {
 		try {
 			config = await fetchConfig(base, deploymentId);
 		} catch (error) {
@@ -88,24 +90,24 @@ export function createWidget(options: WidgetOptions): Widget {
 
 	/** Comes onto the page, beside its body: what the page does to its body, it does not do to the chat. */
 	function appear(): void {
-		if (isGone()) return;
-		paint();
+		if (isEnded()) return;
+		updateLook();
 		hasAppeared = true;
 		if (host.isConnected) return;
 		document.documentElement.append(host);
 		whenRemoved(host, onRemoved, signal);
 	}
 
-	function paint(): void {
-		if (isGone()) return;
+	function updateLook(): void {
+		if (isEnded()) return;
 		const appearance = config?.appearance;
 		applyAppearance(frame, options, appearance);
-		spot.take(options.position ?? appearance?.position ?? 'bottom-right');
+		corner.reserve(options.position ?? appearance?.position ?? 'bottom-right');
 		launcher.show(buttonLabel(language, isOpen), isOpen, unread);
 	}
 
 	function open(): void {
-		if (isThere()) return;
+		if (isChatVisible()) return;
 		const { activeElement } = document;
 		if (activeElement !== host) opener = activeElement;
 		void show(true);
@@ -119,21 +121,21 @@ export function createWidget(options: WidgetOptions): Widget {
 		isRemoved = false;
 		appear();
 		frame.classList.add('busy');
-		sentence.textContent = '';
+		errorText.textContent = '';
 		try {
 			await makeChat();
-			if (isGone()) return;
+			if (isEnded()) return;
 			if (isOpen) reveal(takeFocus);
 			// Also where it was closed meanwhile.
-			flush();
+			sendUnsent();
 		} catch {
 			// The button stays, for another try.
 			setOpen(false);
-			if (takeFocus) sentence.textContent = strings?.trouble ?? TROUBLE;
+			if (takeFocus) errorText.textContent = strings?.trouble ?? LOAD_FAILED_TEXT;
 			emit('error', { status: 0, code: 'unreachable' });
 		} finally {
 			frame.classList.remove('busy');
-			paint();
+			updateLook();
 		}
 	}
 
@@ -147,9 +149,9 @@ export function createWidget(options: WidgetOptions): Widget {
 		preload();
 		strings = await loadStrings();
 		const { createChat } = await loadChat();
-		if (isGone() || chat) return;
+		if (isEnded() || chat) return;
 		chat = createChat({
-			place,
+			container,
 			root,
 			base,
 			config,
@@ -157,8 +159,8 @@ export function createWidget(options: WidgetOptions): Widget {
 			strings,
 			language,
 			title: options.title,
-			small,
-			expected: awaitsPerson(),
+			smallScreen,
+			humanExpected: humanExpected(),
 			onClose: close,
 			onReload: () => {
 				dropChat();
@@ -166,9 +168,9 @@ export function createWidget(options: WidgetOptions): Widget {
 			},
 			onUnread: (count) => {
 				unread = count;
-				paint();
+				updateLook();
 			},
-			onExpected: (is) => openness.set(deploymentId, 'person', is),
+			onHumanExpected: (is) => tabState.set(deploymentId, 'person', is),
 			emit,
 		});
 		if (jwt) chat.identify(jwt);
@@ -177,10 +179,10 @@ export function createWidget(options: WidgetOptions): Widget {
 
 	/** Shows the chat that was made; the other widgets of the page close theirs. */
 	function reveal(takeFocus: boolean): void {
-		dispatchEvent(new CustomEvent(OPENING, { detail: host }));
+		dispatchEvent(new CustomEvent(OPENING_EVENT, { detail: host }));
 		const wasOpen = frame.classList.contains('open');
 		// The chat takes the button's place, where no other button is on that side of the page.
-		frame.classList.toggle('raised', spot.isShared());
+		frame.classList.toggle('raised', corner.isShared());
 		setShown(true);
 		chat?.show(true, takeFocus);
 		if (!wasOpen) emit('open', {});
@@ -192,7 +194,7 @@ export function createWidget(options: WidgetOptions): Widget {
 		const hadFocus = root.activeElement !== null;
 		setShown(false);
 		chat?.show(false, false);
-		paint();
+		updateLook();
 		const back = launcher.button.hidden ? (opener as HTMLElement | null) : launcher.button;
 		if (hadFocus) back?.focus({ preventScroll: true });
 		emit('close', {});
@@ -200,7 +202,7 @@ export function createWidget(options: WidgetOptions): Widget {
 
 	function send(text: string): void {
 		unsent.push(text);
-		if (isThere()) flush();
+		if (isChatVisible()) sendUnsent();
 		else open();
 	}
 
@@ -217,25 +219,25 @@ export function createWidget(options: WidgetOptions): Widget {
 		isOpen = false;
 		setShown(false);
 		dropChat();
-		spot.leave();
+		corner.release();
 		if (wasOpen) emit('close', {});
 	}
 
 	function destroy(): void {
-		life.abort();
+		lifetime.abort();
 		dropChat();
-		spot.leave();
+		corner.release();
 		host.remove();
 	}
 
 	/** Sends what the page gave before there was a chat. A chat without a configuration cannot send: then it waits for the next one. */
-	function flush(): void {
+	function sendUnsent(): void {
 		if (config) for (const text of unsent.splice(0)) chat?.send(text);
 	}
 
 	function setOpen(is: boolean): void {
 		isOpen = is;
-		openness.set(deploymentId, 'open', is);
+		tabState.set(deploymentId, 'open', is);
 	}
 
 	function setShown(isShown: boolean): void {
@@ -248,30 +250,30 @@ export function createWidget(options: WidgetOptions): Widget {
 		chat = null;
 	}
 
-	function awaitsPerson(): boolean {
-		return openness.get(deploymentId, 'person') === true;
+	function humanExpected(): boolean {
+		return tabState.get(deploymentId, 'person') === true;
 	}
 
-	function isThere(): boolean {
+	function isChatVisible(): boolean {
 		return isOpen && chat !== null && host.isConnected;
 	}
 
-	function isGone(): boolean {
+	function isEnded(): boolean {
 		return signal.aborted || isRemoved;
 	}
 
-	speak(language);
+	setLanguage(language);
 	launcher.button.hidden = options.launcher === false;
-	matchMedia(DARK).addEventListener('change', paint, { signal });
-	watchScheme(paint, signal);
+	matchMedia(DARK_SCHEME_QUERY).addEventListener('change', updateLook, { signal });
+	watchScheme(updateLook, signal);
 	const onOpening = (event: Event) => {
 		if ((event as CustomEvent).detail !== host) close();
 	};
-	addEventListener(OPENING, onOpening, { signal });
-	if (document.body) void begin();
-	else addEventListener('DOMContentLoaded', () => void begin(), { once: true, signal });
+	addEventListener(OPENING_EVENT, onOpening, { signal });
+	if (document.body) void start();
+	else addEventListener('DOMContentLoaded', () => void start(), { once: true, signal });
 
 	const widget: Widget = { deploymentId, open, close, send, identify, on, destroy };
-	tie(widget, () => isRemoved, signal);
+	bindToScripts(widget, () => isRemoved, signal);
 	return widget;
 }

@@ -5,7 +5,7 @@ import { hashApiKey } from '../../src/access/api-keys.ts';
 import { isApiKey } from '../../src/access/index.ts';
 import { timestamp } from '../../src/base/index.ts';
 import { assertRefused, standingClock, startPeopledApp } from '../access/people.ts';
-import { HeldModel } from '../conversations/held-model.ts';
+import { HeldModel } from '../conversations/manual-model.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';

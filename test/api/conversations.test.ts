@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { HeldModel } from '../conversations/held-model.ts';
+import { HeldModel } from '../conversations/manual-model.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';

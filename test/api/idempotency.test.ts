@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type Clock, systemClock } from '../../src/base/index.ts';
-import { HeldModel } from '../conversations/held-model.ts';
+import { HeldModel } from '../conversations/manual-model.ts';
 import { ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';

@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import type { Clock } from '../../src/base/index.ts';
 import { keySetServer } from '../access/key-set-server.ts';
 import { forge, newSigner, signWithSecret } from '../access/signers.ts';
-import { HeldModel } from '../conversations/held-model.ts';
+import { HeldModel } from '../conversations/manual-model.ts';
 import { isNamed, openStream } from '../conversations/streams.ts';
 import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';

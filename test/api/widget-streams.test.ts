@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type Clock, withDeadline } from '../../src/base/index.ts';
 import { signWithSecret } from '../access/signers.ts';
-import { HeldModel } from '../conversations/held-model.ts';
+import { HeldModel } from '../conversations/manual-model.ts';
 import { isNamed, type OpenStream, openStream } from '../conversations/streams.ts';
 import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
 import type { StreamEvent } from '../support/event-stream.ts';

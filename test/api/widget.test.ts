@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { Clock } from '../../src/base/index.ts';
-import { HeldModel } from '../conversations/held-model.ts';
+import { HeldModel } from '../conversations/manual-model.ts';
 import { isNamed, openStream, Screen } from '../conversations/streams.ts';
 import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
 import { createScene, type Scene } from './fixture.ts';

@@ -8,8 +8,8 @@ import type { Commit } from '../../src/store/index.ts';
 import { openBeside } from '../api/direct-store.ts';
 import { createScene } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
-import { HeldModel } from './held-model.ts';
-import { toModel } from './sent.ts';
+import { HeldModel } from './manual-model.ts';
+import { toModel } from './running-turn.ts';
 import { follow, isNamed, Screen, sendStreamed } from './streams.ts';
 
 const MESSAGES = '/api/v1/messages';
@@ -132,7 +132,7 @@ test('a reply whose end cannot be written to the disk at first is written again,
 		models: createModels({ providers: [model.provider] }),
 		clock: systemClock,
 		log: createLog('silent'),
-		replyMs: 5_000,
+		replyTimeoutMs: 5_000,
 	});
 	const message = {
 		deployment: record,
@@ -190,7 +190,7 @@ test('a model is asked once its question is on disk, and not at all where that f
 		models: createModels({ providers: [model.provider] }),
 		clock: systemClock,
 		log: createLog('silent'),
-		replyMs: 5_000,
+		replyTimeoutMs: 5_000,
 	});
 	const send = () =>
 		conversations.send({

@@ -3,7 +3,7 @@ import test, { after } from 'node:test';
 import { createScene } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import type { StreamEvent } from '../support/event-stream.ts';
-import { HeldModel } from './held-model.ts';
+import { HeldModel } from './manual-model.ts';
 import { isNamed, type OpenStream, openStream, Screen } from './streams.ts';
 
 const model = new HeldModel({

@@ -4,7 +4,7 @@ import test, { type TestContext } from 'node:test';
 import { createScene } from '../api/fixture.ts';
 import { ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './held-model.ts';
+import { HeldModel } from './manual-model.ts';
 import { follow, isNamed, openStream } from './streams.ts';
 
 const FOLLOWERS = 1_000;

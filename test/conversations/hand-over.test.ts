@@ -5,7 +5,7 @@ import { createScene } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './held-model.ts';
+import { HeldModel } from './manual-model.ts';
 
 const held = new HeldModel({
 	answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['Said the model.']),

@@ -3,7 +3,7 @@ import test, { after } from 'node:test';
 import { eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts';
 import { createScene } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
-import { HeldModel } from './held-model.ts';
+import { HeldModel } from './manual-model.ts';
 import { openStream, Screen, sendStreamed } from './streams.ts';
 
 const model = new HeldModel({ answer: ({ question }) => ['You said: ', question, '.'] });

@@ -12,8 +12,8 @@ import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, PENDING_STATUS } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
-import { pacedStore } from './paced-store.ts';
-import { toModel } from './sent.ts';
+import { toModel } from './running-turn.ts';
+import { pacedStore } from './scheduled-store.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'parley-changes-'));
 const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
@@ -87,7 +87,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 				models: createModels({ providers: [{ id: 'paced', models: null, chat }] }),
 				clock: systemClock,
 				log: createLog('silent'),
-				replyMs: 60_000,
+				replyTimeoutMs: 60_000,
 			});
 			const signal = new AbortController().signal;
 			const scope = newId('workspace');
@@ -104,11 +104,11 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			const repeat = async (content: string): Promise<void> => {
 				const answer = await store.storedResponse(scope, content);
 				if (!answer) return;
-				const turn = await outcomeOf(conversations.repeated(answer.body));
+				const turn = await outcomeOf(conversations.joinRepeat(answer.body));
 				if (!turn) return;
-				assert.ok(!('noted' in turn));
+				assert.ok(!('messageForHuman' in turn));
 				assert.equal(turn.question.content, content);
-				const reply = 'ended' in turn ? turn.ended : await outcomeOf(conversations.reply(turn, signal));
+				const reply = 'finishedReply' in turn ? turn.finishedReply : await outcomeOf(conversations.reply(turn, signal));
 				if (reply) assert.equal(reply.id, stored.get(content));
 			};
 
@@ -135,7 +135,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 					case 'erase':
 						return outcomeOf(conversations.erase(id, { workspaceId, versions }));
 					case 'expire':
-						return conversations.expire(id, { workspace, before: Number.MAX_SAFE_INTEGER });
+						return conversations.expire(id, { workspace, idleSince: Number.MAX_SAFE_INTEGER });
 				}
 			};
 			await scheduler.waitFor(Promise.all(script.map(run)));

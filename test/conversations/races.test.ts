@@ -13,8 +13,8 @@ import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
 import type { StreamEvent } from '../support/event-stream.ts';
-import { pacedStore } from './paced-store.ts';
-import { toModel } from './sent.ts';
+import { toModel } from './running-turn.ts';
+import { pacedStore } from './scheduled-store.ts';
 import { Screen } from './streams.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'parley-races-'));
@@ -89,7 +89,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 				models: createModels({ providers: [{ id: 'paced', models: null, chat }] }),
 				clock: systemClock,
 				log: createLog('silent'),
-				replyMs: 60_000,
+				replyTimeoutMs: 60_000,
 			});
 			const over = new AbortController();
 			const told = new Map<string, string>();

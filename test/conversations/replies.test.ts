@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { type ApiAnswer, ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './held-model.ts';
+import { HeldModel } from './manual-model.ts';
 
 const model = new HeldModel();
 let app: TestApp;

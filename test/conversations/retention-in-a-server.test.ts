@@ -6,7 +6,7 @@ import { createScene } from '../api/fixture.ts';
 import { filesWith } from '../api/traces.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './held-model.ts';
+import { HeldModel } from './manual-model.ts';
 import { follow, isNamed, openStream } from './streams.ts';
 
 const DAY = 24 * 3_600_000;

@@ -13,8 +13,8 @@ import { standingClock } from '../access/people.ts';
 import * as samples from '../store/samples.ts';
 import { SetClock } from '../support/set-clock.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './held-model.ts';
-import { toModel } from './sent.ts';
+import { HeldModel } from './manual-model.ts';
+import { toModel } from './running-turn.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'parley-retention-'));
 const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
@@ -45,10 +45,10 @@ function room({
 		models: createModels({ providers: [held.provider] }),
 		clock,
 		log,
-		replyMs: 60_000,
+		replyTimeoutMs: 60_000,
 	});
 	const retentionWith = (more: object = {}) =>
-		new Retention({ store, conversations, watch: new ClockJumpDetector(clock), log, ...more });
+		new Retention({ store, conversations, jumpDetector: new ClockJumpDetector(clock), log, ...more });
 	return {
 		clock,
 		held,
@@ -56,7 +56,7 @@ function room({
 		retentionWith,
 		async look() {
 			await using retention = retentionWith();
-			await retention.look();
+			await retention.sweep();
 		},
 		async [Symbol.asyncDispose]() {
 			await conversations[Symbol.asyncDispose]();
@@ -181,7 +181,7 @@ test('what is over goes in small batches: of few conversations, and of few messa
 	const endless = await spoken(id, [3_000, 3_001], { message_count: 100_000 });
 	const counted = counting(here.conversations, id);
 	await using retention = here.retentionWith({ conversations: counted });
-	await Promise.all([retention.look(), retention.look()]);
+	await Promise.all([retention.sweep(), retention.sweep()]);
 	assert.deepEqual(
 		counted.batches.map(({ length }) => length),
 		[50, 50, 22, 2, 1, 1],
@@ -207,12 +207,12 @@ test('one that ends between two batches is followed by one that does the rest, a
 			},
 		},
 	});
-	await cut.look();
+	await cut.sweep();
 	await cut[Symbol.asyncDispose]();
 	assert.deepEqual(first.batches.flat(), ids.slice(0, 50));
 	const second = counting(here.conversations, id);
 	await using retention = here.retentionWith({ conversations: second });
-	await retention.look();
+	await retention.sweep();
 	assert.deepEqual(second.batches.flat(), ids.slice(50));
 	assert.ok((await left(ids)).every((there) => !there));
 });
@@ -236,7 +236,7 @@ test('a retention that is lengthened or lifted while a batch is erased spares wh
 				},
 			},
 		});
-		await retention.look();
+		await retention.sweep();
 		assert.ok(changed);
 		assert.ok((await left(ids)).every((there) => there));
 	}
@@ -256,9 +256,9 @@ test('another change of the workspace meanwhile only puts the batch off', async 
 			},
 		},
 	});
-	await retention.look();
+	await retention.sweep();
 	assert.deepEqual(await left(ids), [true, true]);
-	await retention.look();
+	await retention.sweep();
 	assert.deepEqual(await left(ids), [false, false]);
 });
 
@@ -282,7 +282,7 @@ test('a conversation in which a reply is being written, or a message has just co
 
 	here.clock.advance(2 * DAY);
 	const workspace = await store.get('workspaces', workspace_id);
-	const expiry = { workspace: workspace ?? assert.fail(), before: here.clock.now() - DAY };
+	const expiry = { workspace: workspace ?? assert.fail(), idleSince: here.clock.now() - DAY };
 	// The message is on its way: it is heard first.
 	const coming = send('Still there?', id);
 	await until('the message is in hand', () => here.held.replies.length === 2);
@@ -350,7 +350,7 @@ test('one that cannot be erased holds up neither the others nor other workspaces
 			},
 		},
 	});
-	await retention.look();
+	await retention.sweep();
 	assert.deepEqual(await left([stuck as string, lonely, ...others, ...elsewhere]), [true, true, false, false, false]);
 	assert.equal(asked.filter((id) => id === stuck || id === lonely).length, 2, 'tried once in a look');
 	await here.look();
@@ -400,12 +400,12 @@ test('memory of an erased conversation is given back at once', async () => {
 		models: createModels({ providers: [] }),
 		clock: here.clock,
 		log,
-		replyMs: 60_000,
+		replyTimeoutMs: 60_000,
 	});
 	const { id } = await workspaceOf(1);
 	const [one = ''] = await spoken(id, [1_000]);
 	const workspace = (await store.get('workspaces', id)) ?? assert.fail();
-	const expiry = { workspace, before: 2_000 };
+	const expiry = { workspace, idleSince: 2_000 };
 	assert.equal(await conversations.expire(one, expiry), true);
 	assert.equal(await conversations.expire(one, expiry), false);
 	assert.deepEqual(gets, [one, one], 'the second had to look it up: nothing was kept of it');
@@ -435,12 +435,12 @@ test('a clock that is 45 days ahead for a moment erases no conversation', async 
 	const [kept, over] = await spoken(id, [clock.now() - 20 * DAY, clock.now() - 29 * DAY]);
 	const present = async (one: string | undefined) => (await store.get('conversations', one as string)) !== undefined;
 	time.set(45 * DAY);
-	await retention.look();
+	await retention.sweep();
 	assert.deepEqual([await present(kept), await present(over)], [true, true], 'while it is ahead');
 	time.set(-45 * DAY);
-	await retention.look();
+	await retention.sweep();
 	assert.deepEqual([await present(kept), await present(over)], [true, true], 'when it is right again');
 	time.pass(2 * DAY);
-	await retention.look();
+	await retention.sweep();
 	assert.deepEqual([await present(kept), await present(over)], [true, false], 'what is over by the true time');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createScene } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
-import { HeldModel } from './held-model.ts';
+import { HeldModel } from './manual-model.ts';
 
 test('a conversation that begins without a word is titled by the reply, once, and not over a title that it has', async () => {
 	const held = new HeldModel({

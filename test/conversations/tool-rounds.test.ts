@@ -207,7 +207,7 @@ test('what is written for the calls of a reply is a few times what they gave, ho
 		models: createModels({ providers: [{ id: 'generous', models: null, chat }], defaultModel: 'generous/any' }),
 		clock: systemClock,
 		log: createLog('silent'),
-		replyMs: 10_000,
+		replyTimeoutMs: 10_000,
 	});
 	const assistant = await store.get('assistants', record.assistant_id);
 	await store.commit({

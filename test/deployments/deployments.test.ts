@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { VisitorTokenSettings } from '../../src/access/index.ts';
 import { AppError, createLog, deferred, newId, SecretBox } from '../../src/base/index.ts';
-import { Deployments, type OpenStream, presentDeployment } from '../../src/deployments/index.ts';
+import { Deployments, presentDeployment, type RevocableStream } from '../../src/deployments/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import type { Commit, CommitOutcome, Store } from '../../src/store/index.ts';
 import { assistantRecord, deploymentRecord } from './records.ts';
@@ -68,7 +68,7 @@ test('a change is seen by the very next request, and its bytes and ETag change w
 	});
 	assert.equal(changed.updated_at, START + 5_000);
 	assert.equal(changed.version, 2);
-	const after = deployments.awake(deployment.id);
+	const after = deployments.peekVisible(deployment.id);
 	assert.ok(after);
 	assert.equal(after.allows('https://shop.example'), false);
 	assert.equal(after.allows('https://new.example'), true);
@@ -101,7 +101,7 @@ test('an archived deployment is gone for visitors until it is revived', async ()
 	const { workspaceId, deployment, deployments } = setUp();
 	await using _closing = deployments;
 	await deployments.change(workspaceId, deployment.id, { status: 'archived' });
-	assert.equal(deployments.awake(deployment.id), undefined);
+	assert.equal(deployments.peekVisible(deployment.id), undefined);
 	await assert.rejects(deployments.visible(deployment.id), isNotFound);
 	await deployments.change(workspaceId, deployment.id, { status: 'active' });
 	assert.equal((await deployments.visible(deployment.id)).record.status, 'active');
@@ -237,10 +237,10 @@ test('until a change is on disk, visitors get what was there before', async () =
 	});
 	const change = deployments.change(workspaceId, deployment.id, { allowed_domains: ['new.example'] });
 	await asked.promise;
-	assert.equal(deployments.awake(deployment.id)?.allows('https://new.example'), false);
+	assert.equal(deployments.peekVisible(deployment.id)?.allows('https://new.example'), false);
 	disk.resolve({ outcome: 'committed', seqs: [] });
 	await change;
-	assert.equal(deployments.awake(deployment.id)?.allows('https://new.example'), true);
+	assert.equal(deployments.peekVisible(deployment.id)?.allows('https://new.example'), true);
 });
 
 test('memory that is out of date is thrown away: the next change is made to what is stored', async () => {
@@ -381,9 +381,9 @@ test('a stream that begins after its deployment has changed is judged by what it
 		deployments.openStream({
 			deployment: record,
 			visitor: 'ann',
-			until: null,
+			expiresAt: null,
 			signal: new AbortController().signal,
-			async judge(present) {
+			async recheckAccess(present) {
 				if (!present.allows('https://shop.example')) throw new AppError('domain_not_allowed');
 			},
 		});
@@ -408,9 +408,9 @@ test('streams are judged also when a change by others is found out', async () =>
 	const stream = deployments.openStream({
 		deployment: record,
 		visitor: 'ann',
-		until: null,
+		expiresAt: null,
 		signal: new AbortController().signal,
-		async judge(present) {
+		async recheckAccess(present) {
 			judged.push(present.record.name);
 		},
 	});
@@ -423,11 +423,11 @@ test('streams are judged also when a change by others is found out', async () =>
 });
 
 /** How many of one event a stream tells. */
-async function toldOn(stream: OpenStream): Promise<number> {
+async function toldOn(stream: RevocableStream): Promise<number> {
 	async function* events() {
 		yield 'event';
 	}
 	let told = 0;
-	for await (const _ of stream.whileLetIn(events())) told++;
+	for await (const _ of stream.untilRevoked(events())) told++;
 	return told;
 }

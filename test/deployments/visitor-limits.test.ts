@@ -152,7 +152,7 @@ test('a quarter of a million visitors with made-up addresses take no more memory
 		limits.countMessage('dep_a', visitorKey(null, addressOf(visitor)), 1);
 		limits.countRequest('dep_a', visitorKey(null, addressOf(visitor)));
 	}
-	const { configs, ...others } = limits.remembered;
+	const { configs, ...others } = limits.size;
 	assert.ok(configs >= 20_000 && configs <= 40_000, `${configs} readers of the configuration`);
 	assert.deepEqual(others, { messages: 100_000, requests: 100_000 });
 	const used = memoryInUse() - before;
@@ -189,7 +189,7 @@ test('visitors who ask for as much as they may take less than 60 MB, however man
 	}
 	const used = memoryInUse() - before;
 	assert.ok(used < 60 * MEGABYTE, `${Math.round(used / MEGABYTE)} MB`);
-	assert.ok(limits.remembered.requests > 20_000);
+	assert.ok(limits.size.requests > 20_000);
 	assert.equal(
 		waitOf(() => limits.countRequest('dep_a', visitor(29_999))),
 		60,
@@ -204,6 +204,6 @@ test('visitors who may send ten thousand messages a minute do not fill the memor
 			limits.countMessage('dep_a', visitorKey(null, `10.1.${visitor >> 8}.${visitor & 255}`), 10_000);
 	}
 	const used = memoryInUse() - before;
-	assert.ok(limits.remembered.messages < 2_000, 'those not seen for longest were forgotten');
+	assert.ok(limits.size.messages < 2_000, 'those not seen for longest were forgotten');
 	assert.ok(used < 40 * MEGABYTE, `${Math.round(used / MEGABYTE)} MB`);
 });

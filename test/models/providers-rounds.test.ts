@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { ProviderSettings } from '../../src/models/index.ts';
-import { Bench } from '../conversations/faults/bench.ts';
+import { Bench } from '../conversations/faults/fault-harness.ts';
 import { ToolServer } from '../conversations/faults/tool-server.ts';
 import type { ModelScript } from '../support/model-server.ts';
 

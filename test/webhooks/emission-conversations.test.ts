@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { created, createScene } from '../api/fixture.ts';
-import { HeldModel } from '../conversations/held-model.ts';
+import { HeldModel } from '../conversations/manual-model.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { brief, listener } from './event-recorder.ts';

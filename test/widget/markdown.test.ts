@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Node, parseMarkdown, plainText } from '../../src/widget/text/markdown.ts';
+import { type MarkdownNode, parseMarkdown, plainText } from '../../src/widget/text/markdown.ts';
 import { safeUrl } from '../../src/widget/text/safe-url.ts';
 import { HOSTILE } from '../browser/hostile-texts.ts';
 
 /** Nodes in a short notation: `p(text strong(bold))`. */
-function told(nodes: readonly Node[]): string {
+function told(nodes: readonly MarkdownNode[]): string {
 	return nodes
 		.map((node) => {
 			if (typeof node === 'string') return node.replace(/\n/g, '⏎');
@@ -70,7 +70,7 @@ test('what is read aloud is the text without its marks and references', () => {
 
 test('no text leads to an element that is not known, or to a link that is not safe', () => {
 	const tags = new Set('p h3 h4 ul ol li pre blockquote table tr th td hr br strong em del code a cite'.split(' '));
-	const check = (nodes: readonly Node[]) => {
+	const check = (nodes: readonly MarkdownNode[]) => {
 		for (const node of nodes) {
 			if (typeof node === 'string') continue;
 			assert.ok(tags.has(node.tag));

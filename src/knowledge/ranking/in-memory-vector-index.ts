@@ -25,7 +25,7 @@ export class InMemoryVectorIndex {
 	/** What the last search has computed; the next one writes over it. */
 	readonly #sums: Float64Array;
 
-	/** @param kernel must fit rows of `stepOf(dimensions)` */
+	/** @param kernel must fit rows of `toCompletedRound(dimensions)` */
 	constructor(kernel: DotProductKernel, { dimensions, ids, values }: VectorRows) {
 		this.#kernel = kernel;
 		this.#ids = ids;

@@ -1,6 +1,6 @@
 import type { Strings } from '../languages/strings.ts';
-import { type Drawing, h } from './elements.ts';
 import { Icon } from './icons.tsx';
+import { h, type VirtualNode } from './virtual-dom.ts';
 
 export interface ComposerProps {
 	strings: Strings;
@@ -9,23 +9,23 @@ export interface ComposerProps {
 	/** A reply is being written: it can be stopped, and what is sent meanwhile waits for its end. */
 	busy: boolean;
 	/** Nothing can be sent for a moment. */
-	held: boolean;
+	paused: boolean;
 	onSend(text: string): boolean;
 	/** What is in the field has changed. */
 	onDraft(text: string): void;
 	onStop(): void;
 }
 
-const LONGEST = 32_000;
+const MAX_MESSAGE_CHARS = 32_000;
 
 /** Where the visitor writes. The text is the field's own: it is never drawn over. */
-export function Composer({ strings, disabled, busy, held, onSend, onDraft, onStop }: ComposerProps): Drawing {
+export function Composer({ strings, disabled, busy, paused, onSend, onDraft, onStop }: ComposerProps): VirtualNode {
 	const send = (form: HTMLFormElement) => {
 		const field = form.elements[0] as HTMLTextAreaElement;
-		if (held || disabled || !field.value.trim() || !onSend(field.value)) return;
+		if (paused || disabled || !field.value.trim() || !onSend(field.value)) return;
 		field.value = '';
 		onDraft('');
-		fit(field);
+		autoSize(field);
 	};
 	return (
 		<form
@@ -36,7 +36,7 @@ export function Composer({ strings, disabled, busy, held, onSend, onDraft, onSto
 		>
 			<textarea
 				rows="1"
-				maxlength={LONGEST}
+				maxlength={MAX_MESSAGE_CHARS}
 				aria-label={strings.field}
 				placeholder={strings.placeholder}
 				enterkeyhint="send"
@@ -45,7 +45,7 @@ export function Composer({ strings, disabled, busy, held, onSend, onDraft, onSto
 				onInput={(event: Event) => {
 					const field = event.currentTarget as HTMLTextAreaElement;
 					onDraft(field.value);
-					fit(field);
+					autoSize(field);
 				}}
 				onKeyDown={(event: KeyboardEvent) => {
 					// Enter also ends what an input method composes; that is not for us.
@@ -76,7 +76,7 @@ export function Composer({ strings, disabled, busy, held, onSend, onDraft, onSto
 				class={busy ? 'icon round later' : 'icon round'}
 				title={strings.send}
 				aria-label={strings.send}
-				disabled={disabled || held}
+				disabled={disabled || paused}
 			>
 				<Icon shape="send" />
 			</button>
@@ -85,7 +85,7 @@ export function Composer({ strings, disabled, busy, held, onSend, onDraft, onSto
 }
 
 /** As high as its text, up to what the style sheet allows. */
-export function fit(field: HTMLTextAreaElement): void {
+export function autoSize(field: HTMLTextAreaElement): void {
 	field.style.height = 'auto';
 	field.style.height = `${field.scrollHeight + 2}px`;
 }

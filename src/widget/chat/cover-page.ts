@@ -2,48 +2,48 @@
  * Puts the page out of reach while the chat covers it, and keeps the chat in what the on-screen keyboard leaves.
  * @returns gives the page back
  */
-export function coverPage(place: HTMLElement): () => void {
-	const { host } = place.getRootNode() as ShadowRoot;
-	const life = new AbortController();
-	const { signal } = life;
-	const behind = new Set<HTMLElement>();
+export function coverPage(container: HTMLElement): () => void {
+	const { host } = container.getRootNode() as ShadowRoot;
+	const lifetime = new AbortController();
+	const { signal } = lifetime;
+	const madeInert = new Set<HTMLElement>();
 	// The other widgets of the page too.
-	const cover = () => {
+	const makeInert = () => {
 		for (const element of document.querySelectorAll<HTMLElement>('body, parley-widget')) {
 			if (element === host || element.inert) continue;
 			element.inert = true;
-			behind.add(element);
+			madeInert.add(element);
 		}
 	};
-	cover();
+	makeInert();
 	// A page that changes by itself may bring another body.
-	const observer = new MutationObserver(cover);
+	const observer = new MutationObserver(makeInert);
 	observer.observe(document.documentElement, { childList: true });
 	const viewport = visualViewport;
 	const fit = () => {
 		// Who looks closer wants it larger, not the chat smaller.
 		if (!viewport || viewport.scale > 1.01) return;
-		place.style.setProperty('--height', `${viewport.height}px`);
-		place.style.setProperty('--top', `${viewport.offsetTop}px`);
+		container.style.setProperty('--height', `${viewport.height}px`);
+		container.style.setProperty('--top', `${viewport.offsetTop}px`);
 	};
 	fit();
 	viewport?.addEventListener('resize', fit, { signal });
 	viewport?.addEventListener('scroll', fit, { signal });
 	return () => {
-		life.abort();
+		lifetime.abort();
 		observer.disconnect();
-		for (const element of behind) element.inert = false;
+		for (const element of madeInert) element.inert = false;
 	};
 }
 
 /** From the last thing on to the first, and back: the page behind is out of reach. */
-export function keepInside(event: KeyboardEvent, place: HTMLElement): void {
-	const reachable = [...place.querySelectorAll<HTMLElement>('button, a, textarea, [tabindex="0"]')].filter(
+export function trapFocus(event: KeyboardEvent, container: HTMLElement): void {
+	const focusable = [...container.querySelectorAll<HTMLElement>('button, a, textarea, [tabindex="0"]')].filter(
 		(element) => !element.matches(':disabled') && element.getClientRects().length > 0,
 	);
-	const first = reachable[0];
-	const last = reachable[reachable.length - 1];
-	const at = (place.getRootNode() as ShadowRoot).activeElement;
+	const first = focusable[0];
+	const last = focusable[focusable.length - 1];
+	const at = (container.getRootNode() as ShadowRoot).activeElement;
 	if (at !== (event.shiftKey ? first : last)) return;
 	event.preventDefault();
 	(event.shiftKey ? last : first)?.focus();

@@ -1,9 +1,9 @@
 import type { WidgetConfig } from '../../contract/index.ts';
 import type { Strings } from '../languages/strings.ts';
-import { type Child, type Drawing, h } from './elements.ts';
 import { IconButton } from './icons.tsx';
 import { Link } from './rich-text.tsx';
-import type { ShownMessage } from './transcript.ts';
+import type { DisplayedMessage } from './transcript.ts';
+import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 
 export interface HeaderProps {
 	config: WidgetConfig | null;
@@ -11,7 +11,7 @@ export interface HeaderProps {
 	title: string;
 	/** Whether the title is a name of the website's own, which has an initial. */
 	isNamed: boolean;
-	messages: readonly ShownMessage[];
+	messages: readonly DisplayedMessage[];
 	menuOpen: boolean;
 	/** Whether the logo is loaded; null: not yet. False also where the page's policy refuses it. */
 	hasLogo: boolean | null;
@@ -24,7 +24,7 @@ export interface HeaderProps {
 }
 
 /** The name and the state of who answers, a menu, and the way out. */
-export function Header(props: HeaderProps): Drawing {
+export function Header(props: HeaderProps): VirtualNode {
 	const { strings, title, messages, config, menuOpen, onMenu, onRestart, onTranscript, onClose } = props;
 	const privacy = config?.appearance.privacy_url;
 	const status = statusOf(props);
@@ -87,12 +87,12 @@ function avatar({ config, title, isNamed, hasLogo, onLogo }: HeaderProps): Child
 				src={logo}
 			/>
 		),
-		!hasLogo && (isNamed || logo) && initial(isNamed ? title : ''),
+		!hasLogo && (isNamed || logo) && avatarInitial(isNamed ? title : ''),
 	];
 }
 
 /** The first character of a name, in a circle. */
-export function initial(name: string): Drawing {
+export function avatarInitial(name: string): VirtualNode {
 	return (
 		<span class="avatar" aria-hidden="true">
 			{[...name.trim()][0]?.toUpperCase()}

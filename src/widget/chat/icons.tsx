@@ -1,4 +1,4 @@
-import { type Drawing, h } from './elements.ts';
+import { h, type VirtualNode } from './virtual-dom.ts';
 
 const SHAPES = {
 	close: 'M6 6l12 12M18 6L6 18',
@@ -13,7 +13,7 @@ const SHAPES = {
 } as const;
 
 /** A drawing in the colour of the text around it; what it means is said by the button that it is in. */
-export function Icon({ shape }: { shape: keyof typeof SHAPES }): Drawing {
+export function Icon({ shape }: { shape: keyof typeof SHAPES }): VirtualNode {
 	return (
 		<svg viewBox="0 0 24 24" aria-hidden="true">
 			<path d={SHAPES[shape]} />
@@ -33,7 +33,7 @@ export interface IconButtonProps {
 }
 
 /** A button that shows a drawing alone. */
-export function IconButton({ shape, label, onClick, small, pressed, expanded }: IconButtonProps): Drawing {
+export function IconButton({ shape, label, onClick, small, pressed, expanded }: IconButtonProps): VirtualNode {
 	return (
 		<button
 			type="button"

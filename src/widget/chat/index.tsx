@@ -1,118 +1,119 @@
 import type { Strings } from '../languages/strings.ts';
 import { styleSheet } from '../page/style-sheets.ts';
 import { parseMarkdown, plainText } from '../text/markdown.ts';
-import { closeByBack } from './back.ts';
 import css from './chat.css';
-import { createClock } from './clock.ts';
-import { fit } from './composer.tsx';
-import type { Chat, ChatOptions } from './contract.ts';
-import { coverPage, keepInside } from './cover-page.ts';
+import type { Chat, ChatOptions } from './chat-module.ts';
+import { closeOnBack } from './close-on-back.ts';
+import { autoSize } from './composer.tsx';
+import { coverPage, trapFocus } from './cover-page.ts';
 import { draft } from './draft.ts';
-import { draw, h } from './elements.ts';
 import type { Notice } from './notices.ts';
-import { Panel, wording } from './panel.tsx';
+import { noticeText, Panel } from './panel.tsx';
 import { saveTranscript } from './save-transcript.ts';
 import { createSession } from './session.ts';
+import { createTimeFormatter } from './time-formatter.ts';
+import { h, render } from './virtual-dom.ts';
 
 /** Pixels from the end at which somebody still reads the end. */
-const NEAR = 48;
+const END_TOLERANCE_PX = 48;
 const COPIED_MS = 2_000;
-const TELL_MS = 150;
+const ANNOUNCE_DELAY_MS = 150;
 const sheet = styleSheet(css);
 /** What is typed here is no shortcut of the page's, and none of its business. */
-const KEPT = ['keydown', 'keypress', 'keyup', 'beforeinput', 'input'];
+const CAPTURED_EVENTS = ['keydown', 'keypress', 'keyup', 'beforeinput', 'input'];
 
 /** Makes the chat behind a button: what it knows is the session's, what is seen of it the panel's. */
 export function createChat(options: ChatOptions): Chat {
-	const { place, root, base, config, strings, small, onClose, onUnread, emit } = options;
-	const life = new AbortController();
-	const { signal } = life;
+	const { container, root, base, config, strings, smallScreen, onClose, onUnread, emit } = options;
+	const lifetime = new AbortController();
+	const { signal } = lifetime;
 	// The chat before this one may have brought it.
 	if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
 	const openSources = new Map<string, string>();
 	let copiedText: string | null = null;
 	let open = false;
-	let said = '';
+	let announcement = '';
 	/** Of what is said, and not drawn yet, there is a reply: it is not to be lost. */
-	let isKept = false;
+	let hasUndrawnReply = false;
 	let unread = 0;
 	let timer = 0;
-	let telling = 0;
+	let announceTimer = 0;
 	/** Whether the end is to stay in sight. */
-	let atEnd = true;
+	let sticksToEnd = true;
 	let uncover: (() => void) | null = null;
-	let back: ReturnType<typeof closeByBack> | null = null;
+	let backHandler: ReturnType<typeof closeOnBack> | null = null;
 	let menuOpen = false;
 	let hasLogo: boolean | null = null;
 	/** The message whose end the visitor has scrolled to: its first line need not stay in sight. */
-	let readToEnd: string | undefined;
+	let readMessageId: string | undefined;
 	/** Where the log was scrolled to by the chat itself. */
 	let scrolledTo = -1;
 	const name = options.title ?? config?.appearance.assistant_name;
-	const clock = createClock(options.language);
+	const formatTime = createTimeFormatter(options.language);
 
-	const problem: Notice | null = options.problem && { says: sentenceFor(options.problem.status) };
+	const problem: Notice | null = options.problem && { stringKey: problemStringKey(options.problem.status) };
 	const session =
 		config &&
 		createSession({
 			base,
 			config,
-			expected: options.expected,
-			onExpected: options.onExpected,
-			changed: () => soon(),
-			heard({ says, reply }) {
-				if (says) tell(says);
+			humanExpected: options.humanExpected,
+			onHumanExpected: options.onHumanExpected,
+			onChanged: () => scheduleRender(),
+			announce({ stringKey, reply }) {
+				if (stringKey) announceNotice(stringKey);
 				if (!reply) return;
 				const { content, author } = reply;
-				say(`${author.name ?? strings.assistant}: ${plainText(parseMarkdown(content))}`);
-				isKept = true;
+				announce(`${author.name ?? strings.assistant}: ${plainText(parseMarkdown(content))}`);
+				hasUndrawnReply = true;
 				if (!open) onUnread(++unread);
 			},
 			emit,
 		});
 
-	const say = (text: string) => {
+	const announce = (text: string) => {
 		// The same twice is only heard twice where something has changed.
-		said = isKept ? `${said}\n${text}` : text === said ? `${text}\u00a0` : text;
-		soon();
+		announcement = hasUndrawnReply ? `${announcement}\n${text}` : text === announcement ? `${text}\u00a0` : text;
+		scheduleRender();
 	};
-	const tell = (says: keyof Strings) => say(wording(strings, { ...session?.notice(), says }));
-	const log = () => place.querySelector('.log') as HTMLElement;
+	const announceNotice = (stringKey: keyof Strings) =>
+		announce(noticeText(strings, { ...session?.notice(), stringKey }));
+	const log = () => container.querySelector('.log') as HTMLElement;
 	/** Where one writes, or what else there is. */
 	const focus = () => {
-		const field = place.querySelector<HTMLTextAreaElement>('textarea:not([readonly])');
+		const field = container.querySelector<HTMLTextAreaElement>('textarea:not([readonly])');
 		(field ?? log()).focus({ preventScroll: true });
 	};
 	/** Puts into the field what it should have instead. */
 	const write = (text: string) => {
-		const field = place.querySelector('textarea') as HTMLTextAreaElement;
+		const field = container.querySelector('textarea') as HTMLTextAreaElement;
 		field.value = text;
-		keepDraft(text);
-		fit(field);
+		saveDraft(text);
+		autoSize(field);
 	};
-	const keepDraft = (text: string) => {
+	const saveDraft = (text: string) => {
 		if (session) draft.set(session.memoryName(), text);
 	};
 	const send = (text: string) => {
-		atEnd = true;
+		sticksToEnd = true;
 		return session?.send(text) ?? false;
 	};
 
-	const show = () => {
+	const rerender = () => {
 		clearTimeout(timer);
 		timer = 0;
-		const modal = open && small.matches;
+		const modal = open && smallScreen.matches;
 		if (modal) {
-			uncover ??= coverPage(place);
-			back ??= closeByBack(onClose);
+			uncover ??= coverPage(container);
+			backHandler ??= closeOnBack(onClose);
 		} else {
 			uncover?.();
 			uncover = null;
-			back?.end();
-			back = null;
+			backHandler?.end();
+			backHandler = null;
 		}
-		const hadFocus = place.contains(root.activeElement);
-		draw(place, [
+		const hadFocus = container.contains(root.activeElement);
+		render(container, [
 			<Panel
 				session={session}
 				config={config}
@@ -122,26 +123,26 @@ export function createChat(options: ChatOptions): Chat {
 				isNamed={Boolean(name)}
 				menuOpen={menuOpen}
 				hasLogo={hasLogo}
-				time={clock}
+				time={formatTime}
 				onLogo={(isLoaded: boolean) => {
 					hasLogo = isLoaded;
-					soon();
+					scheduleRender();
 				}}
 				onMenu={() => {
 					menuOpen = !menuOpen;
-					show();
+					rerender();
 				}}
 				open={open}
 				modal={modal}
 				openSources={openSources}
 				copiedText={copiedText}
-				onClose={leave}
+				onClose={closeByVisitor}
 				onReload={options.onReload}
 				onRestart={() => {
 					menuOpen = false;
-					const unsent = session?.startAnew() ?? [];
-					show();
-					if (unsent.length) write([...unsent, place.querySelector('textarea')?.value].join('\n').trim());
+					const unsent = session?.startNewConversation() ?? [];
+					rerender();
+					if (unsent.length) write([...unsent, container.querySelector('textarea')?.value].join('\n').trim());
 					focus();
 				}}
 				onTranscript={() => void transcript()}
@@ -151,18 +152,18 @@ export function createChat(options: ChatOptions): Chat {
 					focus();
 					return isTaken;
 				}}
-				onDraft={keepDraft}
+				onDraft={saveDraft}
 				onCancel={(id: string) => {
 					const text = session?.cancelMessage(id);
-					if (text && !place.querySelector('textarea')?.value) write(text);
+					if (text && !container.querySelector('textarea')?.value) write(text);
 					focus();
 				}}
-				onEarlier={() => void earlier()}
+				onEarlier={() => void loadEarlier()}
 				onSource={(id: string, source: string) => {
 					if (openSources.get(id) === source) openSources.delete(id);
 					else openSources.set(id, source);
-					atEnd = false;
-					show();
+					sticksToEnd = false;
+					rerender();
 					root.getElementById(id)?.querySelector('.document')?.scrollIntoView({ block: 'nearest' });
 				}}
 				onCopy={copy}
@@ -171,52 +172,52 @@ export function createChat(options: ChatOptions): Chat {
 					// Only where the visitor has scrolled.
 					if (Math.abs(scrollTop - scrolledTo) < 2) return;
 					scrolledTo = -1;
-					atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
-					readToEnd = atEnd ? session?.messages().at(-1)?.id : undefined;
+					sticksToEnd = scrollHeight - scrollTop - clientHeight < END_TOLERANCE_PX;
+					readMessageId = sticksToEnd ? session?.messages().at(-1)?.id : undefined;
 				}}
 			/>,
 			// Beside the panel: what happens while that is closed is heard too.
 			<div class="unseen" aria-live="polite">
-				{said}
+				{announcement}
 			</div>,
 		]);
-		isKept = false;
+		hasUndrawnReply = false;
 		// What was focused may be gone, or of no use any more; whoever uses the keyboard is not.
 		if (open && hadFocus && !root.activeElement?.matches(':enabled, a, [tabindex]')) focus();
 		// One that is empty is seen from its beginning.
-		if (atEnd && session?.messages().length) follow();
+		if (sticksToEnd && session?.messages().length) keepEndInSight();
 		// A countdown counts.
-		if (open && session?.notice()?.until) timer = setTimeout(show, 1000) as unknown as number;
+		if (open && session?.notice()?.until) timer = setTimeout(rerender, 1000) as unknown as number;
 	};
 	/**
 	 * Keeps the end in sight, but never at the cost of the first line of an answer, with the end of what was asked above it.
 	 * Never goes back: a visitor who has read on is not moved.
 	 */
-	const follow = () => {
-		const place = log();
-		const last = [...place.querySelectorAll<HTMLElement>('.message')].pop();
-		const end = place.scrollHeight - place.clientHeight;
-		const first = last?.matches('.theirs') && last.id !== readToEnd ? last.offsetTop - NEAR : end;
-		place.scrollTop = Math.min(end, Math.max(place.scrollTop, first));
-		scrolledTo = place.scrollTop;
+	const keepEndInSight = () => {
+		const container = log();
+		const last = [...container.querySelectorAll<HTMLElement>('.message')].pop();
+		const end = container.scrollHeight - container.clientHeight;
+		const first = last?.matches('.theirs') && last.id !== readMessageId ? last.offsetTop - END_TOLERANCE_PX : end;
+		container.scrollTop = Math.min(end, Math.max(container.scrollTop, first));
+		scrolledTo = container.scrollTop;
 	};
 	/** The visitor closes the chat. */
-	const leave = () => {
-		back?.leave();
-		back = null;
+	const closeByVisitor = () => {
+		backHandler?.leave();
+		backHandler = null;
 		onClose();
 	};
 	/** Many changes of one moment are drawn once; a page that is not seen is drawn too, for those who listen. */
-	const soon = () => {
+	const scheduleRender = () => {
 		clearTimeout(timer);
-		if (!signal.aborted) timer = setTimeout(show, 16) as unknown as number;
+		if (!signal.aborted) timer = setTimeout(rerender, 16) as unknown as number;
 	};
 
-	const earlier = async () => {
+	const loadEarlier = async () => {
 		const fromEnd = log().scrollHeight - log().scrollTop;
-		atEnd = false;
+		sticksToEnd = false;
 		await session?.loadOlder();
-		show();
+		rerender();
 		log().scrollTop = log().scrollHeight - fromEnd;
 		log().focus({ preventScroll: true });
 	};
@@ -225,7 +226,7 @@ export function createChat(options: ChatOptions): Chat {
 	const transcript = async () => {
 		if (!session) return;
 		menuOpen = false;
-		show();
+		rerender();
 		focus();
 		for (let before = -1; session.hasOlder() && before < session.messages().length; ) {
 			before = session.messages().length;
@@ -239,36 +240,36 @@ export function createChat(options: ChatOptions): Chat {
 		try {
 			await navigator.clipboard.writeText(text);
 		} catch {
-			return say(strings.trouble);
+			return announce(strings.trouble);
 		}
 		copiedText = text;
-		say(strings.copied);
+		announce(strings.copied);
 		setTimeout(() => {
 			copiedText = null;
-			soon();
+			scheduleRender();
 		}, COPIED_MS);
 	};
 
 	/** What is pressed or focused elsewhere closes the menu. */
-	const onElsewhere = (event: Event) => {
+	const onOutsideInteraction = (event: Event) => {
 		if (!menuOpen || (event.target as Element).closest?.('.header')) return;
 		menuOpen = false;
-		soon();
+		scheduleRender();
 	};
-	place.addEventListener('pointerdown', onElsewhere, { signal });
-	place.addEventListener('focusin', onElsewhere, { signal });
+	container.addEventListener('pointerdown', onOutsideInteraction, { signal });
+	container.addEventListener('focusin', onOutsideInteraction, { signal });
 	const onKey = (event: KeyboardEvent) => {
 		// Escape also ends what an input method composes; that is not for us.
 		if (event.key === 'Escape' && !event.isComposing && event.keyCode !== 229) {
-			if (!menuOpen) return leave();
+			if (!menuOpen) return closeByVisitor();
 			menuOpen = false;
-			show();
-			place.querySelector<HTMLElement>('[aria-expanded]')?.focus();
-		} else if (event.key === 'Tab' && uncover) keepInside(event, place);
+			rerender();
+			container.querySelector<HTMLElement>('[aria-expanded]')?.focus();
+		} else if (event.key === 'Tab' && uncover) trapFocus(event, container);
 	};
-	place.addEventListener('keydown', onKey, { signal });
-	for (const type of KEPT) place.addEventListener(type, (event) => event.stopPropagation(), { signal });
-	small.addEventListener('change', soon, { signal });
+	container.addEventListener('keydown', onKey, { signal });
+	for (const type of CAPTURED_EVENTS) container.addEventListener(type, (event) => event.stopPropagation(), { signal });
+	smallScreen.addEventListener('change', scheduleRender, { signal });
 
 	return {
 		show(wanted, takeFocus) {
@@ -278,13 +279,14 @@ export function createChat(options: ChatOptions): Chat {
 				unread = 0;
 				onUnread(0);
 			}
-			session?.look(open);
-			show();
-			if (open && session && !place.querySelector('textarea')?.value) write(draft.get(session.memoryName()));
-			clearTimeout(telling);
+			session?.setVisible(open);
+			rerender();
+			if (open && session && !container.querySelector('textarea')?.value) write(draft.get(session.memoryName()));
+			clearTimeout(announceTimer);
 			const notice = problem ?? session?.notice();
 			// A moment later: what is there when a region comes is not read, what comes into it is.
-			if (notice && open) telling = setTimeout(() => tell(notice.says), TELL_MS) as unknown as number;
+			if (notice && open)
+				announceTimer = setTimeout(() => announceNotice(notice.stringKey), ANNOUNCE_DELAY_MS) as unknown as number;
 			if (open && takeFocus) focus();
 		},
 		send(text) {
@@ -293,24 +295,24 @@ export function createChat(options: ChatOptions): Chat {
 		identify(jwt) {
 			if (!session?.identify(jwt)) return;
 			// What one person wrote and was told is not for the next one.
-			isKept = false;
-			said = '';
+			hasUndrawnReply = false;
+			announcement = '';
 			copiedText = null;
-			show();
+			rerender();
 			write(draft.get(session.memoryName()));
 		},
 		destroy() {
-			life.abort();
+			lifetime.abort();
 			clearTimeout(timer);
-			clearTimeout(telling);
+			clearTimeout(announceTimer);
 			session?.destroy();
 			uncover?.();
-			back?.end();
-			draw(place, []);
+			backHandler?.end();
+			render(container, []);
 		},
 	};
 }
 
-function sentenceFor(status: number): keyof Strings {
+function problemStringKey(status: number): keyof Strings {
 	return status === 403 ? 'forbidden' : status === 404 ? 'gone' : 'trouble';
 }

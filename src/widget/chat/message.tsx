@@ -1,13 +1,13 @@
 import type { Strings } from '../languages/strings.ts';
-import { type Child, type Drawing, h } from './elements.ts';
-import { initial } from './header.tsx';
+import { avatarInitial } from './header.tsx';
 import { IconButton } from './icons.tsx';
 import { richText } from './rich-text.tsx';
 import { Sources } from './sources.tsx';
-import type { ShownMessage } from './transcript.ts';
+import type { DisplayedMessage } from './transcript.ts';
+import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 
 export interface MessageProps {
-	message: ShownMessage;
+	message: DisplayedMessage;
 	strings: Strings;
 	rich: boolean;
 	/** Whether what failed may be tried again now. */
@@ -32,14 +32,14 @@ export interface MessageProps {
 const LONGEST_TITLE = 120;
 
 /** One message, with what can be done about it. */
-export function Message(props: MessageProps): Drawing {
+export function Message(props: MessageProps): VirtualNode {
 	const { message, strings, grouped, onSource } = props;
-	const { id, role, author, status, content, citations, searching } = message;
-	const mine = role === 'user';
+	const { id, role, author, status, content, citations, toolRunning } = message;
+	const isVisitors = role === 'user';
 	const writing = status === 'in_progress';
 	const classes = [
 		'message',
-		mine ? 'mine' : 'theirs',
+		isVisitors ? 'mine' : 'theirs',
 		status,
 		id === '' && 'greeting',
 		id === '' && content.length <= LONGEST_TITLE && 'title',
@@ -50,17 +50,17 @@ export function Message(props: MessageProps): Drawing {
 	return (
 		<div key={id} id={id || null} class={classes.filter(Boolean).join(' ')}>
 			<div class={author.type === 'human' && !grouped ? 'name' : 'unseen'}>
-				{author.type === 'human' && initial(author.name ?? strings.person)}
+				{author.type === 'human' && avatarInitial(author.name ?? strings.person)}
 				<span>{nameOf(message, strings)}</span>
 			</div>
 			{(content || writing) && (
 				<div class="text">
-					{mine ? (
+					{isVisitors ? (
 						<p dir="auto">{content}</p>
 					) : (
-						richText({ ...props, content, cited: citations.map(({ index }) => index), onSource: toggle })
+						richText({ ...props, content, citedNumbers: citations.map(({ index }) => index), onSource: toggle })
 					)}
-					{writing && (searching || !content) && waiting(strings, searching)}
+					{writing && (toolRunning || !content) && writingIndicator(strings, toolRunning)}
 				</div>
 			)}
 			{citations.length > 0 && <Sources {...props} citations={citations} onSource={toggle} />}
@@ -70,12 +70,12 @@ export function Message(props: MessageProps): Drawing {
 }
 
 /** Who wrote a message, in words. */
-export function nameOf({ role, author }: ShownMessage, strings: Strings): string {
+export function nameOf({ role, author }: DisplayedMessage, strings: Strings): string {
 	if (role === 'user') return strings.you;
 	return author.name ?? (author.type === 'human' ? strings.person : strings.assistant);
 }
 
-function waiting(strings: Strings, searching: boolean): Drawing {
+function writingIndicator(strings: Strings, searching: boolean): VirtualNode {
 	return (
 		<p class="waiting">
 			<span class="dots" aria-hidden="true">
@@ -137,16 +137,16 @@ function footer(props: MessageProps): Child {
 				{thumb('up')}
 				{thumb('down')}
 				{status === 'stopped' && <span class="aside">{strings.stopped}</span>}
-				{message.thanked && <span class="aside">{strings.thanks}</span>}
-				{!message.thanked && at}
+				{message.feedbackState && <span class="aside">{strings.thanks}</span>}
+				{!message.feedbackState && at}
 			</div>
-			{message.thanked === 'ask' && reason(strings, (text) => onReason(id, text))}
+			{message.feedbackState === 'ask' && reasonForm(strings, (text) => onReason(id, text))}
 		</div>
 	);
 }
 
 /** Asks what was wrong, of those who want to say. */
-function reason(strings: Strings, onReason: (text: string) => void): Drawing {
+function reasonForm(strings: Strings, onReason: (text: string) => void): VirtualNode {
 	return (
 		<form
 			class="reason"

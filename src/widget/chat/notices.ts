@@ -2,7 +2,7 @@ import type { Strings } from '../languages/strings.ts';
 
 /** What the visitor should know of: a sentence, and until when it holds (milliseconds since the epoch). */
 export interface Notice {
-	says: keyof Strings;
+	stringKey: keyof Strings;
 	until?: number | undefined;
 }
 
@@ -13,54 +13,54 @@ const BLOCKING: ReadonlyArray<keyof Strings> = ['signIn', 'forbidden', 'gone', '
 export type Notices = ReturnType<typeof createNotices>;
 
 /**
- * @param first what holds from the beginning
- * @param changed is called after each change, with what those who cannot see it must hear
+ * @param initial what holds from the beginning
+ * @param onChanged is called after each change, with what those who cannot see it must hear
  */
-export function createNotices(first: Notice | null, changed: (says?: keyof Strings) => void) {
-	let notice = first;
+export function createNotices(initial: Notice | null, onChanged: (says?: keyof Strings) => void) {
+	let notice = initial;
 	let timer = 0;
-	const is = (...says: Array<keyof Strings>) => notice !== null && says.includes(notice.says);
+	const is = (...says: Array<keyof Strings>) => notice !== null && says.includes(notice.stringKey);
 	const isBlocking = () => is(...BLOCKING);
-	const note = (says: keyof Strings, until?: number) => {
-		const isNew = !is(says);
-		notice = { says, until };
-		changed(isNew ? says : undefined);
+	const show = (stringKey: keyof Strings, until?: number) => {
+		const isNew = !is(stringKey);
+		notice = { stringKey, until };
+		onChanged(isNew ? stringKey : undefined);
 	};
 	/** What of these was said holds no longer. */
-	const drop = (...says: Array<keyof Strings>) => {
+	const dismiss = (...says: Array<keyof Strings>) => {
 		if (!is(...says)) return;
 		notice = null;
-		changed();
+		onChanged();
 	};
 	return {
 		current: () => notice,
 		is,
 		isBlocking,
-		note,
-		drop,
+		note: show,
+		drop: dismiss,
 		/** Nothing is told any more of what the conversation was about; what the visitor may do is not changed by that. */
 		clear(): void {
-			if (notice && !is('limited', 'signIn')) drop(notice.says);
+			if (notice && !is('limited', 'signIn')) dismiss(notice.stringKey);
 		},
 		/** The server answers. */
-		connected: () => drop('reconnecting', 'offline'),
+		connected: () => dismiss('reconnecting', 'offline'),
 		/** It does not; the visitor is told, unless there is something worse to tell. */
 		disconnected(): void {
-			if (!isBlocking() && !is('limited')) note(navigator.onLine ? 'reconnecting' : 'offline');
+			if (!isBlocking() && !is('limited')) show(navigator.onLine ? 'reconnecting' : 'offline');
 		},
 		/** Says for how long nothing can be sent; then calls a function. */
-		limit(ms: number, over: () => void): void {
-			note('limited', Date.now() + ms);
+		showRateLimit(ms: number, over: () => void): void {
+			show('limited', Date.now() + ms);
 			clearTimeout(timer);
 			timer = setTimeout(() => {
-				drop('limited');
+				dismiss('limited');
 				over();
 			}, ms) as unknown as number;
 		},
 		/** Nothing that was said holds any more, whatever it was. */
-		end(): void {
+		dismissAll(): void {
 			clearTimeout(timer);
-			if (notice) drop(notice.says);
+			if (notice) dismiss(notice.stringKey);
 		},
 	};
 }

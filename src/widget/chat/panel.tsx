@@ -1,12 +1,12 @@
 import type { WidgetConfig } from '../../contract/index.ts';
 import type { Strings } from '../languages/strings.ts';
 import { Composer } from './composer.tsx';
-import { type Child, type Drawing, h } from './elements.ts';
 import { Header } from './header.tsx';
 import { Message } from './message.tsx';
 import type { Notice } from './notices.ts';
 import type { Session } from './session.ts';
-import { type ShownMessage, UNSTORED, unstored } from './transcript.ts';
+import { type DisplayedMessage, LOCAL_TIME, localMessage } from './transcript.ts';
+import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 
 export interface PanelProps {
 	/** Null: the configuration could not be had, and `problem` says why. */
@@ -46,10 +46,10 @@ export interface PanelProps {
 }
 
 /** Messages as they were drawn, with what they were drawn from: a long conversation is not drawn anew with each word. */
-const drawings = new WeakMap<ShownMessage, { from: readonly unknown[]; drawing: Drawing }>();
+const renderCache = new WeakMap<DisplayedMessage, { from: readonly unknown[]; drawing: VirtualNode }>();
 
 /** The chat as it is seen. */
-export function Panel(props: PanelProps): Drawing {
+export function Panel(props: PanelProps): VirtualNode {
 	const { session, strings, title, open, modal, problem } = props;
 	const notice = problem ?? session?.notice() ?? null;
 	return (
@@ -63,14 +63,14 @@ export function Panel(props: PanelProps): Drawing {
 				tabindex="0"
 				onScroll={props.onScroll}
 			>
-				{session ? messages(session, props) : notice && shownNotice(notice, props)}
+				{session ? renderMessages(session, props) : notice && renderNotice(notice, props)}
 			</div>
-			{session && notice && shownNotice(notice, props)}
+			{session && notice && renderNotice(notice, props)}
 			<Composer
 				strings={strings}
 				disabled={!session || session.isBlocked()}
 				busy={session?.isBusy() ?? false}
-				held={notice?.says === 'limited' || notice?.says === 'full'}
+				paused={notice?.stringKey === 'limited' || notice?.stringKey === 'full'}
 				onSend={props.onSend}
 				onDraft={props.onDraft}
 				onStop={() => void session?.stopReply()}
@@ -79,20 +79,20 @@ export function Panel(props: PanelProps): Drawing {
 	);
 }
 
-function messages(session: Session, props: PanelProps): Child {
+function renderMessages(session: Session, props: PanelProps): Child {
 	const { strings, config, openSources, copiedText, onCopy, onSource, onSend, onEarlier } = props;
 	const { appearance, features } = config as WidgetConfig;
-	const isHeld = session.notice()?.says === 'limited';
-	const mayRetry = !session.isBusy() && !session.isBlocked() && !isHeld;
+	const isPaused = session.notice()?.stringKey === 'limited';
+	const mayRetry = !session.isBusy() && !session.isBlocked() && !isPaused;
 	const list = session.messages();
-	const one = (message: ShownMessage, index = 0) => {
+	const renderMessage = (message: DisplayedMessage, index = 0) => {
 		const previous = list[index - 1];
 		const grouped = previous?.author.type === message.author.type && previous.author.name === message.author.name;
 		const open = openSources.get(message.id);
-		const time = message.created_at < UNSTORED ? props.time(message.created_at) : '';
+		const time = message.created_at < LOCAL_TIME ? props.time(message.created_at) : '';
 		const from = [strings, mayRetry, open, copiedText, grouped, time];
-		const before = drawings.get(message);
-		if (before && from.every((value, index) => value === before.from[index])) return before.drawing;
+		const cached = renderCache.get(message);
+		if (cached && from.every((value, index) => value === cached.from[index])) return cached.drawing;
 		const drawing = (
 			<Message
 				message={message}
@@ -111,7 +111,7 @@ function messages(session: Session, props: PanelProps): Child {
 				onCopy={onCopy}
 			/>
 		);
-		drawings.set(message, { from, drawing });
+		renderCache.set(message, { from, drawing });
 		return drawing;
 	};
 	if (session.isLoading() && list.length === 0) return <p class="aside">{strings.loading}</p>;
@@ -122,13 +122,13 @@ function messages(session: Session, props: PanelProps): Child {
 			</button>
 		) : (
 			// It looks like a message, and is none.
-			appearance.greeting.trim() && one(unstored('', 'assistant', appearance.greeting, 'completed'))
+			appearance.greeting.trim() && renderMessage(localMessage('', 'assistant', appearance.greeting, 'completed'))
 		),
-		list.map((message, index) => one(message, index)),
+		list.map((message, index) => renderMessage(message, index)),
 		list.length === 0 && !session.isBlocked() && (
 			<div class="suggestions">
 				{appearance.suggested_questions.map((question) => (
-					<button type="button" dir="auto" disabled={isHeld} onClick={() => onSend(question)}>
+					<button type="button" dir="auto" disabled={isPaused} onClick={() => onSend(question)}>
 						{question}
 					</button>
 				))}
@@ -138,19 +138,19 @@ function messages(session: Session, props: PanelProps): Child {
 }
 
 /** A notice in words, with the seconds that it still holds. */
-export function wording(strings: Strings, { says, until = 0 }: Notice): string {
-	return strings[says].replace('{n}', String(Math.max(1, Math.ceil((until - Date.now()) / 1000))));
+export function noticeText(strings: Strings, { stringKey, until = 0 }: Notice): string {
+	return strings[stringKey].replace('{n}', String(Math.max(1, Math.ceil((until - Date.now()) / 1000))));
 }
 
-function shownNotice(notice: Notice, { strings, problem, onReload, onRestart }: PanelProps): Drawing {
-	const { says } = notice;
-	const act = says === 'closed' ? onRestart : problem?.says === 'trouble' ? onReload : null;
+function renderNotice(notice: Notice, { strings, problem, onReload, onRestart }: PanelProps): VirtualNode {
+	const { stringKey } = notice;
+	const act = stringKey === 'closed' ? onRestart : problem?.stringKey === 'trouble' ? onReload : null;
 	return (
 		<div class="notice">
-			<p>{wording(strings, notice)}</p>
+			<p>{noticeText(strings, notice)}</p>
 			{act && (
 				<button type="button" class="plain" onClick={act}>
-					{says === 'closed' ? strings.restart : strings.retry}
+					{stringKey === 'closed' ? strings.restart : strings.retry}
 				</button>
 			)}
 		</div>

@@ -1,7 +1,7 @@
 import type { Strings } from '../languages/strings.ts';
-import { type Node, parseMarkdown } from '../text/markdown.ts';
-import { type Child, type Drawing, h } from './elements.ts';
+import { type MarkdownNode, parseMarkdown } from '../text/markdown.ts';
 import { IconButton } from './icons.tsx';
+import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 
 export interface RichTextProps {
 	content: string;
@@ -9,7 +9,7 @@ export interface RichTextProps {
 	rich: boolean;
 	strings: Strings;
 	/** The numbers in the text that lead to a source, in the order of their mention. The visitor sees them counted in that order. */
-	cited: readonly number[];
+	citedNumbers: readonly number[];
 	/** The source that is open. */
 	open: string | undefined;
 	/** The code that was copied a moment ago. */
@@ -27,13 +27,13 @@ export function richText(props: RichTextProps): Child {
 			</p>
 		);
 	}
-	return parseMarkdown(props.content).map((node) => show(node, props));
+	return parseMarkdown(props.content).map((node) => renderNode(node, props));
 }
 
-function show(node: Node, props: RichTextProps): Child {
+function renderNode(node: MarkdownNode, props: RichTextProps): Child {
 	if (typeof node === 'string') return node;
 	const { tag, href, number } = node;
-	const children = node.children.map((child) => show(child, props));
+	const children = node.children.map((child) => renderNode(child, props));
 	switch (tag) {
 		case 'a':
 			return <Link href={href as string}>{children}</Link>;
@@ -47,7 +47,7 @@ function show(node: Node, props: RichTextProps): Child {
 				</div>
 			);
 		case 'cite':
-			return reference(number as number, children, props);
+			return citationButton(number as number, children, props);
 		case 'ol':
 			return (
 				<ol dir="auto" start={number} class={`n${String((number as number) + children.length - 1).length}`}>
@@ -63,7 +63,7 @@ function show(node: Node, props: RichTextProps): Child {
 }
 
 /** A way out of the page, which stays open, and of which the other one learns nothing. */
-export function Link({ href, children }: { href: string; children?: Child }): Drawing {
+export function Link({ href, children }: { href: string; children?: Child }): VirtualNode {
 	return (
 		<a href={href} target="_blank" rel="noopener nofollow noreferrer">
 			{children}
@@ -71,8 +71,12 @@ export function Link({ href, children }: { href: string; children?: Child }): Dr
 	);
 }
 
-function reference(number: number, written: Child, { cited, open, onSource, strings }: RichTextProps): Child {
-	const at = cited.indexOf(number);
+function citationButton(
+	number: number,
+	written: Child,
+	{ citedNumbers, open, onSource, strings }: RichTextProps,
+): Child {
+	const at = citedNumbers.indexOf(number);
 	if (at < 0) return written;
 	const shown = String(at + 1);
 	return (
@@ -88,7 +92,7 @@ function reference(number: number, written: Child, { cited, open, onSource, stri
 	);
 }
 
-function codeBlock(text: string, { strings, onCopy, copiedText }: RichTextProps): Drawing {
+function codeBlock(text: string, { strings, onCopy, copiedText }: RichTextProps): VirtualNode {
 	const done = copiedText === text;
 	return (
 		<div class="code" dir="ltr">

@@ -1,12 +1,12 @@
 import type { Strings } from '../languages/strings.ts';
 import { parseMarkdown, plainText } from '../text/markdown.ts';
 import { nameOf } from './message.tsx';
-import type { ShownMessage } from './transcript.ts';
+import type { DisplayedMessage } from './transcript.ts';
 
 const REVOKE_MS = 60_000;
 
 /** Gives the visitor a conversation as a text file. */
-export function saveTranscript(messages: readonly ShownMessage[], title: string, strings: Strings): void {
+export function saveTranscript(messages: readonly DisplayedMessage[], title: string, strings: Strings): void {
 	const texts = messages.map((message) => {
 		const date = new Date(message.created_at);
 		// What is not stored has no time yet.

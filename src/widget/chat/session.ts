@@ -1,136 +1,160 @@
 import type { WidgetConfig } from '../../contract/index.ts';
 import type { WidgetEvents } from '../public.d.ts';
-import type { StreamEvent } from '../transport/event-stream.ts';
+import type { ServerSentEvent } from '../transport/event-stream.ts';
 import { createRequests } from '../transport/requests.ts';
-import { createConversation, type Told } from './conversation.ts';
-import { createDelivery } from './delivery.ts';
-import { createFollowing } from './following.ts';
-import type { Heard } from './heard.ts';
-import { createJudge } from './judge.ts';
+import type { Announcement } from './announcement.ts';
+import { createApiErrorHandler } from './api-error-handler.ts';
+import { createDelivery } from './message-delivery.ts';
 import { createNotices, type Notice } from './notices.ts';
+import { createStreamFollower } from './stream-follower.ts';
+import { createConversation, type TranscriptUpdate } from './visitor-conversation.ts';
 
 export interface SessionOptions {
 	base: string;
 	config: WidgetConfig;
 	/** Whether a person was to answer, on the page before this one. */
-	expected: boolean;
+	humanExpected: boolean;
 	/** Whether a person is to answer has changed. */
-	onExpected(is: boolean): void;
+	onHumanExpected(is: boolean): void;
 	/** Something that is shown has changed. */
-	changed(): void;
+	onChanged(): void;
 	/** Something happened that those who cannot see it must hear. */
-	heard(what: Heard): void;
+	announce(what: Announcement): void;
 	emit<E extends keyof WidgetEvents>(event: E, detail: WidgetEvents[E]): void;
 }
 
 /** A message that is unanswered for so long waits for a person: a model's reply begins with the message. */
-const PERSON_MS = 1_000;
+const UNANSWERED_AFTER_MS = 1_000;
 
 /** What a chat knows and does, without any looks. */
 export type Session = ReturnType<typeof createSession>;
 
 /** One visitor's conversation: sends what they write, and follows what the server tells. */
-export function createSession({ base, config, expected, onExpected, changed, heard, emit }: SessionOptions) {
+export function createSession({
+	base,
+	config,
+	humanExpected,
+	onHumanExpected,
+	onChanged,
+	announce,
+	emit,
+}: SessionOptions) {
 	const { deployment_id, features } = config;
 	const { streaming, jwt_required } = features;
-	const life = new AbortController();
-	const { signal } = life;
+	const lifetime = new AbortController();
+	const { signal } = lifetime;
 	let jwt: string | null = null;
-	let isLookedAt = false;
-	let hasBegun = false;
+	let isVisible = false;
+	let hasStarted = false;
 	/** A person is to answer, as the visitor is told. */
-	let awaitsPerson = false;
-	let awaiting = 0;
+	let isAwaitingHuman = false;
+	let awaitingTimer = 0;
 	/** In this conversation. */
-	let stay = new AbortController();
+	let conversationScope = new AbortController();
 
 	const requests = createRequests({ base, deploymentId: deployment_id, token: () => jwt });
 	const conversation = createConversation(deployment_id);
 	const { transcript } = conversation;
-	const notices = createNotices(jwt_required ? { says: 'signIn' } : null, (says) => {
-		if (says) heard({ says });
-		changed();
+	const notices = createNotices(jwt_required ? { stringKey: 'signIn' } : null, (stringKey) => {
+		if (stringKey) announce({ stringKey });
+		onChanged();
 	});
-	const judge = createJudge({ requests, conversation, notices, signal, drain: () => delivery.drain(), emit });
+	const errorHandler = createApiErrorHandler({
+		requests,
+		conversation,
+		notices,
+		signal,
+		drain: () => delivery.drain(),
+		emit,
+	});
 
 	/** Follows the conversation while somebody looks at it, or is to hear of it, and no message is being sent. */
 	const update = () => {
 		// Until it is known who is here, and what was said, it is as it was on the page before.
 		const isKnown = !notices.is('signIn') && conversation.isLoaded();
-		const awaits = delivery.isExpecting() || (isKnown ? conversation.awaitsPerson() : expected);
-		if (awaits !== expected) onExpected(awaits);
-		expected = awaits;
-		const isSeen = (isLookedAt || awaits) && !document.hidden;
-		following.want(
+		const awaitsHuman = delivery.isExpecting() || (isKnown ? conversation.awaitsHuman() : humanExpected);
+		if (awaitsHuman !== humanExpected) onHumanExpected(awaitsHuman);
+		humanExpected = awaitsHuman;
+		const isSeen = (isVisible || awaitsHuman) && !document.hidden;
+		following.setWanted(
 			!signal.aborted &&
-				!delivery.isUnderWay() &&
+				!delivery.isInFlight() &&
 				!notices.isBlocking() &&
 				conversation.id() !== null &&
 				(isSeen || transcript.isWriting()),
 		);
-		watchForPerson(isKnown && !delivery.busy() && conversation.isUnanswered());
-		changed();
+		updateAwaitingHuman(isKnown && !delivery.busy() && conversation.isUnanswered());
+		onChanged();
 	};
-	const watchForPerson = (is: boolean) => {
-		if (is && (awaiting || awaitsPerson)) return;
-		clearTimeout(awaiting);
-		awaiting = 0;
-		awaitsPerson = false;
+	const updateAwaitingHuman = (is: boolean) => {
+		if (is && (awaitingTimer || isAwaitingHuman)) return;
+		clearTimeout(awaitingTimer);
+		awaitingTimer = 0;
+		isAwaitingHuman = false;
 		if (!is) return;
-		awaiting = setTimeout(() => {
-			awaiting = 0;
-			awaitsPerson = true;
-			heard({ says: 'awaiting' });
-			changed();
-		}, PERSON_MS) as unknown as number;
+		awaitingTimer = setTimeout(() => {
+			awaitingTimer = 0;
+			isAwaitingHuman = true;
+			announce({ stringKey: 'awaiting' });
+			onChanged();
+		}, UNANSWERED_AFTER_MS) as unknown as number;
 	};
-	const tell = ({ begun, ended }: Told) => {
-		if (begun) heard({ says: 'writing' });
-		if (!ended) return delivery.afterEvent(false);
-		if (ended.status === 'failed') heard({ says: 'failed' });
+	const handleUpdate = ({ replyStarted, completedMessage }: TranscriptUpdate) => {
+		if (replyStarted) announce({ stringKey: 'writing' });
+		if (!completedMessage) return delivery.afterEvent(false);
+		if (completedMessage.status === 'failed') announce({ stringKey: 'failed' });
 		else {
 			// Answered: it need not be sent again. The one that failed is kept, for the same message to be answered anew.
-			if (ended.author.type === 'model') conversation.keep(null);
-			heard({ reply: transcript.get(ended.id) });
+			if (completedMessage.author.type === 'model') conversation.setPending(null);
+			announce({ reply: transcript.get(completedMessage.id) });
 		}
-		emit('message', { message: ended });
+		emit('message', { message: completedMessage });
 		delivery.afterEvent(true);
 	};
-	const hear = (event: StreamEvent) => {
-		tell(conversation.hear(event));
+	const handleEvent = (event: ServerSentEvent) => {
+		handleUpdate(conversation.applyEvent(event));
 		update();
 	};
 	const load = async (id: string, until?: AbortSignal) => {
 		const page = await requests.history(id, null, until);
 		if (until?.aborted) return;
-		conversation.take(page).forEach(tell);
+		conversation.mergeNewest(page).forEach(handleUpdate);
 		update();
 	};
-	const common = { requests, conversation, notices, judge, emit, streaming, hear, load };
-	const delivery = createDelivery({ ...common, heard, update });
-	const following = createFollowing({ ...common, changed });
+	const sharedOptions = {
+		requests,
+		conversation,
+		notices,
+		errorHandler,
+		emit,
+		streaming,
+		onEvent: handleEvent,
+		load,
+	};
+	const delivery = createDelivery({ ...sharedOptions, announce, update });
+	const following = createStreamFollower({ ...sharedOptions, onChanged });
 
 	/** Ends what goes on; the conversation stays where it is. */
-	const leave = () => {
-		stay.abort();
-		stay = new AbortController();
-		delivery.leave();
+	const leaveConversation = () => {
+		conversationScope.abort();
+		conversationScope = new AbortController();
+		delivery.reset();
 		following.stop();
 	};
 	/** Takes up what the page before this one left. */
-	const begin = () => {
-		if (hasBegun || notices.isBlocking()) return;
-		hasBegun = true;
+	const resume = () => {
+		if (hasStarted || notices.isBlocking()) return;
+		hasStarted = true;
 		delivery.resume();
 	};
 	/** Asks for something that is of no use any more once the conversation is left; the visitor is told where it fails. */
-	const inPassing = async (ask: (stay: AbortSignal) => Promise<unknown>): Promise<boolean> => {
-		const { signal } = stay;
+	const tryRequest = async (ask: (conversationScope: AbortSignal) => Promise<unknown>): Promise<boolean> => {
+		const { signal } = conversationScope;
 		try {
 			await ask(signal);
 			return true;
 		} catch (error) {
-			if (!signal.aborted) await judge.tellWhy(error);
+			if (!signal.aborted) await errorHandler.handle(error);
 			return false;
 		}
 	};
@@ -139,9 +163,9 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 	addEventListener('offline', () => notices.disconnected(), { signal });
 	/** Tabs of one visitor are in one conversation. */
 	const onStorage = (event: StorageEvent) => {
-		if (delivery.isUnderWay() || !conversation.isElsewhere(event)) return;
-		leave();
-		conversation.change();
+		if (delivery.isInFlight() || !conversation.isChangedByOtherTab(event)) return;
+		leaveConversation();
+		conversation.reload();
 		notices.drop('closed');
 		update();
 	};
@@ -150,19 +174,19 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 
 	return {
 		messages: transcript.list,
-		memoryName: conversation.memoryName,
+		memoryName: conversation.storageKey,
 		notice(): Notice | null {
-			if (delivery.isFull() && !notices.isBlocking()) return { says: 'full' };
-			return notices.current() ?? (awaitsPerson ? { says: 'awaiting' } : null);
+			if (delivery.isFull() && !notices.isBlocking()) return { stringKey: 'full' };
+			return notices.current() ?? (isAwaitingHuman ? { stringKey: 'awaiting' } : null);
 		},
 		isBlocked: notices.isBlocking,
 		isBusy: delivery.busy,
 		/** Whether the messages of before are still to come. */
 		isLoading: () => !conversation.isLoaded(),
-		hasOlder: () => conversation.older() !== null,
+		hasOlder: () => conversation.olderCursor() !== null,
 		/** @returns false where too much waits already: then it is not sent */
 		send(text: string): boolean {
-			begin();
+			resume();
 			if (delivery.isFull()) return false;
 			delivery.send(text);
 			return true;
@@ -172,11 +196,11 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 		stopReply: delivery.stop,
 
 		/** Somebody looks at the chat, or does not any more. */
-		look(isLooking: boolean): void {
-			isLookedAt = isLooking;
+		setVisible(isLooking: boolean): void {
+			isVisible = isLooking;
 			if (isLooking && notices.is('signIn')) emit('unauthorized', {});
 			// What the page before did not send is sent also where the chat stays closed.
-			if (isLooking || conversation.hasUnsent()) begin();
+			if (isLooking || conversation.hasUnsent()) resume();
 			update();
 		},
 
@@ -184,51 +208,51 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 			const message = transcript.get(id);
 			if (!message) return;
 			const next = message.feedback === rating ? null : rating;
-			transcript.change(id, { feedback: next, thanked: undefined });
-			changed();
-			if (!(await inPassing((stay) => requests.rate(id, next, stay)))) {
+			transcript.change(id, { feedback: next, feedbackState: undefined });
+			onChanged();
+			if (!(await tryRequest((conversationScope) => requests.rate(id, next, conversationScope)))) {
 				transcript.change(id, { feedback: message.feedback });
-				changed();
+				onChanged();
 			} else if (next) {
-				transcript.change(id, { thanked: next === 'down' ? 'ask' : 'done' });
-				heard({ says: 'thanks' });
+				transcript.change(id, { feedbackState: next === 'down' ? 'ask' : 'done' });
+				announce({ stringKey: 'thanks' });
 			}
 		},
 
 		/** Says why a reply was not helpful. */
 		async giveReason(id: string, comment: string): Promise<void> {
-			if (!(await inPassing((stay) => requests.rate(id, 'down', stay, comment)))) return;
-			transcript.change(id, { thanked: 'done' });
-			heard({ says: 'thanks' });
+			if (!(await tryRequest((conversationScope) => requests.rate(id, 'down', conversationScope, comment)))) return;
+			transcript.change(id, { feedbackState: 'done' });
+			announce({ stringKey: 'thanks' });
 		},
 
 		async loadOlder(): Promise<void> {
 			const id = conversation.id();
-			const cursor = conversation.older();
+			const cursor = conversation.olderCursor();
 			if (id === null || cursor === null) return;
-			await inPassing(async (stay) => {
-				const page = await requests.history(id, cursor, stay);
+			await tryRequest(async (conversationScope) => {
+				const page = await requests.history(id, cursor, conversationScope);
 				// Somebody else may have come, who has another one.
-				if (!stay.aborted) conversation.takeOlder(page);
+				if (!conversationScope.aborted) conversation.mergeOlder(page);
 			});
-			changed();
+			onChanged();
 		},
 
 		/**
 		 * Begins a new conversation.
 		 * @returns what the visitor wrote for the one before that was not sent
 		 */
-		startAnew(): string[] {
+		startNewConversation(): string[] {
 			const shown = new Set(transcript.list().map((message) => message.id));
-			const elsewhere = conversation.queued().filter(({ key }) => !shown.has(key));
-			const unsent = [...delivery.unsentTexts(), ...elsewhere.map(({ content }) => content)];
+			const queuedByOtherTabs = conversation.queued().filter(({ key }) => !shown.has(key));
+			const unsent = [...delivery.unsentTexts(), ...queuedByOtherTabs.map(({ content }) => content)];
 			const id = conversation.id();
 			// Nobody waits for its reply any more.
 			if (id && delivery.busy()) requests.stop(id).catch(() => {});
-			leave();
+			leaveConversation();
 			conversation.clear();
 			conversation.forget();
-			conversation.dropQueue();
+			conversation.clearQueue();
 			notices.clear();
 			update();
 			return unsent;
@@ -241,38 +265,38 @@ export function createSession({ base, config, expected, onExpected, changed, hea
 		identify(token: string): boolean {
 			// Elsewhere nobody is known by a token, and conversations are kept without one. One that was refused stays so.
 			if ((!jwt_required && jwt === null && !notices.is('signIn')) || token === jwt) return false;
-			const wasNobody = jwt === null;
+			const wasAnonymous = jwt === null;
 			jwt = token;
-			const unsent = wasNobody ? delivery.unsentTexts() : [];
+			const unsent = wasAnonymous ? delivery.unsentTexts() : [];
 			// What nobody known could not send goes into the conversation of whoever they are, and not also by the next page.
 			if (unsent.length) {
-				conversation.keep(null);
-				conversation.dropQueue();
+				conversation.setPending(null);
+				conversation.clearQueue();
 			}
-			const isAnother = conversation.changeTo(token);
+			const isAnother = conversation.switchVisitor(token);
 			if (isAnother) {
-				leave();
-				notices.end();
-				hasBegun = false;
+				leaveConversation();
+				notices.dismissAll();
+				hasStarted = false;
 				// Whoever waited was another one.
-				if (!wasNobody) {
-					expected = false;
-					onExpected(expected);
+				if (!wasAnonymous) {
+					humanExpected = false;
+					onHumanExpected(humanExpected);
 				}
 			}
 			notices.drop('signIn');
-			if (!delivery.identified()) begin();
+			if (!delivery.resendIdentified()) resume();
 			unsent.forEach(delivery.send);
 			update();
 			delivery.drain();
-			return isAnother && !wasNobody;
+			return isAnother && !wasAnonymous;
 		},
 
 		destroy(): void {
-			life.abort();
-			clearTimeout(awaiting);
-			leave();
-			notices.end();
+			lifetime.abort();
+			clearTimeout(awaitingTimer);
+			leaveConversation();
+			notices.dismissAll();
 		},
 	};
 }

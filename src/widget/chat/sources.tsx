@@ -1,14 +1,14 @@
 import type { Citation } from '../../contract/index.ts';
 import type { Strings } from '../languages/strings.ts';
 import { safeUrl } from '../text/safe-url.ts';
-import { type Child, type Drawing, h } from './elements.ts';
 import { Icon } from './icons.tsx';
 import { Link, type RichTextProps, richText } from './rich-text.tsx';
+import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 
 /** Documents that have a chip each; more of them share one. */
-const MOST_CHIPS = 3;
+const MAX_CHIPS = 3;
 /** All documents of a message are open. */
-const ALL = 'all';
+const ALL_SOURCES = 'all';
 
 export interface SourcesProps extends Pick<RichTextProps, 'rich' | 'strings' | 'copiedText' | 'onCopy'> {
 	/** In the order in which the text mentions them. */
@@ -26,7 +26,7 @@ interface Passage {
 }
 
 /** What an answer rests on: a chip for each document, which opens the passages that are quoted from it. */
-export function Sources(props: SourcesProps): Drawing {
+export function Sources(props: SourcesProps): VirtualNode {
 	const { citations, strings, open, onSource } = props;
 	const documents = documentsOf(citations);
 	const chip = (source: string, label: Child) => (
@@ -37,8 +37,8 @@ export function Sources(props: SourcesProps): Drawing {
 	return (
 		<div class="sources">
 			<div class="chips" role="group" aria-label={strings.sources}>
-				{documents.length > MOST_CHIPS
-					? chip(ALL, `${strings.sources} (${documents.length})`)
+				{documents.length > MAX_CHIPS
+					? chip(ALL_SOURCES, `${strings.sources} (${documents.length})`)
 					: documents.map((passages) => {
 							const [{ citation }] = passages;
 							return chip(citation.document_id, [
@@ -49,9 +49,9 @@ export function Sources(props: SourcesProps): Drawing {
 						})}
 			</div>
 			{documents.map((passages) => {
-				const isOpen = open === ALL || open === passages[0].citation.document_id;
+				const isOpen = open === ALL_SOURCES || open === passages[0].citation.document_id;
 				const shown = passages.filter(({ number }) => isOpen || open === String(number));
-				return shown.length > 0 && openDocument(shown, props);
+				return shown.length > 0 && renderDocument(shown, props);
 			})}
 		</div>
 	);
@@ -75,7 +75,7 @@ function pagesOf(passages: readonly Passage[], strings: Strings): Child {
 	return <span class="pages">{strings[pages.length > 1 ? 'pages' : 'page'].replace('{n}', pages.join(', '))}</span>;
 }
 
-function openDocument(passages: readonly Passage[], props: SourcesProps): Drawing {
+function renderDocument(passages: readonly Passage[], props: SourcesProps): VirtualNode {
 	const { strings } = props;
 	const { title, url } = (passages[0] as Passage).citation;
 	const href = url && safeUrl(url);
@@ -91,7 +91,7 @@ function openDocument(passages: readonly Passage[], props: SourcesProps): Drawin
 					</span>
 					{/* The words themselves, which refer to nothing here. */}
 					<blockquote dir="auto" tabindex="0">
-						{richText({ ...props, open: undefined, content: citation.text, cited: [], onSource() {} })}
+						{richText({ ...props, open: undefined, content: citation.text, citedNumbers: [], onSource() {} })}
 					</blockquote>
 				</div>
 			))}

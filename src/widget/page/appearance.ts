@@ -3,32 +3,32 @@ import type { WidgetOptions } from '../public.d.ts';
 import { brandColours } from '../text/colours.ts';
 import { declaredScheme } from './theme.ts';
 
-const SURFACE = { light: '#ffffff', dark: '#1b1c22' };
-const RAISED = { light: '#f3f4f7', dark: '#282a33' };
+const SURFACE_COLOURS = { light: '#ffffff', dark: '#1b1c22' };
+const RAISED_COLOURS = { light: '#f3f4f7', dark: '#282a33' };
 const DEFAULT_COLOUR = '#4f46e5';
 /** The visitor's system is set to dark. */
-export const DARK = '(prefers-color-scheme: dark)';
+export const DARK_SCHEME_QUERY = '(prefers-color-scheme: dark)';
 const COLOUR = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i;
 
 /** Gives the frame its theme, colours, font and corners. What the page sets comes before what the deployment sets. */
 export function applyAppearance(frame: HTMLElement, options: WidgetOptions, appearance: Appearance | undefined): void {
 	const { primary_color, theme, radius, font_family } = { ...appearance };
 	const { dataset, style } = frame;
-	const shade = shadeOf(options.theme ?? theme);
-	dataset.theme = shade;
+	const scheme = schemeOf(options.theme ?? theme);
+	dataset.theme = scheme;
 	dataset.radius = radius ?? 'medium';
 	dataset.font = font_family ?? 'system';
 	style.fontFamily = font_family === 'inherit' ? getComputedStyle(document.body).fontFamily : '';
 	const colour = [options.color, primary_color].find((text) => COLOUR.test(text ?? '')) ?? DEFAULT_COLOUR;
-	const surface = SURFACE[shade];
-	const raised = RAISED[shade];
+	const surface = SURFACE_COLOURS[scheme];
+	const raised = RAISED_COLOURS[scheme];
 	for (const [name, value] of Object.entries({ surface, raised, ...brandColours(colour, surface, raised) })) {
 		style.setProperty(`--${name}`, value);
 	}
 }
 
 /** `auto` is what the page declares, else what the visitor's system is set to. */
-function shadeOf(theme: Appearance['theme'] = 'auto'): 'light' | 'dark' {
+function schemeOf(theme: Appearance['theme'] = 'auto'): 'light' | 'dark' {
 	if (theme !== 'auto') return theme === 'dark' ? 'dark' : 'light';
-	return declaredScheme() ?? (matchMedia(DARK).matches ? 'dark' : 'light');
+	return declaredScheme() ?? (matchMedia(DARK_SCHEME_QUERY).matches ? 'dark' : 'light');
 }

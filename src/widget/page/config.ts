@@ -29,9 +29,9 @@ export async function fetchConfig(base: string, deploymentId: string): Promise<W
 			signal: AbortSignal.timeout(TIMEOUT_MS),
 		});
 		status = response.status;
-		const answer = await response.json();
-		if (response.ok) return answer;
-		code = answer.error.code;
+		const body = await response.json();
+		if (response.ok) return body;
+		code = body.error.code;
 	} catch {}
 	throw new ConfigError(status, code);
 }

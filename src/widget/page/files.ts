@@ -1,7 +1,7 @@
-import type { ChatModule } from '../chat/contract.ts';
+import type { ChatModule } from '../chat/chat-module.ts';
 import type { Language } from '../languages/choose.ts';
 import type { Strings } from '../languages/strings.ts';
-import { once } from './once.ts';
+import { memoiseUntilFailure } from './memoise-until-failure.ts';
 
 /** The widget's files that are loaded when they are needed. */
 export interface WidgetFiles {
@@ -14,19 +14,19 @@ export interface WidgetFiles {
 
 /**
  * @param base where the server is
- * @param speak is called with the language of the texts
+ * @param setLanguage is called with the language of the texts
  */
-export function createFiles(base: string, language: Language, speak: (language: Language) => void): WidgetFiles {
+export function createFiles(base: string, language: Language, setLanguage: (language: Language) => void): WidgetFiles {
 	const load = (name: string) => {
 		const url = `${base}widget/${name}-${VERSION}.js`;
 		// Browsers may remember that a module could not be loaded, under its address: the second try has another one.
 		return import(/* @vite-ignore */ url).catch(() => import(/* @vite-ignore */ `${url}?${Date.now()}`));
 	};
-	const loadChat = once((): Promise<ChatModule> => load('chat'));
-	const loadStrings = once(async (): Promise<Strings> => {
-		speak(language);
+	const loadChat = memoiseUntilFailure((): Promise<ChatModule> => load('chat'));
+	const loadStrings = memoiseUntilFailure(async (): Promise<Strings> => {
+		setLanguage(language);
 		const file = await load(language).catch(() => {
-			speak('en');
+			setLanguage('en');
 			return load('en');
 		});
 		return file.strings;

@@ -11,12 +11,12 @@ export interface Frame {
 	/** Has the language, the theme and the colours. */
 	frame: HTMLElement;
 	/** The chat goes here. */
-	place: HTMLElement;
+	container: HTMLElement;
 	/** Says why the chat could not be opened. */
-	sentence: HTMLElement;
+	errorText: HTMLElement;
 	launcher: Launcher;
 	/** Sets the language of the texts, and their direction. */
-	speak(language: Language): void;
+	setLanguage(language: Language): void;
 }
 
 export function createFrame(onLauncher: () => void): Frame {
@@ -26,22 +26,22 @@ export function createFrame(onLauncher: () => void): Frame {
 	root.adoptedStyleSheets.push(styleSheet(css));
 	const frame = document.createElement('div');
 	frame.className = 'frame';
-	const place = document.createElement('div');
-	const sentence = document.createElement('p');
-	sentence.className = 'sentence';
-	sentence.setAttribute('role', 'alert');
+	const container = document.createElement('div');
+	const errorText = document.createElement('p');
+	errorText.className = 'sentence';
+	errorText.setAttribute('role', 'alert');
 	const launcher = createLauncher(onLauncher);
 	// The chat comes before its button in the order of the keyboard, as it does on the screen.
-	frame.append(place, sentence, launcher.button);
+	frame.append(container, errorText, launcher.button);
 	root.append(frame);
 	return {
 		host,
 		root,
 		frame,
-		place,
-		sentence,
+		container,
+		errorText,
 		launcher,
-		speak(language) {
+		setLanguage(language) {
 			frame.lang = language;
 			frame.dir = directionOf(language);
 		},

@@ -1,4 +1,4 @@
-const DRAWING = 'http://www.w3.org/2000/svg';
+const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 const BUBBLE = 'M4 5h16v11H9l-5 4z';
 
 /** The button that opens and closes the chat. */
@@ -12,10 +12,10 @@ export function createLauncher(onClick: () => void): Launcher {
 	const button = document.createElement('button');
 	button.type = 'button';
 	button.className = 'launcher';
-	const svg = document.createElementNS(DRAWING, 'svg');
+	const svg = document.createElementNS(SVG_NAMESPACE, 'svg');
 	svg.setAttribute('viewBox', '0 0 24 24');
 	svg.setAttribute('aria-hidden', 'true');
-	const path = document.createElementNS(DRAWING, 'path');
+	const path = document.createElementNS(SVG_NAMESPACE, 'path');
 	path.setAttribute('d', BUBBLE);
 	svg.append(path);
 	const badge = document.createElement('span');

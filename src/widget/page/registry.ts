@@ -11,7 +11,7 @@ declare global {
 }
 
 /** The widget of a deployment, where the page has it. */
-export function registered(deploymentId: string): Widget | undefined {
+export function findWidget(deploymentId: string): Widget | undefined {
 	return registry()?.get(deploymentId);
 }
 

@@ -8,13 +8,13 @@ export function declaredScheme(): 'light' | 'dark' | null {
 }
 
 /** Calls a function when the page declares another one: as a rule by an attribute of its root. */
-export function watchScheme(changed: () => void, signal: AbortSignal): void {
-	let before = declaredScheme();
+export function watchScheme(onChanged: () => void, signal: AbortSignal): void {
+	let previous = declaredScheme();
 	const observer = new MutationObserver(() => {
 		const now = declaredScheme();
 		// Pages that scroll or animate may change these attributes with each frame.
-		if (now !== before) changed();
-		before = now;
+		if (now !== previous) onChanged();
+		previous = now;
 	});
 	observer.observe(document.documentElement, { attributes: true });
 	signal.addEventListener('abort', () => observer.disconnect());

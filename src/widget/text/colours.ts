@@ -23,16 +23,16 @@ export interface BrandColours {
  */
 export function brandColours(brand: string, surface: string, raised: string): BrandColours {
 	const colour = parse(brand);
-	const under = parse(surface);
+	const background = parse(surface);
 	// One of the two is always at 4.58 or more.
 	const onBrand = contrast(colour, WHITE) >= contrast(colour, BLACK) ? WHITE : BLACK;
 	// What can be read on what is raised can be read all the better on the surface.
-	const accent = readable(colour, parse(raised), 4.5);
+	const accent = ensureContrast(colour, parse(raised), 4.5);
 	return {
 		brand: format(colour),
 		onBrand: format(onBrand),
 		accent: format(accent),
-		edge: format(readable(colour, under, 3)),
+		edge: format(ensureContrast(colour, background, 3)),
 	};
 }
 
@@ -42,11 +42,11 @@ export function contrastOf(one: string, other: string): number {
 }
 
 /** A colour moved towards black or white, away from what is under it, until it can be told from that. */
-function readable(colour: Rgb, under: Rgb, wanted: number): Rgb {
-	const goal = contrast(under, WHITE) >= contrast(under, BLACK) ? WHITE : BLACK;
+function ensureContrast(colour: Rgb, background: Rgb, minContrast: number): Rgb {
+	const goal = contrast(background, WHITE) >= contrast(background, BLACK) ? WHITE : BLACK;
 	for (let step = 0; step < 20; step++) {
 		const mixed = mix(colour, goal, step / 20);
-		if (contrast(mixed, under) >= wanted) return mixed;
+		if (contrast(mixed, background) >= minContrast) return mixed;
 	}
 	return goal;
 }

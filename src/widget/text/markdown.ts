@@ -25,10 +25,10 @@ export type Tag =
 	| 'cite';
 
 /** Text, or an element with its children. */
-export type Node = string | Element;
-export interface Element {
+export type MarkdownNode = string | MarkdownElement;
+export interface MarkdownElement {
 	tag: Tag;
-	children: Node[];
+	children: MarkdownNode[];
 	/** Of `a`: a URL that is safe to follow. */
 	href?: string;
 	/** Of `ol`: its first number. Of `cite`: its number. */
@@ -36,28 +36,32 @@ export interface Element {
 }
 
 /** Quotes in lists in quotes: nobody means more than this. */
-const DEEPEST = 6;
-const FENCE = /^ {0,3}(```+|~~~+)/;
+const MAX_DEPTH = 6;
+const CODE_FENCE = /^ {0,3}(```+|~~~+)/;
 const HEADING = /^ {0,3}(#{1,6})\s+/;
-const RULE = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
-const QUOTE = /^ {0,3}> ?/;
+const THEMATIC_BREAK = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
+const BLOCK_QUOTE = /^ {0,3}> ?/;
 /** Larger numbers count nothing. */
-const ITEM = /^( *)([-*+]|\d{1,4}[.)])(\s+|$)/;
+const LIST_ITEM = /^( *)([-*+]|\d{1,4}[.)])(\s+|$)/;
 /** Of a line without the spaces around it. */
 const TABLE_RULE = /^\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?$/;
 
-const element = (tag: Tag, children: Node[], more?: Partial<Element>): Element => ({ tag, children, ...more });
+const element = (tag: Tag, children: MarkdownNode[], more?: Partial<MarkdownElement>): MarkdownElement => ({
+	tag,
+	children,
+	...more,
+});
 
 /**
  * Reads the Markdown that models write into nodes of a fixed set of elements; there is no way to any other, and none to
  * HTML. Text that is still growing reads well at every length.
  */
-export function parseMarkdown(text: string): Node[] {
-	return blocks(text.replace(/\r\n?/g, '\n').split('\n'), 0);
+export function parseMarkdown(text: string): MarkdownNode[] {
+	return parseBlocks(text.replace(/\r\n?/g, '\n').split('\n'), 0);
 }
 
 /** What of nodes is read aloud. */
-export function plainText(nodes: readonly Node[]): string {
+export function plainText(nodes: readonly MarkdownNode[]): string {
 	return nodes
 		.map((node) => {
 			if (typeof node === 'string') return node;
@@ -68,58 +72,58 @@ export function plainText(nodes: readonly Node[]): string {
 		.join('');
 }
 
-function blocks(lines: string[], depth: number): Node[] {
-	const found: Node[] = [];
+function parseBlocks(lines: string[], depth: number): MarkdownNode[] {
+	const found: MarkdownNode[] = [];
 	let at = 0;
 	/** Tabs are as good as spaces before a line, and in code they stay what they are. */
 	const lineAt = (index: number) => (lines[index] ?? '').replace(/^[ \t]+/, (space) => space.replace(/\t/g, '    '));
 	const line = () => lineAt(at);
 	const startsTable = () => line().includes('|') && TABLE_RULE.test(lineAt(at + 1).trim());
-	const take = (isOf: (line: string) => boolean): string[] => {
+	const takeWhile = (isOf: (line: string) => boolean): string[] => {
 		const from = at;
 		while (at < lines.length && isOf(line())) at++;
 		return lines.slice(from, at);
 	};
 	while (at < lines.length) {
-		const fence = FENCE.exec(line())?.[1];
+		const fence = CODE_FENCE.exec(line())?.[1];
 		if (line().trim() === '') {
 			at++;
 		} else if (fence) {
 			at++;
 			const end = new RegExp(`^ {0,3}${fence[0]}{${fence.length},}\\s*$`);
-			found.push(element('pre', [take((text) => !end.test(text)).join('\n')]));
+			found.push(element('pre', [takeWhile((text) => !end.test(text)).join('\n')]));
 			at++;
 		} else if (HEADING.test(line())) {
 			const [begin = '', marks = ''] = HEADING.exec(line()) ?? [];
-			found.push(element(marks.length < 3 ? 'h3' : 'h4', inline(titleOf(line().slice(begin.length)), 0)));
+			found.push(element(marks.length < 3 ? 'h3' : 'h4', parseInline(headingTextOf(line().slice(begin.length)), 0)));
 			at++;
-		} else if (RULE.test(line())) {
+		} else if (THEMATIC_BREAK.test(line())) {
 			found.push(element('hr', []));
 			at++;
-		} else if (depth < DEEPEST && QUOTE.test(line())) {
-			const quoted = take((text) => QUOTE.test(text)).map((text) => text.replace(QUOTE, ''));
-			found.push(element('blockquote', blocks(quoted, depth + 1)));
-		} else if (depth < DEEPEST && ITEM.test(line())) {
+		} else if (depth < MAX_DEPTH && BLOCK_QUOTE.test(line())) {
+			const quoted = takeWhile((text) => BLOCK_QUOTE.test(text)).map((text) => text.replace(BLOCK_QUOTE, ''));
+			found.push(element('blockquote', parseBlocks(quoted, depth + 1)));
+		} else if (depth < MAX_DEPTH && LIST_ITEM.test(line())) {
 			found.push(list());
 		} else if (startsTable()) {
 			const head = row(line(), 'th');
 			at += 2;
-			found.push(element('table', [head, ...take((text) => text.includes('|')).map((text) => row(text, 'td'))]));
+			found.push(element('table', [head, ...takeWhile((text) => text.includes('|')).map((text) => row(text, 'td'))]));
 		} else {
 			const first = at++;
-			take((text) => text.trim() !== '' && !startsBlock(text) && !startsTable());
-			found.push(element('p', inline(lines.slice(first, at).join('\n').trim(), 0)));
+			takeWhile((text) => text.trim() !== '' && !startsBlock(text) && !startsTable());
+			found.push(element('p', parseInline(lines.slice(first, at).join('\n').trim(), 0)));
 		}
 	}
 	return found;
 
-	function list(): Element {
-		const [, indent = '', mark = ''] = ITEM.exec(line()) ?? [];
+	function list(): MarkdownElement {
+		const [, indent = '', mark = ''] = LIST_ITEM.exec(line()) ?? [];
 		const ordered = mark.length > 1;
-		const items: Element[] = [];
+		const items: MarkdownElement[] = [];
 		while (at < lines.length) {
-			const begin = ITEM.exec(line());
-			if (!begin || (begin[1] as string).length !== indent.length || RULE.test(line())) break;
+			const begin = LIST_ITEM.exec(line());
+			if (!begin || (begin[1] as string).length !== indent.length || THEMATIC_BREAK.test(line())) break;
 			if ((begin[2] as string).length > 1 !== ordered) break;
 			const width = Math.min(begin[0].length, indent.length + (begin[2] as string).length + 4);
 			const body = [line().slice(width)];
@@ -135,37 +139,37 @@ function blocks(lines: string[], depth: number): Node[] {
 				body.push(text.slice(Math.min(space, width)));
 				at++;
 			}
-			const inner = blocks(body, depth + 1);
+			const inner = parseBlocks(body, depth + 1);
 			const only = inner[0];
 			// The text of an item is no paragraph of its own.
 			const tight = typeof only === 'object' && only.tag === 'p' ? [...only.children, ...inner.slice(1)] : inner;
 			items.push(element('li', tight));
-			while (at < lines.length - 1 && line().trim() === '' && ITEM.test(lineAt(at + 1))) at++;
+			while (at < lines.length - 1 && line().trim() === '' && LIST_ITEM.test(lineAt(at + 1))) at++;
 		}
 		return ordered ? element('ol', items, { number: Number.parseInt(mark, 10) }) : element('ul', items);
 	}
 }
 
 function startsBlock(line: string): boolean {
-	return [FENCE, HEADING, RULE, QUOTE, ITEM].some((start) => start.test(line));
+	return [CODE_FENCE, HEADING, THEMATIC_BREAK, BLOCK_QUOTE, LIST_ITEM].some((start) => start.test(line));
 }
 
 /** Without the marks that may end a heading; those of a word, as in C#, are its own. */
-function titleOf(text: string): string {
+function headingTextOf(text: string): string {
 	const title = text.trim();
 	let end = title.length;
 	while (title[end - 1] === '#') end--;
 	return end === 0 || isSpace(title[end - 1]) ? title.slice(0, end).trim() : title;
 }
 
-function row(line: string, tag: 'th' | 'td'): Element {
+function row(line: string, tag: 'th' | 'td'): MarkdownElement {
 	const cells = line
 		.trim()
 		.replace(/^\||\|$/g, '')
 		.split(/(?<!\\)\|/);
 	return element(
 		'tr',
-		cells.map((cell) => element(tag, inline(cell.trim().replace(/\\\|/g, '|'), 0))),
+		cells.map((cell) => element(tag, parseInline(cell.trim().replace(/\\\|/g, '|'), 0))),
 	);
 }
 
@@ -177,18 +181,18 @@ const LABEL =
 const CITE = /(\d{1,3}(?:, ?\d{1,3}){0,9})\]/y;
 const STYLES = { '*': 'em', _: 'em', '**': 'strong', __: 'strong', '~~': 'del' } as const;
 
-function inline(text: string, depth: number): Node[] {
-	const found: Node[] = [];
+function parseInline(text: string, depth: number): MarkdownNode[] {
+	const found: MarkdownNode[] = [];
 	let plain = '';
 	let at = 0;
-	const push = (node: Node) => {
+	const push = (node: MarkdownNode) => {
 		if (plain) found.push(plain);
 		plain = '';
 		found.push(node);
 	};
 	const pattern = new RegExp(INLINE);
 	/** Marks that have no end in this text are not looked for again. */
-	const hopeless = new Set<string>();
+	const unclosed = new Set<string>();
 	for (;;) {
 		pattern.lastIndex = at;
 		const match = pattern.exec(text);
@@ -198,9 +202,9 @@ function inline(text: string, depth: number): Node[] {
 		at = match.index + all.length;
 		if (escaped !== undefined) plain += escaped;
 		else if (ticks !== undefined) {
-			const end = hopeless.has(ticks) ? -1 : endOfCode(text, ticks, at);
+			const end = unclosed.has(ticks) ? -1 : endOfCode(text, ticks, at);
 			if (end < 0) {
-				hopeless.add(ticks);
+				unclosed.add(ticks);
 				plain += ticks;
 			} else {
 				const code = text.slice(at, end).replace(/\n/g, ' ');
@@ -216,7 +220,7 @@ function inline(text: string, depth: number): Node[] {
 			if (label) {
 				// An image is not fetched: its description stands for it.
 				const name = label[1] as string;
-				const inner = depth < DEEPEST ? withoutLinks(inline(name || (href ?? ''), depth + 1)) : [name];
+				const inner = depth < MAX_DEPTH ? withoutLinks(parseInline(name || (href ?? ''), depth + 1)) : [name];
 				if (href) push(element('a', inner, { href }));
 				else for (const node of inner) push(node);
 				at = LABEL.lastIndex;
@@ -229,20 +233,20 @@ function inline(text: string, depth: number): Node[] {
 		} else if (mark !== undefined) {
 			const style = (mark.length === 3 ? mark.slice(1) : mark) as keyof typeof STYLES;
 			const from = match.index + style.length;
-			const end = depth >= DEEPEST || hopeless.has(style) ? -1 : endOfStyle(text, style, match.index);
+			const end = depth >= MAX_DEPTH || unclosed.has(style) ? -1 : endOfStyle(text, style, match.index);
 			if (end < 0) {
-				if (depth < DEEPEST && canOpen(text, style, match.index)) hopeless.add(style);
+				if (depth < MAX_DEPTH && canOpen(text, style, match.index)) unclosed.add(style);
 				plain += style;
 				at = from;
 			} else {
-				push(element(STYLES[style], inline(text.slice(from, end), depth + 1)));
+				push(element(STYLES[style], parseInline(text.slice(from, end), depth + 1)));
 				at = end + style.length;
 			}
 		} else if (all === '\n') {
 			plain = plain.trimEnd();
 			push(element('br', []));
 		} else {
-			const url = auto ?? withoutEnd(all);
+			const url = auto ?? trimUrl(all);
 			const href = safeUrl(url);
 			if (href) push(element('a', [url.replace(/^mailto:/, '')], { href }));
 			else plain += url;
@@ -255,7 +259,7 @@ function inline(text: string, depth: number): Node[] {
 }
 
 /** A URL without what ends its sentence: punctuation, and brackets that were opened before it. */
-function withoutEnd(url: string): string {
+function trimUrl(url: string): string {
 	const count = (mark: string) => url.split(mark).length;
 	const surplus = { ')': count(')') - count('('), ']': count(']') - count('[') };
 	let end = url.length;
@@ -296,7 +300,7 @@ function endOfStyle(text: string, mark: string, begin: number): number {
 			!isSpace(text[at - 1]) &&
 			text[at - 1] !== '\\' &&
 			(mark[0] !== '_' || !isWord(text[after])) &&
-			fits(run, mark.length);
+			canClose(run, mark.length);
 		// Of a longer run the outer style takes its end.
 		if (closes) return after - mark.length;
 		at = after;
@@ -305,12 +309,12 @@ function endOfStyle(text: string, mark: string, begin: number): number {
 }
 
 /** A run of one does not end two, nor two one; three ends either. */
-function fits(run: number, wanted: number): boolean {
+function canClose(run: number, wanted: number): boolean {
 	return run === wanted || run >= 3;
 }
 
 /** A link in a link is its text. */
-function withoutLinks(nodes: Node[]): Node[] {
+function withoutLinks(nodes: MarkdownNode[]): MarkdownNode[] {
 	return nodes.flatMap((node) => {
 		if (typeof node === 'string') return [node];
 		const children = withoutLinks(node.children);

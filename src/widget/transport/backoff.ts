@@ -1,5 +1,5 @@
-const FIRST_MS = 500;
-const LONGEST_MS = 20_000;
+const INITIAL_MS = 500;
+const MAX_MS = 20_000;
 
 /**
  * How long to wait before trying again (ms): twice as long each time, by half at random, so that all who were cut off at
@@ -7,5 +7,5 @@ const LONGEST_MS = 20_000;
  * @param attempt from 0
  */
 export function backoff(attempt: number, random: () => number = Math.random): number {
-	return Math.min(FIRST_MS * 2 ** attempt, LONGEST_MS) * (0.5 + random() / 2);
+	return Math.min(INITIAL_MS * 2 ** attempt, MAX_MS) * (0.5 + random() / 2);
 }

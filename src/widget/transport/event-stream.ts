@@ -1,5 +1,5 @@
 /** One server-sent event. */
-export interface StreamEvent {
+export interface ServerSentEvent {
 	/** The position after it; empty where the server named none. */
 	id: string;
 	event: string;
@@ -7,7 +7,7 @@ export interface StreamEvent {
 }
 
 /** Characters that may wait for the end of their event: far more than the longest message. */
-const LONGEST = 4_000_000;
+const MAX_EVENT_CHARS = 4_000_000;
 
 /**
  * Reads server-sent events (WHATWG HTML, section 9.2.6) as they come.
@@ -17,22 +17,22 @@ const LONGEST = 4_000_000;
 export async function* readEvents(
 	body: ReadableStream<Uint8Array>,
 	silenceMs: number,
-): AsyncGenerator<StreamEvent, void, undefined> {
+): AsyncGenerator<ServerSentEvent, void, undefined> {
 	const reader = body.getReader();
 	const decoder = new TextDecoder();
 	let text = '';
 	try {
 		for (;;) {
-			const { done, value } = await soon(reader.read(), silenceMs);
+			const { done, value } = await withTimeout(reader.read(), silenceMs);
 			if (done) return;
 			text += decoder.decode(value, { stream: true });
-			if (text.length > LONGEST) throw new Error('too long');
-			let end = text.search(BLANK);
+			if (text.length > MAX_EVENT_CHARS) throw new Error('too long');
+			let end = text.search(EVENT_END);
 			while (end >= 0) {
 				const event = parseEvent(text.slice(0, end));
-				text = text.slice(end).replace(BLANK, '');
+				text = text.slice(end).replace(EVENT_END, '');
 				if (event) yield event;
-				end = text.search(BLANK);
+				end = text.search(EVENT_END);
 			}
 		}
 	} finally {
@@ -40,24 +40,24 @@ export async function* readEvents(
 	}
 }
 
-const BLANK = /\r\n\r\n|\n\n|\r\r/;
+const EVENT_END = /\r\n\r\n|\n\n|\r\r/;
 
-function parseEvent(block: string): StreamEvent | null {
-	const event: StreamEvent = { id: '', event: 'message', data: '' };
-	let any = false;
+function parseEvent(block: string): ServerSentEvent | null {
+	const event: ServerSentEvent = { id: '', event: 'message', data: '' };
+	let hasData = false;
 	for (const line of block.split(/\r\n|\n|\r/)) {
 		const [, field = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
 		if (field === 'id' || field === 'event') event[field] = value;
 		if (field === 'data') {
-			event.data += any ? `\n${value}` : value;
-			any = true;
+			event.data += hasData ? `\n${value}` : value;
+			hasData = true;
 		}
 	}
-	return any ? event : null;
+	return hasData ? event : null;
 }
 
 /** What a promise gives, if it gives it in time. */
-function soon<T>(promise: Promise<T>, ms: number): Promise<T> {
+function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const timer = setTimeout(() => reject(new Error('silent')), ms);
 		promise.then(resolve, reject).finally(() => clearTimeout(timer));

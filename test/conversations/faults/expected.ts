@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { StreamEvent } from '../../support/event-stream.ts';
-import type { Answered, FaultScene, Mode, Shown } from './bench.ts';
+import type { Answered, FaultScene, Mode, Shown } from './fault-harness.ts';
 
 /** A tool call as it is to be stored. */
 export interface ExpectedCall {

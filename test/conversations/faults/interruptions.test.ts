@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { deferred } from '../../../src/base/index.ts';
 import { until } from '../../support/until.ts';
-import { type Answered, Bench, type FaultScene, MODES, type Mode } from './bench.ts';
 import { assertGoesOn, assertLogged, assertReply, assertTurn, type ExpectedReply, usageOf } from './expected.ts';
+import { type Answered, Bench, type FaultScene, MODES, type Mode } from './fault-harness.ts';
 import { endedCalls, PHASES, type Phase } from './phases.ts';
 import { ToolServer } from './tool-server.ts';
 

@@ -1,7 +1,7 @@
 import type { ModelScript } from '../../support/model-server.ts';
 import { until } from '../../support/until.ts';
-import type { FaultScene } from './bench.ts';
 import { type ExpectedCall, usageOf } from './expected.ts';
+import type { FaultScene } from './fault-harness.ts';
 import type { ToolServer } from './tool-server.ts';
 
 /** A moment in the life of a reply at which it is held, until `gate` opens. */

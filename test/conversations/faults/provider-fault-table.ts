@@ -1,7 +1,7 @@
 import type { ProviderSettings } from '../../../src/models/index.ts';
 import type { ModelScript } from '../../support/model-server.ts';
-import type { FaultScene } from './bench.ts';
 import { type ExpectedReply, usageOf } from './expected.ts';
+import type { FaultScene } from './fault-harness.ts';
 
 /** What a provider does, and what is to come of it. */
 export interface ProviderFault extends ExpectedReply {

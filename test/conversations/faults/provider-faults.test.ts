@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { Bench, MODES, type Mode } from './bench.ts';
 import { assertGoesOn, assertTurn, type ExpectedReply } from './expected.ts';
+import { Bench, MODES, type Mode } from './fault-harness.ts';
 import { PROVIDER_FAULTS, type ProviderFault } from './provider-fault-table.ts';
 
 const bench = await Bench.start(PROVIDER_FAULTS.flatMap(({ settings = {} }) => MODES.map(() => settings)));

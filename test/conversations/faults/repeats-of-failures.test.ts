@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { systemClock } from '../../../src/base/index.ts';
-import { Bench, type FaultScene, MODES, type Mode } from './bench.ts';
 import {
 	assertGoesOn,
 	assertReply,
@@ -11,6 +10,7 @@ import {
 	type ExpectedReply,
 	usageOf,
 } from './expected.ts';
+import { Bench, type FaultScene, MODES, type Mode } from './fault-harness.ts';
 
 /** Milliseconds by which the server's clock is ahead. */
 let ahead = 0;

@@ -4,7 +4,6 @@ import { type Deferred, deferred } from '../../../src/base/index.ts';
 import type { ModelScript } from '../../support/model-server.ts';
 import { until } from '../../support/until.ts';
 import { follow, isNamed } from '../streams.ts';
-import { Bench, type FaultScene, MODES, type Mode } from './bench.ts';
 import {
 	assertGoesOn,
 	assertLogged,
@@ -15,6 +14,7 @@ import {
 	usageOf,
 	writtenAnew,
 } from './expected.ts';
+import { Bench, type FaultScene, MODES, type Mode } from './fault-harness.ts';
 import { PHASES, type Phase } from './phases.ts';
 import { ToolServer } from './tool-server.ts';
 

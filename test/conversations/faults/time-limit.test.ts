@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after, mock } from 'node:test';
-import { type Answered, Bench, type FaultScene, MODES, type Mode } from './bench.ts';
 import { assertGoesOn, assertTurn, type ExpectedReply } from './expected.ts';
+import { type Answered, Bench, type FaultScene, MODES, type Mode } from './fault-harness.ts';
 import { PHASES, type Phase } from './phases.ts';
 import { ToolServer } from './tool-server.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { Bench, MODES, type Mode } from './bench.ts';
 import { assertGoesOn, assertTurn } from './expected.ts';
+import { Bench, MODES, type Mode } from './fault-harness.ts';
 import { TOOL_FAULTS, type ToolFault } from './tool-fault-table.ts';
 import { ToolServer } from './tool-server.ts';
 

@@ -1,5 +1,5 @@
 /** The events of a stream until the signal aborts; then its reason, whether or not the stream itself takes notice. */
-export async function* untilAborted<T>(
+export async function* abortableStream<T>(
 	stream: AsyncIterable<T>,
 	signal: AbortSignal,
 ): AsyncGenerator<T, void, undefined> {
@@ -27,7 +27,7 @@ export async function* untilAborted<T>(
 }
 
 /** The promise's outcome, or the signal's reason as soon as it aborts. The work behind the promise goes on. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const abort = () => reject(signal.reason);
 		if (signal.aborted) abort();

@@ -7,19 +7,19 @@ import type { ToolCall } from '../contract/index.ts';
  * nobody heard of it can tell that it is the same.
  * @param calls all calls of the reply up to this one, in order
  */
-export function callKey(messageId: string, calls: readonly ToolCall[]): string {
+export function toolCallKey(messageId: string, calls: readonly ToolCall[]): string {
 	const last = calls.length - 1;
 	const call = calls[last];
 	/** Numbers of calls whose outcome nobody knows, and that were not made again. */
-	const open: number[] = [];
+	const unresolved: number[] = [];
 	for (const [at, other] of calls.entries()) {
-		if (at === last || !call || !isSame(other, call)) continue;
-		const number = open.shift() ?? at + 1;
-		if (other.status === 'stopped') open.push(number);
+		if (at === last || !call || !isSameCall(other, call)) continue;
+		const number = unresolved.shift() ?? at + 1;
+		if (other.status === 'stopped') unresolved.push(number);
 	}
-	return `${messageId}-${open[0] ?? calls.length}`;
+	return `${messageId}-${unresolved[0] ?? calls.length}`;
 }
 
-function isSame(a: ToolCall, b: ToolCall): boolean {
+function isSameCall(a: ToolCall, b: ToolCall): boolean {
 	return a.tool_id === b.tool_id && a.name === b.name && isDeepStrictEqual(a.arguments, b.arguments);
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { NotedMessage, SentMessage } from '../../src/conversations/index.ts';
+import type { MessageForHuman, RunningTurn } from '../../src/conversations/index.ts';
 
 /** A message to which the model writes a reply. */
-export function toModel(sent: SentMessage | NotedMessage): SentMessage {
+export function toModel(sent: RunningTurn | MessageForHuman): RunningTurn {
 	assert.ok('reply' in sent, 'the model has the conversation');
 	return sent;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PassingVisitors } from '../../src/deployments/passing-visitors.ts';
+import { CompactSlidingWindow } from '../../src/deployments/compact-sliding-window.ts';
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 10, 20);
@@ -10,7 +10,7 @@ const ENOUGH = 100;
 
 function windowOf(keys = ENOUGH) {
 	const clock = { at: START, now: () => clock.at };
-	return { clock, visitors: new PassingVisitors(clock, MINUTE, keys) };
+	return { clock, visitors: new CompactSlidingWindow(clock, MINUTE, keys) };
 }
 
 test('it counts like a list of all times, whoever asks meanwhile, under a clock that leaps', () => {
@@ -33,7 +33,7 @@ test('it counts like a list of all times, whoever asks meanwhile, under a clock 
 				if (at === undefined) times.push(now);
 				model.set(who, times);
 				const wait = at === undefined ? 0 : Math.ceil((at + MINUTE - now) / 1000);
-				assert.equal(visitors.take('dep_a', `198.51.100.${who}`, limit), wait);
+				assert.equal(visitors.tryConsume('dep_a', `198.51.100.${who}`, limit), wait);
 			}
 		}),
 		{ numRuns: 500 },
@@ -44,29 +44,30 @@ test('whoever comes again before as many others as are remembered is still count
 	const { visitors } = windowOf(50);
 	let stranger = 0;
 	for (let visit = 0; visit < 30; visit++) {
-		assert.equal(visitors.take('dep_a', 'regular', 30), 0, `visit ${visit}`);
-		for (let others = 0; others < 49; others++) assert.equal(visitors.take('dep_a', `stranger ${stranger++}`, 30), 0);
+		assert.equal(visitors.tryConsume('dep_a', 'regular', 30), 0, `visit ${visit}`);
+		for (let others = 0; others < 49; others++)
+			assert.equal(visitors.tryConsume('dep_a', `stranger ${stranger++}`, 30), 0);
 	}
-	assert.equal(visitors.take('dep_a', 'regular', 30), 60);
+	assert.equal(visitors.tryConsume('dep_a', 'regular', 30), 60);
 });
 
 test('never more than twice as many are remembered as are asked for, and those gone for long are forgotten', () => {
 	const { visitors } = windowOf(50);
-	assert.equal(visitors.take('dep_a', 'long ago', 1), 0);
-	assert.equal(visitors.take('dep_a', 'long ago', 1), 60);
+	assert.equal(visitors.tryConsume('dep_a', 'long ago', 1), 0);
+	assert.equal(visitors.tryConsume('dep_a', 'long ago', 1), 60);
 	for (let at = 0; at < 1_000; at++) {
-		visitors.take('dep_a', `visitor ${at}`, 2);
-		if (at % 3 === 0) visitors.take('dep_a', `visitor ${at}`, 2);
+		visitors.tryConsume('dep_a', `visitor ${at}`, 2);
+		if (at % 3 === 0) visitors.tryConsume('dep_a', `visitor ${at}`, 2);
 		assert.ok(visitors.size <= 100, `${visitors.size} are remembered`);
 		assert.ok(visitors.size >= Math.min(at, 50), `${visitors.size} are remembered after ${at}`);
 	}
-	assert.equal(visitors.take('dep_a', 'long ago', 1), 0);
+	assert.equal(visitors.tryConsume('dep_a', 'long ago', 1), 0);
 });
 
 test('a hundred thousand visitors of neighbouring addresses and deployments are a hundred thousand visitors', () => {
 	const { visitors } = windowOf(100_000);
 	for (let at = 0; at < 100_000; at++) {
-		const wait = visitors.take(`dep_${at % 10}`, `10.0.${(at / 10) >> 8}.${Math.floor(at / 10) & 255}`, 1);
+		const wait = visitors.tryConsume(`dep_${at % 10}`, `10.0.${(at / 10) >> 8}.${Math.floor(at / 10) & 255}`, 1);
 		assert.equal(wait, 0, `visitor ${at} was taken for another one`);
 	}
 	assert.equal(visitors.size, 100_000);
@@ -76,6 +77,6 @@ test('a hundred thousand visitors of neighbouring addresses and deployments are 
 		['', 'abc'],
 		['abc', ''],
 	] as const) {
-		assert.equal(visitors.take(group, member, 1), 0, `${group} ${member}`);
+		assert.equal(visitors.tryConsume(group, member, 1), 0, `${group} ${member}`);
 	}
 });

@@ -11,7 +11,7 @@ export interface Problem {
 /** What the button hands the chat when it is first needed. */
 export interface ChatOptions {
 	/** Where the chat is to be. */
-	place: HTMLElement;
+	container: HTMLElement;
 	/** Its style sheet goes here. */
 	root: ShadowRoot;
 	base: string;
@@ -21,9 +21,9 @@ export interface ChatOptions {
 	language: Language;
 	title: string | undefined;
 	/** Whether the screen is so small that the chat covers the page. */
-	small: MediaQueryList;
+	smallScreen: MediaQueryList;
 	/** Whether a person was to answer, on the page before this one. */
-	expected: boolean;
+	humanExpected: boolean;
 	/** The visitor has seen enough of it. */
 	onClose(): void;
 	/** The configuration is wanted again. */
@@ -31,7 +31,7 @@ export interface ChatOptions {
 	/** Replies that came while the chat was closed. */
 	onUnread(count: number): void;
 	/** Whether a person is to answer has changed. */
-	onExpected(is: boolean): void;
+	onHumanExpected(is: boolean): void;
 	emit<E extends keyof WidgetEvents>(event: E, detail: WidgetEvents[E]): void;
 }
 

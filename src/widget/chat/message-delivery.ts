@@ -1,32 +1,32 @@
 import { backoff } from '../transport/backoff.ts';
-import type { StreamEvent } from '../transport/event-stream.ts';
-import { pause } from '../transport/pause.ts';
-import type { Pending, Queued } from '../transport/remembered.ts';
-import { Refusal, type Requests } from '../transport/requests.ts';
-import type { Conversation } from './conversation.ts';
-import type { Heard } from './heard.ts';
-import type { Judge, JudgeOptions } from './judge.ts';
+import type { PendingMessage, QueuedMessage } from '../transport/conversation-storage.ts';
+import type { ServerSentEvent } from '../transport/event-stream.ts';
+import { ApiError, type Requests } from '../transport/requests.ts';
+import { sleep } from '../transport/sleep.ts';
+import type { Announcement } from './announcement.ts';
+import type { ApiErrorHandler, ApiErrorHandlerOptions } from './api-error-handler.ts';
+import { createMessageQueue } from './message-queue.ts';
 import type { Notices } from './notices.ts';
-import { createMessageQueue } from './queue.ts';
-import type { ShownMessage } from './transcript.ts';
+import type { DisplayedMessage } from './transcript.ts';
+import type { Conversation } from './visitor-conversation.ts';
 
 /** Tries of a message that the server is too busy for, or that finds no server; then it waits for the visitor. */
-const TRIES = 8;
+const MAX_ATTEMPTS = 8;
 /** A message that was on its way when its page went is sent by the next page, if that comes soon. */
-const FRESH_MS = 10 * 60_000;
+const RESUME_WINDOW_MS = 10 * 60_000;
 /** Behind the key of a message that is stored, for the reply to it that failed: neither has an id that we were told. */
-const REPLY = '!';
+const FAILED_REPLY_SUFFIX = '!';
 
 export interface DeliveryOptions {
 	requests: Requests;
 	conversation: Conversation;
 	notices: Notices;
-	judge: Judge;
-	emit: JudgeOptions['emit'];
+	errorHandler: ApiErrorHandler;
+	emit: ApiErrorHandlerOptions['emit'];
 	streaming: boolean;
-	hear(event: StreamEvent): void;
+	onEvent(event: ServerSentEvent): void;
 	/** Something happened that those who cannot see it must hear. */
-	heard(what: Heard): void;
+	announce(what: Announcement): void;
 	load(conversation: string, signal?: AbortSignal): Promise<void>;
 	/** Whether a message is on its way has changed, or what is shown. */
 	update(): void;
@@ -36,14 +36,14 @@ export interface DeliveryOptions {
 export type Delivery = ReturnType<typeof createDelivery>;
 
 export function createDelivery(options: DeliveryOptions) {
-	const { requests, conversation, notices, judge, emit, streaming, hear, heard, load, update } = options;
-	const { transcript, sendable } = conversation;
+	const { requests, conversation, notices, errorHandler, emit, streaming, onEvent, announce, load, update } = options;
+	const { transcript, sendable: retryable } = conversation;
 	let current: AbortController | null = null;
 	/** A message cannot get out, and waits for its next try. */
 	let isStuck = false;
-	let stopWanted = false;
+	let isStopRequested = false;
 	/** What a fresh token will send. */
-	let unidentified: Pending | null = null;
+	let waitingForToken: PendingMessage | null = null;
 
 	const busy = () => current !== null || transcript.isWriting();
 	const queue = createMessageQueue({
@@ -55,25 +55,25 @@ export function createDelivery(options: DeliveryOptions) {
 	});
 
 	/** Sends a message until it is answered, or must not be. Always under the same key: the server makes one of it. */
-	async function deliver(pending: Pending): Promise<void> {
+	async function deliver(pending: PendingMessage): Promise<void> {
 		const controller = new AbortController();
 		current?.abort();
 		current = controller;
-		isStuck = stopWanted = false;
-		sendable.set(pending.key, pending);
+		isStuck = isStopRequested = false;
+		retryable.set(pending.key, pending);
 		if (!pending.message) transcript.send(pending);
 		notices.drop('trouble', 'limited');
 		update();
 		let isSent = true;
 		try {
-			isSent = await tryUntilSent(pending, controller.signal);
+			isSent = await sendWithRetries(pending, controller.signal);
 		} finally {
 			if (current === controller) {
 				current = null;
-				stopWanted = false;
+				isStopRequested = false;
 				if (!isSent) {
 					transcript.change(pending.key, { status: 'unsent' });
-					transcript.remove(pending.key + REPLY);
+					transcript.remove(pending.key + FAILED_REPLY_SUFFIX);
 					// Written anew for a message that is stored: it stands as it stood.
 					const reply = pending.message && replyTo(pending.message);
 					if (reply) transcript.change(reply.id, { status: 'failed' });
@@ -84,7 +84,7 @@ export function createDelivery(options: DeliveryOptions) {
 		}
 	}
 
-	async function tryUntilSent(pending: Pending, signal: AbortSignal): Promise<boolean> {
+	async function sendWithRetries(pending: PendingMessage, signal: AbortSignal): Promise<boolean> {
 		/** The server has told of it, on this delivery. */
 		let isKnown = false;
 		for (let attempt = 0; ; ) {
@@ -95,28 +95,28 @@ export function createDelivery(options: DeliveryOptions) {
 				notices.connected();
 				for await (const event of answer) {
 					isKnown ||= acknowledge(pending, event);
-					hear(event);
+					onEvent(event);
 				}
 				// Whatever a stream that ended early did not tell, the conversation's own stream will.
 				return true;
 			} catch (error) {
 				if (signal.aborted) return true;
-				if (error instanceof Refusal) {
-					if (error.status === 404 && pending.conversation && (await judge.isForgotten())) {
+				if (error instanceof ApiError) {
+					if (error.status === 404 && pending.conversation && (await errorHandler.isForgotten())) {
 						conversation.forget();
 						pending.conversation = null;
 						continue;
 					}
 					if (error.code === 'model_error') {
-						await failed(pending, signal);
+						await handleModelFailure(pending, signal);
 						return true;
 					}
-					if (error.status === 401) unidentified = pending;
-					const isOver = error.status === 429 || !(await judge.isTemporary(error));
+					if (error.status === 401) waitingForToken = pending;
+					const isOver = error.status === 429 || !(await errorHandler.isTemporary(error));
 					// The page may have brought a fresh token at once.
 					if (signal.aborted) return true;
 					if (isOver) {
-						judge.refused(error);
+						errorHandler.refused(error);
 						return false;
 					}
 					wait = error.retryAfter * 1000;
@@ -127,20 +127,20 @@ export function createDelivery(options: DeliveryOptions) {
 			}
 			// Without a network it was not even tried.
 			if (navigator.onLine) attempt++;
-			if (attempt >= TRIES) {
+			if (attempt >= MAX_ATTEMPTS) {
 				notices.note('trouble');
-				queue.holdBack();
+				queue.markUnsent();
 				return false;
 			}
 			notices.disconnected();
-			if (stopWanted) {
-				keepBack();
+			if (isStopRequested) {
+				discardStopped();
 				return false;
 			}
 			isStuck = true;
 			transcript.change(pending.key, { status: 'waiting' });
 			update();
-			await pause(Math.max(wait, backoff(attempt)), signal);
+			await sleep(Math.max(wait, backoff(attempt)), signal);
 			if (signal.aborted) return true;
 			isStuck = false;
 			transcript.change(pending.key, { status: 'sending' });
@@ -149,17 +149,17 @@ export function createDelivery(options: DeliveryOptions) {
 	}
 
 	/** Whether the server tells of the message that was sent: it is stored. */
-	function acknowledge(pending: Pending, { event, data }: StreamEvent): boolean {
+	function acknowledge(pending: PendingMessage, { event, data }: ServerSentEvent): boolean {
 		if (event !== 'message.created') return false;
 		const { message } = JSON.parse(data);
 		if (message.role !== 'user') return false;
-		transcript.remove(pending.key + REPLY);
+		transcript.remove(pending.key + FAILED_REPLY_SUFFIX);
 		if (conversation.store(pending, message.id, message.conversation_id)) emit('message', { message });
 		return true;
 	}
 
 	/** The model failed to answer in one piece; the message is stored, though we are not told under which id. */
-	async function failed(pending: Pending, signal: AbortSignal): Promise<void> {
+	async function handleModelFailure(pending: PendingMessage, signal: AbortSignal): Promise<void> {
 		const { key, content, message } = pending;
 		const before = transcript.list().map(({ id }) => id);
 		const wasTold =
@@ -169,25 +169,26 @@ export function createDelivery(options: DeliveryOptions) {
 				() => false,
 			));
 		if (signal.aborted) return;
-		const isOurs = (one: ShownMessage) => one.role === 'user' && one.content === content && !before.includes(one.id);
+		const isOurs = (one: DisplayedMessage) =>
+			one.role === 'user' && one.content === content && !before.includes(one.id);
 		const stored = transcript.list().find(isOurs);
 		const reply = message ? replyTo(message) : undefined;
 		if (stored) conversation.store(pending, stored.id, pending.conversation as string);
-		else if (!message) transcript.fail(key, key + REPLY);
+		else if (!message) transcript.fail(key, key + FAILED_REPLY_SUFFIX);
 		else if (reply) transcript.change(reply.id, { status: 'failed' });
-		if (!wasTold) heard({ says: 'failed' });
+		if (!wasTold) announce({ stringKey: 'failed' });
 	}
 
-	function replyTo(id: string): ShownMessage | undefined {
+	function replyTo(id: string): DisplayedMessage | undefined {
 		const list = transcript.list();
 		const next = list[list.findIndex((message) => message.id === id) + 1];
 		return next?.role === 'assistant' ? next : undefined;
 	}
 
 	/** What was stopped on its way is not sent later: not by the next page either. */
-	function keepBack(): void {
-		stopWanted = false;
-		conversation.keep(null);
+	function discardStopped(): void {
+		isStopRequested = false;
+		conversation.setPending(null);
 	}
 
 	async function stop(): Promise<void> {
@@ -196,7 +197,7 @@ export function createDelivery(options: DeliveryOptions) {
 		if (current && isStuck && pending) {
 			current.abort();
 			current = null;
-			keepBack();
+			discardStopped();
 			transcript.change(pending.key, { status: 'unsent' });
 			notices.drop('reconnecting');
 			update();
@@ -204,11 +205,11 @@ export function createDelivery(options: DeliveryOptions) {
 		}
 		// Told as it is written, it can be stopped once there is something of it: before, there would be nothing to stop.
 		if (id === null || (streaming && current && pending?.message === '')) {
-			stopWanted = true;
+			isStopRequested = true;
 			return;
 		}
-		stopWanted = false;
-		await requests.stop(id).catch(judge.tellWhy);
+		isStopRequested = false;
+		await requests.stop(id).catch(errorHandler.handle);
 	}
 
 	function send(text: string): void {
@@ -223,7 +224,7 @@ export function createDelivery(options: DeliveryOptions) {
 		drain: queue.drain,
 		stop,
 		/** Whether a message is on its way, or its reply is told in answer to it. */
-		isUnderWay: () => current !== null,
+		isInFlight: () => current !== null,
 		/** Whether something is to be sent, or a reply to come. */
 		isExpecting: () => busy() || !queue.isEmpty(),
 		/** Whether nothing more may wait. */
@@ -244,14 +245,14 @@ export function createDelivery(options: DeliveryOptions) {
 
 		/** Takes up the messages that were on their way, or waited, when the page before this one went. */
 		resume(): void {
-			const isFresh = ({ at }: { at: number }) => Date.now() - at < FRESH_MS;
+			const isFresh = ({ at }: { at: number }) => Date.now() - at < RESUME_WINDOW_MS;
 			// Whether it is still meant, the visitor knows.
-			const ask = (message: Queued) => {
+			const ask = (message: QueuedMessage) => {
 				transcript.send(message);
 				transcript.change(message.key, { status: 'unsent' });
 			};
 			const pending = conversation.pending();
-			if (pending) sendable.set(pending.message || pending.key, pending);
+			if (pending) retryable.set(pending.message || pending.key, pending);
 			if (pending && !pending.message) {
 				if (isFresh(pending)) void deliver(pending);
 				else ask(pending);
@@ -273,14 +274,14 @@ export function createDelivery(options: DeliveryOptions) {
 				.reverse()
 				.find(({ role }) => role === 'user');
 			if (!question || busy() || notices.isBlocking()) return;
-			const pending = sendable.get(question.id);
+			const pending = retryable.get(question.id);
 			if (question.id === id) {
 				const { content } = question;
 				const again = pending ?? { key: id, content, conversation: conversation.id(), message: '', at: Date.now() };
-				if (!conversation.beginQueued(again)) conversation.keep(again);
+				if (!conversation.dequeue(again)) conversation.setPending(again);
 				void deliver(again);
 			} else if (pending) {
-				conversation.keep(pending);
+				conversation.setPending(pending);
 				transcript.change(id, { content: '', status: 'in_progress' });
 				void deliver(pending);
 			} else send(question.content);
@@ -289,9 +290,9 @@ export function createDelivery(options: DeliveryOptions) {
 		/** A reply has ended, or has something to be stopped: what was wanted of it meanwhile is done now. */
 		afterEvent(hasEnded: boolean): void {
 			if (hasEnded) {
-				stopWanted = false;
+				isStopRequested = false;
 				queue.drain();
-			} else if (stopWanted && transcript.isWriting()) void stop();
+			} else if (isStopRequested && transcript.isWriting()) void stop();
 		},
 
 		/** What the visitor wrote that is nowhere but here, and is on no way to the server. */
@@ -302,17 +303,17 @@ export function createDelivery(options: DeliveryOptions) {
 				.map(({ content }) => content),
 
 		/** Ends what goes on, and forgets what waits. */
-		leave(): void {
+		reset(): void {
 			current?.abort();
-			current = unidentified = null;
-			stopWanted = false;
+			current = waitingForToken = null;
+			isStopRequested = false;
 			queue.clear();
 		},
 
 		/** There is a fresh token: sends what was turned away without one. Whether there was any. */
-		identified(): boolean {
-			const again = unidentified;
-			unidentified = null;
+		resendIdentified(): boolean {
+			const again = waitingForToken;
+			waitingForToken = null;
 			if (again) void deliver(again);
 			return again !== null;
 		},

@@ -1,7 +1,7 @@
-import type { Outgoing } from './requests.ts';
+import type { SendRequest } from './requests.ts';
 
 /** A message that may have to be sent again: its reply has not ended well yet. */
-export interface Pending extends Outgoing {
+export interface PendingMessage extends SendRequest {
 	/** The stored message's id; empty until the server has told it. */
 	message: string;
 	/** When it was sent first (milliseconds since the epoch). */
@@ -9,7 +9,7 @@ export interface Pending extends Outgoing {
 }
 
 /** A message that waits for its turn. */
-export interface Queued {
+export interface QueuedMessage {
 	key: string;
 	content: string;
 	/** When it was written (milliseconds since the epoch). */
@@ -17,43 +17,44 @@ export interface Queued {
 }
 
 /** What a widget keeps beyond the page. */
-export interface Memory {
+export interface StoredConversation {
 	conversation: string | null;
-	pending: Pending | null;
+	pending: PendingMessage | null;
 	/** In the order in which they were written. */
-	queue: Queued[];
+	queue: QueuedMessage[];
 }
 
 /**
  * Where a visitor's conversation is kept, by deployment and by who the visitor is. Where the browser keeps nothing, it
  * lasts as long as the page.
  */
-export function rememberedAt(deploymentId: string, jwt: string | null) {
+export function openConversationStorage(deploymentId: string, jwt: string | null) {
 	const name = `parley:${deploymentId}${subjectOf(jwt)}`;
-	let held: Memory = { conversation: null, pending: null, queue: [] };
-	let isKept = true;
-	const read = (): Memory => {
+	let current: StoredConversation = { conversation: null, pending: null, queue: [] };
+	let isPersistent = true;
+	const read = (): StoredConversation => {
 		try {
-			const found = isKept ? JSON.parse(localStorage.getItem(name) ?? '{}') : held;
+			const found = isPersistent ? JSON.parse(localStorage.getItem(name) ?? '{}') : current;
 			const { conversation = null, pending = null, queue } = found;
-			held = { conversation, pending, queue: Array.isArray(queue) ? queue : [] };
+			current = { conversation, pending, queue: Array.isArray(queue) ? queue : [] };
 		} catch {}
-		return held;
+		return current;
 	};
 	read();
 	return {
 		/** Tells two people's memories apart. */
 		name,
-		get: (): Memory => held,
+		get: (): StoredConversation => current,
 		/** As another tab may have left it. */
 		read,
-		set(change: Partial<Memory>): void {
-			held = { ...read(), ...change };
+		set(change: Partial<StoredConversation>): void {
+			current = { ...read(), ...change };
 			try {
-				if (held.conversation || held.pending || held.queue.length) localStorage.setItem(name, JSON.stringify(held));
+				if (current.conversation || current.pending || current.queue.length)
+					localStorage.setItem(name, JSON.stringify(current));
 				else localStorage.removeItem(name);
 			} catch {
-				isKept = false;
+				isPersistent = false;
 			}
 		},
 	};

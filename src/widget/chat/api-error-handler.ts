@@ -1,14 +1,14 @@
 import type { WidgetEvents } from '../public.d.ts';
 import { backoff } from '../transport/backoff.ts';
-import { pause } from '../transport/pause.ts';
-import { Refusal, type Requests } from '../transport/requests.ts';
-import type { Conversation } from './conversation.ts';
+import { ApiError, type Requests } from '../transport/requests.ts';
+import { sleep } from '../transport/sleep.ts';
 import type { Notices } from './notices.ts';
+import type { Conversation } from './visitor-conversation.ts';
 
 /** Where the server does not say (s). */
-const LIMITED_S = 5;
+const DEFAULT_RETRY_SECONDS = 5;
 
-export interface JudgeOptions {
+export interface ApiErrorHandlerOptions {
 	requests: Requests;
 	conversation: Conversation;
 	notices: Notices;
@@ -20,16 +20,23 @@ export interface JudgeOptions {
 }
 
 /** What a no of the server means: whether asking again later may help, and what the visitor is told. */
-export type Judge = ReturnType<typeof createJudge>;
+export type ApiErrorHandler = ReturnType<typeof createApiErrorHandler>;
 
-export function createJudge({ requests, conversation, notices, signal, drain, emit }: JudgeOptions) {
+export function createApiErrorHandler({
+	requests,
+	conversation,
+	notices,
+	signal,
+	drain,
+	emit,
+}: ApiErrorHandlerOptions) {
 	/** Whether it is the conversation that is gone; false where it is the deployment, which may come back; null: not known. */
-	const isForgotten = async (): Promise<boolean | null> => {
+	const isConversationGone = async (): Promise<boolean | null> => {
 		try {
 			await requests.config();
 			return true;
 		} catch (error) {
-			if (!(error instanceof Refusal && error.status === 404)) return null;
+			if (!(error instanceof ApiError && error.status === 404)) return null;
 			notices.note('gone');
 			return false;
 		}
@@ -37,12 +44,12 @@ export function createJudge({ requests, conversation, notices, signal, drain, em
 
 	/** A page that has nothing but tokens that are refused is not asked as fast as it answers. */
 	const askForToken = async () => {
-		const refused = requests.refusedTokens();
-		if (refused > 1) await pause(backoff(refused), signal);
+		const showError = requests.refusedTokens();
+		if (showError > 1) await sleep(backoff(showError), signal);
 		if (!signal.aborted && notices.is('signIn')) emit('unauthorized', {});
 	};
 	/** Whether asking again later may help; where not, the visitor is told why. */
-	const isTemporary = async ({ status, code }: Refusal): Promise<boolean> => {
+	const isTemporary = async ({ status, code }: ApiError): Promise<boolean> => {
 		if (status === 429 || status >= 500) return true;
 		if (status === 401) {
 			const isAsked = notices.is('signIn');
@@ -52,7 +59,7 @@ export function createJudge({ requests, conversation, notices, signal, drain, em
 		else if (code === 'conversation_archived') notices.note('closed');
 		else if (code === 'assistant_archived') notices.note('gone');
 		else if (status === 404 && conversation.id()) {
-			const isGone = await isForgotten();
+			const isGone = await isConversationGone();
 			if (isGone === null) return true;
 			if (isGone) {
 				const wasShown = conversation.transcript.list().length > 0;
@@ -63,19 +70,19 @@ export function createJudge({ requests, conversation, notices, signal, drain, em
 		return false;
 	};
 	/** What is not tried again by itself was refused. */
-	const refused = ({ status, code, retryAfter }: Refusal) => {
+	const showError = ({ status, code, retryAfter }: ApiError) => {
 		emit('error', { status, code });
-		if (status === 429) notices.limit((retryAfter || LIMITED_S) * 1000, drain);
+		if (status === 429) notices.showRateLimit((retryAfter || DEFAULT_RETRY_SECONDS) * 1000, drain);
 		else if (!notices.isBlocking()) notices.note('trouble');
 	};
 
 	return {
-		isForgotten,
+		isForgotten: isConversationGone,
 		isTemporary,
-		refused,
+		refused: showError,
 		/** What was asked for in passing did not work: the visitor is told why. */
-		async tellWhy(error: unknown): Promise<void> {
-			if (error instanceof Refusal && (error.status === 429 || !(await isTemporary(error)))) refused(error);
+		async handle(error: unknown): Promise<void> {
+			if (error instanceof ApiError && (error.status === 429 || !(await isTemporary(error)))) showError(error);
 			else if (!notices.isBlocking()) notices.note('trouble');
 		},
 	};

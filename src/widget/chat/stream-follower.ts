@@ -1,35 +1,35 @@
 import { backoff } from '../transport/backoff.ts';
-import type { StreamEvent } from '../transport/event-stream.ts';
-import { pause } from '../transport/pause.ts';
-import { Refusal, type Requests } from '../transport/requests.ts';
-import type { Conversation } from './conversation.ts';
-import type { Judge, JudgeOptions } from './judge.ts';
+import type { ServerSentEvent } from '../transport/event-stream.ts';
+import { ApiError, type Requests } from '../transport/requests.ts';
+import { sleep } from '../transport/sleep.ts';
+import type { ApiErrorHandler, ApiErrorHandlerOptions } from './api-error-handler.ts';
 import type { Notices } from './notices.ts';
+import type { Conversation } from './visitor-conversation.ts';
 
 /** With streaming off nothing is pushed: the list is read again. */
-const POLL_WRITING_MS = 2_000;
+const POLL_WHILE_WRITING_MS = 2_000;
 const POLL_MS = 8_000;
 /** A stream that lasted so long was a good one. */
-const LASTED_MS = 5_000;
+const STABLE_STREAM_MS = 5_000;
 
-export interface FollowingOptions {
+export interface StreamFollowerOptions {
 	requests: Requests;
 	conversation: Conversation;
 	notices: Notices;
-	judge: Judge;
-	emit: JudgeOptions['emit'];
+	errorHandler: ApiErrorHandler;
+	emit: ApiErrorHandlerOptions['emit'];
 	streaming: boolean;
-	hear(event: StreamEvent): void;
+	onEvent(event: ServerSentEvent): void;
 	load(conversation: string, signal: AbortSignal): Promise<void>;
 	/** Whether it follows has changed. */
-	changed(): void;
+	onChanged(): void;
 }
 
 /** Follows a conversation from where it was left, however often the connection breaks. */
-export type Following = ReturnType<typeof createFollowing>;
+export type StreamFollower = ReturnType<typeof createStreamFollower>;
 
-export function createFollowing(options: FollowingOptions) {
-	const { requests, conversation, notices, judge, emit, streaming, hear, load, changed } = options;
+export function createStreamFollower(options: StreamFollowerOptions) {
+	const { requests, conversation, notices, errorHandler, emit, streaming, onEvent, load, onChanged } = options;
 	let current: AbortController | null = null;
 
 	const follow = async (signal: AbortSignal) => {
@@ -43,32 +43,32 @@ export function createFollowing(options: FollowingOptions) {
 					await load(id, signal);
 					attempt = -1;
 					notices.connected();
-					await pause(conversation.transcript.isWriting() ? POLL_WRITING_MS : POLL_MS, signal);
+					await sleep(conversation.transcript.isWriting() ? POLL_WHILE_WRITING_MS : POLL_MS, signal);
 					continue;
 				}
-				const events = await requests.follow(id, conversation.reached(), signal);
+				const events = await requests.follow(id, conversation.position(), signal);
 				// Only now: what happens from here on the stream tells.
 				if (!conversation.isLoaded()) await load(id, signal);
 				notices.connected();
 				for await (const event of events) {
 					attempt = 0;
-					hear(event);
+					onEvent(event);
 				}
 			} catch (error) {
 				if (signal.aborted) return;
-				if (error instanceof Refusal) {
-					if (!(await judge.isTemporary(error))) {
+				if (error instanceof ApiError) {
+					if (!(await errorHandler.isTemporary(error))) {
 						emit('error', { status: error.status, code: error.code });
 						return;
 					}
 					wait = error.retryAfter * 1000;
 				}
 			}
-			if (Date.now() - since > LASTED_MS) attempt = 0;
+			if (Date.now() - since > STABLE_STREAM_MS) attempt = 0;
 			if (!signal.aborted && (attempt > 0 || conversation.transcript.isWriting() || !conversation.isLoaded())) {
 				notices.disconnected();
 			}
-			await pause(Math.max(wait, backoff(attempt)), signal);
+			await sleep(Math.max(wait, backoff(attempt)), signal);
 		}
 	};
 	const stop = () => {
@@ -79,7 +79,7 @@ export function createFollowing(options: FollowingOptions) {
 	return {
 		stop,
 		/** Begins to follow, or stops, where it did not before. */
-		want(isWanted: boolean): void {
+		setWanted(isWanted: boolean): void {
 			if (!isWanted) stop();
 			if (!isWanted || current) return;
 			const controller = new AbortController();
@@ -87,7 +87,7 @@ export function createFollowing(options: FollowingOptions) {
 			void follow(controller.signal).finally(() => {
 				if (current !== controller) return;
 				current = null;
-				changed();
+				onChanged();
 			});
 		},
 	};

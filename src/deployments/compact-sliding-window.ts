@@ -2,9 +2,9 @@ import { getRandomValues } from 'node:crypto';
 import { type Clock, SlidingWindowLog } from '../base/index.ts';
 
 /** Keys in a generation fill at most two thirds of its places. */
-const PLACES_PER_KEY = 1.5;
+const SLOTS_PER_KEY = 1.5;
 /** Instead of the time of a key's only event, where it has more than one. */
-const SEVERAL = Number.NaN;
+const MULTIPLE_EVENTS = Number.NaN;
 
 /**
  * Counts events per key in a sliding window, exactly, as `SlidingWindowLimiter` does, for keys most of which come once and never
@@ -12,102 +12,102 @@ const SEVERAL = Number.NaN;
  * generations: when the younger one is full, the older one is forgotten at one go. So it remembers the last `keys` different
  * keys at least, and twice as many at most. A key is known by a hash of 64 bits that nobody outside can foresee.
  */
-export class PassingVisitors {
+export class CompactSlidingWindow {
 	readonly #clock: Clock;
 	readonly #windowMs: number;
 	readonly #keys: number;
-	#younger: Generation;
-	#older: Generation;
+	#younger: HashGeneration;
+	#older: HashGeneration;
 	/** Keys of the older generation that are in the younger one, too. */
-	#moved = 0;
+	#inBoth = 0;
 
 	constructor(clock: Clock, windowMs: number, keys: number) {
 		this.#clock = clock;
 		this.#windowMs = windowMs;
 		this.#keys = keys;
-		const places = 2 ** Math.ceil(Math.log2(keys * PLACES_PER_KEY));
-		this.#younger = new Generation(places);
-		this.#older = new Generation(places);
+		const slots = 2 ** Math.ceil(Math.log2(keys * SLOTS_PER_KEY));
+		this.#younger = new HashGeneration(slots);
+		this.#older = new HashGeneration(slots);
 	}
 
 	/** Keys that are remembered. */
 	get size(): number {
-		return this.#younger.size + this.#older.size - this.#moved;
+		return this.#younger.size + this.#older.size - this.#inBoth;
 	}
 
 	/**
 	 * Counts one event; 0 where it is within the limit, else whole seconds until one is again.
 	 * @param group half of the key, as is `member`
 	 */
-	take(group: string, member: string, limit: number): number {
-		hash(group, member);
+	tryConsume(group: string, member: string, limit: number): number {
+		hashKey(group, member);
 		const [first, second] = [firstHash, secondHash];
 		const now = this.#clock.now();
-		let place = this.#younger.find(first, second);
-		if (place < 0) {
-			if (this.#younger.size >= this.#keys) this.#forget();
-			place = this.#younger.add(first, second);
+		let slot = this.#younger.find(first, second);
+		if (slot < 0) {
+			if (this.#younger.size >= this.#keys) this.#rotate();
+			slot = this.#younger.add(first, second);
 			const before = this.#older.find(first, second);
 			if (before < 0) {
-				this.#younger.only[place] = now;
+				this.#younger.singleEventTimes[slot] = now;
 				return 0;
 			}
-			this.#moved++;
-			this.#younger.takeOver(place, this.#older, before);
+			this.#inBoth++;
+			this.#younger.copyFrom(slot, this.#older, before);
 		}
-		const wait = this.#times(place, now, limit)?.tryAdd(now, limit) ?? 0;
+		const wait = this.#logOf(slot, now, limit)?.tryAdd(now, limit) ?? 0;
 		return Math.ceil(wait / 1000);
 	}
 
 	/** All times of a key; none where the only one before was too long ago, and `now` has taken its place. */
-	#times(place: number, now: number, limit: number): SlidingWindowLog | undefined {
-		const { only, several } = this.#younger;
-		const before = only[place] as number;
-		if (Number.isNaN(before)) return several.get(place);
+	#logOf(slot: number, now: number, limit: number): SlidingWindowLog | undefined {
+		const { singleEventTimes, logs } = this.#younger;
+		const before = singleEventTimes[slot] as number;
+		if (Number.isNaN(before)) return logs.get(slot);
 		if (before <= now - this.#windowMs) {
-			only[place] = now;
+			singleEventTimes[slot] = now;
 			return undefined;
 		}
-		const times = new SlidingWindowLog(this.#windowMs);
+		const log = new SlidingWindowLog(this.#windowMs);
 		// A clock that was set back: it happened at the latest just now.
-		times.tryAdd(Math.min(before, now), limit);
-		only[place] = SEVERAL;
-		several.set(place, times);
-		return times;
+		log.tryAdd(Math.min(before, now), limit);
+		singleEventTimes[slot] = MULTIPLE_EVENTS;
+		logs.set(slot, log);
+		return log;
 	}
 
-	#forget(): void {
-		const emptied = this.#older;
-		emptied.clear();
+	#rotate(): void {
+		const recycled = this.#older;
+		recycled.clear();
 		this.#older = this.#younger;
-		this.#younger = emptied;
-		this.#moved = 0;
+		this.#younger = recycled;
+		this.#inBoth = 0;
 	}
 }
 
 /** Keys by their hashes: open addressing, and no key ever leaves alone. */
-class Generation {
+class HashGeneration {
 	size = 0;
 	/** When a key's only event happened (ms), by its place. */
-	readonly only: Float64Array;
+	readonly singleEventTimes: Float64Array;
 	/** The events of the others, by place. */
-	readonly several = new Map<number, SlidingWindowLog>();
+	readonly logs = new Map<number, SlidingWindowLog>();
 	/** Two for each place; a first one of 0 is nobody's. */
 	readonly #hashes: Int32Array;
 	readonly #mask: number;
 
-	/** @param places a power of two */
-	constructor(places: number) {
-		this.only = new Float64Array(places);
-		this.#hashes = new Int32Array(2 * places);
-		this.#mask = places - 1;
+	/** @param slots a power of two */
+	constructor(slots: number) {
+		this.singleEventTimes = new Float64Array(slots);
+		this.#hashes = new Int32Array(2 * slots);
+		this.#mask = slots - 1;
 	}
 
 	/** The place of a key; -1 where it is not here. */
 	find(first: number, second: number): number {
 		const hashes = this.#hashes;
-		for (let place = second & this.#mask; hashes[2 * place] !== 0; place = (place + 1) & this.#mask) {
-			if (hashes[2 * place] === first && hashes[2 * place + 1] === second) return place;
+		for (let slot = second & this.#mask; hashes[2 * slot] !== 0; slot = (slot + 1) & this.#mask) {
+			if (hashes[2 * slot] === first && hashes[2 * slot + 1] === second) return slot;
 		}
 		return -1;
 	}
@@ -115,24 +115,24 @@ class Generation {
 	/** Gives a key that is not here a place. There must be one left. */
 	add(first: number, second: number): number {
 		const hashes = this.#hashes;
-		let place = second & this.#mask;
-		while (hashes[2 * place] !== 0) place = (place + 1) & this.#mask;
-		hashes[2 * place] = first;
-		hashes[2 * place + 1] = second;
+		let slot = second & this.#mask;
+		while (hashes[2 * slot] !== 0) slot = (slot + 1) & this.#mask;
+		hashes[2 * slot] = first;
+		hashes[2 * slot + 1] = second;
 		this.size++;
-		return place;
+		return slot;
 	}
 
 	/** Takes over what another generation knows of a key. */
-	takeOver(place: number, other: Generation, from: number): void {
-		this.only[place] = other.only[from] as number;
-		const times = other.several.get(from);
-		if (times) this.several.set(place, times);
+	copyFrom(slot: number, other: HashGeneration, from: number): void {
+		this.singleEventTimes[slot] = other.singleEventTimes[from] as number;
+		const times = other.logs.get(from);
+		if (times) this.logs.set(slot, times);
 	}
 
 	clear(): void {
 		this.#hashes.fill(0);
-		this.several.clear();
+		this.logs.clear();
 		this.size = 0;
 	}
 }
@@ -142,7 +142,7 @@ let firstHash = 0;
 let secondHash = 0;
 
 /** Sets both hashes of a key, the first of them never 0. Left in variables: an object for each request would show. */
-function hash(group: string, member: string): void {
+function hashKey(group: string, member: string): void {
 	firstHash = seeds[0] as number;
 	secondHash = seeds[1] as number;
 	mixIn(group);

@@ -1,14 +1,14 @@
-import type { Pending, Queued } from '../transport/remembered.ts';
-import type { Conversation } from './conversation.ts';
+import type { PendingMessage, QueuedMessage } from '../transport/conversation-storage.ts';
+import type { Conversation } from './visitor-conversation.ts';
 
 /** Messages that may wait at once. */
-const LONGEST = 20;
+const MAX_QUEUED = 20;
 
 export interface MessageQueueOptions {
 	conversation: Conversation;
 	/** Whether the next message may be sent now. */
 	mayDeliver(): boolean;
-	deliver(pending: Pending): void;
+	deliver(pending: PendingMessage): void;
 	load(conversation: string, signal?: AbortSignal): Promise<void>;
 	/** What is shown has changed. */
 	update(): void;
@@ -19,13 +19,13 @@ export type MessageQueue = ReturnType<typeof createMessageQueue>;
 
 export function createMessageQueue({ conversation, mayDeliver, deliver, load, update }: MessageQueueOptions) {
 	const { transcript } = conversation;
-	const queue: Queued[] = [];
+	const queue: QueuedMessage[] = [];
 	/** The messages of before this page are being loaded, before anything is sent after them. */
 	let isLoadingFirst = false;
-	let stay = new AbortController();
+	let conversationScope = new AbortController();
 
 	/** Shows a message as waiting, at the end of the queue. */
-	const enqueue = (message: Queued) => {
+	const enqueue = (message: QueuedMessage) => {
 		queue.push(message);
 		transcript.send(message);
 		transcript.change(message.key, { status: 'waiting' });
@@ -33,9 +33,9 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 	const sendNext = () => {
 		for (let next = queue.shift(); next; next = queue.shift()) {
 			const { key, content } = next;
-			const pending: Pending = { key, content, conversation: conversation.id(), message: '', at: Date.now() };
+			const pending: PendingMessage = { key, content, conversation: conversation.id(), message: '', at: Date.now() };
 			// Kept before it is sent: a page that is reloaded now sends it again, under the same key.
-			if (conversation.beginQueued(pending)) return deliver(pending);
+			if (conversation.dequeue(pending)) return deliver(pending);
 			// Another tab has sent or cancelled it.
 			transcript.remove(key);
 			update();
@@ -45,14 +45,14 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 	return {
 		enqueue,
 		isEmpty: () => queue.length === 0,
-		isFull: () => queue.length >= LONGEST,
+		isFull: () => queue.length >= MAX_QUEUED,
 		has: (id: string) => queue.some(({ key }) => key === id),
 
 		/** Adds what the visitor wrote. */
 		add(content: string): void {
 			const next = { key: newKey(), content, at: Date.now() };
 			enqueue(next);
-			conversation.keepQueued(next);
+			conversation.enqueue(next);
 		},
 
 		/** Sends the first message, if its turn has come. */
@@ -65,7 +65,7 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 			}
 			// A reply may be under way that this page does not know of yet.
 			isLoadingFirst = true;
-			const { signal } = stay;
+			const { signal } = conversationScope;
 			void load(id, signal)
 				.catch(() => {})
 				.then(() => {
@@ -83,14 +83,14 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 			const at = queue.findIndex(({ key }) => key === id);
 			if (at < 0) return undefined;
 			const [message] = queue.splice(at, 1);
-			conversation.dropQueued(id);
+			conversation.removeQueued(id);
 			transcript.remove(id);
 			update();
 			return message?.content;
 		},
 
 		/** A message before these could not be sent: the visitor decides whether they are sent without it. */
-		holdBack(): void {
+		markUnsent(): void {
 			for (const { key } of queue.splice(0)) transcript.change(key, { status: 'unsent' });
 		},
 
@@ -98,8 +98,8 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 		clear(): void {
 			queue.length = 0;
 			isLoadingFirst = false;
-			stay.abort();
-			stay = new AbortController();
+			conversationScope.abort();
+			conversationScope = new AbortController();
 		},
 	};
 }

@@ -1,15 +1,15 @@
 import type { WidgetMessage } from '../../contract/index.ts';
-import type { StreamEvent } from '../transport/event-stream.ts';
-import { type Pending, type Queued, rememberedAt } from '../transport/remembered.ts';
+import { openConversationStorage, type PendingMessage, type QueuedMessage } from '../transport/conversation-storage.ts';
+import type { ServerSentEvent } from '../transport/event-stream.ts';
 import type { HistoryPage } from '../transport/requests.ts';
 import { createTranscript } from './transcript.ts';
 
 /** What an event, or the history, has told that others must know of. */
-export interface Told {
+export interface TranscriptUpdate {
 	/** A reply is being written from now on. */
-	begun?: boolean;
+	replyStarted?: boolean;
 	/** A reply, or a person's message, is whole. */
-	ended?: WidgetMessage;
+	completedMessage?: WidgetMessage;
 }
 
 /** A visitor's conversation as far as this page knows it, and what the browser keeps of it. */
@@ -18,60 +18,61 @@ export type Conversation = ReturnType<typeof createConversation>;
 export function createConversation(deploymentId: string) {
 	const transcript = createTranscript();
 	/** Messages that may be sent again, by their key and, once stored, their id. */
-	const sendable = new Map<string, Pending>();
-	let memory = rememberedAt(deploymentId, null);
+	const retryable = new Map<string, PendingMessage>();
+	let storage = openConversationStorage(deploymentId, null);
 	/** The one that is shown: another tab may begin one. */
-	let shown = memory.get().conversation;
+	let shownId = storage.get().conversation;
 	/** The position in its stream; empty: from now on. */
 	let position = '';
 	/** Whether the messages before this page are there. */
-	let isLoaded = shown === null;
+	let isLoaded = shownId === null;
 	/** Leads to older messages than those shown. */
-	let older: string | null = null;
+	let olderCursor: string | null = null;
 
 	/** Nothing of it is shown any more. */
 	const clear = () => {
 		transcript.clear();
 		position = '';
-		older = null;
+		olderCursor = null;
 	};
 	const show = () => {
-		shown = memory.get().conversation;
-		isLoaded = shown === null;
+		shownId = storage.get().conversation;
+		isLoaded = shownId === null;
 	};
 
 	return {
 		transcript,
-		sendable,
+		sendable: retryable,
 		clear,
 		/** Tells the conversations of several people and deployments apart, in what the browser keeps. */
-		memoryName: () => memory.name,
-		id: () => memory.get().conversation,
-		pending: () => memory.get().pending,
-		reached: () => position,
+		storageKey: () => storage.name,
+		id: () => storage.get().conversation,
+		pending: () => storage.get().pending,
+		position: () => position,
 		isLoaded: () => isLoaded,
-		older: () => older,
-		keep: (pending: Pending | null) => memory.set({ pending }),
+		olderCursor: () => olderCursor,
+		setPending: (pending: PendingMessage | null) => storage.set({ pending }),
 		/** What waits for its turn, as this tab or another one has left it. */
-		queued: (): Queued[] => memory.read().queue,
-		keepQueued: (message: Queued) => memory.set({ queue: [...memory.read().queue, message] }),
-		dropQueued: (key: string) => memory.set({ queue: memory.read().queue.filter((message) => message.key !== key) }),
-		dropQueue: () => memory.set({ queue: [] }),
+		queued: (): QueuedMessage[] => storage.read().queue,
+		enqueue: (message: QueuedMessage) => storage.set({ queue: [...storage.read().queue, message] }),
+		removeQueued: (key: string) =>
+			storage.set({ queue: storage.read().queue.filter((message) => message.key !== key) }),
+		clearQueue: () => storage.set({ queue: [] }),
 		/** What is not sent yet, by this page or the one before. */
-		hasUnsent: () => memory.get().pending?.message === '' || memory.get().queue.length > 0,
+		hasUnsent: () => storage.get().pending?.message === '' || storage.get().queue.length > 0,
 		/**
 		 * Takes a message out of the queue, to be sent now.
 		 * @returns false where another tab has sent or cancelled it
 		 */
-		beginQueued(pending: Pending): boolean {
-			const { queue } = memory.read();
+		dequeue(pending: PendingMessage): boolean {
+			const { queue } = storage.read();
 			const rest = queue.filter(({ key }) => key !== pending.key);
-			if (rest.length < queue.length) memory.set({ queue: rest, pending });
+			if (rest.length < queue.length) storage.set({ queue: rest, pending });
 			return rest.length < queue.length;
 		},
 
 		/** Somebody is to speak who is not asked: a person has it in hand, or nobody has answered yet. */
-		awaitsPerson(): boolean {
+		awaitsHuman(): boolean {
 			const last = transcript.list().at(-1);
 			return last?.author.type === 'human' || (last?.role === 'user' && last.status === 'completed');
 		},
@@ -83,9 +84,9 @@ export function createConversation(deploymentId: string) {
 		},
 
 		/** Whether the browser keeps another one by now, as this storage event tells: a tab of the same visitor began it. */
-		isElsewhere: ({ key }: StorageEvent) => key === memory.name && memory.read().conversation !== shown,
+		isChangedByOtherTab: ({ key }: StorageEvent) => key === storage.name && storage.read().conversation !== shownId,
 		/** Goes on with the one that the browser keeps. */
-		change(): void {
+		reload(): void {
 			clear();
 			show();
 		},
@@ -93,41 +94,42 @@ export function createConversation(deploymentId: string) {
 		 * Goes on with the one of whoever this token is for.
 		 * @returns whether that is another one; where it is not, nothing changes: what there is may be kept nowhere but here
 		 */
-		changeTo(jwt: string): boolean {
-			const theirs = rememberedAt(deploymentId, jwt);
-			if (theirs.name === memory.name) return false;
-			memory = theirs;
+		switchVisitor(jwt: string): boolean {
+			const otherStorage = openConversationStorage(deploymentId, jwt);
+			if (otherStorage.name === storage.name) return false;
+			storage = otherStorage;
 			clear();
 			show();
 			return true;
 		},
 		/** There is none any more; what is shown stays. */
 		forget(): void {
-			memory.set({ conversation: null, pending: null });
+			storage.set({ conversation: null, pending: null });
 			position = '';
-			older = null;
+			olderCursor = null;
 			show();
 		},
 
 		/** Takes in the newest messages; what they tell in the order in which it happened. */
-		take({ data, next_cursor }: HistoryPage): Told[] {
-			const told: Told[] = [];
+		mergeNewest({ data, next_cursor }: HistoryPage): TranscriptUpdate[] {
+			const updates: TranscriptUpdate[] = [];
 			for (const message of [...data].reverse()) {
 				const known = transcript.get(message.id);
 				transcript.merge(message);
-				if (isLoaded && known?.status !== message.status && message.role === 'assistant') told.push({ ended: message });
+				if (isLoaded && known?.status !== message.status && message.role === 'assistant')
+					updates.push({ completedMessage: message });
 			}
-			if (!isLoaded) older = next_cursor;
+			if (!isLoaded) olderCursor = next_cursor;
 			isLoaded = true;
-			return told;
+			return updates;
 		},
 		/** Takes in messages from before those that are shown. */
-		takeOlder({ data, next_cursor }: HistoryPage): void {
+		mergeOlder({ data, next_cursor }: HistoryPage): void {
 			for (const message of data) transcript.merge(message);
-			older = next_cursor;
+			olderCursor = next_cursor;
 		},
 		/** Takes in what a stream tells. */
-		hear({ id, event, data }: StreamEvent): Told {
+		applyEvent({ id, event, data }: ServerSentEvent): TranscriptUpdate {
 			const { message, message_id, index, delta } = JSON.parse(data) as {
 				message: WidgetMessage;
 				message_id: string;
@@ -138,22 +140,22 @@ export function createConversation(deploymentId: string) {
 			switch (event) {
 				case 'message.created':
 					transcript.store(message);
-					return { begun: message.status === 'in_progress' };
+					return { replyStarted: message.status === 'in_progress' };
 				case 'message.delta':
-					transcript.change(message_id, { searching: false });
-					transcript.grow(message_id, index, delta);
+					transcript.change(message_id, { toolRunning: false });
+					transcript.appendText(message_id, index, delta);
 					break;
 				case 'message.reset':
-					transcript.change(message_id, { content: '', status: 'in_progress', searching: false });
+					transcript.change(message_id, { content: '', status: 'in_progress', toolRunning: false });
 					break;
 				case 'tool.started':
 				case 'tool.completed':
-					transcript.change(message_id, { searching: event === 'tool.started' });
+					transcript.change(message_id, { toolRunning: event === 'tool.started' });
 					break;
 				case 'message.completed':
 				case 'message.failed':
 					transcript.store(message);
-					return { ended: message };
+					return { completedMessage: message };
 			}
 			return {};
 		},
@@ -162,13 +164,13 @@ export function createConversation(deploymentId: string) {
 		 * A message that was on its way is stored under an id.
 		 * @returns whether that was not known before
 		 */
-		store(pending: Pending, id: string, conversation: string): boolean {
+		store(pending: PendingMessage, id: string, conversation: string): boolean {
 			const isNew = pending.message === '';
 			transcript.remove(pending.key);
 			pending.message = id;
-			sendable.set(id, pending);
-			shown = conversation;
-			memory.set({ conversation, pending });
+			retryable.set(id, pending);
+			shownId = conversation;
+			storage.set({ conversation, pending });
 			return isNew;
 		},
 	};

@@ -1,9 +1,9 @@
 /** What is remembered of a widget from page to page: whether its chat is open, and whether a person is to answer in it. */
-export type State = 'open' | 'person';
+export type TabState = 'open' | 'person';
 
 /** Kept for this tab alone; null where nothing is known yet. */
-export const openness = {
-	get(deploymentId: string, state: State): boolean | null {
+export const tabState = {
+	get(deploymentId: string, state: TabState): boolean | null {
 		try {
 			const kept = sessionStorage.getItem(`parley:${deploymentId}:${state}`);
 			return kept === null ? null : kept === '1';
@@ -11,7 +11,7 @@ export const openness = {
 			return null;
 		}
 	},
-	set(deploymentId: string, state: State, is: boolean): void {
+	set(deploymentId: string, state: TabState, is: boolean): void {
 		try {
 			sessionStorage.setItem(`parley:${deploymentId}:${state}`, is ? '1' : '0');
 		} catch {}

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, createLog, deferred } from '../../src/base/index.ts';
-import type { OpenStream, StreamedVisit, VisibleDeployment } from '../../src/deployments/index.ts';
-import { OpenStreams } from '../../src/deployments/open-streams.ts';
+import type { RevocableStream, StreamVisit, VisibleDeployment } from '../../src/deployments/index.ts';
+import { VisitorStreams } from '../../src/deployments/visitor-streams.ts';
 import { renderConfig } from '../../src/deployments/widget-config.ts';
 import { until } from '../support/until.ts';
 import { deploymentRecord } from './records.ts';
@@ -12,19 +12,19 @@ const refuse = async () => {
 	throw new AppError('domain_not_allowed');
 };
 
-function setUp(everyMs = 3_600_000) {
+function setUp(recheckIntervalMs = 3_600_000) {
 	const clock = { at: Date.UTC(2026, 10, 25), now: () => clock.at };
-	const streams = new OpenStreams({ clock, log: createLog('silent'), everyMs });
+	const streams = new VisitorStreams({ clock, log: createLog('silent'), recheckIntervalMs });
 	const record = deploymentRecord();
-	const visitOf = (own: Partial<StreamedVisit> = {}): StreamedVisit => ({
+	const visitOf = (own: Partial<StreamVisit> = {}): StreamVisit => ({
 		deployment: record,
 		visitor: 'ann',
-		until: null,
+		expiresAt: null,
 		signal: new AbortController().signal,
-		judge: async () => {},
+		recheckAccess: async () => {},
 		...own,
 	});
-	return { clock, streams, record, visitOf, open: (own?: Partial<StreamedVisit>) => streams.open(visitOf(own)) };
+	return { clock, streams, record, visitOf, open: (own?: Partial<StreamVisit>) => streams.open(visitOf(own)) };
 }
 
 const seenAs = (record = deploymentRecord()): VisibleDeployment => ({
@@ -34,7 +34,7 @@ const seenAs = (record = deploymentRecord()): VisibleDeployment => ({
 });
 
 /** Events that a test lets come one by one, and what a stream has told of them. */
-function flow(stream: OpenStream) {
+function flow(stream: RevocableStream) {
 	let next = deferred<number | null>();
 	async function* source() {
 		for (;;) {
@@ -47,7 +47,7 @@ function flow(stream: OpenStream) {
 	const told: number[] = [];
 	let ended = false;
 	const reading = (async () => {
-		for await (const event of stream.whileLetIn(source())) told.push(event);
+		for await (const event of stream.untilRevoked(source())) told.push(event);
 		ended = true;
 	})();
 	return {
@@ -66,13 +66,13 @@ test('while a visit is being judged nothing is told, and afterwards all of it or
 		using _closing = streams;
 		const verdicts = [deferred<void>(), deferred<void>()];
 		let judged = 0;
-		const stream = open({ judge: () => (verdicts[judged++] as (typeof verdicts)[0]).promise });
+		const stream = open({ recheckAccess: () => (verdicts[judged++] as (typeof verdicts)[0]).promise });
 		const events = flow(stream);
 		events.say(1);
 		await until('the first is told', () => events.told.length === 1);
-		streams.look(seenAs(record));
+		streams.recheck(seenAs(record));
 		events.say(2);
-		streams.look(seenAs(record));
+		streams.recheck(seenAs(record));
 		verdicts[0]?.resolve();
 		await new Promise(setImmediate);
 		assert.deepEqual([judged, events.told], [2, [1]], 'the second verdict is still to come');
@@ -82,7 +82,7 @@ test('while a visit is being judged nothing is told, and afterwards all of it or
 		assert.deepEqual([events.told, events.ended], letIn ? [[1, 2], false] : [[1], true]);
 		assert.equal(stream.signal.aborted, !letIn);
 		stream.end();
-		assert.deepEqual(streams.remembered, { deployments: 0, visitors: 0 });
+		assert.deepEqual(streams.size, { deployments: 0, visitors: 0 });
 	}
 });
 
@@ -92,14 +92,14 @@ test('thousands of streams are judged bit by bit, and none of them tells anythin
 	let judged = 0;
 	const all = Array.from({ length: 1_000 }, (_, at) => {
 		let known = false;
-		const judge = async () => {
+		const recheckAccess = async () => {
 			judged++;
 			known = true;
 		};
-		const stream = open({ visitor: String(at), judge });
+		const stream = open({ visitor: String(at), recheckAccess });
 		return { stream, isKnown: () => known };
 	});
-	streams.look(seenAs(record));
+	streams.recheck(seenAs(record));
 	await new Promise(setImmediate);
 	assert.ok(judged > 0 && judged < 1_000, `${judged} before anything else had its turn`);
 	await Promise.all(
@@ -118,28 +118,28 @@ test('streams of an archived deployment end unheard, those of another one are no
 	using _closing = streams;
 	const mine = open();
 	const other = open({ deployment: deploymentRecord() });
-	streams.look(seenAs({ ...record, status: 'archived' }));
+	streams.recheck(seenAs({ ...record, status: 'archived' }));
 	await until('it ends', () => mine.signal.aborted);
 	assert.equal(other.signal.aborted, false);
-	assert.deepEqual(streams.remembered, { deployments: 1, visitors: 1 });
+	assert.deepEqual(streams.size, { deployments: 1, visitors: 1 });
 });
 
 test('a stream ends also where it cannot be judged: a visitor who is let in may come again', async () => {
 	const { streams, record, open } = setUp();
 	using _closing = streams;
 	const failures = [new Error('a defect'), new AppError('unavailable')].map((error) =>
-		open({ judge: () => Promise.reject(error) }),
+		open({ recheckAccess: () => Promise.reject(error) }),
 	);
-	streams.look(seenAs(record));
+	streams.recheck(seenAs(record));
 	await until('they end', () => failures.every(({ signal }) => signal.aborted));
 });
 
 test('a token that is over ends its stream with the next event, or soon where none comes', async () => {
 	const { clock, streams, open } = setUp(10);
 	using _closing = streams;
-	const soon = open({ until: clock.at + 1_000 });
-	const later = open({ until: clock.at + 2_000 });
-	const never = open({ until: null });
+	const soon = open({ expiresAt: clock.at + 1_000 });
+	const later = open({ expiresAt: clock.at + 2_000 });
+	const never = open({ expiresAt: null });
 	const events = flow(soon);
 	events.say(1);
 	await until('it is told', () => events.told.length === 1);
@@ -161,11 +161,11 @@ test('a visitor has 100 streams at most, and each that ends, in whatever way and
 	const { clock, streams, record, open, visitOf } = setUp();
 	using _closing = streams;
 	const client = new AbortController();
-	const ends: Array<[visit: Partial<StreamedVisit>, end: (stream: OpenStream) => void]> = [
+	const ends: Array<[visit: Partial<StreamVisit>, end: (stream: RevocableStream) => void]> = [
 		[{}, (stream) => stream.end()],
 		[{ signal: client.signal }, () => client.abort(new Error('gone'))],
-		[{ until: clock.at + 1 }, () => streams.endExpired()],
-		[{ judge: refuse }, () => streams.look(seenAs(record))],
+		[{ expiresAt: clock.at + 1 }, () => streams.endExpired()],
+		[{ recheckAccess: refuse }, () => streams.recheck(seenAs(record))],
 	];
 	const first = ends.map(([visit]) => open(visit));
 	const rest = Array.from({ length: STREAMS - ends.length }, () => open());
@@ -183,7 +183,7 @@ test('a visitor has 100 streams at most, and each that ends, in whatever way and
 	open({ deployment: deploymentRecord() });
 	clock.at += 1;
 	for (const [at, [, end]] of ends.entries()) {
-		const stream = first[at] as OpenStream;
+		const stream = first[at] as RevocableStream;
 		end(stream);
 		end(stream);
 		stream.end();
@@ -199,8 +199,8 @@ test('a visitor has 100 streams at most, and each that ends, in whatever way and
 	}
 	assert.equal(first[1]?.signal.reason.message, 'gone');
 	for (const stream of rest) stream.end();
-	assert.deepEqual(streams.remembered, { deployments: 2, visitors: 2 }, 'only what is open is remembered');
+	assert.deepEqual(streams.size, { deployments: 2, visitors: 2 }, 'only what is open is remembered');
 	const late = streams.open(visitOf({ signal: client.signal }));
 	assert.equal(late.signal.aborted, true, 'a client that has gone before it began');
-	assert.deepEqual(streams.remembered, { deployments: 2, visitors: 2 });
+	assert.deepEqual(streams.size, { deployments: 2, visitors: 2 });
 });
