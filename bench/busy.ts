@@ -13,20 +13,20 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startServer } from '../test/support/server-process.ts';
 import { busyFigures } from './busy/figures.ts';
-import { Indexing } from './busy/indexing.ts';
+import { DocumentUploads } from './busy/indexing.ts';
 import { measureRounds } from './busy/rounds.ts';
 import { LOAD_CPU, pin, SERVER_CPU } from './load/cores.ts';
 import { deploy } from './load/deploy.ts';
 import { startGenerator } from './load/generator.ts';
-import { watchingLoop } from './load/loop-delay.ts';
+import { loopDelayOptions } from './load/loop-delay.ts';
 import { inspectable } from './load/memory.ts';
 import { Report } from './report/report.ts';
-import { converse, startReceiver } from './webhooks/stage.ts';
+import { converse, startReceiver } from './webhooks/processes.ts';
 
 const ORIGIN = 'https://shop.example';
 const CONVERSATIONS = 50;
 /** Of nice(1). */
-const BEHIND = 19;
+const LOW_PRIORITY = 19;
 
 const { values } = parseArgs({
 	options: {
@@ -41,16 +41,18 @@ const profiling =
 		: ['--cpu-prof', '--cpu-prof-interval', '500', '--cpu-prof-dir', `'${resolve(values.profile)}'`];
 
 const report = new Report('busy');
-const indexing = new Indexing();
+const indexing = new DocumentUploads();
 using receiver = await startReceiver();
 using generator = startGenerator(LOAD_CPU);
 await using server = await startServer({
 	env: { PARLEY_TRUSTED_PROXIES: '127.0.0.1', PARLEY_ALLOW_PRIVATE_NETWORK: '1' },
-	under: inspectable(...watchingLoop(), ...profiling),
+	wrapperCommand: inspectable(...loopDelayOptions(), ...profiling),
 });
 // The generator, which measures, has its core for itself: what uploads and receives stands behind the server on the other.
-const apart = [server.pid, receiver.pid, process.pid].map((pid) => pin(pid, SERVER_CPU)).every((pinned) => pinned);
-for (const pid of [receiver.pid, process.pid]) setPriority(pid, BEHIND);
+const separateCores = [server.pid, receiver.pid, process.pid]
+	.map((pid) => pin(pid, SERVER_CPU))
+	.every((pinned) => pinned);
+for (const pid of [receiver.pid, process.pid]) setPriority(pid, LOW_PRIORITY);
 const deployment = await deploy(server, {}, { allowed_domains: ['shop.example'] });
 const conversations = await converse(server, deployment, CONVERSATIONS);
 const found = await measureRounds(
@@ -63,9 +65,9 @@ const found = await measureRounds(
 		},
 		conversations,
 		rounds: Number(values.rounds),
-		quietToo: values.profile === undefined,
+		includeQuiet: values.profile === undefined,
 	},
 );
-report.add(...busyFigures(found, { apart, rate: Number(values.rate) }));
+report.add(...busyFigures(found, { apart: separateCores, rate: Number(values.rate) }));
 await server.stop();
 await report.close();

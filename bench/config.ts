@@ -13,11 +13,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compareRates, type Effort } from './config/compare-rates.ts';
-import { startBareLibrary, startConventional, startParley } from './config/contestant.ts';
+import { compareRates, type MeasurementPlan } from './config/compare-rates.ts';
 import { measureLatencies } from './config/latencies.ts';
 import { measureDeployments } from './config/many-deployments.ts';
 import { measure } from './config/measure.ts';
+import { startBareLibrary, startConventional, startParley } from './config/server-under-test.ts';
 import { LOAD_CPU } from './load/cores.ts';
 import { startGenerator } from './load/generator.ts';
 import { spreadOf } from './load/spread.ts';
@@ -27,7 +27,7 @@ const CONNECTIONS = 100;
 const PROFILED_SECONDS = 10;
 
 const { values } = parseArgs({ options: { short: { type: 'boolean' }, profile: { type: 'string' } } });
-const effort: Effort = values.short ? { rounds: 1, seconds: 1 } : { rounds: 3, seconds: 3 };
+const plan: MeasurementPlan = values.short ? { rounds: 1, seconds: 1 } : { rounds: 3, seconds: 3 };
 if (values.profile === undefined) await measureAll();
 else await profile(resolve(values.profile));
 
@@ -39,11 +39,11 @@ async function measureAll(): Promise<void> {
 		await using parley = await startParley(1);
 		using baseline = await startConventional(folder);
 		using ceiling = await startBareLibrary(parley);
-		const { figures, highest } = await compareRates(generator, { parley, ceiling, baseline }, CONNECTIONS, effort);
+		const { figures, highest } = await compareRates(generator, { parley, ceiling, baseline }, CONNECTIONS, plan);
 		report.add(...figures);
 		const half = Math.max(1, Math.floor(highest / 2));
-		report.add(...(await measureLatencies(generator, parley, half, effort)));
-		report.add(...(await measureDeployments(generator, parley, CONNECTIONS, effort)));
+		report.add(...(await measureLatencies(generator, parley, half, plan)));
+		report.add(...(await measureDeployments(generator, parley, CONNECTIONS, plan)));
 	} finally {
 		await rm(folder, { recursive: true, force: true });
 	}

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { createLog } from '../src/base/index.ts';
 import { createWorkerPool } from '../src/pool/index.ts';
 import { FORMATS, type GeneratedFile, pagesOf } from './documents/generated.ts';
-import { openIngestRoom } from './documents/ingest-room.ts';
+import { openIngestHarness } from './documents/ingest-harness.ts';
 import { spreadOf } from './load/spread.ts';
 import { Report } from './report/report.ts';
 import { Corpus } from './search/corpus.ts';
@@ -34,14 +34,14 @@ const formats = Object.entries(FORMATS);
 const report = new Report('documents');
 const folder = await mkdtemp(join(tmpdir(), 'parley-documents-'));
 try {
-	await parsing();
-	await ingesting();
+	await measureParsing();
+	await measureIngest();
 } finally {
 	await rm(folder, { recursive: true, force: true });
 }
 await report.close();
 
-async function parsing(): Promise<void> {
+async function measureParsing(): Promise<void> {
 	await using pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 	const corpus = new Corpus(1);
 	const perSecond = new Map<string, number[]>(formats.map(([format]) => [format, []]));
@@ -68,17 +68,17 @@ async function parsing(): Promise<void> {
 }
 
 /** From the first file being given to the last one being indexed, in a new knowledge base each time. */
-async function ingesting(): Promise<void> {
+async function measureIngest(): Promise<void> {
 	const perSecond: number[] = [];
 	for (let round = 0; round < rounds; round++) {
-		await using room = await openIngestRoom(join(folder, `data-${round}`), THREADS);
+		await using harness = await openIngestHarness(join(folder, `data-${round}`), THREADS);
 		const corpus = new Corpus(round + 1);
 		const files: GeneratedFile[] = Array.from({ length: documents }, (_, n) => {
 			const [, write] = formats[n % formats.length] as (typeof formats)[number];
 			return write(`manual-${n}`, pagesOf(corpus, 2));
 		});
 		const started = performance.now();
-		await room.ingest(files);
+		await harness.ingest(files);
 		perSecond.push((documents / (performance.now() - started)) * 1000);
 	}
 	const remark = `${documents} documents of 2 pages in all formats, ${THREADS} threads, trained and committed`;

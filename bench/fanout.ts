@@ -13,18 +13,18 @@ import { measureRounds } from './fanout/rounds.ts';
 import { LOAD_CPU, pin, SERVER_CPU } from './load/cores.ts';
 import { call, deploy } from './load/deploy.ts';
 import { startGenerator } from './load/generator.ts';
-import { watchingLoop } from './load/loop-delay.ts';
+import { loopDelayOptions } from './load/loop-delay.ts';
 import { inspectable } from './load/memory.ts';
-import type { Held } from './load/streams.ts';
-import { startLoad } from './messages/stage.ts';
+import type { HeldStreams } from './load/streams.ts';
+import { startLoad } from './messages/processes.ts';
 import { Report } from './report/report.ts';
-import { converse } from './webhooks/stage.ts';
+import { converse } from './webhooks/processes.ts';
 
 const ORIGIN = 'https://shop.example';
 const CONVERSATIONS = 2;
-const OPEN_LIMIT_MS = 90_000;
+const OPEN_TIMEOUT_MS = 90_000;
 /** Of nice(1). */
-const BEHIND = 19;
+const LOW_PRIORITY = 19;
 
 const { values } = parseArgs({
 	options: {
@@ -41,14 +41,14 @@ using generator = startGenerator(LOAD_CPU);
 using load = startLoad();
 await using server = await startServer({
 	env: { PARLEY_TRUSTED_PROXIES: '127.0.0.1' },
-	under: inspectable(...watchingLoop()),
+	wrapperCommand: inspectable(...loopDelayOptions()),
 });
 for (const pid of [server.pid, load.pid, process.pid]) pin(pid, SERVER_CPU);
-for (const pid of [load.pid, process.pid]) setPriority(pid, BEHIND);
+for (const pid of [load.pid, process.pid]) setPriority(pid, LOW_PRIORITY);
 const deployment = await deploy(server, {}, { allowed_domains: ['shop.example'] });
 const conversations = await converse(server, deployment, CONVERSATIONS);
 for (const id of conversations) await call(server, 'POST', `/api/v1/conversations/${id}/takeover`);
-const held = (await load.ask(
+const held = (await load.send(
 	{
 		port: server.port,
 		hold: Array.from(
@@ -57,9 +57,9 @@ const held = (await load.ask(
 		),
 		headers: [`Authorization: Bearer ${server.key}`, 'Accept: text/event-stream'],
 	},
-	OPEN_LIMIT_MS,
-)) as Held;
-if (held.open < followers) throw new Error(`${held.open} of ${followers} streams are open: ${held.complaint}`);
+	OPEN_TIMEOUT_MS,
+)) as HeldStreams;
+if (held.open < followers) throw new Error(`${held.open} of ${followers} streams are open: ${held.firstFailure}`);
 const found = await measureRounds(
 	{ server, generator, load },
 	{
@@ -74,6 +74,6 @@ const found = await measureRounds(
 	},
 );
 report.add(...fanoutFigures(found, followers));
-await load.ask({ release: true }, OPEN_LIMIT_MS);
+await load.send({ release: true }, OPEN_TIMEOUT_MS);
 await server.stop();
 await report.close();

@@ -13,28 +13,40 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBaseline } from './baseline/index.ts';
-import { lengthOf, type ModelScript } from './load/model-script.ts';
-import { type Contestant, type FirstTokenCase, measureFirstToken, type Stage } from './messages/first-token.ts';
+import { durationOf, type ModelScript } from './load/model-script.ts';
+import {
+	type BenchProcesses,
+	type FirstTokenCase,
+	measureFirstToken,
+	type ServerUnderTest,
+} from './messages/first-token.ts';
 import { measureIdleStreams } from './messages/idle-streams.ts';
-import { deploySpeaking, keepUp, messagesTo, startLoad, startModel, startServerOf } from './messages/stage.ts';
+import {
+	deployScripted,
+	messagesTo,
+	startLoad,
+	startModel,
+	startServerWithModel,
+	sustainStreams,
+} from './messages/processes.ts';
 import { measureThroughput } from './messages/throughput.ts';
 import { Report } from './report/report.ts';
 import { table } from './report/table.ts';
 
-const ONE: ModelScript = { firstMs: 5, everyMs: 5, tokens: 20 };
-const FAST: ModelScript = { firstMs: 5, everyMs: 5, tokens: 200 };
+const ONE_STREAM_SCRIPT: ModelScript = { firstTokenMs: 5, tokenIntervalMs: 5, tokens: 20 };
+const FAST_SCRIPT: ModelScript = { firstTokenMs: 5, tokenIntervalMs: 5, tokens: 200 };
 /** As fast as people's providers are. */
-const USUAL: ModelScript = { firstMs: 5, everyMs: 50, tokens: 60 };
+const TYPICAL_SCRIPT: ModelScript = { firstTokenMs: 5, tokenIntervalMs: 50, tokens: 60 };
 /** In these the baseline is asked too. */
-const COMPARED: FirstTokenCase[] = [
-	{ streams: 100, script: FAST, seconds: 3, rounds: 3, goal: { is: 'at most', bound: 3 } },
+const COMPARED_CASES: FirstTokenCase[] = [
+	{ streams: 100, script: FAST_SCRIPT, seconds: 3, rounds: 3, goal: { is: 'at most', bound: 3 } },
 ];
-const ALONE: FirstTokenCase[] = [
-	{ streams: 1, script: ONE, seconds: 2, rounds: 3 },
-	{ streams: 1000, script: FAST, seconds: 3, rounds: 2 },
-	{ streams: 1000, script: USUAL, seconds: 4, rounds: 1 },
+const PARLEY_ONLY_CASES: FirstTokenCase[] = [
+	{ streams: 1, script: ONE_STREAM_SCRIPT, seconds: 2, rounds: 3 },
+	{ streams: 1000, script: FAST_SCRIPT, seconds: 3, rounds: 2 },
+	{ streams: 1000, script: TYPICAL_SCRIPT, seconds: 4, rounds: 1 },
 ];
-const PROFILED: FirstTokenCase = { streams: 100, script: FAST, seconds: 10, rounds: 1 };
+const PROFILED_CASE: FirstTokenCase = { streams: 100, script: FAST_SCRIPT, seconds: 10, rounds: 1 };
 const THROUGHPUT = { connections: 100, seconds: 3, rounds: 3 };
 const IDLE_STREAMS = 10_000;
 
@@ -56,20 +68,20 @@ async function measureAll(): Promise<void> {
 	const stage = { model, load };
 	const key = await compare(report, stage);
 	// A fresh one, for its memory.
-	await using server = await startServerOf(model, { dataDir, key });
+	await using server = await startServerWithModel(model, { dataDir, key });
 	report.add(await measureIdleStreams(server, stage, IDLE_STREAMS));
 	await report.close();
 }
 
 /** @returns the key of the data folder */
-async function compare(report: Report, stage: Stage): Promise<string> {
-	await using server = await startServerOf(stage.model, { dataDir });
+async function compare(report: Report, stage: BenchProcesses): Promise<string> {
+	await using server = await startServerWithModel(stage.model, { dataDir });
 	using conventional = await startBaseline(folder, stage.model.port);
-	const parley: Contestant = { ...server, who: 'parley' };
-	const baseline: Contestant = { ...conventional, who: 'baseline' };
+	const parley: ServerUnderTest = { ...server, who: 'parley' };
+	const baseline: ServerUnderTest = { ...conventional, who: 'baseline' };
 	for (const each of [parley, baseline]) await warmUp(stage, each);
-	for (const each of COMPARED) report.add(...(await measureFirstToken(stage, [parley, baseline], each)));
-	for (const each of ALONE) report.add(...(await measureFirstToken(stage, [parley], each)));
+	for (const each of COMPARED_CASES) report.add(...(await measureFirstToken(stage, [parley, baseline], each)));
+	for (const each of PARLEY_ONLY_CASES) report.add(...(await measureFirstToken(stage, [parley], each)));
 	report.add(...(await measureThroughput(stage, [parley, baseline], THROUGHPUT)));
 	await server.stop();
 	return server.key;
@@ -79,16 +91,19 @@ async function profile(profiles: string): Promise<void> {
 	using model = await startModel();
 	using load = startLoad();
 	const nodeOptions = ['--cpu-prof', '--cpu-prof-interval', '500', '--cpu-prof-dir', `'${profiles}'`];
-	await using server = await startServerOf(model, { dataDir, nodeOptions });
-	const parley: Contestant = { ...server, who: 'parley' };
+	await using server = await startServerWithModel(model, { dataDir, nodeOptions });
+	const parley: ServerUnderTest = { ...server, who: 'parley' };
 	await warmUp({ model, load }, parley);
-	const figures = await measureFirstToken({ model, load }, [parley], PROFILED);
+	const figures = await measureFirstToken({ model, load }, [parley], PROFILED_CASE);
 	console.log(table([{ part: 'messages', at: '', seconds: 0, figures }]));
 	await server.stop();
 }
 
 /** Until the server's code is compiled for what is hot: a cold one takes several times as long for each token. */
-async function warmUp({ load }: Stage, contestant: Contestant): Promise<void> {
-	const deployment = await deploySpeaking(contestant, FAST);
-	await keepUp(load, messagesTo(contestant, deployment, { streams: 50, spreadMs: lengthOf(FAST), seconds: 6 }));
+async function warmUp({ load }: BenchProcesses, contestant: ServerUnderTest): Promise<void> {
+	const deployment = await deployScripted(contestant, FAST_SCRIPT);
+	await sustainStreams(
+		load,
+		messagesTo(contestant, deployment, { streams: 50, spreadMs: durationOf(FAST_SCRIPT), seconds: 6 }),
+	);
 }

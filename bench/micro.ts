@@ -25,14 +25,14 @@ const ROUNDS = 3;
 const ROUND_MS = 400;
 const WARM_UP_MS = 150;
 /** What takes less than a clock can tell is done so often for one sample. */
-const OFTEN = 100;
+const REPEATS = 100;
 const MAILBOX_ACTORS = 64;
 const TOKENS = 1_000;
 
 /** One step: `work` does it `times` times. */
 interface Step {
 	name: string;
-	times: number;
+	repeats: number;
 	work: () => unknown;
 	remark?: string;
 }
@@ -63,7 +63,7 @@ for (let round = 0; round < ROUNDS; round++) {
 	const bench = new Bench({ time: ROUND_MS, warmupTime: round === 0 ? 2 * WARM_UP_MS : WARM_UP_MS, throws: true });
 	for (const { name, work } of steps) bench.add(name, work);
 	await bench.run();
-	for (const { name, times: often } of steps) {
+	for (const { name, repeats: often } of steps) {
 		const result = bench.getTask(name)?.result;
 		if (result?.state !== 'completed') throw new Error(`${name} was not measured: ${result?.state}.`);
 		// The median: on a shared machine the mean tells of the others.
@@ -87,9 +87,9 @@ function validation(): Step {
 	};
 	return {
 		name: 'validate a POST of a message',
-		times: OFTEN,
+		repeats: REPEATS,
 		work: () => {
-			for (let i = 0; i < OFTEN; i++) check(body);
+			for (let i = 0; i < REPEATS; i++) check(body);
 		},
 	};
 }
@@ -99,7 +99,7 @@ function mailbox(): Step {
 	const ids = Array.from({ length: MAILBOX_ACTORS }, (_, n) => `actor_${n}`);
 	return {
 		name: "a mailbox's way to a turn and back",
-		times: MAILBOX_ACTORS,
+		repeats: MAILBOX_ACTORS,
 		work: () => Promise.all(ids.map((id, n) => actors.ask(id, n))),
 	};
 }
@@ -111,9 +111,9 @@ function routing(): Step[] {
 	const router = new Router(Object.values(operations).map(({ method, path }) => ({ method, path, handle })));
 	const find = (name: string, path: string): Step => ({
 		name,
-		times: OFTEN,
+		repeats: REPEATS,
 		work: () => {
-			for (let i = 0; i < OFTEN; i++) router.find(path);
+			for (let i = 0; i < REPEATS; i++) router.find(path);
 		},
 		remark: `among ${Object.keys(operations).length} operations`,
 	});
@@ -132,7 +132,7 @@ function chunking(): Step {
 	]);
 	return {
 		name: 'chunk a document',
-		times: 1,
+		repeats: 1,
 		work: () => chunkDocument({ title: page.title, language: 'en', blocks }),
 		remark: `${kilobytes}, its terms included`,
 	};
@@ -141,9 +141,9 @@ function chunking(): Step {
 function analysis(): Step[] {
 	const question = corpus.question();
 	return [
-		{ name: 'analyse a text', times: 1, work: () => analyse(text, 'en'), remark: `${kilobytes}: words and stems` },
-		{ name: 'tell the language of a text', times: 1, work: () => detectLanguage(text), remark: kilobytes },
-		{ name: 'analyse a question', times: 1, work: () => queryWords(question, ['en']) },
+		{ name: 'analyse a text', repeats: 1, work: () => analyse(text, 'en'), remark: `${kilobytes}: words and stems` },
+		{ name: 'tell the language of a text', repeats: 1, work: () => detectLanguage(text), remark: kilobytes },
+		{ name: 'analyse a question', repeats: 1, work: () => queryWords(question, ['en']) },
 	];
 }
 
@@ -155,7 +155,7 @@ function embedding(): Step {
 	const question = { title_terms: '', body_terms: analyse(corpus.question(), 'en').join(' ') };
 	return {
 		name: 'embed a question',
-		times: 1,
+		repeats: 1,
 		work: () => project(basis, countTerms(question)),
 		remark: `${basis.dimensions} dimensions, trained on ${chunks.length} chunks`,
 	};
@@ -170,7 +170,7 @@ function answers(): Step[] {
 		const [provider] = createProviders([providerOf(type)], { network: { serviceClient }, clock: systemClock, log });
 		return {
 			name: `read an answer (${type})`,
-			times: 1,
+			repeats: 1,
 			work: async () => {
 				let text = '';
 				for await (const event of provider?.chat.stream(QUESTION, new AbortController().signal) ?? []) {
@@ -192,9 +192,9 @@ function frames(): Step {
 	});
 	return {
 		name: 'write an SSE frame',
-		times: OFTEN,
+		repeats: REPEATS,
 		work: () => {
-			for (let i = 0; i < OFTEN; i++)
+			for (let i = 0; i < REPEATS; i++)
 				Buffer.byteLength(encodeServerSentEvent({ id: `1234.${i}`, event: 'message.delta', data }));
 		},
 	};

@@ -11,16 +11,16 @@ import { type Figure, once } from './report/figure.ts';
 import { Report } from './report/report.ts';
 import { type Collection, readCollection } from './retrieval/collections.ts';
 import { IndexedCollection, MODES, type Mode } from './retrieval/indexed-collection.ts';
-import { areaUnderCurve, judge, mean, type Quality } from './retrieval/measures.ts';
+import { areaUnderCurve, evaluate, mean, type Quality } from './retrieval/measures.ts';
 
-const ALL = ['covidfaq', 'cranfield', 'cacm'];
+const ALL_COLLECTIONS = ['covidfaq', 'cranfield', 'cacm'];
 /** As many questions of another collection as are asked at most. */
-const FOREIGN_QUESTIONS = 100;
+const MAX_FOREIGN_QUESTIONS = 100;
 /** The nDCG@10 that both halves together are meant to reach; none of the goals that this bench is held to. */
-const AIMS: Record<string, number> = { covidfaq: 0.66, cranfield: 0.58, cacm: 0.5 };
+const TARGET_NDCG: Record<string, number> = { covidfaq: 0.66, cranfield: 0.58, cacm: 0.5 };
 
 const { positionals } = parseArgs({ allowPositionals: true });
-const names = positionals.length > 0 ? positionals : ALL;
+const names = positionals.length > 0 ? positionals : ALL_COLLECTIONS;
 const collections = names.map(readCollection).filter((collection) => collection !== undefined);
 const report = new Report('retrieval');
 if (collections.length < names.length) {
@@ -34,7 +34,7 @@ for (const collection of collections) {
 	report.add(...(await figures(indexed, collection)));
 	for (const other of collections) {
 		if (other === collection) continue;
-		for (const { text } of other.questions.slice(0, FOREIGN_QUESTIONS)) {
+		for (const { text } of other.questions.slice(0, MAX_FOREIGN_QUESTIONS)) {
 			foreign.push((await indexed.search(text, 'hybrid')).confidence);
 		}
 	}
@@ -52,19 +52,19 @@ await report.close();
 async function figures(indexed: IndexedCollection, { name, documents, questions }: Collection): Promise<Figure[]> {
 	const found: Figure[] = [];
 	for (const mode of Object.keys(MODES) as Mode[]) {
-		const judged: Quality[] = [];
+		const qualities: Quality[] = [];
 		for (const { text, relevant } of questions) {
 			const { hits, confidence } = await indexed.search(text, mode);
 			if (mode === 'hybrid') own.push(confidence);
-			judged.push(
-				judge(
+			qualities.push(
+				evaluate(
 					hits.map((hit) => hit.document_id),
 					relevant,
 				),
 			);
 		}
-		const aim = mode === 'hybrid' && AIMS[name] !== undefined ? `; the aim is ${AIMS[name]}` : '';
-		const all = (measure: keyof Quality) => mean(judged.map((quality) => quality[measure]));
+		const aim = mode === 'hybrid' && TARGET_NDCG[name] !== undefined ? `; the aim is ${TARGET_NDCG[name]}` : '';
+		const all = (measure: keyof Quality) => mean(qualities.map((quality) => quality[measure]));
 		found.push({
 			name: `${name}, ${mode}: nDCG@10`,
 			unit: '',

@@ -13,9 +13,9 @@ import { type Figure, once } from './report/figure.ts';
 import { Report } from './report/report.ts';
 import { Corpus } from './search/corpus.ts';
 import { searchData } from './search/data-set.ts';
-import { openSearchRoom, type SearchRoom } from './search/search-room.ts';
+import { openSearchHarness, type SearchHarness } from './search/search-harness.ts';
 
-const AT_ONCE = 8;
+const CONCURRENT_SEARCHES = 8;
 const GOAL_MS = 50;
 const GOAL_CHUNKS = 100_000;
 /** Every millisecond the loop is asked whether it is late. */
@@ -35,80 +35,93 @@ const questions = questionsFor(Number(values.questions));
 const rounds = Number(values.rounds);
 
 /** What one round saw of one size. */
-interface Seen {
-	alone: number[];
-	together: number[];
+interface RoundResult {
+	sequentialMs: number[];
+	concurrentMs: number[];
 	/** Of the searches together. */
 	perSecond: number;
 	/** How late the event loop was at most, in ms. */
-	delay: number;
+	maxLoopDelayMs: number;
 	/** Milliseconds that the main thread was busy for each search. */
-	busy: number;
+	mainThreadMsPerSearch: number;
 }
 
 const report = new Report('search');
 await using data = await searchData(sizes);
-await using room = await openSearchRoom(data.dataDir);
+await using harness = await openSearchHarness(data.dataDir);
 const first = new Map<number, number>();
 for (const size of sizes) {
-	first.set(size, await timed(room, size, questions[0] as string));
-	for (const question of questions.slice(0, 30)) await timed(room, size, question);
+	first.set(size, await timeSearch(harness, size, questions[0] as string));
+	for (const question of questions.slice(0, 30)) await timeSearch(harness, size, question);
 }
-const seen = new Map<number, Seen[]>(sizes.map((size) => [size, []]));
+const seen = new Map<number, RoundResult[]>(sizes.map((size) => [size, []]));
 for (let round = 0; round < rounds; round++) {
-	for (const size of sizes) seen.get(size)?.push(await measure(room, size));
+	for (const size of sizes) seen.get(size)?.push(await measure(harness, size));
 }
 for (const size of sizes) report.add(...figures(size, seen.get(size) ?? []));
 await report.close();
 
-async function measure(room: SearchRoom, size: number): Promise<Seen> {
+async function measure(harness: SearchHarness, size: number): Promise<RoundResult> {
 	const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 	delays.enable();
 	const utilisation = performance.eventLoopUtilization();
-	const alone: number[] = [];
-	for (const question of questions) alone.push(await timed(room, size, question));
+	const sequentialMs: number[] = [];
+	for (const question of questions) sequentialMs.push(await timeSearch(harness, size, question));
 	const waiting = [...questions];
-	const together: number[] = [];
+	const concurrentMs: number[] = [];
 	const started = performance.now();
 	await Promise.all(
-		Array.from({ length: AT_ONCE }, async () => {
+		Array.from({ length: CONCURRENT_SEARCHES }, async () => {
 			for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-				together.push(await timed(room, size, next));
+				concurrentMs.push(await timeSearch(harness, size, next));
 			}
 		}),
 	);
-	const perSecond = (together.length / (performance.now() - started)) * 1000;
+	const perSecond = (concurrentMs.length / (performance.now() - started)) * 1000;
 	delays.disable();
 	const { active } = performance.eventLoopUtilization(utilisation);
-	const searches = alone.length + together.length;
-	return { alone, together, perSecond, delay: delays.max / 1e6 - RESOLUTION_MS, busy: active / searches };
+	const searches = sequentialMs.length + concurrentMs.length;
+	return {
+		sequentialMs,
+		concurrentMs,
+		perSecond,
+		maxLoopDelayMs: delays.max / 1e6 - RESOLUTION_MS,
+		mainThreadMsPerSearch: active / searches,
+	};
 }
 
 /** How long one search took, in ms. One that finds nothing is none, and an error. */
-async function timed(room: SearchRoom, size: number, question: string): Promise<number> {
+async function timeSearch(harness: SearchHarness, size: number, question: string): Promise<number> {
 	const started = performance.now();
-	const { hits } = await room.search(data.bases.get(size) as string, question);
+	const { hits } = await harness.search(data.bases.get(size) as string, question);
 	if (hits.length === 0) throw new Error(`Nothing was found for "${question}".`);
 	return performance.now() - started;
 }
 
-function figures(size: number, of: readonly Seen[]): Figure[] {
+function figures(size: number, of: readonly RoundResult[]): Figure[] {
 	const chunks = size.toLocaleString('en');
-	const over = (value: (seen: Seen) => number) => spreadOf(of.map(value));
-	const ms = (name: string, value: (seen: Seen) => number): Figure => ({
+	const over = (value: (seen: RoundResult) => number) => spreadOf(of.map(value));
+	const ms = (name: string, value: (seen: RoundResult) => number): Figure => ({
 		name: `${name}, ${chunks} chunks`,
 		unit: 'ms',
 		value: over(value),
 	});
-	const p95 = ms('search p95', ({ alone }) => percentileOf(alone, 0.95));
+	const p95 = ms('search p95', ({ sequentialMs }) => percentileOf(sequentialMs, 0.95));
 	if (size === GOAL_CHUNKS) p95.goal = { is: 'at most', bound: GOAL_MS };
 	return [
-		ms('search p50', ({ alone }) => percentileOf(alone, 0.5)),
+		ms('search p50', ({ sequentialMs }) => percentileOf(sequentialMs, 0.5)),
 		p95,
-		ms(`p95 of ${AT_ONCE} at once`, ({ together }) => percentileOf(together, 0.95)),
-		{ name: `searches, ${AT_ONCE} at once, ${chunks} chunks`, unit: '/s', value: over(({ perSecond }) => perSecond) },
-		{ ...ms('main thread late by at most', ({ delay }) => delay), remark: 'the event loop, while the worker searches' },
-		ms('main thread busy a search', ({ busy }) => busy),
+		ms(`p95 of ${CONCURRENT_SEARCHES} at once`, ({ concurrentMs }) => percentileOf(concurrentMs, 0.95)),
+		{
+			name: `searches, ${CONCURRENT_SEARCHES} at once, ${chunks} chunks`,
+			unit: '/s',
+			value: over(({ perSecond }) => perSecond),
+		},
+		{
+			...ms('main thread late by at most', ({ maxLoopDelayMs }) => maxLoopDelayMs),
+			remark: 'the event loop, while the worker searches',
+		},
+		ms('main thread busy a search', ({ mainThreadMsPerSearch }) => mainThreadMsPerSearch),
 		{
 			name: `first search after a start, ${chunks} chunks`,
 			unit: 'ms',

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Program } from '../test/support/server-process.ts';
 import { Report } from './report/report.ts';
-import { measureStarts, type Started } from './start/starts.ts';
+import { measureStarts, type NamedProgram } from './start/starts.ts';
 
 const ROUNDS = 5;
 const COLD_ROUNDS = 3;
@@ -24,7 +24,7 @@ try {
 	const onNode: Program = { command: process.execPath, args: [join(build, 'main.js')], env: {} };
 	const file = join(build, 'parley');
 	const binary: Program = { command: file, args: [], env: { PARLEY_CACHE_DIR: join(folder, 'cache') } };
-	const programs: Started[] = [{ name: 'the build on this Node', program: onNode }];
+	const programs: NamedProgram[] = [{ name: 'the build on this Node', program: onNode }];
 	if (existsSync(file)) programs.push({ name: 'the one executable', program: binary });
 	report.add(...(await measureStarts(programs, { folder, rounds: ROUNDS, coldRounds: COLD_ROUNDS })));
 } finally {

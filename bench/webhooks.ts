@@ -16,7 +16,7 @@ import { Report } from './report/report.ts';
 import { isolationFigures, overheadFigures, throughputFigures } from './webhooks/figures.ts';
 import { measureIsolation } from './webhooks/isolation.ts';
 import { measureOverhead } from './webhooks/overhead.ts';
-import { converse, startDelivering, startReceiver } from './webhooks/stage.ts';
+import { converse, startDeliveringServer, startReceiver } from './webhooks/processes.ts';
 import { measureThroughput } from './webhooks/throughput.ts';
 
 const CONVERSATIONS = 100;
@@ -34,7 +34,7 @@ await report.close();
 
 async function measureAll(): Promise<void> {
 	using receiver = await startReceiver();
-	await using server = await startDelivering(dataDir);
+	await using server = await startDeliveringServer(dataDir);
 	const players = { server, receiver };
 	const deployment = await deploy(server, {}, { rate_limit: { messages_per_minute: 1000 } });
 	const conversations = await converse(server, deployment, CONVERSATIONS);
@@ -52,7 +52,7 @@ async function measureAll(): Promise<void> {
 async function profile(folder: string): Promise<void> {
 	using receiver = await startReceiver();
 	const options = ['--cpu-prof', '--cpu-prof-interval', '500', '--cpu-prof-dir', `'${folder}'`];
-	await using server = await startDelivering(dataDir, options);
+	await using server = await startDeliveringServer(dataDir, options);
 	const conversations = await converse(
 		server,
 		await deploy(server, {}, { rate_limit: { messages_per_minute: 1000 } }),

@@ -14,14 +14,14 @@ import { startServer } from '../test/support/server-process.ts';
 import { until } from '../test/support/until.ts';
 import { spreadOf } from './load/spread.ts';
 import { Report } from './report/report.ts';
-import { openSlowLine } from './widget/slow-line.ts';
+import { openSlowNetwork } from './widget/slow-network.ts';
 
 const TARGET_MS = 2_000;
-const LINE = { roundTripMs: 150, bytesPerSecond: 1_600_000 / 8 };
+const SLOW_NETWORK = { roundTripMs: 150, bytesPerSecond: 1_600_000 / 8 };
 const QUESTION = 'How many days do I have to return an order?';
 
 /** Notes when the button is there, when one can type, and when the reply has its first word, in ms since the script tag. */
-const WATCH = `
+const WATCH_SCRIPT = `
 	const begun = performance.now();
 	const seen = (window.seen = {});
 	const look = () => {
@@ -43,22 +43,23 @@ if (noBrowser) throw new Error(noBrowser);
 const report = new Report('widget');
 await using server = await startServer();
 const deployment = await deploy();
-await using line = await openSlowLine(server.port, LINE);
+await using line = await openSlowNetwork(server.port, SLOW_NETWORK);
 await using site = await startSite();
 await using browser = await startBrowser();
-const page = (attributes: string) => shopPage(`<script>${WATCH}</script>${embed(line.url, deployment, attributes)}`);
+const page = (attributes: string) =>
+	shopPage(`<script>${WATCH_SCRIPT}</script>${embed(line.url, deployment, attributes)}`);
 site.serve('/opens', page('data-open'));
 site.serve('/click', page(''));
 
-interface Seen {
+interface PageTimings {
 	button: number;
 	ready: number;
 	word: number;
 	whole: number;
 }
 
-const opens: Array<Seen & { bytes: number }> = [];
-const clicks: Seen[] = [];
+const opens: Array<PageTimings & { bytes: number }> = [];
+const clicks: PageTimings[] = [];
 for (let round = 0; round < rounds; round++) {
 	{
 		await using visitor = await browser.visitor();
@@ -70,23 +71,23 @@ for (let round = 0; round < rounds; round++) {
 		await visitor.page.locator('textarea').fill(QUESTION);
 		await visitor.page.locator('textarea').press('Enter');
 		await visitor.page.waitForFunction('seen.whole');
-		const seen = (await visitor.page.evaluate('seen')) as Seen;
+		const seen = (await visitor.page.evaluate('seen')) as PageTimings;
 		opens.push({ ...seen, word: seen.word - asked, whole: seen.whole - asked, bytes });
 	}
 	await using visitor = await browser.visitor();
 	await visitor.page.goto(site.url('/click'));
 	await visitor.page.locator('.launcher').click();
 	await visitor.page.waitForFunction('seen.ready');
-	clicks.push((await visitor.page.evaluate('seen')) as Seen);
+	clicks.push((await visitor.page.evaluate('seen')) as PageTimings);
 }
 
-const told = (name: string, from: Seen[], what: keyof Seen) => ({
+const told = (name: string, from: PageTimings[], what: keyof PageTimings) => ({
 	name,
 	unit: 'ms',
 	value: spreadOf(from.map((seen) => seen[what])),
 });
 const goal = { is: 'at most', bound: TARGET_MS, binding: true } as const;
-const conditions = `round trips of ${LINE.roundTripMs} ms, 1.6 Mbit/s; ${rounds} visitors who were never here`;
+const conditions = `round trips of ${SLOW_NETWORK.roundTripMs} ms, 1.6 Mbit/s; ${rounds} visitors who were never here`;
 report.add(
 	{ ...told('script tag to button', opens, 'button'), remark: conditions },
 	{ ...told('script tag to ready to type, the chat opens itself', opens, 'ready'), goal },

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { ensureBrowser } from './programs.mjs';
-import { filesBelow, main, Remedy, root, run, say } from './project.mjs';
+import { filesBelow, main, root, run, say, UserError } from './project.mjs';
 
 await main(async () => {
 	await ensureInstalled();
@@ -13,7 +13,7 @@ await main(async () => {
 	);
 	const [name, ...args] = process.argv.slice(2);
 	if (name !== undefined && !all.includes(name)) {
-		throw new Remedy(`There is no bench called ${name}. There are: ${all.join(', ')}.`);
+		throw new UserError(`There is no bench called ${name}. There are: ${all.join(', ')}.`);
 	}
 	await ensureBuilt();
 	const browser = name === undefined || name === 'widget' ? await ensureBrowser() : null;

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { bundle, bundleScript, ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { filesBelow, fingerprint, isEntry, main, Remedy, root, run, say } from './project.mjs';
+import { filesBelow, fingerprint, isEntry, main, root, run, say, UserError } from './project.mjs';
 
 /** Where the executable lies. */
 export const binary = join(root, '.build/parley');
@@ -25,22 +25,22 @@ const stampFile = join(root, '.build/binary.json');
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** Node runs `requireSameOrigin` in a main of this kind for built-in modules alone; from here on it is an ordinary program. */
-const startOf = (script) => `// Where Node can (22.1 and later), what it has compiled is kept for the next start.
+const loaderScript = (script) => `// Where Node can (22.1 and later), what it has compiled is kept for the next start.
 require('node:module').enableCompileCache?.(require('node:path').join(__dirname, 'compiled'));
 import('./${script}');
 `;
-const STARTS = { 'start.cjs': startOf('main.js'), 'parse-host.cjs': startOf('workers/parse-host.js') };
+const STARTS = { 'start.cjs': loaderScript('main.js'), 'parse-host.cjs': loaderScript('workers/parse-host.js') };
 
 /** Why there is no executable on this system; null where there can be one. */
-export function whyNoBinary() {
+export function binaryUnsupportedReason() {
 	if (process.platform === 'linux') return null;
 	return `One executable can be built on Linux only so far; this is ${process.platform}. "npm run build" makes what runs on an installed Node.`;
 }
 
 /** Builds the executable where it is stale. Needs the dependencies. */
 export async function ensureBinary() {
-	const why = whyNoBinary();
-	if (why !== null) throw new Remedy(why);
+	const why = binaryUnsupportedReason();
+	if (why !== null) throw new UserError(why);
 	const outputs = await ensureBuilt();
 	const wanted = fingerprint(
 		[...outputs.map((path) => `.build/${path}`), ...filesBelow('src/binary'), 'scripts/binary.mjs'],
@@ -51,7 +51,7 @@ export async function ensureBinary() {
 		return binary;
 	}
 	const started = performance.now();
-	await seal(new Map(outputs.map((path) => [path, readFileSync(join(root, '.build', path))])), binary);
+	await packageExecutable(new Map(outputs.map((path) => [path, readFileSync(join(root, '.build', path))])), binary);
 	writeFileSync(stampFile, JSON.stringify({ sources: wanted, built: fingerprint(['.build/parley']) }));
 	const megabytes = (readFileSync(binary).length / 1_000_000).toFixed(0);
 	say(`Built .build/parley (${megabytes} MB) in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
@@ -59,12 +59,12 @@ export async function ensureBinary() {
 }
 
 /** Builds everything anew, to a place of its own. Two builds of the same sources on the same Node are equal, byte for byte. */
-export async function buildAnew(place) {
-	await seal(await bundle(), place);
+export async function buildTo(path) {
+	await packageExecutable(await bundle(), path);
 }
 
 /** Writes an executable that carries these files. */
-async function seal(files, place) {
+async function packageExecutable(files, outputPath) {
 	const folder = mkdtempSync(join(root, '.build/seal-'));
 	try {
 		const carried = new Map([...files, ...Object.entries(STARTS)]);
@@ -76,7 +76,7 @@ async function seal(files, place) {
 		// Its paths are relative: they become part of the executable.
 		const succeeded = async (...args) => {
 			const { code, output } = await run(process.execPath, args, { cwd: folder, quiet: true });
-			if (code !== 0) throw new Remedy(`The executable could not be put together:\n${output.trim()}`);
+			if (code !== 0) throw new UserError(`The executable could not be put together:\n${output.trim()}`);
 		};
 		await succeeded('--experimental-sea-config', 'sea.json');
 
@@ -85,7 +85,7 @@ async function seal(files, place) {
 		chmodSync(partial, 0o755);
 		const postject = join(root, 'node_modules/postject/dist/cli.js');
 		await succeeded(postject, partial, 'NODE_SEA_BLOB', 'application', '--sentinel-fuse', FUSE);
-		renameSync(partial, place);
+		renameSync(partial, outputPath);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}

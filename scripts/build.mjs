@@ -4,18 +4,18 @@ import { isBuiltin } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { ensureInstalled } from './install.mjs';
 import { licences } from './licences.mjs';
-import { loadingNatives, nativeParts, takesNatives } from './native-parts.mjs';
-import { filesBelow, fingerprint, isEntry, main, Remedy, root, say } from './project.mjs';
+import { loadsNativeParts, nativeParts, nativePartsPlugin } from './native-parts.mjs';
+import { filesBelow, fingerprint, isEntry, main, root, say, UserError } from './project.mjs';
 import { bundleWidget } from './widget-bundle.mjs';
 
 const outputFolder = join(root, '.build');
 const stampFile = join(outputFolder, 'stamp.json');
 
 /** Additions to packages that are not installed, and that the packages do without. */
-export const OPTIONAL = ['@napi-rs/nice', 'canvas', 'pino-pretty'];
+export const OPTIONAL_PACKAGES = ['@napi-rs/nice', 'canvas', 'pino-pretty'];
 
 /** Packages that write what CommonJS gives them find it in every file of the bundle. */
-export const COMMON_JS = [
+export const COMMON_JS_BANNER = [
 	"import { createRequire as createRequireHere } from 'node:module';",
 	"import { fileURLToPath as pathHere } from 'node:url';",
 	'const require = createRequireHere(import.meta.url);',
@@ -50,11 +50,11 @@ export async function ensureBuilt() {
 	}
 	// Each file is put in place whole: a server that is running from here never reads half of one.
 	for (const [path, contents] of files) {
-		const place = join(outputFolder, path);
-		mkdirSync(dirname(place), { recursive: true });
-		const partial = `${place}.${process.pid}.tmp`;
+		const outputPath = join(outputFolder, path);
+		mkdirSync(dirname(outputPath), { recursive: true });
+		const partial = `${outputPath}.${process.pid}.tmp`;
 		writeFileSync(partial, contents);
-		renameSync(partial, place);
+		renameSync(partial, outputPath);
 	}
 	writeFileSync(stampFile, JSON.stringify({ sources: wanted, outputs, built: fingerprintOfOutputs(outputs) }));
 	say(`Built ${outputs.length} files in ${Math.round(performance.now() - started)} ms.`);
@@ -80,20 +80,20 @@ export async function bundle() {
 			// What only some servers need is loaded when they do.
 			splitting: true,
 			metafile: true,
-			banner: { js: COMMON_JS },
-			plugins: [loadingNatives],
-			external: OPTIONAL,
+			banner: { js: COMMON_JS_BANNER },
+			plugins: [nativePartsPlugin],
+			external: OPTIONAL_PACKAGES,
 		});
 		for (const { path, external } of Object.values(server.metafile.outputs).flatMap(({ imports }) => imports)) {
 			// Some built-in modules are only in newer Nodes, and asked for only there.
-			const provided = path.startsWith('node:') || isBuiltin(path) || OPTIONAL.includes(path);
+			const provided = path.startsWith('node:') || isBuiltin(path) || OPTIONAL_PACKAGES.includes(path);
 			if (external && !provided) throw new Error(`${path} is not in the bundle.`);
 		}
 		const widget = await bundleWidget(esbuild, join(outputFolder, 'widget'));
 		const docs = await bundleDocs(esbuild);
 		return { files: [...server.outputFiles, ...widget, ...docs], inputs: Object.keys(server.metafile.inputs) };
 	});
-	const misplaced = built.files.find(({ path, text }) => path.includes('/workers/') && takesNatives(text));
+	const misplaced = built.files.find(({ path, text }) => path.includes('/workers/') && loadsNativeParts(text));
 	if (misplaced !== undefined) throw new Error(`${misplaced.path} would look for native parts in workers/.`);
 	const copied = nativeParts();
 	const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -154,7 +154,7 @@ export async function withEsbuild(use) {
 		return await use(esbuild);
 	} catch (error) {
 		if (!Array.isArray(error.errors)) throw error;
-		throw new Remedy('The build failed; the lines above say where.');
+		throw new UserError('The build failed; the lines above say where.');
 	} finally {
 		await esbuild.stop();
 	}

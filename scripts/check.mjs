@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { gapsInExampleEnv } from './example-env.mjs';
 import { ensureInstalled } from './install.mjs';
 import { gapsInLockFile } from './lock-file.mjs';
-import { ensureDescribed, gapsInOperations, lintDescription } from './openapi.mjs';
+import { ensureDescription, gapsInOperations, lintDescription } from './openapi.mjs';
 import { main, root, run, say } from './project.mjs';
-import { breaches } from './source-rules.mjs';
+import { ruleViolations } from './source-rules.mjs';
 
-const told = (found) => ({ code: found.length === 0 ? 0 : 1, output: found.join('\n') });
+const toResult = (found) => ({ code: found.length === 0 ? 0 : 1, output: found.join('\n') });
 const tool = (path, ...args) => run(process.execPath, [`node_modules/${path}`, ...args], { quiet: true });
 
 const parts = {
@@ -23,17 +23,17 @@ const parts = {
 			...['--config', '.dependency-cruiser.cjs', 'src', 'workers', 'bench', 'test'],
 		),
 	'API description': lintDescription,
-	'operations in docs/api.md': async () => told(await gapsInOperations()),
-	'example.env': async () => told(await gapsInExampleEnv()),
-	'house rules': async () => told(breaches()),
-	'lock file': async () => told(gapsInLockFile()),
+	'operations in docs/api.md': async () => toResult(await gapsInOperations()),
+	'example.env': async () => toResult(await gapsInExampleEnv()),
+	'house rules': async () => toResult(ruleViolations()),
+	'lock file': async () => toResult(gapsInLockFile()),
 };
 
 await main(async () => {
 	await ensureInstalled();
 	mkdirSync(join(root, '.build'), { recursive: true });
 	// The types of the generated client are among those that are checked.
-	await ensureDescribed();
+	await ensureDescription();
 	const results = await Promise.all(
 		Object.entries(parts).map(async ([name, part]) => {
 			const started = performance.now();

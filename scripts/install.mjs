@@ -1,7 +1,7 @@
 // Brings node_modules in line with package-lock.json, and does nothing where it already is.
 import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fingerprint, isEntry, main, Remedy, root, run, say } from './project.mjs';
+import { fingerprint, isEntry, main, root, run, say, UserError } from './project.mjs';
 
 const stampFile = join(root, 'node_modules/.parley-install');
 // npm writes this list last, when every package is unpacked and its install script has run.
@@ -18,7 +18,7 @@ export async function ensureInstalled() {
 	}
 	// npm ci would empty the folder behind a link, which may be another project's.
 	if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
-		throw new Remedy(
+		throw new UserError(
 			'node_modules is a link to a folder with other packages than package-lock.json asks for. Remove the link.',
 		);
 	}
@@ -31,7 +31,7 @@ export async function ensureInstalled() {
 	rmSync(stampFile, { force: true });
 	await npmCi();
 	if (!(await nativePartsLoad())) {
-		throw new Remedy(
+		throw new UserError(
 			`better-sqlite3 was installed but does not load on Node ${process.version}. Delete node_modules, see that python3, make and g++ are there, and run the command again.`,
 		);
 	}
@@ -46,7 +46,7 @@ function checkNode() {
 	// The repacked HTTP library carries binaries for these two lines; the official build supports others.
 	const unknown = major !== 20 && major !== 22 && packaged.startsWith('npm:uws-pack@');
 	if (old || unknown) {
-		throw new Remedy(
+		throw new UserError(
 			`Parley runs on Node 22, or on Node 20 from 20.18.1; this is ${process.version}. Get one from https://nodejs.org and run the command again.${old ? '' : ' (For a newer Node see "Another Node" in docs/operations.md.)'}`,
 		);
 	}
@@ -89,10 +89,10 @@ async function npmCi() {
 		result = await run(command, args, { capture: true, env: { SCARF_ANALYTICS: 'false', DO_NOT_TRACK: '1' } });
 	} catch (error) {
 		if (error.code !== 'ENOENT') throw error;
-		throw new Remedy('npm is not on the PATH. It comes with Node: install Node from https://nodejs.org.');
+		throw new UserError('npm is not on the PATH. It comes with Node: install Node from https://nodejs.org.');
 	}
 	if (result.code === 0) return;
-	throw new Remedy(`npm ci failed. ${remedyFor(result.output)}`);
+	throw new UserError(`npm ci failed. ${remedyFor(result.output)}`);
 }
 
 function remedyFor(output) {

@@ -2,45 +2,47 @@
 // native/, and the packages load them from there.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Remedy, root } from './project.mjs';
+import { root, UserError } from './project.mjs';
 
 const { platform, arch, versions } = process;
 /** SQLite takes the name of an extension's entry from its file's name: this one has to stay. */
-const EXTENSION = `vec0.${{ darwin: 'dylib', win32: 'dll' }[platform] ?? 'so'}`;
+const VECTOR_EXTENSION_FILE = `vec0.${{ darwin: 'dylib', win32: 'dll' }[platform] ?? 'so'}`;
 
 /** The native parts for this Node: where they lie in the bundle, and where they come from. */
 export function nativeParts() {
 	const uws = `uws_${platform}_${arch}_${versions.modules}.node`;
 	const system = platform === 'win32' ? 'windows' : platform;
 	return {
-		'native/better_sqlite3.node': found('node_modules/better-sqlite3/build/Release/better_sqlite3.node'),
+		'native/better_sqlite3.node': requireFile('node_modules/better-sqlite3/build/Release/better_sqlite3.node'),
 		// The official package has its binaries at its top.
-		'native/uws.node': found(`node_modules/uWebSockets.js/dist/bin/${uws}`, `node_modules/uWebSockets.js/${uws}`),
-		[`native/${EXTENSION}`]: found(`node_modules/sqlite-vec-${system}-${arch}/${EXTENSION}`),
+		'native/uws.node': requireFile(`node_modules/uWebSockets.js/dist/bin/${uws}`, `node_modules/uWebSockets.js/${uws}`),
+		[`native/${VECTOR_EXTENSION_FILE}`]: requireFile(
+			`node_modules/sqlite-vec-${system}-${arch}/${VECTOR_EXTENSION_FILE}`,
+		),
 	};
 }
 
-function found(...paths) {
+function requireFile(...paths) {
 	const path = paths.find((one) => existsSync(join(root, one)));
 	if (path === undefined)
-		throw new Remedy(`There is no ${paths[0]}: the package has nothing for this Node and system.`);
+		throw new UserError(`There is no ${paths[0]}: the package has nothing for this Node and system.`);
 	return path;
 }
 
 /** Whether a file of a bundle loads native parts: then it has to lie beside native/. */
-export function takesNatives(text) {
+export function loadsNativeParts(text) {
 	return /__dirname \+ ["']\/native\//.test(text);
 }
 
 /** An esbuild plugin: the packages take their native parts from native/, beside the file that they are bundled into. */
-export const loadingNatives = {
+export const nativePartsPlugin = {
 	name: 'native parts',
 	setup(build) {
 		const namespace = 'native-parts';
 		const instead = {
 			// How better-sqlite3 looks for its part.
 			bindings: `module.exports = (name) => require(__dirname + '/native/' + name);`,
-			'sqlite-vec': `exports.load = (database) => database.loadExtension(__dirname + '/native/${EXTENSION}');`,
+			'sqlite-vec': `exports.load = (database) => database.loadExtension(__dirname + '/native/${VECTOR_EXTENSION_FILE}');`,
 		};
 		build.onResolve({ filter: /^(bindings|sqlite-vec)$/ }, ({ path }) => ({ path, namespace }));
 		build.onLoad({ filter: /^/, namespace }, ({ path }) => ({ contents: instead[path], loader: 'js' }));

@@ -2,7 +2,7 @@
 // operations in docs/api.md. `npm run docs` brings that list up to date; `npm run check` finds out whether it is.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesBelow, fingerprint, put, Remedy, root, run, say } from './project.mjs';
+import { filesBelow, fingerprint, put, root, run, say, UserError } from './project.mjs';
 
 const folder = '.build/openapi';
 const documentFile = `${folder}/openapi.json`;
@@ -14,7 +14,7 @@ const BEGIN = '<!-- operations: begin (npm run docs) -->';
 const END = '<!-- operations: end -->';
 
 /** Writes the document and the client's types where they are stale. Needs the dependencies. */
-export async function ensureDescribed() {
+export async function ensureDescription() {
 	const sources = [
 		...filesBelow('src/contract'),
 		...filesBelow('src/base'),
@@ -35,7 +35,7 @@ export async function ensureDescribed() {
 
 /** Lints the document with Redocly CLI, which is kept from calling home. */
 export async function lintDescription() {
-	await ensureDescribed();
+	await ensureDescription();
 	const args = ['lint', '--config', '.redocly.yaml', '--format', 'stylish', '--max-problems', '100', documentFile];
 	const env = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true', NO_COLOR: '1' };
 	return run(process.execPath, ['node_modules/@redocly/cli/bin/cli.js', ...args], { env, quiet: true });
@@ -43,7 +43,7 @@ export async function lintDescription() {
 
 /** A sentence where the list of operations in docs/api.md is not that of the contract. */
 export async function gapsInOperations() {
-	await ensureDescribed();
+	await ensureDescription();
 	const { before, list, after } = splitPage();
 	const wanted = renderOperations(JSON.parse(readFileSync(join(root, documentFile), 'utf8')));
 	if (list === wanted && before !== '' && after !== '') return [];
@@ -52,7 +52,7 @@ export async function gapsInOperations() {
 
 /** Writes the list of operations. */
 export async function updateOperations() {
-	await ensureDescribed();
+	await ensureDescription();
 	const { before, after } = splitPage();
 	const list = renderOperations(JSON.parse(readFileSync(join(root, documentFile), 'utf8')));
 	put(PAGE, before + list + after);
@@ -63,7 +63,7 @@ function splitPage() {
 	const page = readFileSync(join(root, PAGE), 'utf8');
 	const from = page.indexOf(BEGIN);
 	const to = page.indexOf(END);
-	if (from < 0 || to < from) throw new Remedy(`${PAGE} has lost its markers "${BEGIN}" and "${END}".`);
+	if (from < 0 || to < from) throw new UserError(`${PAGE} has lost its markers "${BEGIN}" and "${END}".`);
 	const start = from + BEGIN.length;
 	return { before: page.slice(0, start), list: page.slice(start, to), after: page.slice(to) };
 }

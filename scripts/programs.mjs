@@ -12,7 +12,7 @@ export async function ensureBrowser() {
 	return (
 		find() ??
 		(await install('chromium', find)) ??
-		missing(
+		reportMissing(
 			'Chromium',
 			'the browser tests',
 			'install it (Debian: apt-get install chromium) or name one in PARLEY_CHROMIUM',
@@ -27,7 +27,7 @@ export async function ensureTracer() {
 	return (
 		find() ??
 		(await install('strace', find)) ??
-		missing('strace', 'the system-call test', 'install it (Debian: apt-get install strace)')
+		reportMissing('strace', 'the system-call test', 'install it (Debian: apt-get install strace)')
 	);
 }
 
@@ -41,12 +41,12 @@ export async function ensureProxies() {
 	]) {
 		const find = () => findProgram(program);
 		if (find() === null && (await install(packageName, find)) === null) {
-			missing(name, `the tests behind ${name}`, `install it (Debian: apt-get install ${packageName})`);
+			reportMissing(name, `the tests behind ${name}`, `install it (Debian: apt-get install ${packageName})`);
 		}
 	}
 }
 
-function missing(program, tests, remedy) {
+function reportMissing(program, tests, remedy) {
 	say(`There is no ${program}, so ${tests} will be skipped. To run them, ${remedy}.`);
 	return null;
 }

@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** A failure whose sentence tells the remedy; shown without a stack. */
-export class Remedy extends Error {}
+export class UserError extends Error {}
 
 /** Says what a script is doing. */
 export function say(sentence) {
@@ -37,7 +37,7 @@ export async function main(body) {
 	try {
 		process.exitCode = (await body()) ?? 0;
 	} catch (error) {
-		if (!(error instanceof Remedy)) throw error;
+		if (!(error instanceof UserError)) throw error;
 		process.stderr.write(`\nparley: ${error.message}\n`);
 		process.exitCode = 1;
 	}

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { ensureBrowser } from './programs.mjs';
-import { main, Remedy, root, run, say } from './project.mjs';
+import { main, root, run, say, UserError } from './project.mjs';
 
 const FILE = 'docs/widget.png';
 const SIZE = { width: 900, height: 600 };
@@ -37,7 +37,7 @@ const DEADLINE_MS = 60_000;
 await main(async () => {
 	await ensureInstalled();
 	const executablePath = await ensureBrowser();
-	if (executablePath === null) throw new Remedy('There is no Chromium to make the screenshot with.');
+	if (executablePath === null) throw new UserError('There is no Chromium to make the screenshot with.');
 	await ensureBuilt();
 	const folder = mkdtempSync(join(tmpdir(), 'parley-screenshot-'));
 	let server;
@@ -72,7 +72,7 @@ async function startServer(folder) {
 	});
 	const ended = once(child, 'close');
 	const url = await until(() => {
-		if (child.exitCode !== null) throw new Remedy(`The server did not start.\n${printed}`);
+		if (child.exitCode !== null) throw new UserError(`The server did not start.\n${printed}`);
 		return /Parley listens on (\S+)/.exec(printed)?.[1];
 	});
 	const call = async (method, path, body) => {
@@ -134,7 +134,7 @@ async function until(look) {
 	for (;;) {
 		const seen = await look();
 		if (seen) return seen;
-		if (performance.now() > deadline) throw new Remedy('The server does not get ready.');
+		if (performance.now() > deadline) throw new UserError('The server does not get ready.');
 		await pause(50);
 	}
 }

@@ -42,15 +42,15 @@ const rules = [
 ];
 
 /** Every breach as `path:line: sentence`. */
-export function breaches() {
+export function ruleViolations() {
 	const files = ['src', 'workers', 'bench', 'test', 'examples', 'scripts'].flatMap((folder) =>
 		filesBelow(folder, isCode),
 	);
-	return files.flatMap((path) => breachesIn(path, () => readFileSync(join(root, path), 'utf8')));
+	return files.flatMap((path) => ruleViolationsIn(path, () => readFileSync(join(root, path), 'utf8')));
 }
 
 /** The breaches of one file, whose path is relative to the project and whose text is read only where a rule is for it. */
-export function breachesIn(path, read) {
+export function ruleViolationsIn(path, read) {
 	const applying = rules.filter((rule) => rule.files(path));
 	if (applying.length === 0) return [];
 	const found = [];

@@ -3,17 +3,17 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { COMMON_JS, FOR_NODE, OPTIONAL, withEsbuild, workers } from './build.mjs';
+import { COMMON_JS_BANNER, FOR_NODE, OPTIONAL_PACKAGES, withEsbuild, workers } from './build.mjs';
 import { root } from './project.mjs';
 
 const BUNDLES = join(root, '.build', 'tests');
 const DAY_MS = 24 * 3_600_000;
 
 /** Packages that look for files beside themselves, machine code or a browser's driver. */
-const LOADED_FROM_PACKAGES = ['better-sqlite3', 'sqlite-vec', 'uWebSockets.js', 'piscina', 'playwright-core'];
+const EXTERNAL_PACKAGES = ['better-sqlite3', 'sqlite-vec', 'uWebSockets.js', 'piscina', 'playwright-core'];
 
 /** Looks for the workers beside itself, as it does in the bundled server. */
-const FINDS_WORKERS = join(root, 'src', 'pool', 'worker-entry.ts');
+const WORKER_ENTRY_FILE = join(root, 'src', 'pool', 'worker-entry.ts');
 
 /**
  * Bundles test files, given as paths relative to the project, as they are now. The folder is new: whoever runs tests at the
@@ -44,10 +44,10 @@ export async function bundleTests(files) {
 				sourcemap: 'linked',
 				sourcesContent: false,
 				// The modules of packages have the address of the bundle, as in the bundled server.
-				banner: { js: `${COMMON_JS} globalThis.addressOfThisModule ??= import.meta.url;` },
+				banner: { js: `${COMMON_JS_BANNER} globalThis.addressOfThisModule ??= import.meta.url;` },
 				define: { 'import.meta.url': 'addressOfThisModule' },
-				plugins: [knowingTheirPlace(folder)],
-				external: [...LOADED_FROM_PACKAGES, ...OPTIONAL],
+				plugins: [moduleAddressPlugin(folder)],
+				external: [...EXTERNAL_PACKAGES, ...OPTIONAL_PACKAGES],
 			}),
 		);
 	} catch (error) {
@@ -58,13 +58,13 @@ export async function bundleTests(files) {
 }
 
 /** An esbuild plugin: our modules go on finding what lies beside their source. */
-function knowingTheirPlace(folder) {
+function moduleAddressPlugin(folder) {
 	return {
 		name: 'places of modules',
 		setup(build) {
 			build.onLoad({ filter: /[\\/](src|workers|bench|test)[\\/].*\.tsx?$/ }, ({ path }) => {
 				if (path.includes('node_modules')) return undefined;
-				const place = path === FINDS_WORKERS ? join(folder, basename(path)) : path;
+				const place = path === WORKER_ENTRY_FILE ? join(folder, basename(path)) : path;
 				// In the first line, so that all others keep their numbers.
 				const address = `const addressOfThisModule = ${JSON.stringify(pathToFileURL(place).href)};`;
 				return { contents: `${address} ${readFileSync(path, 'utf8')}`, loader: extname(path).slice(1) };

@@ -2,12 +2,12 @@
 //   npm test                          everything
 //   npm test -- conversations store   the files whose path contains one of the words
 //   npm test -- --test-name-pattern="resumes"   options go to node's test runner
-import { ensureBinary, whyNoBinary } from './binary.mjs';
+import { binaryUnsupportedReason, ensureBinary } from './binary.mjs';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { ensureDescribed } from './openapi.mjs';
+import { ensureDescription } from './openapi.mjs';
 import { ensureBrowser, ensureProxies, ensureTracer } from './programs.mjs';
-import { filesBelow, isEntry, main, Remedy, run, say } from './project.mjs';
+import { filesBelow, isEntry, main, run, say, UserError } from './project.mjs';
 import { bundleTests } from './test-bundle.mjs';
 
 /**
@@ -20,7 +20,7 @@ export async function runTests(all, args, prepare) {
 	const files = words.length === 0 ? all : all.filter((path) => words.some((word) => path.includes(word)));
 	if (files.length === 0) {
 		const rooms = [...new Set(all.map((path) => path.split('/')[1]))];
-		throw new Remedy(`No test file matches ${words.join(', ')}. There are tests in: ${rooms.join(', ')}.`);
+		throw new UserError(`No test file matches ${words.join(', ')}. There are tests in: ${rooms.join(', ')}.`);
 	}
 	const env = await prepare(files);
 	const { bundled, remove } = await bundleTests(files);
@@ -46,8 +46,9 @@ if (isEntry(import.meta.url)) {
 			await ensureTracer();
 			if (files.some((path) => path.includes('behind-proxies'))) await ensureProxies();
 			await ensureBuilt();
-			await ensureDescribed();
-			if (files.some((path) => path.startsWith('test/binary/')) && whyNoBinary() === null) await ensureBinary();
+			await ensureDescription();
+			if (files.some((path) => path.startsWith('test/binary/')) && binaryUnsupportedReason() === null)
+				await ensureBinary();
 			return browser === null ? {} : { PARLEY_CHROMIUM: browser };
 		});
 	});

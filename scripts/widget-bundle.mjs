@@ -13,7 +13,7 @@ const TARGET = ['es2022', 'safari16.4'];
  * pages know by name, and not what the button, the chat and its languages tell each other: a browser may hold files of two
  * versions.
  */
-export const PRIVATE_NAMES = `
+export const MANGLED_PROPERTIES = `
 	afterEvent announce appendText applyEvent awaitsHuman busy cancelMessage children citedNumbers clearQueue
 	completedMessage connected copiedText disconnected dom drain drawing drop enqueue errorHandler fail feedbackState
 	follow forget giveReason grouped handle hasLogo hasOlder hasUnsent isBlocked isBlocking isBusy isChangedByOtherTab
@@ -57,7 +57,7 @@ export async function bundleWidget(esbuild, folder) {
 			charset: 'utf8',
 			legalComments: 'none',
 			tsconfig: './src/widget/tsconfig.json',
-			mangleProps: new RegExp(`^(${PRIVATE_NAMES.join('|')})$`),
+			mangleProps: new RegExp(`^(${MANGLED_PROPERTIES.join('|')})$`),
 			plugins: [styleSheets],
 			write: false,
 			logLevel: 'warning',
@@ -68,12 +68,12 @@ export async function bundleWidget(esbuild, folder) {
 	const files = [];
 	const add = (name, contents) => {
 		const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
-		for (const [ending, bytes] of [
+		for (const [suffix, bytes] of [
 			['', contents],
 			['.gz', gzipSync(contents, { level: constants.Z_BEST_COMPRESSION })],
 			['.br', brotliCompressSync(contents, quality)],
 		]) {
-			files.push({ path: join(folder, name + ending), contents: bytes });
+			files.push({ path: join(folder, name + suffix), contents: bytes });
 		}
 	};
 	const parts = new Map([['chat', await bundle('chat/index.tsx')]]);
@@ -90,12 +90,12 @@ export async function bundleWidget(esbuild, folder) {
 	const define = { VERSION: JSON.stringify(version) };
 	// A classic script has no address of its own but that of its tag, which it is always told.
 	add('widget.js', await bundle('script.ts', { format: 'iife', define: { ...define, 'import.meta.url': '""' } }));
-	add('widget.mjs', leftToBrowsers(await bundle('module.ts', { define })));
+	add('widget.mjs', ignoreImportsInBundlers(await bundle('module.ts', { define })));
 	add('widget.d.mts', readFileSync(join(root, 'src/widget/public.d.ts')));
 	return files;
 }
 
 /** Says to the bundlers of websites that what a module imports when it runs is not theirs to find; minifying takes that out. */
-function leftToBrowsers(contents) {
+function ignoreImportsInBundlers(contents) {
 	return Buffer.from(contents.toString().replaceAll('import(', 'import(/* webpackIgnore: true */ /* @vite-ignore */'));
 }

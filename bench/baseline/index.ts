@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import type { Callable } from '../load/deploy.ts';
+import type { ApiClient } from '../load/deploy.ts';
 import { startLoadProcess } from '../load/load-process.ts';
-import type { BaselineOrder, BaselineReady } from './process.ts';
+import type { BaselineCommand, BaselineReady } from './process.ts';
 
 /** The conventional server's process. */
-export interface Baseline extends Callable, Disposable {
+export interface Baseline extends ApiClient, Disposable {
 	readonly pid: number;
 }
 
-const START_MS = 60_000;
-const CALL_MS = 30_000;
+const START_TIMEOUT_MS = 60_000;
+const CALL_TIMEOUT_MS = 30_000;
 const KEY = 'the-only-key-of-the-baseline';
 
 /**
@@ -19,9 +19,9 @@ const KEY = 'the-only-key-of-the-baseline';
  * @param cpu the one that it stays on; absent: any
  */
 export async function startBaseline(folder: string, modelPort: number | null, cpu?: number): Promise<Baseline> {
-	const child = startLoadProcess<BaselineOrder, BaselineReady>(new URL('./process.ts', import.meta.url), cpu);
+	const child = startLoadProcess<BaselineCommand, BaselineReady>(new URL('./process.ts', import.meta.url), cpu);
 	const modelUrl = modelPort === null ? null : `http://127.0.0.1:${modelPort}/v1`;
-	const { port } = await child.ask({ file: join(folder, 'baseline.db'), key: KEY, modelUrl }, START_MS);
+	const { port } = await child.send({ file: join(folder, 'baseline.db'), key: KEY, modelUrl }, START_TIMEOUT_MS);
 	return {
 		pid: child.pid,
 		port,
@@ -31,7 +31,7 @@ export async function startBaseline(folder: string, modelPort: number | null, cp
 				method,
 				headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
 				body: JSON.stringify(body),
-				signal: AbortSignal.timeout(CALL_MS),
+				signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
 			});
 			return { status: response.status, body: await response.json() };
 		},

@@ -1,15 +1,15 @@
-import { takeOrders } from '../load/load-process.ts';
+import { serveCommands } from '../load/load-process.ts';
 import { type BaselineOptions, createBaseline } from './server.ts';
 
 /** The conventional server as a process of its own. */
 
 /** Told by the parent process. */
-export type BaselineOrder = BaselineOptions;
+export type BaselineCommand = BaselineOptions;
 export interface BaselineReady {
 	port: number;
 }
 
-takeOrders(async (order: BaselineOrder): Promise<BaselineReady> => {
+serveCommands(async (order: BaselineCommand): Promise<BaselineReady> => {
 	const url = await createBaseline(order).listen({ host: '127.0.0.1', port: 0 });
 	return { port: Number(new URL(url).port) };
 });

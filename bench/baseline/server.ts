@@ -71,9 +71,10 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 		{ schema: { querystring: CONFIG_QUERY } },
 		async (request, reply) => {
 			const deployment = db.deployment(request.query.deployment_id);
-			if (deployment === undefined) return refuse(reply, 404, 'not_found');
+			if (deployment === undefined) return sendError(reply, 404, 'not_found');
 			const { origin } = request.headers;
-			if (!isAllowed(origin, JSON.parse(deployment.allowed_domains))) return refuse(reply, 403, 'domain_not_allowed');
+			if (!isAllowed(origin, JSON.parse(deployment.allowed_domains)))
+				return sendError(reply, 403, 'domain_not_allowed');
 			if (origin !== undefined) reply.header('access-control-allow-origin', origin);
 			reply.header('vary', 'Origin').header('access-control-expose-headers', 'Retry-After, ETag, X-Request-Id');
 			reply.header('cache-control', 'public, max-age=60, stale-while-revalidate=300');
@@ -90,7 +91,7 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 	app.register((api, _, ready) => {
 		api.addHook('onRequest', async (request, reply) => {
 			const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
-			if (given === undefined || !db.hasKey(hashOf(given))) return refuse(reply, 401, 'unauthorized');
+			if (given === undefined || !db.hasKey(hashOf(given))) return sendError(reply, 401, 'unauthorized');
 		});
 
 		api.post<{ Body: { name: string; model: string; master_prompt?: string } }>(
@@ -144,19 +145,19 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 
 		api.post<{ Body: MessageBody }>('/api/v1/messages', { schema: { body: MESSAGE } }, async ({ body }, reply) => {
 			const deployment = db.deployment(body.deployment_id);
-			if (deployment === undefined || modelUrl === null) return refuse(reply, 404, 'not_found');
+			if (deployment === undefined || modelUrl === null) return sendError(reply, 404, 'not_found');
 			const known = body.conversation_id;
-			if (known !== undefined && !db.hasConversation(known, deployment.id)) return refuse(reply, 404, 'not_found');
+			if (known !== undefined && !db.hasConversation(known, deployment.id)) return sendError(reply, 404, 'not_found');
 			const conversation_id = known ?? newId('conv');
 			const created_at = Date.now();
 			const message = { id: newId('msg'), conversation_id, role: 'user', content: body.content, created_at };
 			db.addMessage(message, known ? null : { id: conversation_id, deployment_id: deployment.id, created_at });
 
-			const pieces = answer(deployment, conversation_id, modelUrl);
+			const pieces = streamReply(deployment, conversation_id, modelUrl);
 			if (!body.stream) {
 				let content = '';
 				for await (const piece of pieces) content += piece;
-				return { conversation_id, message: stored(conversation_id, content) };
+				return { conversation_id, message: storeReply(conversation_id, content) };
 			}
 			reply.hijack();
 			const { raw } = reply;
@@ -170,7 +171,7 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 					content += piece;
 					send('message.delta', { message_id: reply_id, delta: piece });
 				}
-				send('message.completed', stored(conversation_id, content, reply_id));
+				send('message.completed', storeReply(conversation_id, content, reply_id));
 			} catch (error) {
 				send('message.failed', { message: error instanceof Error ? error.message : String(error) });
 			}
@@ -179,14 +180,14 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 		ready();
 	});
 
-	function answer(deployment: DeploymentRow, conversationId: string, url: string) {
+	function streamReply(deployment: DeploymentRow, conversationId: string, url: string) {
 		const { model, master_prompt } = deployment;
 		const prompt = [{ role: 'system' as const, content: master_prompt }, ...db.messages(conversationId)];
 		return chatCompletion(agent, url, model, prompt);
 	}
 
 	/** Stores the reply; what comes back may be told. */
-	function stored(conversation_id: string, content: string, id = newId('msg')) {
+	function storeReply(conversation_id: string, content: string, id = newId('msg')) {
 		const message = { id, conversation_id, role: 'assistant', content, created_at: Date.now() };
 		db.addMessage(message, null);
 		return message;
@@ -195,7 +196,7 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 	return app;
 }
 
-function refuse(reply: FastifyReply, status: number, code: string) {
+function sendError(reply: FastifyReply, status: number, code: string) {
 	return reply.code(status).send({ error: { code, message: code } });
 }
 

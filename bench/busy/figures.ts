@@ -1,13 +1,16 @@
 import type { LoopDelay } from '../load/loop-delay.ts';
 import { type Spread, spreadOf } from '../load/spread.ts';
 import { type Figure, once } from '../report/figure.ts';
-import type { Round, Rounds } from './rounds.ts';
+import type { MeasuredRounds, Round } from './rounds.ts';
 
-const SLOWER = 2;
-const STALL_MS = 50;
+const MAX_SLOWDOWN = 2;
+const MAX_STALL_MS = 50;
 
 /** @param apart whether server and load had a core of their own each */
-export function busyFigures({ quiet, busy }: Rounds, { apart, rate }: { apart: boolean; rate: number }): Figure[] {
+export function busyFigures(
+	{ quiet, busy }: MeasuredRounds,
+	{ apart, rate }: { apart: boolean; rate: number },
+): Figure[] {
 	const of = (rounds: readonly Round[], value: (round: Round) => number): Spread => spreadOf(rounds.map(value));
 	const p50 = (rounds: readonly Round[]) => `p50 ${of(rounds, ({ config }) => config.p50).median.toFixed(2)} ms`;
 	const indexed = of(busy, (round) => round.indexed as number).median;
@@ -17,15 +20,15 @@ export function busyFigures({ quiet, busy }: Rounds, { apart, rate }: { apart: b
 			name: 'config while busy, p95',
 			unit: 'ms',
 			value: of(busy, ({ config }) => config.p95),
-			remark: `${p50(busy)}; ${indexed} documents indexed and ${delivered} webhooks delivered in a round; ${used(busy)}`,
+			remark: `${p50(busy)}; ${indexed} documents indexed and ${delivered} webhooks delivered in a round; ${serverCoresText(busy)}`,
 		},
 		{
 			name: 'longest stall of the event loop while busy',
 			unit: 'ms',
 			// The longest of all rounds: one is one too many.
 			value: once(Math.max(...busy.map(({ loop }) => loop.max))),
-			goal: { is: 'at most', bound: STALL_MS },
-			remark: `p99 ${of(busy, ({ loop }) => loop.p99).median.toFixed(2)} ms${shares(busy)}`,
+			goal: { is: 'at most', bound: MAX_STALL_MS },
+			remark: `p99 ${of(busy, ({ loop }) => loop.p99).median.toFixed(2)} ms${stallBreakdown(busy)}`,
 		},
 		{
 			name: 'longest answer of config while busy',
@@ -41,25 +44,25 @@ export function busyFigures({ quiet, busy }: Rounds, { apart, rate }: { apart: b
 			name: 'config while quiet, p95',
 			unit: 'ms',
 			value: of(quiet, ({ config }) => config.p95),
-			remark: `${p50(quiet)}; ${rate.toLocaleString('en')}/s; ${apart ? 'the server on one core, the generator on another' : 'all cores for all'}; ${used(quiet)}${shares(quiet)}`,
+			remark: `${p50(quiet)}; ${rate.toLocaleString('en')}/s; ${apart ? 'the server on one core, the generator on another' : 'all cores for all'}; ${serverCoresText(quiet)}${stallBreakdown(quiet)}`,
 		},
 		...figures,
 		{
 			name: 'config busy to quiet, p95',
 			unit: '×',
 			value: spreadOf(ratios),
-			goal: { is: 'at most', bound: SLOWER },
+			goal: { is: 'at most', bound: MAX_SLOWDOWN },
 		},
 	];
 }
 
-function used(rounds: readonly Round[]): string {
+function serverCoresText(rounds: readonly Round[]): string {
 	const cores = rounds.map((round) => round.cores).filter((one) => one !== null);
 	return cores.length === 0 ? '' : `${spreadOf(cores).median.toFixed(2)} cores`;
 }
 
 /** What of the stalls is the server's own, and what the machine's. */
-function shares(rounds: readonly Round[]): string {
+function stallBreakdown(rounds: readonly Round[]): string {
 	const told = (value: (loop: LoopDelay) => number | null) =>
 		rounds.map(({ loop }) => value(loop)).filter((one) => one !== null);
 	const work = told((loop) => loop.work);

@@ -5,20 +5,20 @@ import { Corpus } from '../search/corpus.ts';
 
 /** Sections of each document of a hundred, about 1.3 KB each: most are a few pages, some a manual, three a book. */
 const BOOKS = [20, 55, 90];
-const SECTIONS = Array.from({ length: 100 }, (_, at) =>
+const SECTION_COUNTS = Array.from({ length: 100 }, (_, at) =>
 	BOOKS.includes(at) ? 300 : at % 10 === 9 ? 60 : 4 + (at % 9) * 2,
 );
 const SEED = 7;
 /** Uploads that are under way at once. */
-const AT_ONCE = 2;
-const INDEXED_MS = 120_000;
+const MAX_CONCURRENT_UPLOADS = 2;
+const INDEXING_TIMEOUT_MS = 120_000;
 
 /** A hundred documents, of which a part at a time is uploaded and indexed, in a knowledge base of its own. */
-export class Indexing {
+export class DocumentUploads {
 	readonly #files: { name: string; content: Blob }[];
 	constructor() {
 		const corpus = new Corpus(SEED);
-		this.#files = SECTIONS.map((sections, at) => {
+		this.#files = SECTION_COUNTS.map((sections, at) => {
 			const { title, chunks } = corpus.document(sections);
 			const text = chunks
 				.map(({ text }, section) => `## ${section + 1}. ${text.slice(0, 40)}\n\n${text}.\n`)
@@ -28,8 +28,8 @@ export class Indexing {
 	}
 
 	/** Begins to upload one of so many parts, all alike, into a new knowledge base. */
-	begin(server: ServerProcess, part: number, parts: number): IndexingRun {
-		return new IndexingRun(
+	begin(server: ServerProcess, part: number, parts: number): UploadRun {
+		return new UploadRun(
 			server,
 			this.#files.filter((_, at) => at % parts === part),
 		);
@@ -37,7 +37,7 @@ export class Indexing {
 }
 
 /** One time of it. */
-export class IndexingRun {
+export class UploadRun {
 	readonly #server: ServerProcess;
 	readonly #path: Promise<string>;
 	readonly #uploaded: Promise<unknown>;
@@ -57,7 +57,7 @@ export class IndexingRun {
 				await call(server, 'POST', `${await this.#path}/documents`, form);
 			}
 		};
-		this.#uploaded = Promise.all(Array.from({ length: AT_ONCE }, upload));
+		this.#uploaded = Promise.all(Array.from({ length: MAX_CONCURRENT_UPLOADS }, upload));
 		this.#uploaded.catch(() => {});
 	}
 
@@ -71,7 +71,7 @@ export class IndexingRun {
 	/** Waits until all are indexed, and removes them. */
 	async end(): Promise<void> {
 		await this.#uploaded;
-		await until('all documents are indexed', async () => (await this.indexed()) === this.#count, INDEXED_MS);
+		await until('all documents are indexed', async () => (await this.indexed()) === this.#count, INDEXING_TIMEOUT_MS);
 		await call(this.#server, 'DELETE', await this.#path);
 	}
 }

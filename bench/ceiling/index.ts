@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { startLoadProcess } from '../load/load-process.ts';
-import type { CeilingOrder, CeilingReady } from './process.ts';
+import type { CeilingReady, CeilingResponse } from './process.ts';
 
 /** The process of the bare HTTP library that answers prepared bytes: what no server on top of it can pass. */
 export interface Ceiling extends Disposable {
@@ -8,19 +8,19 @@ export interface Ceiling extends Disposable {
 	readonly port: number;
 }
 
-const START_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** Starts it with this answer. @param cpu the one that it stays on */
-export async function startCeiling(answer: CeilingOrder, cpu?: number): Promise<Ceiling> {
-	const child = startLoadProcess<CeilingOrder, CeilingReady>(new URL('./process.ts', import.meta.url), cpu);
-	const { port } = await child.ask(answer, START_MS);
+export async function startCeiling(response: CeilingResponse, cpu?: number): Promise<Ceiling> {
+	const child = startLoadProcess<CeilingResponse, CeilingReady>(new URL('./process.ts', import.meta.url), cpu);
+	const { port } = await child.send(response, START_TIMEOUT_MS);
 	return { pid: child.pid, port, [Symbol.dispose]: () => child[Symbol.dispose]() };
 }
 
 /** What a server answers to a GET, with its headers as they come, for a ceiling to answer the same. */
-export function answerOf(port: number, path: string, headers: Record<string, string>): Promise<CeilingOrder> {
+export function captureResponse(port: number, path: string, headers: Record<string, string>): Promise<CeilingResponse> {
 	return new Promise((resolve, reject) => {
-		const asked = request({ host: '127.0.0.1', port, path, headers, timeout: START_MS }, (response) => {
+		const clientRequest = request({ host: '127.0.0.1', port, path, headers, timeout: START_TIMEOUT_MS }, (response) => {
 			let body = '';
 			response.setEncoding('utf8');
 			response.on('data', (piece: string) => {
@@ -39,8 +39,8 @@ export function answerOf(port: number, path: string, headers: Record<string, str
 				});
 			});
 		});
-		asked.on('timeout', () => asked.destroy(new Error('The server does not answer.')));
-		asked.on('error', reject);
-		asked.end();
+		clientRequest.on('timeout', () => clientRequest.destroy(new Error('The server does not answer.')));
+		clientRequest.on('error', reject);
+		clientRequest.end();
 	});
 }

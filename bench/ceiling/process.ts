@@ -1,10 +1,10 @@
 import * as uWS from 'uWebSockets.js';
-import { takeOrders } from '../load/load-process.ts';
+import { serveCommands } from '../load/load-process.ts';
 
 /** The bare HTTP library as a process of its own: one prepared answer to whatever is asked. */
 
 /** Told by the parent process: the answer. */
-export interface CeilingOrder {
+export interface CeilingResponse {
 	/** For example `200 OK`. */
 	status: string;
 	/** Without the length, which the library writes. */
@@ -15,7 +15,7 @@ export interface CeilingReady {
 	port: number;
 }
 
-function listen({ status, headers, body }: CeilingOrder): Promise<CeilingReady> {
+function listen({ status, headers, body }: CeilingResponse): Promise<CeilingReady> {
 	const bytes = Buffer.from(body);
 	// As cheap as the library can be had: what it would write by itself is left to it, and all headers are one call.
 	const [first, ...others] = headers;
@@ -37,4 +37,4 @@ function listen({ status, headers, body }: CeilingOrder): Promise<CeilingReady> 
 	});
 }
 
-takeOrders(listen);
+serveCommands(listen);

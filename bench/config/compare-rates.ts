@@ -1,19 +1,19 @@
 import type { Generator } from '../load/generator.ts';
 import { type Spread, spreadOf } from '../load/spread.ts';
-import type { Figure, Who } from '../report/figure.ts';
-import type { Contestant } from './contestant.ts';
+import type { Figure, ServerName } from '../report/figure.ts';
 import { measure, type Round } from './measure.ts';
+import type { ServerUnderTest } from './server-under-test.ts';
 
 /** How long is looked. */
-export interface Effort {
+export interface MeasurementPlan {
 	rounds: number;
 	/** Of a round. */
 	seconds: number;
 }
 
 /** Goals: what a core answers, of the bare library's (%) and of the conventional server's (times). */
-const OF_THE_CEILING = 70;
-const TIMES_THE_BASELINE = 4;
+const MIN_PERCENT_OF_CEILING = 70;
+const MIN_TIMES_BASELINE = 4;
 /** A process that is busier than this has nothing left to give. */
 const BUSY_CORES = 0.9;
 
@@ -24,49 +24,56 @@ const BUSY_CORES = 0.9;
  */
 export async function compareRates(
 	generator: Generator,
-	contestants: Record<Who, Contestant>,
+	contestants: Record<ServerName, ServerUnderTest>,
 	connections: number,
-	{ rounds, seconds }: Effort,
+	{ rounds, seconds }: MeasurementPlan,
 ): Promise<{ figures: Figure[]; highest: number }> {
 	const load = { rate: null, connections, seconds };
 	const all = Object.values(contestants);
 	// The first one is for the compiler.
 	for (const each of all) await measure(generator, each, load);
-	const seen: Record<Who, Round[]> = { parley: [], ceiling: [], baseline: [] };
+	const roundsByServer: Record<ServerName, Round[]> = { parley: [], ceiling: [], baseline: [] };
 	for (let round = 0; round < rounds; round++) {
-		for (const each of all) seen[each.who].push(await measure(generator, each, load));
+		for (const each of all) roundsByServer[each.who].push(await measure(generator, each, load));
 	}
 
-	const over = (who: Who, of: (round: Round) => number): Spread => spreadOf(seen[who].map(of));
+	const spread = (who: ServerName, of: (round: Round) => number): Spread => spreadOf(roundsByServer[who].map(of));
 	const figures = all.flatMap(({ who }): Figure[] => [
 		{
 			name: `highest rate, ${connections} connections`,
 			unit: '/s',
 			who,
-			value: over(who, ({ perSecond }) => perSecond),
-			remark: busyText(seen[who]),
+			value: spread(who, ({ perSecond }) => perSecond),
+			remark: busyText(roundsByServer[who]),
 		},
-		{ name: 'processor time a request', unit: 'µs', who, value: over(who, ({ microsecondsEach }) => microsecondsEach) },
+		{
+			name: 'processor time a request',
+			unit: 'µs',
+			who,
+			value: spread(who, ({ microsecondsEach }) => microsecondsEach),
+		},
 	]);
-	const timesOf = (other: Who) =>
-		seen.parley.map((ours, round) => (seen[other][round] as Round).microsecondsEach / ours.microsecondsEach);
+	const timesOf = (other: ServerName) =>
+		roundsByServer.parley.map(
+			(ours, round) => (roundsByServer[other][round] as Round).microsecondsEach / ours.microsecondsEach,
+		);
 	figures.push(
 		{
 			name: "rate of a busy core, of the ceiling's",
 			unit: '%',
 			value: spreadOf(timesOf('ceiling').map((times) => times * 100)),
-			goal: { is: 'at least', bound: OF_THE_CEILING },
+			goal: { is: 'at least', bound: MIN_PERCENT_OF_CEILING },
 			remark: 'by processor time a request',
 		},
 		{
 			name: "rate of a busy core, times the baseline's",
 			unit: '×',
 			value: spreadOf(timesOf('baseline')),
-			goal: { is: 'at least', bound: TIMES_THE_BASELINE },
+			goal: { is: 'at least', bound: MIN_TIMES_BASELINE },
 			remark: 'by processor time a request',
 		},
 	);
-	return { figures, highest: over('parley', ({ perSecond }) => perSecond).median };
+	return { figures, highest: spread('parley', ({ perSecond }) => perSecond).median };
 }
 
 function busyText(rounds: readonly Round[]): string {

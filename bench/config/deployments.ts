@@ -32,14 +32,16 @@ export interface Deployments {
 const BATCH = 1000;
 
 /** Takes it from the cache of data sets, or makes it. */
-export async function folderWith(count: number): Promise<Deployments> {
-	const folder = await dataSet(`deployments-${count}`, [new URL(import.meta.url)], (empty) => make(empty, count));
+export async function deploymentsFolder(count: number): Promise<Deployments> {
+	const folder = await dataSet(`deployments-${count}`, [new URL(import.meta.url)], (empty) =>
+		createFolder(empty, count),
+	);
 	const { key, ids } = JSON.parse(await readFile(join(folder, 'facts.json'), 'utf8'));
 	return { dataDir: join(folder, 'data'), key, ids };
 }
 
 /** One over HTTP, for a record as the server writes it; the others like it through the store. */
-async function make(folder: string, count: number): Promise<void> {
+async function createFolder(folder: string, count: number): Promise<void> {
 	const dataDir = join(folder, 'data');
 	await mkdir(dataDir);
 	const server = await startServer({ dataDir });

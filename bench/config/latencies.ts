@@ -1,20 +1,20 @@
 import type { Generator } from '../load/generator.ts';
 import { spreadOf } from '../load/spread.ts';
 import { type Figure, once } from '../report/figure.ts';
-import type { Effort } from './compare-rates.ts';
-import type { Contestant } from './contestant.ts';
+import type { MeasurementPlan } from './compare-rates.ts';
 import { measure, p95Of, type Round, TARGET_P95_MS } from './measure.ts';
+import type { ServerUnderTest } from './server-under-test.ts';
 
 const CONNECTIONS = [100, 1000];
 /** Milliseconds at the 95th percentile. */
-const WANTED_P95_MS = 5;
+const GOAL_P95_MS = 5;
 
 /** Latencies at a fixed arrival rate. */
 export async function measureLatencies(
 	generator: Generator,
-	contestant: Contestant,
+	contestant: ServerUnderTest,
 	rate: number,
-	{ rounds, seconds }: Effort,
+	{ rounds, seconds }: MeasurementPlan,
 ): Promise<Figure[]> {
 	const seen = new Map<number, Round[]>(CONNECTIONS.map((connections) => [connections, []]));
 	for (let round = 0; round < rounds; round++) {
@@ -29,7 +29,7 @@ export async function measureLatencies(
 				name: `${name}: p95`,
 				unit: 'ms',
 				value: spreadOf(of.map(p95Of)),
-				goal: { is: 'at most', bound: WANTED_P95_MS },
+				goal: { is: 'at most', bound: GOAL_P95_MS },
 				remark: `${rate.toLocaleString('en')}/s, ${unanswered === 0 ? 'all' : `all but ${unanswered}`} answered`,
 			},
 			{ name: `${name}: p99`, unit: 'ms', value: spreadOf(of.map(({ p99 }) => p99)) },

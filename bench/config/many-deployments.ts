@@ -2,9 +2,9 @@ import type { Generator } from '../load/generator.ts';
 import { settledMemory } from '../load/memory.ts';
 import { spreadOf } from '../load/spread.ts';
 import { type Figure, once } from '../report/figure.ts';
-import type { Effort } from './compare-rates.ts';
-import { type ParleyContestant, startParley } from './contestant.ts';
+import type { MeasurementPlan } from './compare-rates.ts';
 import { measure, p95Of, type Round, TARGET_P95_MS } from './measure.ts';
+import { type ParleyUnderTest, startParley } from './server-under-test.ts';
 
 const SOME = 1000;
 const MANY = 100_000;
@@ -12,14 +12,14 @@ const MANY = 100_000;
 const RATE = 5_000;
 const LATENCY_SECONDS = 2;
 /** Percent of the processor time with one deployment. */
-const AT_MOST = 110;
+const MAX_PERCENT = 110;
 
 /** The highest rate with more deployments in the database, all asked for in turn, beside one; in turns. */
 export async function measureDeployments(
 	generator: Generator,
-	one: ParleyContestant,
+	one: ParleyUnderTest,
 	connections: number,
-	{ rounds, seconds }: Effort,
+	{ rounds, seconds }: MeasurementPlan,
 ): Promise<Figure[]> {
 	const load = { rate: null, seconds, connections };
 	await using some = await startParley(SOME);
@@ -39,7 +39,7 @@ export async function measureDeployments(
 	const figures = contestants.map(({ paths }, index): Figure => {
 		const of = seen[index] as Round[];
 		return {
-			name: `${named(paths.length)}: processor time a request`,
+			name: `${deploymentsText(paths.length)}: processor time a request`,
 			unit: 'µs',
 			value: spreadOf(of.map(({ microsecondsEach }) => microsecondsEach)),
 			remark: `${Math.round(spreadOf(of.map(({ perSecond }) => perSecond)).median).toLocaleString('en')}/s`,
@@ -50,7 +50,7 @@ export async function measureDeployments(
 	for (const [index, deployments] of [SOME, MANY].entries()) {
 		const { p50, p99, ...round } = atRate[index] as Round;
 		figures.push({
-			name: `${named(deployments)}: latency, p95`,
+			name: `${deploymentsText(deployments)}: latency, p95`,
 			unit: 'ms',
 			value: once(p95Of(round)),
 			remark: `p50 ${p50.toFixed(2)}, p99 ${p99.toFixed(2)} ms; ${RATE.toLocaleString('en')}/s over ${connections} connections`,
@@ -64,19 +64,19 @@ export async function measureDeployments(
 			goal: { is: 'at most', bound: TARGET_P95_MS, binding: true },
 		},
 		{
-			name: `${named(MANY)}: processor time, of that with one`,
+			name: `${deploymentsText(MANY)}: processor time, of that with one`,
 			unit: '%',
 			value: spreadOf(share),
-			goal: { is: 'at most', bound: AT_MOST },
+			goal: { is: 'at most', bound: MAX_PERCENT },
 		},
 		{
-			name: `${named(MANY)}: each asked for the first time`,
+			name: `${deploymentsText(MANY)}: each asked for the first time`,
 			unit: 'µs',
 			value: once(first.microsecondsEach),
 			remark: `p95 ${first.p95.toFixed(2)} ms at ${RATE.toLocaleString('en')}/s`,
 		},
 		{
-			name: `${named(MANY)}: memory of one`,
+			name: `${deploymentsText(MANY)}: memory of one`,
 			unit: 'KiB',
 			value: once((after.rss - before.rss) / MANY / 1024),
 			remark: `on top of ${Math.round(before.rss / 1024 / 1024)} MiB`,
@@ -85,6 +85,6 @@ export async function measureDeployments(
 	return figures;
 }
 
-function named(deployments: number): string {
+function deploymentsText(deployments: number): string {
 	return deployments === 1 ? '1 deployment' : `${deployments.toLocaleString('en')} deployments`;
 }

@@ -1,8 +1,8 @@
-import type { Outcome } from '../load/arrivals.ts';
+import type { LoadResult } from '../load/arrivals.ts';
 import type { Generator } from '../load/generator.ts';
 import { processorTime } from '../load/processor-time.ts';
-import type { Contestant } from './contestant.ts';
 import { ORIGIN } from './deployments.ts';
+import type { ServerUnderTest } from './server-under-test.ts';
 
 /** How much is asked. */
 export interface Load {
@@ -13,7 +13,7 @@ export interface Load {
 }
 
 /** What one round has shown. */
-export interface Round extends Outcome {
+export interface Round extends LoadResult {
 	/** Answers a second. */
 	perSecond: number;
 	/** Of the server, all threads; NaN where /proc does not tell. */
@@ -30,8 +30,8 @@ export const TARGET_P95_MS = 300;
 const HEADERS = [`Origin: ${ORIGIN}`, 'User-Agent: bench', 'Accept: application/json', 'Accept-Encoding: gzip'];
 
 /** One round. @throws Error where something else than a configuration was answered */
-export async function measure(generator: Generator, asked: Contestant, load: Load): Promise<Round> {
-	const { pid, port, paths } = asked;
+export async function measure(generator: Generator, serverUnderTest: ServerUnderTest, load: Load): Promise<Round> {
+	const { pid, port, paths } = serverUnderTest;
 	const time = () => [pid, generator.pid].map((of) => processorTime(of) ?? Number.NaN) as [number, number];
 	const before = time();
 	const outcome = await generator.run({ port, paths, headers: HEADERS, ...load });
@@ -48,6 +48,6 @@ export async function measure(generator: Generator, asked: Contestant, load: Loa
 }
 
 /** The 95th percentile (ms); without a bound where not all were answered. */
-export function p95Of({ p95, answered, scheduled }: Pick<Outcome, 'p95' | 'answered' | 'scheduled'>): number {
+export function p95Of({ p95, answered, scheduled }: Pick<LoadResult, 'p95' | 'answered' | 'scheduled'>): number {
 	return answered === scheduled ? p95 : Number.POSITIVE_INFINITY;
 }

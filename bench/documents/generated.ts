@@ -110,13 +110,13 @@ function pdf(pages: readonly Page[]): Uint8Array {
 		);
 	}
 	let file = '%PDF-1.4\n';
-	const places = objects.map((object, n) => {
+	const offsets = objects.map((object, n) => {
 		const at = file.length;
 		file += `${n + 1} 0 obj\n${object}\nendobj\n`;
 		return `${String(at).padStart(10, '0')} 00000 n \n`;
 	});
 	const size = objects.length + 1;
-	const table = `xref\n0 ${size}\n0000000000 65535 f \n${places.join('')}`;
+	const table = `xref\n0 ${size}\n0000000000 65535 f \n${offsets.join('')}`;
 	return strToU8(`${file}${table}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`);
 }
 

@@ -1,10 +1,10 @@
 import { loadavg } from 'node:os';
 import { type Spread, spreadOf } from '../load/spread.ts';
 import { type Figure, once } from '../report/figure.ts';
-import type { Round, Rounds } from './rounds.ts';
+import type { MeasuredRounds, Round } from './rounds.ts';
 
 /** @param followers how many streams are open */
-export function fanoutFigures({ quiet, busy }: Rounds, followers: number): Figure[] {
+export function fanoutFigures({ quiet, busy }: MeasuredRounds, followers: number): Figure[] {
 	const of = (rounds: readonly Round[], value: (round: Round) => number): Spread => spreadOf(rounds.map(value));
 	const p50 = (rounds: readonly Round[]) => `p50 ${of(rounds, ({ config }) => config.p50).median.toFixed(2)} ms`;
 	const messages = of(busy, (round) => round.messages).median;

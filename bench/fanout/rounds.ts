@@ -1,16 +1,16 @@
 import type { ServerProcess } from '../../test/support/server-process.ts';
 import { until } from '../../test/support/until.ts';
-import type { Outcome } from '../load/arrivals.ts';
+import type { LoadResult } from '../load/arrivals.ts';
 import { call } from '../load/deploy.ts';
 import type { Generator } from '../load/generator.ts';
 import type { LoadProcess } from '../load/load-process.ts';
 import { type LoopDelay, loopDelay } from '../load/loop-delay.ts';
-import type { Held, StreamsOrder, StreamsSeen } from '../load/streams.ts';
-import { atRate } from '../webhooks/stage.ts';
+import type { HeldStreams, StreamsCommand, StreamsResult } from '../load/streams.ts';
+import { atRate } from '../webhooks/processes.ts';
 
 /** What a round saw. */
 export interface Round {
-	config: Outcome;
+	config: LoadResult;
 	loop: LoopDelay;
 	/** Messages that were sent in it. */
 	messages: number;
@@ -21,18 +21,18 @@ export interface Round {
 }
 
 /** Rounds of the same number, one after the other. */
-export interface Rounds {
+export interface MeasuredRounds {
 	quiet: Round[];
 	busy: Round[];
 }
 
-interface Players {
+interface BenchProcesses {
 	server: ServerProcess;
 	generator: Generator;
-	load: LoadProcess<StreamsOrder, StreamsSeen | Held>;
+	load: LoadProcess<StreamsCommand, StreamsResult | HeldStreams>;
 }
 
-interface Order {
+interface RoundPlan {
 	config: { path: string; origin: string; perSecond: number };
 	conversations: readonly string[];
 	messagesPerSecond: number;
@@ -43,26 +43,26 @@ const SECONDS = 4;
 const CONNECTIONS = 64;
 const MESSAGE = 'x'.repeat(8_000);
 /** A message is two events, `message.created` and `message.completed`, each with all of it. */
-const EVENTS = 2;
-const ASK_MS = 10_000;
+const EVENTS_PER_MESSAGE = 2;
+const COMMAND_TIMEOUT_MS = 10_000;
 
 /** Takes the configuration's latency in turns while followers wait, and while they get messages. */
-export async function measureRounds(players: Players, order: Order): Promise<Rounds> {
+export async function measureRounds(players: BenchProcesses, order: RoundPlan): Promise<MeasuredRounds> {
 	// What runs for the first time is compiled.
-	await round(players, order, order.messagesPerSecond);
-	const rounds: Rounds = { quiet: [], busy: [] };
+	await measureRound(players, order, order.messagesPerSecond);
+	const rounds: MeasuredRounds = { quiet: [], busy: [] };
 	for (let number = 0; number < order.rounds; number++) {
-		rounds.quiet.push(await round(players, order, 0));
-		rounds.busy.push(await round(players, order, order.messagesPerSecond));
+		rounds.quiet.push(await measureRound(players, order, 0));
+		rounds.busy.push(await measureRound(players, order, order.messagesPerSecond));
 	}
 	return rounds;
 }
 
-async function round(players: Players, order: Order, messagesPerSecond: number): Promise<Round> {
+async function measureRound(players: BenchProcesses, order: RoundPlan, messagesPerSecond: number): Promise<Round> {
 	const { server, generator } = players;
 	const { config, conversations } = order;
 	await loopDelay(server);
-	const before = await received(players);
+	const before = await receivedBytes(players);
 	const sending = atRate(messagesPerSecond, SECONDS, (serial) => {
 		const id = conversations[serial % conversations.length];
 		return call(server, 'POST', `/api/v1/conversations/${id}/messages`, { content: MESSAGE });
@@ -79,15 +79,15 @@ async function round(players: Players, order: Order, messagesPerSecond: number):
 	if (outcome.failed > 0) throw new Error(`${outcome.failed} requests failed.`);
 	const messages = (await sending).length;
 	const endedAt = performance.now();
-	const { open, bytes } = await received(players);
-	const expected = (open / conversations.length) * messages * EVENTS * MESSAGE.length;
+	const { open, bytes } = await receivedBytes(players);
+	const expected = (open / conversations.length) * messages * EVENTS_PER_MESSAGE * MESSAGE.length;
 	await until(
 		'every follower has every message',
-		async () => (await received(players)).bytes - before.bytes >= expected,
+		async () => (await receivedBytes(players)).bytes - before.bytes >= expected,
 	);
 	return { config: outcome, loop, messages, bytes: bytes - before.bytes, behindMs: performance.now() - endedAt };
 }
 
-async function received({ load }: Players): Promise<Held> {
-	return (await load.ask({ count: true }, ASK_MS)) as Held;
+async function receivedBytes({ load }: BenchProcesses): Promise<HeldStreams> {
+	return (await load.send({ count: true }, COMMAND_TIMEOUT_MS)) as HeldStreams;
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks';
-import { takeOrders } from './load-process.ts';
+import { serveCommands } from './load-process.ts';
 
 /**
  * A load generator as a process of its own: requests arrive at a fixed rate whether or not the answers before have come
@@ -10,7 +10,7 @@ import { takeOrders } from './load-process.ts';
  */
 
 /** What to send, told by the parent process in one message. */
-export interface Order {
+export interface LoadCommand {
 	port: number;
 	/** Asked for in turn. */
 	paths: string[];
@@ -23,7 +23,7 @@ export interface Order {
 }
 
 /** What was seen. Latencies in milliseconds; they mean nothing where no rate was given. */
-export interface Outcome {
+export interface LoadResult {
 	/** Arrivals; of a load without a rate those that were sent. */
 	scheduled: number;
 	/** Answers with status 200. */
@@ -48,22 +48,22 @@ const VISITORS = 60_000;
 const BUFFER_BYTES = 16 * 1024;
 
 /** One connection with one request after the other. */
-class Line {
+class Connection {
 	readonly socket: Socket;
 	/** When the request that is under way was due; 0 where none is. */
 	dueAt = 0;
-	readonly #run: Run;
+	readonly #run: LoadRun;
 	readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
 	/** An answer that has come in part. */
 	#tail = '';
 
-	constructor(port: number, run: Run) {
+	constructor(port: number, run: LoadRun) {
 		this.#run = run;
 		// The stream's own buffers, one for each piece, would cost as much as all the rest.
 		const onread = { buffer: this.#buffer, callback: (bytes: number) => this.#read(bytes) };
 		this.socket = connect({ port, host: '127.0.0.1', noDelay: true, onread });
 		this.socket.on('error', () => {});
-		this.socket.on('close', () => run.lost(this));
+		this.socket.on('close', () => run.connectionLost(this));
 	}
 
 	send(request: string, dueAt: number): void {
@@ -74,7 +74,7 @@ class Line {
 	/** Whole answers, each as long as the one before, are known by their length; only others are read. */
 	#read(bytes: number): boolean {
 		if (this.dueAt === 0) throw new Error('An answer came that nobody waits for.');
-		if (this.#tail === '' && bytes === this.#run.usualBytes && this.#isOk()) this.#run.answered(this, true);
+		if (this.#tail === '' && bytes === this.#run.usualBytes && this.#isOk()) this.#run.responseReceived(this, true);
 		else this.#readOn(this.#buffer.toString('latin1', 0, bytes));
 		return true;
 	}
@@ -90,7 +90,7 @@ class Line {
 		const ok = this.#tail.startsWith('HTTP/1.1 200 ');
 		this.#tail = '';
 		if (ok) this.#run.usualBytes = bytes;
-		this.#run.answered(this, ok);
+		this.#run.responseReceived(this, ok);
 	}
 
 	/** Whether what has come begins with `HTTP/1.1 200`. */
@@ -100,21 +100,21 @@ class Line {
 }
 
 /** Requests sent in all orders: each goes on in the list of paths where the one before has stopped. */
-let turn = 0;
+let nextRequest = 0;
 
-class Run {
+class LoadRun {
 	readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
-	readonly #free: Line[] = [];
-	readonly #order: Order;
+	readonly #free: Connection[] = [];
+	readonly #order: LoadCommand;
 	readonly #requests: string[];
 	#answered = 0;
 	#failed = 0;
 	#sent = 0;
-	#over = false;
+	#isEnded = false;
 	/** The length of the last good answer. */
 	usualBytes = 0;
 
-	constructor(order: Order) {
+	constructor(order: LoadCommand) {
 		this.#order = order;
 		const lines = [`Host: 127.0.0.1:${order.port}`, ...order.headers];
 		// Each request made whole before: putting strings together is not what is measured.
@@ -127,16 +127,16 @@ class Run {
 		});
 	}
 
-	async go(): Promise<Outcome> {
+	async go(): Promise<LoadResult> {
 		const { connections, port, rate, seconds } = this.#order;
-		const lines = Array.from({ length: connections }, () => new Line(port, this));
+		const lines = Array.from({ length: connections }, () => new Connection(port, this));
 		await Promise.all(lines.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))));
 		this.#free.push(...lines);
 
 		const startedAt = performance.now();
 		await (rate === null ? this.#saturate(startedAt) : this.#arrive(rate, startedAt));
 		const took = (performance.now() - startedAt) / 1000;
-		this.#over = true;
+		this.#isEnded = true;
 		for (const { socket } of lines) socket.destroy();
 
 		const scheduled = rate === null ? this.#sent : Math.round(rate * seconds);
@@ -176,12 +176,12 @@ class Run {
 	}
 
 	#send(dueAt: number): void {
-		const line = this.#free.pop() as Line;
-		line.send(this.#requests[turn++ % this.#requests.length] as string, dueAt);
+		const line = this.#free.pop() as Connection;
+		line.send(this.#requests[nextRequest++ % this.#requests.length] as string, dueAt);
 		this.#sent++;
 	}
 
-	answered(line: Line, ok: boolean): void {
+	responseReceived(line: Connection, ok: boolean): void {
 		if (ok) this.#answered++;
 		else this.#failed++;
 		this.#histogram.record(Math.max(1, Math.round((performance.now() - line.dueAt) * 1000)));
@@ -189,12 +189,12 @@ class Run {
 		this.#free.push(line);
 	}
 
-	lost(line: Line): void {
-		if (this.#over) return;
+	connectionLost(line: Connection): void {
+		if (this.#isEnded) return;
 		if (line.dueAt !== 0) this.#failed++;
 		const at = this.#free.indexOf(line);
 		if (at >= 0) this.#free.splice(at, 1);
 	}
 }
 
-takeOrders((order: Order) => new Run(order).go());
+serveCommands((order: LoadCommand) => new LoadRun(order).go());

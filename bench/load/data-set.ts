@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const DATA_SETS = fileURLToPath(new URL('../../.build/bench/data/', import.meta.url));
 /** What all data folders of the server depend on. */
-const STORE = new URL('../../src/store/', import.meta.url);
+const STORE_SOURCES = new URL('../../src/store/', import.meta.url);
 
 /**
  * A folder that takes long to make: made once, and again only when how data are stored, or one of the sources, has changed.
@@ -18,7 +18,7 @@ const STORE = new URL('../../src/store/', import.meta.url);
  */
 export async function dataSet(name: string, sources: readonly URL[], make: (folder: string) => Promise<void>) {
 	const hash = createHash('sha256');
-	for (const source of [STORE, ...sources])
+	for (const source of [STORE_SOURCES, ...sources])
 		for (const file of filesOf(fileURLToPath(source))) hash.update(readFileSync(file));
 	const folder = join(DATA_SETS, `${name}-${hash.digest('hex').slice(0, 12)}`);
 	if (existsSync(folder)) return folder;

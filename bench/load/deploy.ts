@@ -1,5 +1,5 @@
 /** A server whose API can be called: ours, or the conventional one. */
-export interface Callable {
+export interface ApiClient {
 	readonly port: number;
 	/** An API key. */
 	readonly key: string;
@@ -10,14 +10,14 @@ export interface Callable {
 
 /** Calls the API and gives the answer's body. @throws Error where it is refused */
 // biome-ignore lint/suspicious/noExplicitAny: answers of every kind
-export async function call(server: Callable, method: string, path: string, body?: unknown): Promise<any> {
-	const answer = await server.call(method, path, body);
-	if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
-	return answer.body;
+export async function call(server: ApiClient, method: string, path: string, body?: unknown): Promise<any> {
+	const response = await server.call(method, path, body);
+	if (response.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`);
+	return response.body;
 }
 
 /** Makes an assistant and a deployment of it, and resolves with the deployment's id. */
-export async function deploy(server: Callable, assistant: object = {}, deployment: object = {}): Promise<string> {
+export async function deploy(server: ApiClient, assistant: object = {}, deployment: object = {}): Promise<string> {
 	const { id } = await call(server, 'POST', '/api/v1/assistants', { name: 'Bench', ...assistant });
 	return (await call(server, 'POST', '/api/v1/deployments', { assistant_id: id, ...deployment })).id;
 }

@@ -1,19 +1,19 @@
-import type { Order, Outcome } from './arrivals.ts';
+import type { LoadCommand, LoadResult } from './arrivals.ts';
 import { startLoadProcess } from './load-process.ts';
 
 /** The load generator's process. */
 export interface Generator extends Disposable {
 	readonly pid: number;
 	/** Sends what is ordered and resolves with what was seen. One order at a time. */
-	run(order: Order): Promise<Outcome>;
+	run(order: LoadCommand): Promise<LoadResult>;
 }
 
 /** Starts it. @param cpu the one that it stays on; absent: any */
 export function startGenerator(cpu?: number): Generator {
-	const child = startLoadProcess<Order, Outcome>(new URL('./arrivals.ts', import.meta.url), cpu);
+	const child = startLoadProcess<LoadCommand, LoadResult>(new URL('./arrivals.ts', import.meta.url), cpu);
 	return {
 		pid: child.pid,
-		run: (order) => child.ask(order, (order.seconds + 15) * 1000),
+		run: (order) => child.send(order, (order.seconds + 15) * 1000),
 		[Symbol.dispose]: () => child[Symbol.dispose](),
 	};
 }

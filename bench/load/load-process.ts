@@ -8,7 +8,7 @@ import { pin } from './cores.ts';
 export interface LoadProcess<Order, Answer> extends Disposable {
 	readonly pid: number;
 	/** Rejects where the process ends, or does not answer in time. */
-	ask(order: Order, limitMs: number): Promise<Answer>;
+	send(order: Order, limitMs: number): Promise<Answer>;
 }
 
 /** Starts one. @param cpu the one that it shall stay on, where the system knows how to */
@@ -22,7 +22,7 @@ export function startLoadProcess<Order extends object, Answer>(script: URL, cpu?
 	ended.catch(() => {});
 	return {
 		pid: child.pid as number,
-		async ask(order, limitMs) {
+		async send(order, limitMs) {
 			child.send(order);
 			const answer = Promise.race([once(child, 'message'), ended]);
 			const [message] = await withDeadline(answer, limitMs, () => new Error(`${name} does not answer.`));
@@ -33,9 +33,9 @@ export function startLoadProcess<Order extends object, Answer>(script: URL, cpu?
 }
 
 /** In such a process: carries out what it is ordered, and ends with its parent. */
-export function takeOrders<Order, Answer>(carryOut: (order: Order) => Promise<Answer>): void {
-	process.on('message', (order: Order) => {
-		carryOut(order).then(
+export function serveCommands<Order, Answer>(handle: (command: Order) => Promise<Answer>): void {
+	process.on('message', (command: Order) => {
+		handle(command).then(
 			(answer) => process.send?.(answer),
 			(error: unknown) => {
 				throw error;

@@ -13,15 +13,15 @@ export interface LoopDelay {
 }
 
 /** Options of Node for a server whose event loop can be looked at. */
-export function watchingLoop(): string[] {
+export function loopDelayOptions(): string[] {
 	return ['--require', `'${fileURLToPath(new URL('./loop-delay.cjs', import.meta.url))}'`];
 }
 
 /** What was seen since it was last asked for. */
 export async function loopDelay(server: ServerProcess): Promise<LoopDelay> {
-	const told = () => server.output().match(/loop \{.*\}/g) ?? [];
-	const before = told().length;
+	const reports = () => server.output().match(/loop \{.*\}/g) ?? [];
+	const before = reports().length;
 	process.kill(server.pid, 'SIGHUP');
-	await until('the server has told of its event loop', () => told().length > before);
-	return JSON.parse((told().at(-1) as string).slice('loop '.length));
+	await until('the server has told of its event loop', () => reports().length > before);
+	return JSON.parse((reports().at(-1) as string).slice('loop '.length));
 }

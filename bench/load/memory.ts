@@ -19,10 +19,10 @@ export function inspectable(...options: string[]): string[] {
 
 /** What memory a server uses when its garbage has been collected. */
 export async function settledMemory(server: ServerProcess): Promise<Memory> {
-	const told = () => server.output().match(/settled \{.*\}/g) ?? [];
-	const before = told().length;
+	const reports = () => server.output().match(/settled \{.*\}/g) ?? [];
+	const before = reports().length;
 	process.kill(server.pid, 'SIGUSR2');
-	await until('the server has collected its garbage', () => told().length > before);
-	const { rss, heapUsed, external } = JSON.parse((told().at(-1) as string).slice('settled '.length));
+	await until('the server has collected its garbage', () => reports().length > before);
+	const { rss, heapUsed, external } = JSON.parse((reports().at(-1) as string).slice('settled '.length));
 	return { rss, heapUsed, external };
 }

@@ -1,9 +1,9 @@
 /** How a scripted model speaks. Times in milliseconds. */
 export interface ModelScript {
 	/** From the request's arrival to the first token. */
-	firstMs: number;
+	firstTokenMs: number;
 	/** Between two tokens; 0: all come at once. */
-	everyMs: number;
+	tokenIntervalMs: number;
 	tokens: number;
 }
 
@@ -14,20 +14,20 @@ export const TOKEN_END = '~';
 export const FIRST_TOKEN = /@(\d+\.\d+)\/(\d+\.\d+)~/;
 
 /** The name by which a model is asked to speak like this. */
-export function modelNamed({ firstMs, everyMs, tokens }: ModelScript): string {
-	return `first-${firstMs}-every-${everyMs}-tokens-${tokens}`;
+export function modelNamed({ firstTokenMs, tokenIntervalMs, tokens }: ModelScript): string {
+	return `first-${firstTokenMs}-every-${tokenIntervalMs}-tokens-${tokens}`;
 }
 
 /** How the model of this name speaks; its provider's name may stand before it. */
 export function scriptOf(model: string): ModelScript {
 	const found = /^(?:scripted\/)?first-(\d+)-every-(\d+)-tokens-(\d+)$/.exec(model);
 	if (found === null) throw new Error(`There is no scripted model called ${model}.`);
-	return { firstMs: Number(found[1]), everyMs: Number(found[2]), tokens: Number(found[3]) };
+	return { firstTokenMs: Number(found[1]), tokenIntervalMs: Number(found[2]), tokens: Number(found[3]) };
 }
 
 /** Milliseconds that a whole answer takes. */
-export function lengthOf({ firstMs, everyMs, tokens }: ModelScript): number {
-	return firstMs + everyMs * (tokens - 1);
+export function durationOf({ firstTokenMs, tokenIntervalMs, tokens }: ModelScript): number {
+	return firstTokenMs + tokenIntervalMs * (tokens - 1);
 }
 
 /** Milliseconds on the machine's monotonic clock, which all its processes share. */

@@ -1,5 +1,5 @@
 import * as uWS from 'uWebSockets.js';
-import { takeOrders } from './load-process.ts';
+import { serveCommands } from './load-process.ts';
 import { type ModelScript, monotonicMs, scriptOf, TOKEN_END } from './model-script.ts';
 
 /**
@@ -10,17 +10,17 @@ import { type ModelScript, monotonicMs, scriptOf, TOKEN_END } from './model-scri
  */
 
 /** Told by the parent process. */
-export type ModelOrder = { listen: true };
+export type ModelCommand = { listen: true };
 export interface ModelReady {
 	port: number;
 }
 
 const frame = (content: object) =>
 	`data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_790_000_000, model: 'scripted', ...content })}\n\n`;
-const said = (content: string, role: object = {}) =>
+const contentFrame = (content: string, role: object = {}) =>
 	frame({ choices: [{ index: 0, delta: { ...role, content }, finish_reason: null }] });
 
-const TOKEN = said(` word${TOKEN_END}`);
+const TOKEN = contentFrame(` word${TOKEN_END}`);
 const END = [
 	frame({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
 	frame({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 100, total_tokens: 120 } }),
@@ -28,35 +28,35 @@ const END = [
 ].join('');
 
 /** One answer, from the moment at which it was asked for. */
-class Speech {
+class ScriptedStream {
 	readonly #res: uWS.HttpResponse;
 	readonly #script: ModelScript;
 	readonly #askedAt = monotonicMs();
-	#said = 0;
+	#tokensSent = 0;
 	#timer: NodeJS.Timeout | undefined;
-	#gone = false;
+	#isClosed = false;
 
 	constructor(res: uWS.HttpResponse, script: ModelScript) {
 		this.#res = res;
 		this.#script = script;
-		if (script.firstMs === 0) this.#speak();
-		else this.#timer = setTimeout(() => this.#speak(), script.firstMs);
+		if (script.firstTokenMs === 0) this.#sendDueTokens();
+		else this.#timer = setTimeout(() => this.#sendDueTokens(), script.firstTokenMs);
 	}
 
-	leave(): void {
-		this.#gone = true;
+	close(): void {
+		this.#isClosed = true;
 		clearTimeout(this.#timer);
 	}
 
-	#speak(): void {
-		if (this.#gone) return;
-		const { firstMs, everyMs, tokens } = this.#script;
+	#sendDueTokens(): void {
+		if (this.#isClosed) return;
+		const { firstTokenMs, tokenIntervalMs, tokens } = this.#script;
 		const now = monotonicMs();
-		const since = now - this.#askedAt - firstMs;
-		const due = everyMs === 0 ? tokens : Math.max(1, Math.min(tokens, 1 + Math.floor(since / everyMs)));
-		const fresh = due - this.#said;
-		const first = this.#said === 0;
-		this.#said = due;
+		const since = now - this.#askedAt - firstTokenMs;
+		const due = tokenIntervalMs === 0 ? tokens : Math.max(1, Math.min(tokens, 1 + Math.floor(since / tokenIntervalMs)));
+		const fresh = due - this.#tokensSent;
+		const first = this.#tokensSent === 0;
+		this.#tokensSent = due;
 		if (fresh > 0) {
 			this.#res.cork(() => {
 				if (first) this.#res.writeHeader('content-type', 'text/event-stream');
@@ -65,28 +65,28 @@ class Speech {
 				else this.#res.end(text + END);
 			});
 		}
-		if (due < tokens) this.#timer = setTimeout(() => this.#speak(), Math.max(1, everyMs * due - since));
+		if (due < tokens) this.#timer = setTimeout(() => this.#sendDueTokens(), Math.max(1, tokenIntervalMs * due - since));
 	}
 
 	#first(now: number): string {
 		const times = `@${this.#askedAt.toFixed(3)}/${now.toFixed(3)}${TOKEN_END}`;
-		return said('', { role: 'assistant' }) + said(times);
+		return contentFrame('', { role: 'assistant' }) + contentFrame(times);
 	}
 }
 
-function answer(res: uWS.HttpResponse): void {
+function handleRequest(res: uWS.HttpResponse): void {
 	let body = '';
-	let speech: Speech | undefined;
+	let speech: ScriptedStream | undefined;
 	let gone = false;
 	res.onAborted(() => {
 		gone = true;
-		speech?.leave();
+		speech?.close();
 	});
 	res.onData((chunk, isLast) => {
 		body += Buffer.from(chunk).toString('latin1');
 		if (!isLast || gone) return;
 		const model = /"model":"([^"]+)"/.exec(body)?.[1] ?? '';
-		speech = new Speech(res, scriptOf(model));
+		speech = new ScriptedStream(res, scriptOf(model));
 	});
 }
 
@@ -94,7 +94,7 @@ function listen(): Promise<ModelReady> {
 	return new Promise((resolve, reject) => {
 		uWS
 			.App()
-			.post('/v1/chat/completions', answer)
+			.post('/v1/chat/completions', handleRequest)
 			.listen('127.0.0.1', 0, (socket) => {
 				if (socket) resolve({ port: uWS.us_socket_local_port(socket) });
 				else reject(new Error('The scripted model cannot listen.'));
@@ -102,4 +102,4 @@ function listen(): Promise<ModelReady> {
 	});
 }
 
-takeOrders((_: ModelOrder) => listen());
+serveCommands((_: ModelCommand) => listen());

@@ -35,11 +35,11 @@ export interface CoresUsed {
 }
 
 /** Begins to look at what processes use; the function that comes back tells. */
-export function watchCores(pids: readonly number[]): () => CoresUsed {
-	const look = () => ({ at: performance.now(), each: pids.map(processorTime), all: machineTime() });
-	const before = look();
+export function measureCores(pids: readonly number[]): () => CoresUsed {
+	const sample = () => ({ at: performance.now(), each: pids.map(processorTime), all: machineTime() });
+	const before = sample();
 	return () => {
-		const after = look();
+		const after = sample();
 		const seconds = (after.at - before.at) / 1000;
 		const used = (from: number | null | undefined, to: number | null | undefined) =>
 			from == null || to == null ? null : (to - from) / seconds;

@@ -1,25 +1,25 @@
 import type { ServerProcess } from '../../test/support/server-process.ts';
 import { startLoadProcess } from './load-process.ts';
-import type { RequestsOrder, RequestsSeen } from './requests.ts';
+import type { RequestsCommand, RequestsResult } from './requests.ts';
 
 /** What is sent, and how; to which server and with which key is added. */
-export type Requests = Omit<RequestsOrder, 'port' | 'key'>;
+export type RequestLoad = Omit<RequestsCommand, 'port' | 'key'>;
 
 /** The process that a load of API requests comes from. */
 export interface Requester extends Disposable {
 	/** @throws Error where a request failed, or was not answered in time */
-	run(server: Pick<ServerProcess, 'port' | 'key'>, requests: Requests): Promise<RequestsSeen>;
+	run(server: Pick<ServerProcess, 'port' | 'key'>, requests: RequestLoad): Promise<RequestsResult>;
 }
 
-const MARGIN_MS = 60_000;
+const TIMEOUT_MARGIN_MS = 60_000;
 
 /** Starts it. */
 export function startRequester(): Requester {
-	const child = startLoadProcess<RequestsOrder, RequestsSeen>(new URL('./requests.ts', import.meta.url));
+	const child = startLoadProcess<RequestsCommand, RequestsResult>(new URL('./requests.ts', import.meta.url));
 	return {
 		async run({ port, key }, requests) {
-			const seen = await child.ask({ port, key, ...requests }, (requests.seconds ?? 0) * 1000 + MARGIN_MS);
-			if (seen.failed > 0) throw new Error(`${seen.failed} requests failed. The first: ${seen.complaint}`);
+			const seen = await child.send({ port, key, ...requests }, (requests.seconds ?? 0) * 1000 + TIMEOUT_MARGIN_MS);
+			if (seen.failed > 0) throw new Error(`${seen.failed} requests failed. The first: ${seen.firstFailure}`);
 			return seen;
 		},
 		[Symbol.dispose]: () => child[Symbol.dispose](),

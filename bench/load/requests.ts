@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { takeOrders } from './load-process.ts';
+import { serveCommands } from './load-process.ts';
 import { percentileOf } from './spread.ts';
 
 /**
@@ -8,7 +8,7 @@ import { percentileOf } from './spread.ts';
  * at which its request was due, and else from its sending.
  */
 
-export interface RequestsOrder {
+export interface RequestsCommand {
 	port: number;
 	/** The API key. */
 	key: string;
@@ -20,7 +20,7 @@ export interface RequestsOrder {
 	rate?: number;
 }
 
-export interface RequestsSeen {
+export interface RequestsResult {
 	/** From the first request to the last answer. */
 	seconds: number;
 	/** Answers with a status below 300. */
@@ -28,7 +28,7 @@ export interface RequestsSeen {
 	/** All others, and requests that a broken connection lost. */
 	failed: number;
 	/** What the first failure looked like. */
-	complaint: string | null;
+	firstFailure: string | null;
 	/** Milliseconds. */
 	p50: number;
 	p95: number;
@@ -36,20 +36,20 @@ export interface RequestsSeen {
 
 /** How long after the last arrival answers are waited for. */
 const GRACE_MS = 5_000;
-const COMPLAINT = 500;
+const MAX_FAILURE_CHARS = 500;
 
-class Line {
+class Connection {
 	readonly #socket: Socket;
-	readonly #run: Run;
+	readonly #run: LoadRun;
 	#dueAt = 0;
 	#tail = '';
 
-	constructor(run: Run) {
+	constructor(run: LoadRun) {
 		this.#run = run;
 		this.#socket = connect({ port: run.order.port, host: '127.0.0.1', noDelay: true });
 		this.#socket.on('data', (bytes) => this.#read(bytes.toString('latin1')));
 		this.#socket.on('error', () => {});
-		this.#socket.on('close', () => run.lost(this.#dueAt !== 0));
+		this.#socket.on('close', () => run.connectionLost(this.#dueAt !== 0));
 	}
 
 	connected(): Promise<void> {
@@ -75,25 +75,25 @@ class Line {
 		const length = /\r\ncontent-length: *(\d+)/i.exec(this.#tail.slice(0, headEnd));
 		if (length === null) throw new Error(`An answer without Content-Length: ${this.#tail.slice(0, headEnd)}`);
 		if (this.#tail.length < headEnd + 4 + Number(length[1])) return;
-		const answer = this.#tail;
+		const response = this.#tail;
 		this.#tail = '';
 		const dueAt = this.#dueAt;
 		this.#dueAt = 0;
-		this.#run.answered(this, answer, performance.now() - dueAt);
+		this.#run.responseReceived(this, response, performance.now() - dueAt);
 	}
 }
 
-class Run {
-	readonly #free: Line[] = [];
+class LoadRun {
+	readonly #free: Connection[] = [];
 	readonly #texts: string[];
 	readonly #latencies: number[] = [];
-	#complaint: string | null = null;
+	#firstFailure: string | null = null;
 	#sent = 0;
 	#answered = 0;
 	#failed = 0;
-	#over = false;
+	#isEnded = false;
 
-	constructor(readonly order: RequestsOrder) {
+	constructor(readonly order: RequestsCommand) {
 		this.#texts = order.requests.map(({ method, path, body }) => {
 			const json = body === undefined ? '' : JSON.stringify(body);
 			const head = [
@@ -107,14 +107,14 @@ class Run {
 		});
 	}
 
-	async go(): Promise<RequestsSeen> {
+	async go(): Promise<RequestsResult> {
 		const { connections, seconds, rate } = this.order;
-		const lines = Array.from({ length: connections }, () => new Line(this));
+		const lines = Array.from({ length: connections }, () => new Connection(this));
 		await Promise.all(lines.map((line) => line.connected()));
 		this.#free.push(...lines);
 		const startedAt = performance.now();
 		const until = startedAt + (seconds ?? Number.POSITIVE_INFINITY) * 1000;
-		const most =
+		const maxRequests =
 			seconds === undefined
 				? this.#texts.length
 				: rate === undefined
@@ -123,10 +123,11 @@ class Run {
 		// A turn of the loop per look at the clock: timers, with their millisecond, would make arrivals come in bunches.
 		for (;;) {
 			const now = performance.now();
-			if (this.#sent >= most || (rate === undefined && now >= until) || now >= until + GRACE_MS) break;
-			const due = rate === undefined ? most : Math.min(most, Math.floor(((now - startedAt) / 1000) * rate) + 1);
+			if (this.#sent >= maxRequests || (rate === undefined && now >= until) || now >= until + GRACE_MS) break;
+			const due =
+				rate === undefined ? maxRequests : Math.min(maxRequests, Math.floor(((now - startedAt) / 1000) * rate) + 1);
 			while (this.#sent < due && this.#free.length > 0) {
-				const line = this.#free.pop() as Line;
+				const line = this.#free.pop() as Connection;
 				const text = this.#texts[this.#sent % this.#texts.length] as string;
 				line.send(text, rate === undefined ? performance.now() : startedAt + (this.#sent * 1000) / rate);
 				this.#sent++;
@@ -136,34 +137,34 @@ class Run {
 		const endsAt = performance.now() + GRACE_MS;
 		while (this.#answered + this.#failed < this.#sent && performance.now() < endsAt) await new Promise(setImmediate);
 		const tookMs = performance.now() - startedAt;
-		this.#over = true;
+		this.#isEnded = true;
 		for (const line of lines) line.close();
 		return {
 			seconds: tookMs / 1000,
 			answered: this.#answered,
-			failed: (Number.isFinite(most) ? most : this.#sent) - this.#answered,
-			complaint: this.#complaint,
+			failed: (Number.isFinite(maxRequests) ? maxRequests : this.#sent) - this.#answered,
+			firstFailure: this.#firstFailure,
 			p50: percentileOf(this.#latencies, 0.5),
 			p95: percentileOf(this.#latencies, 0.95),
 		};
 	}
 
-	answered(line: Line, answer: string, ms: number): void {
-		if (/^HTTP\/1.1 2/.test(answer)) {
+	responseReceived(line: Connection, response: string, ms: number): void {
+		if (/^HTTP\/1.1 2/.test(response)) {
 			this.#answered++;
 		} else {
 			this.#failed++;
-			this.#complaint ??= answer.slice(0, COMPLAINT);
+			this.#firstFailure ??= response.slice(0, MAX_FAILURE_CHARS);
 		}
 		this.#latencies.push(ms);
 		this.#free.push(line);
 	}
 
-	lost(underWay: boolean): void {
-		if (this.#over || !underWay) return;
+	connectionLost(inFlight: boolean): void {
+		if (this.#isEnded || !inFlight) return;
 		this.#failed++;
-		this.#complaint ??= 'the connection closed';
+		this.#firstFailure ??= 'the connection closed';
 	}
 }
 
-takeOrders((order: RequestsOrder) => new Run(order).go());
+serveCommands((order: RequestsCommand) => new LoadRun(order).go());

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { takeOrders } from './load-process.ts';
+import { serveCommands } from './load-process.ts';
 import { FIRST_TOKEN, monotonicMs, TOKEN_END } from './model-script.ts';
 
 /**
@@ -8,10 +8,10 @@ import { FIRST_TOKEN, monotonicMs, TOKEN_END } from './model-script.ts';
  */
 
 /** Told by the parent process. */
-export type StreamsOrder = KeepUp | Hold | { count: true } | { release: true };
+export type StreamsCommand = SustainCommand | HoldCommand | { count: true } | { release: true };
 
 /** Keeps streams under way. */
-export interface KeepUp {
+export interface SustainCommand {
 	port: number;
 	/** Head and body of the request, whole. */
 	request: string;
@@ -26,51 +26,51 @@ export interface KeepUp {
 }
 
 /** Streams that nothing is said on. */
-export interface Hold {
+export interface HoldCommand {
 	port: number;
 	hold: string[];
 	headers: string[];
 }
 
 /** What was seen of the streams that began while it was measured; times in milliseconds. */
-export interface StreamsSeen {
+export interface StreamsResult {
 	seconds: number;
-	begun: number;
+	started: number;
 	/** Streams that ended well in the time measured, whenever they had begun. */
 	completed: number;
 	failed: number;
 	/** What the first failure looked like. */
-	complaint: string | null;
+	firstFailure: string | null;
 	/** Tokens that came in the time measured. */
 	tokens: number;
 	/** From sending the request to the first token. */
-	first: number[];
+	firstTokenMs: number[];
 	/** From sending the request to its arrival at the model. */
-	wayIn: number[];
+	toModelMs: number[];
 	/** From the model's first token to its arrival here. */
-	wayOut: number[];
+	fromModelMs: number[];
 }
 
-export interface Held {
+export interface HeldStreams {
 	open: number;
 	/** Bytes that those held have received. */
 	bytes: number;
-	complaint: string | null;
+	firstFailure: string | null;
 }
 
 /** Streams that are under way when the time is over are read to their end, for so long at most. */
 const DRAIN_MS = 15_000;
 /** A load goes on beyond its time, up to this one, until so many streams have begun in it. */
-const LONGEST_MS = 20_000;
-const FEWEST = 20;
+const MAX_RUN_MS = 20_000;
+const MIN_STREAMS = 20;
 /** Connections that are being opened at once. */
-const OPENING = 128;
+const MAX_CONCURRENT_CONNECTS = 128;
 const TOKEN = TOKEN_END.charCodeAt(0);
 /** Longer than anything that is looked for: that much of the text before is kept. */
-const TAIL = 64;
+const TAIL_CHARS = 64;
 
 /** One connection with one stream after the other. */
-class Line {
+class Connection {
 	#socket: Socket | undefined;
 	#sentAt = 0;
 	#measured = false;
@@ -78,7 +78,7 @@ class Line {
 	#stage: 'first' | 'end' | 'framing' | 'idle' = 'idle';
 	#text = '';
 
-	constructor(readonly run: Run) {}
+	constructor(readonly run: LoadRun) {}
 
 	async open(): Promise<void> {
 		const socket = connect({ port: this.run.order.port, host: '127.0.0.1', noDelay: true });
@@ -90,7 +90,7 @@ class Line {
 		socket.on('error', () => {});
 		socket.on('data', (bytes: Buffer) => this.#read(bytes, monotonicMs()));
 		socket.on('close', () => {
-			if (this.#stage !== 'idle' && !this.run.over) this.#fail('the connection closed');
+			if (this.#stage !== 'idle' && !this.run.isEnded) this.#fail('the connection closed');
 		});
 	}
 
@@ -102,8 +102,8 @@ class Line {
 	send(): void {
 		this.#stage = 'first';
 		this.#text = '';
-		this.#measured = this.run.measuring;
-		if (this.#measured) this.run.seen.begun++;
+		this.#measured = this.run.isMeasuring;
+		if (this.#measured) this.run.result.started++;
 		this.#sentAt = monotonicMs();
 		this.#socket?.write(this.run.order.request, 'latin1');
 	}
@@ -120,13 +120,13 @@ class Line {
 				else if (this.#text.includes('event: message.failed')) this.#fail(this.#text);
 				return;
 			}
-			this.#noteFirst(Number(times[1]), Number(times[2]), now);
+			this.#recordFirstToken(Number(times[1]), Number(times[2]), now);
 			fresh = this.#text.slice(at);
 			this.#text = '';
 			this.#stage = 'end';
 		}
 		if (this.#stage === 'end') this.#readTokens(fresh);
-		else this.#text = (this.#text + fresh).slice(-TAIL);
+		else this.#text = (this.#text + fresh).slice(-TAIL_CHARS);
 		if (this.#stage === 'framing' && this.#text.endsWith('0\r\n\r\n')) {
 			this.#stage = 'idle';
 			this.run.ended(this);
@@ -142,21 +142,21 @@ class Line {
 				return;
 			}
 			this.run.countTokens(fresh, fresh.length);
-			this.#text = text.slice(-TAIL);
+			this.#text = text.slice(-TAIL_CHARS);
 			return;
 		}
 		this.run.countTokens(fresh, at - this.#text.length);
 		this.run.completed();
-		this.#text = text.slice(-TAIL);
+		this.#text = text.slice(-TAIL_CHARS);
 		this.#stage = 'framing';
 	}
 
-	#noteFirst(asked: number, answered: number, now: number): void {
+	#recordFirstToken(askedAtMs: number, answeredAtMs: number, now: number): void {
 		if (!this.#measured) return;
-		const { first, wayIn, wayOut } = this.run.seen;
-		first.push(now - this.#sentAt);
-		wayIn.push(asked - this.#sentAt);
-		wayOut.push(now - answered);
+		const { firstTokenMs, toModelMs, fromModelMs } = this.run.result;
+		firstTokenMs.push(now - this.#sentAt);
+		toModelMs.push(askedAtMs - this.#sentAt);
+		fromModelMs.push(now - answeredAtMs);
 	}
 
 	#fail(what: string): void {
@@ -165,59 +165,59 @@ class Line {
 	}
 }
 
-class Run {
-	readonly seen: StreamsSeen = {
+class LoadRun {
+	readonly result: StreamsResult = {
 		seconds: 0,
-		begun: 0,
+		started: 0,
 		completed: 0,
 		failed: 0,
-		complaint: null,
+		firstFailure: null,
 		tokens: 0,
-		first: [],
-		wayIn: [],
-		wayOut: [],
+		firstTokenMs: [],
+		toModelMs: [],
+		fromModelMs: [],
 	};
-	measuring = false;
-	over = false;
+	isMeasuring = false;
+	isEnded = false;
 	#stopping = false;
-	readonly #underWay = new Set<Line>();
+	readonly #inFlight = new Set<Connection>();
 
-	constructor(readonly order: KeepUp) {}
+	constructor(readonly order: SustainCommand) {}
 
-	async go(): Promise<StreamsSeen> {
+	async go(): Promise<StreamsResult> {
 		const { streams, spreadMs, seconds } = this.order;
-		const lines = Array.from({ length: streams }, () => new Line(this));
-		for (let at = 0; at < streams; at += OPENING) {
-			await Promise.all(lines.slice(at, at + OPENING).map((line) => line.open()));
+		const lines = Array.from({ length: streams }, () => new Connection(this));
+		for (let at = 0; at < streams; at += MAX_CONCURRENT_CONNECTS) {
+			await Promise.all(lines.slice(at, at + MAX_CONCURRENT_CONNECTS).map((line) => line.open()));
 		}
 		await this.#begin(lines, spreadMs);
 		const startedAt = monotonicMs();
-		this.measuring = true;
+		this.isMeasuring = true;
 		await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 		// Streams of a server that is far behind last so long that hardly one has ended, and hardly one begun, in that time.
-		const lookUntil = startedAt + Math.max(seconds * 1000, LONGEST_MS);
-		while (this.seen.begun < FEWEST && monotonicMs() < lookUntil) {
+		const startUntil = startedAt + Math.max(seconds * 1000, MAX_RUN_MS);
+		while (this.result.started < MIN_STREAMS && monotonicMs() < startUntil) {
 			await new Promise((resolve) => setTimeout(resolve, 100));
 		}
-		this.measuring = false;
-		this.seen.seconds = (monotonicMs() - startedAt) / 1000;
+		this.isMeasuring = false;
+		this.result.seconds = (monotonicMs() - startedAt) / 1000;
 		this.#stopping = true;
 		const drainUntil = monotonicMs() + DRAIN_MS;
-		while (this.#underWay.size > 0 && monotonicMs() < drainUntil) {
+		while (this.#inFlight.size > 0 && monotonicMs() < drainUntil) {
 			await new Promise((resolve) => setTimeout(resolve, 20));
 		}
-		this.over = true;
+		this.isEnded = true;
 		for (const line of lines) line.close();
-		return this.seen;
+		return this.result;
 	}
 
-	async #begin(lines: Line[], spreadMs: number): Promise<void> {
+	async #begin(lines: Connection[], spreadMs: number): Promise<void> {
 		const startedAt = monotonicMs();
 		for (let begun = 0; begun < lines.length; ) {
 			const due = Math.min(lines.length, Math.floor(((monotonicMs() - startedAt) / spreadMs) * lines.length) + 1);
 			for (; begun < due; begun++) {
-				const line = lines[begun] as Line;
-				this.#underWay.add(line);
+				const line = lines[begun] as Connection;
+				this.#inFlight.add(line);
 				line.send();
 			}
 			await new Promise((resolve) => setTimeout(resolve, 1));
@@ -227,65 +227,65 @@ class Run {
 	}
 
 	countTokens(text: string, until: number): void {
-		if (!this.measuring) return;
-		for (let at = 0; at < until; at++) if (text.charCodeAt(at) === TOKEN) this.seen.tokens++;
+		if (!this.isMeasuring) return;
+		for (let at = 0; at < until; at++) if (text.charCodeAt(at) === TOKEN) this.result.tokens++;
 	}
 
 	completed(): void {
-		if (this.measuring) this.seen.completed++;
+		if (this.isMeasuring) this.result.completed++;
 	}
 
-	ended(line: Line): void {
-		if (this.#stopping) this.#underWay.delete(line);
+	ended(line: Connection): void {
+		if (this.#stopping) this.#inFlight.delete(line);
 		else line.send();
 	}
 
-	failed(line: Line, what: string): void {
-		this.seen.failed++;
-		this.seen.complaint ??= what.slice(-500);
-		this.#underWay.delete(line);
+	failed(line: Connection, what: string): void {
+		this.result.failed++;
+		this.result.firstFailure ??= what.slice(-500);
+		this.#inFlight.delete(line);
 	}
 }
 
-const held = new Set<Socket>();
+const heldSockets = new Set<Socket>();
 
-async function hold({ port, hold: paths, headers }: Hold): Promise<Held> {
-	let complaint: string | null = null;
-	for (let at = 0; at < paths.length; at += OPENING) {
+async function hold({ port, hold: paths, headers }: HoldCommand): Promise<HeldStreams> {
+	let firstFailure: string | null = null;
+	for (let at = 0; at < paths.length; at += MAX_CONCURRENT_CONNECTS) {
 		await Promise.all(
-			paths.slice(at, at + OPENING).map(async (path) => {
+			paths.slice(at, at + MAX_CONCURRENT_CONNECTS).map(async (path) => {
 				const socket = connect({ port, host: '127.0.0.1' });
 				const begun = new Promise<string>((resolve, reject) => {
 					socket.once('data', (bytes) => resolve(bytes.toString('latin1')));
 					socket.once('error', reject);
 					socket.once('close', () => reject(new Error('the connection closed')));
 				});
-				held.add(socket);
-				socket.once('close', () => held.delete(socket));
+				heldSockets.add(socket);
+				socket.once('close', () => heldSockets.delete(socket));
 				socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${headers.join('\r\n')}\r\n\r\n`);
 				const answer = await begun.catch((error: Error) => error.message);
 				if (answer.startsWith('HTTP/1.1 200 ')) return;
-				complaint ??= answer.slice(0, 500);
+				firstFailure ??= answer.slice(0, 500);
 				socket.destroy();
 			}),
 		);
 	}
-	return { ...count(), complaint };
+	return { ...count(), firstFailure };
 }
 
-function count(): Held {
-	const bytes = [...held].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
-	return { open: held.size, bytes, complaint: null };
+function count(): HeldStreams {
+	const bytes = [...heldSockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+	return { open: heldSockets.size, bytes, firstFailure: null };
 }
 
-function release(): Held {
+function release(): HeldStreams {
 	const counted = count();
-	for (const socket of held) socket.destroy();
+	for (const socket of heldSockets) socket.destroy();
 	return counted;
 }
 
-takeOrders(async (order: StreamsOrder): Promise<StreamsSeen | Held> => {
+serveCommands(async (order: StreamsCommand): Promise<StreamsResult | HeldStreams> => {
 	if ('count' in order) return count();
 	if ('release' in order) return release();
-	return 'hold' in order ? hold(order) : new Run(order).go();
+	return 'hold' in order ? hold(order) : new LoadRun(order).go();
 });

@@ -1,14 +1,14 @@
-import type { Callable } from '../load/deploy.ts';
+import type { ApiClient } from '../load/deploy.ts';
 import type { LoadProcess } from '../load/load-process.ts';
-import { lengthOf, type ModelScript } from '../load/model-script.ts';
-import { type CoresUsed, watchCores } from '../load/processor-time.ts';
+import { durationOf, type ModelScript } from '../load/model-script.ts';
+import { type CoresUsed, measureCores } from '../load/processor-time.ts';
 import { percentileOf, type Spread, spreadOf } from '../load/spread.ts';
-import type { Held, StreamsOrder, StreamsSeen } from '../load/streams.ts';
-import type { Figure, Goal, Who } from '../report/figure.ts';
-import { deploySpeaking, keepUp, messagesTo, questionsTo, type ScriptedModel } from './stage.ts';
+import type { HeldStreams, StreamsCommand, StreamsResult } from '../load/streams.ts';
+import type { Figure, Goal, ServerName } from '../report/figure.ts';
+import { deployScripted, messagesTo, questionsTo, type ScriptedModel, sustainStreams } from './processes.ts';
 
 /** After this time a case begins no further round, so that a busy machine does not make the bench endless. */
-const CASE_MS = 15_000;
+const MAX_CASE_MS = 15_000;
 
 /** So many streams of a model that speaks like this, all the time. */
 export interface FirstTokenCase {
@@ -22,56 +22,58 @@ export interface FirstTokenCase {
 }
 
 /** A server that is asked, and its process. */
-export interface Contestant extends Callable {
+export interface ServerUnderTest extends ApiClient {
 	readonly pid: number;
-	readonly who: Who;
+	readonly who: ServerName;
 }
 
-export interface Stage {
+export interface BenchProcesses {
 	model: ScriptedModel;
-	load: LoadProcess<StreamsOrder, StreamsSeen | Held>;
+	load: LoadProcess<StreamsCommand, StreamsResult | HeldStreams>;
 }
 
 /** What one server has done in a case. */
-interface Course {
-	contestant: Contestant;
+interface ServerMeasurements {
+	contestant: ServerUnderTest;
 	deployment: string;
-	seen: StreamsSeen[];
+	seen: StreamsResult[];
 	cores: CoresUsed[];
 }
 
 /** Asks the model and each server in turns, and tells what the servers add to the time to the first token. */
 export async function measureFirstToken(
-	{ model, load }: Stage,
-	contestants: readonly Contestant[],
+	{ model, load }: BenchProcesses,
+	contestants: readonly ServerUnderTest[],
 	{ streams, script, seconds, rounds, goal }: FirstTokenCase,
 ): Promise<Figure[]> {
-	const amount = { streams, seconds, spreadMs: lengthOf(script) };
-	const courses: Course[] = [];
+	const amount = { streams, seconds, spreadMs: durationOf(script) };
+	const measurements: ServerMeasurements[] = [];
 	for (const contestant of contestants) {
-		courses.push({ contestant, deployment: await deploySpeaking(contestant, script), seen: [], cores: [] });
+		measurements.push({ contestant, deployment: await deployScripted(contestant, script), seen: [], cores: [] });
 	}
-	const direct: StreamsSeen[] = [];
+	const modelAlone: StreamsResult[] = [];
 	const startedAt = performance.now();
-	for (let round = 0; round < rounds && (round === 0 || performance.now() - startedAt < CASE_MS); round++) {
-		direct.push(await keepUp(load, questionsTo(model, script, amount)));
-		for (const { contestant, deployment, seen, cores } of courses) {
-			const used = watchCores([contestant.pid, model.pid, load.pid]);
-			seen.push(await keepUp(load, messagesTo(contestant, deployment, amount)));
+	for (let round = 0; round < rounds && (round === 0 || performance.now() - startedAt < MAX_CASE_MS); round++) {
+		modelAlone.push(await sustainStreams(load, questionsTo(model, script, amount)));
+		for (const { contestant, deployment, seen, cores } of measurements) {
+			const used = measureCores([contestant.pid, model.pid, load.pid]);
+			seen.push(await sustainStreams(load, messagesTo(contestant, deployment, amount)));
 			cores.push(used());
 		}
 	}
 
-	const name = `first token added, ${streams} ${streams === 1 ? 'stream' : 'streams'}, ${script.everyMs} ms a token`;
-	return courses.flatMap(({ contestant: { who }, seen, cores }) => {
+	const name = `first token added, ${streams} ${streams === 1 ? 'stream' : 'streams'}, ${script.tokenIntervalMs} ms a token`;
+	return measurements.flatMap(({ contestant: { who }, seen, cores }) => {
 		const added = (share: number): Spread => {
-			const own = direct.map(({ first }) => percentileOf(first, share));
-			return spreadOf(seen.map(({ first }, round) => percentileOf(first, share) - (own[round] as number)));
+			const modelPercentiles = modelAlone.map(({ firstTokenMs }) => percentileOf(firstTokenMs, share));
+			return spreadOf(
+				seen.map(({ firstTokenMs }, round) => percentileOf(firstTokenMs, share) - (modelPercentiles[round] as number)),
+			);
 		};
-		const owed = (streams * script.tokens * 1000) / lengthOf(script);
-		const pace = spreadOf(seen.map(({ tokens, seconds }) => tokens / seconds / owed)).median;
+		const expectedTokensPerSecond = (streams * script.tokens * 1000) / durationOf(script);
+		const pace = spreadOf(seen.map(({ tokens, seconds }) => tokens / seconds / expectedTokensPerSecond)).median;
 		return [
-			{ name: `${name}: p50`, unit: 'ms', who, value: added(0.5), remark: ways(seen) },
+			{ name: `${name}: p50`, unit: 'ms', who, value: added(0.5), remark: pathLatencies(seen) },
 			{
 				name: `${name}: p95`,
 				unit: 'ms',
@@ -85,12 +87,12 @@ export async function measureFirstToken(
 }
 
 /** Where the time goes: from the client's request to the model's, and from the model's first token to the client. */
-function ways(seen: readonly StreamsSeen[]): string {
-	const pooled = (way: 'wayIn' | 'wayOut') => {
+function pathLatencies(seen: readonly StreamsResult[]): string {
+	const pooled = (way: 'toModelMs' | 'fromModelMs') => {
 		const values = seen.flatMap((round) => round[way]);
 		return `${percentileOf(values, 0.5).toFixed(1)}/${percentileOf(values, 0.95).toFixed(1)}`;
 	};
-	return `p50/p95 to the model ${pooled('wayIn')}, back ${pooled('wayOut')} ms`;
+	return `p50/p95 to the model ${pooled('toModelMs')}, back ${pooled('fromModelMs')} ms`;
 }
 
 /** Cores that were busy on average, the middle of several rounds, for people. */

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { ServerProcess } from '../../test/support/server-process.ts';
 import { settledMemory } from '../load/memory.ts';
-import type { Held } from '../load/streams.ts';
+import type { HeldStreams } from '../load/streams.ts';
 import { type Figure, once } from '../report/figure.ts';
-import type { Stage } from './first-token.ts';
+import type { BenchProcesses } from './first-token.ts';
 
 /** Files that the server has open for itself, and some to spare. */
-const OWN_FILES = 200;
-const OPEN_LIMIT_MS = 90_000;
+const RESERVED_FILES = 200;
+const OPEN_TIMEOUT_MS = 90_000;
 /** What the system counts for the process, by stream. */
-const EACH_KIB = 10;
+const GOAL_KIB_PER_STREAM = 10;
 
 /**
  * Opens streams, each of a conversation of its own as far as there are so many, and tells what memory they take. The server
@@ -17,10 +17,10 @@ const EACH_KIB = 10;
  */
 export async function measureIdleStreams(
 	server: ServerProcess,
-	{ load }: Pick<Stage, 'load'>,
+	{ load }: Pick<BenchProcesses, 'load'>,
 	wanted: number,
 ): Promise<Figure> {
-	const streams = Math.min(wanted, roomFor(server.pid));
+	const streams = Math.min(wanted, maxConnectionsOf(server.pid));
 	const conversations = await conversationsOf(server, streams);
 	const isWhole = streams === wanted && conversations.length === streams;
 	const paths = Array.from(
@@ -29,20 +29,20 @@ export async function measureIdleStreams(
 	);
 	const before = await settledMemory(server);
 	const started = performance.now();
-	const held = (await load.ask(
+	const held = (await load.send(
 		{
 			port: server.port,
 			hold: paths,
 			headers: [`Authorization: Bearer ${server.key}`, 'Accept: text/event-stream'],
 		},
-		OPEN_LIMIT_MS,
-	)) as Held;
+		OPEN_TIMEOUT_MS,
+	)) as HeldStreams;
 	const openMs = (performance.now() - started) / streams;
 	if (held.open < streams) {
-		throw new Error(`${held.open} of ${streams} streams are open: ${held.complaint}`);
+		throw new Error(`${held.open} of ${streams} streams are open: ${held.firstFailure}`);
 	}
 	const after = await settledMemory(server);
-	await load.ask({ release: true }, OPEN_LIMIT_MS);
+	await load.send({ release: true }, OPEN_TIMEOUT_MS);
 	const kib = (of: 'rss' | 'heapUsed') => (after[of] - before[of]) / held.open / 1024;
 	const onHeap = `${kib('heapUsed').toFixed(1)} KiB of it on the heap`;
 	const onTop = `on top of ${Math.round(before.rss / 1024 / 1024)} MiB; opened in ${openMs.toFixed(2)} ms each`;
@@ -51,7 +51,7 @@ export async function measureIdleStreams(
 		unit: 'KiB',
 		value: once(kib('rss')),
 		// Of fewer files than that, or conversations that are shared, it would say too little.
-		...(isWhole ? { goal: { is: 'at most', bound: EACH_KIB } as const } : {}),
+		...(isWhole ? { goal: { is: 'at most', bound: GOAL_KIB_PER_STREAM } as const } : {}),
 		remark: `${onHeap}, ${onTop}${isWhole ? '' : `; of ${conversations.length} conversations`}`,
 	};
 }
@@ -70,10 +70,10 @@ async function conversationsOf(server: ServerProcess, wanted: number): Promise<s
 }
 
 /** Connections that a process may have; the same holds for the one that opens them. */
-function roomFor(pid: number): number {
+function maxConnectionsOf(pid: number): number {
 	try {
 		const limit = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1];
-		return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit) - OWN_FILES;
+		return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit) - RESERVED_FILES;
 	} catch {
 		return Number.POSITIVE_INFINITY;
 	}

@@ -1,19 +1,19 @@
-import { type Figure, type Findings, isMet, type Who } from './figure.ts';
+import { type Figure, isMet, type PartResult, type ServerName } from './figure.ts';
 import { number, withUnit } from './table.ts';
 
 const WIDTH = 1100;
 const LINE = 22;
 const LABEL = 520;
 const BAR = 360;
-const FILL: Record<Who, string> = { parley: '#2f6fed', ceiling: '#9aa4b2', baseline: '#d9822b' };
-const NAMES: Record<Who, string> = { parley: 'Parley', ceiling: 'ceiling', baseline: 'baseline' };
+const FILL: Record<ServerName, string> = { parley: '#2f6fed', ceiling: '#9aa4b2', baseline: '#d9822b' };
+const NAMES: Record<ServerName, string> = { parley: 'Parley', ceiling: 'ceiling', baseline: 'baseline' };
 const MISSED = '#c0392b';
 /** A bar of a goal is at most this many times as long as its bound. */
-const LONGEST = 2;
+const MAX_BAR_RATIO = 2;
 
 /** The figures as a drawing (SVG): what several servers have done beside each other, then each goal and how far it is. */
-export function chart(parts: readonly Findings[]): string {
-	const drawing = new Drawing();
+export function chart(parts: readonly PartResult[]): string {
+	const drawing = new SvgDrawing();
 	drawing.title('Beside each other, in one run');
 	for (const { part, figures } of parts) {
 		for (const [name, compared] of comparisons(figures)) {
@@ -29,9 +29,15 @@ export function chart(parts: readonly Findings[]): string {
 		for (const figure of figures) {
 			if (figure.goal === undefined) continue;
 			const { is, bound } = figure.goal;
-			const told = `${number(figure.value.median)} of ${is} ${withUnit(bound, figure.unit)}`;
-			const length = bound === 0 ? 0 : Math.min(LONGEST, figure.value.median / bound) / LONGEST;
-			drawing.bar(`${part}: ${figure.name}`, length, isMet(figure) ? FILL.parley : MISSED, told, 1 / LONGEST);
+			const valueText = `${number(figure.value.median)} of ${is} ${withUnit(bound, figure.unit)}`;
+			const length = bound === 0 ? 0 : Math.min(MAX_BAR_RATIO, figure.value.median / bound) / MAX_BAR_RATIO;
+			drawing.bar(
+				`${part}: ${figure.name}`,
+				length,
+				isMet(figure) ? FILL.parley : MISSED,
+				valueText,
+				1 / MAX_BAR_RATIO,
+			);
 		}
 	}
 	return drawing.end();
@@ -43,29 +49,29 @@ function comparisons(figures: readonly Figure[]): [string, Figure[]][] {
 	return [...byName].filter(([, of]) => of.length > 1);
 }
 
-class Drawing {
+class SvgDrawing {
 	readonly #parts: string[] = [];
 	#y = 10;
 
 	title(text: string): void {
 		this.#y += LINE;
-		this.#parts.push(`<text x="10" y="${this.#y + 15}" font-weight="bold">${escaped(text)}</text>`);
+		this.#parts.push(`<text x="10" y="${this.#y + 15}" font-weight="bold">${escapeXml(text)}</text>`);
 		this.#y += LINE;
 	}
 
 	text(text: string): void {
-		this.#parts.push(`<text x="10" y="${this.#y + 15}">${escaped(text)}</text>`);
+		this.#parts.push(`<text x="10" y="${this.#y + 15}">${escapeXml(text)}</text>`);
 		this.#y += LINE;
 	}
 
 	/** @param length from 0 to 1. @param mark where a line goes through it, if one does */
-	bar(label: string, length: number, fill: string, told: string, mark?: number): void {
+	bar(label: string, length: number, fill: string, valueText: string, mark?: number): void {
 		const y = this.#y;
 		const width = Math.max(1, Math.round(length * BAR));
 		this.#parts.push(
-			`<text x="${LABEL - 8}" y="${y + 15}" text-anchor="end">${escaped(label)}</text>`,
+			`<text x="${LABEL - 8}" y="${y + 15}" text-anchor="end">${escapeXml(label)}</text>`,
 			`<rect x="${LABEL}" y="${y + 4}" width="${width}" height="${LINE - 8}" fill="${fill}"/>`,
-			`<text x="${LABEL + Math.max(width, mark === undefined ? 0 : mark * BAR) + 8}" y="${y + 15}">${escaped(told)}</text>`,
+			`<text x="${LABEL + Math.max(width, mark === undefined ? 0 : mark * BAR) + 8}" y="${y + 15}">${escapeXml(valueText)}</text>`,
 		);
 		if (mark !== undefined) {
 			const x = LABEL + mark * BAR;
@@ -85,6 +91,6 @@ class Drawing {
 	}
 }
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
 	return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -1,7 +1,7 @@
 import type { Spread } from '../load/spread.ts';
 
 /** Whose figure it is: ours, the bare library's that answers prepared bytes, or the conventional server's beside it. */
-export type Who = 'parley' | 'ceiling' | 'baseline';
+export type ServerName = 'parley' | 'ceiling' | 'baseline';
 
 /** What a figure should be. */
 export interface Goal {
@@ -19,14 +19,14 @@ export interface Figure {
 	unit: string;
 	/** Over the rounds. */
 	value: Spread;
-	who?: Who;
+	who?: ServerName;
 	goal?: Goal;
 	/** What else one should know: what bounds it, on how much data. */
 	remark?: string;
 }
 
 /** What a part of the bench has found, as it lies in its file. */
-export interface Findings {
+export interface PartResult {
 	part: string;
 	/** ISO 8601. */
 	at: string;

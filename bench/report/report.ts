@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Figure, type Findings, isMet } from './figure.ts';
+import { type Figure, isMet, type PartResult } from './figure.ts';
 import { table } from './table.ts';
 
 /** Where figures lie, in no commit. */
@@ -27,7 +27,7 @@ export class Report {
 
 	/** Prints the table, and keeps it for the table of all parts. The process ends with 1 where a binding goal is missed. */
 	async close(): Promise<void> {
-		const findings: Findings = {
+		const findings: PartResult = {
 			part: this.#part,
 			at: new Date().toISOString(),
 			seconds: Math.round((performance.now() - this.#startedAt) / 1000),
@@ -41,7 +41,7 @@ export class Report {
 }
 
 /** What the parts have found, in the order of their names. */
-export async function readFindings(): Promise<Findings[]> {
+export async function readPartResults(): Promise<PartResult[]> {
 	const names = (await readdir(PARTS)).filter((name) => name.endsWith('.json')).sort();
 	return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(PARTS, name), 'utf8'))));
 }

@@ -6,11 +6,11 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { chart } from './chart.ts';
-import { FIGURES, readFindings } from './report.ts';
+import { FIGURES, readPartResults } from './report.ts';
 import { table } from './table.ts';
 
 const wanted = process.argv.slice(2);
-const parts = (await readFindings()).filter(({ part }) => wanted.includes(part));
+const parts = (await readPartResults()).filter(({ part }) => wanted.includes(part));
 const failed = wanted.filter((name) => !parts.some(({ part }) => part === name));
 const facts = {
 	node: process.version,

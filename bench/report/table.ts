@@ -1,17 +1,17 @@
 import type { Spread } from '../load/spread.ts';
-import { type Figure, type Findings, type Goal, isMet } from './figure.ts';
+import { type Figure, type Goal, isMet, type PartResult } from './figure.ts';
 
-const WHO = { parley: '', ceiling: 'ceiling', baseline: 'baseline' };
+const SERVER_LABELS = { parley: '', ceiling: 'ceiling', baseline: 'baseline' };
 
 /** The figures of some parts for people, one line each. */
-export function table(parts: readonly Findings[]): string {
+export function table(parts: readonly PartResult[]): string {
 	const rows = [['part', 'figure', 'of', 'median', 'lowest – highest', 'goal', '', 'remark']];
 	for (const { part, figures } of parts) {
 		for (const figure of figures) {
 			rows.push([
 				part,
 				figure.name,
-				WHO[figure.who ?? 'parley'],
+				SERVER_LABELS[figure.who ?? 'parley'],
 				withUnit(figure.value.median, figure.unit),
 				range(figure.value),
 				goalText(figure),

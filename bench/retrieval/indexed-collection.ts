@@ -13,7 +13,7 @@ import type { Collection } from './collections.ts';
 const GENERATION = 'gen_bench';
 const BASIS = 'basis_bench';
 /** Documents in one commit. */
-const SLICE = 500;
+const BATCH_SIZE = 500;
 
 /** The ways to search that are compared. */
 export const MODES = {
@@ -45,8 +45,8 @@ export class IndexedCollection implements AsyncDisposable {
 			knowledge_base_id: 'kb_bench',
 			embedder: 'builtin',
 		});
-		for (let at = 0; at < documents.length; at += SLICE) {
-			await commitAll(store, ...documents.slice(at, at + SLICE).map(addition));
+		for (let at = 0; at < documents.length; at += BATCH_SIZE) {
+			await commitAll(store, ...documents.slice(at, at + BATCH_SIZE).map(addDocumentWrite));
 		}
 		let trainMs = 0;
 		const train = async (job: TrainJob) => {
@@ -73,7 +73,7 @@ export class IndexedCollection implements AsyncDisposable {
 	}
 }
 
-function addition({ id, title, text }: Collection['documents'][number]): IndexWrite {
+function addDocumentWrite({ id, title, text }: Collection['documents'][number]): IndexWrite {
 	const language = detectLanguage(`${title}\n${text}`);
 	const chunk = {
 		text: text || title,

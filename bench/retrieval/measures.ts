@@ -1,4 +1,4 @@
-const DEPTH = 10;
+const CUTOFF = 10;
 
 /** How good one ranking is; relevance is yes or no. */
 export interface Quality {
@@ -8,18 +8,18 @@ export interface Quality {
 }
 
 /** Judges the first ten of a ranking. */
-export function judge(ranking: readonly string[], relevant: ReadonlySet<string>): Quality {
+export function evaluate(ranking: readonly string[], relevant: ReadonlySet<string>): Quality {
 	let gain = 0;
 	let found = 0;
 	let mrr = 0;
-	ranking.slice(0, DEPTH).forEach((id, place) => {
+	ranking.slice(0, CUTOFF).forEach((id, rank) => {
 		if (!relevant.has(id)) return;
-		gain += 1 / Math.log2(place + 2);
+		gain += 1 / Math.log2(rank + 2);
 		found++;
-		mrr ||= 1 / (place + 1);
+		mrr ||= 1 / (rank + 1);
 	});
 	let ideal = 0;
-	for (let place = 0; place < Math.min(DEPTH, relevant.size); place++) ideal += 1 / Math.log2(place + 2);
+	for (let rank = 0; rank < Math.min(CUTOFF, relevant.size); rank++) ideal += 1 / Math.log2(rank + 2);
 	return { ndcg: gain / ideal, recall: found / relevant.size, mrr };
 }
 

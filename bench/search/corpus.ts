@@ -8,7 +8,7 @@ const TOPICS = 240;
 const TOPIC_WORDS = 250;
 /** Of the words that say something, those that come from the chunk's topic. */
 const TOPIC_SHARE = 0.5;
-const WORDS_A_CHUNK = [180, 260] as const;
+const WORDS_PER_CHUNK = [180, 260] as const;
 const LANGUAGE = 'en';
 
 /** The most frequent English words, most frequent first: nearly half of every text, and of every question. */
@@ -67,23 +67,23 @@ export class Corpus {
 		this.#terms = this.#words.map((word) => analyse(word, LANGUAGE)[0] ?? word);
 		this.#anyWord = new Zipf(VOCABULARY);
 		this.#topicWord = new Zipf(TOPIC_WORDS);
-		const saying = VOCABULARY - FUNCTION_WORDS.length;
+		const contentWords = VOCABULARY - FUNCTION_WORDS.length;
 		this.#topics = Array.from({ length: TOPICS }, () =>
-			Array.from({ length: TOPIC_WORDS }, () => FUNCTION_WORDS.length + Math.floor(random() * saying)),
+			Array.from({ length: TOPIC_WORDS }, () => FUNCTION_WORDS.length + Math.floor(random() * contentWords)),
 		);
 	}
 
 	document(chunks: number): GeneratedDocument {
 		const topic = pick(this.#topics, this.#random);
-		const title = Array.from({ length: 4 }, () => this.#ofTopic(topic));
+		const title = Array.from({ length: 4 }, () => this.#topicWordIndex(topic));
 		return {
 			title: this.#text(title),
-			title_terms: this.#analysed(title),
+			title_terms: this.#termsOf(title),
 			chunks: Array.from({ length: chunks }, () => {
-				const [least, most] = WORDS_A_CHUNK;
+				const [least, most] = WORDS_PER_CHUNK;
 				const length = least + Math.floor(this.#random() * (most - least));
 				const words = Array.from({ length }, () => this.#word(topic));
-				return { text: this.#text(words), body_terms: this.#analysed(words) };
+				return { text: this.#text(words), body_terms: this.#termsOf(words) };
 			}),
 		};
 	}
@@ -91,17 +91,17 @@ export class Corpus {
 	/** A question of five to twelve words, about one topic. */
 	question(): string {
 		const topic = pick(this.#topics, this.#random);
-		const asked = pick(QUESTIONS, this.#random);
-		return asked.replaceAll('*', () => this.#words[this.#ofTopic(topic)] as string);
+		const template = pick(QUESTIONS, this.#random);
+		return template.replaceAll('*', () => this.#words[this.#topicWordIndex(topic)] as string);
 	}
 
 	#word(topic: readonly number[]): number {
 		const word = this.#anyWord.draw(this.#random);
-		const says = word >= FUNCTION_WORDS.length;
-		return says && this.#random() < TOPIC_SHARE ? this.#ofTopic(topic) : word;
+		const isContentWord = word >= FUNCTION_WORDS.length;
+		return isContentWord && this.#random() < TOPIC_SHARE ? this.#topicWordIndex(topic) : word;
 	}
 
-	#ofTopic(topic: readonly number[]): number {
+	#topicWordIndex(topic: readonly number[]): number {
 		return topic[this.#topicWord.draw(this.#random)] as number;
 	}
 
@@ -109,7 +109,7 @@ export class Corpus {
 		return words.map((word) => this.#words[word]).join(' ');
 	}
 
-	#analysed(words: readonly number[]): string {
+	#termsOf(words: readonly number[]): string {
 		return words.map((word) => this.#terms[word]).join(' ');
 	}
 }

@@ -5,13 +5,13 @@ import { copyOf, dataSet } from '../load/data-set.ts';
 import { Corpus } from './corpus.ts';
 import { commitAll, serveTrained } from './serve-trained.ts';
 
-const CHUNKS_A_DOCUMENT = 20;
+const CHUNKS_PER_DOCUMENT = 20;
 const SEED = 1;
 /** Documents that are being written at once, as when many are uploaded. */
-const AT_ONCE = 8;
+const CONCURRENT_COMMITS = 8;
 
 /** What the content of a data set comes from, besides how it is stored. */
-const MADE_BY = ['./', '../../src/text/', '../../src/knowledge/semantic/'].map(
+const SOURCES = ['./', '../../src/text/', '../../src/knowledge/semantic/'].map(
 	(path) => new URL(path, import.meta.url),
 );
 
@@ -24,7 +24,7 @@ export interface SearchData extends AsyncDisposable {
 
 /** A copy of the data set, which is built where it is not there yet: some minutes. */
 export async function searchData(sizes: readonly number[]): Promise<SearchData> {
-	const folder = await dataSet(`search-${sizes.join('-')}`, MADE_BY, (empty) => build(empty, sizes));
+	const folder = await dataSet(`search-${sizes.join('-')}`, SOURCES, (empty) => build(empty, sizes));
 	const copy = await copyOf(folder);
 	return {
 		dataDir: copy.folder,
@@ -55,8 +55,8 @@ async function write(store: Store, generation: string, size: number): Promise<vo
 	const corpus = new Corpus(SEED);
 	for (let at = 0; at < size; ) {
 		const commits: Array<Promise<void>> = [];
-		for (let more = 0; more < AT_ONCE && at < size; more++) {
-			const { title, title_terms, chunks } = corpus.document(Math.min(CHUNKS_A_DOCUMENT, size - at));
+		for (let more = 0; more < CONCURRENT_COMMITS && at < size; more++) {
+			const { title, title_terms, chunks } = corpus.document(Math.min(CHUNKS_PER_DOCUMENT, size - at));
 			commits.push(
 				commitAll(store, {
 					op: 'index.add_document',

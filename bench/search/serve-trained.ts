@@ -2,7 +2,7 @@ import type { TrainJob, TrainResult } from '../../src/contract/index.ts';
 import type { Store, Write } from '../../src/store/index.ts';
 
 /** Vectors in one commit. */
-const SLICE = 1000;
+const BATCH_SIZE = 1000;
 
 /** Trains an embedding on all that a generation holds, gives every chunk its vector, and lets the generation serve with them. */
 export async function serveTrained(
@@ -14,8 +14,8 @@ export async function serveTrained(
 	const trained = await train({ kind: 'train', database: store.databaseFile, generation, chunks: [] });
 	const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
 	await commitAll(store, { op: 'index.open_basis', generation, basis, dimensions, trained_on, model });
-	for (let at = 0; at < stored_ids.length; at += SLICE) {
-		const chunk_ids = stored_ids.slice(at, at + SLICE);
+	for (let at = 0; at < stored_ids.length; at += BATCH_SIZE) {
+		const chunk_ids = stored_ids.slice(at, at + BATCH_SIZE);
 		const vectors = stored_vectors.slice(at * dimensions, (at + chunk_ids.length) * dimensions);
 		await commitAll(store, { op: 'index.add_vectors', basis, chunk_ids, vectors });
 	}

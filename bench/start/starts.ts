@@ -10,25 +10,25 @@ import { spreadOf } from '../load/spread.ts';
 import type { Figure } from '../report/figure.ts';
 
 /** A program and what it is called. One that has a cache has its folder in `PARLEY_CACHE_DIR`. */
-export interface Started {
+export interface NamedProgram {
 	name: string;
 	program: Program;
 }
 
-const WARM_MS = 500;
-const IDLE_MIB = 120;
+const GOAL_WARM_MS = 500;
+const GOAL_IDLE_MIB = 120;
 const IDLE_AFTER_MS = 5_000;
 
 /** Starts each of the programs several times, in turns. @param folder for what they keep, to be removed afterwards */
 export async function measureStarts(
-	programs: readonly Started[],
+	programs: readonly NamedProgram[],
 	{ folder, rounds, coldRounds }: { folder: string; rounds: number; coldRounds: number },
 ): Promise<Figure[]> {
 	const key = createApiKey();
 	const seen = await Promise.all(
 		programs.map(async ({ name, program }) => ({
 			name,
-			begin: starting(program, await mkdtemp(join(folder, 'data-')), key),
+			begin: starterOf(program, await mkdtemp(join(folder, 'data-')), key),
 			cache: program.env.PARLEY_CACHE_DIR,
 			cold: [] as number[],
 			warm: [] as number[],
@@ -60,14 +60,14 @@ export async function measureStarts(
 				name: `warm start of ${name}`,
 				unit: 'ms',
 				value: spreadOf(warm),
-				goal: { is: 'at most', bound: WARM_MS },
+				goal: { is: 'at most', bound: GOAL_WARM_MS },
 				remark: used,
 			},
 			{
 				name: `idle memory of ${name}`,
 				unit: 'MiB',
 				value: spreadOf(idle),
-				goal: { is: 'at most', bound: IDLE_MIB },
+				goal: { is: 'at most', bound: GOAL_IDLE_MIB },
 				remark: `${IDLE_AFTER_MS / 1000} s after its start, as the system counts it`,
 			},
 		];
@@ -77,15 +77,15 @@ export async function measureStarts(
 }
 
 /** Starts it, lets it be for a while, and stops it. */
-function starting(program: Program, dataDir: string, key: string) {
+function starterOf(program: Program, dataDir: string, key: string) {
 	return async (whileMs = 0) => {
 		await using server = await startServer({ program, dataDir, key });
-		const { readyAfter, pid } = server;
+		const { readyMs, pid } = server;
 		const processor = processorTime(pid);
 		await sleep(whileMs);
 		const residentMiB = await residentOf(pid);
 		await server.stop();
-		return { readyAfter, processorMs: processor === null ? null : processor * 1000, residentMiB };
+		return { readyAfter: readyMs, processorMs: processor === null ? null : processor * 1000, residentMiB };
 	};
 }
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { startLoadProcess } from '../load/load-process.ts';
 import { spreadOf } from '../load/spread.ts';
 import type { Figure } from '../report/figure.ts';
-import type { CommitOrder, CommitsSeen } from './committers.ts';
+import type { CommitCommand, CommitsResult } from './committers.ts';
 
-const MARGIN_MS = 30_000;
+const TIMEOUT_MARGIN_MS = 30_000;
 
 /** Durable commits a second through the store's face by how many commit at once, and what that does to the event loop. */
 export async function measureCommits({
@@ -19,10 +19,11 @@ export async function measureCommits({
 	rounds: number;
 }): Promise<Figure[]> {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-bench-'));
-	const seen = new Map<number, CommitsSeen[]>(committers.map((count) => [count, []]));
+	const seen = new Map<number, CommitsResult[]>(committers.map((count) => [count, []]));
 	try {
-		using child = startLoadProcess<CommitOrder, CommitsSeen>(new URL('./committers.ts', import.meta.url));
-		const order = (count: number) => child.ask({ dataDir, committers: count, seconds }, seconds * 1000 + MARGIN_MS);
+		using child = startLoadProcess<CommitCommand, CommitsResult>(new URL('./committers.ts', import.meta.url));
+		const order = (count: number) =>
+			child.send({ dataDir, committers: count, seconds }, seconds * 1000 + TIMEOUT_MARGIN_MS);
 		await order(16);
 		for (let round = 0; round < rounds; round++) {
 			for (const [count, all] of seen) all.push(await order(count));
@@ -32,7 +33,7 @@ export async function measureCommits({
 	}
 	const figures: Figure[] = [];
 	for (const [count, all] of seen) {
-		const of = (key: keyof CommitsSeen) => spreadOf(all.map((one) => one[key]));
+		const of = (key: keyof CommitsResult) => spreadOf(all.map((one) => one[key]));
 		const at = `${count} at once`;
 		figures.push(
 			{

@@ -4,11 +4,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { type ConversationRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
-import { takeOrders } from '../load/load-process.ts';
+import { serveCommands } from '../load/load-process.ts';
 import { conversationRecord, messageCommit } from './records.ts';
 
 /** Commits through the store's face, in a process of its own: its main thread does nothing else. */
-export interface CommitOrder {
+export interface CommitCommand {
 	/** Where the database is, or is made: the same with every order. */
 	dataDir: string;
 	/** Each waits for its commit before the next. */
@@ -16,7 +16,7 @@ export interface CommitOrder {
 	seconds: number;
 }
 
-export interface CommitsSeen {
+export interface CommitsResult {
 	perSecond: number;
 	/** Milliseconds of this process's processor time, the writer thread included. */
 	processorMsEach: number;
@@ -28,7 +28,7 @@ export interface CommitsSeen {
 }
 
 const RESOLUTION_MS = 1;
-const SYNCS = 51;
+const SYNC_SAMPLES = 51;
 
 let opened: Promise<Store> | undefined;
 
@@ -45,7 +45,7 @@ async function commitUntil(store: Store, conversation: ConversationRecord, endsA
 	return count;
 }
 
-async function begin(store: Store, count: number): Promise<ConversationRecord[]> {
+async function createConversations(store: Store, count: number): Promise<ConversationRecord[]> {
 	const owner = {
 		workspace_id: newId('workspace'),
 		assistant_id: newId('assistant'),
@@ -61,21 +61,21 @@ function syncMs(dataDir: string): number {
 	const file = openSync(join(dataDir, 'sync'), 'w');
 	const page = Buffer.alloc(16_384, 1);
 	const times: number[] = [];
-	for (let turn = 0; turn < SYNCS; turn++) {
+	for (let sample = 0; sample < SYNC_SAMPLES; sample++) {
 		const startedAt = performance.now();
 		writeSync(file, page);
 		fdatasyncSync(file);
 		times.push(performance.now() - startedAt);
 	}
 	closeSync(file);
-	return times.sort((a, b) => a - b)[SYNCS >> 1] as number;
+	return times.sort((a, b) => a - b)[SYNC_SAMPLES >> 1] as number;
 }
 
-takeOrders(async ({ dataDir, committers, seconds }: CommitOrder): Promise<CommitsSeen> => {
+serveCommands(async ({ dataDir, committers, seconds }: CommitCommand): Promise<CommitsResult> => {
 	opened ??= openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const store = await opened;
 	const alone = syncMs(dataDir);
-	const conversations = await begin(store, committers);
+	const conversations = await createConversations(store, committers);
 	const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 	delay.enable();
 	const processorBefore = process.cpuUsage();

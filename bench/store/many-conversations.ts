@@ -16,13 +16,13 @@ export interface ManyConversations extends AsyncDisposable {
 
 /** Somewhat more than may be in memory at once. */
 const COUNT = 110_000;
-const IN_A_COMMIT = 500;
+const BATCH_SIZE = 500;
 /** What decides how the data are made, besides how they are stored. */
-const MADE_BY = ['./many-conversations.ts', './records.ts'].map((file) => new URL(file, import.meta.url));
+const SOURCES = ['./many-conversations.ts', './records.ts'].map((file) => new URL(file, import.meta.url));
 
 /** A copy of the data set, which is made with the first call: an assistant with 110,000 conversations of two messages each. */
 export async function manyConversations(): Promise<ManyConversations> {
-	const copy = await copyOf(await dataSet('conversations', MADE_BY, make));
+	const copy = await copyOf(await dataSet('conversations', SOURCES, make));
 	const facts = JSON.parse(await readFile(join(copy.folder, 'facts.json'), 'utf8'));
 	return { dataDir: copy.folder, ...facts, [Symbol.asyncDispose]: () => copy[Symbol.asyncDispose]() };
 }
@@ -49,7 +49,7 @@ async function fill(dataDir: string, owner: Parameters<typeof conversationRecord
 	const ids: string[] = [];
 	while (ids.length < COUNT) {
 		const write: Write[] = [];
-		for (let at = 0; at < IN_A_COMMIT; at++) {
+		for (let at = 0; at < BATCH_SIZE; at++) {
 			const record = conversationRecord(owner);
 			ids.push(record.id);
 			write.push(

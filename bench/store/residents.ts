@@ -6,11 +6,11 @@ import { type Figure, once } from '../report/figure.ts';
 import type { ManyConversations } from './many-conversations.ts';
 
 /** As many as a server keeps in memory. */
-const RESIDENT = 100_000;
+const MAX_RESIDENT = 100_000;
 const GOAL_KIB = 3;
 const CONNECTIONS = 64;
 /** Before the first look: what comes with the first requests is not the conversations'. */
-const WARM_UP = 2_000;
+const WARM_UP_REQUESTS = 2_000;
 
 /**
  * Wakes conversations, by asking each to stop what it is not saying, and tells what memory they take in a server of their own
@@ -18,19 +18,19 @@ const WARM_UP = 2_000;
  */
 export async function measureResidents(data: ManyConversations, requester: Requester): Promise<Figure[]> {
 	const { dataDir, key, conversations } = data;
-	await using server = await startServer({ dataDir, key, under: inspectable() });
+	await using server = await startServer({ dataDir, key, wrapperCommand: inspectable() });
 	// Those that come last make way for none of the first: the first look is at a server that has only just begun.
-	await read(server, requester, data, WARM_UP);
+	await read(server, requester, data, WARM_UP_REQUESTS);
 	const before = await settledMemory(server);
-	await wake(server, requester, conversations.slice(0, RESIDENT));
+	await activate(server, requester, conversations.slice(0, MAX_RESIDENT));
 	const full = await settledMemory(server);
-	await wake(server, requester, conversations.slice(RESIDENT));
+	await activate(server, requester, conversations.slice(MAX_RESIDENT));
 	const beyond = await settledMemory(server);
-	const each = (from: number, to: number) => (to - from) / 1024 / RESIDENT;
-	const further = conversations.length - RESIDENT;
+	const each = (from: number, to: number) => (to - from) / 1024 / MAX_RESIDENT;
+	const further = conversations.length - MAX_RESIDENT;
 	return [
 		{
-			name: `memory of a resident conversation, of ${RESIDENT.toLocaleString('en')}`,
+			name: `memory of a resident conversation, of ${MAX_RESIDENT.toLocaleString('en')}`,
 			unit: 'KiB',
 			value: once(each(before.rss, full.rss)),
 			goal: { is: 'at most', bound: GOAL_KIB },
@@ -45,7 +45,7 @@ export async function measureResidents(data: ManyConversations, requester: Reque
 	];
 }
 
-function wake(server: ServerProcess, requester: Requester, ids: string[]): Promise<unknown> {
+function activate(server: ServerProcess, requester: Requester, ids: string[]): Promise<unknown> {
 	const requests = ids.map((id) => ({ method: 'POST', path: `/api/v1/conversations/${id}/stop` }));
 	return requester.run(server, { requests, connections: CONNECTIONS });
 }

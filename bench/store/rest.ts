@@ -2,27 +2,27 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '../../test/support/server-process.ts';
-import type { BaselineOrder, BaselineReady } from '../baseline/process.ts';
+import type { BaselineCommand, BaselineReady } from '../baseline/process.ts';
 import { startLoadProcess } from '../load/load-process.ts';
 import { processorTime } from '../load/processor-time.ts';
-import type { Requester, Requests } from '../load/requester.ts';
+import type { Requester, RequestLoad } from '../load/requester.ts';
 import { spreadOf } from '../load/spread.ts';
-import type { Figure, Who } from '../report/figure.ts';
+import type { Figure, ServerName } from '../report/figure.ts';
 import type { ManyConversations } from './many-conversations.ts';
 
 const CONNECTIONS = 32;
-const START_MS = 15_000;
-const READ = 1_000;
+const START_TIMEOUT_MS = 15_000;
+const READ_CONVERSATIONS = 1_000;
 /** More than there is time for. */
-const CHANGED = 5_000;
+const CHANGED_CONVERSATIONS = 5_000;
 
 /** One kind of request to one server. */
 interface Case {
 	name: string;
-	who: Who;
+	who: ServerName;
 	server: { port: number; key: string; pid: number };
 	/** Of a time; those that write are others each time. */
-	requests: () => Requests['requests'];
+	requests: () => RequestLoad['requests'];
 }
 
 interface Round {
@@ -45,13 +45,17 @@ export async function measureRest(
 	await using baseline = await startBaseline(data.key);
 	const assistant = { name: 'Bench', model: 'builtin/extractive', master_prompt: 'You help the customers of a shop.' };
 	const create = [{ method: 'POST', path: '/api/v1/assistants', body: assistant }];
-	const conversations = data.conversations.slice(0, READ).map((id) => get(`/api/v1/conversations/${id}`));
+	const conversations = data.conversations.slice(0, READ_CONVERSATIONS).map((id) => get(`/api/v1/conversations/${id}`));
 	const messages = conversations.map(({ path }) => get(`${path}/messages`));
 	const ours = { who: 'parley', server } as const;
 	const cases: Case[] = [
 		{ name: 'creating assistants', ...ours, requests: () => create },
 		{ name: 'creating assistants', who: 'baseline', server: baseline, requests: () => create },
-		{ name: 'changing conversations', ...ours, requests: () => changes(data.conversations.slice(0, CHANGED)) },
+		{
+			name: 'changing conversations',
+			...ours,
+			requests: () => changes(data.conversations.slice(0, CHANGED_CONVERSATIONS)),
+		},
 		{ name: 'reading an assistant', ...ours, requests: () => [get(`/api/v1/assistants/${data.assistant}`)] },
 		{ name: 'reading conversations', ...ours, requests: () => conversations },
 		{ name: 'listing messages', ...ours, requests: () => messages },
@@ -91,14 +95,14 @@ function figureOf({ name, who }: Case, all: readonly Round[]): Figure {
 	};
 }
 
-function get(path: string): Requests['requests'][number] {
+function get(path: string): RequestLoad['requests'][number] {
 	return { method: 'GET', path };
 }
 
 let serial = 0;
 
 /** One change of each, to what it was not before: a change to what is there already writes nothing. */
-function changes(conversations: readonly string[]): Requests['requests'] {
+function changes(conversations: readonly string[]): RequestLoad['requests'] {
 	serial++;
 	return conversations.map((id) => ({
 		method: 'PATCH',
@@ -110,8 +114,8 @@ function changes(conversations: readonly string[]): Requests['requests'] {
 /** Starts the conventional server. */
 async function startBaseline(key: string) {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
-	const child = startLoadProcess<BaselineOrder, BaselineReady>(new URL('../baseline/process.ts', import.meta.url));
-	const { port } = await child.ask({ file: join(folder, 'baseline.db'), key, modelUrl: null }, START_MS);
+	const child = startLoadProcess<BaselineCommand, BaselineReady>(new URL('../baseline/process.ts', import.meta.url));
+	const { port } = await child.send({ file: join(folder, 'baseline.db'), key, modelUrl: null }, START_TIMEOUT_MS);
 	return {
 		port,
 		key,

@@ -4,7 +4,7 @@ import type { OverheadFigures } from './overhead.ts';
 import type { ThroughputFigures } from './throughput.ts';
 
 /** One endpoint that never answers may make the others' slowest deliveries so much slower. */
-const ISOLATION = 1.1;
+const MAX_ISOLATION_RATIO = 1.1;
 
 export function throughputFigures({ endpoints, deliveries, perSecond, processorMsEach }: ThroughputFigures): Figure[] {
 	const remark =
@@ -51,7 +51,7 @@ export function isolationFigures(found: IsolationFigures): Figure[] {
 			name: 'beside one that never answers to without, p99',
 			unit: '×',
 			value: found.ratio.p99,
-			goal: { is: 'at most', bound: ISOLATION },
+			goal: { is: 'at most', bound: MAX_ISOLATION_RATIO },
 			remark: `p50 ${found.ratio.p50.median.toFixed(2)} ×`,
 		},
 	];

@@ -1,7 +1,7 @@
 import type { ServerProcess } from '../../test/support/server-process.ts';
 import { call } from '../load/deploy.ts';
 import { percentileOf, type Spread, spreadOf } from '../load/spread.ts';
-import { atRate, type Receiver, register, switchTo } from './stage.ts';
+import { atRate, type Receiver, register, setStatus } from './processes.ts';
 
 /** What one endpoint that never answers costs the others. Milliseconds, unless the name says otherwise. */
 export interface IsolationFigures {
@@ -18,7 +18,7 @@ export interface IsolationFigures {
 }
 
 /** An attempt that hangs ends by then. */
-const HANGING_MS = 5_500;
+const HANGING_ATTEMPT_MS = 5_500;
 
 /** Events at a fixed rate, in turns of four rounds: two with and two without one more endpoint that never answers. */
 export async function measureIsolation(
@@ -28,16 +28,16 @@ export async function measureIsolation(
 		endpoints,
 		perSecond,
 		seconds,
-		turns,
+		turns: repeats,
 	}: { conversations: string[]; endpoints: number; perSecond: number; seconds: number; turns: number },
 ): Promise<IsolationFigures> {
 	const urls = Array.from({ length: endpoints }, (_, at) => `${receiver.origin}/fast/${at}`);
 	const paths = await register(server, urls, ['conversation.updated']);
 	const [hanging = ''] = await register(server, [`${receiver.origin}/hang/0`], ['conversation.updated']);
-	await switchTo(server, [hanging], 'disabled');
+	await setStatus(server, [hanging], 'disabled');
 	let serial = 0;
 	const round = async () => {
-		await receiver.forget();
+		await receiver.reset();
 		await atRate(perSecond, seconds, () => {
 			const path = `/api/v1/conversations/${conversations[serial % conversations.length]}`;
 			return call(server, 'PATCH', path, { metadata: { serial: String(serial++) } });
@@ -47,15 +47,15 @@ export async function measureIsolation(
 	await round();
 	const ages = { without: [] as number[][], with: [] as number[][] };
 	// Without, with, with, without: so there is half as much to wait for, and what drifts meanwhile is even.
-	for (let turn = 0; turn < turns; turn++) {
+	for (let repeat = 0; repeat < repeats; repeat++) {
 		ages.without.push(await round());
-		await switchTo(server, [hanging], 'active');
+		await setStatus(server, [hanging], 'active');
 		ages.with.push(await round(), await round());
-		await switchTo(server, [hanging], 'disabled');
-		await new Promise((resolve) => setTimeout(resolve, HANGING_MS));
+		await setStatus(server, [hanging], 'disabled');
+		await new Promise((resolve) => setTimeout(resolve, HANGING_ATTEMPT_MS));
 		ages.without.push(await round());
 	}
-	await switchTo(server, paths, 'disabled');
+	await setStatus(server, paths, 'disabled');
 	const at = (kind: 'with' | 'without', share: number) => ages[kind].map((all) => percentileOf(all, share));
 	const both = (kind: 'with' | 'without') => ({ p50: spreadOf(at(kind, 0.5)), p99: spreadOf(at(kind, 0.99)) });
 	const ratio = (share: number) => {

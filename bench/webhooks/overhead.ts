@@ -1,7 +1,7 @@
 import type { ServerProcess } from '../../test/support/server-process.ts';
 import { call } from '../load/deploy.ts';
 import { percentileOf, type Spread, spreadOf } from '../load/spread.ts';
-import { atRate, type Receiver, register, switchTo } from './stage.ts';
+import { atRate, type Receiver, register, setStatus } from './processes.ts';
 
 /** What endpoints that listen to all cost those who send messages. Milliseconds, unless the name says otherwise. */
 export interface OverheadFigures {
@@ -33,19 +33,19 @@ export async function measureOverhead(
 	const paths = await register(server, urls, ['*']);
 	const body = { deployment_id: deployment, content: 'Where is my order?' };
 	const send = () => atRate(perSecond, seconds, () => call(server, 'POST', '/api/v1/messages', body));
-	await receiver.forget();
+	await receiver.reset();
 	await send();
 	await receiver.expect(perSecond * seconds * EVENTS_PER_MESSAGE * endpoints);
 	const latencies = { without: [] as number[][], with: [] as number[][] };
 	for (let round = 0; round < rounds; round++) {
-		await switchTo(server, paths, 'disabled');
+		await setStatus(server, paths, 'disabled');
 		latencies.without.push(await send());
-		await switchTo(server, paths, 'active');
-		await receiver.forget();
+		await setStatus(server, paths, 'active');
+		await receiver.reset();
 		latencies.with.push(await send());
 		await receiver.expect(perSecond * seconds * EVENTS_PER_MESSAGE * endpoints);
 	}
-	await switchTo(server, paths, 'disabled');
+	await setStatus(server, paths, 'disabled');
 	const at = (kind: 'with' | 'without', share: number) => latencies[kind].map((round) => percentileOf(round, share));
 	const both = (kind: 'with' | 'without') => ({ p50: spreadOf(at(kind, 0.5)), p95: spreadOf(at(kind, 0.95)) });
 	const ratio = (share: number) => {

@@ -1,5 +1,5 @@
 import * as uWS from 'uWebSockets.js';
-import { takeOrders } from '../load/load-process.ts';
+import { serveCommands } from '../load/load-process.ts';
 
 /**
  * The receiver of a bench's deliveries, as a process of its own and as lean as can be: below `/fast` it answers at once and
@@ -7,14 +7,14 @@ import { takeOrders } from '../load/load-process.ts';
  */
 
 /** Told by the parent process. */
-export type ReceiverOrder =
+export type ReceiverCommand =
 	| { listen: true }
 	/** Forgets what has arrived. */
 	| { forget: true }
 	/** Waits until so many have arrived since then, for a time (ms). */
 	| { expect: number; withinMs: number };
 
-export interface Arrived {
+export interface ArrivalCount {
 	port: number;
 	count: number;
 	/** Milliseconds between the first and the last one. */
@@ -25,7 +25,7 @@ export interface Arrived {
 
 const BEFORE_TIME = '"created_at":"';
 const TIME_LENGTH = '2026-11-20T12:00:00.000Z'.length;
-const LOOK_MS = 2;
+const POLL_INTERVAL_MS = 2;
 
 let port = 0;
 let ages: number[] = [];
@@ -35,7 +35,7 @@ let last = 0;
 /** Now, by the clock of the events' times, with fractions. */
 const now = () => performance.timeOrigin + performance.now();
 
-function note(body: string): void {
+function recordArrival(body: string): void {
 	const at = body.indexOf(BEFORE_TIME) + BEFORE_TIME.length;
 	last = now();
 	if (ages.length === 0) first = last;
@@ -51,7 +51,7 @@ function receive(res: uWS.HttpResponse): void {
 	res.onData((chunk, isLast) => {
 		body += Buffer.from(chunk).toString('latin1');
 		if (!isLast) return;
-		note(body);
+		recordArrival(body);
 		if (!gone) res.cork(() => res.writeStatus('204 No Content').endWithoutBody());
 	});
 }
@@ -75,13 +75,13 @@ function listen(): Promise<void> {
 	});
 }
 
-takeOrders(async (order: ReceiverOrder): Promise<Arrived> => {
+serveCommands(async (order: ReceiverCommand): Promise<ArrivalCount> => {
 	if ('listen' in order) await listen();
 	else if ('forget' in order) ages = [];
 	else {
 		const deadline = now() + order.withinMs;
 		while (ages.length < order.expect && now() < deadline) {
-			await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+			await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
 		}
 	}
 	return { port, count: ages.length, ms: last - first, ages: 'expect' in order ? ages : [] };

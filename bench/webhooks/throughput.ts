@@ -1,8 +1,8 @@
 import type { ServerProcess } from '../../test/support/server-process.ts';
 import { call } from '../load/deploy.ts';
-import { watchCores } from '../load/processor-time.ts';
+import { measureCores } from '../load/processor-time.ts';
 import { type Spread, spreadOf } from '../load/spread.ts';
-import { type Receiver, register, switchTo } from './stage.ts';
+import { type Receiver, register, setStatus } from './processes.ts';
 
 /** How fast a backlog is delivered. */
 export interface ThroughputFigures {
@@ -36,8 +36,8 @@ export async function measureThroughput(
 	const each: number[] = [];
 	const deliveries = events * endpoints;
 	for (let round = 0; round < rounds; round++) {
-		await receiver.forget();
-		const tell = watchCores([server.pid]);
+		await receiver.reset();
+		const tell = measureCores([server.pid]);
 		const startedAt = performance.now();
 		const replays = paths.map((path) => call(server, 'POST', `${path}/replay`, { since, until }));
 		const arrived = await receiver.expect(deliveries);
@@ -49,7 +49,7 @@ export async function measureThroughput(
 		if (server_ != null) each.push((server_ * seconds * 1000) / deliveries);
 		await settled(server, paths);
 	}
-	await switchTo(server, paths, 'disabled');
+	await setStatus(server, paths, 'disabled');
 	return {
 		endpoints,
 		deliveries,

@@ -77,7 +77,7 @@ export interface Operation {
 	reads?: true;
 	/** The result shows a secret, once: a stored copy of it is sealed. */
 	secret?: true;
-	/** `always`: the answer is an event stream; `asked`: where the request asks for one. */
+	/** `setDefault`: the answer is an event stream; `asked`: where the request asks for one. */
 	streams?: 'always' | 'asked';
 	/** The answer sets the session's cookie, or takes it away. */
 	setsCookie?: true;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type DeriveKey, type FirstStartSecrets, Passwords } from '../../src/access/index.ts';
-import { type ApiAnswer, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
+import { type ApiResponse, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 /** One that may be set. */
 export const PASSWORD = 'four ducks on a pond';
@@ -11,16 +11,16 @@ export const quickDerive: DeriveKey = async (password, salt, bytes) =>
 	createHash('sha512').update(salt).update(password).digest().subarray(0, bytes);
 
 /** What a browser is told to keep, and sends again. */
-export interface Browser {
+export interface CookieClient {
 	/** The value of the session's cookie; null where it has none. */
 	cookie: string | null;
 	/** Calls as a page of the server's own would. */
-	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
 }
 
 /** A browser without any cookie. */
-export function openBrowser({ url }: { url: string }): Browser {
-	const browser: Browser = {
+export function openCookieClient({ url }: { url: string }): CookieClient {
+	const browser: CookieClient = {
 		cookie: null,
 		async call(method, path, body, headers) {
 			const cookie: Record<string, string> =
@@ -43,7 +43,7 @@ export async function request(
 	path: string,
 	body?: unknown,
 	headers: Record<string, string> = {},
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
 	const response = await fetch(url + path, {
 		method,
 		headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -54,19 +54,19 @@ export async function request(
 }
 
 /** A server on which the first owner has set a password. */
-export interface PeopledApp extends AsyncDisposable {
+export interface AppWithUsers extends AsyncDisposable {
 	app: TestApp;
 	/** Signs somebody in. */
-	signIn(email: string, password?: string, more?: object): Promise<Browser>;
+	signIn(email: string, password?: string, more?: object): Promise<CookieClient>;
 	/** The first owner, signed in. */
-	owner: Browser;
+	owner: CookieClient;
 }
 
 /** The first owner's email. */
 export const OWNER = 'owner@localhost';
 
 /** Starts a server with a quick hash, sets the owner's password, and signs the owner in. */
-export async function startPeopledApp(options: TestAppOptions = {}): Promise<PeopledApp> {
+export async function startAppWithUsers(options: TestAppOptions = {}): Promise<AppWithUsers> {
 	let first: FirstStartSecrets | undefined;
 	const app = await startTestApp({
 		...options,
@@ -81,7 +81,7 @@ export async function startPeopledApp(options: TestAppOptions = {}): Promise<Peo
 	assert.ok(first);
 	await setPassword(app, first.passwordToken);
 	const signIn = async (email: string, password = PASSWORD, more = {}) => {
-		const browser = openBrowser(app);
+		const browser = openCookieClient(app);
 		const { status, body } = await browser.call('POST', '/api/v1/session', { email, password, ...more });
 		assert.equal(status, 201, JSON.stringify(body));
 		return browser;
@@ -95,7 +95,7 @@ export async function startPeopledApp(options: TestAppOptions = {}): Promise<Peo
 }
 
 /** Sets the password of whom a link is for. */
-export async function setPassword(app: { url: string }, token: string, password = PASSWORD): Promise<ApiAnswer> {
+export async function setPassword(app: { url: string }, token: string, password = PASSWORD): Promise<ApiResponse> {
 	const answer = await request(app.url, 'POST', '/api/v1/session/password', { token, password });
 	assert.equal(answer.status, 200, JSON.stringify(answer.body));
 	return answer;
@@ -115,7 +115,7 @@ export async function addUser(app: TestApp, email: string, role: 'owner' | 'memb
 }
 
 /** A clock that stands still until it is moved. */
-export function standingClock(): { now(): number; advance(ms: number): void } {
+export function manualClock(): { now(): number; advance(ms: number): void } {
 	let now = Date.now();
 	return {
 		now: () => now,
@@ -126,7 +126,7 @@ export function standingClock(): { now(): number; advance(ms: number): void } {
 }
 
 /** Asserts a refusal by its status and code, whose message is a sentence. */
-export function assertRefused(answer: ApiAnswer, status: number, code: string, what = ''): void {
+export function assertRefused(answer: ApiResponse, status: number, code: string, what = ''): void {
 	assert.deepEqual([answer.status, answer.body?.error?.code], [status, code], `${what} ${JSON.stringify(answer.body)}`);
 	assert.match(answer.body.error.message, /^\S.*\.$/, 'the message is a sentence');
 }

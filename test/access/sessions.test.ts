@@ -8,7 +8,7 @@ import { deferred, newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
-import { PASSWORD, quickDerive, standingClock } from './people.ts';
+import { manualClock, PASSWORD, quickDerive } from './people.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-sessions-'));
 const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
@@ -32,7 +32,7 @@ interface SetUp {
 
 /** Sessions on the shared store or another, and a way to make people with a password. */
 function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {}) {
-	const clock = standingClock();
+	const clock = manualClock();
 	const hashed: string[] = [];
 	const passwords = new Passwords((password, ...rest) => {
 		hashed.push(password);

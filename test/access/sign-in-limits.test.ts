@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SignInLimits } from '../../src/access/sign-in-limits.ts';
-import { standingClock } from './people.ts';
+import { manualClock } from './people.ts';
 
 function limitsAt() {
-	const clock = standingClock();
+	const clock = manualClock();
 	return { clock, limits: new SignInLimits(clock) };
 }
 

@@ -8,9 +8,9 @@ import { AppError, ClockJumpDetector, createLog } from '../../src/base/index.ts'
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { session } from '../store/samples.ts';
-import { SetClock } from '../support/set-clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { until } from '../support/until.ts';
-import { standingClock } from './people.ts';
+import { manualClock } from './people.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-sweeper-'));
 const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
@@ -22,7 +22,7 @@ after(async () => {
 const log = createLog('silent');
 
 test('everything whose time is over is erased, in portions, and nothing else', async () => {
-	const clock = standingClock();
+	const clock = manualClock();
 	const over = Array.from({ length: 1_200 }, () => session({ expires_at: clock.now() }));
 	const kept = session({ expires_at: clock.now() + 1 });
 	await store.commit({ write: [...over, kept].map((record) => ({ op: 'insert', kind: 'sessions', record })) });
@@ -51,7 +51,7 @@ test('everything whose time is over is erased, in portions, and nothing else', a
 });
 
 test('it begins at the start', async () => {
-	const clock = standingClock();
+	const clock = manualClock();
 	const gone = session({ expires_at: clock.now() - 1 });
 	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: gone }] });
 	await using sweeper = new Sweeper({ store, jumpDetector: new ClockJumpDetector(clock), log });
@@ -69,7 +69,7 @@ test('a disk that fails is no reason to stop, and closing waits for what is unde
 			throw new AppError('unavailable');
 		},
 	};
-	const sweeper = new Sweeper({ store: failing, jumpDetector: new ClockJumpDetector(standingClock()), log });
+	const sweeper = new Sweeper({ store: failing, jumpDetector: new ClockJumpDetector(manualClock()), log });
 	sweeper.start();
 	await until('it has tried', () => asked.length === 1);
 	await assert.rejects(sweeper.sweep(), { code: 'unavailable' });
@@ -81,7 +81,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 test('a clock that is 45 days ahead for a moment erases no session and no stored answer, also across a restart', async () => {
-	const clock = new SetClock(Date.now());
+	const clock = new ManualClock(Date.now());
 	const kept = session({ expires_at: clock.now() + DAY });
 	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: kept }] });
 	const answer = { scope: 'jump', body_hash: 'hash', status: 201, body: '{}', key: 'kept' };
@@ -95,7 +95,7 @@ test('a clock that is 45 days ahead for a moment erases no session and no stored
 	{
 		await using sweeper = await sweeperNow();
 		await sweeper.sweep();
-		clock.set(45 * DAY);
+		clock.adjust(45 * DAY);
 		await sweeper.sweep();
 		assert.deepEqual(await remains(), [true, true], 'while it is ahead');
 	}
@@ -104,11 +104,11 @@ test('a clock that is 45 days ahead for a moment erases no session and no stored
 		await sweeper.sweep();
 		assert.deepEqual(await remains(), [true, true], `after the ${start} start in that time`);
 	}
-	clock.set(-45 * DAY);
+	clock.adjust(-45 * DAY);
 	await using sweeper = await sweeperNow();
 	await sweeper.sweep();
 	assert.deepEqual(await remains(), [true, true], 'when it is right again');
-	clock.pass(2 * DAY);
+	clock.advance(2 * DAY);
 	await sweeper.sweep();
 	assert.deepEqual(await remains(), [false, false], 'when their time is truly over');
 });

@@ -10,7 +10,7 @@ import { deferred, newId } from '../../src/base/index.ts';
 import type { UserPatch } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
-import { PASSWORD, quickDerive, standingClock } from './people.ts';
+import { manualClock, PASSWORD, quickDerive } from './people.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-users-'));
 const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
@@ -19,7 +19,7 @@ after(async () => {
 	await rm(folder, { recursive: true, force: true });
 });
 
-const clock = standingClock();
+const clock = manualClock();
 const users = new Users({ store, passwords: new Passwords(quickDerive), clock });
 const ALL = { scopes: ['*'] as const };
 const ANY = { scopes: ['*'] as const, versions: null };

@@ -4,15 +4,15 @@ import test, { after } from 'node:test';
 import { hashApiKey } from '../../src/access/api-keys.ts';
 import { isApiKey } from '../../src/access/index.ts';
 import { timestamp } from '../../src/base/index.ts';
-import { assertRefused, standingClock, startPeopledApp } from '../access/people.ts';
-import { HeldModel } from '../conversations/manual-model.ts';
+import { assertRefused, manualClock, startAppWithUsers } from '../access/people.ts';
+import { ManualModel } from '../conversations/manual-model.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
-import { createScene } from './fixture.ts';
+import { addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createApiFixture } from './fixture.ts';
 
-const people = await startPeopledApp();
+const people = await startAppWithUsers();
 const { app } = people;
 after(() => people[Symbol.asyncDispose]());
 
@@ -61,7 +61,7 @@ test('a key that was asked for twice under one Idempotency-Key is made once, and
 	const again = await app.call('POST', KEYS, { name: 'Twice' }, headers);
 	assert.deepEqual([again.status, again.body], [201, first.body]);
 	assert.equal(again.headers.get('idempotent-replayed'), 'true');
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const whose = `${await firstWorkspace(store)} ${(await store.apiKeyByHash(hashApiKey(app.key)))?.id}`;
 	const stored = await store.storedResponse(`${whose} POST ${KEYS}`, 'one key, please');
 	assert.ok(stored && !stored.body.includes(first.body.key), 'the stored answer is sealed');
@@ -106,7 +106,7 @@ test('scopes that are unknown, empty or doubled, and times that have passed, are
 });
 
 test('a key works until the moment at which it expires, and its open stream ends then', async () => {
-	const clock = standingClock();
+	const clock = manualClock();
 	await using timed = await startTestApp({ overrides: { clock } });
 	const { key } = await makeKey({ expires_at: timestamp(clock.now() + 60_000) }, timed);
 	const { follow } = await aConversation(timed);
@@ -163,7 +163,7 @@ test('who does not expire makes keys that do and keys that never do: a key, and 
 });
 
 test('when a key was last used is told, to the minute', async () => {
-	const clock = standingClock();
+	const clock = manualClock();
 	await using timed = await startTestApp({ overrides: { clock } });
 	const { id, key } = await makeKey({}, timed);
 	const lastUse = async () => (await timed.call('GET', `${KEYS}/${id}`)).body.last_used_at;
@@ -182,7 +182,7 @@ test('when a key was last used is told, to the minute', async () => {
 
 /** A conversation, and a way to follow it with a key. */
 async function aConversation(server: TestApp) {
-	const { deployment } = await createScene(server);
+	const { deployment } = await createApiFixture(server);
 	const sent = await server.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	assert.equal(sent.status, 201);
 	const path = `/api/v1/conversations/${sent.body.conversation_id}/events`;
@@ -258,7 +258,7 @@ test('a key may revoke itself', async () => {
 });
 
 test('keys of another workspace are not there', async () => {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const theirs = using((await addWorkspace(store)).key);
 	const { id } = await makeKey();
 	for (const method of ['GET', 'DELETE']) assertRefused(await theirs(method, `${KEYS}/${id}`), 404, 'not_found');
@@ -288,9 +288,9 @@ test('a key changes its ETag with its use, and is revoked only at the version th
 });
 
 test('a reply that a revoked key was waiting for is not answered, but it is written to its end', async () => {
-	const held = new HeldModel();
+	const held = new ManualModel();
 	await using own = await startTestApp({ overrides: { providers: [held.provider] } });
-	const { deployment } = await createScene(own, { model: 'scripted/any' });
+	const { deployment } = await createApiFixture(own, { model: 'scripted/any' });
 	const { id, key } = await makeKey({}, own);
 	const asked = using(key, own)('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	const run = await held.reply(0);

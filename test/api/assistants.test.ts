@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
-import { created } from './fixture.ts';
+import { eventsSoFar, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createResource } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -82,8 +82,8 @@ test('deleting archives, twice without harm, and a patch reactivates', async () 
 });
 
 test('the list filters by status', async () => {
-	const active = await created(app, ASSISTANTS, { name: 'Stays' });
-	const archived = await created(app, ASSISTANTS, { name: 'Goes' });
+	const active = await createResource(app, ASSISTANTS, { name: 'Stays' });
+	const archived = await createResource(app, ASSISTANTS, { name: 'Goes' });
 	await app.call('DELETE', `${ASSISTANTS}/${archived}`);
 	const idsWith = async (query: string) => {
 		const { status, body } = await app.call('GET', `${ASSISTANTS}?limit=100${query}`);
@@ -97,8 +97,8 @@ test('the list filters by status', async () => {
 });
 
 test('a knowledge base is attached once however often it is asked for, and detached once', async () => {
-	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
-	const knowledge_base_id = await created(app, '/api/v1/knowledge-bases', { name: 'Manuals' });
+	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
+	const knowledge_base_id = await createResource(app, '/api/v1/knowledge-bases', { name: 'Manuals' });
 	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
 	for (let time = 0; time < 2; time++) {
 		const { status, body } = await app.call('POST', path, { knowledge_base_id });
@@ -111,9 +111,9 @@ test('a knowledge base is attached once however often it is asked for, and detac
 });
 
 test('twenty knowledge bases attached at once are all attached', async () => {
-	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const ids = await Promise.all(
-		Array.from({ length: 20 }, (_, at) => created(app, '/api/v1/knowledge-bases', { name: `Manual ${at}` })),
+		Array.from({ length: 20 }, (_, at) => createResource(app, '/api/v1/knowledge-bases', { name: `Manual ${at}` })),
 	);
 	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
 	const answers = await Promise.all(ids.map((knowledge_base_id) => app.call('POST', path, { knowledge_base_id })));
@@ -123,7 +123,7 @@ test('twenty knowledge bases attached at once are all attached', async () => {
 });
 
 test('what does not exist cannot be attached', async () => {
-	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	for (const knowledge_base_id of [`kb_${'0'.repeat(32)}`, 'kb_short', assistant]) {
 		const { status, body } = await app.call('POST', `${ASSISTANTS}/${assistant}/knowledge-bases`, {
 			knowledge_base_id,
@@ -136,7 +136,7 @@ test('a model that is not configured is refused by name, at creation and at a ch
 	const made = await app.call('POST', ASSISTANTS, { name: 'Guide', model: 'acme/large' });
 	assert.deepEqual([made.status, made.body.error.code], [400, 'unknown_model']);
 	assert.match(made.body.error.message, /acme\/large/);
-	const id = await created(app, ASSISTANTS, { name: 'Guide' });
+	const id = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const changed = await app.call('PATCH', `${ASSISTANTS}/${id}`, { model: 'extractive' });
 	assert.deepEqual([changed.status, changed.body.error.code], [400, 'unknown_model']);
 	assert.equal((await app.call('GET', `${ASSISTANTS}/${id}`)).body.model, 'builtin/extractive');
@@ -170,7 +170,7 @@ test('values out of bounds are refused with their place', async () => {
 
 test('every change of an assistant is told as assistant.updated, with the assistant as it is then', async () => {
 	const { body: made } = await app.call('POST', ASSISTANTS, { name: 'Told' });
-	const knowledge_base_id = await created(app, '/api/v1/knowledge-bases', { name: 'Manuals' });
+	const knowledge_base_id = await createResource(app, '/api/v1/knowledge-bases', { name: 'Manuals' });
 	const path = `${ASSISTANTS}/${made.id}`;
 	const states = [
 		await app.call('PATCH', path, { name: 'Told again' }),
@@ -178,7 +178,7 @@ test('every change of an assistant is told as assistant.updated, with the assist
 		await app.call('DELETE', `${path}/knowledge-bases/${knowledge_base_id}`),
 		await app.call('DELETE', path),
 	].map(({ body }) => body);
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const events = await eventsSoFar(store, await firstWorkspace(store), 'assistant.updated');
 	const told = events.filter(({ data }) => (data as { id: string }).id === made.id);
 	assert.deepEqual(

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { ORIGIN, startTestApp } from '../support/app.ts';
-import { createScene } from './fixture.ts';
+import { createApiFixture } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
-const { deployment } = await createScene(app, { deployment: { rate_limit: { messages_per_minute: 1_000 } } });
+const { deployment } = await createApiFixture(app, { deployment: { rate_limit: { messages_per_minute: 1_000 } } });
 
 const KIB = 1_024;
 const MESSAGES = '/api/v1/widget/messages';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addUser, openBrowser, PASSWORD, startPeopledApp } from '../access/people.ts';
-import { SetClock } from '../support/set-clock.ts';
+import { addUser, openCookieClient, PASSWORD, startAppWithUsers } from '../access/people.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const DAY = 24 * 3_600_000;
 const ASSISTANTS = '/api/v1/assistants';
@@ -9,18 +9,18 @@ const SESSION = '/api/v1/session';
 
 test('while the clock is 45 days ahead a repeat makes nothing a second time, and a session is refused but not lost', async () => {
 	// The machine's clock is what answers are held against: what is stored now was stored 45 days ago by it.
-	const clock = new SetClock(Date.now() - 45 * DAY);
-	await using peopled = await startPeopledApp({ overrides: { clock } });
+	const clock = new ManualClock(Date.now() - 45 * DAY);
+	await using peopled = await startAppWithUsers({ overrides: { clock } });
 	const { app } = peopled;
 	const headers = { 'idempotency-key': 'one assistant' };
 	const first = await app.call('POST', ASSISTANTS, { name: 'Once' }, headers);
 	assert.equal(first.status, 201);
 	const email = 'jump@example.com';
 	await addUser(app, email, 'member');
-	const browser = openBrowser(app);
+	const browser = openCookieClient(app);
 	assert.equal((await browser.call('POST', SESSION, { email, password: PASSWORD })).status, 201);
 
-	clock.set(45 * DAY);
+	clock.adjust(45 * DAY);
 	const repeat = await app.call('POST', ASSISTANTS, { name: 'Once' }, headers);
 	assert.deepEqual([repeat.status, repeat.body], [201, first.body]);
 	assert.equal(repeat.headers.get('idempotent-replayed'), 'true');
@@ -29,10 +29,10 @@ test('while the clock is 45 days ahead a repeat makes nothing a second time, and
 	const refused = await statusOfSession(browser);
 	assert.equal(refused, 401, 'by this clock it is over');
 
-	clock.set(-45 * DAY);
+	clock.adjust(-45 * DAY);
 	assert.equal(await statusOfSession(browser), 200, 'nothing has ended it');
 });
 
-async function statusOfSession(browser: ReturnType<typeof openBrowser>): Promise<number> {
+async function statusOfSession(browser: ReturnType<typeof openCookieClient>): Promise<number> {
 	return (await browser.call('GET', SESSION)).status;
 }

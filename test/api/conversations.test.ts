@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { HeldModel } from '../conversations/manual-model.ts';
+import { ManualModel } from '../conversations/manual-model.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
-import { eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
-import { createScene } from './fixture.ts';
+import { eventsSoFar, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createApiFixture } from './fixture.ts';
 
-const held = new HeldModel({ answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['Yes.']) });
+const held = new ManualModel({ autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['Yes.']) });
 const app = await startTestApp({ overrides: { providers: [held.provider] } });
 after(() => app[Symbol.asyncDispose]());
-const { deployment, assistant } = await createScene(app, { model: 'scripted/any' });
+const { deployment, assistant } = await createApiFixture(app, { model: 'scripted/any' });
 
 const CONVERSATIONS = '/api/v1/conversations';
 const MESSAGES = '/api/v1/messages';
@@ -27,7 +27,7 @@ async function talk(content = 'Hello?', conversation_id?: string, metadata?: obj
 
 /** The types of the events about a conversation in its workspace's log. */
 async function logOf(conversation: string): Promise<string[]> {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const events = await eventsSoFar(store, await firstWorkspace(store));
 	return events
 		.filter(({ data }) =>
@@ -131,7 +131,7 @@ test('an erased conversation is gone from everywhere, and whoever followed it is
 	const more = { deployment_id: deployment, content: 'More?', conversation_id: id };
 	assert.equal((await app.call('POST', MESSAGES, more)).status, 404);
 	assert.deepEqual(await logOf(id), []);
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	assert.deepEqual(await eventsSoFar(store, id), []);
 });
 
@@ -144,7 +144,7 @@ test('erasing while a reply is being written ends the reply, and the model is to
 	const { status, body } = await sending;
 	assert.deepEqual([status, body.error.code], [404, 'not_found']);
 	assert.equal(reply.signal.aborted, true);
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	assert.equal(await store.get('conversations', conversation.id), undefined);
 	assert.deepEqual(
 		await store.list('messages', { where: { conversation_id: conversation.id }, order: 'asc', limit: 9 }),
@@ -171,13 +171,13 @@ test('a reply is rated, rated otherwise, commented on, and the rating taken back
 test('a visitor rates the replies of their own deployment, and does not see comments', async () => {
 	const { id, reply } = await talk();
 	const path = `/api/v1/widget/messages/${reply}/feedback`;
-	const rated = await app.visit('POST', path, { deployment_id: deployment, rating: 'up', comment: 'Nice' });
+	const rated = await app.callAsVisitor('POST', path, { deployment_id: deployment, rating: 'up', comment: 'Nice' });
 	assert.deepEqual([rated.status, rated.body.feedback, rated.body.id], [200, 'up', reply]);
 	assert.equal('feedback_comment' in rated.body, false);
 	const seen = (await app.call('GET', `${CONVERSATIONS}/${id}/messages`)).body.data[1];
 	assert.equal(seen.feedback_comment, 'Nice');
 	const other = await app.call('POST', '/api/v1/deployments', { assistant_id: assistant, allowed_domains: ['*'] });
-	const foreign = await app.visit('POST', path, { deployment_id: other.body.id, rating: 'down' });
+	const foreign = await app.callAsVisitor('POST', path, { deployment_id: other.body.id, rating: 'down' });
 	assert.equal(foreign.status, 404);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { created, createScene } from './fixture.ts';
+import { createApiFixture, createResource } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -9,7 +9,7 @@ after(() => app[Symbol.asyncDispose]());
 const ITEMS = 45;
 const ASSISTANTS = '/api/v1/assistants';
 const made: string[] = [];
-for (let at = 0; at < ITEMS; at++) made.push(await created(app, ASSISTANTS, { name: `Number ${at}` }));
+for (let at = 0; at < ITEMS; at++) made.push(await createResource(app, ASSISTANTS, { name: `Number ${at}` }));
 
 /** All ids of a list, page by page, with the sizes of the pages. */
 async function walk(path: string): Promise<{ ids: string[]; sizes: number[] }> {
@@ -64,7 +64,8 @@ test('a page can be of another size than the one before', async () => {
 
 test('a cursor stays good while items come and go', async () => {
 	const bases: string[] = [];
-	for (let at = 0; at < 6; at++) bases.push(await created(app, '/api/v1/knowledge-bases', { name: `Base ${at}` }));
+	for (let at = 0; at < 6; at++)
+		bases.push(await createResource(app, '/api/v1/knowledge-bases', { name: `Base ${at}` }));
 	const newest = [...bases].reverse();
 	const first = await app.call('GET', '/api/v1/knowledge-bases?limit=2');
 	assert.deepEqual(
@@ -74,7 +75,7 @@ test('a cursor stays good while items come and go', async () => {
 	// The place itself, one after it, and a new one before it.
 	await app.call('DELETE', `/api/v1/knowledge-bases/${newest[1]}`);
 	await app.call('DELETE', `/api/v1/knowledge-bases/${newest[2]}`);
-	await created(app, '/api/v1/knowledge-bases', { name: 'Later' });
+	await createResource(app, '/api/v1/knowledge-bases', { name: 'Later' });
 	const { body } = await app.call('GET', `/api/v1/knowledge-bases?cursor=${first.body.next_cursor}`);
 	assert.deepEqual(
 		body.data.map(({ id }: { id: string }) => id),
@@ -103,10 +104,10 @@ test('a cursor is bound to its list, its filters and its order', async () => {
 	assert.equal((await app.call('GET', `${ASSISTANTS}?order=desc&cursor=${cursor}`)).status, 200, 'the order it has');
 	await assertRefused(`${ASSISTANTS}?cursor=${await cursorOf(`${ASSISTANTS}?status=active`)}`);
 
-	const scenes = [await createScene(app), await createScene(app)];
+	const scenes = [await createApiFixture(app), await createApiFixture(app)];
 	const paths = scenes.map(({ knowledgeBase }) => `/api/v1/knowledge-bases/${knowledgeBase}/documents`);
 	for (const path of paths) {
-		for (const content of ['One.', 'Two.']) await created(app, path, { source_type: 'text', content });
+		for (const content of ['One.', 'Two.']) await createResource(app, path, { source_type: 'text', content });
 	}
 	const documents = await cursorOf(`${paths[0]}?limit=1`);
 	await assertRefused(`${paths[1]}?cursor=${documents}`);
@@ -114,7 +115,7 @@ test('a cursor is bound to its list, its filters and its order', async () => {
 });
 
 test('messages are listed oldest first, and newest first where asked', async () => {
-	const { deployment } = await createScene(app);
+	const { deployment } = await createApiFixture(app);
 	const say = (content: string, conversation_id?: string) =>
 		app.call('POST', '/api/v1/messages', { deployment_id: deployment, content, conversation_id });
 	const { conversation_id } = (await say('One?')).body;
@@ -135,7 +136,7 @@ test('messages are listed oldest first, and newest first where asked', async () 
 
 test('a cursor survives a restart of the server', async () => {
 	await using first = await startTestApp();
-	for (const name of ['One', 'Two', 'Three']) await created(first, ASSISTANTS, { name });
+	for (const name of ['One', 'Two', 'Three']) await createResource(first, ASSISTANTS, { name });
 	const { body } = await first.call('GET', `${ASSISTANTS}?limit=2`);
 	await using second = await first.restart();
 	const rest = await second.call('GET', `${ASSISTANTS}?cursor=${body.next_cursor}`);

@@ -3,13 +3,13 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import test, { after } from 'node:test';
 import { signWithSecret } from '../access/signers.ts';
 import { startTestApp } from '../support/app.ts';
-import { created, createScene } from './fixture.ts';
+import { createApiFixture, createResource } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
 
 const DEPLOYMENTS = '/api/v1/deployments';
-const assistant = await created(app, '/api/v1/assistants', { name: 'Guide' });
+const assistant = await createResource(app, '/api/v1/assistants', { name: 'Guide' });
 
 test('a new deployment is answered whole, with its defaults, and lets nobody in yet', async () => {
 	const { status, body } = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant });
@@ -101,7 +101,7 @@ test('what the widget shows of its own is set, cleared by null, and refused wher
 });
 
 test('archiving and reviving', async () => {
-	const id = await created(app, DEPLOYMENTS, { assistant_id: assistant });
+	const id = await createResource(app, DEPLOYMENTS, { assistant_id: assistant });
 	for (let time = 0; time < 2; time++) {
 		const { status, body } = await app.call('DELETE', `${DEPLOYMENTS}/${id}`);
 		assert.deepEqual([status, body.status], [200, 'archived']);
@@ -115,8 +115,8 @@ test('archiving and reviving', async () => {
 });
 
 test('the list filters by status and by assistant', async () => {
-	const scene = await createScene(app);
-	const second = await created(app, DEPLOYMENTS, { assistant_id: scene.assistant });
+	const scene = await createApiFixture(app);
+	const second = await createResource(app, DEPLOYMENTS, { assistant_id: scene.assistant });
 	await app.call('DELETE', `${DEPLOYMENTS}/${second}`);
 	const ids = async (query: string) =>
 		(await app.call('GET', `${DEPLOYMENTS}?${query}`)).body.data.map(({ id }: { id: string }) => id);
@@ -168,8 +168,8 @@ test('wrong settings are refused with their place, and change nothing', async ()
 });
 
 test('a deployment can be handed to another assistant, one that exists', async () => {
-	const id = await created(app, DEPLOYMENTS, { assistant_id: assistant });
-	const heir = await created(app, '/api/v1/assistants', { name: 'Heir' });
+	const id = await createResource(app, DEPLOYMENTS, { assistant_id: assistant });
+	const heir = await createResource(app, '/api/v1/assistants', { name: 'Heir' });
 	assert.equal((await app.call('PATCH', `${DEPLOYMENTS}/${id}`, { assistant_id: heir })).body.assistant_id, heir);
 	for (const assistant_id of ['asst_1', `asst_${'0'.repeat(32)}`]) {
 		const answer = await app.call('PATCH', `${DEPLOYMENTS}/${id}`, { assistant_id });
@@ -180,7 +180,7 @@ test('a deployment can be handed to another assistant, one that exists', async (
 });
 
 test('changes at once of different fields are all kept', async () => {
-	const id = await created(app, DEPLOYMENTS, { assistant_id: assistant });
+	const id = await createResource(app, DEPLOYMENTS, { assistant_id: assistant });
 	const answers = await Promise.all([
 		app.call('PATCH', `${DEPLOYMENTS}/${id}`, { name: 'Renamed' }),
 		app.call('PATCH', `${DEPLOYMENTS}/${id}`, { appearance: { theme: 'dark' } }),
@@ -229,7 +229,7 @@ test('what was read can be sent back: the secret stays what it was', async () =>
 	assert.deepEqual([same.status, same.body.jwt], [200, body.jwt]);
 	const token = signWithSecret(SECRET, { sub: 'ann', exp: Date.now() / 1000 + 600 });
 	const path = `/api/v1/widget/conversations/conv_1/messages?deployment_id=${id}`;
-	const visit = (bearer: string) => app.visit('GET', path, undefined, { authorization: `Bearer ${bearer}` });
+	const visit = (bearer: string) => app.callAsVisitor('GET', path, undefined, { authorization: `Bearer ${bearer}` });
 	assert.equal((await visit(token)).status, 404, 'let in, to a conversation that does not exist');
 	assert.equal((await visit(`${token}x`)).status, 401);
 });

@@ -6,8 +6,8 @@ import { documentHandlers } from '../../src/api/documents.ts';
 import type { Page } from '../../src/contract/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { startTestApp } from '../support/app.ts';
-import { firstWorkspace, openBeside } from './direct-store.ts';
-import { created, createScene, settled } from './fixture.ts';
+import { firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createApiFixture, createResource, untilSettled } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -35,17 +35,17 @@ function interrupted(store: Store, happen: () => Promise<void>): Store {
 }
 
 test('the chunks of a document are there while a reindex puts another index in the place of the old one', async () => {
-	const { knowledgeBase } = await createScene(app, { texts: [TEXT] });
+	const { knowledgeBase } = await createApiFixture(app, { texts: [TEXT] });
 	const path = `/api/v1/knowledge-bases/${knowledgeBase}`;
 	const [document] = (await app.call('GET', `${path}/documents`)).body.data;
 	const before = (await app.call('GET', `${path}/documents/${document.id}/chunks`)).body;
 	assert.ok(before.data.length > 1);
 
-	await using beside = await openBeside(app);
+	await using beside = await openStoreDirectly(app);
 	const generations = new Set<string>();
 	const store = interrupted(beside, async () => {
 		assert.equal((await app.call('POST', `${path}/reindex`)).status, 200);
-		assert.equal((await settled(app, knowledgeBase)).status, 'ready');
+		assert.equal((await untilSettled(app, knowledgeBase)).status, 'ready');
 		generations.add((await beside.get('knowledge_bases', knowledgeBase))?.generation as string);
 	});
 	const { listDocumentChunks } = documentHandlers({
@@ -66,13 +66,13 @@ test('the chunks of a document are there while a reindex puts another index in t
 });
 
 test('a document has its chunks once it is indexed, and has them in its own knowledge base only', async () => {
-	const knowledgeBase = await created(app, '/api/v1/knowledge-bases', { name: 'Empty' });
+	const knowledgeBase = await createResource(app, '/api/v1/knowledge-bases', { name: 'Empty' });
 	const path = `/api/v1/knowledge-bases/${knowledgeBase}/documents`;
-	const id = await created(app, path, { source_type: 'text', content: 'A kettle.' });
+	const id = await createResource(app, path, { source_type: 'text', content: 'A kettle.' });
 	assert.equal((await app.call('GET', `${path}/${id}/chunks`)).status, 200);
-	await settled(app, knowledgeBase);
+	await untilSettled(app, knowledgeBase);
 	assert.equal((await app.call('GET', `${path}/${id}/chunks`)).body.data.length, 1);
-	const other = (await createScene(app)).knowledgeBase;
+	const other = (await createApiFixture(app)).knowledgeBase;
 	const elsewhere = await app.call('GET', `/api/v1/knowledge-bases/${other}/documents/${id}/chunks`);
 	assert.equal(elsewhere.status, 404);
 });

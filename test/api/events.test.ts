@@ -6,8 +6,8 @@ import test, { after } from 'node:test';
 import Database from 'better-sqlite3';
 import { newId } from '../../src/base/index.ts';
 import { startTestApp } from '../support/app.ts';
-import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
-import { created, createScene } from './fixture.ts';
+import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createApiFixture, createResource } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -47,7 +47,7 @@ test('an empty log has a place to go on from', async () => {
 	await using own = await startTestApp();
 	const empty = await page('', own);
 	assert.deepEqual(empty.data, []);
-	const assistant = await created(own, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(own, ASSISTANTS, { name: 'Guide' });
 	const { body: changed } = await own.call('PATCH', `${ASSISTANTS}/${assistant}`, { name: 'Guide 2' });
 	const next = await page(`cursor=${empty.next_cursor}`, own);
 	const [event, ...more] = next.data as [Told];
@@ -70,7 +70,7 @@ test('an empty log has a place to go on from', async () => {
 
 test('what happens is told once, oldest first, with the resource as the API showed it', async () => {
 	const { cursor } = await readOn('limit=100', null);
-	const scene = await createScene(app, { texts: ['The shop opens at nine.'] });
+	const scene = await createApiFixture(app, { texts: ['The shop opens at nine.'] });
 	const { body: reply } = await app.call('POST', '/api/v1/messages', {
 		deployment_id: scene.deployment,
 		content: 'When do you open?',
@@ -92,7 +92,7 @@ test('what happens is told once, oldest first, with the resource as the API show
 });
 
 test('a page is as large as asked for, and pages join without gap or repeat', async () => {
-	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const { cursor } = await readOn('limit=100', null);
 	for (let at = 0; at < 45; at++) await app.call('PATCH', `${ASSISTANTS}/${assistant}`, { name: `Guide ${at}` });
 	assert.equal((await page(`cursor=${cursor}`)).data.length, 20);
@@ -107,7 +107,7 @@ test('a page is as large as asked for, and pages join without gap or repeat', as
 });
 
 test('types can be chosen, in any order, and a cursor belongs to them', async () => {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const workspace = await firstWorkspace(store);
 	const { cursor: start } = await readOn('limit=100', null);
 	const types = ['conversation.created', 'message.created', 'tool.execution_failed', 'conversation.closed'];
@@ -161,8 +161,8 @@ test('what is wrong with the question is named', async () => {
 test('who polls while many write misses nothing and is told nothing twice', async () => {
 	await using own = await startTestApp();
 	const assistants: string[] = [];
-	for (let at = 0; at < 8; at++) assistants.push(await created(own, ASSISTANTS, { name: `Guide ${at}` }));
-	await using store = await openBeside(own);
+	for (let at = 0; at < 8; at++) assistants.push(await createResource(own, ASSISTANTS, { name: `Guide ${at}` }));
+	await using store = await openStoreDirectly(own);
 	const workspace = await firstWorkspace(store);
 	const changes = 15;
 	let writing = true;
@@ -206,9 +206,9 @@ test('who polls while many write misses nothing and is told nothing twice', asyn
 });
 
 test('the log is of one workspace, and is read with the scope for webhooks', async () => {
-	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	await app.call('PATCH', `${ASSISTANTS}/${assistant}`, { name: 'Ours' });
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const stranger = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 	const theirs = await app.call('GET', EVENTS, undefined, stranger);
 	assert.deepEqual(theirs.body.data, []);
@@ -241,11 +241,11 @@ test('a cursor goes on from the end of the log also where nothing of the wanted 
 
 test('a cursor goes on also where everything before it was erased', async () => {
 	await using own = await startTestApp();
-	const assistant = await created(own, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(own, ASSISTANTS, { name: 'Guide' });
 	const rename = (name: string) => own.call('PATCH', `${ASSISTANTS}/${assistant}`, { name });
 	await rename('Guide 2');
 	const { next_cursor } = await page('', own);
-	await using store = await openBeside(own);
+	await using store = await openStoreDirectly(own);
 	await store.commit({ write: [{ op: 'erase_events', before: Date.now() + 1, limit: 100 }] });
 	const empty = await page('', own);
 	assert.deepEqual(empty.data, []);
@@ -261,7 +261,7 @@ test('a cursor goes on also where everything before it was erased', async () => 
 
 test('where an older state of the log was brought back, a cursor from after it is refused, and nothing is skipped', async () => {
 	await using own = await startTestApp();
-	const assistant = await created(own, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(own, ASSISTANTS, { name: 'Guide' });
 	const rename = async (count: number, on = own) => {
 		for (let at = 0; at < count; at++) await on.call('PATCH', `${ASSISTANTS}/${assistant}`, { name: `Guide ${at}` });
 	};

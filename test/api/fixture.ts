@@ -13,13 +13,13 @@ export const SAMPLES = [
 ] as const;
 
 /** What a conversation needs: a knowledge base, an assistant that it is attached to, and a deployment of that. */
-export interface Scene {
+export interface ApiFixture {
 	knowledgeBase: string;
 	assistant: string;
 	deployment: string;
 }
 
-export interface SceneOptions {
+export interface ApiFixtureOptions {
 	model?: string;
 	/** Texts to index, each a document. */
 	texts?: readonly string[];
@@ -28,21 +28,24 @@ export interface SceneOptions {
 }
 
 /** Makes a scene through the API; what is to be indexed is when this resolves. */
-export async function createScene(app: TestApp, { model, texts = [], deployment }: SceneOptions = {}): Promise<Scene> {
-	const knowledgeBase = await created(app, '/api/v1/knowledge-bases', { name: 'Shop' });
-	const assistant = await created(app, '/api/v1/assistants', { name: 'Guide', ...(model ? { model } : {}) });
+export async function createApiFixture(
+	app: TestApp,
+	{ model, texts = [], deployment }: ApiFixtureOptions = {},
+): Promise<ApiFixture> {
+	const knowledgeBase = await createResource(app, '/api/v1/knowledge-bases', { name: 'Shop' });
+	const assistant = await createResource(app, '/api/v1/assistants', { name: 'Guide', ...(model ? { model } : {}) });
 	const attached = await app.call('POST', `/api/v1/assistants/${assistant}/knowledge-bases`, {
 		knowledge_base_id: knowledgeBase,
 	});
 	assert.equal(attached.status, 200);
 	for (const content of texts) {
-		await created(app, `/api/v1/knowledge-bases/${knowledgeBase}/documents`, { source_type: 'text', content });
+		await createResource(app, `/api/v1/knowledge-bases/${knowledgeBase}/documents`, { source_type: 'text', content });
 	}
-	if (texts.length > 0) await settled(app, knowledgeBase);
+	if (texts.length > 0) await untilSettled(app, knowledgeBase);
 	return {
 		knowledgeBase,
 		assistant,
-		deployment: await created(app, '/api/v1/deployments', {
+		deployment: await createResource(app, '/api/v1/deployments', {
 			assistant_id: assistant,
 			allowed_domains: ['shop.example'],
 			...deployment,
@@ -51,7 +54,7 @@ export async function createScene(app: TestApp, { model, texts = [], deployment 
 }
 
 /** Creates a resource and gives its id. */
-export async function created(app: TestApp, path: string, body: unknown): Promise<string> {
+export async function createResource(app: TestApp, path: string, body: unknown): Promise<string> {
 	const answer = await app.call('POST', path, body);
 	assert.equal(answer.status, 201, JSON.stringify(answer.body));
 	return answer.body.id;
@@ -72,7 +75,7 @@ export async function upload(
 }
 
 /** The indexing status once nothing is being indexed any more. */
-export async function settled(app: TestApp, knowledgeBase: string) {
+export async function untilSettled(app: TestApp, knowledgeBase: string) {
 	return until('the knowledge base is indexed', async () => {
 		const { body } = await app.call('GET', `/api/v1/knowledge-bases/${knowledgeBase}/status`);
 		return body.status !== 'indexing' && body;
@@ -80,7 +83,7 @@ export async function settled(app: TestApp, knowledgeBase: string) {
 }
 
 /** A document once it is indexed or has failed. */
-export async function processed(app: TestApp, knowledgeBase: string, document: string) {
+export async function untilProcessed(app: TestApp, knowledgeBase: string, document: string) {
 	return until('the document is processed', async () => {
 		const { body } = await app.call('GET', `/api/v1/knowledge-bases/${knowledgeBase}/documents/${document}`);
 		return (body.status === 'indexed' || body.status === 'error') && body;

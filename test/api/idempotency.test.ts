@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type Clock, systemClock } from '../../src/base/index.ts';
-import { HeldModel } from '../conversations/manual-model.ts';
+import { ManualModel } from '../conversations/manual-model.ts';
 import { ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
-import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+import { eventsOf, type ReceivedEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
-import { created, createScene, upload } from './fixture.ts';
+import { addKey, addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createApiFixture, createResource, upload } from './fixture.ts';
 
-const held = new HeldModel();
+const held = new ManualModel();
 const app = await startTestApp({ overrides: { providers: [held.provider] } });
 after(() => app[Symbol.asyncDispose]());
-const { deployment, knowledgeBase } = await createScene(app, { model: 'scripted/any' });
+const { deployment, knowledgeBase } = await createApiFixture(app, { model: 'scripted/any' });
 
 const ASSISTANTS = '/api/v1/assistants';
 const MESSAGES = '/api/v1/messages';
@@ -72,7 +72,7 @@ test('a mistake in the request is not kept: mended, it may use the same key', as
 });
 
 test('a refusal of what was asked for is kept, to the byte', async () => {
-	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
 	const key = freshKey();
 	const first = await raw(app, path, { knowledge_base_id: 'kb_unknown' }, key);
@@ -82,7 +82,7 @@ test('a refusal of what was asked for is kept, to the byte', async () => {
 });
 
 test('what changed nothing is kept as well', async () => {
-	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
 	await app.call('POST', path, { knowledge_base_id: knowledgeBase });
 	const key = freshKey();
@@ -93,7 +93,7 @@ test('what changed nothing is kept as well', async () => {
 
 test('a key means nothing on another path or in another workspace', async () => {
 	const key = freshKey();
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const other = await addWorkspace(store);
 	const headers = { authorization: `Bearer ${other.key}` };
 	const answers = [
@@ -186,7 +186,7 @@ test('a message sent many times at once is stored and answered once', async () =
 });
 
 /** Sends a message to be streamed, under a key. */
-async function streamed(key: string, content: string, visitor = false): Promise<AsyncGenerator<StreamEvent>> {
+async function streamed(key: string, content: string, visitor = false): Promise<AsyncGenerator<ReceivedEvent>> {
 	const response = await fetch(app.url + (visitor ? '/api/v1/widget/messages' : MESSAGES), {
 		method: 'POST',
 		headers: {
@@ -199,7 +199,7 @@ async function streamed(key: string, content: string, visitor = false): Promise<
 	return eventsOf(response);
 }
 
-async function rest(events: AsyncGenerator<StreamEvent>): Promise<StreamEvent[]> {
+async function rest(events: AsyncGenerator<ReceivedEvent>): Promise<ReceivedEvent[]> {
 	const all = [];
 	for await (const event of events) all.push(event);
 	return all;
@@ -300,10 +300,10 @@ test('a streamed repeat after a failure tells of the question, the new beginning
 });
 
 test('a failed reply in the middle of a conversation is written anew where it stands, and a crash then does not lose it', async () => {
-	const model = new HeldModel();
+	const model = new ManualModel();
 	let server = await startTestApp({ overrides: { providers: [model.provider] } });
 	try {
-		const scene = await createScene(server, { model: 'scripted/any' });
+		const scene = await createApiFixture(server, { model: 'scripted/any' });
 		const ask = (content: string, key: string, conversation_id?: string) =>
 			raw(server, MESSAGES, { deployment_id: scene.deployment, content, conversation_id }, key);
 		const failing = ask('One?', 'one');
@@ -335,10 +335,10 @@ test('a failed reply in the middle of a conversation is written anew where it st
 });
 
 test('a repeat while the reply waits for a restart of the server gets the reply that is written then', async () => {
-	const model = new HeldModel();
+	const model = new ManualModel();
 	let server = await startTestApp({ overrides: { providers: [model.provider] } });
 	try {
-		const scene = await createScene(server, { model: 'scripted/any' });
+		const scene = await createApiFixture(server, { model: 'scripted/any' });
 		const body = { deployment_id: scene.deployment, content: 'Will it last?' };
 		const cut = raw(server, MESSAGES, body, 'lasting').catch(() => null);
 		(await model.reply(0)).say('It');
@@ -360,8 +360,8 @@ test('a visitor’s key is the visitor’s own', async () => {
 	const asked = held.replies.length;
 	const body = { deployment_id: deployment, content: 'Mine?' };
 	const key = freshKey();
-	const sends = [app.visit('POST', '/api/v1/widget/messages', body, { 'idempotency-key': key })];
-	sends.push(app.visit('POST', '/api/v1/widget/messages', body, { 'idempotency-key': key }));
+	const sends = [app.callAsVisitor('POST', '/api/v1/widget/messages', body, { 'idempotency-key': key })];
+	sends.push(app.callAsVisitor('POST', '/api/v1/widget/messages', body, { 'idempotency-key': key }));
 	const api = app.call('POST', MESSAGES, body, { 'idempotency-key': key });
 	for (const index of [asked, asked + 1]) {
 		const reply = await held.reply(index);
@@ -394,7 +394,7 @@ test('a stored answer goes with its conversation when that is erased', async () 
 });
 
 test('an answer that shows a secret is given again to whoever got it, and to no other key', async () => {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const narrow = await addKey(store, await firstWorkspace(store), ['settings:write']);
 	const key = freshKey();
 	const body = { name: 'CI', scopes: ['*'] };
@@ -433,13 +433,16 @@ test('a visitor’s repeat is no message more: it is answered also when no furth
 	const asked = held.replies.length;
 	const message = { deployment_id: created.body.id, content: 'Just one?' };
 	const key = { 'idempotency-key': 'just one' };
-	const first = app.visit('POST', '/api/v1/widget/messages', message, key);
+	const first = app.callAsVisitor('POST', '/api/v1/widget/messages', message, key);
 	const reply = await held.reply(asked);
 	reply.say('One.');
 	reply.end();
 	assert.equal((await first).status, 201);
 	for (let repeat = 0; repeat < 3; repeat++) {
-		assert.deepEqual((await app.visit('POST', '/api/v1/widget/messages', message, key)).body, (await first).body);
+		assert.deepEqual(
+			(await app.callAsVisitor('POST', '/api/v1/widget/messages', message, key)).body,
+			(await first).body,
+		);
 	}
-	assert.equal((await app.visit('POST', '/api/v1/widget/messages', message)).status, 429);
+	assert.equal((await app.callAsVisitor('POST', '/api/v1/widget/messages', message)).status, 429);
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { openReadOnly } from '../../src/store/sqlite/index.ts';
 import { startTestApp } from '../support/app.ts';
-import { openBeside } from './direct-store.ts';
-import { created, createScene, SAMPLES, settled, upload } from './fixture.ts';
+import { openStoreDirectly } from './direct-store.ts';
+import { createApiFixture, createResource, SAMPLES, untilSettled, upload } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -13,9 +13,9 @@ after(() => app[Symbol.asyncDispose]());
 const BASES = '/api/v1/knowledge-bases';
 
 /** The sample documents in one knowledge base, indexed. */
-const shop = await created(app, BASES, { name: 'Shop' });
+const shop = await createResource(app, BASES, { name: 'Shop' });
 for (const name of SAMPLES) assert.equal((await upload(app, shop, name)).status, 201);
-await settled(app, shop);
+await untilSettled(app, shop);
 
 const search = async (base: string, body: Record<string, unknown>) => {
 	const answer = await app.call('POST', `${BASES}/${base}/search`, body);
@@ -156,17 +156,17 @@ test('no query is an error for what is in it, and none brings the search down', 
 });
 
 test('a knowledge base that holds nothing finds nothing', async () => {
-	const empty = await created(app, BASES, { name: 'Empty' });
+	const empty = await createResource(app, BASES, { name: 'Empty' });
 	assert.deepEqual(await search(empty, { query: 'kettle' }), []);
 });
 
 test('deleting a knowledge base removes its files and its index, and detaches it everywhere', async () => {
-	const { knowledgeBase, assistant } = await createScene(app);
+	const { knowledgeBase, assistant } = await createApiFixture(app);
 	for (const name of ['warranty-and-repair.md', 'privacy.txt'] as const) {
 		await upload(app, knowledgeBase, name, { bytes: `# Only here\n\nOf ${name}, ${knowledgeBase}.` });
 	}
-	await settled(app, knowledgeBase);
-	const beside = await openBeside(app);
+	await untilSettled(app, knowledgeBase);
+	const beside = await openStoreDirectly(app);
 	await using _closed = beside;
 	const { generation } = (await beside.get('knowledge_bases', knowledgeBase)) as { generation: string };
 	assert.match(generation, /^gen_/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatModel, ChatProvider } from '../../src/models/index.ts';
 import { startTestApp } from '../support/app.ts';
-import { addKey, firstWorkspace, openBeside } from './direct-store.ts';
+import { addKey, firstWorkspace, openStoreDirectly } from './direct-store.ts';
 
 const MODELS = '/api/v1/models';
 const silent: ChatModel = { async *stream() {} };
@@ -52,7 +52,7 @@ test('what is configured is listed, and each listed name is one that an assistan
 
 test('any key may read the models, and nobody without one', async () => {
 	await using app = await startTestApp();
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const key = await addKey(store, await firstWorkspace(store), ['deployments:read']);
 	const { status } = await app.call('GET', MODELS, undefined, { authorization: `Bearer ${key}` });
 	assert.equal(status, 200);

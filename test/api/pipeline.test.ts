@@ -3,14 +3,18 @@ import test, { after } from 'node:test';
 import { createApiKey } from '../../src/access/index.ts';
 import type { Clock } from '../../src/base/index.ts';
 import { type Operation, operations } from '../../src/contract/index.ts';
-import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
-import { created, createScene } from './fixture.ts';
+import { type ApiResponse, startTestApp, type TestApp } from '../support/app.ts';
+import { addKey, addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createApiFixture, createResource } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
 
-function assertError({ status, headers, body }: ApiAnswer, expected: [status: number, code: string], what = ''): void {
+function assertError(
+	{ status, headers, body }: ApiResponse,
+	expected: [status: number, code: string],
+	what = '',
+): void {
 	assert.deepEqual([status, body.error?.code], expected, `${what} ${JSON.stringify(body)}`);
 	assert.match(body.error.message, /^\S.*\.$/, 'the message is a sentence');
 	assert.equal(body.error.request_id, headers.get('x-request-id'));
@@ -50,8 +54,8 @@ test('the scheme of the credential is read in any case', async () => {
 });
 
 test('a key does what its scopes say and nothing else', async () => {
-	const scene = await createScene(app);
-	await using store = await openBeside(app);
+	const scene = await createApiFixture(app);
+	await using store = await openStoreDirectly(app);
 	const workspace = await firstWorkspace(store);
 	const reader = as(await addKey(store, workspace, ['assistants:read']));
 	assert.equal((await reader('GET', '/api/v1/assistants')).status, 200);
@@ -78,8 +82,8 @@ test('a key does what its scopes say and nothing else', async () => {
 });
 
 test("another workspace's resources are the same 404 as those that do not exist", async () => {
-	const scene = await createScene(app);
-	const document = await created(app, `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`, {
+	const scene = await createApiFixture(app);
+	const document = await createResource(app, `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`, {
 		source_type: 'text',
 		content: 'The shop opens at nine.',
 	});
@@ -87,7 +91,7 @@ test("another workspace's resources are the same 404 as those that do not exist"
 		deployment_id: scene.deployment,
 		content: 'When do you open?',
 	});
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const other = as((await addWorkspace(store)).key);
 	const { body: assistant } = await other('POST', '/api/v1/assistants', { name: 'Theirs' });
 
@@ -125,7 +129,7 @@ test("another workspace's resources are the same 404 as those that do not exist"
 		text.replaceAll(/(asst|kb|doc|dep|conv)_[0-9a-z]{32}/g, (id, kind) =>
 			id === assistant.id ? id : `${kind}_${'0'.repeat(32)}`,
 		);
-	const said = ({ status, body }: ApiAnswer) => [status, body.error?.code, body.error?.message];
+	const said = ({ status, body }: ApiResponse) => [status, body.error?.code, body.error?.message];
 	for (const [method, path, body] of calls) {
 		const foreign = await other(method, path, body);
 		assertError(foreign, [404, 'not_found'], `${method} ${path}`);
@@ -199,7 +203,7 @@ test('a body is JSON and says so', async () => {
 				headers: { authorization: `Bearer ${app.key}`, ...(type === undefined ? {} : { 'content-type': type }) },
 				...(body === undefined ? {} : { body: Buffer.from(body) }),
 			});
-			return { status: response.status, headers: response.headers, body: await response.json() } as ApiAnswer;
+			return { status: response.status, headers: response.headers, body: await response.json() } as ApiResponse;
 		});
 	assertError(await send('{"name":"x"}', undefined), [400, 'unsupported_content_type']);
 	assertError(await send('{"name":"x"}', 'text/plain'), [400, 'unsupported_content_type']);
@@ -211,7 +215,7 @@ test('a body is JSON and says so', async () => {
 });
 
 test('an operation that takes no body refuses one that says something', async () => {
-	const id = await created(app, '/api/v1/assistants', { name: 'Guide' });
+	const id = await createResource(app, '/api/v1/assistants', { name: 'Guide' });
 	const refused = await app.call('DELETE', `/api/v1/assistants/${id}`, { purge: true });
 	assertError(refused, [400, 'invalid_request']);
 	assert.equal((await app.call('GET', `/api/v1/assistants/${id}`)).body.status, 'active');
@@ -241,11 +245,11 @@ function standingClock(): Clock & { advance(ms: number): void } {
 	};
 }
 
-const limitsOf = ({ headers }: ApiAnswer) =>
+const limitsOf = ({ headers }: ApiResponse) =>
 	['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN));
 
-async function drainBucket(limited: TestApp, burst: number): Promise<ApiAnswer[]> {
-	const answers: ApiAnswer[] = [];
+async function drainBucket(limited: TestApp, burst: number): Promise<ApiResponse[]> {
+	const answers: ApiResponse[] = [];
 	for (let at = 0; at < burst; at++) answers.push(await limited.call('GET', '/api/v1/assistants'));
 	return answers;
 }
@@ -276,7 +280,7 @@ test('each answer says how much of the rate limit is left, and over it 429 says 
 	assertError(await limited.call('POST', '/api/v1/messages', { wrong: true }), [429, 'rate_limit_exceeded']);
 
 	// A second key has a bucket of its own; nobody fills one by being refused.
-	await using store = await openBeside(limited);
+	await using store = await openStoreDirectly(limited);
 	const second = await addKey(store, await firstWorkspace(store), ['assistants:read']);
 	const other = await limited.call('GET', '/api/v1/assistants', undefined, { authorization: `Bearer ${second}` });
 	assert.deepEqual([other.status, limitsOf(other)], [200, [60, 9, 1]]);
@@ -336,7 +340,7 @@ test('a malformed Idempotency-Key is refused by every POST, also where a sound o
 	for (const { method, path, access } of Object.values<Operation>(operations)) {
 		if (method !== 'POST') continue;
 		const place = path.replaceAll(/\{\w+\}/g, 'x');
-		const call = access.kind === 'widget' ? app.visit : app.call;
+		const call = access.kind === 'widget' ? app.callAsVisitor : app.call;
 		const { status, body } = await call('POST', place, {}, headers);
 		assert.deepEqual([status, body.error.code], [400, 'invalid_request'], path);
 		assert.match(body.error.message, /^Idempotency-Key /, path);
@@ -356,7 +360,7 @@ test('a search takes an Idempotency-Key, and searches anew each time', async () 
 test("without a setting of the server the workspace's plan says how many requests a minute", async () => {
 	await using limited = await startTestApp({ settings: { rate_limit: undefined } });
 	assert.equal(limitsOf(await limited.call('GET', '/api/v1/assistants'))[0], 6000);
-	await using store = await openBeside(limited);
+	await using store = await openStoreDirectly(limited);
 	const free = await addWorkspace(store, 'free');
 	const answer = await limited.call('GET', '/api/v1/assistants', undefined, { authorization: `Bearer ${free.key}` });
 	assert.equal(limitsOf(answer)[0], 60);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { addWorkspace, openBeside } from './direct-store.ts';
+import { addWorkspace, openStoreDirectly } from './direct-store.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -10,7 +10,7 @@ const ASSISTANTS = '/api/v1/assistants';
 
 /** Calls as a workspace of its own with this plan. */
 async function workspaceOn(plan: string) {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const { key, id } = await addWorkspace(store, plan);
 	const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
 		app.call(method, path, body, { authorization: `Bearer ${key}`, ...headers });

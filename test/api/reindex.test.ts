@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { AppError } from '../../src/base/index.ts';
 import { builtDocuments, indexTables } from '../knowledge/index-tables.ts';
-import { GatedPool } from '../knowledge/pausable-pool.ts';
+import { PausablePool } from '../knowledge/pausable-pool.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
-import { created, processed, SAMPLES, settled, upload } from './fixture.ts';
+import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createResource, SAMPLES, untilProcessed, untilSettled, upload } from './fixture.ts';
 
 const BASES = '/api/v1/knowledge-bases';
-const pool = new GatedPool();
+const pool = new PausablePool();
 const app = await startTestApp({ overrides: { pool } });
 after(() => app[Symbol.asyncDispose]());
 
-const newBase = (of = app) => created(of, BASES, { name: 'Shop' });
+const newBase = (of = app) => createResource(of, BASES, { name: 'Shop' });
 const reindex = (base: string, of = app, headers?: Record<string, string>) =>
 	of.call('POST', `${BASES}/${base}/reindex`, undefined, headers);
 const statusOf = async (base: string, of = app) => (await of.call('GET', `${BASES}/${base}/status`)).body;
@@ -35,13 +35,13 @@ const found = async (base: string, query: string, of = app) =>
 	[...new Set((await search(base, query, of)).map(({ document_id }) => document_id))].sort();
 
 async function indexedEvents(base: string, of: TestApp = app) {
-	await using store = await openBeside(of);
+	await using store = await openStoreDirectly(of);
 	const events = await eventsSoFar(store, await firstWorkspace(store), 'knowledge_base.indexed');
 	return events.map(({ data }) => data as Record<string, unknown>).filter(({ id }) => id === base);
 }
 
 async function recordOf(base: string, of: TestApp = app) {
-	await using store = await openBeside(of);
+	await using store = await openStoreDirectly(of);
 	const record = await store.get('knowledge_bases', base);
 	assert.ok(record);
 	return record;
@@ -56,7 +56,7 @@ const holding =
 test('a reindex answers with the status, the old index serves until the new one takes over, and that is told once', async () => {
 	const base = await newBase();
 	for (const name of SAMPLES) await upload(app, base, name);
-	const before = await settled(app, base);
+	const before = await untilSettled(app, base);
 	const earlier = (await indexedEvents(base)).length;
 	const former = await recordOf(base);
 	const query = 'How long is the warranty on the heating element?';
@@ -64,7 +64,7 @@ test('a reindex answers with the status, the old index serves until the new one 
 	assert.ok(hits.length > 0);
 
 	const parsed = pool.parsed;
-	pool.close();
+	pool.pause();
 	const { status, body } = await reindex(base);
 	assert.equal(status, 200);
 	assert.ok(before.trained_at);
@@ -75,8 +75,8 @@ test('a reindex answers with the status, the old index serves until the new one 
 	assert.deepEqual(await search(base, query), hits, 'found as before in the meantime');
 	assert.equal((await indexedEvents(base)).length, earlier);
 
-	pool.open();
-	const ready = await settled(app, base);
+	pool.resume();
+	const ready = await untilSettled(app, base);
 	const { last_indexed_at, trained_at } = ready;
 	assert.deepEqual(ready, { ...before, last_indexed_at, trained_at });
 	assert.ok(last_indexed_at > before.last_indexed_at);
@@ -97,7 +97,7 @@ test('a reindex answers with the status, the old index serves until the new one 
 	);
 	assert.deepEqual(tables.fullText, tables.generations);
 	assert.deepEqual(tables.vectors, tables.bases);
-	assert.equal(tables.strays, 0);
+	assert.equal(tables.orphans, 0);
 	const { body: documents } = await app.call('GET', `${BASES}/${base}/documents`);
 	for (const { indexed_at, chunk_count, id } of documents.data) {
 		assert.ok(indexed_at > before.last_indexed_at, 'each document says that it was indexed again');
@@ -109,9 +109,9 @@ test('a reindex answers with the status, the old index serves until the new one 
 test('asking again while one runs is answered with the status and starts nothing', async () => {
 	const base = await newBase();
 	await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
-	await settled(app, base);
+	await untilSettled(app, base);
 	const parsed = pool.parsed;
-	pool.close();
+	pool.pause();
 	const answers = await Promise.all([1, 2, 3, 4].map(() => reindex(base)));
 	assert.deepEqual(
 		answers.map(({ status, body }) => [status, body.status]),
@@ -120,14 +120,14 @@ test('asking again while one runs is answered with the status and starts nothing
 	await until('it is under way', () => pool.waiting === 1);
 	const { rebuilding } = await recordOf(base);
 	assert.deepEqual([(await reindex(base)).status, (await recordOf(base)).rebuilding], [200, rebuilding]);
-	pool.open();
-	await settled(app, base);
+	pool.resume();
+	await untilSettled(app, base);
 	assert.equal(pool.parsed - parsed, 1);
 	assert.equal((await indexedEvents(base)).length, 2);
 
 	const headers = { 'idempotency-key': `reindex-${base}` };
 	const first = await reindex(base, app, headers);
-	await settled(app, base);
+	await untilSettled(app, base);
 	const repeat = await reindex(base, app, headers);
 	assert.deepEqual([repeat.status, repeat.body], [first.status, first.body]);
 	assert.equal(repeat.headers.get('idempotent-replayed'), 'true');
@@ -142,18 +142,18 @@ test('an empty knowledge base is ready at once, also when it has held something'
 		[200, 'ready', 0, 'string'],
 	);
 	const id = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
-	await settled(app, base);
+	await untilSettled(app, base);
 	await app.call('DELETE', `${BASES}/${base}/documents/${id}`);
 	assert.equal((await reindex(base)).body.status, 'ready');
 	assert.equal((await recordOf(base)).generation, null);
 	await addFile(base, 'ink.txt', 'The ink is blue.');
-	await settled(app, base);
+	await untilSettled(app, base);
 	assert.equal((await search(base, 'What colour is the ink?')).length, 1);
 });
 
 test('it needs the right to write, and another workspace’s knowledge base is not found', async () => {
 	const base = await newBase();
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const reader = await addKey(store, await firstWorkspace(store), ['knowledge_bases:read']);
 	const { key } = await addWorkspace(store);
 	const as = (one: string) => reindex(base, app, { authorization: `Bearer ${one}` });
@@ -172,14 +172,14 @@ test('a document that had failed is tried again', async (t) => {
 	pool.parseFailure = ({ file_name }) =>
 		file_name === 'ink.txt' ? new AppError('unreadable_file', 'The ink has run dry.') : undefined;
 	const ink = await addFile(base, 'ink.txt', 'The ink is blue.');
-	assert.equal((await processed(app, base, ink)).error.message, 'The ink has run dry.');
-	assert.equal((await settled(app, base)).status, 'error');
+	assert.equal((await untilProcessed(app, base, ink)).error.message, 'The ink has run dry.');
+	assert.equal((await untilSettled(app, base)).status, 'error');
 	const told = (await indexedEvents(base)).length;
 
 	pool.parseFailure = () => undefined;
 	assert.equal((await reindex(base)).body.status, 'indexing', 'indexing wins over error');
-	assert.equal((await settled(app, base)).status, 'ready');
-	const { status, error } = await processed(app, base, ink);
+	assert.equal((await untilSettled(app, base)).status, 'ready');
+	const { status, error } = await untilProcessed(app, base, ink);
 	assert.deepEqual([status, error], ['indexed', null]);
 	assert.deepEqual((await search(base, 'What colour is the ink?'))[0]?.document_id, ink);
 	assert.equal((await indexedEvents(base)).length, told + 1);
@@ -189,7 +189,7 @@ test('a document that cannot be read any more ends in error with the reason and 
 	const base = await newBase();
 	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
 	const ink = await addFile(base, 'ink.txt', 'The ink of the tea shop is blue.');
-	await settled(app, base);
+	await untilSettled(app, base);
 	const told = (await indexedEvents(base)).length;
 	t.after(() => {
 		pool.parseFailure = () => undefined;
@@ -198,7 +198,7 @@ test('a document that cannot be read any more ends in error with the reason and 
 		file_name === 'ink.txt' ? new AppError('unreadable_file', 'The ink has run dry.') : undefined;
 	await reindex(base);
 	assert.deepEqual(
-		{ ...(await settled(app, base)), last_indexed_at: '', trained_at: '' },
+		{ ...(await untilSettled(app, base)), last_indexed_at: '', trained_at: '' },
 		{
 			status: 'error',
 			documents_total: 2,
@@ -212,7 +212,7 @@ test('a document that cannot be read any more ends in error with the reason and 
 			problem: null,
 		},
 	);
-	const { status, error, chunk_count } = await processed(app, base, ink);
+	const { status, error, chunk_count } = await untilProcessed(app, base, ink);
 	assert.deepEqual(
 		[status, error, chunk_count],
 		['error', { code: 'unreadable_file', message: 'The ink has run dry.' }, 0],
@@ -222,7 +222,7 @@ test('a document that cannot be read any more ends in error with the reason and 
 
 	pool.parseFailure = () => undefined;
 	await reindex(base);
-	assert.equal((await settled(app, base)).status, 'ready');
+	assert.equal((await untilSettled(app, base)).status, 'ready');
 	assert.deepEqual(await found(base, 'ink of the tea shop'), [tea, ink].sort());
 });
 
@@ -231,27 +231,27 @@ test('what is added, processed again and removed meanwhile is neither lost nor b
 	const slow = await addFile(base, 'slow.txt', 'The kettle of the slow reader is green.');
 	const doomed = await addFile(base, 'doomed.txt', 'The doomed kettle is black.');
 	const again = await addFile(base, 'again.txt', 'The other kettle is red.');
-	await settled(app, base);
+	await untilSettled(app, base);
 	const told = (await indexedEvents(base)).length;
-	pool.close(holding('slow.txt'));
+	pool.pause(holding('slow.txt'));
 	await reindex(base);
 	await until('the slow one is waited for', () => pool.waiting === 1);
 
 	const added = await addFile(base, 'added.txt', 'The added kettle is yellow.');
 	await addFile(base, 'short.txt', 'The short-lived kettle is grey.').then(async (id) => {
-		await processed(app, base, id);
+		await untilProcessed(app, base, id);
 		await app.call('DELETE', `${BASES}/${base}/documents/${id}`);
 	});
-	assert.equal((await processed(app, base, added)).status, 'indexed', 'it does not wait for the reindex');
+	assert.equal((await untilProcessed(app, base, added)).status, 'indexed', 'it does not wait for the reindex');
 	await app.call('DELETE', `${BASES}/${base}/documents/${doomed}`);
 	await app.call('POST', `${BASES}/${base}/documents/${again}/retry`);
-	assert.equal((await processed(app, base, again)).status, 'indexed');
+	assert.equal((await untilProcessed(app, base, again)).status, 'indexed');
 	assert.deepEqual(await found(base, 'kettle'), [slow, again, added].sort(), 'of the old index');
 	assert.equal((await statusOf(base)).status, 'indexing');
 
-	pool.open();
+	pool.resume();
 	assert.deepEqual(
-		{ ...(await settled(app, base)), last_indexed_at: '', trained_at: '' },
+		{ ...(await untilSettled(app, base)), last_indexed_at: '', trained_at: '' },
 		{
 			status: 'ready',
 			documents_total: 3,
@@ -274,9 +274,9 @@ test('a document that is still being processed again when the new index takes ov
 	const base = await newBase();
 	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed in the kettle.');
 	const ink = await addFile(base, 'ink.txt', 'The kettle holds no ink.');
-	await settled(app, base);
+	await untilSettled(app, base);
 	const told = (await indexedEvents(base)).length;
-	pool.close(holding('ink.txt'));
+	pool.pause(holding('ink.txt'));
 	await app.call('POST', `${BASES}/${base}/documents/${ink}/retry`);
 	await until('it is being processed', () => pool.waiting === 1);
 	const former = (await recordOf(base)).generation;
@@ -285,8 +285,8 @@ test('a document that is still being processed again when the new index takes ov
 	assert.deepEqual(await found(base, 'kettle'), [tea, ink].sort());
 	assert.equal((await statusOf(base)).status, 'indexing', 'a document is');
 	assert.equal((await indexedEvents(base)).length, told);
-	pool.open();
-	assert.equal((await settled(app, base)).status, 'ready');
+	pool.resume();
+	assert.equal((await untilSettled(app, base)).status, 'ready');
 	assert.deepEqual(await found(base, 'kettle'), [tea, ink].sort());
 	assert.equal((await search(base, 'kettle')).length, 2);
 	assert.equal((await indexedEvents(base)).length, told + 1);
@@ -295,7 +295,7 @@ test('a document that is still being processed again when the new index takes ov
 test('a search that a reindex overtakes finds what there is all the same', async (t) => {
 	const base = await newBase();
 	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
-	await settled(app, base);
+	await untilSettled(app, base);
 	t.after(() => {
 		pool.beforeSearch = async () => {};
 	});
@@ -303,7 +303,7 @@ test('a search that a reindex overtakes finds what there is all the same', async
 	pool.beforeSearch = async () => {
 		if (overtaken++ > 0) return;
 		await reindex(base);
-		await settled(app, base);
+		await untilSettled(app, base);
 	};
 	assert.deepEqual(await found(base, 'How hot is green tea brewed?'), [tea]);
 	assert.equal(overtaken, 2, 'what it had been looking in was dropped');
@@ -313,47 +313,47 @@ test('a knowledge base that is deleted while it is indexed anew leaves nothing o
 	const before = indexTables(app.dataDir);
 	const base = await newBase();
 	for (const name of ['a.txt', 'b.txt', 'c.txt']) await addFile(base, name, `The kettle ${name} is green.`);
-	await settled(app, base);
-	pool.close(holding('c.txt'));
+	await untilSettled(app, base);
+	pool.pause(holding('c.txt'));
 	await reindex(base);
 	await until('the rest of it is built', () => pool.waiting === 1 && builtDocuments(app.dataDir) === 2);
 	assert.equal((await app.call('DELETE', `${BASES}/${base}`)).status, 200);
 	assert.deepEqual(indexTables(app.dataDir), before);
-	pool.open();
+	pool.resume();
 	await until('the worker has let go', () => pool.waiting === 0);
 	const next = await newBase();
 	await addFile(next, 'c.txt', 'The next kettle is blue.');
-	await settled(app, next);
+	await untilSettled(app, next);
 	await reindex(next);
-	await settled(app, next);
+	await untilSettled(app, next);
 	assert.equal((await search(next, 'kettle')).length, 1);
 	await app.call('DELETE', `${BASES}/${next}`);
 	assert.deepEqual(indexTables(app.dataDir), before);
 });
 
 test('a server that is stopped in the middle goes on where it was, and nothing is built twice', async () => {
-	const shared = new GatedPool();
+	const shared = new PausablePool();
 	await using first = await startTestApp({ overrides: { pool: shared } });
 	const base = await newBase(first);
 	const ids: string[] = [];
 	for (const name of ['a.txt', 'b.txt', 'slow.txt']) {
 		ids.push(await addFile(base, name, `The kettle ${name} is green.`, first));
 	}
-	await settled(first, base);
+	await untilSettled(first, base);
 	const told = (await indexedEvents(base, first)).length;
-	shared.close(holding('slow.txt'));
+	shared.pause(holding('slow.txt'));
 	const parsed = shared.parsed;
 	await reindex(base, first);
 	await until('all others are built', () => shared.waiting === 1 && builtDocuments(first.dataDir) === 2);
 	await using second = await first.restart();
 	assert.equal((await statusOf(base, second)).status, 'indexing');
 	assert.deepEqual(await found(base, 'kettle', second), ids.sort());
-	shared.open();
-	assert.equal((await settled(second, base)).status, 'ready');
+	shared.resume();
+	assert.equal((await untilSettled(second, base)).status, 'ready');
 	assert.equal(shared.parsed - parsed, 3);
 	assert.deepEqual(await found(base, 'kettle', second), ids.sort());
 	assert.equal((await indexedEvents(base, second)).length, told + 1);
-	const { generations, fullText, vectors, strays, chunks, embedded } = indexTables(second.dataDir);
-	assert.deepEqual([generations.length, fullText.length, vectors.length, strays], [1, 1, 1, 0]);
+	const { generations, fullText, vectors, orphans, chunks, embedded } = indexTables(second.dataDir);
+	assert.deepEqual([generations.length, fullText.length, vectors.length, orphans], [1, 1, 1, 0]);
 	assert.deepEqual([chunks, embedded], [3, 3]);
 });

@@ -45,8 +45,8 @@ test('lines about requests name workspace, credential, deployment and reply, and
 	});
 	await stream.text();
 	const refused = await app.call('GET', '/api/v1/assistants', undefined, { authorization: `Bearer ${UNSAID}` });
-	await app.visit('GET', `/api/v1/widget/config?deployment_id=${deployment.id}&x=${UNSAID}`);
-	await app.visit('POST', '/api/v1/widget/messages', message, { authorization: `Bearer ${UNSAID}` });
+	await app.callAsVisitor('GET', `/api/v1/widget/config?deployment_id=${deployment.id}&x=${UNSAID}`);
+	await app.callAsVisitor('POST', '/api/v1/widget/messages', message, { authorization: `Bearer ${UNSAID}` });
 	await app.call('POST', '/api/v1/session', { email: 'owner@localhost', password: UNSAID }, { cookie: `a=${UNSAID}` });
 	await app.call('GET', `/api/v1/events?cursor=${UNSAID}`);
 	await app.call('GET', `/${UNSAID}`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { chromium } from 'playwright-core';
 import type { FirstStartSecrets } from '../../src/access/index.ts';
-import { OWNER, openBrowser, PASSWORD } from '../access/people.ts';
+import { OWNER, openCookieClient, PASSWORD } from '../access/people.ts';
 import { startTestApp } from '../support/app.ts';
 import { findProgram } from '../support/programs.ts';
 
@@ -90,7 +90,7 @@ test('a person opens the link, sets a password with the keyboard, and signs in w
 	await page.getByRole('heading', { name: 'Parley' }).waitFor();
 	await page.getByRole('link', { name: 'API documentation' }).waitFor();
 
-	const signedIn = await openBrowser(app).call('POST', '/api/v1/session', { email: OWNER, password: PASSWORD });
+	const signedIn = await openCookieClient(app).call('POST', '/api/v1/session', { email: OWNER, password: PASSWORD });
 	assert.equal(signedIn.status, 201);
 
 	await page.goto('about:blank');

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type Operation, operations } from '../../src/contract/index.ts';
-import { addUser, type Browser, startPeopledApp } from '../access/people.ts';
+import { addUser, type CookieClient, startAppWithUsers } from '../access/people.ts';
 
-const people = await startPeopledApp();
+const people = await startAppWithUsers();
 const { app, signIn, owner } = people;
 after(() => people[Symbol.asyncDispose]());
 
 const keyed = Object.entries<Operation>(operations).filter(([, { access }]) => access.kind === 'key');
 
 /** Calls an operation about things that do not exist, so that nothing comes of it. */
-async function outcome(browser: Browser, { method, path, body, multipart }: Operation) {
+async function outcome(browser: CookieClient, { method, path, body, multipart }: Operation) {
 	const nowhere = path.replaceAll(/\{\w+\}/g, 'none');
 	return browser.call(method, nowhere, body || multipart ? { no_such_field: true } : undefined);
 }
@@ -34,7 +34,7 @@ test('a member may do everything but settings, an owner may do everything, opera
 });
 
 test('without a credential none of them is told anything', async () => {
-	const nobody: Browser = { cookie: null, call: (method, path, body) => app.visit(method, path, body) };
+	const nobody: CookieClient = { cookie: null, call: (method, path, body) => app.callAsVisitor(method, path, body) };
 	for (const [id, operation] of keyed) {
 		const { status, body } = await outcome(nobody, operation);
 		assert.deepEqual([status, body.error.code], [401, 'unauthorized'], id);

@@ -5,24 +5,24 @@ import { Passwords } from '../../src/access/index.ts';
 import {
 	addUser,
 	assertRefused,
-	type Browser,
+	type CookieClient,
+	manualClock,
 	OWNER,
-	openBrowser,
+	openCookieClient,
 	PASSWORD,
 	quickDerive,
 	request,
 	setPassword,
-	standingClock,
-	startPeopledApp,
+	startAppWithUsers,
 } from '../access/people.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { addWorkspace, openBeside } from './direct-store.ts';
-import { createScene } from './fixture.ts';
+import { addWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createApiFixture } from './fixture.ts';
 
-const clock = standingClock();
-const people = await startPeopledApp({ overrides: { clock } });
+const clock = manualClock();
+const people = await startAppWithUsers({ overrides: { clock } });
 const { app, signIn, owner } = people;
 after(() => people[Symbol.asyncDispose]());
 
@@ -37,7 +37,7 @@ const fresh = () => `session${++made}@example.com`;
 test('who signs in is told who and where they are, and so is who asks', async () => {
 	const email = fresh();
 	const id = await addUser(app, email, 'member');
-	const browser = openBrowser(app);
+	const browser = openCookieClient(app);
 	const answer = await browser.call('POST', SESSION, { email: email.toUpperCase(), password: PASSWORD });
 	assert.equal(answer.status, 201);
 	const { body } = answer;
@@ -56,7 +56,7 @@ test('who signs in is told who and where they are, and so is who asks', async ()
 });
 
 test('a session acts as a key does, with its own limit, and makes what it makes once', async () => {
-	await using limited = await startPeopledApp({ settings: { rate_limit: 60 } });
+	await using limited = await startAppWithUsers({ settings: { rate_limit: 60 } });
 	const [one, two] = [limited.owner, await limited.signIn(OWNER)];
 	const remaining = ({ headers }: { headers: Headers }) => headers.get('x-ratelimit-remaining');
 	assert.equal(remaining(await one.call('GET', '/api/v1/assistants')), '9');
@@ -71,7 +71,7 @@ test('a session acts as a key does, with its own limit, and makes what it makes 
 test('signing out ends the session, its cookie and its open streams; without one there is nothing to end', async () => {
 	const browser = await signIn(OWNER);
 	const cookie = browser.cookie;
-	const { deployment } = await createScene(app);
+	const { deployment } = await createApiFixture(app);
 	const sent = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	const path = `/api/v1/conversations/${sent.body.conversation_id}/events`;
 	const stream = await fetch(app.url + path, {
@@ -111,11 +111,11 @@ test('a session lasts fourteen days from its last use; its cookie is renewed onc
 });
 
 test('what expired is erased from the database at the next start', async () => {
-	const late = standingClock();
-	const first = await startPeopledApp({ overrides: { clock: late } });
+	const late = manualClock();
+	const first = await startAppWithUsers({ overrides: { clock: late } });
 	late.advance(14 * DAY);
 	await using app = await first.app.restart();
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	await until('the session is erased', async () => {
 		return (await store.list('sessions', { where: {}, order: 'asc', limit: 9 })).length === 0;
 	});
@@ -152,14 +152,14 @@ async function startPeopledAppAt(public_url: string) {
 test('one email with accounts in two workspaces gets into the one that is named or that the password fits', async () => {
 	const email = fresh();
 	await addUser(app, email, 'member');
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const { id, key } = await addWorkspace(store);
 	const there = { authorization: `Bearer ${key}` };
 	const { body } = await app.call('POST', '/api/v1/users', { email, role: 'owner' }, there);
 	const set = (token: string, password: string) => request(app.url, 'POST', `${SESSION}/password`, { token, password });
 	assert.equal((await set(body.password_link.split('#')[1], PASSWORD)).status, 200);
 
-	const where = async (browser: Browser) => (await browser.call('GET', SESSION)).body.workspace.id;
+	const where = async (browser: CookieClient) => (await browser.call('GET', SESSION)).body.workspace.id;
 	const own = (await app.call('GET', '/api/v1/workspace')).body.id;
 	assert.equal(await where(await signIn(email)), own, 'the oldest account');
 	assert.equal(await where(await signIn(email, PASSWORD, { workspace_id: id })), id);
@@ -170,7 +170,7 @@ test('one email with accounts in two workspaces gets into the one that is named 
 	assert.equal(await where(await signIn(email, 'a password of its own')), id);
 	assert.equal(await where(await signIn(email)), own);
 	const wrong = { email, password: PASSWORD, workspace_id: id };
-	assertRefused(await openBrowser(app).call('POST', SESSION, wrong), 401, 'unauthorized');
+	assertRefused(await openCookieClient(app).call('POST', SESSION, wrong), 401, 'unauthorized');
 
 	// An owner there sees nothing of here.
 	const theirs = await signIn(email, 'a password of its own');
@@ -283,13 +283,13 @@ test('no other site signs anybody in or sets a password, but a program without a
 });
 
 test('of fifty wrong passwords at once five are looked at, and the right one has to wait as told', async () => {
-	const slow = standingClock();
+	const slow = manualClock();
 	const hashed: string[] = [];
 	const passwords = new Passwords((password, ...rest) => {
 		hashed.push(password);
 		return quickDerive(password, ...rest);
 	});
-	await using guessed = await startPeopledApp({ overrides: { clock: slow, passwords } });
+	await using guessed = await startAppWithUsers({ overrides: { clock: slow, passwords } });
 	hashed.length = 0;
 	const guess = (password: string) =>
 		request(guessed.app.url, 'POST', SESSION, { email: OWNER, password }, { origin: guessed.app.url });

@@ -3,19 +3,19 @@ import test, { after } from 'node:test';
 import {
 	addUser,
 	assertRefused,
+	manualClock,
 	OWNER,
 	PASSWORD,
 	request,
 	setPassword,
-	standingClock,
-	startPeopledApp,
+	startAppWithUsers,
 	tokenOf,
 } from '../access/people.ts';
-import type { ApiAnswer } from '../support/app.ts';
-import { addWorkspace, openBeside } from './direct-store.ts';
+import type { ApiResponse } from '../support/app.ts';
+import { addWorkspace, openStoreDirectly } from './direct-store.ts';
 
-const clock = standingClock();
-const people = await startPeopledApp({ settings: { trusted_proxies: ['127.0.0.1'] }, overrides: { clock } });
+const clock = manualClock();
+const people = await startAppWithUsers({ settings: { trusted_proxies: ['127.0.0.1'] }, overrides: { clock } });
 const { app } = people;
 after(() => people[Symbol.asyncDispose]());
 
@@ -43,7 +43,7 @@ function attempt(email: string, { password = 'wrong', address = freshAddress(), 
 }
 
 /** The value of the device cookie that an answer sets. */
-function deviceIn({ headers }: ApiAnswer): string | undefined {
+function deviceIn({ headers }: ApiResponse): string | undefined {
 	return headers
 		.getSetCookie()
 		.map((cookie) => /^parley_device=([^;]*)/.exec(cookie)?.[1])
@@ -166,7 +166,7 @@ test('a new password ends the device cookies of the former one, and the link giv
 test('an account of the same email elsewhere is no way to guess this one’s password without limit', async () => {
 	const email = await account();
 	const mine = (await app.call('GET', '/api/v1/workspace')).body.id;
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const { id, key } = await addWorkspace(store);
 	const there = { authorization: `Bearer ${key}` };
 	const { body } = await app.call('POST', '/api/v1/users', { email, role: 'owner' }, there);

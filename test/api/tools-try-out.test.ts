@@ -5,10 +5,10 @@ import { tcpServer } from '../net/servers.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { apiPeer } from '../tools/api-peer.ts';
-import { mcpPeer, says } from '../tools/mcp-peer.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
-import { created } from './fixture.ts';
-import { filesWith, keepingLog } from './traces.ts';
+import { mcpPeer, textResult } from '../tools/mcp-peer.ts';
+import { addKey, addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createResource } from './fixture.ts';
+import { filesContaining, recordingLog } from './traces.ts';
 
 const app = await startTestApp({ settings: { allow_private_network: true } });
 after(() => app[Symbol.asyncDispose]());
@@ -29,8 +29,8 @@ const tryOut = (id: string, body: unknown, headers?: Record<string, string>) =>
 
 test('an API tool is tried out: its result, status and duration are told', async () => {
 	await using peer = await apiPeer();
-	const id = await created(app, TOOLS, weather(peer.origin));
-	peer.answer = (response, { url }) => void response.setHeader('content-type', 'text/plain').end(`Sunny at ${url}`);
+	const id = await createResource(app, TOOLS, weather(peer.origin));
+	peer.respond = (response, { url }) => void response.setHeader('content-type', 'text/plain').end(`Sunny at ${url}`);
 	const { status, body } = await tryOut(id, { arguments: { city: 'Bad Urach' } });
 	assert.equal(status, 200, JSON.stringify(body));
 	assert.ok(Number.isInteger(body.duration_ms) && body.duration_ms >= 0);
@@ -45,8 +45,8 @@ test('an API tool is tried out: its result, status and duration are told', async
 
 test('a call that fails is an answer too, and says why', async () => {
 	await using peer = await apiPeer();
-	const id = await created(app, TOOLS, weather(peer.origin));
-	peer.answer = (response) => void response.writeHead(503, { 'content-type': 'text/plain' }).end('closed');
+	const id = await createResource(app, TOOLS, weather(peer.origin));
+	peer.respond = (response) => void response.writeHead(503, { 'content-type': 'text/plain' }).end('closed');
 	const { status, body } = await tryOut(id, { arguments: { city: 'Ulm' } });
 	assert.deepEqual(
 		[status, body.result, body.is_error, body.error.code, body.status_code],
@@ -64,11 +64,11 @@ test('a function of an MCP server is listed, tried out, and need not be allowed 
 		stock_level: {
 			description: 'How many there are.',
 			inputSchema: { type: 'object', properties: { article: { type: 'string' } } },
-			call: ({ article }) => says(`7 of ${article}`),
+			call: ({ article }) => textResult(`7 of ${article}`),
 		},
 		other: {},
 	});
-	const id = await created(app, TOOLS, warehouse(peer.url, { allowed_tools: ['other'] }));
+	const id = await createResource(app, TOOLS, warehouse(peer.url, { allowed_tools: ['other'] }));
 	const list = await app.call('GET', `${TOOLS}/${id}/functions`);
 	assert.equal(list.status, 200, JSON.stringify(list.body));
 	assert.deepEqual(list.body, {
@@ -100,7 +100,7 @@ test('a function of an MCP server is listed, tried out, and need not be allowed 
 
 test('an API tool has one function, which is the tool itself', async () => {
 	await using peer = await apiPeer();
-	const id = await created(app, TOOLS, weather(peer.origin));
+	const id = await createResource(app, TOOLS, weather(peer.origin));
 	const { status, body } = await app.call('GET', `${TOOLS}/${id}/functions`);
 	assert.deepEqual(
 		[status, body],
@@ -116,8 +116,8 @@ test('an API tool has one function, which is the tool itself', async () => {
 
 test('it must be said what to call', async () => {
 	await using peer = await apiPeer();
-	const api = await created(app, TOOLS, weather(peer.origin));
-	const mcp = await created(app, TOOLS, warehouse(`${peer.origin}/mcp`));
+	const api = await createResource(app, TOOLS, weather(peer.origin));
+	const mcp = await createResource(app, TOOLS, warehouse(`${peer.origin}/mcp`));
 	const wrong: Array<[id: string, body: unknown, place: string]> = [
 		[mcp, {}, '/function'],
 		[mcp, { function: '' }, '/function'],
@@ -135,9 +135,9 @@ test('it must be said what to call', async () => {
 
 test('an MCP server that cannot be listed is told from one that offers nothing', async () => {
 	await using peer = await mcpPeer({});
-	const id = await created(app, TOOLS, warehouse(peer.url));
+	const id = await createResource(app, TOOLS, warehouse(peer.url));
 	assert.deepEqual((await app.call('GET', `${TOOLS}/${id}/functions`)).body.data, []);
-	peer.instead = (_request, response) => Boolean(response.writeHead(500).end('no'));
+	peer.override = (_request, response) => Boolean(response.writeHead(500).end('no'));
 	const { status, body, headers } = await app.call('GET', `${TOOLS}/${id}/functions`);
 	assert.deepEqual(
 		[status, body.error.code, body.error.message],
@@ -145,21 +145,21 @@ test('an MCP server that cannot be listed is told from one that offers nothing',
 	);
 	assert.ok(Number(headers.get('retry-after')) > 0);
 	await using silent = await tcpServer((socket) => void socket.resume());
-	const hanging = await created(app, TOOLS, warehouse(`${silent.origin}/mcp`, { timeout_ms: 100 }));
+	const hanging = await createResource(app, TOOLS, warehouse(`${silent.origin}/mcp`, { timeout_ms: 100 }));
 	const late = await app.call('GET', `${TOOLS}/${hanging}/functions`);
 	assert.deepEqual([late.status, late.body.error.message], [503, 'The tool did not answer within 0.1 seconds.']);
 });
 
 test('a tool that is switched off can be tried out', async () => {
 	await using peer = await apiPeer();
-	const id = await created(app, TOOLS, weather(peer.origin));
+	const id = await createResource(app, TOOLS, weather(peer.origin));
 	await app.call('PATCH', `${TOOLS}/${id}`, { status: 'archived' });
 	assert.equal((await tryOut(id, { arguments: { city: 'Ulm' } })).body.status_code, 200);
 });
 
 test('a call is made once under an Idempotency-Key, also where the client does not wait for it', async () => {
 	await using peer = await apiPeer();
-	const id = await created(app, TOOLS, weather(peer.origin, { method: 'POST' }));
+	const id = await createResource(app, TOOLS, weather(peer.origin, { method: 'POST' }));
 	const body = { arguments: { city: 'Ulm' } };
 	const key = { 'idempotency-key': 'try-1' };
 	const [first, second] = await Promise.all([tryOut(id, body, key), tryOut(id, body, key)]);
@@ -170,7 +170,7 @@ test('a call is made once under an Idempotency-Key, also where the client does n
 
 	let release = () => {};
 	const isSent = new Promise<void>((sent) => {
-		peer.answer = (response) => {
+		peer.respond = (response) => {
 			release = () => void response.setHeader('content-type', 'text/plain').end('done');
 			sent();
 		};
@@ -194,10 +194,10 @@ test('a call is made once under an Idempotency-Key, also where the client does n
 test('a workspace tries out a few tools at a time, and others meanwhile theirs', async () => {
 	await using peer = await apiPeer();
 	await using silent = await tcpServer((socket) => void socket.resume());
-	const id = await created(app, TOOLS, weather(peer.origin));
-	const hanging = await created(app, TOOLS, warehouse(`${silent.origin}/mcp`));
+	const id = await createResource(app, TOOLS, weather(peer.origin));
+	const hanging = await createResource(app, TOOLS, warehouse(`${silent.origin}/mcp`));
 	const held: Array<() => void> = [];
-	peer.answer = (response) => held.push(() => response.setHeader('content-type', 'text/plain').end('done'));
+	peer.respond = (response) => held.push(() => response.setHeader('content-type', 'text/plain').end('done'));
 	const body = { arguments: { city: 'Ulm' } };
 	const underWay = Array.from({ length: 5 }, () => tryOut(id, body));
 	await until('all are under way', () => held.length === 5);
@@ -209,23 +209,23 @@ test('a workspace tries out a few tools at a time, and others meanwhile theirs',
 		assert.deepEqual([status, refused.error.code, refused.error.retry_after], [429, 'rate_limit_exceeded', 10]);
 		assert.equal(headers.get('retry-after'), '10');
 	}
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const other = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 	const theirs = await app.call('POST', TOOLS, weather(peer.origin), other);
 	const trial = tryOut(theirs.body.id, body, other);
 	await until('theirs is under way too', () => held.length === 6);
 	for (const release of held) release();
 	for (const { body: answer } of await Promise.all([...underWay, trial])) assert.equal(answer.result, 'done');
-	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end('again');
+	peer.respond = (response) => void response.setHeader('content-type', 'text/plain').end('again');
 	assert.equal((await tryOut(id, body)).body.result, 'again');
 });
 
 test('a tool goes with the secrets that it has now, and shows them nowhere', async () => {
-	const kept = keepingLog();
+	const kept = recordingLog();
 	await using own = await startTestApp({ settings: { allow_private_network: true }, overrides: { log: kept.log } });
 	await using peer = await apiPeer();
 	const words = ['open-sesame-1', 'open-sesame-2'] as const;
-	const id = await created(own, TOOLS, weather(peer.origin, { auth: { type: 'bearer', token: words[0] } }));
+	const id = await createResource(own, TOOLS, weather(peer.origin, { auth: { type: 'bearer', token: words[0] } }));
 	const answers: unknown[] = [];
 	const call = async (body: unknown, headers?: Record<string, string>) => {
 		const answer = await own.call('POST', `${TOOLS}/${id}/test`, body, headers);
@@ -236,7 +236,7 @@ test('a tool goes with the secrets that it has now, and shows them nowhere', asy
 	await call(body, { 'idempotency-key': 'with-secret' });
 	assert.equal(peer.requests.at(-1)?.headers.authorization, `Bearer ${words[0]}`);
 	await own.call('PATCH', `${TOOLS}/${id}`, { config: { auth: { token: words[1] } } });
-	peer.answer = (response, { headers }) => {
+	peer.respond = (response, { headers }) => {
 		response.writeHead(401, { 'content-type': 'text/plain' }).end(`not ${headers.authorization}`);
 	};
 	await call(body);
@@ -246,7 +246,7 @@ test('a tool goes with the secrets that it has now, and shows them nowhere', asy
 		assert.ok(!JSON.stringify(answers).includes(word), 'an answer shows it');
 		assert.ok(!kept.text().includes(word), 'the log shows it');
 	}
-	assert.deepEqual(await filesWith(own.dataDir, words), []);
+	assert.deepEqual(await filesContaining(own.dataDir, words), []);
 });
 
 test('nothing is called in the private network unless that is allowed', async () => {
@@ -257,8 +257,8 @@ test('nothing is called in the private network unless that is allowed', async ()
 	});
 	await using own = await startTestApp({ overrides: { network } });
 	const origin = `https://rebound.example:${bird.port}`;
-	const api = await created(own, TOOLS, weather(origin));
-	const mcp = await created(own, TOOLS, warehouse(`${origin}/mcp`));
+	const api = await createResource(own, TOOLS, weather(origin));
+	const mcp = await createResource(own, TOOLS, warehouse(`${origin}/mcp`));
 	for (const [id, body] of [
 		[api, { arguments: { city: 'Ulm' } }],
 		[mcp, { function: 'any' }],
@@ -273,9 +273,9 @@ test('nothing is called in the private network unless that is allowed', async ()
 
 test('the tools of another workspace are not called, nor without the scope for it', async () => {
 	await using peer = await apiPeer();
-	const id = await created(app, TOOLS, weather(peer.origin));
+	const id = await createResource(app, TOOLS, weather(peer.origin));
 	const body = { arguments: { city: 'Ulm' } };
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const stranger = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 	for (const answer of [
 		await tryOut(id, body, stranger),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
-import { created } from './fixture.ts';
-import { filesWith, keepingLog } from './traces.ts';
+import { addKey, addWorkspace, eventsSoFar, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createResource } from './fixture.ts';
+import { filesContaining, recordingLog } from './traces.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -107,7 +107,7 @@ test('the list tells kinds of tools apart, page by page', async () => {
 	const ids: Record<string, string[]> = { api: [], mcp: [] };
 	for (let at = 0; at < 6; at++) {
 		const tool = at % 2 === 0 ? WEATHER : WAREHOUSE;
-		ids[tool.type]?.unshift(await created(own, TOOLS, tool));
+		ids[tool.type]?.unshift(await createResource(own, TOOLS, tool));
 	}
 	const [archived] = ids.mcp as [string];
 	await own.call('PATCH', `${TOOLS}/${archived}`, { status: 'archived' });
@@ -176,7 +176,7 @@ test('another type needs the whole of its configuration, and takes nothing over'
 
 test('a tool that is switched off stays attached, and is switched on again', async () => {
 	const { id } = await make(WAREHOUSE);
-	const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	await app.call('POST', `${ASSISTANTS}/${assistant}/tools`, { tool_id: id });
 	assert.equal((await patch(id, { status: 'archived' })).body.status, 'archived');
 	assert.deepEqual((await app.call('GET', `${ASSISTANTS}/${assistant}`)).body.tool_ids, [id]);
@@ -190,7 +190,7 @@ test('secrets read back hidden; given back hidden they stay, and anything else r
 	const { id, config } = await make({ ...WEATHER, config: { ...WEATHER.config, auth, headers } });
 	assert.deepEqual(config.auth, { ...auth, value: '***' });
 	assert.deepEqual(config.headers, { Cookie: '***', Accept: 'text/plain' });
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const stored = async () => (await store.get('tools', id))?.config as typeof config;
 	const sealed = await stored();
 
@@ -233,7 +233,7 @@ test('a stored secret does not follow a tool to another host: it must be given a
 
 test('a secret is nowhere: not in an answer, not in the log, not in a file', async () => {
 	const words = ['open-sesame-1', 'open-sesame-2', 'open-sesame-3', 'open-sesame-4', 'open-sesame-5'] as const;
-	const kept = keepingLog();
+	const kept = recordingLog();
 	const answers: unknown[] = [];
 	await using own = await startTestApp({ overrides: { log: kept.log } });
 	const call = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
@@ -262,8 +262,8 @@ test('a secret is nowhere: not in an answer, not in the log, not in a file', asy
 		assert.ok(!JSON.stringify(answers).includes(word), 'an answer shows it');
 		assert.ok(!kept.text().includes(word), 'the log shows it');
 	}
-	assert.deepEqual(await filesWith(own.dataDir, words), []);
-	assert.notDeepEqual(await filesWith(own.dataDir, [tool.id]), [], 'what is stored is found in this way');
+	assert.deepEqual(await filesContaining(own.dataDir, words), []);
+	assert.notDeepEqual(await filesContaining(own.dataDir, [tool.id]), [], 'what is stored is found in this way');
 });
 
 test('a tool is created once under an Idempotency-Key', async () => {
@@ -319,12 +319,12 @@ test('deleting a tool detaches it everywhere, and each assistant tells so', asyn
 	const other = await make(WEATHER);
 	const assistants: string[] = [];
 	for (const name of ['One', 'Two', 'Three']) {
-		const assistant = await created(app, ASSISTANTS, { name });
+		const assistant = await createResource(app, ASSISTANTS, { name });
 		for (const tool_id of [id, other.id]) await app.call('POST', `${ASSISTANTS}/${assistant}/tools`, { tool_id });
 		assistants.push(assistant);
 	}
 	await app.call('DELETE', `${ASSISTANTS}/${assistants[2]}`);
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const workspace = await firstWorkspace(store);
 	const before = (await eventsSoFar(store, workspace, 'assistant.updated')).length;
 	const { status, body } = await app.call('DELETE', `${TOOLS}/${id}`);
@@ -341,7 +341,7 @@ test('deleting a tool detaches it everywhere, and each assistant tells so', asyn
 
 test('a tool that is deleted while it is attached stays attached nowhere', async () => {
 	const assistants: string[] = [];
-	for (let at = 0; at < 6; at++) assistants.push(await created(app, ASSISTANTS, { name: `Helper ${at}` }));
+	for (let at = 0; at < 6; at++) assistants.push(await createResource(app, ASSISTANTS, { name: `Helper ${at}` }));
 	for (let round = 0; round < 15; round++) {
 		const { id } = await make(WAREHOUSE);
 		const attach = (assistant: string) => app.call('POST', `${ASSISTANTS}/${assistant}/tools`, { tool_id: id });
@@ -359,7 +359,7 @@ test('a tool that is deleted while it is attached stays attached nowhere', async
 
 test('the tools of another workspace do not exist, and a key without the scope may not', async () => {
 	const { id } = await make(WAREHOUSE);
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const stranger = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 	const nobody = `tool_${'0'.repeat(32)}`;
 	for (const [method, body] of [['GET'], ['PATCH', { name: 'mine' }], ['DELETE']] as const) {
@@ -388,9 +388,9 @@ test('the tools of another workspace do not exist, and a key without the scope m
 test('an intranet’s tools are reached in plain HTTP where private networks are allowed', async () => {
 	await using own = await startTestApp({ settings: { allow_private_network: true } });
 	for (const url of ['http://10.0.0.5/{city}', 'http://localhost:3000/{city}']) {
-		await created(own, TOOLS, { ...WEATHER, config: { ...WEATHER.config, url } });
+		await createResource(own, TOOLS, { ...WEATHER, config: { ...WEATHER.config, url } });
 	}
-	await created(own, TOOLS, { ...WAREHOUSE, config: { url: 'http://127.0.0.1:3000/mcp' } });
+	await createResource(own, TOOLS, { ...WAREHOUSE, config: { url: 'http://127.0.0.1:3000/mcp' } });
 });
 
 test('a tool survives a restart with its secrets', async () => {

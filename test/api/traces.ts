@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Log } from '../../src/base/index.ts';
 
 /** A log of everything, kept in memory. */
-export function keepingLog(): { log: Log; text: () => string } {
+export function recordingLog(): { log: Log; text: () => string } {
 	const lines: string[] = [];
 	return {
 		log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }) as Log,
@@ -13,7 +13,7 @@ export function keepingLog(): { log: Log; text: () => string } {
 }
 
 /** The files of a folder, at any depth, that hold one of these texts. */
-export async function filesWith(folder: string, texts: readonly string[]): Promise<string[]> {
+export async function filesContaining(folder: string, texts: readonly string[]): Promise<string[]> {
 	const found: string[] = [];
 	for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
 		if (!entry.isFile()) continue;

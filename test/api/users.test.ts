@@ -8,13 +8,13 @@ import {
 	PASSWORD,
 	request,
 	setPassword,
-	startPeopledApp,
+	startAppWithUsers,
 	tokenOf,
 } from '../access/people.ts';
 import { startTestApp } from '../support/app.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
+import { addKey, addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
 
-const people = await startPeopledApp({ settings: { rate_limit: 0 } });
+const people = await startAppWithUsers({ settings: { rate_limit: 0 } });
 const { app, signIn } = people;
 after(() => people[Symbol.asyncDispose]());
 
@@ -98,7 +98,7 @@ test('an email is one person in a workspace, in whatever case, and may be anothe
 	assert.equal(renamed.body.error.details[0].path, '/email');
 	assert.equal((await app.call('PATCH', `${USERS}/${other.id}`, { email: other.email.toUpperCase() })).status, 200);
 
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const { key } = await addWorkspace(store);
 	const there = await app.call('POST', USERS, { email }, { authorization: `Bearer ${key}` });
 	assert.equal(there.status, 201);
@@ -184,7 +184,7 @@ test('an owner who steps down stays signed in where that was done, and nowhere e
 });
 
 test('a key makes nobody who may do more than itself', async () => {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const key = await addKey(store, await firstWorkspace(store), ['settings:read', 'settings:write']);
 	const limited = (method: string, path: string, body?: unknown) =>
 		app.call(method, path, body, { authorization: `Bearer ${key}` });
@@ -197,7 +197,7 @@ test('a key makes nobody who may do more than itself', async () => {
 });
 
 test('a link that a limited key made for a member is good no more when the member has become an owner', async () => {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const scopes = SCOPES.filter(
 		(scope) => scope !== '*' && (scope === 'settings:write' || !scope.startsWith('settings:')),
 	);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { created, createScene } from './fixture.ts';
+import { createApiFixture, createResource } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
-const scene = await createScene(app, { texts: ['Kettles boil.'] });
+const scene = await createApiFixture(app, { texts: ['Kettles boil.'] });
 const [document] = (await app.call('GET', `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`)).body.data;
 const sent = await app.call('POST', '/api/v1/messages', {
 	deployment_id: scene.deployment,
@@ -62,7 +62,7 @@ for (const { path, patch } of RESOURCES) {
 }
 
 test('of changes at once that were decided on one version, one is made', async () => {
-	const id = await created(app, '/api/v1/assistants', { name: 'Guide' });
+	const id = await createResource(app, '/api/v1/assistants', { name: 'Guide' });
 	const path = `/api/v1/assistants/${id}`;
 	const headers = { 'if-match': (await app.call('GET', path)).headers.get('etag') ?? '' };
 	const ends = await Promise.all(

@@ -3,9 +3,9 @@ import test, { after } from 'node:test';
 import { type Clock, deferred } from '../../src/base/index.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { assertSigned, type Received, type Receiver, readLog, receiver } from '../webhooks/receiver.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
-import { created, createScene } from './fixture.ts';
+import { assertSigned, type Received, type Receiver, readLog, startReceiver } from '../webhooks/receiver.ts';
+import { addKey, addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { createApiFixture, createResource } from './fixture.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -16,7 +16,7 @@ const app = await startTestApp({ settings: { allow_private_network: true }, over
 after(() => app[Symbol.asyncDispose]());
 
 const ASSISTANTS = '/api/v1/assistants';
-const assistant = await created(app, ASSISTANTS, { name: 'Guide' });
+const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 /** A moment of its own: what happened lies before it, and what comes behind it. */
 function moment(): string {
 	now += 10;
@@ -61,11 +61,11 @@ const failing = () => ({ status: 500, body: 'x'.repeat(5_000) });
 const taking = () => ({ status: 202, body: 'thanks' });
 
 test('the log of an endpoint shows what was sent and what came of it', async () => {
-	await using hook = await receiver(app, ['assistant.updated']);
-	hook.answer = taking;
+	await using hook = await startReceiver(app, ['assistant.updated']);
+	hook.respond = taking;
 	const before = moment();
 	const name = await rename();
-	await hook.got(1);
+	await hook.waitFor(1);
 	const [{ id }] = await settled(hook, 1);
 	const detail = await withStatus(hook, id, 'delivered');
 	const { attempt_log, event, ...delivery } = detail;
@@ -96,8 +96,8 @@ test('the log of an endpoint shows what was sent and what came of it', async () 
 });
 
 test('a delivery that fails waits for its next attempt, is brought forward by hand, and keeps every attempt', async () => {
-	await using hook = await receiver(app, ['assistant.updated']);
-	hook.answer = failing;
+	await using hook = await startReceiver(app, ['assistant.updated']);
+	hook.respond = failing;
 	await rename();
 	const [delivery] = await settled(hook, 1);
 	assert.deepEqual(
@@ -108,7 +108,7 @@ test('a delivery that fails waits for its next attempt, is brought forward by ha
 	assert.ok(wait >= 4_500 && wait <= 5_500, `the first delay is 5 s ± 10 %, not ${wait} ms`);
 
 	now += MINUTE;
-	hook.answer = taking;
+	hook.respond = taking;
 	const retried = await app.call('POST', `${hook.path}/deliveries/${delivery.id}/retry`);
 	assert.deepEqual([retried.status, retried.body.status, retried.body.attempts], [200, 'pending', 1]);
 	assert.equal(retried.body.next_attempt_at, retried.body.updated_at, 'due now');
@@ -126,7 +126,7 @@ test('a delivery that fails waits for its next attempt, is brought forward by ha
 });
 
 test('what was delivered is delivered again where somebody asks, once under an Idempotency-Key', async () => {
-	await using hook = await receiver(app, ['assistant.updated']);
+	await using hook = await startReceiver(app, ['assistant.updated']);
 	await rename();
 	const [{ id }] = await settled(hook, 1);
 	const before = await withStatus(hook, id, 'delivered');
@@ -138,7 +138,7 @@ test('what was delivered is delivered again where somebody asks, once under an I
 		[first.status, first.body.status, first.body.first_attempt_at, first.body.completed_at],
 		[200, 'pending', null, null],
 	);
-	await hook.got(2);
+	await hook.waitFor(2);
 	const after = await withStatus(hook, id, 'delivered');
 	assert.ok(after.first_attempt_at > before.first_attempt_at, 'its 72 hours begin anew');
 	assert.deepEqual([after.attempts, after.attempt_log.length], [2, 2]);
@@ -150,14 +150,14 @@ test('what was delivered is delivered again where somebody asks, once under an I
 });
 
 test('the list is filtered by state and type, and paged without gap or repeat', async () => {
-	await using hook = await receiver(app, ['assistant.updated', 'conversation.created', 'conversation.closed']);
-	const { deployment } = await createScene(app);
+	await using hook = await startReceiver(app, ['assistant.updated', 'conversation.created', 'conversation.closed']);
+	const { deployment } = await createApiFixture(app);
 	const { body: reply } = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	await app.call('DELETE', `/api/v1/conversations/${reply.conversation_id}`);
 	await rename();
 	// The scene has attached a knowledge base.
 	await settled(hook, 4);
-	hook.answer = failing;
+	hook.respond = failing;
 	await rename();
 	const all = await settled(hook, 5);
 	assert.deepEqual(
@@ -182,7 +182,7 @@ test('the list is filtered by state and type, and paged without gap or repeat', 
 	}
 	assert.deepEqual(seen, [e, d, c, b, a], 'the newest first');
 	const { next_cursor } = (await app.call('GET', `${list}?limit=1`)).body;
-	await using other = await receiver(app, ['conversation.closed']);
+	await using other = await startReceiver(app, ['conversation.closed']);
 	for (const path of [
 		`${list}?status=pending&`,
 		`${list}?event_type=assistant.updated&`,
@@ -197,10 +197,10 @@ test('the list is filtered by state and type, and paged without gap or repeat', 
 });
 
 test('a disabled endpoint gets nothing; what waited is cancelled, and is replayed when it is revived', async () => {
-	await using hook = await receiver(app, ['assistant.updated']);
+	await using hook = await startReceiver(app, ['assistant.updated']);
 	const start = moment();
 	now += MINUTE;
-	hook.answer = failing;
+	hook.respond = failing;
 	const waited = await rename();
 	const [{ id }] = await settled(hook, 1);
 	const disabled = await app.call('PATCH', hook.path, { status: 'disabled' });
@@ -221,16 +221,16 @@ test('a disabled endpoint gets nothing; what waited is cancelled, and is replaye
 	}
 	assert.equal((await detailOf(hook, id)).status, 'cancelled');
 
-	hook.answer = taking;
+	hook.respond = taking;
 	const revived = await app.call('PATCH', hook.path, { status: 'active' });
 	assert.deepEqual([revived.body.status, revived.body.disabled_reason], ['active', null]);
 	assert.equal((await detailOf(hook, id)).status, 'cancelled', 'what was cancelled is not sent by itself');
 	const later = await rename();
-	await hook.got(2);
+	await hook.waitFor(2);
 	assert.deepEqual(names(hook.received), [waited, later]);
 	const replayed = await app.call('POST', `${hook.path}/replay`, { since: start });
 	assert.deepEqual([replayed.status, replayed.body], [200, { replayed: 3 }]);
-	await hook.got(5);
+	await hook.waitFor(5);
 	assert.deepEqual(names(hook.received).slice(2), [waited, missed, later], 'in order, delivered ones included');
 	await until('all are delivered', async () =>
 		(await listed(hook)).every(({ status }: { status: string }) => status === 'delivered'),
@@ -243,18 +243,18 @@ test('a replay takes the events of its time, of the types that the endpoint is r
 	now += HOUR;
 	const since = moment();
 	const [first, second] = [await rename(), await rename()];
-	const { deployment } = await createScene(app);
+	const { deployment } = await createApiFixture(app);
 	await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	const until_ = moment();
 	now += HOUR;
 	const last = await rename();
 	now += HOUR;
-	await using hook = await receiver(app, ['assistant.updated']);
+	await using hook = await startReceiver(app, ['assistant.updated']);
 	const replay = async (body: unknown, count: number) => {
 		const from = hook.received.length;
 		const answer = await app.call('POST', `${hook.path}/replay`, body);
 		assert.deepEqual([answer.status, answer.body], [200, { replayed: count }], JSON.stringify(body));
-		await hook.got(from + count);
+		await hook.waitFor(from + count);
 		await until('all are delivered', async () =>
 			(await listed(hook)).every(({ status }: { status: string }) => status === 'delivered'),
 		);
@@ -291,7 +291,7 @@ test('a replay takes the events of its time, of the types that the endpoint is r
 test('a replay of many is carried out once under an Idempotency-Key', async () => {
 	now += HOUR;
 	const since = moment();
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const stream = await firstWorkspace(store);
 	const count = 450;
 	await store.commit({
@@ -303,12 +303,12 @@ test('a replay of many is carried out once under an Idempotency-Key', async () =
 			created_at: clock.now(),
 		})),
 	});
-	await using hook = await receiver(app, ['tool.execution_failed']);
+	await using hook = await startReceiver(app, ['tool.execution_failed']);
 	const key = { 'idempotency-key': 'replay-1' };
 	const replay = () => app.call('POST', `${hook.path}/replay`, { since }, key);
 	const answers = await Promise.all([replay(), replay()]);
 	for (const { status, body } of answers) assert.deepEqual([status, body], [200, { replayed: count }]);
-	await hook.got(count);
+	await hook.waitFor(count);
 	await until('none waits', async () => (await listed(hook, '&status=pending')).length === 0);
 	const again = await replay();
 	assert.deepEqual([again.body, again.headers.get('idempotent-replayed')], [{ replayed: count }, 'true']);
@@ -324,9 +324,9 @@ test('a replay of many is carried out once under an Idempotency-Key', async () =
 });
 
 test('of an endpoint with very many deliveries all are cancelled, and all are erased when it is deleted', async () => {
-	await using hook = await receiver(app, ['conversation.closed']);
-	hook.answer = failing;
-	await using store = await openBeside(app);
+	await using hook = await startReceiver(app, ['conversation.closed']);
+	hook.respond = failing;
+	await using store = await openStoreDirectly(app);
 	const stream = await firstWorkspace(store);
 	const count = 2_300;
 	const event = (at: number) => ({
@@ -349,9 +349,9 @@ test('of an endpoint with very many deliveries all are cancelled, and all are er
 });
 
 test('what waited when an endpoint was disabled is cancelled, all of it, also where it is revived at once', async () => {
-	await using hook = await receiver(app, ['conversation.closed', 'assistant.updated']);
-	hook.answer = failing;
-	await using store = await openBeside(app);
+	await using hook = await startReceiver(app, ['conversation.closed', 'assistant.updated']);
+	hook.respond = failing;
+	await using store = await openStoreDirectly(app);
 	const stream = await firstWorkspace(store);
 	const count = 3_000;
 	const event = (at: number) => ({
@@ -363,10 +363,10 @@ test('what waited when an endpoint was disabled is cancelled, all of it, also wh
 	});
 	await store.commit({ events: Array.from({ length: count }, (_, at) => event(at)) });
 	assert.equal((await app.call('PATCH', hook.path, { status: 'disabled' })).status, 200);
-	hook.answer = taking;
+	hook.respond = taking;
 	assert.equal((await app.call('PATCH', hook.path, { status: 'active' })).status, 200);
 	await rename();
-	const [first] = await hook.got(1);
+	const [first] = await hook.waitFor(1);
 	assert.equal(first?.event.type, 'assistant.updated', 'nothing that waited then is sent');
 	const where = { webhook_id: hook.id };
 	const ended = await until('none waits', async () => {
@@ -378,15 +378,15 @@ test('what waited when an endpoint was disabled is cancelled, all of it, also wh
 });
 
 test('an endpoint that is revived, or moves elsewhere, has not failed yet', async () => {
-	await using hook = await receiver(app, ['assistant.updated']);
-	await using store = await openBeside(app);
-	hook.answer = failing;
+	await using hook = await startReceiver(app, ['assistant.updated']);
+	await using store = await openStoreDirectly(app);
+	hook.respond = failing;
 	await rename();
 	await settled(hook, 1);
 	const failed = async () => (await store.failingSince(hook.id)) !== null;
 	const fail = () => store.commit({ write: [{ op: 'note_failure', webhook_id: hook.id, at: clock.now() }] });
 	assert.equal(await failed(), true);
-	hook.answer = taking;
+	hook.respond = taking;
 	await app.call('PATCH', hook.path, { description: 'Ours' });
 	assert.equal(await failed(), true, 'another change says nothing of that');
 	await app.call('PATCH', hook.path, { url: `${hook.url}/elsewhere` });
@@ -399,9 +399,9 @@ test('an endpoint that is revived, or moves elsewhere, has not failed yet', asyn
 });
 
 test('an endpoint that moves is sent as much at once as one that has never failed', async () => {
-	await using hook = await receiver(app, ['conversation.closed', 'assistant.updated']);
-	hook.answer = failing;
-	await using store = await openBeside(app);
+	await using hook = await startReceiver(app, ['conversation.closed', 'assistant.updated']);
+	hook.respond = failing;
+	await using store = await openStoreDirectly(app);
 	const stream = await firstWorkspace(store);
 	const event = (at: number) => ({
 		id: `evt_moved_${at}`,
@@ -414,10 +414,10 @@ test('an endpoint that moves is sent as much at once as one that has never faile
 	await store.commit({ events: Array.from({ length: 60 }, (_, at) => event(at)) });
 	await rename();
 	// Ten at once, then two, and two more: it has failed three times in a row.
-	await hook.got(14);
+	await hook.waitFor(14);
 	const holding = deferred<void>();
 	let held = 0;
-	hook.answer = async () => {
+	hook.respond = async () => {
 		held += 1;
 		await holding.promise;
 		return taking();
@@ -425,12 +425,12 @@ test('an endpoint that moves is sent as much at once as one that has never faile
 	await app.call('PATCH', hook.path, { url: `${hook.url}/elsewhere` });
 	await until('ten are under way', () => held >= 10);
 	holding.resolve();
-	hook.answer = taking;
+	hook.respond = taking;
 });
 
 test('an erased conversation takes what was delivered of it with it', async () => {
-	await using hook = await receiver(app, ['message.created']);
-	const { deployment } = await createScene(app);
+	await using hook = await startReceiver(app, ['message.created']);
+	const { deployment } = await createApiFixture(app);
 	const { body: reply } = await app.call('POST', '/api/v1/messages', {
 		deployment_id: deployment,
 		content: 'My secret',
@@ -450,11 +450,11 @@ test('an erased conversation takes what was delivered of it with it', async () =
 });
 
 test('deliveries are of one endpoint and one workspace, and a key without the scope may not', async () => {
-	await using hook = await receiver(app, ['assistant.updated']);
-	await using beside = await receiver(app, ['conversation.closed']);
+	await using hook = await startReceiver(app, ['assistant.updated']);
+	await using beside = await startReceiver(app, ['conversation.closed']);
 	await rename();
 	const [{ id }] = await settled(hook, 1);
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const stranger = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 	const reader = { authorization: `Bearer ${await addKey(store, await firstWorkspace(store), ['webhooks:read'])}` };
 	const since = { since: moment() };

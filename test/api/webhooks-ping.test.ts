@@ -8,7 +8,7 @@ import { createNetwork } from '../../src/net/index.ts';
 import { httpServer, tcpServer } from '../net/servers.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { addWorkspace, eventsSoFar, firstWorkspace, openBeside } from './direct-store.ts';
+import { addWorkspace, eventsSoFar, firstWorkspace, openStoreDirectly } from './direct-store.ts';
 
 const app = await startTestApp({ settings: { allow_private_network: true } });
 after(() => app[Symbol.asyncDispose]());
@@ -75,7 +75,7 @@ test('a ping arrives, signed so that both ways of verifying hold, and the answer
 test('a ping is in no log, whatever the endpoint is registered for', async () => {
 	await using receiver = await endpoint();
 	const { path } = await register(app, receiver.url);
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const workspace = await firstWorkspace(store);
 	const before = (await eventsSoFar(store, workspace)).length;
 	assert.equal((await app.call('POST', `${path}/test`)).body.delivered, true);
@@ -193,7 +193,7 @@ test('slow pings of one workspace are its own affair: no other one waits for the
 		if (request.url === '/fast') response.end('here');
 		else held.push(response);
 	});
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const other = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 	const { path: mine } = await register(app, `${shared.origin}/fast`);
 	const { path: theirs } = await register(app, `${shared.origin}/slow`, other);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { addKey, addWorkspace, firstWorkspace, openBeside } from './direct-store.ts';
-import { filesWith, keepingLog } from './traces.ts';
+import { addKey, addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
+import { filesContaining, recordingLog } from './traces.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -98,7 +98,7 @@ test('an endpoint is disabled with a reason and revived without one', async () =
 	const { body: again } = await app.call('PATCH', path, { status: 'active' });
 	assert.deepEqual([again.status, again.disabled_reason], ['active', null]);
 
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const disabled_reason = 'Every delivery of the last 120 hours has failed.';
 	const set = { status: 'disabled' as const, disabled_reason };
 	await store.commit({ write: [{ op: 'patch', kind: 'webhooks', id, set }] });
@@ -147,12 +147,12 @@ test('an endpoint is registered, and its secret rotated, once under an Idempoten
 	const rotate = () => app.call('POST', `${WEBHOOKS}/${first.id}/rotate-secret`, undefined, key);
 	const answers = await Promise.all([rotate(), rotate(), rotate()]);
 	assert.equal(new Set(answers.map(({ body }) => body.new_secret)).size, 1);
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	assert.equal((await store.get('webhooks', first.id))?.version, 2, 'rotated once');
 });
 
 test('a secret is nowhere: not in the log, not in a file, and in no answer but the one that makes it', async () => {
-	const kept = keepingLog();
+	const kept = recordingLog();
 	await using own = await startTestApp({ overrides: { log: kept.log } });
 	const key = { 'idempotency-key': 'hook-2' };
 	const { body: webhook } = await own.call('POST', WEBHOOKS, HOOK, key);
@@ -178,8 +178,8 @@ test('a secret is nowhere: not in the log, not in a file, and in no answer but t
 		assert.ok(!JSON.stringify(answers.map(({ body }) => body)).includes(word), 'an answer shows it');
 		assert.ok(!kept.text().includes(word), 'the log shows it');
 	}
-	assert.deepEqual(await filesWith(own.dataDir, words), []);
-	assert.notDeepEqual(await filesWith(own.dataDir, [webhook.id]), [], 'what is stored is found in this way');
+	assert.deepEqual(await filesContaining(own.dataDir, words), []);
+	assert.notDeepEqual(await filesContaining(own.dataDir, [webhook.id]), [], 'what is stored is found in this way');
 });
 
 test('a change is bound to the version that the client has seen', async () => {
@@ -226,7 +226,7 @@ test('changes of one endpoint at the same time are all made', async () => {
 
 test('the endpoints of another workspace do not exist, and a key without the scope may not', async () => {
 	const { id } = await register();
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const stranger = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 	const reader = { authorization: `Bearer ${await addKey(store, await firstWorkspace(store), ['webhooks:read'])}` };
 	assert.equal((await app.call('GET', `${WEBHOOKS}/${id}`, undefined, reader)).status, 200);
@@ -270,7 +270,7 @@ test('a workspace has at most fifty endpoints, also when many are registered at 
 		assert.deepEqual([status, body.error.code], [403, 'plan_limit_exceeded']);
 		assert.match(body.error.message, /at most 50 webhook endpoints/);
 	}
-	await using store = await openBeside(own);
+	await using store = await openStoreDirectly(own);
 	const stranger = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 	assert.equal((await add(stranger)).status, 201, 'each workspace counts its own');
 	assert.equal((await own.call('DELETE', `${WEBHOOKS}/${first.body.id}`)).status, 200);

@@ -7,11 +7,11 @@ import { startApp } from '../../src/app.ts';
 import { createLog } from '../../src/base/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
-import { createScene } from './fixture.ts';
+import { createApiFixture } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
-const { deployment } = await createScene(app, { deployment: { rate_limit: { messages_per_minute: 1 } } });
+const { deployment } = await createApiFixture(app, { deployment: { rate_limit: { messages_per_minute: 1 } } });
 
 const WIDGET = '/api/v1/widget';
 const MESSAGES = `${WIDGET}/messages`;

@@ -9,17 +9,17 @@ import { pino } from 'pino';
 import type { Clock } from '../../src/base/index.ts';
 import { keySetServer } from '../access/key-set-server.ts';
 import { forge, newSigner, signWithSecret } from '../access/signers.ts';
-import { HeldModel } from '../conversations/manual-model.ts';
-import { isNamed, openStream } from '../conversations/streams.ts';
-import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
+import { ManualModel } from '../conversations/manual-model.ts';
+import { isNamed, openTestStream } from '../conversations/streams.ts';
+import { type ApiResponse, ORIGIN, startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { createScene } from './fixture.ts';
+import { createApiFixture } from './fixture.ts';
 
 /** Stands still until it is moved. */
 let now = Date.now();
 const clock: Clock = { now: () => now };
-const model = new HeldModel({
-	answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
+const model = new ManualModel({
+	autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
 });
 let logged = '';
 const log = pino(
@@ -49,7 +49,7 @@ const tokenOf = (sub: string, more?: object) => signWithSecret(SECRET, claims(su
 /** A deployment that requires tokens. */
 async function deploy(jwt: object = SHARED, deployment: object = {}): Promise<string> {
 	const required = { features: { jwt_required: true }, jwt, ...deployment };
-	return (await createScene(app, { model: 'scripted/any', deployment: required })).deployment;
+	return (await createApiFixture(app, { model: 'scripted/any', deployment: required })).deployment;
 }
 
 type Request = [method: string, path: string, body?: unknown, headers?: Record<string, string>];
@@ -60,7 +60,7 @@ function visitor(deployment: string, token: string | null, more: Record<string, 
 	const query = `deployment_id=${deployment}`;
 	const of = (conversation: string) => `/api/v1/widget/conversations/${conversation}`;
 	const send = (content: string, conversation_id?: string) =>
-		app.visit('POST', MESSAGES, { deployment_id: deployment, content, conversation_id }, headers);
+		app.callAsVisitor('POST', MESSAGES, { deployment_id: deployment, content, conversation_id }, headers);
 	return {
 		send,
 		/** Starts a conversation and gives the answer to its first message. */
@@ -77,13 +77,14 @@ function visitor(deployment: string, token: string | null, more: Record<string, 
 			['POST', `${of(conversation)}/stop`, { deployment_id: deployment }, headers],
 			['POST', `${MESSAGES}/${message}/feedback`, { deployment_id: deployment, rating: 'up' }, headers],
 		],
-		history: (conversation: string) => app.visit('GET', `${of(conversation)}/messages?${query}`, undefined, headers),
+		history: (conversation: string) =>
+			app.callAsVisitor('GET', `${of(conversation)}/messages?${query}`, undefined, headers),
 		follow: (conversation: string) =>
-			openStream(`${app.url}${of(conversation)}/events?${query}`, { headers: { origin: ORIGIN, ...headers } }),
+			openTestStream(`${app.url}${of(conversation)}/events?${query}`, { headers: { origin: ORIGIN, ...headers } }),
 	};
 }
 
-function assertCors({ headers }: ApiAnswer): void {
+function assertCors({ headers }: ApiResponse): void {
 	assert.equal(headers.get('access-control-allow-origin'), ORIGIN);
 	assert.match(headers.get('vary') ?? '', /\borigin\b/i);
 	assert.match(headers.get('access-control-expose-headers') ?? '', /retry-after/i);
@@ -160,7 +161,7 @@ test('a bad token is a 401 on every route but the configuration, with a reason t
 	for (const [token, reason] of bad) {
 		const visit = visitor(deployment, token);
 		for (const request of [...visit.uses(conversation_id, id), ...visit.uses('conv_1', 'msg_1')]) {
-			const answer = await app.visit(...request);
+			const answer = await app.callAsVisitor(...request);
 			const { error } = answer.body;
 			assert.deepEqual([answer.status, error.code], [401, 'invalid_jwt'], `${request[1]} ${reason}`);
 			assert.match(error.message, reason);
@@ -171,14 +172,14 @@ test('a bad token is a 401 on every route but the configuration, with a reason t
 		}
 	}
 	assert.equal((await owner.history(conversation_id)).body.data.length, 2, 'nothing was added');
-	const config = await app.visit('GET', `/api/v1/widget/config?deployment_id=${deployment}`);
+	const config = await app.callAsVisitor('GET', `/api/v1/widget/config?deployment_id=${deployment}`);
 	assert.deepEqual([config.status, config.body.features.jwt_required], [200, true]);
 	const preflight = await fetch(app.url + MESSAGES, {
 		method: 'OPTIONS',
 		headers: { origin: ORIGIN, 'access-control-request-method': 'POST' },
 	});
 	assert.equal(preflight.status, 204);
-	const elsewhere = await app.visit(
+	const elsewhere = await app.callAsVisitor(
 		'POST',
 		MESSAGES,
 		{ deployment_id: deployment, content: 'Hi' },
@@ -199,7 +200,10 @@ test('a conversation is its beginner’s: for anybody else it does not exist', a
 		const stranger = visitor(deployment, tokenOf(other, { name: 'Ann' }));
 		const mine = stranger.uses(conversation_id, id);
 		for (const [at, unknown] of stranger.uses(nowhere.conversation, nowhere.message).entries()) {
-			const [refused, missing] = [await app.visit(...(mine[at] as Request)), await app.visit(...unknown)];
+			const [refused, missing] = [
+				await app.callAsVisitor(...(mine[at] as Request)),
+				await app.callAsVisitor(...unknown),
+			];
 			assert.deepEqual([refused.status, refused.body.error.code], [404, 'not_found'], unknown[1]);
 			assert.equal(refused.body.error.message, missing.body.error.message, 'nobody learns which ids exist');
 			assertCors(refused);
@@ -217,7 +221,7 @@ test('a conversation is its beginner’s: for anybody else it does not exist', a
 			['You said: Me again.', null],
 		],
 	);
-	const rated = await app.visit(...(ann.uses(conversation_id, id)[4] as Request));
+	const rated = await app.callAsVisitor(...(ann.uses(conversation_id, id)[4] as Request));
 	assert.deepEqual([rated.status, rated.body.feedback], [200, 'up']);
 });
 
@@ -232,10 +236,10 @@ test('only its beginner follows and stops a reply that is being written', async 
 	held.say('Half of');
 	await stream.until(isNamed('message.delta'));
 	const [, , , stop] = visitor(deployment, tokenOf('bob')).uses(conversation_id, 'msg_1');
-	assert.equal((await app.visit(...(stop as Request))).status, 404);
+	assert.equal((await app.callAsVisitor(...(stop as Request))).status, 404);
 	assert.ok(!held.signal.aborted);
 	const [, , , own] = ann.uses(conversation_id, 'msg_1');
-	assert.deepEqual((await app.visit(...(own as Request))).body, { stopped: true });
+	assert.deepEqual((await app.callAsVisitor(...(own as Request))).body, { stopped: true });
 	assert.equal((await waiting).body.status, 'stopped');
 });
 
@@ -250,12 +254,12 @@ test('a conversation of nobody known is not found where tokens are required, nor
 	const anonymous = await nobody.start();
 	for (const visit of [nobody, ann]) {
 		for (const request of visit.uses(hers.conversation_id, hers.id)) {
-			assert.equal((await app.visit(...request)).status, 404, request[1]);
+			assert.equal((await app.callAsVisitor(...request)).status, 404, request[1]);
 		}
 	}
 	await required(true);
 	for (const request of ann.uses(anonymous.conversation_id, anonymous.id)) {
-		assert.equal((await app.visit(...request)).status, 404, request[1]);
+		assert.equal((await app.callAsVisitor(...request)).status, 404, request[1]);
 	}
 	assert.equal((await ann.history(hers.conversation_id)).status, 200);
 	const byOwner = await app.call('POST', '/api/v1/messages', {
@@ -354,7 +358,7 @@ test('a new secret counts from the next request on, and a restart forgets neithe
 	assert.equal((await renewed.history(conversation_id)).body.data.length, 2);
 	assert.equal((await ann.history(conversation_id)).status, 401);
 	const bob = visitor(deployment, signWithSecret(secret, claims('bob')));
-	for (const request of bob.uses(conversation_id, id)) assert.equal((await app.visit(...request)).status, 404);
+	for (const request of bob.uses(conversation_id, id)) assert.equal((await app.callAsVisitor(...request)).status, 404);
 });
 
 test('a key set is asked for once, follows its rotation, and made-up keys do not make it ask for more', async () => {
@@ -414,7 +418,7 @@ test('a key set that cannot be had is a 503 that says when to come again; one th
 
 test('a key set on a private network, or without https, is out of reach unless the operator allows it', async () => {
 	await using strict = await startTestApp();
-	const { assistant } = await createScene(strict);
+	const { assistant } = await createApiFixture(strict);
 	for (const jwks_url of [host.url, 'https://localhost/keys', 'http://id.example/keys']) {
 		const answer = await strict.call('POST', '/api/v1/deployments', {
 			assistant_id: assistant,

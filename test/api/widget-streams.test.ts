@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type Clock, withDeadline } from '../../src/base/index.ts';
 import { signWithSecret } from '../access/signers.ts';
-import { HeldModel } from '../conversations/manual-model.ts';
-import { isNamed, type OpenStream, openStream } from '../conversations/streams.ts';
-import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
-import type { StreamEvent } from '../support/event-stream.ts';
+import { ManualModel } from '../conversations/manual-model.ts';
+import { isNamed, openTestStream, type TestStream } from '../conversations/streams.ts';
+import { type ApiResponse, ORIGIN, startTestApp } from '../support/app.ts';
+import type { ReceivedEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { createScene } from './fixture.ts';
+import { createApiFixture } from './fixture.ts';
 
 /** Stands still until it is moved. */
 let now = Math.floor(Date.now() / 1000) * 1000;
 const clock: Clock = { now: () => now };
-const model = new HeldModel({
-	answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
+const model = new ManualModel({
+	autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
 });
 const settings = { trusted_proxies: ['127.0.0.1'] };
 const app = await startTestApp({ settings, overrides: { clock, providers: [model.provider] } });
@@ -47,7 +47,7 @@ async function deploy({ tokens = false, ...more }: Fields = {}) {
 		...jwt,
 		...more,
 	};
-	return (await createScene(app, { model: 'scripted/any', deployment })).deployment;
+	return (await createApiFixture(app, { model: 'scripted/any', deployment })).deployment;
 }
 
 const change = async (deployment: string, patch: object): Promise<void> => {
@@ -62,21 +62,27 @@ function visitor(deployment: string, token: string | null = null, more: Record<s
 	const events = (conversation: string) => `${path(conversation, 'events')}?deployment_id=${deployment}`;
 	const body = (content: string, conversation_id?: string) => ({ deployment_id: deployment, content, conversation_id });
 	return {
-		send: (content: string, conversation?: string) => app.visit('POST', MESSAGES, body(content, conversation), headers),
+		send: (content: string, conversation?: string) =>
+			app.callAsVisitor('POST', MESSAGES, body(content, conversation), headers),
 		async start(): Promise<{ id: string; conversation_id: string }> {
 			const answer = await this.send('Hello');
 			assert.equal(answer.status, 201, JSON.stringify(answer.body));
 			return answer.body;
 		},
 		history: (conversation: string) =>
-			app.visit('GET', `${path(conversation, 'messages')}?deployment_id=${deployment}`, undefined, headers),
+			app.callAsVisitor('GET', `${path(conversation, 'messages')}?deployment_id=${deployment}`, undefined, headers),
 		stop: (conversation: string) =>
-			app.visit('POST', path(conversation, 'stop'), { deployment_id: deployment }, headers),
+			app.callAsVisitor('POST', path(conversation, 'stop'), { deployment_id: deployment }, headers),
 		rate: (message: string) =>
-			app.visit('POST', `${MESSAGES}/${message}/feedback`, { deployment_id: deployment, rating: 'up' }, headers),
-		follow: (conversation: string) => openStream(app.url + events(conversation), { headers }),
+			app.callAsVisitor(
+				'POST',
+				`${MESSAGES}/${message}/feedback`,
+				{ deployment_id: deployment, rating: 'up' },
+				headers,
+			),
+		follow: (conversation: string) => openTestStream(app.url + events(conversation), { headers }),
 		/** Asks for the events without reading them; a stream is left at once. */
-		async asksToFollow(conversation: string, method = 'GET'): Promise<ApiAnswer> {
+		async asksToFollow(conversation: string, method = 'GET'): Promise<ApiResponse> {
 			const away = new AbortController();
 			const answer = await fetch(app.url + events(conversation), { method, headers, signal: away.signal });
 			const text = answer.status === 200 ? '' : await answer.text();
@@ -84,7 +90,7 @@ function visitor(deployment: string, token: string | null = null, more: Record<s
 			return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
 		},
 		stream: (content: string, conversation?: string) =>
-			openStream(app.url + MESSAGES, {
+			openTestStream(app.url + MESSAGES, {
 				method: 'POST',
 				headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
 				body: JSON.stringify(body(content, conversation)),
@@ -93,18 +99,18 @@ function visitor(deployment: string, token: string | null = null, more: Record<s
 }
 
 /** What a stream still tells until the server ends it. */
-const rest = (stream: OpenStream) =>
+const rest = (stream: TestStream) =>
 	withDeadline(stream.rest(), DEADLINE_MS, () => new Error('The stream did not end.'));
 
-const contents = (events: StreamEvent[]) => events.map(({ data }) => data.message?.content ?? data.delta).join('\n');
+const contents = (events: ReceivedEvent[]) => events.map(({ data }) => data.message?.content ?? data.delta).join('\n');
 
 /** Whether a stream still tells what happens in its conversation. */
-async function assertGoesOn(stream: OpenStream, other: ReturnType<typeof visitor>, conversation: string) {
+async function assertGoesOn(stream: TestStream, other: ReturnType<typeof visitor>, conversation: string) {
 	assert.equal((await other.send('Still there?', conversation)).status, 201);
 	await stream.until(isNamed('message.completed'));
 }
 
-function assertTooMany({ status, headers, body }: ApiAnswer, origin = ORIGIN): void {
+function assertTooMany({ status, headers, body }: ApiResponse, origin = ORIGIN): void {
 	assert.deepEqual([status, body?.error.code], [429, 'rate_limit_exceeded']);
 	assert.ok(body.error.retry_after > 0);
 	assert.equal(headers.get('retry-after'), String(body.error.retry_after));
@@ -214,7 +220,7 @@ test('a visitor has so many streams open at once; one more is a 429 until one of
 	const { conversation_id } = await mine.start();
 	const streams = await Promise.all(Array.from({ length: STREAMS }, () => mine.follow(conversation_id)));
 	assertTooMany(await mine.asksToFollow(conversation_id));
-	const late = await app.visit(
+	const late = await app.callAsVisitor(
 		'POST',
 		MESSAGES,
 		{ deployment_id: deployment, conversation_id, content: 'One more', stream: true },
@@ -230,10 +236,10 @@ test('a visitor has so many streams open at once; one more is a 429 until one of
 	const there = (await guest.start()).conversation_id;
 	assert.equal((await guest.asksToFollow(there)).status, 200, 'nor is another deployment');
 
-	streams.pop()?.leave();
+	streams.pop()?.disconnect();
 	now += 60_000;
 	await until('a place is free', async () => (await mine.asksToFollow(conversation_id)).status === 200);
-	for (const stream of streams) stream.leave();
+	for (const stream of streams) stream.disconnect();
 });
 
 test('a place is free again however a stream has ended', async () => {
@@ -248,7 +254,7 @@ test('a place is free again however a stream has ended', async () => {
 		const streams = await Promise.all(asked);
 		const all = !streams.includes(null);
 		if (all) assertTooMany(await other.asksToFollow(conversation_id), OTHER_ORIGIN);
-		for (const stream of streams) stream?.leave();
+		for (const stream of streams) stream?.disconnect();
 		return all;
 	};
 
@@ -270,7 +276,7 @@ test('history, events, stopping and rating are counted together; one over the nu
 	const deployment = await deploy();
 	const mine = visitor(deployment, null, { 'x-forwarded-for': '192.0.2.4' });
 	const { id, conversation_id } = await mine.start();
-	const asks: Array<() => Promise<ApiAnswer>> = [
+	const asks: Array<() => Promise<ApiResponse>> = [
 		() => mine.history(conversation_id),
 		() => mine.asksToFollow(conversation_id),
 		() => mine.stop(conversation_id),

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { Clock } from '../../src/base/index.ts';
-import { HeldModel } from '../conversations/manual-model.ts';
-import { isNamed, openStream, Screen } from '../conversations/streams.ts';
-import { type ApiAnswer, ORIGIN, startTestApp } from '../support/app.ts';
-import { createScene, type Scene } from './fixture.ts';
+import { ManualModel } from '../conversations/manual-model.ts';
+import { ClientView, isNamed, openTestStream } from '../conversations/streams.ts';
+import { type ApiResponse, ORIGIN, startTestApp } from '../support/app.ts';
+import { type ApiFixture, createApiFixture } from './fixture.ts';
 
 /** Stands still until it is moved, so that a minute is as long as a test wants. */
 let now = Date.now();
 const clock: Clock = { now: () => now };
-const model = new HeldModel({
-	answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
+const model = new ManualModel({
+	autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
 });
 const app = await startTestApp({ overrides: { clock, providers: [model.provider] } });
 after(() => app[Symbol.asyncDispose]());
@@ -19,14 +19,14 @@ const CONFIG = '/api/v1/widget/config';
 const MESSAGES = '/api/v1/widget/messages';
 
 /** A deployment whose assistant answers at once, unless the message begins with "Wait". */
-const deploy = (deployment: Record<string, unknown> = {}): Promise<Scene> =>
-	createScene(app, { model: 'scripted/any', deployment });
+const deploy = (deployment: Record<string, unknown> = {}): Promise<ApiFixture> =>
+	createApiFixture(app, { model: 'scripted/any', deployment });
 
 const scene = await deploy();
 const configPath = (deployment: string) => `${CONFIG}?deployment_id=${deployment}`;
 
 /** A request with exactly these headers. */
-async function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<ApiAnswer> {
+async function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<ApiResponse> {
 	const response = await fetch(app.url + path, { method, headers });
 	const text = await response.text();
 	return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
@@ -35,7 +35,7 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
 const listOf = (text: string | null) => text?.split(', ').map((item) => item.toLowerCase()) ?? [];
 
 /** Every answer to a visitor's page, an error too, must be readable there and nowhere else. */
-function assertCors({ headers }: ApiAnswer, origin: string): void {
+function assertCors({ headers }: ApiResponse, origin: string): void {
 	assert.equal(headers.get('access-control-allow-origin'), origin);
 	assert.ok(listOf(headers.get('vary')).includes('origin'));
 	assert.deepEqual(listOf(headers.get('access-control-expose-headers')), ['retry-after', 'etag', 'x-request-id']);
@@ -43,7 +43,7 @@ function assertCors({ headers }: ApiAnswer, origin: string): void {
 }
 
 test('the configuration is what the specification lists, cacheable for a minute, with a strong ETag', async () => {
-	const answer = await app.visit('GET', configPath(scene.deployment));
+	const answer = await app.callAsVisitor('GET', configPath(scene.deployment));
 	assert.equal(answer.status, 200);
 	assertCors(answer, ORIGIN);
 	assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
@@ -77,17 +77,17 @@ test('the configuration is what the specification lists, cacheable for a minute,
 
 test('who has the current configuration gets a 304, and a change is seen by the very next request', async () => {
 	const { deployment } = await deploy();
-	const first = await app.visit('GET', configPath(deployment));
+	const first = await app.callAsVisitor('GET', configPath(deployment));
 	const etag = first.headers.get('etag') ?? '';
 	for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-		const answer = await app.visit('GET', configPath(deployment), undefined, { 'if-none-match': condition });
+		const answer = await app.callAsVisitor('GET', configPath(deployment), undefined, { 'if-none-match': condition });
 		assert.deepEqual([answer.status, answer.body], [304, undefined], condition);
 		assert.equal(answer.headers.get('etag'), etag);
 		assert.equal(answer.headers.get('cache-control'), first.headers.get('cache-control'));
 		assertCors(answer, ORIGIN);
 	}
 	await app.call('PATCH', `/api/v1/deployments/${deployment}`, { appearance: { greeting: 'Welcome' } });
-	const changed = await app.visit('GET', configPath(deployment), undefined, { 'if-none-match': etag });
+	const changed = await app.callAsVisitor('GET', configPath(deployment), undefined, { 'if-none-match': etag });
 	assert.deepEqual([changed.status, changed.body.appearance.greeting], [200, 'Welcome']);
 	assert.notEqual(changed.headers.get('etag'), etag);
 });
@@ -128,7 +128,7 @@ test('the allowlist goes by Origin, and by Referer only where there is no Origin
 
 test('an allowlist that is changed lets in and keeps out from the next request on', async () => {
 	const { deployment } = await deploy({ allowed_domains: [] });
-	const status = async () => (await app.visit('GET', configPath(deployment))).status;
+	const status = async () => (await app.callAsVisitor('GET', configPath(deployment))).status;
 	assert.equal(await status(), 403);
 	await app.call('PATCH', `/api/v1/deployments/${deployment}`, {
 		allowed_domains: ['*.other.example', 'shop.example'],
@@ -140,7 +140,7 @@ test('an allowlist that is changed lets in and keeps out from the next request o
 
 test('an unknown, malformed or archived deployment is a 404 that the page can read', async () => {
 	const { deployment } = await deploy();
-	await app.visit('GET', configPath(deployment));
+	await app.callAsVisitor('GET', configPath(deployment));
 	await app.call('DELETE', `/api/v1/deployments/${deployment}`);
 	const bodies = new Set<string>();
 	for (const id of [deployment, 'dep_1', `dep_${'0'.repeat(32)}`, scene.assistant, '%00', '..%2f..']) {
@@ -152,17 +152,17 @@ test('an unknown, malformed or archived deployment is a 404 that the page can re
 		}
 	}
 	assert.equal(bodies.size, 1, 'nobody learns which ids exist');
-	const message = await app.visit('POST', MESSAGES, { deployment_id: deployment, content: 'Hi' });
+	const message = await app.callAsVisitor('POST', MESSAGES, { deployment_id: deployment, content: 'Hi' });
 	assert.equal(message.status, 404);
 	assertCors(message, ORIGIN);
 	await app.call('PATCH', `/api/v1/deployments/${deployment}`, { status: 'active' });
-	assert.equal((await app.visit('GET', configPath(deployment))).status, 200);
+	assert.equal((await app.callAsVisitor('GET', configPath(deployment))).status, 200);
 });
 
 test('the configuration passes over what caches add to its URL, and asks for the id where it is missing', async () => {
-	assert.equal((await app.visit('GET', `${configPath(scene.deployment)}&v=3&utm_source=x`)).status, 200);
+	assert.equal((await app.callAsVisitor('GET', `${configPath(scene.deployment)}&v=3&utm_source=x`)).status, 200);
 	for (const path of [CONFIG, `${CONFIG}?deployment_id=`, `${CONFIG}?deployment=${scene.deployment}`]) {
-		const answer = await app.visit('GET', path);
+		const answer = await app.callAsVisitor('GET', path);
 		assert.deepEqual([answer.status, answer.body.error.details[0].path], [400, '/deployment_id']);
 		assertCors(answer, ORIGIN);
 	}
@@ -189,15 +189,19 @@ test('the 601st request of a minute for one configuration is a 429 that says whe
 		await Promise.all(answers.map((answer) => answer.arrayBuffer()));
 	}
 	assert.deepEqual(new Set(statuses), new Set([200]));
-	const refused = await app.visit('GET', configPath(deployment));
+	const refused = await app.callAsVisitor('GET', configPath(deployment));
 	assert.deepEqual([refused.status, refused.body.error.code], [429, 'rate_limit_exceeded']);
 	assert.equal(refused.headers.get('retry-after'), '60');
 	assert.equal(refused.body.error.retry_after, 60);
 	assert.equal(refused.headers.get('cache-control'), 'no-store');
 	assertCors(refused, ORIGIN);
-	assert.equal((await app.visit('GET', configPath(scene.deployment))).status, 200, 'another deployment is not counted');
+	assert.equal(
+		(await app.callAsVisitor('GET', configPath(scene.deployment))).status,
+		200,
+		'another deployment is not counted',
+	);
 	now += 60_000;
-	assert.equal((await app.visit('GET', configPath(deployment))).status, 200);
+	assert.equal((await app.callAsVisitor('GET', configPath(deployment))).status, 200);
 });
 
 test('a preflight is a 204 for any origin on every route of the widget', async () => {
@@ -235,7 +239,7 @@ test('a preflight is a 204 for any origin on every route of the widget', async (
 
 test('a visitor is answered and goes on with the conversation, and sees nothing of what is behind', async () => {
 	const send = (content: string, conversation_id?: string) =>
-		app.visit('POST', MESSAGES, { deployment_id: scene.deployment, content, conversation_id });
+		app.callAsVisitor('POST', MESSAGES, { deployment_id: scene.deployment, content, conversation_id });
 	const first = await send('Hello');
 	assert.equal(first.status, 201);
 	assertCors(first, ORIGIN);
@@ -244,7 +248,7 @@ test('a visitor is answered and goes on with the conversation, and sees nothing 
 	const second = await send('Again', conversation_id);
 	assert.equal(second.body.conversation_id, conversation_id);
 
-	const history = await app.visit(
+	const history = await app.callAsVisitor(
 		'GET',
 		`/api/v1/widget/conversations/${conversation_id}/messages?deployment_id=${scene.deployment}`,
 	);
@@ -263,8 +267,8 @@ test('a visitor is answered and goes on with the conversation, and sees nothing 
 	assert.deepEqual([owner.channel, owner.message_count, owner.end_user], ['widget', 4, null]);
 
 	const page = `/api/v1/widget/conversations/${conversation_id}/messages?deployment_id=${scene.deployment}&limit=3`;
-	const { body: start } = await app.visit('GET', page);
-	const { body: rest } = await app.visit('GET', `${page}&cursor=${start.next_cursor}`);
+	const { body: start } = await app.callAsVisitor('GET', page);
+	const { body: rest } = await app.callAsVisitor('GET', `${page}&cursor=${start.next_cursor}`);
 	assert.deepEqual([...start.data, ...rest.data], history.body.data);
 });
 
@@ -284,7 +288,7 @@ test("a visitor's stream has the same events, without what visitors are not to s
 
 test('where streaming is switched off a visitor gets the whole reply as JSON, whatever is asked for', async () => {
 	const { deployment } = await deploy({ features: { streaming: false } });
-	const answer = await app.visit(
+	const answer = await app.callAsVisitor(
 		'POST',
 		MESSAGES,
 		{ deployment_id: deployment, content: 'Hi', stream: true },
@@ -297,7 +301,7 @@ test('a visitor follows, stops and resumes a reply', async () => {
 	const { deployment } = await deploy();
 	const query = `deployment_id=${deployment}`;
 	const index = model.replies.length;
-	await using sent = await openStream(app.url + MESSAGES, {
+	await using sent = await openTestStream(app.url + MESSAGES, {
 		method: 'POST',
 		headers: { origin: ORIGIN, 'content-type': 'application/json' },
 		body: JSON.stringify({ deployment_id: deployment, content: 'Wait for it', stream: true }),
@@ -307,31 +311,33 @@ test('a visitor follows, stops and resumes a reply', async () => {
 	const seen = await sent.until(isNamed('message.delta'));
 	const conversation = seen[0]?.data.message.conversation_id;
 	const path = `/api/v1/widget/conversations/${conversation}`;
-	await using resumed = await openStream(`${app.url}${path}/events?${query}&last_event_id=${seen[1]?.id}`, {
+	await using resumed = await openTestStream(`${app.url}${path}/events?${query}&last_event_id=${seen[1]?.id}`, {
 		headers: { origin: ORIGIN },
 	});
 	assert.equal(resumed.response.headers.get('access-control-allow-origin'), ORIGIN);
 	const again = await resumed.until(isNamed('message.delta'));
-	assert.equal(new Screen().show([...seen.slice(0, 2), ...again]).texts.get(seen[1]?.data.message.id), 'Half of');
+	assert.equal(new ClientView().show([...seen.slice(0, 2), ...again]).texts.get(seen[1]?.data.message.id), 'Half of');
 
 	for (const origin of ['https://evil.example', 'null']) {
 		assert.equal((await get(`${path}/events?${query}`, { origin })).status, 403);
-		const refused = await app.visit('POST', `${path}/stop`, { deployment_id: deployment }, { origin });
+		const refused = await app.callAsVisitor('POST', `${path}/stop`, { deployment_id: deployment }, { origin });
 		assert.equal(refused.status, 403);
 	}
-	const elsewhere = await app.visit('POST', `${path}/stop`, { deployment_id: scene.deployment });
+	const elsewhere = await app.callAsVisitor('POST', `${path}/stop`, { deployment_id: scene.deployment });
 	assert.equal(elsewhere.status, 404, "another deployment's conversation");
-	const stopped = await app.visit('POST', `${path}/stop`, { deployment_id: deployment });
+	const stopped = await app.callAsVisitor('POST', `${path}/stop`, { deployment_id: deployment });
 	assert.deepEqual([stopped.status, stopped.body], [200, { stopped: true }]);
 	const end = (await resumed.until(isNamed('message.completed'))).at(-1)?.data.message;
 	assert.deepEqual([end.status, end.content], ['stopped', 'Half of']);
 	assert.ok(!('model' in end));
-	assert.deepEqual((await app.visit('POST', `${path}/stop`, { deployment_id: deployment })).body, { stopped: false });
+	assert.deepEqual((await app.callAsVisitor('POST', `${path}/stop`, { deployment_id: deployment })).body, {
+		stopped: false,
+	});
 });
 
 test('messages over the number that the deployment allows a minute are a 429 that says when to come again', async () => {
 	const { deployment } = await deploy({ rate_limit: { messages_per_minute: 2 } });
-	const send = () => app.visit('POST', MESSAGES, { deployment_id: deployment, content: 'Hi' });
+	const send = () => app.callAsVisitor('POST', MESSAGES, { deployment_id: deployment, content: 'Hi' });
 	assert.equal((await send()).status, 201);
 	now += 20_000;
 	assert.equal((await send()).status, 201);
@@ -341,7 +347,7 @@ test('messages over the number that the deployment allows a minute are a 429 tha
 	assert.equal(refused.body.error.retry_after, 40);
 	assert.equal(refused.headers.get('cache-control'), 'no-store');
 	assertCors(refused, ORIGIN);
-	assert.equal((await app.visit('GET', configPath(deployment))).status, 200, 'only messages are counted');
+	assert.equal((await app.callAsVisitor('GET', configPath(deployment))).status, 200, 'only messages are counted');
 	now += 40_000;
 	assert.equal((await send()).status, 201);
 	assert.equal((await send()).status, 429);
@@ -352,7 +358,7 @@ test('messages over the number that the deployment allows a minute are a 429 tha
 test('a deployment that requires a JWT lets nobody in without one, but shows its configuration', async () => {
 	const jwt = { algorithm: 'HS256', secret: 'a secret of the shop, long enough' };
 	const { deployment } = await deploy({ features: { jwt_required: true }, jwt });
-	const { status, body } = await app.visit('GET', configPath(deployment));
+	const { status, body } = await app.callAsVisitor('GET', configPath(deployment));
 	assert.deepEqual([status, body.features.jwt_required], [200, true]);
 	const query = `deployment_id=${deployment}`;
 	const calls: Array<[method: string, path: string, body?: unknown]> = [
@@ -363,7 +369,7 @@ test('a deployment that requires a JWT lets nobody in without one, but shows its
 	];
 	for (const [method, path, sent] of calls) {
 		for (const headers of [{}, { authorization: `Bearer ${app.key}` }]) {
-			const answer = await app.visit(method, path, sent, headers as Record<string, string>);
+			const answer = await app.callAsVisitor(method, path, sent, headers as Record<string, string>);
 			assert.deepEqual([answer.status, answer.body.error.code], [401, 'invalid_jwt'], path);
 			assertCors(answer, ORIGIN);
 		}
@@ -371,15 +377,15 @@ test('a deployment that requires a JWT lets nobody in without one, but shows its
 });
 
 test('every route of the widget is closed to pages of other domains', async () => {
-	const { body } = await app.visit('POST', MESSAGES, { deployment_id: scene.deployment, content: 'Mine' });
+	const { body } = await app.callAsVisitor('POST', MESSAGES, { deployment_id: scene.deployment, content: 'Mine' });
 	const query = `deployment_id=${scene.deployment}`;
 	const path = `/api/v1/widget/conversations/${body.conversation_id}`;
 	for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
 		const calls = [
-			app.visit('POST', MESSAGES, { deployment_id: scene.deployment, content: 'Hi' }, headers),
-			app.visit('GET', `${path}/messages?${query}`, undefined, headers),
-			app.visit('GET', `${path}/events?${query}`, undefined, headers),
-			app.visit('POST', `${path}/stop`, { deployment_id: scene.deployment }, headers),
+			app.callAsVisitor('POST', MESSAGES, { deployment_id: scene.deployment, content: 'Hi' }, headers),
+			app.callAsVisitor('GET', `${path}/messages?${query}`, undefined, headers),
+			app.callAsVisitor('GET', `${path}/events?${query}`, undefined, headers),
+			app.callAsVisitor('POST', `${path}/stop`, { deployment_id: scene.deployment }, headers),
 		];
 		for (const answer of await Promise.all(calls)) {
 			assert.deepEqual([answer.status, answer.body.error.code], [403, 'domain_not_allowed']);
@@ -399,16 +405,16 @@ test('wrong requests of a widget are refused with their place, readable by the p
 		[{ deployment_id: scene.deployment, content: 'Hi', stream: 'yes' }, '/stream'],
 	];
 	for (const [body, path] of refused) {
-		const answer = await app.visit('POST', MESSAGES, body);
+		const answer = await app.callAsVisitor('POST', MESSAGES, body);
 		assert.deepEqual([answer.status, answer.body.error.details[0].path], [400, path], JSON.stringify(body));
 		assertCors(answer, ORIGIN);
 	}
-	const history = await app.visit('GET', '/api/v1/widget/conversations/conv_1/messages');
+	const history = await app.callAsVisitor('GET', '/api/v1/widget/conversations/conv_1/messages');
 	assert.deepEqual([history.status, history.body.error.details[0].path], [400, '/deployment_id']);
-	const nowhere = await app.visit('GET', '/api/v1/widget/nothing');
+	const nowhere = await app.callAsVisitor('GET', '/api/v1/widget/nothing');
 	assert.equal(nowhere.status, 404);
 	assertCors(nowhere, ORIGIN);
-	const wrong = await app.visit('DELETE', CONFIG);
+	const wrong = await app.callAsVisitor('DELETE', CONFIG);
 	assert.equal(wrong.status, 405);
 	assertCors(wrong, ORIGIN);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { assertRefused } from '../access/people.ts';
 import { startTestApp } from '../support/app.ts';
-import { addKey, addWorkspace, openBeside } from './direct-store.ts';
+import { addKey, addWorkspace, openStoreDirectly } from './direct-store.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -53,7 +53,7 @@ test('a change of another version than the one that is named is refused', async 
 });
 
 test('each key sees its own workspace, and changing it takes a scope', async () => {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const other = await addWorkspace(store);
 	const as = (key: string) => (method: string, body?: unknown) =>
 		app.call(method, WORKSPACE, body, { authorization: `Bearer ${key}` });

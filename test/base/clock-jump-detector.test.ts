@@ -1,41 +1,41 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ClockJumpDetector, monotonicTimeFrom, systemClock } from '../../src/base/index.ts';
-import { SetClock } from '../support/set-clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 test('a clock is in doubt for ten minutes after it was set forward by more than an hour', () => {
-	const clock = new SetClock();
+	const clock = new ManualClock();
 	const watch = new ClockJumpDetector(clock);
-	clock.pass(1_000 * HOUR);
+	clock.advance(1_000 * HOUR);
 	assert.equal(watch.isSuspect(), false, 'time that passes is no jump');
-	clock.set(HOUR);
+	clock.adjust(HOUR);
 	assert.equal(watch.isSuspect(), false, 'an hour is what time zones are mistaken by');
-	clock.set(HOUR + 1);
+	clock.adjust(HOUR + 1);
 	assert.equal(watch.isSuspect(), true);
-	clock.pass(10 * MINUTE - 1);
+	clock.advance(10 * MINUTE - 1);
 	assert.equal(watch.isSuspect(), true);
-	clock.pass(1);
+	clock.advance(1);
 	assert.equal(watch.isSuspect(), false);
 });
 
 test('a clock that is set right again stays in doubt until the ten minutes are over', () => {
-	const clock = new SetClock();
+	const clock = new ManualClock();
 	const watch = new ClockJumpDetector(clock);
-	clock.set(24 * HOUR);
+	clock.adjust(24 * HOUR);
 	assert.equal(watch.isSuspect(), true);
-	clock.set(-24 * HOUR);
+	clock.adjust(-24 * HOUR);
 	assert.equal(watch.isSuspect(), true);
-	clock.pass(10 * MINUTE);
+	clock.advance(10 * MINUTE);
 	assert.equal(watch.isSuspect(), false);
 });
 
 test('a clock that is set back is not in doubt: nothing is over by it', () => {
-	const clock = new SetClock();
+	const clock = new ManualClock();
 	const watch = new ClockJumpDetector(clock);
-	clock.set(-24 * HOUR);
+	clock.adjust(-24 * HOUR);
 	assert.equal(watch.isSuspect(), false);
 });
 
@@ -48,10 +48,10 @@ test('a clock that nobody can set is never in doubt, and the machine’s is not 
 });
 
 test('what is measured does not change with the clock', () => {
-	const clock = new SetClock();
+	const clock = new ManualClock();
 	const [start, time] = [clock.now(), monotonicTimeFrom(clock)];
-	clock.pass(1_500);
-	clock.set(24 * HOUR);
+	clock.advance(1_500);
+	clock.adjust(24 * HOUR);
 	assert.equal(time(), start + 1_500);
 	let now = 5;
 	const plain = monotonicTimeFrom({ now: () => now });
@@ -60,11 +60,11 @@ test('what is measured does not change with the clock', () => {
 });
 
 test('a clock that is far ahead of what an earlier process saw is in doubt for ten minutes', () => {
-	const clock = new SetClock();
+	const clock = new ManualClock();
 	const seen = clock.now() - 45 * 24 * HOUR;
 	const watch = new ClockJumpDetector(clock, seen);
 	assert.equal(watch.trustedNow(), null);
-	clock.pass(10 * MINUTE);
+	clock.advance(10 * MINUTE);
 	assert.equal(watch.trustedNow(), clock.now());
 	assert.equal(
 		new ClockJumpDetector(clock, clock.now() - HOUR).isSuspect(),

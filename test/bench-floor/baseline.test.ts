@@ -7,10 +7,10 @@ import { startBaseline } from '../../bench/baseline/index.ts';
 import { DEPLOYMENT, ORIGIN } from '../../bench/config/deployments.ts';
 import { deploy } from '../../bench/load/deploy.ts';
 import type { ModelScript } from '../../bench/load/model-script.ts';
-import { deploySpeaking, keepUp, messagesTo, startLoad, startModel } from '../../bench/messages/stage.ts';
+import { deployScripted, messagesTo, startLoad, startModel, sustainStreams } from '../../bench/messages/processes.ts';
 import { startTestApp } from '../support/app.ts';
 
-const INSTANT: ModelScript = { firstMs: 0, everyMs: 0, tokens: 5 };
+const INSTANT: ModelScript = { firstTokenMs: 0, tokenIntervalMs: 0, tokens: 5 };
 
 async function temporary(): Promise<AsyncDisposable & { folder: string }> {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-baseline-'));
@@ -44,9 +44,9 @@ test('the server that Parley is compared with streams whole replies, and has sto
 	using model = await startModel();
 	using load = startLoad();
 	using baseline = await startBaseline(place.folder, model.port);
-	const deployment = await deploySpeaking(baseline, INSTANT);
+	const deployment = await deployScripted(baseline, INSTANT);
 	const amount = { streams: 2, spreadMs: 1, seconds: 0.1 };
-	const seen = await keepUp(load, messagesTo(baseline, deployment, amount));
+	const seen = await sustainStreams(load, messagesTo(baseline, deployment, amount));
 	assert.ok(seen.completed > 0);
 	assert.ok(seen.tokens >= INSTANT.tokens, `${seen.tokens} tokens came`);
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCollection } from '../../bench/retrieval/collections.ts';
 import { IndexedCollection, type Mode } from '../../bench/retrieval/indexed-collection.ts';
-import { areaUnderCurve, judge, mean } from '../../bench/retrieval/measures.ts';
+import { areaUnderCurve, evaluate, mean } from '../../bench/retrieval/measures.ts';
 
 /**
  * nDCG@10 that no change may fall below: a hundredth under what is reached. Full text first, because it does not depend
@@ -32,7 +32,7 @@ test('search finds as much as it did, and knows the questions of another field',
 			for (const { text, relevant } of collection.questions) {
 				const { hits, confidence } = await indexed.search(text, mode);
 				const ranking = hits.map((hit) => hit.document_id);
-				gains.push(judge(ranking, relevant).ndcg);
+				gains.push(evaluate(ranking, relevant).ndcg);
 				if (mode === 'hybrid') own.push(confidence);
 			}
 			await t.test(`${collection.name}, ${mode}: at least ${floor}`, () => {

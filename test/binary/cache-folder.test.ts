@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
-import { emptyFolder, executable, runIt, skip, unpackingInto } from './executable.ts';
+import { emptyFolder, executable, runExecutable, skip, unpackingInto } from './executable.ts';
 
 const STARTS = 6;
 
@@ -35,7 +35,7 @@ function assertSame(found: Map<string, Buffer>, wanted: Map<string, Buffer>): vo
 /** A cache folder into which it has been unpacked, and what is there. */
 async function unpacked(t: TestContext): Promise<{ cache: string; folder: string; files: Map<string, Buffer> }> {
 	const cache = join(await emptyFolder(t), 'cache');
-	const { code, err } = await runIt(['--version'], { PARLEY_CACHE_DIR: cache }, '/');
+	const { code, err } = await runExecutable(['--version'], { PARLEY_CACHE_DIR: cache }, '/');
 	assert.equal(code, 0, err);
 	return { cache, folder: join(cache, (await readdir(cache))[0] as string), files: await unpackedIn(cache) };
 }
@@ -71,7 +71,7 @@ test('wherever its unpacking is killed, the next start completes it', { skip }, 
 		await exited;
 		const left = (await readdir(cache, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
 		if (left.length < files.size) halves++;
-		const { code, err } = await runIt(['--version'], { PARLEY_CACHE_DIR: cache }, '/');
+		const { code, err } = await runExecutable(['--version'], { PARLEY_CACHE_DIR: cache }, '/');
 		assert.deepEqual([code, err], [0, '']);
 		const found = await unpackedIn(cache);
 		for (const name of found.keys()) if (name.endsWith('.tmp')) found.delete(name);
@@ -102,7 +102,7 @@ test('a server goes on while the folder that it runs from is mended by another s
 		// Not written over: that would be felt by whoever has it in memory.
 		await rm(join(folder, path));
 	}
-	const { code } = await runIt(['--version'], { PARLEY_CACHE_DIR: cache }, '/');
+	const { code } = await runExecutable(['--version'], { PARLEY_CACHE_DIR: cache }, '/');
 	assert.equal(code, 0);
 	const { body } = await server.call('POST', '/api/v1/knowledge-bases', { name: 'KB' });
 	const text = { source_type: 'text', title: 'T', content: 'The kettle boils at 100 degrees.' };
@@ -131,7 +131,7 @@ async function mounted(t: TestContext, options: string): Promise<string | null> 
 test('a cache folder that is mounted noexec ends the start with a sentence about it', { skip }, async (t) => {
 	const place = await mounted(t, 'noexec,size=64m');
 	if (place === null) return;
-	const { code, out, err } = await runIt(['--version'], { PARLEY_CACHE_DIR: place }, '/');
+	const { code, out, err } = await runExecutable(['--version'], { PARLEY_CACHE_DIR: place }, '/');
 	assert.deepEqual([code, out], [1, '']);
 	assert.match(err, /^parley: Parley cannot unpack itself\.\n/);
 	assert.ok(
@@ -140,7 +140,11 @@ test('a cache folder that is mounted noexec ends the start with a sentence about
 	);
 
 	const folder = await emptyFolder(t);
-	const elsewhere = await runIt(['--version'], { XDG_CACHE_HOME: place, PARLEY_DATA_DIR: join(folder, 'data') }, '/');
+	const elsewhere = await runExecutable(
+		['--version'],
+		{ XDG_CACHE_HOME: place, PARLEY_DATA_DIR: join(folder, 'data') },
+		'/',
+	);
 	assert.equal(elsewhere.code, 0, elsewhere.err);
 	assert.equal((await readdir(join(folder, 'data/cache'))).length, 1, 'where no folder is set, the next is tried');
 });
@@ -150,7 +154,7 @@ test('a full cache folder ends the start with a sentence about it, and leaves no
 }, async (t) => {
 	const place = await mounted(t, 'size=3m');
 	if (place === null) return;
-	const { code, err } = await runIt(['--version'], { PARLEY_CACHE_DIR: place }, '/');
+	const { code, err } = await runExecutable(['--version'], { PARLEY_CACHE_DIR: place }, '/');
 	assert.equal(code, 1);
 	assert.ok(err.includes(`  ${place}: the disk is full.\nSet PARLEY_CACHE_DIR to a folder`), err);
 	const names = await readdir(place, { recursive: true });

@@ -21,7 +21,7 @@ export function unpackingInto(cache: string): Program {
 	return { command: executable, args: [], env: { PARLEY_CACHE_DIR: cache } };
 }
 
-export interface Ran {
+export interface RunResult {
 	code: number | null;
 	signal: NodeJS.Signals | null;
 	out: string;
@@ -29,10 +29,10 @@ export interface Ran {
 }
 
 /** Runs it to its end with this environment and nothing else. */
-export function runIt(args: string[], env: Record<string, string>, cwd: string): Promise<Ran> {
+export function runExecutable(args: string[], env: Record<string, string>, cwd: string): Promise<RunResult> {
 	return new Promise((resolve, reject) => {
 		const child = spawn(executable, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
-		const ran: Ran = { code: null, signal: null, out: '', err: '' };
+		const ran: RunResult = { code: null, signal: null, out: '', err: '' };
 		child.stdout.on('data', (bytes: Buffer) => {
 			ran.out += bytes.toString();
 		});

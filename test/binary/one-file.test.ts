@@ -9,7 +9,7 @@ import { ModelServer } from '../support/model-server.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
 import { exampleServer, freePort } from '../tools/mcp-example-server.ts';
-import { emptyFolder, executable, runIt, skip, unpackingInto } from './executable.ts';
+import { emptyFolder, executable, runExecutable, skip, unpackingInto } from './executable.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const tracing = spawnSync('strace', ['-f', '-e', 'trace=none', 'true']).status === 0;
@@ -19,14 +19,14 @@ test('the one file alone, in an empty folder with nothing on the PATH, tells its
 }, async (t) => {
 	const folder = await emptyFolder(t);
 	const cache = { PARLEY_CACHE_DIR: join(folder, 'cache') };
-	const told = await runIt(['--version'], cache, folder);
+	const told = await runExecutable(['--version'], cache, folder);
 	assert.deepEqual(told, { code: 0, signal: null, out: `${version()}\n`, err: '' });
-	const { code, out } = await runIt(['--help'], cache, folder);
+	const { code, out } = await runExecutable(['--help'], cache, folder);
 	assert.equal(code, 0);
 	for (const command of ['serve', 'keys create', 'users create', 'workspaces list', 'doctor']) {
 		assert.ok(out.includes(`\n  ${command}`), `${command} is a command`);
 	}
-	const wrong = await runIt(['keyz'], cache, folder);
+	const wrong = await runExecutable(['keyz'], cache, folder);
 	assert.equal(wrong.code, 2);
 	assert.match(wrong.err, /there is no command "keyz"/);
 	assert.deepEqual(await readdir(folder), ['cache'], 'nothing else was written');
@@ -34,7 +34,7 @@ test('the one file alone, in an empty folder with nothing on the PATH, tells its
 
 test('without a home it unpacks beside its data', { skip }, async (t) => {
 	const folder = await emptyFolder(t);
-	const { code, out, err } = await runIt(
+	const { code, out, err } = await runExecutable(
 		['keys', 'generate'],
 		{ HOME: '/nonexistent/home', XDG_CACHE_HOME: '/proc/none' },
 		folder,
@@ -51,10 +51,10 @@ test('it opens no file of any package, and of no Node, installed beside it', {
 	const trace = join(folder, 'trace');
 	// Another place than the project's: what is looked for beside the file would be found there.
 	await copyFile(executable, join(folder, 'parley'));
-	const under = ['strace', '-D', '-f', '-e', 'trace=open,openat,execve', '-e', 'signal=none', '-o', trace];
+	const wrapperCommand = ['strace', '-D', '-f', '-e', 'trace=open,openat,execve', '-e', 'signal=none', '-o', trace];
 	const program = { ...unpackingInto(join(folder, 'cache')), command: join(folder, 'parley') };
 	{
-		await using server = await startServer({ under, program });
+		await using server = await startServer({ wrapperCommand, program });
 		assert.equal((await server.call('GET', '/api/openapi.json')).status, 200);
 		await indexSamples(server);
 		assert.deepEqual(await server.stop(), { code: 0, signal: null });
@@ -134,7 +134,7 @@ test('its output may be cut off, as behind head, and its arguments are its own, 
 }, async (t) => {
 	const folder = await emptyFolder(t);
 	const cache = { PARLEY_CACHE_DIR: join(folder, 'cache') };
-	const { code, err } = await runIt(['--eval', '1'], cache, folder);
+	const { code, err } = await runExecutable(['--eval', '1'], cache, folder);
 	assert.equal(code, 2);
 	assert.match(err, /there is no command "--eval 1"/);
 	const piped = spawn('sh', ['-c', `'${executable}' --help | head -n 1`], {

@@ -20,12 +20,12 @@ test('the API documentation works from the server alone: every operation is show
 	const document = (await (await fetch(`${app.url}/api/openapi.json`)).json()) as OpenApiDocument;
 	await using browser = await startBrowser();
 	await using visitor = await browser.visitor();
-	const { page, foreign, problems } = visitor;
+	const { page, foreignRequests, problems } = visitor;
 	// A name that is not this machine's own: some scripts behave better on localhost.
 	const site = `http://${PARLEY}:${new URL(app.url).port}`;
 	page.on('request', (request) => {
 		const { protocol, origin } = new URL(request.url());
-		if (protocol !== 'data:' && origin !== site) foreign.push(request.url());
+		if (protocol !== 'data:' && origin !== site) foreignRequests.push(request.url());
 	});
 
 	const answer = await page.goto(`${site}/api/docs`);
@@ -69,7 +69,7 @@ test('the API documentation works from the server alone: every operation is show
 	await create.getByRole('button', { name: 'Send' }).click();
 	await create.getByRole('status').getByText(/^401/).waitFor();
 	assert.equal(await page.getByLabel('API key, forgotten').inputValue(), '', 'the key is forgotten with the page');
-	assert.deepEqual({ foreign, problems }, { foreign: [], problems: [] });
+	assert.deepEqual({ foreignRequests, problems }, { foreignRequests: [], problems: [] });
 });
 
 test('every operation and every event of the documentation opens, and shows its parameters, bodies and answers', {
@@ -128,6 +128,6 @@ test('axe finds nothing wrong with the documentation, with an operation open and
 		assert.deepEqual(await axeFindings(page), [], `${colorScheme} ${width}`);
 		const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 		assert.equal(await page.evaluate(overflow), 0, `wider than ${width}`);
-		assert.deepEqual([visitor.problems, visitor.foreign], [[], []]);
+		assert.deepEqual([visitor.problems, visitor.foreignRequests], [[], []]);
 	}
 });

@@ -21,6 +21,6 @@ test('axe finds nothing wrong with the start page, the demo page and the passwor
 			const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 			assert.equal(await visitor.page.evaluate(overflow), 0, `${path} is wider than the screen`);
 		}
-		assert.deepEqual([visitor.problems, visitor.foreign], [[], []]);
+		assert.deepEqual([visitor.problems, visitor.foreignRequests], [[], []]);
 	}
 });

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import {
 	embed,
-	type PasserBy,
 	SHOP,
+	type SharedVisitor,
 	shopPage,
 	startBrowser,
 	startSite,
@@ -35,7 +35,7 @@ export interface Shop extends AsyncDisposable {
 	/** A deployment whose assistant is the stand-in model, unless said otherwise. */
 	deploy(settings?: object, assistant?: object): Promise<string>;
 	/** Somebody who was never here before, on a page of the shop with this deployment's widget. */
-	visit(deployment: string, how?: VisitOptions): Promise<PasserBy & { chat: ChatOnPage }>;
+	visit(deployment: string, how?: VisitOptions): Promise<SharedVisitor & { chat: ChatOnPage }>;
 	/** The same with a browser profile of their own, whose clock, network, routes and scripts may be changed. */
 	stay(deployment: string, how?: StayOptions): Promise<Visitor & { chat: ChatOnPage }>;
 }
@@ -73,7 +73,7 @@ export async function openShop(options: TestAppOptions = {}): Promise<Shop> {
 		browser,
 		deploy: (settings, assistant) => deploy(app.call, settings, assistant),
 		async visit(deployment, how = {}) {
-			const visitor = await browser.passerBy();
+			const visitor = await browser.sharedVisitor();
 			await visitor.page.goto(pageWith(deployment, how));
 			return Object.assign(visitor, { chat: chatOn(visitor.page) });
 		},
@@ -109,7 +109,7 @@ export async function deploy(call: Call, settings: object = {}, assistant: objec
 }
 
 /** Gives the assistant of a deployment documents to answer from. */
-export async function teach(call: Call, deployment: string, documents = DOCUMENTS): Promise<void> {
+export async function addDocuments(call: Call, deployment: string, documents = DOCUMENTS): Promise<void> {
 	const { body: base } = await call('POST', '/api/v1/knowledge-bases', { name: 'Kettles' });
 	for (const [title, content] of documents) {
 		await call('POST', `/api/v1/knowledge-bases/${base.id}/documents`, { source_type: 'text', title, content });
@@ -168,7 +168,7 @@ export function chatOn(page: Page, which = 0) {
 }
 
 /** Waits until a deployment's only conversation has so many messages, and no reply is being written any more. */
-export function answered(call: Call, deployment: string, count: number): Promise<boolean> {
+export function untilAnswered(call: Call, deployment: string, count: number): Promise<boolean> {
 	return until(`${count} messages are stored and answered`, async () => {
 		const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
 		const messages = body.data.length === 0 ? [] : await stored(call, deployment);

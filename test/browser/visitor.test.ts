@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import {
 	noBrowser,
+	OTHER_SITE,
 	SHOP,
-	STRANGER,
 	startBrowser,
 	startSite,
 	type TestBrowser,
@@ -61,7 +61,7 @@ async function deploy(): Promise<string> {
 test("a page on an allowed domain reads the configuration and streams a cited answer into a visitor's browser", {
 	skip,
 }, async () => {
-	await using visitor = await browser.passerBy();
+	await using visitor = await browser.sharedVisitor();
 	const { page } = visitor;
 	await page.goto(site.url());
 	const seen = await page.evaluate(
@@ -91,9 +91,9 @@ test("a page on an allowed domain reads the configuration and streams a cited an
 });
 
 test('a page on another domain can neither read the configuration nor ask', { skip }, async () => {
-	await using visitor = await browser.passerBy();
+	await using visitor = await browser.sharedVisitor();
 	const { page } = visitor;
-	await page.goto(site.url('/', STRANGER));
+	await page.goto(site.url('/', OTHER_SITE));
 	const { statuses, body } = await page.evaluate(
 		async ({ url, id }) => {
 			const config = await fetch(`${url}/api/v1/widget/config?deployment_id=${id}`);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
-import { noBrowser, STRANGER } from '../support/browser.ts';
+import { noBrowser, OTHER_SITE } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { answered, openShop, type Shop, stored, teach } from './shop.ts';
+import { addDocuments, openShop, type Shop, stored, untilAnswered } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -16,7 +16,7 @@ after(() => shop?.[Symbol.asyncDispose]());
 
 test('a visitor opens the chat, asks, and sees the answer with its source', { skip }, async () => {
 	const deployment = await shop.deploy({}, { model: 'builtin/extractive' });
-	await teach(shop.app.call, deployment);
+	await addDocuments(shop.app.call, deployment);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -32,7 +32,10 @@ test('a visitor opens the chat, asks, and sees the answer with its source', { sk
 	assert.equal((await chat.panel.locator('.origin').textContent())?.trim(), 'Returns');
 	await chat.control('Source 1').first().click();
 	await source.waitFor({ state: 'detached' });
-	assert.deepEqual({ problems: visitor.problems, foreign: visitor.foreign }, { problems: [], foreign: [] });
+	assert.deepEqual(
+		{ problems: visitor.problems, foreignRequests: visitor.foreignRequests },
+		{ problems: [], foreignRequests: [] },
+	);
 });
 
 test('a suggested question is asked by a click, and the answer comes word by word', { skip }, async () => {
@@ -40,7 +43,7 @@ test('a suggested question is asked by a click, and the answer comes word by wor
 		appearance: { greeting: '**Welcome!**', suggested_questions: ['Is it open?', 'Where are you?'] },
 	});
 	const rest = deferred<void>();
-	shop.model.next([{ say: 'Yes, until ' }, { wait: rest.promise }, { say: '**six** `o’clock`.' }]);
+	shop.model.enqueue([{ say: 'Yes, until ' }, { wait: rest.promise }, { say: '**six** `o’clock`.' }]);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -57,7 +60,7 @@ test('a suggested question is asked by a click, and the answer comes word by wor
 
 test('a reply is stopped, and what there is of it stays', { skip }, async () => {
 	const deployment = await shop.deploy();
-	shop.model.next([{ say: 'It is a long story' }, { hang: true }]);
+	shop.model.enqueue([{ say: 'It is a long story' }, { hang: true }]);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -100,7 +103,7 @@ test('a reply is rated, rated otherwise, and not rated any more', { skip }, asyn
 
 test('a reply that failed is written anew for the same message', { skip }, async () => {
 	const deployment = await shop.deploy();
-	shop.model.next([{ status: 400, body: '{"error":{"message":"no"}}' }], [{ say: 'Here it is.' }]);
+	shop.model.enqueue([{ status: 400, body: '{"error":{"message":"no"}}' }], [{ say: 'Here it is.' }]);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -130,7 +133,7 @@ test('whoever sends too much is told for how long to wait, and the message is no
 	await page.clock.fastForward(61_000);
 	await chat.notice.waitFor({ state: 'detached' });
 	await chat.control('Try again').click();
-	await answered(shop.app.call, deployment, 4);
+	await untilAnswered(shop.app.call, deployment, 4);
 });
 
 test('on a domain that the deployment does not allow, and for a deployment that is not there, a sentence says so', {
@@ -138,7 +141,7 @@ test('on a domain that the deployment does not allow, and for a deployment that 
 }, async () => {
 	const deployment = await shop.deploy();
 	for (const [id, host, sentence] of [
-		[deployment, STRANGER, 'This chat is not available on this website.'],
+		[deployment, OTHER_SITE, 'This chat is not available on this website.'],
 		[`dep_${'0'.repeat(32)}`, undefined, 'This chat is not available any more.'],
 	] as const) {
 		await using visitor = await shop.visit(id, host ? { host } : {});
@@ -179,7 +182,7 @@ test('where tokens are required the chat waits for one, asks again for a fresh o
 	assert.equal(await page.evaluate('window.asked'), true);
 	// The message that was turned away goes with the next token, by itself.
 	await identify(token('ada'));
-	await answered(shop.app.call, deployment, 4);
+	await untilAnswered(shop.app.call, deployment, 4);
 	await chat.messages.nth(4).waitFor();
 
 	await identify(token('grace'));
@@ -223,7 +226,7 @@ test('a person takes over: what they say appears by itself, under their name', {
 test('without streaming a reply comes whole, and a person’s words come too', { skip }, async () => {
 	const deployment = await shop.deploy({ features: { streaming: false } });
 	const { call } = shop.app;
-	shop.model.next([{ status: 400, body: '{}' }], [{ say: 'In one piece.' }]);
+	shop.model.enqueue([{ status: 400, body: '{}' }], [{ say: 'In one piece.' }]);
 	await using visitor = await shop.stay(deployment);
 	const { chat, page } = visitor;
 	await page.clock.install();
@@ -235,7 +238,7 @@ test('without streaming a reply comes whole, and a person’s words come too', {
 	await chat.says('In one piece.');
 	assert.equal(await chat.messages.count(), 3);
 	// In a conversation that is known what failed is shown as it is stored.
-	shop.model.next([{ status: 400, body: '{}' }], [{ say: 'Again in one piece.' }]);
+	shop.model.enqueue([{ status: 400, body: '{}' }], [{ say: 'Again in one piece.' }]);
 	await chat.ask('And now?');
 	await chat.reply.getByText('The answer could not be written.').waitFor();
 	assert.equal(await chat.panel.getByText('Not sent').count(), 0);
@@ -253,7 +256,7 @@ test('without streaming a reply comes whole, and a person’s words come too', {
 
 test('without rich content a message is the text that it is', { skip }, async () => {
 	const deployment = await shop.deploy({ features: { rich_content: false } });
-	shop.model.next([{ say: '**not bold** [a](https://shop.example/)\nand a line' }]);
+	shop.model.enqueue([{ say: '**not bold** [a](https://shop.example/)\nand a line' }]);
 	await using visitor = await shop.visit(deployment);
 	await visitor.chat.open();
 	await visitor.chat.ask('How?');
@@ -265,7 +268,7 @@ test('without rich content a message is the text that it is', { skip }, async ()
 
 test('code is copied by its button', { skip }, async () => {
 	const deployment = await shop.deploy();
-	shop.model.next([{ say: 'Run this:\n\n```sh\nkettle --descale\n```\n' }]);
+	shop.model.enqueue([{ say: 'Run this:\n\n```sh\nkettle --descale\n```\n' }]);
 	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) =>
 			context.addInitScript(
@@ -328,5 +331,8 @@ test('a page takes the widget as a module, and the server’s own demo shows any
 	const chat = chatOn(guest.page);
 	await chat.control('How many days do I have to return an order?').click();
 	await chat.says('45 days');
-	assert.deepEqual({ problems: guest.problems, foreign: guest.foreign }, { problems: [], foreign: [] });
+	assert.deepEqual(
+		{ problems: guest.problems, foreignRequests: guest.foreignRequests },
+		{ problems: [], foreignRequests: [] },
+	);
 });

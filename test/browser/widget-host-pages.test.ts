@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { embed, noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { answered, chatOn, openShop, type Shop, teach } from './shop.ts';
+import { addDocuments, chatOn, openShop, type Shop, untilAnswered } from './shop.ts';
 
 const skip = noBrowser;
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -44,13 +44,13 @@ test('axe finds nothing on pages with landmarks of their own, with the chat clos
 	skip,
 }, async () => {
 	const deployment = await shop.deploy({}, { model: 'builtin/extractive' });
-	await teach(shop.app.call, deployment);
+	await addDocuments(shop.app.call, deployment);
 	for (const [name, body] of Object.entries(PAGES)) {
 		for (const theme of ['light', 'dark']) {
 			const path = `/host-${theme}-${Object.keys(PAGES).indexOf(name)}`;
 			const tag = embed(shop.app.url, deployment, `data-theme="${theme}"`);
 			shop.site.serve(path, `<!doctype html><html lang="en"><title>A shop</title><body>${body}${tag}</body></html>`);
-			await using visitor = await shop.browser.passerBy();
+			await using visitor = await shop.browser.sharedVisitor();
 			const { page } = visitor;
 			await page.goto(shop.site.url(path));
 			const chat = chatOn(page);
@@ -94,7 +94,7 @@ test('a page that removes the element and adds the tag again gets a working widg
 	await chat.open();
 	for (let round = 1; round <= 3; round++) {
 		await chat.ask(`Round ${round}?`);
-		await answered(shop.app.call, deployment, 2 * round);
+		await untilAnswered(shop.app.call, deployment, 2 * round);
 		await page.evaluate('Parley.on("close", () => { window.closings = (window.closings ?? 0) + 1; })');
 		await removeElement(page);
 		// A page that was told of the chat's opening is told of its end.

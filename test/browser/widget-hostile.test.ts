@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { embed, noBrowser } from '../support/browser.ts';
 import { HOSTILE } from './hostile-texts.ts';
-import { chatOn, openShop, type Shop, teach } from './shop.ts';
+import { addDocuments, chatOn, openShop, type Shop } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -49,7 +49,7 @@ test('whatever a model says, nothing of it runs, nothing is fetched, and no link
 	for (let from = 0; from < HOSTILE.length; from += 28) {
 		const texts = HOSTILE.slice(from, from + 28);
 		const say = (text: string) => text.match(/.{1,7}/gsu)?.map((piece) => ({ say: piece })) ?? [];
-		shop.model.next([
+		shop.model.enqueue([
 			...texts.flatMap((text, index) => [...(index % 2 ? say(text) : [{ say: text }]), { say: '\n\n' }]),
 			{ say: `End ${from}.` },
 		]);
@@ -60,7 +60,10 @@ test('whatever a model says, nothing of it runs, nothing is fetched, and no link
 	for (const link of await chat.panel.locator('.message button').all()) await link.hover();
 	assert.deepEqual(await harmIn(page), []);
 	assert.equal(await page.evaluate('window.hacked'), undefined);
-	assert.deepEqual({ foreign: visitor.foreign, problems: visitor.problems }, { foreign: [], problems: [] });
+	assert.deepEqual(
+		{ foreignRequests: visitor.foreignRequests, problems: visitor.problems },
+		{ foreignRequests: [], problems: [] },
+	);
 	// It is all there to be read.
 	assert.match((await chat.log.textContent()) ?? '', /<script>window\.hacked/);
 });
@@ -74,7 +77,7 @@ test('whatever a document says, its passage is shown as text', { skip }, async (
 		`Kettles ${index} <img src=x onerror=hacked=1>`,
 		sayings.filter((_saying, at) => at % 8 === index).join('\n\n'),
 	]);
-	await teach(shop.app.call, deployment, documents);
+	await addDocuments(shop.app.call, deployment, documents);
 	await shop.app.call('PATCH', `/api/v1/deployments/${deployment}`, { rate_limit: { messages_per_minute: 10_000 } });
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
@@ -89,7 +92,10 @@ test('whatever a document says, its passage is shown as text', { skip }, async (
 		}
 	}
 	assert.equal(await page.evaluate('window.hacked'), undefined);
-	assert.deepEqual({ foreign: visitor.foreign, problems: visitor.problems }, { foreign: [], problems: [] });
+	assert.deepEqual(
+		{ foreignRequests: visitor.foreignRequests, problems: visitor.problems },
+		{ foreignRequests: [], problems: [] },
+	);
 });
 
 test('two widgets live on a page with a strict policy and hostile styles, each with its own deployment', {
@@ -141,7 +147,10 @@ test('two widgets live on a page with a strict policy and hostile styles, each w
 		await chat.control('Close chat').click();
 		await chat.panel.waitFor({ state: 'hidden' });
 	}
-	assert.deepEqual({ foreign: visitor.foreign, problems: visitor.problems }, { foreign: [], problems: [] });
+	assert.deepEqual(
+		{ foreignRequests: visitor.foreignRequests, problems: visitor.problems },
+		{ foreignRequests: [], problems: [] },
+	);
 });
 
 test('an element of the page that is called Parley is not taken for the widget, and a relative address is the page’s', {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import { embed, noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { openShop, type Shop, teach } from './shop.ts';
+import { addDocuments, openShop, type Shop } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -116,7 +116,7 @@ test('a short greeting is a title, a long one is text', { skip }, async () => {
 test('that an answer was stopped is seen without pointing at it', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const rest = deferred<void>();
-	shop.model.next([{ say: 'It begins' }, { wait: rest.promise }]);
+	shop.model.enqueue([{ say: 'It begins' }, { wait: rest.promise }]);
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
 	await chat.open();
@@ -181,7 +181,7 @@ test('the first line of a long answer stays in sight while it is written, and a 
 }, async () => {
 	const deployment = await shop.deploy();
 	const [more, rest] = [deferred<void>(), deferred<void>()];
-	shop.model.next([
+	shop.model.enqueue([
 		{ say: 'Begun. ' },
 		{ wait: more.promise },
 		{ say: LONG },
@@ -212,7 +212,7 @@ test('the first line of a long answer stays in sight while it is written, and a 
 
 test('a visitor who has read to the end of a long answer stays there when they rate it', { skip }, async () => {
 	const deployment = await shop.deploy();
-	shop.model.next([{ say: `${LONG}\n\nEnd.` }]);
+	shop.model.enqueue([{ say: `${LONG}\n\nEnd.` }]);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -264,8 +264,8 @@ test('font and corners are the deployment’s', { skip }, async () => {
 test('passages of one document are one source, and sources stand in the order of their mention', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const part = (name: string) => `# ${name}\n\n${`The ${name} of a kettle is described here at length. `.repeat(30)}`;
-	await teach(shop.app.call, deployment, [['Manual', ['lid', 'filter', 'base'].map(part).join('\n\n')]]);
-	shop.model.next([{ say: 'It is so [2], and so [1].' }]);
+	await addDocuments(shop.app.call, deployment, [['Manual', ['lid', 'filter', 'base'].map(part).join('\n\n')]]);
+	shop.model.enqueue([{ say: 'It is so [2], and so [1].' }]);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -328,7 +328,7 @@ test('a source names its document and its pages; more than three documents share
 	const { chat, page } = visitor;
 	await chat.open();
 	for (const text of ['Few.', 'Many.']) {
-		shop.model.next([{ say: text }]);
+		shop.model.enqueue([{ say: text }]);
 		await chat.ask('Which?');
 		await chat.says(text);
 		await chat.control('Send').waitFor();
@@ -381,7 +381,7 @@ test('a visitor whose message no model answers sees that a person will, until on
 
 test('the whole conversation can be downloaded as text, with what was said before this page', { skip }, async () => {
 	const deployment = await shop.deploy({ rate_limit: { messages_per_minute: 600 } });
-	const { call, visit } = shop.app;
+	const { call, callAsVisitor } = shop.app;
 	let conversation: string | undefined;
 	for (let sent = 1; sent <= 30; sent++) {
 		const body = {
@@ -389,7 +389,9 @@ test('the whole conversation can be downloaded as text, with what was said befor
 			content: `Question ${sent}?`,
 			...(conversation && { conversation_id: conversation }),
 		};
-		const answer = await visit('POST', '/api/v1/widget/messages', body, { origin: new URL(shop.site.url()).origin });
+		const answer = await callAsVisitor('POST', '/api/v1/widget/messages', body, {
+			origin: new URL(shop.site.url()).origin,
+		});
 		conversation = answer.body.conversation_id;
 	}
 	await call('POST', `/api/v1/conversations/${conversation}/takeover`);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import { noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { answered, chatOn, openShop, type Shop, stored } from './shop.ts';
+import { chatOn, openShop, type Shop, stored, untilAnswered } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -35,7 +35,11 @@ test('what is written while an answer is being written waits, can be cancelled, 
 }, async () => {
 	const deployment = await shop.deploy();
 	const rest = deferred<void>();
-	shop.model.next([{ say: 'It is ' }, { wait: rest.promise }, { say: 'so.' }], [{ say: 'Two.' }], [{ say: 'Four.' }]);
+	shop.model.enqueue(
+		[{ say: 'It is ' }, { wait: rest.promise }, { say: 'so.' }],
+		[{ say: 'Two.' }],
+		[{ say: 'Four.' }],
+	);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -80,7 +84,7 @@ test('messages written without a connection outlive a reload, and are sent once 
 	await page.reload();
 	for (const text of ['One', 'Two', 'Three']) await chat.messages.filter({ hasText: text }).waitFor();
 	way.isOpen = true;
-	await answered(shop.app.call, deployment, 6);
+	await untilAnswered(shop.app.call, deployment, 6);
 	assert.deepEqual(await asked(deployment), ['One', 'Two', 'Three']);
 	await chat.panel.getByText('Waiting to be sent').first().waitFor({ state: 'detached' });
 	assert.equal(await page.evaluate(`JSON.parse(localStorage.getItem('parley:${deployment}')).queue.length`), 0);
@@ -107,7 +111,7 @@ test('what waits is sent by the next page also where the chat is closed there', 
 test('a message that one tab has cancelled is not sent by another', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const rest = deferred<void>();
-	shop.model.next([{ say: 'It is ' }, { wait: rest.promise }, { say: 'so.' }]);
+	shop.model.enqueue([{ say: 'It is ' }, { wait: rest.promise }, { say: 'so.' }]);
 	await using visitor = await shop.stay(deployment);
 	const { chat, page, context } = visitor;
 	await chat.open();
@@ -125,7 +129,7 @@ test('a message that one tab has cancelled is not sent by another', { skip }, as
 	await second.messages.filter({ hasText: 'Not this' }).waitFor();
 	await chat.messages.filter({ hasText: 'Not this' }).getByRole('button', { name: 'Cancel' }).click();
 	rest.resolve();
-	await answered(shop.app.call, deployment, 4);
+	await untilAnswered(shop.app.call, deployment, 4);
 	await second.messages.filter({ hasText: 'Not this' }).waitFor({ state: 'detached' });
 	await chat.control('Send').waitFor();
 	assert.deepEqual(await asked(deployment), ['One?', 'But this']);

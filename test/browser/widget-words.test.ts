@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { embed, noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { answered, openShop, type Shop, stored, teach } from './shop.ts';
+import { addDocuments, openShop, type Shop, stored, untilAnswered } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -23,7 +23,7 @@ const conversationOf = async (deployment: string): Promise<string> => {
 
 test('without streaming a reply is stopped while it is being written', { skip }, async () => {
 	const deployment = await shop.deploy({ features: { streaming: false } });
-	shop.model.next([{ say: 'One.' }], [{ say: 'It is a long' }, { hang: true }]);
+	shop.model.enqueue([{ say: 'One.' }], [{ say: 'It is a long' }, { hang: true }]);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -89,7 +89,7 @@ test('what a page sends where nothing can be had is sent when the visitor tries 
 	await page.evaluate('Parley.send("And this")');
 	isDown = false;
 	await chat.control('Try again').click();
-	await answered(shop.app.call, deployment, 4);
+	await untilAnswered(shop.app.call, deployment, 4);
 	assert.equal(await chat.messages.filter({ hasText: 'From the page' }).count(), 1);
 });
 
@@ -100,7 +100,7 @@ test('what a page sends is sent also where the chat is closed before it has come
 		const tag = embed(shop.app.url, deployment).replace(' async', '');
 		const script = `${tag}<script type="module">${moment} Parley.send("From the page"); Parley.close();</script>`;
 		await using visitor = await shop.visit(deployment, { script });
-		await answered(shop.app.call, deployment, 2);
+		await untilAnswered(shop.app.call, deployment, 2);
 		assert.equal(await visitor.chat.panel.isVisible(), false);
 	}
 });
@@ -210,7 +210,7 @@ test('whoever waits for a person hears of them on the next page too, with the ch
 
 test('a source is brought into sight where it was asked for', { skip }, async () => {
 	const deployment = await shop.deploy({}, { model: 'builtin/extractive' });
-	await teach(shop.app.call, deployment);
+	await addDocuments(shop.app.call, deployment);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -234,7 +234,7 @@ test('a source is brought into sight where it was asked for', { skip }, async ()
 });
 
 test('lists keep their marks inside, and lists and tables run as their own text does', { skip }, async () => {
-	shop.model.next([
+	shop.model.enqueue([
 		{
 			say: '- واحد\n- اثنان\n\ntext\n\n98. a\n99. b\n100. c\n101. d\n\n| اسم | رقم |\n|---|---|\n| نعم | 1 |',
 		},

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { ApiDescription, DescribedOperation, JsonSchema } from '../support/openapi.ts';
 import { faultsOf } from './faults.ts';
 import type { Parts } from './requests.ts';
-import { TOLERANT } from './things.ts';
+import { IGNORES_UNKNOWN_QUERY } from './resources.ts';
 
 /** A request with one fault. */
 export interface FaultyRequest {
@@ -40,7 +40,7 @@ function bodyFaults(api: ApiDescription, operation: DescribedOperation): FaultyR
 /** A query holds text: what is no number, choice or moment there is wrong. */
 function queryFaults(api: ApiDescription, { id, parameters }: DescribedOperation): FaultyRequest[] {
 	const unknown = { what: 'unknown', place: '/nonesuch', requests: fc.constant({ query: { nonesuch: '1' } }) };
-	const faults: FaultyRequest[] = TOLERANT.includes(id) ? [] : [unknown];
+	const faults: FaultyRequest[] = IGNORES_UNKNOWN_QUERY.includes(id) ? [] : [unknown];
 	for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'query')) {
 		for (const { what, values } of faultsOf(api, schema)) {
 			const isText = [schema.type].flat().includes('string') && !schema.enum && !schema.format;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { DescribedOperation } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
-import { type Answer, assertDescribed, type Parts } from './requests.ts';
+import { type ApiResponse, assertDescribed, type Parts } from './requests.ts';
 import { startConformanceServer } from './server.ts';
 import { Tenant } from './tenant.ts';
 
@@ -21,7 +21,7 @@ const taking = (header: string) =>
 		parameters.some(({ in: place, name }) => place === 'header' && name === header),
 	);
 
-async function call(operation: DescribedOperation, parts: Parts): Promise<Answer> {
+async function call(operation: DescribedOperation, parts: Parts): Promise<ApiResponse> {
 	const answer = await tenant.call(operation, parts);
 	assertDescribed(api, operation, answer);
 	return answer;

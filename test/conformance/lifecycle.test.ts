@@ -3,10 +3,10 @@ import test, { after } from 'node:test';
 import fc from 'fast-check';
 import type { DescribedOperation } from '../support/openapi.ts';
 import { faultyRequests } from './faulty-requests.ts';
-import { nonesuch } from './nonesuch.ts';
-import { type Answer, assertDescribed, type Parts } from './requests.ts';
+import { type ApiResponse, assertDescribed, type Parts } from './requests.ts';
 import { startConformanceServer } from './server.ts';
 import { pathSlots, Tenant } from './tenant.ts';
+import { unknownId } from './unknown-id.ts';
 
 // Three of the rules by which RESTler (Atlidakis, Godefroid, Polishchuk: "Checking Security Properties of Cloud Service REST
 // APIs", 2020) finds what a resource's life must not allow. The fourth, foreign names, has a file of its own.
@@ -16,14 +16,14 @@ const { api } = server;
 const tenant = new Tenant(server);
 after(() => server[Symbol.asyncDispose]());
 
-async function call(operation: DescribedOperation, parts: Parts): Promise<Answer> {
+async function call(operation: DescribedOperation, parts: Parts): Promise<ApiResponse> {
 	const answer = await tenant.call(operation, parts);
 	assertDescribed(api, operation, answer);
 	return answer;
 }
 
 /** What is said of a thing that is not there, but for the number of the request. */
-function said({ status, body }: Answer): unknown {
+function said({ status, body }: ApiResponse): unknown {
 	const { request_id: _id, ...error } = body?.error ?? {};
 	return { status, error };
 }
@@ -106,7 +106,7 @@ test('a create that was refused leaves no trace', async (context) => {
 				assert.equal(answer.status, 400, `${place} ${what}: ${JSON.stringify(answer.body)}`);
 			}
 			for (const slot of tenant.slots(operation).filter((each) => each.in === 'body')) {
-				const named = { ...(body as object), [slot.name]: nonesuch(await tenant.standing(slot.thing)) };
+				const named = { ...(body as object), [slot.name]: unknownId(await tenant.standing(slot.thing)) };
 				const answer = await call(operation, { path, body: named });
 				assert.equal(answer.status, 404, `${slot.name}: ${JSON.stringify(answer.body)}`);
 			}
@@ -126,7 +126,7 @@ test('a thing is found under its own parent only', async (context) => {
 				const answer = await call(operation, { ...parts, path: strayed });
 				assert.equal(answer.status, 404, JSON.stringify(answer.body));
 				const last = slots.at(-1)?.name as string;
-				const nowhere = { ...strayed, [last]: nonesuch(mine[last] as string) };
+				const nowhere = { ...strayed, [last]: unknownId(mine[last] as string) };
 				assert.deepEqual(said(answer), said(await call(operation, { ...parts, path: nowhere })));
 				// It was not touched by that, either.
 				const right = await call(operation, { ...parts, path: mine });

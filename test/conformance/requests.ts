@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+import { eventsOf, type ReceivedEvent } from '../support/event-stream.ts';
 import type { ApiDescription, DescribedOperation } from '../support/openapi.ts';
 
 /** What a request brings; what is absent is not sent. */
@@ -11,7 +11,7 @@ export interface Parts {
 	body?: unknown;
 }
 
-export interface Answer {
+export interface ApiResponse {
 	status: number;
 	headers: Headers;
 	/** The media type, without parameters; null where there is no body. */
@@ -29,7 +29,7 @@ export async function send(
 	url: string,
 	{ method, path, responses }: Pick<DescribedOperation, 'method' | 'path' | 'responses'>,
 	{ path: ids = {}, query = {}, headers = {}, body }: Parts,
-): Promise<Answer> {
+): Promise<ApiResponse> {
 	const place = path.replaceAll(/\{(\w+)\}/g, (_braces, name) => encodeURIComponent(ids[name] ?? assert.fail(name)));
 	const search = new URLSearchParams(query).toString();
 	const form = body instanceof FormData;
@@ -52,8 +52,8 @@ export async function send(
 	return { ...answer, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-async function wholeStream(response: Response): Promise<StreamEvent[]> {
-	const events: StreamEvent[] = [];
+async function wholeStream(response: Response): Promise<ReceivedEvent[]> {
+	const events: ReceivedEvent[] = [];
 	for await (const event of eventsOf(response)) events.push(event);
 	return events;
 }
@@ -62,7 +62,7 @@ async function wholeStream(response: Response): Promise<StreamEvent[]> {
  * Holds an answer against the description of its operation: status, media type, headers and body.
  * @throws AssertionError that says what is not as described
  */
-export function assertDescribed(api: ApiDescription, operation: DescribedOperation, answer: Answer): void {
+export function assertDescribed(api: ApiDescription, operation: DescribedOperation, answer: ApiResponse): void {
 	const { status, headers, type, body } = answer;
 	const what = `${operation.id} answered ${status} ${JSON.stringify(body)?.slice(0, 500)}`;
 	const described = operation.responses.get(status);
@@ -80,8 +80,8 @@ export function assertDescribed(api: ApiDescription, operation: DescribedOperati
 	}
 	assert.ok(type !== null && types.includes(type), `${what}: ${type} is not described`);
 	const check = api.check((described.content[type] ?? assert.fail()).schema);
-	for (const value of type === 'text/event-stream' ? (body as StreamEvent[]) : [body]) {
-		const complaint = check(type === 'text/event-stream' ? (value as StreamEvent).data : value);
+	for (const value of type === 'text/event-stream' ? (body as ReceivedEvent[]) : [body]) {
+		const complaint = check(type === 'text/event-stream' ? (value as ReceivedEvent).data : value);
 		assert.equal(complaint, null, what);
 	}
 	if (status >= 400) assert.equal(body.error.request_id, headers.get('x-request-id'), what);

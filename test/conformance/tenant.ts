@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ApiDescription, DescribedOperation, Media } from '../support/openapi.ts';
-import { type Answer, type Parts, send } from './requests.ts';
+import { type ApiResponse, type Parts, send } from './requests.ts';
+import { BODIES, CREDENTIALS, ID_FIELDS, RESOURCE_MAKERS, UNIQUE_VALUES } from './resources.ts';
 import type { ConformanceServer } from './server.ts';
-import { BODIES, CREDENTIALS, FIELDS, THINGS, UNIQUE } from './things.ts';
 
 /** An id in a request: a parameter of the path or the query, or a member of the body. */
 export interface Slot {
@@ -42,13 +42,13 @@ export class Tenant {
 	}
 
 	/** Calls an operation with what is given, and with a credential where it asks for one. */
-	async call(operation: DescribedOperation, parts: Parts): Promise<Answer> {
+	async call(operation: DescribedOperation, parts: Parts): Promise<ApiResponse> {
 		const headers = { ...(await this.headersFor(operation)), ...parts.headers };
 		return send(this.url, operation, { ...parts, headers });
 	}
 
 	/** Calls an operation that must succeed. */
-	async done(id: string, parts: Parts): Promise<Answer['body']> {
+	async done(id: string, parts: Parts): Promise<ApiResponse['body']> {
 		const answer = await this.call(this.operation(id), parts);
 		assert.ok(answer.status < 300, `${id} answered ${answer.status} ${JSON.stringify(answer.body)}`);
 		return answer.body;
@@ -56,13 +56,13 @@ export class Tenant {
 
 	/** A new thing, by the path that ends with its id; those that it is part of are given, or made as well. */
 	async make(thing: string, parents: Record<string, string> = {}): Promise<string> {
-		const own = THINGS[thing];
+		const own = RESOURCE_MAKERS[thing];
 		const path = { ...(await this.pathTo(collectionOf(thing))), ...parents };
 		if (own) return own(this, path);
 		const create = this.api.operations.find(
 			({ method, path, responses }) => method === 'POST' && path === collectionOf(thing) && responses.has(201),
 		);
-		assert.ok(create, `Nothing makes what ${thing} names: say in test/conformance/things.ts how it is made.`);
+		assert.ok(create, `Nothing makes what ${thing} names: say in test/conformance/resources.ts how it is made.`);
 		const { id } = await this.done(create.id, { path, body: await this.body(create) });
 		return id;
 	}
@@ -98,7 +98,7 @@ export class Tenant {
 		if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
 		const slots = this.slots(operation).filter((slot) => slot.in === 'body' && slot.name in body);
 		const ids = await Promise.all(slots.map(async ({ name, thing }) => [name, await this.standing(thing)] as const));
-		const fresh = Object.entries(UNIQUE).filter(([name]) => name in body);
+		const fresh = Object.entries(UNIQUE_VALUES).filter(([name]) => name in body);
 		return { ...body, ...Object.fromEntries(ids), ...Object.fromEntries(fresh.map(([name, make]) => [name, make()])) };
 	}
 
@@ -108,7 +108,7 @@ export class Tenant {
 		for (const parameter of operation.parameters) {
 			if (parameter.in !== 'query' || !parameter.required) continue;
 			const slot = this.slots(operation).find(({ name }) => name === parameter.name);
-			assert.ok(slot, `${operation.id}: say in test/conformance/things.ts what ${parameter.name} is`);
+			assert.ok(slot, `${operation.id}: say in test/conformance/resources.ts what ${parameter.name} is`);
 			query[parameter.name] = await this.standing(slot.thing);
 		}
 		return query;
@@ -131,12 +131,14 @@ export class Tenant {
 	#fieldSlot({ path }: DescribedOperation, place: 'query' | 'body', name: string): Slot[] {
 		if (!name.endsWith('_id')) return [];
 		const widget = path.startsWith('/api/v1/widget/') ? '/widget' : '';
-		const own = FIELDS[name];
+		const own = ID_FIELDS[name];
 		if (own === null) return [];
 		const candidates = [own, `/api/v1${widget}/${plural(name)}/{id}`, `/api/v1/${plural(name)}/{id}`];
 		const paths = this.api.operations.map((operation) => operation.path);
-		const thing = candidates.find((each) => each && (each in THINGS || paths.some((known) => known.startsWith(each))));
-		assert.ok(thing, `What does ${name} of ${path} name? Say so in FIELDS of test/conformance/things.ts.`);
+		const thing = candidates.find(
+			(each) => each && (each in RESOURCE_MAKERS || paths.some((known) => known.startsWith(each))),
+		);
+		assert.ok(thing, `What does ${name} of ${path} name? Say so in FIELDS of test/conformance/resources.ts.`);
 		return [{ in: place, name, thing }];
 	}
 
@@ -150,7 +152,10 @@ export class Tenant {
 			return { 'x-forwarded-for': address, origin: origin ? 'https://shop.example' : this.url };
 		}
 		const scheme = security.map(([each]) => each as string).find((each) => each in CREDENTIALS);
-		assert.ok(scheme, `${id} wants ${security}: say in CREDENTIALS of test/conformance/things.ts how to come by it.`);
+		assert.ok(
+			scheme,
+			`${id} wants ${security}: say in CREDENTIALS of test/conformance/resources.ts how to come by it.`,
+		);
 		return (CREDENTIALS[scheme] as (tenant: Tenant) => Promise<Record<string, string>>)(this);
 	}
 }

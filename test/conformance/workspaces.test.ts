@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { addWorkspace, openBeside } from '../api/direct-store.ts';
+import { addWorkspace, openStoreDirectly } from '../api/direct-store.ts';
 import type { DescribedOperation } from '../support/openapi.ts';
-import { nonesuch } from './nonesuch.ts';
-import { type Answer, assertDescribed, type Parts } from './requests.ts';
+import { type ApiResponse, assertDescribed, type Parts } from './requests.ts';
 import { startConformanceServer } from './server.ts';
 import { type Slot, Tenant } from './tenant.ts';
+import { unknownId } from './unknown-id.ts';
 
 const server = await startConformanceServer();
 const { api, app } = server;
@@ -15,12 +15,12 @@ const owner = new Tenant(server);
 const stranger = await strangerOf();
 
 async function strangerOf(): Promise<Tenant> {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	return new Tenant(server, (await addWorkspace(store)).key);
 }
 
 /** An answer as anybody sees it, but for the number of the request. */
-function seen({ status, headers, body }: Answer): unknown {
+function seen({ status, headers, body }: ApiResponse): unknown {
 	const { request_id: _id, ...error } = body?.error ?? {};
 	const told = [...headers].filter(([name]) => !['x-request-id', 'date', 'content-length'].includes(name));
 	return { status, headers: told, body: body?.error ? { error } : body };
@@ -53,7 +53,7 @@ test("another workspace's ids are those of nothing, in every place of every oper
 				const request = await requestOf(stranger, operation);
 				const answer = await stranger.call(operation, withId(request, slot, foreign));
 				assertDescribed(api, operation, answer);
-				const nothing = await stranger.call(operation, withId(request, slot, nonesuch(foreign)));
+				const nothing = await stranger.call(operation, withId(request, slot, unknownId(foreign)));
 				assert.deepEqual(seen(answer), seen(nothing));
 				// A filter that fits nothing finds nothing; everywhere else what is not there cannot be spoken of.
 				if (slot.in === 'query' && answer.status === 200) assert.deepEqual(answer.body.data, []);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { created, createScene, settled } from '../api/fixture.ts';
+import { createApiFixture, createResource, untilSettled } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { apiPeer } from '../tools/api-peer.ts';
-import { mcpPeer, says } from '../tools/mcp-peer.ts';
+import { mcpPeer, textResult } from '../tools/mcp-peer.ts';
 
 const models = await ModelServer.start();
 const peer = await apiPeer();
@@ -36,17 +36,17 @@ function shownNumbers(): number[] {
 }
 
 test('a reply cites only passages that its model was given', async () => {
-	const { assistant, deployment, knowledgeBase } = await createScene(app, { model: 'narrow/small' });
+	const { assistant, deployment, knowledgeBase } = await createApiFixture(app, { model: 'narrow/small' });
 	for (let number = 1; number <= 4; number++) {
-		await created(app, `/api/v1/knowledge-bases/${knowledgeBase}/documents`, {
+		await createResource(app, `/api/v1/knowledge-bases/${knowledgeBase}/documents`, {
 			source_type: 'text',
 			title: `Kettle ${number}`,
 			content: `The kettle ${number} boils water and is made of steel, says page ${number}. `.repeat(12),
 		});
 	}
-	assert.equal((await settled(app, knowledgeBase)).documents_indexed, 4);
+	assert.equal((await untilSettled(app, knowledgeBase)).documents_indexed, 4);
 	const ask = (content: string) => app.call('POST', '/api/v1/messages', { deployment_id: deployment, content });
-	models.next([{ say: 'Steel [1][2][3][4][5].' }]);
+	models.enqueue([{ say: 'Steel [1][2][3][4][5].' }]);
 	const { body } = await ask('What is the kettle made of?');
 	const shown = shownNumbers();
 	assert.ok(shown.length > 0 && shown.length < 4, `of four passages ${shown} were given`);
@@ -55,7 +55,7 @@ test('a reply cites only passages that its model was given', async () => {
 		shown,
 	);
 	await app.call('PATCH', `/api/v1/assistants/${assistant}`, { model: 'usual/small' });
-	models.next([{ say: 'Steel [1][2][3][4][5].' }]);
+	models.enqueue([{ say: 'Steel [1][2][3][4][5].' }]);
 	const wide = await ask('What is the kettle made of?');
 	assert.deepEqual(
 		wide.body.citations.map(({ index }: Cited) => index),
@@ -64,18 +64,18 @@ test('a reply cites only passages that its model was given', async () => {
 });
 
 test('a reply that goes on after a failure cites what its text was written from', async () => {
-	const { assistant, deployment, knowledgeBase } = await createScene(app);
-	const tool_id = await created(app, '/api/v1/tools', {
+	const { assistant, deployment, knowledgeBase } = await createApiFixture(app);
+	const tool_id = await createResource(app, '/api/v1/tools', {
 		name: 'look',
 		type: 'api',
 		config: { url: peer.origin, method: 'GET' },
 	});
 	await app.call('POST', `/api/v1/assistants/${assistant}/tools`, { tool_id });
 	const text = (title: string, content: string) =>
-		created(app, `/api/v1/knowledge-bases/${knowledgeBase}/documents`, { source_type: 'text', title, content });
+		createResource(app, `/api/v1/knowledge-bases/${knowledgeBase}/documents`, { source_type: 'text', title, content });
 	const old = await text('Old', 'The warranty on the heating element lasts three years.');
-	await settled(app, knowledgeBase);
-	models.next(
+	await untilSettled(app, knowledgeBase);
+	models.enqueue(
 		[{ say: 'Three years [1].' }, { call: { id: 'a', name: 'look', arguments: {} } }],
 		[{ status: 400, body: '{}' }],
 	);
@@ -84,8 +84,8 @@ test('a reply that goes on after a failure cites what its text was written from'
 	assert.equal((await app.call('POST', '/api/v1/messages', body, headers)).status, 500);
 	await app.call('DELETE', `/api/v1/knowledge-bases/${knowledgeBase}/documents/${old}`);
 	await text('New', 'The warranty on the heating element lasts nine years.');
-	await settled(app, knowledgeBase);
-	models.next([{ say: 'That is all.' }]);
+	await untilSettled(app, knowledgeBase);
+	models.enqueue([{ say: 'That is all.' }]);
 	const again = await app.call('POST', '/api/v1/messages', body, headers);
 	assert.equal(again.body.content, 'Three years [1].\n\nThat is all.');
 	assert.deepEqual(
@@ -97,10 +97,10 @@ test('a reply that goes on after a failure cites what its text was written from'
 test('a tool that is too large for the model is not offered, and the assistant answers all the same', async () => {
 	const functions = Array.from({ length: 40 }, (_, at) => [
 		`f${at}`,
-		{ description: 'word '.repeat(60), call: () => says('Done.') },
+		{ description: 'word '.repeat(60), call: () => textResult('Done.') },
 	]);
 	await using server = await mcpPeer(Object.fromEntries(functions));
-	const { assistant, deployment } = await createScene(app);
+	const { assistant, deployment } = await createApiFixture(app);
 	const properties = Object.fromEntries(
 		Array.from({ length: 120 }, (_, at) => [
 			`field_${at}`,
@@ -108,13 +108,13 @@ test('a tool that is too large for the model is not offered, and the assistant a
 		]),
 	);
 	const attach = async (name: string, type: string, config: object) => {
-		const tool_id = await created(app, '/api/v1/tools', { name, type, config });
+		const tool_id = await createResource(app, '/api/v1/tools', { name, type, config });
 		assert.equal((await app.call('POST', `/api/v1/assistants/${assistant}/tools`, { tool_id })).status, 200);
 	};
 	await attach('server', 'mcp', { url: server.url });
 	await attach('huge', 'api', { method: 'GET', url: peer.origin, parameters: { type: 'object', properties } });
 	await attach('small', 'api', { method: 'GET', url: peer.origin });
-	models.next([{ say: 'Good morning.' }]);
+	models.enqueue([{ say: 'Good morning.' }]);
 	const { status, body } = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hi' });
 	assert.deepEqual([status, body.content], [201, 'Good morning.']);
 	const names: string[] = models.calls

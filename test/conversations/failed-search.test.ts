@@ -6,8 +6,8 @@ import { pino } from 'pino';
 import { deferred } from '../../src/base/index.ts';
 import { commands, findCommand, runCommand } from '../../src/commands/index.ts';
 import { loadConfig, type Settings } from '../../src/config/index.ts';
-import { created, createScene, settled } from '../api/fixture.ts';
-import { openRoom } from '../knowledge/knowledge-harness.ts';
+import { createApiFixture, createResource, untilSettled } from '../api/fixture.ts';
+import { openKnowledgeHarness } from '../knowledge/knowledge-harness.ts';
 import { startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 
@@ -29,7 +29,7 @@ test('a search index that lacks a table fails no reply; the doctor, a reindex or
 	const logged: Array<Record<string, unknown>> = [];
 	const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 	await using first = await startTestApp({ overrides: { log } });
-	const { deployment, knowledgeBase } = await createScene(first, { texts: [TEA] });
+	const { deployment, knowledgeBase } = await createApiFixture(first, { texts: [TEA] });
 	const breakIndex = () => {
 		const db = new Database(join(first.dataDir, 'parley.db'));
 		db.exec('DROP TABLE generation_languages');
@@ -61,7 +61,7 @@ test('a search index that lacks a table fails no reply; the doctor, a reindex or
 
 	breakIndex();
 	await first.call('POST', `${base}/reindex`);
-	await settled(first, knowledgeBase);
+	await untilSettled(first, knowledgeBase);
 	assert.match((await ask(first)).content, /eighty degrees/);
 	assert.doesNotMatch(await doctor(first.dataDir), /made again/);
 
@@ -73,7 +73,7 @@ test('a search index that lacks a table fails no reply; the doctor, a reindex or
 test('a model of a provider reads that the search failed, and must make up nothing', async () => {
 	await using models = await ModelServer.start();
 	await using app = await startTestApp({ settings: { providers: [models.provider()] } });
-	const { deployment } = await createScene(app, { texts: [TEA], model: 'stand-in/small' });
+	const { deployment } = await createApiFixture(app, { texts: [TEA], model: 'stand-in/small' });
 	const ask = () =>
 		app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'How hot is green tea brewed?' });
 	const instructionsOf = async (index: number) => JSON.stringify((await models.call(index)).body.messages[0]);
@@ -91,12 +91,12 @@ test('a model of a provider reads that the search failed, and must make up nothi
 
 test('a search with a limit for the vector of its question goes by words while the provider does not answer', async () => {
 	await using models = await ModelServer.start();
-	await using room = await openRoom({ embedder: 'stand-in/first', providers: [models.provider()] });
+	await using room = await openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
 	room.knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'tea.txt', TEA));
+	await room.untilProcessed(await room.add(base, 'tea.txt', TEA));
 	const answered = deferred<void>();
-	models.embeddings.next({ wait: answered.promise });
+	models.embeddings.enqueue({ wait: answered.promise });
 	const record = await room.base(base);
 	const options = { top_k: 5, min_score: 0, vectorTimeoutMs: 1 };
 	const { hits } = await room.knowledge.search([record], 'How hot is green tea brewed?', options);
@@ -104,7 +104,7 @@ test('a search with a limit for the vector of its question goes by words while t
 		hits.map(({ text, semantic_score }) => [text, semantic_score]),
 		[[TEA, 0]],
 	);
-	assert.equal(room.logged.at(-1)?.msg, 'a search goes by words alone: no vector for its question');
+	assert.equal(room.logLines.at(-1)?.msg, 'a search goes by words alone: no vector for its question');
 	answered.resolve();
 });
 
@@ -112,18 +112,18 @@ test('a reply waits for the providers of all its knowledge bases together, and t
 	await using models = await ModelServer.start();
 	const settings: Partial<Settings> = { providers: [models.provider()], embedder: 'stand-in/first' };
 	await using first = await startTestApp({ settings });
-	const { assistant, deployment } = await createScene(first, { texts: [TEA] });
+	const { assistant, deployment } = await createApiFixture(first, { texts: [TEA] });
 	settings.embedder = 'stand-in/second';
 	await using app = await first.restart();
-	const other = await created(app, '/api/v1/knowledge-bases', { name: 'Another embedder made its vectors' });
-	await created(app, `/api/v1/knowledge-bases/${other}/documents`, {
+	const other = await createResource(app, '/api/v1/knowledge-bases', { name: 'Another embedder made its vectors' });
+	await createResource(app, `/api/v1/knowledge-bases/${other}/documents`, {
 		source_type: 'text',
 		content: 'Ink dries on paper.',
 	});
-	await settled(app, other);
+	await untilSettled(app, other);
 	await app.call('POST', `/api/v1/assistants/${assistant}/knowledge-bases`, { knowledge_base_id: other });
 	const answered = deferred<void>();
-	models.embeddings.always({ wait: answered.promise });
+	models.embeddings.setDefault({ wait: answered.promise });
 	const question = { deployment_id: deployment, content: 'How hot is green tea brewed?' };
 	const reply = await app.call('POST', '/api/v1/messages', question);
 	assert.match(reply.body.content, /eighty degrees/);

@@ -5,18 +5,18 @@ import { Conversations } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import type { Commit } from '../../src/store/index.ts';
-import { openBeside } from '../api/direct-store.ts';
-import { createScene } from '../api/fixture.ts';
+import { openStoreDirectly } from '../api/direct-store.ts';
+import { createApiFixture } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
-import { HeldModel } from './manual-model.ts';
-import { toModel } from './running-turn.ts';
-import { follow, isNamed, Screen, sendStreamed } from './streams.ts';
+import { ManualModel } from './manual-model.ts';
+import { requireRunningTurn } from './running-turn.ts';
+import { ClientView, follow, isNamed, sendStreamed } from './streams.ts';
 
 const MESSAGES = '/api/v1/messages';
-const deaf = new HeldModel({ deaf: true });
+const deaf = new ManualModel({ ignoresAbort: true });
 const app = await startTestApp({ overrides: { providers: [deaf.provider], replyTimeoutMs: 500 } });
 after(() => app[Symbol.asyncDispose]());
-const scene = await createScene(app, { model: 'scripted/any' });
+const scene = await createApiFixture(app, { model: 'scripted/any' });
 const { deployment } = scene;
 
 test('a model that does not listen is given up all the same when its time is over', async () => {
@@ -100,12 +100,12 @@ test('a follower that comes after a reply has failed is told so, once', async ()
 		heard.map(({ event }) => event),
 		['message.failed'],
 	);
-	const screen = new Screen().show([...seen, ...heard]);
+	const screen = new ClientView().show([...seen, ...heard]);
 	assert.deepEqual([...screen.statuses.values()].at(-1), 'failed');
 });
 
 test('a reply whose end cannot be written to the disk at first is written again, and followers are told', async () => {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const record = await store.get('deployments', deployment);
 	assert.ok(record);
 	let failures = 1;
@@ -122,7 +122,7 @@ test('a reply whose end cannot be written to the disk at first is written again,
 		},
 	});
 	let times = 0;
-	const model = new HeldModel({ answer: () => [`Written ${++times}.`] });
+	const model = new ManualModel({ autoReply: () => [`Written ${++times}.`] });
 	using outbox = new Outbox(store);
 	await using conversations = new Conversations({
 		store: shaky,
@@ -142,7 +142,7 @@ test('a reply whose end cannot be written to the disk at first is written again,
 		channel: 'api',
 		end_user: null,
 	} as const;
-	const sent = toModel(await conversations.send(message));
+	const sent = requireRunningTurn(await conversations.send(message));
 	const names: string[] = [];
 	const leaving = new AbortController();
 	for await (const { event } of conversations.followTurn(sent, { signal: leaving.signal, audience: 'api' })) {
@@ -157,7 +157,7 @@ test('a reply whose end cannot be written to the disk at first is written again,
 });
 
 test('a model is asked once its question is on disk, and not at all where that fails', async () => {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const record = await store.get('deployments', deployment);
 	assert.ok(record);
 	const writing: Deferred<'written' | 'refused'>[] = [];
@@ -175,7 +175,7 @@ test('a model is asked once its question is on disk, and not at all where that f
 			};
 		},
 	});
-	const model = new HeldModel({ answer: () => ['Yes.'] });
+	const model = new ManualModel({ autoReply: () => ['Yes.'] });
 	using outbox = new Outbox(store);
 	await using conversations = new Conversations({
 		store: slow,
@@ -209,7 +209,7 @@ test('a model is asked once its question is on disk, and not at all where that f
 	await searched[1]?.promise;
 	assert.equal(model.replies.length, 0, 'nothing is on disk yet');
 	writing[1]?.resolve('written');
-	const sent = toModel(await kept);
+	const sent = requireRunningTurn(await kept);
 	const { status, content } = await conversations.reply(sent, new AbortController().signal);
 	assert.deepEqual([status, content, model.replies.length], ['completed', 'Yes.', 1]);
 });

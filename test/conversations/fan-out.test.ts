@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { createScene } from '../api/fixture.ts';
+import { createApiFixture } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
-import type { StreamEvent } from '../support/event-stream.ts';
-import { HeldModel } from './manual-model.ts';
-import { isNamed, type OpenStream, openStream, Screen } from './streams.ts';
+import type { ReceivedEvent } from '../support/event-stream.ts';
+import { ManualModel } from './manual-model.ts';
+import { ClientView, isNamed, openTestStream, type TestStream } from './streams.ts';
 
-const model = new HeldModel({
-	answer: ({ question }) => ['You ', 'said: ', question, '.'],
+const model = new ManualModel({
+	autoReply: ({ question }) => ['You ', 'said: ', question, '.'],
 });
 const app = await startTestApp({ overrides: { providers: [model.provider] } });
 after(() => app[Symbol.asyncDispose]());
@@ -22,24 +22,28 @@ const LENGTH = 8_000;
 const OPERATORS_ONLY = ['model', 'usage', 'feedback_comment'];
 
 /** The events up to the end of the last message. */
-async function eventsOfMessages(stream: OpenStream): Promise<StreamEvent[]> {
-	const events: StreamEvent[] = [];
+async function eventsOfMessages(stream: TestStream): Promise<ReceivedEvent[]> {
+	const events: ReceivedEvent[] = [];
 	for (let message = 0; message < MESSAGES; message++)
 		events.push(...(await stream.until(isNamed('message.completed'))));
 	return events;
 }
 
 test('hundreds of followers of a conversation each get every event once and in order, visitors without operator-only fields', async () => {
-	const { deployment } = await createScene(app, { model: 'scripted/any' });
-	const begun = await app.visit('POST', '/api/v1/widget/messages', { deployment_id: deployment, content: 'Hello' });
+	const { deployment } = await createApiFixture(app, { model: 'scripted/any' });
+	const begun = await app.callAsVisitor('POST', '/api/v1/widget/messages', {
+		deployment_id: deployment,
+		content: 'Hello',
+	});
 	assert.equal(begun.status, 201);
 	const { conversation_id } = begun.body;
 	const path = `/api/v1/conversations/${conversation_id}`;
 	assert.equal((await app.call('POST', `${path}/takeover`)).status, 200);
 
-	const asOperator = () => openStream(`${app.url}${path}/events`, { headers: { authorization: `Bearer ${app.key}` } });
+	const asOperator = () =>
+		openTestStream(`${app.url}${path}/events`, { headers: { authorization: `Bearer ${app.key}` } });
 	const asVisitor = () =>
-		openStream(`${app.url}/api/v1/widget/conversations/${conversation_id}/events?deployment_id=${deployment}`, {
+		openTestStream(`${app.url}/api/v1/widget/conversations/${conversation_id}/events?deployment_id=${deployment}`, {
 			headers: { origin: ORIGIN },
 		});
 	const operators = await Promise.all(Array.from({ length: OPERATORS }, asOperator));
@@ -68,16 +72,16 @@ test('hundreds of followers of a conversation each get every event once and in o
 	assert.equal((await app.call('POST', `${path}/release`)).status, 200);
 	const replied = Promise.all(streams.map(async (stream) => [...(await stream.until(isNamed('message.completed')))]));
 	const question = { deployment_id: deployment, conversation_id, content: 'What is ☕?' };
-	const answer = await app.visit('POST', '/api/v1/widget/messages', question);
+	const answer = await app.callAsVisitor('POST', '/api/v1/widget/messages', question);
 	assert.equal(answer.status, 201);
 	for (const [at, seen] of (await replied).entries()) {
-		const screen = new Screen().show(seen);
+		const screen = new ClientView().show(seen);
 		assert.equal(screen.texts.get(answer.body.id), 'You said: What is ☕?.');
-		for (const { data } of [...seen, ...(events[at] as StreamEvent[])]) {
+		for (const { data } of [...seen, ...(events[at] as ReceivedEvent[])]) {
 			if (data.message === undefined) continue;
 			const shown = OPERATORS_ONLY.filter((field) => field in data.message);
 			assert.deepEqual(shown, at < OPERATORS ? OPERATORS_ONLY : []);
 		}
 	}
-	for (const stream of streams) stream.leave();
+	for (const stream of streams) stream.disconnect();
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { createScene } from '../api/fixture.ts';
+import { createApiFixture } from '../api/fixture.ts';
 import { ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './manual-model.ts';
-import { follow, isNamed, openStream } from './streams.ts';
+import { ManualModel } from './manual-model.ts';
+import { follow, isNamed, openTestStream } from './streams.ts';
 
 const FOLLOWERS = 1_000;
 /** Connections that are opened side by side. */
@@ -13,12 +13,15 @@ const OPENING = 50;
 
 /** A server whose model answers when the test says so, and a conversation in it. */
 async function setUp(t: TestContext, streamsPerCredential?: number) {
-	const model = new HeldModel({ answer: ({ question }) => (question === 'Hello' ? ['Hi.'] : undefined) });
+	const model = new ManualModel({ autoReply: ({ question }) => (question === 'Hello' ? ['Hi.'] : undefined) });
 	const overrides = { providers: [model.provider], ...(streamsPerCredential ? { streamsPerCredential } : {}) };
 	const app = await startTestApp({ overrides });
 	t.after(() => app[Symbol.asyncDispose]());
-	const { deployment } = await createScene(app, { model: 'scripted/any' });
-	const begun = await app.visit('POST', '/api/v1/widget/messages', { deployment_id: deployment, content: 'Hello' });
+	const { deployment } = await createApiFixture(app, { model: 'scripted/any' });
+	const begun = await app.callAsVisitor('POST', '/api/v1/widget/messages', {
+		deployment_id: deployment,
+		content: 'Hello',
+	});
 	assert.equal(begun.status, 201);
 	return { app, model, deployment, conversation: begun.body.conversation_id as string };
 }
@@ -62,7 +65,7 @@ test('a conversation that is full of followers refuses more, but answers who sen
 	);
 
 	const send = () =>
-		openStream(`${app.url}/api/v1/widget/messages`, {
+		openTestStream(`${app.url}/api/v1/widget/messages`, {
 			method: 'POST',
 			headers: {
 				origin: ORIGIN,
@@ -119,7 +122,7 @@ test('a key with as many streams as it may have gets no more, and no message of 
 	(await model.reply(1)).end();
 	await answer.text();
 
-	streams.pop()?.leave();
+	streams.pop()?.disconnect();
 	await until('the place of a stream that was left is free', async () => {
 		const stream = await fetch(`${app.url}/api/v1/conversations/${conversation}/events`, {
 			headers: { authorization: `Bearer ${app.key}` },
@@ -127,5 +130,5 @@ test('a key with as many streams as it may have gets no more, and no message of 
 		await stream.body?.cancel();
 		return stream.status === 200;
 	});
-	for (const stream of streams) stream.leave();
+	for (const stream of streams) stream.disconnect();
 });

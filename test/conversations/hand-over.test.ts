@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts';
-import { createScene } from '../api/fixture.ts';
+import { eventsSoFar, firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
+import { createApiFixture } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './manual-model.ts';
+import { ManualModel } from './manual-model.ts';
 
-const held = new HeldModel({
-	answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['Said the model.']),
+const held = new ManualModel({
+	autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['Said the model.']),
 });
 const app = await startTestApp({ overrides: { providers: [held.provider] } });
 after(() => app[Symbol.asyncDispose]());
-const { deployment } = await createScene(app, { model: 'scripted/any' });
+const { deployment } = await createApiFixture(app, { model: 'scripted/any' });
 
 const CONVERSATIONS = '/api/v1/conversations';
 
 const send = (content: string, conversation_id?: string, more: object = {}, headers: Record<string, string> = {}) =>
-	app.visit(
+	app.callAsVisitor(
 		'POST',
 		'/api/v1/widget/messages',
 		{ deployment_id: deployment, content, ...(conversation_id ? { conversation_id } : {}), stream: false, ...more },
@@ -69,7 +69,10 @@ test('the visitor sees what a person says on the stream that they have open, and
 		],
 	);
 	await events.return(undefined);
-	const history = await app.visit('GET', `/api/v1/widget/conversations/${id}/messages?deployment_id=${deployment}`);
+	const history = await app.callAsVisitor(
+		'GET',
+		`/api/v1/widget/conversations/${id}/messages?deployment_id=${deployment}`,
+	);
 	assert.equal(history.body.data.at(-1).author.type, 'human');
 	assert.equal((await say(id, 'Still here.')).body.author.name, 'First key', 'without a name it is the key’s');
 });
@@ -98,7 +101,7 @@ test('taking over ends the reply that is being written, and only one of both ans
 	assert.equal((await say(conversation.id, 'Me now.')).status, 201);
 	assert.deepEqual(await contentsOf(conversation.id), ['Wait, model?', 'I was saying', 'And Wait this?', 'Me now.']);
 
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const log = (await eventsSoFar(store, await firstWorkspace(store))).filter(({ data }) =>
 		JSON.stringify(data).includes(conversation.id),
 	);

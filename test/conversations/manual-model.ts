@@ -2,7 +2,7 @@ import { type Deferred, deferred } from '../../src/base/index.ts';
 import type { ChatProvider, ChatRequest, ModelEvent } from '../../src/models/index.ts';
 
 /** One reply that a test holds in its hands. */
-export interface HeldReply {
+export interface ManualReply {
 	request: ChatRequest;
 	/** Aborts when the reply is stopped, late, or its server is going down. */
 	signal: AbortSignal;
@@ -11,31 +11,31 @@ export interface HeldReply {
 	fail(error: Error): void;
 }
 
-export interface HeldModelOptions {
+export interface ManualModelOptions {
 	/** Answers at once with these pieces; where it gives none, the reply waits for the test. */
-	answer?: (request: ChatRequest) => readonly string[] | undefined;
+	autoReply?: (request: ChatRequest) => readonly string[] | undefined;
 	/** Takes no notice of its signal, as a badly written provider might. */
-	deaf?: boolean;
+	ignoresAbort?: boolean;
 }
 
 /** A stand-in for a model: each reply waits until the test says what comes next. Named `scripted/any`. */
-export class HeldModel {
+export class ManualModel {
 	readonly provider: ChatProvider;
-	readonly replies: HeldReply[] = [];
+	readonly replies: ManualReply[] = [];
 	#arrived: Deferred<void> = deferred();
 
-	constructor({ answer, deaf = false }: HeldModelOptions = {}) {
+	constructor({ autoReply, ignoresAbort = false }: ManualModelOptions = {}) {
 		this.provider = {
 			id: 'scripted',
 			models: null,
 			chat: {
-				stream: (request, signal) => this.#stream(request, signal, answer?.(request), deaf),
+				stream: (request, signal) => this.#stream(request, signal, autoReply?.(request), ignoresAbort),
 			},
 		};
 	}
 
 	/** The n-th reply that was asked of this model, from 0, as soon as it was. */
-	async reply(index: number): Promise<HeldReply> {
+	async reply(index: number): Promise<ManualReply> {
 		for (;;) {
 			const reply = this.replies[index];
 			if (reply) return reply;

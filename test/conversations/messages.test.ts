@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts';
-import { createScene } from '../api/fixture.ts';
+import { eventsSoFar, firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
+import { createApiFixture } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
-import { HeldModel } from './manual-model.ts';
-import { openStream, Screen, sendStreamed } from './streams.ts';
+import { ManualModel } from './manual-model.ts';
+import { ClientView, openTestStream, sendStreamed } from './streams.ts';
 
-const model = new HeldModel({ answer: ({ question }) => ['You said: ', question, '.'] });
+const model = new ManualModel({ autoReply: ({ question }) => ['You said: ', question, '.'] });
 const app = await startTestApp({ overrides: { providers: [model.provider] } });
 after(() => app[Symbol.asyncDispose]());
 
 const MESSAGES = '/api/v1/messages';
-const shop = await createScene(app, {
+const shop = await createApiFixture(app, {
 	texts: [
 		'# Returns\n\nYou have 45 days to return an order. The parcel label is free.',
 		'# Kettle\n\nError code E3 means that the temperature sensor has failed. Let the kettle cool down.',
 	],
 });
-const echo = await createScene(app, { model: 'scripted/any' });
+const echo = await createApiFixture(app, { model: 'scripted/any' });
 
 test('without a stream the answer is the reply, with the question beside it', async () => {
 	const { status, body } = await app.call('POST', MESSAGES, { deployment_id: echo.deployment, content: 'Hello' });
@@ -120,7 +120,7 @@ test('a streamed reply comes as created, created, deltas, completed, each with a
 	);
 	const completed = events.at(-1)?.data.message;
 	assert.equal(completed.id, begun.id);
-	assert.equal(new Screen().show(events.slice(0, -1)).texts.get(begun.id), completed.content);
+	assert.equal(new ClientView().show(events.slice(0, -1)).texts.get(begun.id), completed.content);
 	const { body } = await app.call('GET', `/api/v1/conversations/${asked.conversation_id}/messages`);
 	assert.deepEqual(body.data, [asked, completed]);
 });
@@ -165,7 +165,7 @@ test('the answer quotes the documents and cites them, by number', async () => {
 });
 
 test('where the documents hold no answer, or there are none, the reply says so and cites nothing', async () => {
-	const bare = await createScene(app);
+	const bare = await createApiFixture(app);
 	for (const deployment_id of [shop.deployment, bare.deployment]) {
 		const { status, body } = await app.call('POST', MESSAGES, {
 			deployment_id,
@@ -179,7 +179,7 @@ test('where the documents hold no answer, or there are none, the reply says so a
 });
 
 test('what was attached or detached counts from the next message on', async () => {
-	const scene = await createScene(app);
+	const scene = await createApiFixture(app);
 	const ask = async () =>
 		(await app.call('POST', MESSAGES, { deployment_id: scene.deployment, content: 'What does error code E3 mean?' }))
 			.body;
@@ -212,7 +212,7 @@ test('the model is given the instructions, the passages and what was said before
 });
 
 test('an archived assistant begins no conversation, but those that it has go on', async () => {
-	const scene = await createScene(app, { model: 'scripted/any' });
+	const scene = await createApiFixture(app, { model: 'scripted/any' });
 	const send = (conversation_id?: string) =>
 		app.call('POST', MESSAGES, { deployment_id: scene.deployment, content: 'Hi', conversation_id });
 	const { conversation_id } = (await send()).body;
@@ -262,11 +262,11 @@ test('a streamed reply survives line breaks and characters outside the basic pla
 	const events = await stream.rest();
 	const reply = events.at(-1)?.data.message;
 	assert.equal(reply.content, `You said: ${content}.`);
-	assert.equal(new Screen().show(events.slice(0, -1)).texts.get(reply.id), reply.content);
+	assert.equal(new ClientView().show(events.slice(0, -1)).texts.get(reply.id), reply.content);
 });
 
 test('conversations are listed newest first, by deployment, assistant, status and time', async () => {
-	const scene = await createScene(app, { model: 'scripted/any' });
+	const scene = await createApiFixture(app, { model: 'scripted/any' });
 	const ids: string[] = [];
 	for (const content of ['One', 'Two', 'Three']) {
 		const { body } = await app.call('POST', MESSAGES, { deployment_id: scene.deployment, content });
@@ -291,7 +291,7 @@ test('conversations are listed newest first, by deployment, assistant, status an
 
 test('each message is told to the workspace once: a question when it is stored, a reply when it has ended', async () => {
 	const { body } = await app.call('POST', MESSAGES, { deployment_id: echo.deployment, content: 'Told' });
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const events = await eventsSoFar(store, await firstWorkspace(store));
 	const told = events.filter(({ data }) => {
 		const { id, conversation_id } = data as { id: string; conversation_id?: string };
@@ -308,5 +308,5 @@ test('each message is told to the workspace once: a question when it is stored, 
 test('a stream that is refused is refused in JSON', async () => {
 	const answer = await app.call('POST', MESSAGES, { deployment_id: 'dep_1', content: 'Hi', stream: true });
 	assert.deepEqual([answer.status, answer.body.error.code], [404, 'not_found']);
-	await assert.rejects(openStream(`${app.url}/api/v1/conversations/conv_1/events`));
+	await assert.rejects(openTestStream(`${app.url}/api/v1/conversations/conv_1/events`));
 });

@@ -12,8 +12,8 @@ import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, PENDING_STATUS } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
-import { toModel } from './running-turn.ts';
-import { pacedStore } from './scheduled-store.ts';
+import { requireRunningTurn } from './running-turn.ts';
+import { scheduledStore } from './scheduled-store.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'parley-changes-'));
 const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
@@ -77,7 +77,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 					if (question.startsWith('fails')) throw new AppError('model_error', 'It failed.');
 				},
 			};
-			const paced = pacedStore(store, scheduler);
+			const paced = scheduledStore(store, scheduler);
 			using outbox = new Outbox(paced);
 			await using conversations = new Conversations({
 				store: paced,
@@ -97,7 +97,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			const send = async (content: string, conversation_id?: string) => {
 				const receipt = { scope, key: content, body_hash: content, status: PENDING_STATUS, body: '', expires_at: 9e15 };
 				const message = { deployment, conversation_id, content, channel: 'api' as const, end_user: null, receipt };
-				const sent = await outcomeOf(conversations.send({ ...message, metadata: undefined }).then(toModel));
+				const sent = await outcomeOf(conversations.send({ ...message, metadata: undefined }).then(requireRunningTurn));
 				if (sent) stored.set(content, sent.reply.id);
 				return sent;
 			};

@@ -12,10 +12,10 @@ import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
-import type { StreamEvent } from '../support/event-stream.ts';
-import { toModel } from './running-turn.ts';
-import { pacedStore } from './scheduled-store.ts';
-import { Screen } from './streams.ts';
+import type { ReceivedEvent } from '../support/event-stream.ts';
+import { requireRunningTurn } from './running-turn.ts';
+import { scheduledStore } from './scheduled-store.ts';
+import { ClientView } from './streams.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'parley-races-'));
 const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
@@ -79,7 +79,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 					if (fails) throw new AppError('model_error', 'It failed.');
 				},
 			};
-			const paced = pacedStore(store, scheduler);
+			const paced = scheduledStore(store, scheduler);
 			using outbox = new Outbox(paced);
 			await using conversations = new Conversations({
 				store: paced,
@@ -105,7 +105,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 						channel: 'api',
 						end_user: null,
 					})
-					.then(toModel);
+					.then(requireRunningTurn);
 				assert.equal(sent.question.content, content);
 				const reply = await conversations.reply(sent, over.signal);
 				const whole = Array.from({ length: pieces }, (_, at) => pieceOf(content, at)).join('');
@@ -120,10 +120,10 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 				Promise.all([send(-1, undefined, 1, false), send(-2, undefined, 2, false)]),
 			);
 			const ids = first.map(({ reply }) => reply.conversation_id);
-			const followers: Array<{ id: string; events: StreamEvent[]; last: Promise<void> }> = [];
+			const followers: Array<{ id: string; events: ReceivedEvent[]; last: Promise<void> }> = [];
 			const watch = (at: number, fromStart: boolean) => {
 				const id = ids[at] as string;
-				const events: StreamEvent[] = [];
+				const events: ReceivedEvent[] = [];
 				const after = fromStart ? { seq: first[at]?.position as number, offset: 0 } : null;
 				const stream = conversations.follow(id, { after, signal: over.signal, audience: 'api' });
 				followers.push({ id, events, last: record(stream, events) });
@@ -153,7 +153,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 				assert.equal((await store.get('conversations', id))?.message_count, messages.length);
 				const stored = new Map(messages.map(({ id: message, content }) => [message, content]));
 				for (const { events } of followers.filter((follower) => follower.id === id)) {
-					for (const [message, text] of new Screen().show(events).texts) assert.equal(text, stored.get(message));
+					for (const [message, text] of new ClientView().show(events).texts) assert.equal(text, stored.get(message));
 					const positions = events.map(({ id: position }) => position);
 					assert.equal(new Set(positions).size, positions.length, 'no event is told twice');
 				}
@@ -166,7 +166,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 const LAST = 1000;
 
 /** Collects what a follower is told, and resolves when that is the end of a last turn. */
-async function record(stream: AsyncGenerator<ConversationEvent>, events: StreamEvent[]): Promise<void> {
+async function record(stream: AsyncGenerator<ConversationEvent>, events: ReceivedEvent[]): Promise<void> {
 	for await (const { id, event, data } of stream) {
 		events.push({ id, event, data: JSON.parse(data) });
 		if (event === 'message.completed' && new RegExp(`^${LAST / 10}\\d:`).test(JSON.parse(data).message.content)) return;

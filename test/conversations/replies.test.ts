@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ApiAnswer, ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
-import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+import { type ApiResponse, ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
+import { eventsOf, type ReceivedEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './manual-model.ts';
+import { ManualModel } from './manual-model.ts';
 
-const model = new HeldModel();
+const model = new ManualModel();
 let app: TestApp;
 let deployment: string;
 /** How many replies this file has asked for: the place of the next one. */
@@ -28,7 +28,7 @@ async function deploy(on: TestApp, settings: object = {}): Promise<string> {
 	return body.id;
 }
 
-const send = (content: string, more: object = {}): Promise<ApiAnswer> =>
+const send = (content: string, more: object = {}): Promise<ApiResponse> =>
 	app.call('POST', '/api/v1/messages', { deployment_id: deployment, content, ...more });
 
 async function stream(on: TestApp, path: string, body?: object, headers: Record<string, string> = {}) {
@@ -46,8 +46,8 @@ const streamed = (content: string, more: object = {}) =>
 	stream(app, '/api/v1/messages', { deployment_id: deployment, content, stream: true, ...more });
 
 /** Reads until an event of this name has come, that one included. */
-async function readTo(events: AsyncGenerator<StreamEvent>, name: string): Promise<StreamEvent[]> {
-	const read: StreamEvent[] = [];
+async function readTo(events: AsyncGenerator<ReceivedEvent>, name: string): Promise<ReceivedEvent[]> {
+	const read: ReceivedEvent[] = [];
 	for (;;) {
 		const { done, value } = await events.next();
 		assert.equal(done, false, `the stream ended before ${name}`);
@@ -69,7 +69,7 @@ async function conversationOf(messageText: string): Promise<string> {
 }
 
 /** The text that a client shows after these events, which may begin in the middle of it. */
-function textAfter(events: StreamEvent[], before = ''): string {
+function textAfter(events: ReceivedEvent[], before = ''): string {
 	let text = before;
 	for (const { event, data } of events) {
 		if (event === 'message.reset') text = '';
@@ -289,7 +289,7 @@ test('an empty answer is a failure of the model', async () => {
 });
 
 test('a model that hangs is given up, and the reply has failed', async () => {
-	const hanging = new HeldModel();
+	const hanging = new ManualModel();
 	await using other = await startTestApp({ overrides: { providers: [hanging.provider], replyTimeoutMs: 100 } });
 	const id = await deploy(other);
 	const { status, body } = await other.call('POST', '/api/v1/messages', { deployment_id: id, content: 'Hang?' });
@@ -299,7 +299,7 @@ test('a model that hangs is given up, and the reply has failed', async () => {
 });
 
 test('a reply that was cut off by a restart is written again, once; cut off twice, it has failed', async () => {
-	const first = new HeldModel();
+	const first = new ManualModel();
 	const started = await startTestApp({ overrides: { providers: [first.provider] } });
 	const id = await deploy(started);
 	const open = await stream(started, '/api/v1/messages', { deployment_id: id, content: 'Restart?', stream: true });
@@ -335,7 +335,10 @@ test('a reply that was cut off by a restart is written again, once; cut off twic
 });
 
 test('visitors get a reply without what wrote it and what it cost', async () => {
-	const answer = app.visit('POST', '/api/v1/widget/messages', { deployment_id: deployment, content: 'Who are you?' });
+	const answer = app.callAsVisitor('POST', '/api/v1/widget/messages', {
+		deployment_id: deployment,
+		content: 'Who are you?',
+	});
 	const held = await model.reply(asked++);
 	held.say('A helper.');
 	held.end();
@@ -346,17 +349,17 @@ test('visitors get a reply without what wrote it and what it cost', async () => 
 		assert.equal(field in body.user_message, false, field);
 	}
 	const history = `/api/v1/widget/conversations/${body.conversation_id}/messages?deployment_id=${deployment}`;
-	const { body: page, headers } = await app.visit('GET', history);
+	const { body: page, headers } = await app.callAsVisitor('GET', history);
 	assert.equal(headers.get('access-control-allow-origin'), ORIGIN);
 	assert.deepEqual(
 		page.data.map(({ content }: { content: string }) => content),
 		['Who are you?', 'A helper.'],
 	);
 	assert.equal('model' in page.data[1], false);
-	const { status: foreign } = await app.visit('GET', history, undefined, { origin: 'https://evil.example' });
+	const { status: foreign } = await app.callAsVisitor('GET', history, undefined, { origin: 'https://evil.example' });
 	assert.equal(foreign, 403);
 	const other = await deploy(app);
-	const { status: elsewhere } = await app.visit('GET', history.replace(deployment, other));
+	const { status: elsewhere } = await app.callAsVisitor('GET', history.replace(deployment, other));
 	assert.equal(elsewhere, 404, 'a conversation of another deployment');
 });
 

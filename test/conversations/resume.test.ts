@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { createScene } from '../api/fixture.ts';
+import { createApiFixture } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
-import type { StreamEvent } from '../support/event-stream.ts';
-import { HeldModel } from './manual-model.ts';
-import { follow, isNamed, openStream, Screen, sendStreamed } from './streams.ts';
+import type { ReceivedEvent } from '../support/event-stream.ts';
+import { ManualModel } from './manual-model.ts';
+import { ClientView, follow, isNamed, openTestStream, sendStreamed } from './streams.ts';
 
-const model = new HeldModel({
-	answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, ', ', 'did you?']),
+const model = new ManualModel({
+	autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, ', ', 'did you?']),
 });
 const app = await startTestApp({ overrides: { providers: [model.provider] } });
 after(() => app[Symbol.asyncDispose]());
-const { deployment } = await createScene(app, { model: 'scripted/any' });
+const { deployment } = await createApiFixture(app, { model: 'scripted/any' });
 
 /** Says something in a conversation and gives the whole stream of its reply. */
-async function say(content: string, conversation_id?: string): Promise<StreamEvent[]> {
+async function say(content: string, conversation_id?: string): Promise<ReceivedEvent[]> {
 	await using stream = await sendStreamed(app, { deployment_id: deployment, content, conversation_id });
 	return await stream.rest();
 }
 
 /** A conversation with two finished turns, and all that its streams told. */
-async function twoTurns(): Promise<{ id: string; recorded: StreamEvent[] }> {
+async function twoTurns(): Promise<{ id: string; recorded: ReceivedEvent[] }> {
 	const first = await say('One 🙂');
 	const id = first[0]?.data.message.conversation_id;
 	return { id, recorded: [...first, ...(await say('Two 👩‍👩‍👧', id))] };
@@ -28,17 +28,17 @@ async function twoTurns(): Promise<{ id: string; recorded: StreamEvent[] }> {
 
 test('resumed after any event of the past, the screen shows the same, and replies that have ended come whole', async () => {
 	const { id, recorded } = await twoTurns();
-	const shown = new Screen().show(recorded);
+	const shown = new ClientView().show(recorded);
 	assert.ok(recorded.length > 6);
 	for (const [at, { id: position }] of recorded.entries()) {
 		const missing = recorded.slice(at + 1).some(isNamed('message.completed'));
 		await using resumed = await follow(app, id, position);
 		const ends = recorded.slice(at + 1).filter(isNamed('message.completed')).length;
-		const rest: StreamEvent[] = [];
+		const rest: ReceivedEvent[] = [];
 		for (let seen = 0; seen < ends; seen++) rest.push(...(await resumed.until(isNamed('message.completed'))));
 		assert.equal(rest.length > 0, missing);
 		assert.deepEqual(rest.filter(isNamed('message.delta')), [], 'a finished reply is not told in pieces');
-		const screen = new Screen().show([...recorded.slice(0, at + 1), ...rest]);
+		const screen = new ClientView().show([...recorded.slice(0, at + 1), ...rest]);
 		assert.deepEqual([...screen.texts], [...shown.texts], `after event ${at}`);
 		assert.deepEqual([...screen.statuses], [...shown.statuses]);
 		const told = rest.map((event) => [event.event, event.data.message.id]);
@@ -56,7 +56,7 @@ test('what is new follows what was missed, on the same stream', async () => {
 		third.filter(({ event }) => event !== 'message.delta'),
 	);
 	const reply = third.at(-1)?.data.message;
-	assert.equal(new Screen().show(heard.slice(0, -1)).texts.get(reply.id), reply.content);
+	assert.equal(new ClientView().show(heard.slice(0, -1)).texts.get(reply.id), reply.content);
 });
 
 test('without a position nothing of the past is told', async () => {
@@ -73,10 +73,10 @@ test('a position can be given in the query, and the header goes before it', asyn
 	const first = recorded[0]?.id;
 	const path = `${app.url}/api/v1/conversations/${id}/events`;
 	const authorization = `Bearer ${app.key}`;
-	await using byQuery = await openStream(`${path}?last_event_id=${first}`, { headers: { authorization } });
+	await using byQuery = await openTestStream(`${path}?last_event_id=${first}`, { headers: { authorization } });
 	assert.equal((await byQuery.until(isNamed('message.completed'))).at(-1)?.data.message.content.includes('One'), true);
 	const beforeLast = recorded.findLast(isNamed('message.created'))?.id ?? '';
-	await using byHeader = await openStream(`${path}?last_event_id=${first}`, {
+	await using byHeader = await openTestStream(`${path}?last_event_id=${first}`, {
 		headers: { authorization, 'last-event-id': beforeLast },
 	});
 	const heard = await byHeader.until(isNamed('message.completed'));
@@ -104,7 +104,7 @@ test('twenty followers that come at different moments all show the same', async 
 	const held = await model.reply(asked);
 	const seen = await sent.until(({ data }) => data.message?.role === 'assistant');
 	const id = seen[0]?.data.message.conversation_id;
-	const followers: Array<{ before: StreamEvent[]; stream: Awaited<ReturnType<typeof follow>> }> = [];
+	const followers: Array<{ before: ReceivedEvent[]; stream: Awaited<ReturnType<typeof follow>> }> = [];
 	for (let at = 0; at < 10; at++) {
 		held.say(`${at} 🙂 `);
 		seen.push(...(await sent.until(isNamed('message.delta'))));
@@ -115,9 +115,9 @@ test('twenty followers that come at different moments all show the same', async 
 	const end = (await sent.rest()).at(-1)?.data.message;
 	for (const { before, stream } of followers) {
 		const heard = await stream.until(isNamed('message.completed'));
-		const screen = new Screen().show([...before, ...heard.slice(0, -1)]);
+		const screen = new ClientView().show([...before, ...heard.slice(0, -1)]);
 		assert.equal(screen.texts.get(end.id), end.content);
 		assert.deepEqual(heard.at(-1)?.data.message, end);
-		stream.leave();
+		stream.disconnect();
 	}
 });

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { standingClock } from '../access/people.ts';
-import { addWorkspace, eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts';
-import { createScene } from '../api/fixture.ts';
-import { filesWith } from '../api/traces.ts';
+import { manualClock } from '../access/people.ts';
+import { addWorkspace, eventsSoFar, firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
+import { createApiFixture } from '../api/fixture.ts';
+import { filesContaining } from '../api/traces.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './manual-model.ts';
-import { follow, isNamed, openStream } from './streams.ts';
+import { ManualModel } from './manual-model.ts';
+import { follow, isNamed, openTestStream } from './streams.ts';
 
 const DAY = 24 * 3_600_000;
 
 test('a retention that is shortened soon takes what is older with it: streams end, and no trace is left', async () => {
-	const clock = standingClock();
-	const held = new HeldModel({ answer: ({ question }) => [`You said: ${question}`] });
+	const clock = manualClock();
+	const held = new ManualModel({ autoReply: ({ question }) => [`You said: ${question}`] });
 	await using app = await startTestApp({ overrides: { clock, retentionIntervalMs: 20, providers: [held.provider] } });
-	const { deployment } = await createScene(app, { model: 'scripted/any' });
+	const { deployment } = await createApiFixture(app, { model: 'scripted/any' });
 	const send = (content: string, more: object = {}) =>
-		app.visit(
+		app.callAsVisitor(
 			'POST',
 			'/api/v1/widget/messages',
 			{ deployment_id: deployment, content, ...more },
@@ -37,9 +37,9 @@ test('a retention that is shortened soon takes what is older with it: streams en
 	const ownersStream = await follow(app, old, '0.0');
 	await ownersStream.until(isNamed('message.completed'));
 	const ofVisitor = `${app.url}/api/v1/widget/conversations/${old}/events?deployment_id=${deployment}`;
-	const visitorsStream = await openStream(ofVisitor, { headers: { origin: ORIGIN, 'last-event-id': '0.0' } });
+	const visitorsStream = await openTestStream(ofVisitor, { headers: { origin: ORIGIN, 'last-event-id': '0.0' } });
 	await visitorsStream.until(isNamed('message.completed'));
-	assert.ok((await filesWith(app.dataDir, ['swordfish'])).length > 0);
+	assert.ok((await filesContaining(app.dataDir, ['swordfish'])).length > 0);
 	assert.equal((await app.call('GET', path)).status, 200, 'within the retention');
 
 	await keep(5);
@@ -48,8 +48,8 @@ test('a retention that is shortened soon takes what is older with it: streams en
 	assert.equal((await app.call('GET', path)).status, 404);
 	assert.equal((await app.call('GET', `${path}/messages`)).status, 404);
 	assert.equal((await send('Hello again', { conversation_id: old })).status, 404);
-	await until('every trace is gone', async () => (await filesWith(app.dataDir, ['swordfish'])).length === 0);
-	await using store = await openBeside(app);
+	await until('every trace is gone', async () => (await filesContaining(app.dataDir, ['swordfish'])).length === 0);
+	await using store = await openStoreDirectly(app);
 	assert.deepEqual(await store.events(old, 0, 10), []);
 	const log = JSON.stringify(await eventsSoFar(store, await firstWorkspace(store)));
 	assert.ok(!log.includes(old) && log.includes(young), 'as after a purge, the log does not tell of it at all');
@@ -62,10 +62,10 @@ test('a retention that is shortened soon takes what is older with it: streams en
 });
 
 test('what a workspace keeps is no matter of another', async () => {
-	const clock = standingClock();
-	const held = new HeldModel({ answer: () => ['Yes.'] });
+	const clock = manualClock();
+	const held = new ManualModel({ autoReply: () => ['Yes.'] });
 	await using app = await startTestApp({ overrides: { clock, retentionIntervalMs: 20, providers: [held.provider] } });
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const other = await addWorkspace(store);
 	const as = (key: string) => ({
 		...app,
@@ -75,7 +75,7 @@ test('what a workspace keeps is no matter of another', async () => {
 	});
 	const talkIn = async (key: string) => {
 		const own = as(key);
-		const { deployment } = await createScene(own, { model: 'scripted/any' });
+		const { deployment } = await createApiFixture(own, { model: 'scripted/any' });
 		const { body } = await own.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 		return `/api/v1/conversations/${body.conversation_id}`;
 	};

@@ -9,12 +9,12 @@ import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { CONVERSATION_ERASURE_JOB, openSqliteStore, type Store, type Write } from '../../src/store/index.ts';
-import { standingClock } from '../access/people.ts';
+import { manualClock } from '../access/people.ts';
 import * as samples from '../store/samples.ts';
-import { SetClock } from '../support/set-clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { until } from '../support/until.ts';
-import { HeldModel } from './manual-model.ts';
-import { toModel } from './running-turn.ts';
+import { ManualModel } from './manual-model.ts';
+import { requireRunningTurn } from './running-turn.ts';
 
 const dataDir = await mkdtemp(join(tmpdir(), 'parley-retention-'));
 const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
@@ -30,12 +30,12 @@ const never = new AbortController().signal;
 /** Conversations over the store that all tests share, and what keeps them for only so long. */
 function room({
 	answer,
-	clock = standingClock(),
+	clock = manualClock(),
 }: {
 	answer?: string;
-	clock?: ReturnType<typeof standingClock> & Clock;
+	clock?: ReturnType<typeof manualClock> & Clock;
 } = {}) {
-	const held = new HeldModel(answer === undefined ? {} : { answer: () => [answer] });
+	const held = new ManualModel(answer === undefined ? {} : { autoReply: () => [answer] });
 	const outbox = new Outbox(store);
 	const conversations = new Conversations({
 		store,
@@ -130,7 +130,7 @@ test('a conversation is erased once nothing was said in it for longer than its w
 				channel: 'api',
 				end_user: null,
 			})
-			.then(toModel);
+			.then(requireRunningTurn);
 		await here.conversations.reply(sent, never);
 		ids.push(sent.reply.conversation_id);
 	}
@@ -268,7 +268,7 @@ test('a conversation in which a reply is being written, or a message has just co
 	const send = (content: string, conversation_id?: string) =>
 		here.conversations
 			.send({ deployment, conversation_id, content, metadata: undefined, channel: 'api', end_user: null })
-			.then(toModel);
+			.then(requireRunningTurn);
 	const sent = await send('Wait?');
 	const id = sent.reply.conversation_id;
 	const first = await here.held.reply(0);
@@ -427,20 +427,24 @@ test('what remains of a conversation whose erasure broke off is erased by the ne
 });
 
 test('a clock that is 45 days ahead for a moment erases no conversation', async () => {
-	const time = new SetClock(Date.now());
-	const clock = { now: () => time.now(), elapsed: () => time.monotonicNow(), advance: (ms: number) => time.pass(ms) };
+	const time = new ManualClock(Date.now());
+	const clock = {
+		now: () => time.now(),
+		elapsed: () => time.monotonicNow(),
+		advance: (ms: number) => time.advance(ms),
+	};
 	await using here = room({ clock });
 	await using retention = here.retentionWith();
 	const { id } = await workspaceOf(30);
 	const [kept, over] = await spoken(id, [clock.now() - 20 * DAY, clock.now() - 29 * DAY]);
 	const present = async (one: string | undefined) => (await store.get('conversations', one as string)) !== undefined;
-	time.set(45 * DAY);
+	time.adjust(45 * DAY);
 	await retention.sweep();
 	assert.deepEqual([await present(kept), await present(over)], [true, true], 'while it is ahead');
-	time.set(-45 * DAY);
+	time.adjust(-45 * DAY);
 	await retention.sweep();
 	assert.deepEqual([await present(kept), await present(over)], [true, true], 'when it is right again');
-	time.pass(2 * DAY);
+	time.advance(2 * DAY);
 	await retention.sweep();
 	assert.deepEqual([await present(kept), await present(over)], [true, false], 'what is over by the true time');
 });

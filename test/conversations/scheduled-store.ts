@@ -1,12 +1,12 @@
 import type fc from 'fast-check';
 import type { Store } from '../../src/store/index.ts';
 
-const PACED = ['commit', 'events', 'get'] as const satisfies Array<keyof Store>;
+const SCHEDULED_METHODS = ['commit', 'events', 'get'] as const satisfies Array<keyof Store>;
 
 /** The same store, whose commits and reads are carried out one after the other, in the scheduler's order. */
-export function pacedStore<S extends Store>(store: S, scheduler: fc.Scheduler): S {
+export function scheduledStore<S extends Store>(store: S, scheduler: fc.Scheduler): S {
 	const paced = new Map<string | symbol, unknown>();
-	for (const name of PACED) {
+	for (const name of SCHEDULED_METHODS) {
 		const method = Reflect.get(store, name) as (...args: unknown[]) => Promise<unknown>;
 		paced.set(name, scheduler.scheduleFunction(method.bind(store)));
 	}

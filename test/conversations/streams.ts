@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import type { TestApp } from '../support/app.ts';
-import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+import { eventsOf, type ReceivedEvent } from '../support/event-stream.ts';
 
 /** An event stream that a test reads step by step. */
-export interface OpenStream extends AsyncDisposable {
+export interface TestStream extends AsyncDisposable {
 	readonly response: Response;
 	/** The events up to and including the first that `wanted` accepts. */
-	until(wanted: (event: StreamEvent) => boolean): Promise<StreamEvent[]>;
+	until(wanted: (event: ReceivedEvent) => boolean): Promise<ReceivedEvent[]>;
 	/** All further events, to the end of the stream. */
-	rest(): Promise<StreamEvent[]>;
+	rest(): Promise<ReceivedEvent[]>;
 	/** Leaves, as a client does that closes its tab. */
-	leave(): void;
+	disconnect(): void;
 }
 
 /** Opens an event stream. */
-export async function openStream(url: string, init: RequestInit = {}): Promise<OpenStream> {
+export async function openTestStream(url: string, init: RequestInit = {}): Promise<TestStream> {
 	const away = new AbortController();
 	const response = await fetch(url, { ...init, signal: away.signal });
 	assert.equal(response.status, 200, response.status === 200 ? '' : await response.clone().text());
@@ -22,7 +22,7 @@ export async function openStream(url: string, init: RequestInit = {}): Promise<O
 	return {
 		response,
 		async until(wanted) {
-			const seen: StreamEvent[] = [];
+			const seen: ReceivedEvent[] = [];
 			for (;;) {
 				const { value, done } = await events.next();
 				assert.ok(!done, `the stream ended after ${seen.map(({ event }) => event).join(', ')}`);
@@ -31,11 +31,11 @@ export async function openStream(url: string, init: RequestInit = {}): Promise<O
 			}
 		},
 		async rest() {
-			const seen: StreamEvent[] = [];
+			const seen: ReceivedEvent[] = [];
 			for await (const event of events) seen.push(event);
 			return seen;
 		},
-		leave: () => away.abort(),
+		disconnect: () => away.abort(),
 		async [Symbol.asyncDispose]() {
 			away.abort();
 		},
@@ -43,8 +43,8 @@ export async function openStream(url: string, init: RequestInit = {}): Promise<O
 }
 
 /** Sends a message and opens the stream of its reply. */
-export function sendStreamed(app: TestApp, body: Record<string, unknown>): Promise<OpenStream> {
-	return openStream(`${app.url}/api/v1/messages`, {
+export function sendStreamed(app: TestApp, body: Record<string, unknown>): Promise<TestStream> {
+	return openTestStream(`${app.url}/api/v1/messages`, {
 		method: 'POST',
 		headers: { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' },
 		body: JSON.stringify({ stream: true, ...body }),
@@ -52,8 +52,8 @@ export function sendStreamed(app: TestApp, body: Record<string, unknown>): Promi
 }
 
 /** Follows a conversation, from a position where one is given. */
-export function follow(app: TestApp, conversation: string, lastEventId?: string): Promise<OpenStream> {
-	return openStream(`${app.url}/api/v1/conversations/${conversation}/events`, {
+export function follow(app: TestApp, conversation: string, lastEventId?: string): Promise<TestStream> {
+	return openTestStream(`${app.url}/api/v1/conversations/${conversation}/events`, {
 		headers: {
 			authorization: `Bearer ${app.key}`,
 			...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
@@ -63,18 +63,18 @@ export function follow(app: TestApp, conversation: string, lastEventId?: string)
 
 export const isNamed =
 	(...names: string[]) =>
-	({ event }: StreamEvent) =>
+	({ event }: ReceivedEvent) =>
 		names.includes(event ?? '');
 
 /**
  * What a client shows that does what the events say: the text of each message by its id. Checks on the way that no delta
  * leaves a gap or comes twice.
  */
-export class Screen {
+export class ClientView {
 	readonly texts = new Map<string, string>();
 	readonly statuses = new Map<string, string>();
 
-	show(events: readonly StreamEvent[]): this {
+	show(events: readonly ReceivedEvent[]): this {
 		for (const { event, data } of events) {
 			assert.equal(data.type, event);
 			if (event === 'message.delta') {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createScene } from '../api/fixture.ts';
+import { createApiFixture } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
-import { HeldModel } from './manual-model.ts';
+import { ManualModel } from './manual-model.ts';
 
 test('a conversation that begins without a word is titled by the reply, once, and not over a title that it has', async () => {
-	const held = new HeldModel({
-		answer: ({ question }) =>
+	const held = new ManualModel({
+		autoReply: ({ question }) =>
 			question.startsWith('Wait') || question.startsWith('?!') ? undefined : [`**Hello**, this is ${question}`],
 	});
 	await using app = await startTestApp({ overrides: { providers: [held.provider] } });
-	const { deployment } = await createScene(app, { model: 'scripted/any' });
+	const { deployment } = await createApiFixture(app, { model: 'scripted/any' });
 	const send = (content: string, conversation_id?: string) =>
 		app.call('POST', '/api/v1/messages', { deployment_id: deployment, content, conversation_id });
 	const titleOf = async (id: string) => (await app.call('GET', `/api/v1/conversations/${id}`)).body.title;

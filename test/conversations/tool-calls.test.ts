@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { after } from 'node:test';
 import type { ChatProvider, ChatRequest, ModelEvent } from '../../src/models/index.ts';
-import { eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts';
-import { created, createScene } from '../api/fixture.ts';
+import { eventsSoFar, firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
+import { createApiFixture, createResource } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
@@ -44,8 +44,8 @@ after(async () => {
 	orders.closeAllConnections();
 	orders.close();
 });
-const { deployment, assistant } = await createScene(app, { model: 'scripted/any' });
-const tool = await created(app, '/api/v1/tools', {
+const { deployment, assistant } = await createApiFixture(app, { model: 'scripted/any' });
+const tool = await createResource(app, '/api/v1/tools', {
 	name: 'order_status',
 	description: 'Where an order is.',
 	type: 'api',
@@ -137,7 +137,7 @@ test('a call that fails is told to the model, kept, and is an event', async () =
 	const { body } = await ask('Lost?');
 	assert.equal(body.content, 'Error: true');
 	assert.equal(body.tool_calls[0].status, 'failed');
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	const [failure] = await eventsSoFar(store, await firstWorkspace(store), 'tool.execution_failed');
 	const { tool_id, tool_name, conversation_id, message_id } = (failure as { data: Record<string, string> }).data;
 	assert.deepEqual(

@@ -5,17 +5,17 @@ import { Conversations } from '../../src/conversations/index.ts';
 import { type ChatModel, createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import type { Commit } from '../../src/store/index.ts';
-import { openBeside } from '../api/direct-store.ts';
-import { created, createScene } from '../api/fixture.ts';
+import { openStoreDirectly } from '../api/direct-store.ts';
+import { createApiFixture, createResource } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer, type ModelStep } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 import { type ApiPeer, apiPeer } from '../tools/api-peer.ts';
-import { mcpPeer, says } from '../tools/mcp-peer.ts';
+import { mcpPeer, textResult } from '../tools/mcp-peer.ts';
 
 const models = await ModelServer.start();
 const peer = await apiPeer();
-const echo = peer.answer;
+const echo = peer.respond;
 const settings = {
 	allow_private_network: true,
 	providers: [models.provider({ id: 'local', context_tokens: 1_000_000 })],
@@ -33,15 +33,15 @@ const parameters = { type: 'object', properties: { item: { type: 'string' } } };
 
 /** An assistant that can order; its deployment. */
 async function shop(config: object = ORDER, { origin }: Pick<ApiPeer, 'origin'> = peer): Promise<string> {
-	const { assistant, deployment } = await createScene(app);
-	const tool_id = await created(app, '/api/v1/tools', {
+	const { assistant, deployment } = await createApiFixture(app);
+	const tool_id = await createResource(app, '/api/v1/tools', {
 		name: 'order',
 		type: 'api',
 		config: { url: `${origin}/orders`, parameters, ...config },
 	});
 	await app.call('POST', `/api/v1/assistants/${assistant}/tools`, { tool_id });
 	peer.requests.length = 0;
-	peer.answer = echo;
+	peer.respond = echo;
 	models.calls.length = 0;
 	return deployment;
 }
@@ -65,7 +65,7 @@ const endedReply = (deployment: string) =>
 
 test('what a tool has done before a restart is not done again: the reply goes on from there', async () => {
 	const deployment = await shop();
-	models.next(
+	models.enqueue(
 		[{ say: 'I order it.' }, order('kettle')],
 		[{ say: 'It is ' }, { hang: true }],
 		[{ say: 'It is on its way.' }],
@@ -88,12 +88,12 @@ test('what a tool has done before a restart is not done again: the reply goes on
 
 test('a repeat of a request whose reply failed goes on from what its tools have done', async () => {
 	const deployment = await shop();
-	models.next([order('kettle')], [{ status: 400, body: '{}' }], [order('cup')], [{ status: 400, body: '{}' }]);
+	models.enqueue([order('kettle')], [{ status: 400, body: '{}' }], [order('cup')], [{ status: 400, body: '{}' }]);
 	const headers = { 'idempotency-key': `one order of ${deployment}` };
 	assert.equal((await send(deployment, headers)).status, 500);
 	assert.equal((await send(deployment, headers)).status, 500);
 	assert.equal((await replyOf(deployment)).tool_calls.length, 2);
-	models.next([{ say: 'Both are on their way.' }]);
+	models.enqueue([{ say: 'Both are on their way.' }]);
 	const { status, body } = await send(deployment, headers);
 	assert.deepEqual([status, body.content, peer.requests.length], [201, 'Both are on their way.', 2]);
 	assert.deepEqual(
@@ -104,10 +104,10 @@ test('a repeat of a request whose reply failed goes on from what its tools have 
 
 test('a call that was under way when the server ended is kept as cut off, and made again with the same key', async () => {
 	const deployment = await shop();
-	peer.answer = (response, { body }) => {
+	peer.respond = (response, { body }) => {
 		if (body.includes('cup')) response.end('ordered');
 	};
-	models.next([order('kettle'), order('cup')]);
+	models.enqueue([order('kettle'), order('cup')]);
 	const cutOff = send(deployment).catch(() => null);
 	await until('both were called, and one has answered', async () => {
 		const { body } = await app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
@@ -116,8 +116,8 @@ test('a call that was under way when the server ended is kept as cut off, and ma
 		const states = tool_calls.map(({ status }: { status: string }) => status).join();
 		return peer.requests.length === 2 && states === 'running,completed';
 	});
-	models.next([order('kettle', 'again'), order('kettle', 'another')], [{ say: 'Ordered.' }]);
-	peer.answer = (response) => void response.end('ordered');
+	models.enqueue([order('kettle', 'again'), order('kettle', 'another')], [{ say: 'Ordered.' }]);
+	peer.respond = (response) => void response.end('ordered');
 	app = await app.restart();
 	const reply = await endedReply(deployment);
 	assert.deepEqual(
@@ -139,40 +139,44 @@ test('a call that was under way when the server ended is kept as cut off, and ma
 
 test("a call that may change something carries a key of its own; a tool's own header stays, and reading has none", async () => {
 	const posts = await shop();
-	models.next([order('kettle'), order('cup')], [order('kettle')], [{ say: 'Ordered.' }]);
+	models.enqueue([order('kettle'), order('cup')], [order('kettle')], [{ say: 'Ordered.' }]);
 	const { body } = await send(posts);
 	assert.deepEqual(
 		keys().toSorted(),
 		[1, 2, 3].map((number) => `${body.id}-${number}`),
 	);
 	const own = await shop({ ...ORDER, headers: { 'idempotency-key': 'fixed' } });
-	models.next([order('kettle')], [{ say: 'Ordered.' }]);
+	models.enqueue([order('kettle')], [{ say: 'Ordered.' }]);
 	await send(own);
 	assert.deepEqual(keys(), ['fixed']);
 	const reads = await shop({ method: 'GET' });
-	models.next([order('kettle')], [{ say: 'There.' }]);
+	models.enqueue([order('kettle')], [{ say: 'There.' }]);
 	await send(reads);
 	assert.deepEqual(keys(), [undefined]);
 });
 
 test('a call of an MCP server carries its key as metadata', async () => {
-	const { assistant, deployment } = await createScene(app);
-	await using server = await mcpPeer({ order: { call: () => says('ordered') } });
+	const { assistant, deployment } = await createApiFixture(app);
+	await using server = await mcpPeer({ order: { call: () => textResult('ordered') } });
 	const sent: unknown[] = [];
-	server.instead = ({ method }, _response, message) => {
+	server.override = ({ method }, _response, message) => {
 		if (method === 'tools/call') sent.push((message as { params?: { _meta?: object } }).params?._meta);
 		return false;
 	};
-	const tool_id = await created(app, '/api/v1/tools', { name: 'shop', type: 'mcp', config: { url: server.url } });
+	const tool_id = await createResource(app, '/api/v1/tools', {
+		name: 'shop',
+		type: 'mcp',
+		config: { url: server.url },
+	});
 	await app.call('POST', `/api/v1/assistants/${assistant}/tools`, { tool_id });
-	models.next([{ call: { id: 'a', name: 'shop_order', arguments: {} } }], [{ say: 'Ordered.' }]);
+	models.enqueue([{ call: { id: 'a', name: 'shop_order', arguments: {} } }], [{ say: 'Ordered.' }]);
 	const { body } = await send(deployment);
 	assert.deepEqual([body.tool_calls[0].result, sent], ['ordered', [{ 'idempotency-key': `${body.id}-1` }]]);
 });
 
 test('what is written for the calls of a reply is a few times what they gave, however many there are', async () => {
-	const { deployment } = await createScene(app);
-	await using store = await openBeside(app);
+	const { deployment } = await createApiFixture(app);
+	await using store = await openStoreDirectly(app);
 	const record = await store.get('deployments', deployment);
 	assert.ok(record);
 	let written = 0;
@@ -238,12 +242,12 @@ test('what is written for the calls of a reply is a few times what they gave, ho
 test('a call is on disk before it is made', async () => {
 	const deployment = await shop();
 	const asked = deferred<string>();
-	peer.answer = async (response) => {
+	peer.respond = async (response) => {
 		const { tool_calls } = await replyOf(deployment);
 		asked.resolve(tool_calls.map(({ status }: { status: string }) => status).join());
 		response.end('ordered');
 	};
-	models.next([order('kettle')], [{ say: 'Ordered.' }]);
+	models.enqueue([order('kettle')], [{ say: 'Ordered.' }]);
 	const { body } = await send(deployment);
 	assert.equal(await asked.promise, 'running');
 	assert.equal(body.tool_calls[0].status, 'completed');
@@ -251,14 +255,14 @@ test('a call is on disk before it is made', async () => {
 
 test('a reply takes on so many calls in all, the model is told of the others, and they are not kept', async () => {
 	const deployment = await shop();
-	peer.answer = (response) => void response.end('ok');
-	models.always(({ body }) => {
+	peer.respond = (response) => void response.end('ok');
+	models.setDefault(({ body }) => {
 		const rounds = body.messages.filter(({ role }: { role: string }) => role === 'assistant').length;
 		if (rounds === 6) return [{ say: 'Done.' }];
 		return Array.from({ length: 40 }, (_, at) => order('x'.repeat(2_000), `call ${rounds}.${at}`));
 	});
 	const { body } = await send(deployment);
-	models.always([{ say: 'Hello.' }]);
+	models.setDefault([{ say: 'Hello.' }]);
 	assert.deepEqual([body.content, body.tool_calls.length, peer.requests.length], ['Done.', 64, 64]);
 	const { messages } = models.calls[6]?.body ?? {};
 	const results: string[] = messages
@@ -273,13 +277,13 @@ test('a reply takes on so many calls in all, the model is told of the others, an
 
 test('when tools have given all that a reply takes, no more are called', async () => {
 	const deployment = await shop({ method: 'GET' });
-	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end('x'.repeat(32_000));
-	models.always(({ body }) => {
+	peer.respond = (response) => void response.setHeader('content-type', 'text/plain').end('x'.repeat(32_000));
+	models.setDefault(({ body }) => {
 		const rounds = body.messages.filter(({ role }: { role: string }) => role === 'assistant').length;
 		if (rounds === 4) return [{ say: 'Done.' }];
 		return Array.from({ length: 10 }, (_, at) => order('x', `call ${rounds}.${at}`));
 	});
 	const { body } = await send(deployment);
-	models.always([{ say: 'Hello.' }]);
+	models.setDefault([{ say: 'Hello.' }]);
 	assert.deepEqual([body.content, body.tool_calls.length, peer.requests.length], ['Done.', 20, 20]);
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { deferred } from '../../src/base/index.ts';
-import { created, createScene, settled, upload } from '../api/fixture.ts';
+import { createApiFixture, createResource, untilSettled, upload } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { apiPeer } from '../tools/api-peer.ts';
 import { exampleServer, freePort } from '../tools/mcp-example-server.ts';
-import { follow, isNamed, openStream, Screen, sendStreamed } from './streams.ts';
+import { ClientView, follow, isNamed, openTestStream, sendStreamed } from './streams.ts';
 
 const TOKEN = 'orders-token-8d1f0c';
 const QUESTION = 'My name is Ada. Where is order 4711, and how long does the warranty on the heating element run?';
@@ -25,12 +25,12 @@ test('one streamed reply calls an API and an MCP server at once, and cites the d
 	});
 
 	// Everything is made through the API.
-	const { knowledgeBase, assistant, deployment } = await createScene(app);
+	const { knowledgeBase, assistant, deployment } = await createApiFixture(app);
 	await app.call('PATCH', `/api/v1/assistants/${assistant}`, { master_prompt: 'You serve Hollowbrook Kettles.' });
 	const warranty = (await upload(app, knowledgeBase, 'warranty-and-repair.md')).body.id;
 	await upload(app, knowledgeBase, 'privacy.txt');
-	assert.equal((await settled(app, knowledgeBase)).documents_indexed, 2);
-	const orderTool = await created(app, '/api/v1/tools', {
+	assert.equal((await untilSettled(app, knowledgeBase)).documents_indexed, 2);
+	const orderTool = await createResource(app, '/api/v1/tools', {
 		name: 'order_status',
 		description: 'Where an order is.',
 		type: 'api',
@@ -46,7 +46,7 @@ test('one streamed reply calls an API and an MCP server at once, and cites the d
 			auth: { type: 'bearer', token: TOKEN },
 		},
 	});
-	const greetTool = await created(app, '/api/v1/tools', {
+	const greetTool = await createResource(app, '/api/v1/tools', {
 		name: 'people',
 		type: 'mcp',
 		config: { url: greeter.url, allowed_tools: ['greet'], timeout_ms: 30_000 },
@@ -57,13 +57,13 @@ test('one streamed reply calls an API and an MCP server at once, and cites the d
 
 	// The order is told only when the test has seen that the other call came to its end meanwhile.
 	const told = deferred<void>();
-	orders.answer = (response) => {
+	orders.respond = (response) => {
 		void told.promise.then(() =>
 			response.setHeader('content-type', 'application/json').end('{"state":"on its way","parcel":"PX-99"}'),
 		);
 	};
 	const more = deferred<void>();
-	models.next(
+	models.enqueue(
 		[
 			{ call: { id: 'call_order', name: 'order_status', arguments: { order: '4711', language: 'en' } } },
 			{ call: { id: 'call_greet', name: 'people_greet', arguments: { name: 'Ada' } }, pieces: 3 },
@@ -98,7 +98,7 @@ test('one streamed reply calls an API and an MCP server at once, and cites the d
 	assert.deepEqual(missed, calling.slice(1));
 	const widget = `/api/v1/widget/conversations/${conversation}`;
 	const ofVisitor = `?deployment_id=${deployment}`;
-	await using visitor = await openStream(`${app.url}${widget}/events${ofVisitor}`, {
+	await using visitor = await openTestStream(`${app.url}${widget}/events${ofVisitor}`, {
 		headers: { origin: ORIGIN, 'last-event-id': calling[0]?.id ?? '' },
 	});
 	const visitorMissed = await visitor.until(isNamed('tool.completed'));
@@ -116,7 +116,7 @@ test('one streamed reply calls an API and an MCP server at once, and cites the d
 	assert.ok(names.slice(6, -1).every((name) => name === 'message.delta'));
 	assert.equal(names.at(-1), 'message.completed');
 	assert.equal(new Set(events.map(({ id }) => id)).size, events.length, 'every event can be resumed from');
-	new Screen().show(events.filter(({ event }) => !event?.startsWith('tool.')));
+	new ClientView().show(events.filter(({ event }) => !event?.startsWith('tool.')));
 	const texts = events.filter(({ event }) => event === 'message.delta').map(({ data }) => data.delta);
 	assert.equal(texts.join(''), ANSWER);
 
@@ -222,8 +222,8 @@ test('one streamed reply calls an API and an MCP server at once, and cites the d
 	assert.deepEqual(replayed.at(-1), events.at(-1));
 
 	// The visitor goes on in the same conversation, and the model knows what was said.
-	models.next([{ say: 'You are welcome.' }]);
-	await using next = await openStream(`${app.url}/api/v1/widget/messages`, {
+	models.enqueue([{ say: 'You are welcome.' }]);
+	await using next = await openTestStream(`${app.url}/api/v1/widget/messages`, {
 		method: 'POST',
 		headers: { origin: ORIGIN, 'content-type': 'application/json' },
 		body: JSON.stringify({
@@ -250,7 +250,7 @@ test('one streamed reply calls an API and an MCP server at once, and cites the d
 	assert.match(third[3].content, /Thank you\.$/);
 
 	// Visitors see that tools were called, what was answered and on what it rests, and no more.
-	const { body: visible } = await app.visit('GET', `${widget}/messages${ofVisitor}`);
+	const { body: visible } = await app.callAsVisitor('GET', `${widget}/messages${ofVisitor}`);
 	assert.equal(visible.data.length, 4);
 	const shown = visible.data[1];
 	assert.deepEqual(seenByVisitor.at(-1)?.data.message, shown);

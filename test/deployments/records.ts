@@ -4,7 +4,7 @@ import type { AssistantRecord, DeploymentRecord } from '../../src/store/index.ts
 const NOW = Date.UTC(2026, 10, 20);
 
 /** A deployment as it would be stored, with what a test wants otherwise. */
-export function deploymentRecord(own: Partial<DeploymentRecord> = {}): DeploymentRecord {
+export function deploymentRecord(overrides: Partial<DeploymentRecord> = {}): DeploymentRecord {
 	return {
 		id: newId('deployment'),
 		version: 1,
@@ -25,7 +25,7 @@ export function deploymentRecord(own: Partial<DeploymentRecord> = {}): Deploymen
 		status: 'active',
 		created_at: NOW,
 		updated_at: NOW,
-		...own,
+		...overrides,
 	};
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Route } from '../../src/http/index.ts';
-import { json, Peer, start } from './harness.ts';
+import { json, RawClient, start } from './harness.ts';
 import { PROXIES, startProxy } from './proxies.ts';
 
 const HEAD = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
@@ -58,7 +58,7 @@ for (const proxy of PROXIES) {
 			'6;a=b\r\n"body"\r\n0\r\n\r\n',
 			'3\r\n"bo\r\n3\r\ndy"\r\n0\r\n\r\n',
 		]) {
-			const peer = new Peer(t, front);
+			const peer = new RawClient(t, front);
 			peer.send(CHUNKED + body);
 			assert.match(await peer.untilText('{"body":"body"}'), /^HTTP\/1\.1 200 /);
 		}
@@ -75,7 +75,7 @@ for (const proxy of PROXIES) {
 		const front = await startProxy(t, proxy, port);
 		for (const [what, request] of Object.entries(DOUBTFUL)) {
 			smuggled = 0;
-			const peer = new Peer(t, front);
+			const peer = new RawClient(t, front);
 			peer.send(request);
 			await peer.until(() => peer.closed || peer.text.includes('\r\n\r\n'));
 			for (let count = 0; count < 5; count++) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EncodableEvent, Route, RouteResponse } from '../../src/http/index.ts';
-import { eventually, json, Peer, start } from './harness.ts';
+import { eventually, json, RawClient, start } from './harness.ts';
 
 const HEAD = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
 const BODY = '6\r\n"body"\r\n0\r\n\r\n';
@@ -44,7 +44,7 @@ test('a chunked request is answered, and its connection is closed', async (t) =>
 	const { ran, routes } = counting();
 	const { port } = await start(t, routes);
 	for (const parts of [[HEAD + BODY], [HEAD, BODY], [HEAD, '6\r\n"bo', 'dy"\r\n', '0\r\n', '\r\n']]) {
-		const peer = new Peer(t, port);
+		const peer = new RawClient(t, port);
 		for (const part of parts) {
 			peer.send(part);
 			await new Promise((resolve) => setImmediate(resolve));
@@ -59,7 +59,7 @@ test('a chunked request is answered, and its connection is closed', async (t) =>
 test('a handler that does not read its chunked body is answered too, and the connection is closed', async (t) => {
 	const { routes } = counting();
 	const { port } = await start(t, routes);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(to('/stop', BODY));
 	assert.match(await peer.untilClosed(), /connection: close\r\n(.*\r\n)*\r\nstopped$/i);
 });
@@ -77,14 +77,14 @@ for (const [what, body] of Object.entries(ENDINGS)) {
 	test(`nothing behind a chunked body with ${what} runs as a request`, async (t) => {
 		const { ran, routes } = counting();
 		const { port } = await start(t, routes);
-		const together = new Peer(t, port);
+		const together = new RawClient(t, port);
 		together.send(HEAD + body + NEXT);
 		assert.doesNotMatch(await together.untilClosed(), /next/);
-		const head = new Peer(t, port);
+		const head = new RawClient(t, port);
 		head.send(HEAD);
 		head.send(body + NEXT);
 		assert.doesNotMatch(await head.untilClosed(), /next/);
-		const later = new Peer(t, port);
+		const later = new RawClient(t, port);
 		later.send(HEAD + body);
 		await later.untilText('{"body":"body"}');
 		later.send(NEXT);
@@ -102,7 +102,7 @@ test('nothing behind a chunked request runs, also where its answer is large, emp
 		'/events': (text) => text.endsWith('\r\n0\r\n\r\n'),
 	};
 	const peers = Object.entries(ends).map(([path, isWhole]) => {
-		const peer = new Peer(t, port);
+		const peer = new RawClient(t, port);
 		peer.send(to(path));
 		return { peer, isWhole };
 	});
@@ -112,7 +112,7 @@ test('nothing behind a chunked request runs, also where its answer is large, emp
 		peer.send(NEXT);
 	}
 	// What the server reads, it has read before it answers those that come later.
-	const honest = new Peer(t, port);
+	const honest = new RawClient(t, port);
 	for (let count = 1; count <= 5; count++) {
 		honest.send(NEXT);
 		await honest.until(() => honest.text.split('\r\n\r\nnext').length === count + 1);
@@ -125,7 +125,7 @@ test('a chunked request that is followed by trailers in the same packet does not
 	const { ran, routes } = counting();
 	const { port } = await start(t, routes);
 	for (const request of [`${HEAD}6\r\n"body"\r\n0\r\nX-Sum: 1\r\n\r\n`, to('/stop', '0\r\nX-Sum: 1\r\n\r\n')]) {
-		const peer = new Peer(t, port);
+		const peer = new RawClient(t, port);
 		peer.send(request);
 		assert.match(await peer.untilClosed(), /^HTTP\/1\.1 505 /);
 	}
@@ -135,7 +135,7 @@ test('a chunked request that is followed by trailers in the same packet does not
 test('a chunked body whose end is taken for data, because of a chunk extension, is refused soon', async (t) => {
 	const { ran, routes } = counting();
 	const { port } = await start(t, routes, { limits: { chunkedEndTimeoutMs: 50 } });
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(`${HEAD}6;a=b\r\n"body"\r\n0\r\n\r\n`);
 	const text = await peer.untilClosed();
 	assert.match(text, /^HTTP\/1\.1 400 /);
@@ -146,7 +146,7 @@ test('a chunked body whose end is taken for data, because of a chunk extension, 
 test('data that only looks like the end of a body is data where more follows', async (t) => {
 	const { routes } = counting();
 	const { port } = await start(t, routes, { limits: { chunkedEndTimeoutMs: 5_000 } });
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	const text = '[\r\n0\r\n\r\n';
 	peer.send(`${HEAD}${text.length.toString(16)}\r\n${text}\r\n`);
 	await new Promise((resolve) => setImmediate(resolve));
@@ -157,7 +157,7 @@ test('data that only looks like the end of a body is data where more follows', a
 test('a client that leaves behind a chunked request keeps it from running', async (t) => {
 	const { ran, routes } = counting();
 	const { port, server } = await start(t, routes);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(HEAD);
 	peer.socket.destroySoon();
 	await eventually(() => peer.closed, 'the client has left');
@@ -168,7 +168,7 @@ test('a client that leaves behind a chunked request keeps it from running', asyn
 test('requests with a length keep their connection', async (t) => {
 	const { ran, routes } = counting();
 	const { port } = await start(t, routes);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	for (let count = 1; count <= 3; count++) {
 		peer.send('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n"body"');
 		await peer.until(() => peer.text.split('{"body":"body"}').length === count + 1);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import type { Log } from '../../src/base/index.ts';
-import { codeOf, eventually, Peer, start } from './harness.ts';
+import { codeOf, eventually, RawClient, start } from './harness.ts';
 
 const GET = 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\n';
 const hello = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) } as const;
@@ -12,15 +12,15 @@ test('a connection beyond the limit is answered 503 and closed, and one that end
 	const lines: Array<{ level: number; msg: string }> = [];
 	const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }) as Log;
 	const { port } = await start(t, [hello], { log, maxConnections: LIMIT });
-	const held: Peer[] = [];
+	const held: RawClient[] = [];
 	for (let count = 0; count < LIMIT; count++) {
-		const peer = new Peer(t, port);
+		const peer = new RawClient(t, port);
 		peer.send(GET);
 		await peer.untilText('hello');
 		held.push(peer);
 	}
 	for (let count = 0; count < 5; count++) {
-		const text = await new Peer(t, port).untilClosed();
+		const text = await new RawClient(t, port).untilClosed();
 		assert.match(text, /^HTTP\/1\.1 503 /);
 		assert.match(text, /\r\nretry-after: \d+\r\n/);
 		assert.match(text, /\r\nconnection: close\r\n/i);
@@ -35,7 +35,7 @@ test('a connection beyond the limit is answered 503 and closed, and one that end
 	);
 	for (const peer of held.splice(0, 5)) peer.socket.destroy();
 	await eventually(() => lines.length === 2, 'the log says that connections are accepted again');
-	const later = new Peer(t, port);
+	const later = new RawClient(t, port);
 	later.send(GET);
 	await later.untilText('hello');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, deferred, isId } from '../../src/base/index.ts';
 import { HeaderBlock, type HttpRequest, type Route, type RouteResponse } from '../../src/http/index.ts';
-import { codeOf, eventually, json, Peer, start } from './harness.ts';
+import { codeOf, eventually, json, RawClient, start } from './harness.ts';
 
 const hello: Route = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) };
 const never: Route = { method: 'GET', path: '/never', handle: () => new Promise<RouteResponse>(() => {}) };
@@ -38,14 +38,14 @@ test('an unknown path is a 404 and a wrong method a 405 that names the right one
 
 test('methods are case-sensitive', async (t) => {
 	const { port } = await start(t, [hello]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('get /hello HTTP/1.1\r\nHost: a\r\n\r\n');
 	assert.match(await peer.untilText('method_not_allowed'), /^HTTP\/1\.1 405 /);
 });
 
 test('a method of any length is refused without being repeated', async (t) => {
 	const { port } = await start(t, [hello]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(`${'G'.repeat(3_000)} /hello HTTP/1.1\r\nHost: a\r\n\r\n`);
 	const text = await peer.untilText('request_id');
 	assert.match(text, /"This path does not take this method\. It takes GET, HEAD\."/);
@@ -59,7 +59,7 @@ test('HEAD gives the headers of GET, the length included, and no body, and the c
 		['/big', 100_000],
 		['/nowhere', null],
 	] as const) {
-		const peer = new Peer(t, port);
+		const peer = new RawClient(t, port);
 		peer.send(`HEAD ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
 		const head = await peer.untilText('\r\n\r\n');
 		assert.match(head, length === null ? /^HTTP\/1\.1 404 / : new RegExp(`^content-length: ${length}\r$`, 'im'));
@@ -76,7 +76,7 @@ test('a 204 and a 304 have no body and no length', async (t) => {
 		{ method: 'GET', path: '/304', handle: () => ({ status: 304, headers: [['etag', '"1"']] }) },
 	]);
 	for (const status of [204, 304]) {
-		const peer = new Peer(t, port);
+		const peer = new RawClient(t, port);
 		peer.send(`GET /${status} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
 		const text = await peer.untilClosed();
 		assert.ok(text.startsWith(`HTTP/1.1 ${status} `), text);
@@ -127,10 +127,10 @@ for (const [what, request] of Object.entries(AMBIGUOUS)) {
 			{ method: 'GET', path: '/smuggled', handle: count },
 			{ method: 'POST', path: '/echo', handle: count },
 		]);
-		const alone = new Peer(t, port);
+		const alone = new RawClient(t, port);
 		alone.send(request);
 		assert.match(await alone.untilClosed(), /^HTTP\/1\.1 400 .*?\r\n(.*\r\n)*connection: close\r\n/i);
-		const followed = new Peer(t, port);
+		const followed = new RawClient(t, port);
 		followed.send(request + SMUGGLED);
 		assert.doesNotMatch(await followed.untilClosed(), /HTTP\/1\.1 200/);
 		assert.equal(ran, 0);
@@ -139,7 +139,7 @@ for (const [what, request] of Object.entries(AMBIGUOUS)) {
 
 test('requests on one connection are answered one after the other', async (t) => {
 	const { port } = await start(t, [hello]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	for (let count = 1; count <= 3; count++) {
 		peer.send('GET /hello HTTP/1.1\r\nHost: a\r\n\r\n');
 		await peer.until(() => peer.text.split('hello').length === count + 1);
@@ -227,7 +227,7 @@ test('a handler that fails after its client has left harms nobody', async (t) =>
 			},
 		},
 	]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
 	const request = await entered.promise;
 	peer.socket.destroy();
@@ -300,7 +300,7 @@ test('line breaks in a header cannot forge another one', async (t) => {
 			}),
 		},
 	]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('GET /forge HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
 	const lines = (await peer.untilClosed()).split(/\r\n|\r|\n/);
 	assert.ok(lines.includes('x-a: b set-cookie: c=d'));
@@ -325,7 +325,7 @@ test('a request is seen whole: parameters, query, repeated headers, the peer', a
 				}),
 		},
 	]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(
 		'GET /things/a%2Fb%20%C3%BC?q=1&q=%C3%A4+b HTTP/1.1\r\nHost: a\r\nX-List: 1\r\nX-LIST: 2\r\nCookie: a=1\r\n' +
 			'Cookie: b=2\r\nConnection: close\r\n\r\n',
@@ -407,7 +407,7 @@ test('an answer given at once that cannot be written costs its connection, and t
 test('broken percent-encoding in a path is a 400', async (t) => {
 	const { port } = await start(t, [{ method: 'GET', path: '/things/{id}', handle: () => ({ status: 200 }) }]);
 	for (const path of ['/things/%', '/things/%zz', '/things/%C3', '/%ff/x']) {
-		const peer = new Peer(t, port);
+		const peer = new RawClient(t, port);
 		peer.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
 		assert.match(await peer.untilText('invalid_request'), /^HTTP\/1\.1 400 /);
 	}
@@ -440,7 +440,7 @@ test('a reader that stalls is cut off, and what it did not take is freed', async
 	};
 	const { port, server } = await start(t, [route], { limits: { sendTimeoutMs: 150 } });
 	const before = process.memoryUsage().rss;
-	const peers = Array.from({ length: 8 }, () => new Peer(t, port));
+	const peers = Array.from({ length: 8 }, () => new RawClient(t, port));
 	for (const peer of peers) {
 		peer.socket.pause();
 		peer.send('GET /large HTTP/1.1\r\nHost: a\r\n\r\n');

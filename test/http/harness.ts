@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { createLog } from '../../src/base/index.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions, type Route } from '../../src/http/index.ts';
 
-export interface Running {
+export interface RunningServer {
 	server: HttpServer;
 	port: number;
 	url: string;
@@ -14,7 +14,7 @@ export async function start(
 	t: TestContext,
 	routes: Route[],
 	options: Partial<HttpServerOptions> = {},
-): Promise<Running> {
+): Promise<RunningServer> {
 	const server = createHttpServer({ host: '127.0.0.1', port: 0, log: createLog('silent'), routes, ...options });
 	const { port } = await server.listen();
 	t.after(() => server[Symbol.asyncDispose]());
@@ -22,7 +22,7 @@ export async function start(
 }
 
 /** A bare connection, for what a well-behaved client would not send. */
-export class Peer {
+export class RawClient {
 	readonly socket: net.Socket;
 	closed = false;
 	/** Bytes received. */

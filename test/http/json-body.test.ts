@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import type { Route } from '../../src/http/index.ts';
-import { codeOf, eventually, json, Peer, start } from './harness.ts';
+import { codeOf, eventually, json, RawClient, start } from './harness.ts';
 
 const echo: Route = {
 	method: 'POST',
@@ -41,7 +41,7 @@ test('a body of another type is refused, one that is not there needs no type', a
 	}
 	const none = await fetch(`${url}/echo`, { method: 'POST' });
 	assert.deepEqual(await none.json(), { got: 'nothing', hasBody: false });
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
 	assert.match(await peer.untilText('nothing'), /^HTTP\/1\.1 200/);
 });
@@ -94,7 +94,7 @@ test('what is not JSON, or not UTF-8, is a 400 and the connection goes on', asyn
 
 test('a body in a thousand chunks is the body in one', async (t) => {
 	const { port } = await start(t, [echo]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	const value = { text: 'päöü€😀'.repeat(100) };
 	const bytes = Buffer.from(JSON.stringify(value));
 	peer.socket.setNoDelay(true);
@@ -117,7 +117,7 @@ test('a body of exactly the limit is taken, one byte more is a 413', async (t) =
 	const over = await post(`${url}/echo`, ` ${fits}`);
 	assert.equal(over.status, 413);
 	assert.equal(codeOf(over.body), 'payload_too_large');
-	const chunked = new Peer(t, port);
+	const chunked = new RawClient(t, port);
 	chunked.send(`${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n`);
 	for (let count = 0; count < 11; count++) chunked.send(`2710\r\n${'1'.repeat(10_000)}\r\n`);
 	assert.match(await chunked.untilClosed(), /^HTTP\/1\.1 413 .*payload_too_large/s);
@@ -141,7 +141,7 @@ test('a handler may want less than the limit, and never gets more', async (t) =>
 	assert.equal((await post(`${url}/1000`, text(1_001))).status, 413);
 	assert.equal((await post(`${url}/1000000`, text(100_000))).status, 200);
 	assert.equal((await post(`${url}/1000000`, text(100_001))).status, 413);
-	const chunked = new Peer(t, port);
+	const chunked = new RawClient(t, port);
 	chunked.send(`${JSON_HEAD.replace('/echo', '/1000')}Transfer-Encoding: chunked\r\n\r\n`);
 	chunked.send(`3e9\r\n${'1'.repeat(1_001)}\r\n`);
 	assert.match(await chunked.untilText('larger than 1000 bytes'), /^HTTP\/1\.1 413 /);
@@ -149,7 +149,7 @@ test('a handler may want less than the limit, and never gets more', async (t) =>
 
 test('a body that nobody reads is thrown away, and the connection goes on', async (t) => {
 	const { port } = await start(t, [echo, ignore]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n');
 	for (let count = 0; count < 3; count++) peer.send('x'.repeat(100_000));
 	peer.send(`${JSON_HEAD}Content-Length: 4\r\nConnection: close\r\n\r\n"ok"`);
@@ -158,14 +158,14 @@ test('a body that nobody reads is thrown away, and the connection goes on', asyn
 
 test('an unwanted body that does not end is cut off after its answer', async (t) => {
 	const { port } = await start(t, [ignore], { limits: { lingeringCloseMs: 50 } });
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\nxxx');
 	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 403 .*connection: close.*no$/is);
 });
 
 test('a client that asks before it sends its body is told to go on', async (t) => {
 	const { port } = await start(t, [echo]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(`${JSON_HEAD}Expect: 100-continue\r\nContent-Length: 4\r\n\r\n`);
 	await peer.untilText('HTTP/1.1 100 Continue\r\n\r\n');
 	peer.send('"ok"');
@@ -184,7 +184,7 @@ test('a body is held for a handler that comes late, and its client waits meanwhi
 	};
 	const size = 60_000_000;
 	const { port } = await start(t, [late], { limits: { maxJsonBytes: size + 2 } });
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(`POST /late HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${size + 2}\r\n\r\n`);
 	peer.send(`"${'x'.repeat(size)}"`);
 	let still = 0;
@@ -201,7 +201,7 @@ test('a body is held for a handler that comes late, and its client waits meanwhi
 
 test('a body that stops arriving is a 400 and the end of the connection', async (t) => {
 	const { port } = await start(t, [echo], { limits: { bodyIdleTimeoutMs: 100 } });
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(`${JSON_HEAD}Content-Length: 100\r\n\r\n{"a`);
 	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 400 .*stopped arriving/s);
 });
@@ -225,7 +225,7 @@ test('a body whose client leaves half-way fails its reader', async (t) => {
 			},
 		},
 	]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(`${JSON_HEAD}Content-Length: 100\r\n\r\n{"a`);
 	await begun.promise;
 	peer.socket.destroy();
@@ -246,7 +246,7 @@ test('a body of any other length than announced does not become another request'
 			},
 		},
 	]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(`${JSON_HEAD}Content-Length: 40\r\n\r\n"GET /next HTTP/1.1\r\nHost: a\r\n\r\n`);
 	peer.send('       "');
 	assert.match(await peer.untilText('error'), /^HTTP\/1\.1 400/);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import type { MultipartOptions, Route } from '../../src/http/index.ts';
-import { codeOf, eventually, json, Peer, start } from './harness.ts';
+import { codeOf, eventually, json, RawClient, start } from './harness.ts';
 
 interface Seen {
 	name: string;
@@ -157,7 +157,7 @@ test('a file of exactly the limit is taken; one byte more is a 413, and its stre
 
 test('a file far over the limit is answered while it is still being sent', async (t) => {
 	const { port } = await start(t, [taking({ maxFileBytes: 10_000 })], { limits: { lingeringCloseMs: 50 } });
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(
 		'POST /form HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=XX\r\nContent-Length: 900000000\r\n\r\n',
 	);
@@ -244,7 +244,7 @@ test('a slow reader holds back the client instead of filling the memory', async 
 	const size = 100_000_000;
 	const before = '--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
 	const after = '\r\n--XX--\r\n';
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('POST /form HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=XX\r\n');
 	peer.send(`Content-Length: ${before.length + size + after.length}\r\n\r\n${before}`);
 	const rss = process.memoryUsage().rss;
@@ -290,7 +290,7 @@ test('an upload whose client leaves destroys its file stream', async (t) => {
 			},
 		}),
 	]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(
 		'POST /form HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=XX\r\nContent-Length: 9000\r\n\r\n',
 	);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Peer, start } from './harness.ts';
+import { RawClient, start } from './harness.ts';
 
 /** Requests that the HTTP library refuses before they are routed. */
 const REFUSED: Record<string, string> = {
@@ -22,7 +22,7 @@ for (const [what, request] of Object.entries(REFUSED)) {
 			{ method: 'GET', path: '/any', handle },
 			{ method: 'GET', path: '/behind', handle },
 		]);
-		const peer = new Peer(t, port);
+		const peer = new RawClient(t, port);
 		peer.send(`${request}GET /behind HTTP/1.1\r\nHost: a\r\n\r\n`);
 		assert.match(await peer.untilClosed(), /^HTTP\/1\.1 505 (.*\r\n)*connection: close\r\n/i);
 		assert.equal(ran, 0);

@@ -4,12 +4,12 @@ import { pino } from 'pino';
 import { AppError, deferred } from '../../src/base/index.ts';
 import { RequestLog, type Route } from '../../src/http/index.ts';
 import { until } from '../support/until.ts';
-import { json, Peer, type Running, start } from './harness.ts';
+import { json, RawClient, type RunningServer, start } from './harness.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every kind
 type Line = Record<string, any>;
 
-interface Logged extends Running {
+interface Logged extends RunningServer {
 	lines: Line[];
 	/** The lines about requests, once there are so many. */
 	requests(count: number): Promise<Line[]>;
@@ -130,7 +130,7 @@ test('what is refused before a handler has its line too: no such path, a wrong m
 	const { url, port, requests } = await startLogged(t, ROUTES);
 	await (await fetch(`${url}/secret-path`)).text();
 	await (await fetch(`${url}/now`, { method: 'DELETE' })).text();
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n');
 	await peer.untilClosed();
 	const lines = await requests(3);
@@ -189,7 +189,7 @@ test('a stream has one line, at its end, which says whether the client left', as
 		[ended.stream, ended.outcome, ended.status, ended.response_bytes],
 		[true, 'completed', 200, Buffer.byteLength(text)],
 	);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('GET /endless HTTP/1.1\r\nHost: a\r\n\r\n');
 	await peer.untilText('data: one');
 	assert.equal(lines.length, 1, 'an open stream has no line yet');
@@ -201,11 +201,11 @@ test('a stream has one line, at its end, which says whether the client left', as
 
 test('a client that leaves before its answer has a line without a status', async (t) => {
 	const { port, requests } = await startLogged(t, ROUTES);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
-	const upload = new Peer(t, port);
+	const upload = new RawClient(t, port);
 	upload.send('POST /things/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
-	const answered = new Peer(t, port);
+	const answered = new RawClient(t, port);
 	answered.send('GET /same HTTP/1.1\r\nHost: a\r\n\r\n');
 	await answered.untilText('304');
 	peer.socket.destroy();

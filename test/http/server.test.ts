@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog, deferred } from '../../src/base/index.ts';
 import { createHttpServer, type Route, type RouteResponse } from '../../src/http/index.ts';
-import { codeOf, Peer, start } from './harness.ts';
+import { codeOf, RawClient, start } from './harness.ts';
 
 const hello: Route = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) };
 const health: Route = { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: 'alive' }) };
@@ -69,8 +69,8 @@ test('a closed server takes no connection and ends those it had', async (t) => {
 			},
 		},
 	]);
-	const idle = new Peer(t, port);
-	const busy = new Peer(t, port);
+	const idle = new RawClient(t, port);
+	const busy = new RawClient(t, port);
 	busy.send('GET /never HTTP/1.1\r\nHost: a\r\n\r\n');
 	await entered.promise;
 	await server[Symbol.asyncDispose]();
@@ -78,7 +78,7 @@ test('a closed server takes no connection and ends those it had', async (t) => {
 	await idle.untilClosed();
 	await busy.untilClosed();
 	assert.equal(aborted, true);
-	const late = new Peer(t, port);
+	const late = new RawClient(t, port);
 	assert.equal(await late.untilClosed(), '');
 });
 
@@ -129,7 +129,7 @@ test('headers of 12 KB are taken, of 20 KB refused', async (t) => {
 		[12_000, 200],
 		[20_000, 431],
 	] as const) {
-		const peer = new Peer(t, port);
+		const peer = new RawClient(t, port);
 		peer.send(`GET /hello HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(size)}\r\nConnection: close\r\n\r\n`);
 		assert.ok((await peer.untilClosed()).startsWith(`HTTP/1.1 ${status} `));
 	}

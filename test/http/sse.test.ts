@@ -4,7 +4,7 @@ import { createParser } from 'eventsource-parser';
 import { deferred, encodeServerSentEvent } from '../../src/base/index.ts';
 import type { EncodableEvent, EventStreamResponse, HttpRequest, Route } from '../../src/http/index.ts';
 import { EventWriter } from '../../src/http/sse.ts';
-import { eventually, Peer, start } from './harness.ts';
+import { eventually, RawClient, start } from './harness.ts';
 
 function streaming(
 	events: (request: HttpRequest) => AsyncIterable<EncodableEvent>,
@@ -78,7 +78,7 @@ test('events that come with their bytes are sent as these, in order with others 
 		'id: 1.0\nevent: one\ndata: "ü"\n\nid: 2.0\nevent: two\ndata: "☕"\n\nid: 3.0\nevent: three\ndata: {}\n\n';
 	assert.equal(await (await fetch(`${url}/events`)).text(), expected);
 	assert.equal(await (await fetch(`${url}/one`)).text(), encoded.toString());
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(GET);
 	await peer.untilText('\r\n0\r\n\r\n');
 	assert.equal(chunksOf(peer.text).length, 1);
@@ -97,7 +97,7 @@ test('a stream says that it must not be kept, and ends when its events do', asyn
 	assert.equal(answer.headers.get('x-accel-buffering'), 'no');
 	assert.equal(answer.headers.get('x-more'), 'yes');
 	assert.equal(await answer.text(), 'id: 1.0\nevent: one\ndata: "ü"\n\nid: 2.0\nevent: two\ndata: {}\n\n');
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(GET);
 	await peer.untilText('\r\n0\r\n\r\n');
 	assert.equal(chunksOf(peer.text).length, 1, 'what is ready in one turn is one write');
@@ -122,7 +122,7 @@ test('HEAD of a stream has its headers, no body, and lets go of the events', asy
 
 test('a stream that has nothing to say opens at once and is kept awake by comments', async (t) => {
 	const { port } = await start(t, [streaming(() => silent(() => {}))], { limits: { heartbeatIntervalMs: 30 } });
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(GET);
 	await peer.until(() => chunksOf(peer.text).length >= 3);
 	assert.deepEqual(chunksOf(peer.text).slice(0, 3), [':\n\n', ':\n\n', ':\n\n']);
@@ -157,7 +157,7 @@ test('a client that leaves releases the events and aborts the signal', async (t)
 			return silent(() => released.resolve());
 		}),
 	]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(GET);
 	await peer.untilText(':\n\n');
 	peer.socket.destroy();
@@ -172,7 +172,7 @@ test('events that fail break the connection off instead of ending it', async (t)
 		throw new Error('lost');
 	}
 	const { port } = await start(t, [streaming(failing)]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(GET);
 	const text = await peer.untilClosed();
 	assert.match(text, /event: a\ndata: 1\n\n/);
@@ -186,10 +186,10 @@ test('a stream whose headers cannot be written breaks off, and the server goes o
 		streaming(() => silent(() => {}), headers),
 		{ method: 'GET', path: '/hello', handle: () => ({ status: 200 }) },
 	]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(GET);
 	await peer.untilClosed();
-	const next = new Peer(t, port);
+	const next = new RawClient(t, port);
 	next.send('GET /hello HTTP/1.1\r\nHost: a\r\n\r\n');
 	assert.match(await next.untilText('\r\n\r\n'), /^HTTP\/1\.1 200/);
 });
@@ -206,7 +206,7 @@ test('events that are always ready leave others their turn', async (t) => {
 		streaming(endless),
 		{ method: 'GET', path: '/hello', handle: () => ({ status: 200, body: String(pulled) }) },
 	]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.send(GET);
 	await peer.until(() => peer.size > 1_000_000);
 	assert.ok(Number(await (await fetch(`${url}/hello`)).text()) > 0);
@@ -221,7 +221,7 @@ test('a slow reader gets every event in order, and no more are made than it take
 		for (; made < total; made++) yield { id: String(made), event: 'e', data };
 	}
 	const { port } = await start(t, [streaming(many)]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.socket.pause();
 	peer.send(GET);
 	let still = 0;
@@ -251,7 +251,7 @@ test('what was written before a pause arrives although nothing follows it', asyn
 		await new Promise(() => {});
 	}
 	const { port } = await start(t, [streaming(one)]);
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.socket.pause();
 	peer.send(GET);
 	for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -271,7 +271,7 @@ test('a reader that takes nothing for too long is cut off, and the events are le
 	const { port } = await start(t, [streaming(endless)], { limits: { sendTimeoutMs: 100 } });
 	const before = process.memoryUsage().rss;
 	const since = performance.now();
-	const peer = new Peer(t, port);
+	const peer = new RawClient(t, port);
 	peer.socket.pause();
 	peer.send(GET);
 	await released.promise;
@@ -298,7 +298,7 @@ test('a server that closes its streams ends each after what it has ready', async
 			return some();
 		}),
 	]);
-	const peers = [new Peer(t, port), new Peer(t, port)];
+	const peers = [new RawClient(t, port), new RawClient(t, port)];
 	for (const peer of peers) peer.send(GET);
 	for (const peer of peers) await peer.untilText('data: 1');
 	server.drain();

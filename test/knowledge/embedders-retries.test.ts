@@ -5,20 +5,21 @@ import type { EmbeddingsFault } from '../support/model-server/embeddings.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
-import { manyChunks, openRoom, type Room } from './knowledge-harness.ts';
+import { type KnowledgeHarness, manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
 
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
 const INK = 'The blue ink dries on paper within a minute.';
 /** Not to be waited for, and not to be tried again within the same request. */
 const GONE = { status: 503, headers: { 'retry-after': '3600' } };
 
-const openShop = (models: ModelServer) => openRoom({ embedder: 'stand-in/first', providers: [models.provider()] });
+const openShop = (models: ModelServer) =>
+	openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
 
 /** The texts of all answers in good order from now on, while `fault` says what becomes of each call. */
 function paidTexts(models: ModelServer, fault: (call: number) => EmbeddingsFault | undefined): string[] {
 	const paid: string[] = [];
 	let calls = 0;
-	models.embeddings.always(({ body }) => {
+	models.embeddings.setDefault(({ body }) => {
 		const answer = fault(++calls);
 		if (answer === undefined) paid.push(...body.input);
 		return answer;
@@ -34,7 +35,7 @@ function mostOften(texts: readonly string[], among: RegExp): number {
 }
 
 /** The knowledge base once its reindex is over. */
-const over = (room: Room, base: string) =>
+const over = (room: KnowledgeHarness, base: string) =>
 	until(
 		'the reindex is over',
 		async () => {
@@ -49,19 +50,19 @@ test('a reindex whose embedder fails now and then goes on from failure to failur
 	await using room = await openShop(models);
 	room.knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'large.txt', manyChunks(1_200, 'amber')));
-	const before = await room.settled(base);
+	await room.untilProcessed(await room.add(base, 'large.txt', manyChunks(1_200, 'amber')));
+	const before = await room.untilSettled(base);
 	const paid = paidTexts(models, (call) => (call % 3 === 0 ? GONE : undefined));
 	const { rebuilding } = await room.knowledge.reindex(base);
 	await over(room, base);
-	const failures = room.logged.filter(({ msg, job }) => msg === 'job failed' && job === 'rebuild').length;
+	const failures = room.logLines.filter(({ msg, job }) => msg === 'job failed' && job === 'rebuild').length;
 	assert.ok(failures > 8, `${failures} failures`);
-	const after = await room.settled(base);
+	const after = await room.untilSettled(base);
 	assert.notEqual(after.generation, before.generation);
 	assert.deepEqual([after.generation, presentStatus(after).problem], [rebuilding, null]);
 	assert.equal(mostOften(paid, /amber/), 1);
-	const { chunks, embedded, strays } = indexTables(room.dataDir);
-	assert.deepEqual([embedded, strays], [chunks, 0]);
+	const { chunks, embedded, orphans } = indexTables(room.dataDir);
+	assert.deepEqual([embedded, orphans], [chunks, 0]);
 });
 
 for (const [what, fault, sentence] of [
@@ -75,12 +76,12 @@ for (const [what, fault, sentence] of [
 		await using room = await openShop(models);
 		room.knowledge.start();
 		const base = await room.newBase();
-		await room.processed(await room.add(base, 'large.txt', manyChunks(300, 'amber')));
-		const serving = (await room.settled(base)).generation;
+		await room.untilProcessed(await room.add(base, 'large.txt', manyChunks(300, 'amber')));
+		const serving = (await room.untilSettled(base)).generation;
 		let good = 4;
 		const paid = paidTexts(models, () => (good-- > 0 ? undefined : fault));
 		const { rebuilding } = await room.knowledge.reindex(base);
-		const failed = () => room.logged.filter(({ msg, job }) => msg === 'job failed' && job === 'rebuild').length;
+		const failed = () => room.logLines.filter(({ msg, job }) => msg === 'job failed' && job === 'rebuild').length;
 		await until('the reindex waits', async () => (await room.base(base)).problem !== null);
 		const ink = await room.add(base, 'ink.txt', INK);
 		await until('the document waits', async () => (await room.document(ink)).error !== null);
@@ -106,14 +107,14 @@ for (const [what, fault, sentence] of [
 		assert.equal((await room.document(ink)).error, null);
 		assert.equal(presentStatus(done).problem, null);
 		assert.equal(mostOften(paid, /amber/), 1);
-		const { chunks, embedded, strays } = indexTables(room.dataDir);
-		assert.deepEqual([embedded, strays], [chunks, 0]);
+		const { chunks, embedded, orphans } = indexTables(room.dataDir);
+		assert.deepEqual([embedded, orphans], [chunks, 0]);
 	});
 }
 
 test('what waits for its embedder is tried at once by a retry, by a reindex and by the next start', async () => {
 	await using models = await ModelServer.start();
-	await using room = await openRoom({
+	await using room = await openKnowledgeHarness({
 		embedder: 'stand-in/first',
 		providers: [models.provider()],
 		retryMs: 3_600_000,
@@ -126,15 +127,15 @@ test('what waits for its embedder is tried at once by a retry, by a reindex and 
 	];
 	for (const [how, act] of again) {
 		const base = await room.newBase();
-		models.embeddings.always({ status: 401 });
+		models.embeddings.setDefault({ status: 401 });
 		const tea = await room.add(base, 'tea.txt', TEA);
 		await until('it waits', async () => (await room.document(tea)).error !== null);
 		const { status, error } = await room.document(tea);
 		assert.deepEqual([status, error?.code], ['queued', 'model_error'], how);
-		models.embeddings.always(undefined);
+		models.embeddings.setDefault(undefined);
 		await act(base, tea);
-		assert.equal((await room.processed(tea)).status, 'indexed', how);
-		await room.settled(base);
+		assert.equal((await room.untilProcessed(tea)).status, 'indexed', how);
+		await room.untilSettled(base);
 		assert.deepEqual(await room.search(base, 'kettle'), [TEA], how);
 	}
 });
@@ -143,19 +144,19 @@ test('a provider that is gone for longer than restarts are borne with costs noth
 	await using models = await ModelServer.start();
 	await using room = await openShop(models);
 	const base = await room.newBase();
-	models.embeddings.always({ status: 401 });
+	models.embeddings.setDefault({ status: 401 });
 	const tea = await room.add(base, 'tea.txt', TEA);
 	room.knowledge.start();
-	const failed = () => room.logged.filter(({ msg }) => msg === 'job failed').length;
+	const failed = () => room.logLines.filter(({ msg }) => msg === 'job failed').length;
 	// Each attempt takes the job once more; a job that is taken this often without an end would be given up.
 	for (let times = 1; times <= 35; times++) {
 		await until(`it was tried ${times} times`, () => failed() >= times);
 		await room.store.commit({ jobs: [{ op: 'hasten', kind: 'ingest' }] });
 	}
 	assert.equal((await room.document(tea)).attempts, 0, 'none of it counts as its own failure');
-	models.embeddings.always(undefined);
+	models.embeddings.setDefault(undefined);
 	await room.knowledge.documents.retry(base, tea);
-	assert.equal((await room.processed(tea)).status, 'indexed');
+	assert.equal((await room.untilProcessed(tea)).status, 'indexed');
 });
 
 test('of a document whose embedding was cut off by a failure, what was paid for is not paid for again', async () => {
@@ -164,7 +165,7 @@ test('of a document whose embedding was cut off by a failure, what was paid for 
 	room.knowledge.start();
 	const base = await room.newBase();
 	const paid = paidTexts(models, (call) => (call % 5 === 0 ? GONE : undefined));
-	const document = await room.processed(await room.add(base, 'large.txt', manyChunks(600, 'amber')));
+	const document = await room.untilProcessed(await room.add(base, 'large.txt', manyChunks(600, 'amber')));
 	assert.equal(document.status, 'indexed');
 	assert.equal(mostOften(paid, /amber/), 1);
 	const { chunks, embedded } = indexTables(room.dataDir);
@@ -176,7 +177,7 @@ test('one batch that the embedder refuses does not take with it what the others 
 	await using room = await openShop(models);
 	room.knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'large.txt', manyChunks(240, 'amber')));
+	await room.untilProcessed(await room.add(base, 'large.txt', manyChunks(240, 'amber')));
 	let refused = 0;
 	const paid = paidTexts(models, (call) => {
 		// The first of several that are under way at the same time.

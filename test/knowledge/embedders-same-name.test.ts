@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Settings } from '../../src/config/index.ts';
-import { created, settled, upload } from '../api/fixture.ts';
+import { createResource, untilSettled, upload } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
@@ -26,7 +26,7 @@ const settingsOf = (models: ModelServer): Partial<Settings> => ({
 });
 
 const add = (app: TestApp, base: string, content: string) =>
-	created(app, `${BASES}/${base}/documents`, { source_type: 'text', title: 'Care', content });
+	createResource(app, `${BASES}/${base}/documents`, { source_type: 'text', title: 'Care', content });
 
 const statusOf = async (app: TestApp, base: string) => (await app.call('GET', `${BASES}/${base}/status`)).body;
 
@@ -45,9 +45,9 @@ test('another model behind the same name is noticed by the first question, which
 	await using others = await startOtherModels();
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
-	const base = await created(first, BASES, { name: 'Shop' });
+	const base = await createResource(first, BASES, { name: 'Shop' });
 	await add(first, base, TEA);
-	await settled(first, base);
+	await untilSettled(first, base);
 	assert.ok(((await search(first, base, 'tea kettle'))[0]?.semantic_score ?? 0) > 0.2);
 	assert.equal((await statusOf(first, base)).reindex_required, false);
 
@@ -57,7 +57,7 @@ test('another model behind the same name is noticed by the first question, which
 	assert.deepEqual([hit?.text, hit?.semantic_score], [TEA, 0], 'found by its words alone');
 	assert.equal((await statusOf(app, base)).reindex_required, true);
 	await add(app, base, INK);
-	await settled(app, base);
+	await untilSettled(app, base);
 	assert.deepEqual(
 		(await search(app, base, 'ink')).map(({ text }) => text),
 		[INK],
@@ -66,7 +66,7 @@ test('another model behind the same name is noticed by the first question, which
 	assert.deepEqual([mixed.chunks, mixed.embedded], [2, 1], 'no vector of the other model beside the old ones');
 
 	await app.call('POST', `${BASES}/${base}/reindex`);
-	const done = await settled(app, base);
+	const done = await untilSettled(app, base);
 	assert.deepEqual([done.status, done.reindex_required], ['ready', false]);
 	for (const query of ['tea kettle', 'blue ink']) {
 		assert.ok(((await search(app, base, query))[0]?.semantic_score ?? 0) > 0.1, query);
@@ -81,18 +81,21 @@ test('a document notices it too; and where the first model is back, nothing but 
 	await using others = await startOtherModels();
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
-	const [tea, ink] = [await created(first, BASES, { name: 'Tea' }), await created(first, BASES, { name: 'Ink' })];
+	const [tea, ink] = [
+		await createResource(first, BASES, { name: 'Tea' }),
+		await createResource(first, BASES, { name: 'Ink' }),
+	];
 	for (const [base, text] of [
 		[tea, TEA],
 		[ink, INK],
 	] as const) {
 		await add(first, base, text);
-		await settled(first, base);
+		await untilSettled(first, base);
 	}
 	settings.providers = [others.provider()];
 	await using second = await first.restart();
 	await add(second, ink, TEA);
-	await settled(second, ink);
+	await untilSettled(second, ink);
 	await search(second, tea, 'kettle');
 	assert.deepEqual(
 		[(await statusOf(second, tea)).reindex_required, (await statusOf(second, ink)).reindex_required],
@@ -119,13 +122,13 @@ test('the same model at another address, or with the company of other texts, is 
 	moved.embeddings.vector = (...given) => vector(...given).map((value, at) => value + 0.001 * Math.sin(++calls + at));
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
-	const base = await created(first, BASES, { name: 'Shop' });
+	const base = await createResource(first, BASES, { name: 'Shop' });
 	await add(first, base, TEA);
-	await settled(first, base);
+	await untilSettled(first, base);
 	settings.providers = [moved.provider()];
 	await using app = await first.restart();
 	await add(app, base, INK);
-	await settled(app, base);
+	await untilSettled(app, base);
 	assert.ok(((await search(app, base, 'tea kettle'))[0]?.semantic_score ?? 0) > 0.2);
 	assert.equal((await statusOf(app, base)).reindex_required, false);
 	const { chunks, embedded } = indexTables(app.dataDir);
@@ -137,13 +140,13 @@ test('a reindex that is cut off and goes on with another model behind the name b
 	await using others = await startOtherModels();
 	const settings: Partial<Settings> = { ...settingsOf(models), embedder: 'builtin' };
 	await using first = await startTestApp({ settings });
-	const base = await created(first, BASES, { name: 'Large' });
+	const base = await createResource(first, BASES, { name: 'Large' });
 	await upload(first, base, 'large.md', { bytes: manyChunks(400, 'amber'), type: 'text/markdown' });
-	await settled(first, base);
+	await untilSettled(first, base);
 	settings.embedder = 'stand-in/first';
 	await using second = await first.restart();
 	let good = 5;
-	models.embeddings.always(() => (good-- > 0 ? undefined : { hang: true }));
+	models.embeddings.setDefault(() => (good-- > 0 ? undefined : { hang: true }));
 	await second.call('POST', `${BASES}/${base}/reindex`);
 	await until('some vectors are stored and no more come', () => {
 		const { bases, vectors } = indexTables(first.dataDir);
@@ -151,23 +154,23 @@ test('a reindex that is cut off and goes on with another model behind the name b
 	});
 	settings.providers = [others.provider()];
 	await using third = await second.restart();
-	const done = await settled(third, base);
+	const done = await untilSettled(third, base);
 	assert.deepEqual([done.status, done.embedder, done.reindex_required], ['ready', 'stand-in/first', false]);
 	assert.equal(others.embeddings.texts.filter((text) => text.includes('amber')).length, 400, 'all of them');
 	await search(third, base, 'amber17');
 	assert.equal((await statusOf(third, base)).reindex_required, false);
 	const tables = indexTables(first.dataDir);
-	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.strays], [400, 400, 1, 0]);
+	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.orphans], [400, 400, 1, 0]);
 });
 
 test('one answer of another model does no lasting harm', async () => {
 	await using models = await ModelServer.start();
 	await using app = await startTestApp({ settings: settingsOf(models) });
-	const base = await created(app, BASES, { name: 'Shop' });
+	const base = await createResource(app, BASES, { name: 'Shop' });
 	await add(app, base, TEA);
-	await settled(app, base);
+	await untilSettled(app, base);
 	await using again = await app.restart();
-	models.embeddings.next({
+	models.embeddings.enqueue({
 		items: (items) => items.map((item) => ({ ...item, embedding: item.embedding.toReversed() })),
 	});
 	assert.equal((await search(again, base, 'tea kettle'))[0]?.semantic_score, 0);

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import type { Settings } from '../../src/config/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
-import { created, settled, upload } from '../api/fixture.ts';
+import { createResource, untilSettled, upload } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
-import { manyChunks, openRoom } from './knowledge-harness.ts';
+import { manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
 
 const BASES = '/api/v1/knowledge-bases';
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
@@ -23,14 +23,14 @@ function settingsOf(models: ModelServer, embedder = 'stand-in/first'): Partial<S
 }
 
 async function add(app: TestApp, base: string, content: string, title = 'Care'): Promise<string> {
-	return created(app, `${BASES}/${base}/documents`, { source_type: 'text', title, content });
+	return createResource(app, `${BASES}/${base}/documents`, { source_type: 'text', title, content });
 }
 
 /** A knowledge base of these texts, indexed. */
 async function baseOf(app: TestApp, ...texts: string[]): Promise<string> {
-	const base = await created(app, BASES, { name: 'Shop' });
+	const base = await createResource(app, BASES, { name: 'Shop' });
 	for (const text of texts) await add(app, base, text);
-	if (texts.length > 0) assert.equal((await settled(app, base)).status, 'ready');
+	if (texts.length > 0) assert.equal((await untilSettled(app, base)).status, 'ready');
 	return base;
 }
 
@@ -56,7 +56,7 @@ const modelsAsked = (models: ModelServer, since: number) =>
 
 test('documents get the vectors of the embedder that is set, and a question finds what means the same in other words', async () => {
 	await using models = await ModelServer.start();
-	models.embeddings.meanings = new Map([
+	models.embeddings.synonyms = new Map([
 		['wasserkocher', 'kettle'],
 		['grüntee', 'tea'],
 	]);
@@ -86,7 +86,7 @@ test('documents get the vectors of the embedder that is set, and a question find
 
 test('what all vectors of an embedder have in common is not taken for a likeness', async () => {
 	await using models = await ModelServer.start();
-	models.embeddings.common = 1;
+	models.embeddings.sharedComponent = 1;
 	await using app = await startTestApp({ settings: settingsOf(models) });
 	const base = await baseOf(app, TEA, INK, BIKE);
 	const [found] = await search(app, base, 'green tea kettle');
@@ -115,7 +115,7 @@ test('another embedder asks for a reindex; until then the index keeps to its own
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
 	const base = await baseOf(first, TEA, INK);
-	const untouched = await created(first, BASES, { name: 'Empty' });
+	const untouched = await createResource(first, BASES, { name: 'Empty' });
 	settings.embedder = 'stand-in/second';
 	await using app = await first.restart();
 	let since = models.embeddings.calls.length;
@@ -127,19 +127,19 @@ test('another embedder asks for a reindex; until then the index keeps to its own
 	assert.deepEqual([none, notAsked], [null, false]);
 	assert.equal((await search(app, base, 'tea kettle', { hybrid: false }))[0]?.text, TEA);
 	await add(app, base, BIKE);
-	await settled(app, base);
+	await untilSettled(app, base);
 	assert.equal((await search(app, base, 'bicycle tyres', { hybrid: false }))[0]?.text, BIKE);
 	assert.deepEqual(modelsAsked(models, since), new Set(['first']));
 
 	since = models.embeddings.calls.length;
 	const { status, body } = await reindex(app, base);
 	assert.deepEqual([status, body.status, body.reindex_required], [200, 'indexing', false]);
-	const done = await settled(app, base);
+	const done = await untilSettled(app, base);
 	assert.deepEqual([done.status, done.embedder, done.reindex_required], ['ready', 'stand-in/second', false]);
 	assert.equal((await search(app, base, 'bicycle tyres', { hybrid: false }))[0]?.text, BIKE);
 	assert.deepEqual(modelsAsked(models, since), new Set(['second']));
-	const { generations, bases, chunks, embedded, strays } = indexTables(app.dataDir);
-	assert.deepEqual([generations.length, bases.length, chunks, embedded, strays], [1, 1, 3, 3, 0]);
+	const { generations, bases, chunks, embedded, orphans } = indexTables(app.dataDir);
+	assert.deepEqual([generations.length, bases.length, chunks, embedded, orphans], [1, 1, 3, 3, 0]);
 
 	settings.embedder = 'stand-in/second';
 	await using again = await app.restart();
@@ -155,12 +155,12 @@ test('the built-in embedder and a provider’s take each other’s place by a re
 	settings.embedder = 'stand-in/first';
 	await using second = await first.restart();
 	await add(second, base, BIKE);
-	assert.deepEqual((await settled(second, base)).reindex_required, true);
+	assert.deepEqual((await untilSettled(second, base)).reindex_required, true);
 	assert.equal((await search(second, base, 'bicycle tyres'))[0]?.text, BIKE);
 	assert.equal(models.embeddings.calls.length, 0, 'the built-in vectors go on, and nobody is asked');
 
 	await reindex(second, base);
-	assert.equal((await settled(second, base)).embedder, 'stand-in/first');
+	assert.equal((await untilSettled(second, base)).embedder, 'stand-in/first');
 	assert.equal((await search(second, base, 'bicycle tyres', { hybrid: false }))[0]?.text, BIKE);
 	assert.ok(models.embeddings.texts.includes('bicycle tyres'));
 
@@ -169,7 +169,7 @@ test('the built-in embedder and a provider’s take each other’s place by a re
 	await using third = await second.restart();
 	assert.equal((await statusOf(third, base)).reindex_required, true);
 	await reindex(third, base);
-	const done = await settled(third, base);
+	const done = await untilSettled(third, base);
 	assert.deepEqual([done.embedder, done.reindex_required], ['builtin', false]);
 	const [found] = await search(third, base, 'bicycle tyres', { hybrid: false });
 	assert.ok(found?.text === BIKE && found.semantic_score > 0.3);
@@ -189,7 +189,7 @@ test('without the provider of its embedder a knowledge base is searched by words
 		assert.ok(found?.text === TEA && found.semantic_score === 0 && found.score > 0);
 	}
 	await add(second, base, BIKE);
-	assert.equal((await settled(second, base)).status, 'ready');
+	assert.equal((await untilSettled(second, base)).status, 'ready');
 	assert.equal((await search(second, base, 'bicycle'))[0]?.text, BIKE);
 	assert.equal(models.embeddings.calls.length, since);
 	assert.deepEqual([indexTables(second.dataDir).chunks, indexTables(second.dataDir).embedded], [3, 2]);
@@ -199,7 +199,7 @@ test('without the provider of its embedder a knowledge base is searched by words
 	const { embedder, reindex_required } = await statusOf(third, base);
 	assert.deepEqual([embedder, reindex_required], ['stand-in/first', true], 'a document has no vector');
 	await reindex(third, base);
-	assert.equal((await settled(third, base)).reindex_required, false);
+	assert.equal((await untilSettled(third, base)).reindex_required, false);
 	assert.equal((await search(third, base, 'bicycle', { hybrid: false }))[0]?.text, BIKE);
 	assert.deepEqual([indexTables(third.dataDir).chunks, indexTables(third.dataDir).embedded], [3, 3]);
 });
@@ -210,7 +210,7 @@ test('a knowledge base that was emptied begins anew with the embedder that is se
 	await using first = await startTestApp({ settings });
 	const base = await baseOf(first);
 	const document = await add(first, base, TEA);
-	await settled(first, base);
+	await untilSettled(first, base);
 	assert.equal((await first.call('DELETE', `${BASES}/${base}/documents/${document}`)).status, 200);
 	let app = first;
 	for (const embedder of ['stand-in/second', 'builtin']) {
@@ -218,7 +218,7 @@ test('a knowledge base that was emptied begins anew with the embedder that is se
 		app = await app.restart();
 		assert.equal((await statusOf(app, base)).reindex_required, false);
 		const ink = await add(app, base, INK);
-		const status = await settled(app, base);
+		const status = await untilSettled(app, base);
 		assert.deepEqual([status.status, status.embedder, status.reindex_required], ['ready', embedder, false]);
 		assert.equal((await search(app, base, 'ink'))[0]?.text, INK);
 		await app.call('DELETE', `${BASES}/${base}/documents/${ink}`);
@@ -231,15 +231,15 @@ test('a provider that fails or hangs during a search leaves it to the words', as
 	await using models = await ModelServer.start();
 	await using app = await startTestApp({ settings: settingsOf(models) });
 	const base = await baseOf(app, TEA, INK);
-	models.embeddings.next(GONE);
+	models.embeddings.enqueue(GONE);
 	const [failed] = await search(app, base, 'kettle');
 	assert.ok(failed?.text === TEA && failed.semantic_score === 0);
-	models.embeddings.next({ hang: true });
+	models.embeddings.enqueue({ hang: true });
 	const started = performance.now();
 	const [hung] = await search(app, base, 'kettle');
 	assert.ok(hung?.text === TEA && hung.semantic_score === 0);
 	assert.ok(performance.now() - started < 10_000);
-	models.embeddings.next({ items: (items) => items.map((item) => ({ ...item, embedding: [1, 0, 0] })) });
+	models.embeddings.enqueue({ items: (items) => items.map((item) => ({ ...item, embedding: [1, 0, 0] })) });
 	const [shorter] = await search(app, base, 'the kettle');
 	assert.ok(shorter?.text === TEA && shorter.semantic_score === 0, 'a vector of another length is compared with none');
 	const [found] = await search(app, base, 'kettle');
@@ -252,12 +252,12 @@ test('a server that is started again in the middle of embedding embeds the docum
 	await using models = await ModelServer.start();
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
-	const base = await created(first, BASES, { name: 'Shop' });
-	models.embeddings.next({ hang: true });
+	const base = await createResource(first, BASES, { name: 'Shop' });
+	models.embeddings.enqueue({ hang: true });
 	await add(first, base, TEA);
 	await models.embeddings.call(0);
 	await using app = await first.restart();
-	const status = await settled(app, base);
+	const status = await untilSettled(app, base);
 	assert.deepEqual([status.status, status.documents_indexed], ['ready', 1]);
 	assert.equal((await search(app, base, 'kettle', { hybrid: false }))[0]?.text, TEA);
 });
@@ -266,14 +266,14 @@ test('a reindex that is cut off goes on where it was, and one whose embedder was
 	await using models = await ModelServer.start();
 	const settings = settingsOf(models, 'builtin');
 	await using first = await startTestApp({ settings });
-	const base = await created(first, BASES, { name: 'Large' });
+	const base = await createResource(first, BASES, { name: 'Large' });
 	await upload(first, base, 'large.md', { bytes: manyChunks(600, 'amber'), type: 'text/markdown' });
-	await settled(first, base);
+	await untilSettled(first, base);
 	settings.embedder = 'stand-in/first';
 	await using second = await first.restart();
 	// The first 256 are stored; then nobody answers.
 	const sent = new Set<string>();
-	models.embeddings.always(({ body }) => {
+	models.embeddings.setDefault(({ body }) => {
 		if (sent.size >= 300) return { hang: true };
 		for (const text of body.input) sent.add(text);
 		return undefined;
@@ -284,16 +284,16 @@ test('a reindex that is cut off goes on where it was, and one whose embedder was
 		return bases.length === 2 && vectors.length === 2 && sent.size >= 300;
 	});
 	await using third = await second.restart();
-	models.embeddings.always(undefined);
+	models.embeddings.setDefault(undefined);
 	const since = models.embeddings.calls.length;
-	const done = await settled(third, base);
+	const done = await untilSettled(third, base);
 	assert.deepEqual([done.status, done.embedder], ['ready', 'stand-in/first']);
 	const later = models.embeddings.calls.slice(since).flatMap(({ body }) => body.input);
 	assert.ok(later.length >= 300 && later.length <= 600 - 256 + 12, `${later.length} texts after the restart`);
 	const tables = indexTables(first.dataDir);
-	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.strays], [600, 600, 1, 0]);
+	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.orphans], [600, 600, 1, 0]);
 
-	models.embeddings.always(({ body }) => (body.model === 'third' ? undefined : { hang: true }));
+	models.embeddings.setDefault(({ body }) => (body.model === 'third' ? undefined : { hang: true }));
 	settings.embedder = 'stand-in/second';
 	await using fourth = await third.restart();
 	const asked = models.embeddings.calls.length;
@@ -301,44 +301,44 @@ test('a reindex that is cut off goes on where it was, and one whose embedder was
 	await models.embeddings.call(asked);
 	settings.embedder = 'stand-in/third';
 	await using fifth = await fourth.restart();
-	const last = await settled(fifth, base);
+	const last = await untilSettled(fifth, base);
 	assert.deepEqual([last.status, last.embedder, last.reindex_required], ['ready', 'stand-in/third', false]);
-	const { generations, bases, embedded, strays } = indexTables(first.dataDir);
-	assert.deepEqual([generations.length, bases.length, embedded, strays], [1, 1, 600, 0]);
+	const { generations, bases, embedded, orphans } = indexTables(first.dataDir);
+	assert.deepEqual([generations.length, bases.length, embedded, orphans], [1, 1, 600, 0]);
 });
 
 test('a document that the embedder will never take ends in error at once; a retry may succeed', async () => {
 	await using models = await ModelServer.start();
-	await using room = await openRoom({ embedder: 'stand-in/first', providers: [models.provider()] });
+	await using room = await openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
 	room.knowledge.start();
 	const base = await room.newBase();
-	models.embeddings.next({ status: 400 });
+	models.embeddings.enqueue({ status: 400 });
 	const id = await room.add(base, 'tea.txt', TEA);
-	const document = await room.processed(id);
+	const document = await room.untilProcessed(id);
 	assert.deepEqual([document.status, document.error?.code], ['error', 'model_error']);
 	assert.match(document.error?.message ?? '', /did not accept the request/);
 	assert.equal(models.embeddings.calls.length, 1);
 	await room.knowledge.documents.retry(base, id);
-	assert.equal((await room.processed(id)).status, 'indexed');
+	assert.equal((await room.untilProcessed(id)).status, 'indexed');
 	assert.deepEqual(await room.search(base, 'kettle'), [TEA]);
 });
 
 test('vectors that have another length than before do not get into the index; a reindex takes them', async () => {
 	await using models = await ModelServer.start();
-	await using room = await openRoom({ embedder: 'stand-in/first', providers: [models.provider()] });
+	await using room = await openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
 	room.knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'tea.txt', TEA));
+	await room.untilProcessed(await room.add(base, 'tea.txt', TEA));
 	models.embeddings.dimensions = () => 128;
-	const document = await room.processed(await room.add(base, 'ink.txt', INK));
+	const document = await room.untilProcessed(await room.add(base, 'ink.txt', INK));
 	assert.equal(document.status, 'indexed');
 	assert.equal(presentStatus(await room.base(base)).reindex_required, true);
 	assert.deepEqual(await room.search(base, 'ink'), [INK], 'found by its words');
 	assert.deepEqual(await room.search(base, 'kettle'), [TEA]);
-	assert.match(String(room.logged.at(-1)?.error), /vectors of 128 values now, and the index holds vectors of 64/);
+	assert.match(String(room.logLines.at(-1)?.error), /vectors of 128 values now, and the index holds vectors of 64/);
 	assert.deepEqual([indexTables(room.dataDir).chunks, indexTables(room.dataDir).embedded], [2, 1]);
 	await room.knowledge.reindex(base);
-	assert.equal(presentStatus(await room.settled(base)).reindex_required, false);
+	assert.equal(presentStatus(await room.untilSettled(base)).reindex_required, false);
 	assert.deepEqual(await room.search(base, 'ink'), [INK, TEA], 'by their vectors all are');
 	assert.deepEqual([indexTables(room.dataDir).chunks, indexTables(room.dataDir).embedded], [2, 2]);
 });
@@ -352,7 +352,7 @@ test('a reindex that a person ends leaves the index as it was', async () => {
 	const path = `${BASES}/${base}/reindex/stop`;
 	for (const fault of [{ status: 400 }, { status: 401 }, GONE, { hang: true }] as const) {
 		const asked = models.embeddings.calls.length;
-		models.embeddings.always(fault);
+		models.embeddings.setDefault(fault);
 		assert.equal((await reindex(app, base)).status, 200);
 		await models.embeddings.call(asked);
 		if (!('hang' in fault)) {
@@ -364,10 +364,10 @@ test('a reindex that a person ends leaves the index as it was', async () => {
 		assert.deepEqual(indexTables(app.dataDir), tables);
 	}
 	assert.deepEqual((await app.call('POST', path)).body, before, 'where none runs, nothing happens');
-	models.embeddings.always(undefined);
+	models.embeddings.setDefault(undefined);
 	assert.equal((await search(app, base, 'kettle'))[0]?.text, TEA);
 	await reindex(app, base);
-	assert.equal((await settled(app, base)).status, 'ready');
+	assert.equal((await untilSettled(app, base)).status, 'ready');
 });
 
 test('documents that are added while a reindex to another embedder runs are in the new index with its vectors', async () => {
@@ -381,7 +381,7 @@ test('documents that are added while a reindex to another embedder runs are in t
 	const wait = new Promise<void>((resolve) => {
 		release = resolve;
 	});
-	models.embeddings.always(({ body }) => (body.model === 'second' ? { wait } : undefined));
+	models.embeddings.setDefault(({ body }) => (body.model === 'second' ? { wait } : undefined));
 	const asked = models.embeddings.calls.length;
 	await reindex(app, base);
 	await models.embeddings.call(asked);
@@ -391,11 +391,11 @@ test('documents that are added while a reindex to another embedder runs are in t
 		return hits[0]?.text === INK && hits[0].semantic_score > 0.2;
 	});
 	release();
-	const done = await settled(app, base);
+	const done = await untilSettled(app, base);
 	assert.deepEqual([done.embedder, done.documents_indexed], ['stand-in/second', 2]);
 	assert.equal((await search(app, base, 'ink dries', { hybrid: false }))[0]?.text, INK);
-	const { chunks, embedded, strays } = indexTables(app.dataDir);
-	assert.deepEqual([chunks, embedded, strays], [2, 2, 0]);
+	const { chunks, embedded, orphans } = indexTables(app.dataDir);
+	assert.deepEqual([chunks, embedded, orphans], [2, 2, 0]);
 });
 
 test('knowledge bases that are searched together, each with its own embedder, are each asked in their own way', async () => {
@@ -406,11 +406,11 @@ test('knowledge bases that are searched together, each with its own embedder, ar
 	settings.embedder = 'builtin';
 	await using app = await first.restart();
 	const ink = await baseOf(app, INK);
-	const assistant = await created(app, '/api/v1/assistants', { name: 'Guide' });
+	const assistant = await createResource(app, '/api/v1/assistants', { name: 'Guide' });
 	for (const knowledge_base_id of [tea, ink]) {
 		await app.call('POST', `/api/v1/assistants/${assistant}/knowledge-bases`, { knowledge_base_id });
 	}
-	const deployment_id = await created(app, '/api/v1/deployments', { assistant_id: assistant });
+	const deployment_id = await createResource(app, '/api/v1/deployments', { assistant_id: assistant });
 	for (const [content, answer] of [
 		['At how many degrees is green tea brewed?', /eighty/],
 		['How fast does blue ink dry?', /minute/],
@@ -426,13 +426,13 @@ test('a document that failed with the old embedder is indexed by the reindex to 
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
 	const base = await baseOf(first, TEA);
-	models.embeddings.always(({ body }) => (body.model === 'first' ? { status: 400 } : undefined));
+	models.embeddings.setDefault(({ body }) => (body.model === 'first' ? { status: 400 } : undefined));
 	await add(first, base, INK);
-	assert.equal((await settled(first, base)).status, 'error');
+	assert.equal((await untilSettled(first, base)).status, 'error');
 	settings.embedder = 'stand-in/second';
 	await using app = await first.restart();
 	await reindex(app, base);
-	const done = await settled(app, base);
+	const done = await untilSettled(app, base);
 	assert.deepEqual([done.status, done.documents_indexed, done.reindex_required], ['ready', 2, false]);
 	assert.equal((await search(app, base, 'ink dries', { hybrid: false }))[0]?.text, INK);
 	const { chunks, embedded } = indexTables(app.dataDir);
@@ -444,9 +444,9 @@ async function withRefusedDocument(models: ModelServer, embedder: string) {
 	const settings = settingsOf(models);
 	const first = await startTestApp({ settings });
 	const base = await baseOf(first, TEA);
-	models.embeddings.always(({ body }) => (body.model === 'first' ? { status: 400 } : undefined));
+	models.embeddings.setDefault(({ body }) => (body.model === 'first' ? { status: 400 } : undefined));
 	await add(first, base, INK);
-	assert.equal((await settled(first, base)).status, 'error');
+	assert.equal((await untilSettled(first, base)).status, 'error');
 	settings.embedder = embedder;
 	return { app: await first.restart(), base };
 }
@@ -460,7 +460,7 @@ for (const [failure, fault] of [
 		const { app: server, base } = await withRefusedDocument(models, 'stand-in/second');
 		await using app = server;
 		const [isAsked, mayAnswer] = [deferred<void>(), deferred<void>()];
-		models.embeddings.always(({ body }) => {
+		models.embeddings.setDefault(({ body }) => {
 			if (body.model === 'second') return { wait: isAsked.promise };
 			isAsked.resolve();
 			return { wait: mayAnswer.promise, fault };
@@ -468,7 +468,7 @@ for (const [failure, fault] of [
 		await reindex(app, base);
 		await until('the new embedder serves', async () => (await statusOf(app, base)).embedder === 'stand-in/second');
 		mayAnswer.resolve();
-		const done = await settled(app, base);
+		const done = await untilSettled(app, base);
 		assert.deepEqual([done.status, done.documents_indexed, done.reindex_required], ['ready', 2, false]);
 		assert.equal((await search(app, base, 'ink dries', { hybrid: false }))[0]?.text, INK);
 		const { chunks, embedded } = indexTables(app.dataDir);

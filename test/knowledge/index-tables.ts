@@ -10,7 +10,7 @@ export interface IndexTables {
 	vectors: string[];
 	bases: string[];
 	/** Documents and chunks of no generation that there is. */
-	strays: number;
+	orphans: number;
 	/** Chunks, and vectors under the bases that serve. */
 	chunks: number;
 	embedded: number;
@@ -56,7 +56,7 @@ export function indexTables(dataDir: string): IndexTables {
 				fullText: after('fts_'),
 				vectors: after('vec_'),
 				bases: list('SELECT id FROM bases ORDER BY id'),
-				strays:
+				orphans:
 					count('SELECT count(*) FROM indexed_documents WHERE generation NOT IN (SELECT id FROM generations)') +
 					count('SELECT count(*) FROM chunks WHERE document NOT IN (SELECT seq FROM indexed_documents)'),
 				chunks: count('SELECT count(*) FROM chunks'),

@@ -6,10 +6,10 @@ import test, { type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { createLog } from '../../src/base/index.ts';
 import { createWorkerPool, type WorkerPoolLimits } from '../../src/pool/index.ts';
-import { created, processed, settled, upload } from '../api/fixture.ts';
+import { createResource, untilProcessed, untilSettled, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { GatedPool } from './pausable-pool.ts';
+import { PausablePool } from './pausable-pool.ts';
 
 const BASES = '/api/v1/knowledge-bases';
 
@@ -22,7 +22,7 @@ function startHostile(limits: Partial<WorkerPoolLimits> = {}) {
 
 test('documents that end the process of their parser end in error; the server answers, and the innocent are indexed', async () => {
 	await using app = await startHostile({ heapMb: 64, parseRssMb: 200 });
-	const base = await created(app, BASES, { name: 'Shop' });
+	const base = await createResource(app, BASES, { name: 'Shop' });
 	const ids = new Map<string, string>();
 	const add = async (name: string, bytes: string) => {
 		const { status, body } = await upload(app, base, name, { bytes });
@@ -45,7 +45,7 @@ test('documents that end the process of their parser end in error; the server an
 	assert.ok(answers > 1);
 	assert.deepEqual([status.status, status.documents_indexed], ['error', 3]);
 	for (const [name, id] of ids) {
-		const document = await processed(app, base, id);
+		const document = await untilProcessed(app, base, id);
 		const isBomb = /abort|buffers|heap/.test(name);
 		assert.deepEqual(
 			[document.status, document.error?.code ?? null],
@@ -58,7 +58,7 @@ test('documents that end the process of their parser end in error; the server an
 test('two documents whose parser is killed in the midst of both are indexed all the same', async (t) => {
 	await using app = await startHostile();
 	const folder = await temporaryFolder(t);
-	const base = await created(app, BASES, { name: 'Shop' });
+	const base = await createResource(app, BASES, { name: 'Shop' });
 	const files = ['a', 'b'].map((name) => join(folder, name));
 	const ids = await Promise.all(
 		files.map(async (file) => (await upload(app, base, 'a.txt', { bytes: `WAIT ${file}` })).body.id),
@@ -79,28 +79,28 @@ test('two documents whose parser is killed in the midst of both are indexed all 
 			await rm(file);
 		}),
 	);
-	assert.deepEqual([(await settled(app, base)).documents_indexed, ids.length], [2, 2]);
+	assert.deepEqual([(await untilSettled(app, base)).documents_indexed, ids.length], [2, 2]);
 });
 
 test('a document that restarts interrupt is parsed alone from the third claim on, and never given up', async () => {
-	const pool = new GatedPool();
-	pool.close();
+	const pool = new PausablePool();
+	pool.pause();
 	let app = await startTestApp({ overrides: { pool } });
 	try {
-		const base = await created(app, BASES, { name: 'Shop' });
+		const base = await createResource(app, BASES, { name: 'Shop' });
 		const { body } = await upload(app, base, 'a.txt', { bytes: 'Kettles hold two litres.' });
 		for (let start = 1; start < 4; start++) {
-			await until('it is being parsed', () => pool.alone.length === start && pool.waiting === 1);
+			await until('it is being parsed', () => pool.isolated.length === start && pool.waiting === 1);
 			app = await app.restart();
 		}
-		await until('it is being parsed', () => pool.alone.length === 4 && pool.waiting === 1);
-		assert.deepEqual(pool.alone, [false, false, true, true]);
+		await until('it is being parsed', () => pool.isolated.length === 4 && pool.waiting === 1);
+		assert.deepEqual(pool.isolated, [false, false, true, true]);
 		const database = new Database(join(app.dataDir, 'parley.db'));
 		database.exec('UPDATE jobs SET attempts = 1000');
 		database.close();
 		app = await app.restart();
-		pool.open();
-		assert.equal((await processed(app, base, body.id)).status, 'indexed');
+		pool.resume();
+		assert.equal((await untilProcessed(app, base, body.id)).status, 'indexed');
 	} finally {
 		await app[Symbol.asyncDispose]();
 	}

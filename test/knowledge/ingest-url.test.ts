@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { created, processed, settled } from '../api/fixture.ts';
+import { createResource, untilProcessed, untilSettled } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
@@ -71,14 +71,14 @@ async function files(): Promise<string[]> {
 }
 
 test('a page is imported from its URL, with its own title, and found with the URL', async () => {
-	const base = await created(app, BASES, { name: 'Site' });
+	const base = await createResource(app, BASES, { name: 'Site' });
 	const { status, body } = await importUrl(base, `${home}/visit`);
 	assert.equal(status, 201);
 	assert.deepEqual(
 		[body.source_type, body.url, body.status, body.size_bytes],
 		['url', `${home}/visit`, 'queued', null],
 	);
-	const document = await processed(app, base, body.id);
+	const document = await untilProcessed(app, base, body.id);
 	assert.deepEqual(
 		[document.status, document.error, document.title, document.content_type, document.size_bytes],
 		['indexed', null, 'Visit and contact', 'text/html; charset=utf-8', visit.length],
@@ -89,18 +89,18 @@ test('a page is imported from its URL, with its own title, and found with the UR
 });
 
 test('redirects are followed, and a title that was given stays', async () => {
-	const base = await created(app, BASES, { name: 'Site' });
+	const base = await createResource(app, BASES, { name: 'Site' });
 	const moved = await importUrl(base, `${home}/old`, 'Opening hours');
 	const file = await importUrl(base, `${home}/manual.pdf?download=1`);
-	const page = await processed(app, base, moved.body.id);
+	const page = await untilProcessed(app, base, moved.body.id);
 	assert.deepEqual([page.status, page.title, page.url], ['indexed', 'Opening hours', `${home}/old`]);
-	const pdf = await processed(app, base, file.body.id);
+	const pdf = await untilProcessed(app, base, file.body.id);
 	assert.deepEqual([pdf.status, pdf.page_count, pdf.file_name], ['indexed', 3, 'manual.pdf']);
 	assert.equal(pdf.title, 'Brook HB-170 kettle: user manual');
 });
 
 test('what cannot be had ends in status error with a sentence that says why, and leaves no file', async () => {
-	const base = await created(app, BASES, { name: 'Site' });
+	const base = await createResource(app, BASES, { name: 'Site' });
 	const before = await files();
 	const failures: Array<[path: string, code: string, sentence: RegExp]> = [
 		['/missing', 'unreadable_file', /status 404/],
@@ -114,26 +114,26 @@ test('what cannot be had ends in status error with a sentence that says why, and
 	];
 	for (const [path, code, sentence] of failures) {
 		const { body } = await importUrl(base, home + path);
-		const { status, error, chunk_count } = await processed(app, base, body.id);
+		const { status, error, chunk_count } = await untilProcessed(app, base, body.id);
 		assert.deepEqual([status, error?.code, chunk_count], ['error', code, 0], path);
 		assert.match(error.message, sentence, path);
 		assert.match(error.message, /^[A-Z].*\.$/, path);
 	}
-	const { status, documents_total, documents_indexed } = await settled(app, base);
+	const { status, documents_total, documents_indexed } = await untilSettled(app, base);
 	assert.deepEqual([status, documents_total, documents_indexed], ['error', failures.length, 0]);
 	assert.deepEqual(await files(), before);
 });
 
 test('processing a URL again fetches it anew, and what it said before is gone', async () => {
-	const base = await created(app, BASES, { name: 'Site' });
+	const base = await createResource(app, BASES, { name: 'Site' });
 	let text = 'The price is ten euros.';
 	pages['/price.txt'] = (_request, response) => response.end(text);
 	const { body } = await importUrl(base, `${home}/price.txt`, 'Price');
-	await processed(app, base, body.id);
+	await untilProcessed(app, base, body.id);
 	const before = await files();
 	text = 'The price is twelve euros.';
 	await app.call('POST', `${BASES}/${base}/documents/${body.id}/retry`);
-	await settled(app, base);
+	await untilSettled(app, base);
 	const { body: found } = await app.call('POST', `${BASES}/${base}/search`, { query: 'What is the price?' });
 	assert.deepEqual(
 		found.data.map((hit: { text: string }) => hit.text),
@@ -143,10 +143,10 @@ test('processing a URL again fetches it anew, and what it said before is gone', 
 
 	pages['/price.txt'] = (_request, response) => response.writeHead(503).end();
 	await app.call('POST', `${BASES}/${base}/documents/${body.id}/retry`);
-	assert.equal((await settled(app, base)).status, 'error');
+	assert.equal((await untilSettled(app, base)).status, 'error');
 	pages['/price.txt'] = (_request, response) => response.end(text);
 	await app.call('POST', `${BASES}/${base}/documents/${body.id}/retry`);
-	assert.equal((await settled(app, base)).status, 'ready', 'a failure that was mended leads back to ready');
+	assert.equal((await untilSettled(app, base)).status, 'ready', 'a failure that was mended leads back to ready');
 	assert.equal((await files()).length, before.length);
 });
 
@@ -158,8 +158,8 @@ test('a document or knowledge base that goes while its URL is fetched leaves no 
 		response.write('The first half');
 		held.push(() => response.end(' and the second.'));
 	};
-	const base = await created(app, BASES, { name: 'Site' });
-	const doomed = await created(app, BASES, { name: 'Doomed' });
+	const base = await createResource(app, BASES, { name: 'Site' });
+	const doomed = await createResource(app, BASES, { name: 'Doomed' });
 	const { body } = await importUrl(base, `${home}/slow.txt`);
 	await importUrl(doomed, `${home}/slow.txt`);
 	await until('both are being fetched', () => held.length === 2);
@@ -172,7 +172,7 @@ test('a document or knowledge base that goes while its URL is fetched leaves no 
 
 test('addresses of the private network are refused, at once or when their name is looked up', async () => {
 	await using guarded = await startTestApp();
-	const base = await created(guarded, BASES, { name: 'Site' });
+	const base = await createResource(guarded, BASES, { name: 'Site' });
 	const add = (url: string) => guarded.call('POST', `${BASES}/${base}/documents`, { source_type: 'url', url });
 	for (const url of [
 		`${home}/visit`,
@@ -191,7 +191,7 @@ test('addresses of the private network are refused, at once or when their name i
 	}
 	const named = await add(`http://localhost:${new URL(home).port}/visit`);
 	if (named.status === 201) {
-		const { status, error } = await processed(guarded, base, named.body.id);
+		const { status, error } = await untilProcessed(guarded, base, named.body.id);
 		assert.deepEqual([status, error.code], ['error', 'url_not_allowed']);
 	} else {
 		assert.deepEqual([named.status, named.body.error.code], [400, 'url_not_allowed']);

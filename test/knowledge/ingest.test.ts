@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
-import { eventsSoFar, firstWorkspace, openBeside } from '../api/direct-store.ts';
-import { created, processed, SAMPLES, settled, upload } from '../api/fixture.ts';
+import { eventsSoFar, firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
+import { createResource, SAMPLES, untilProcessed, untilSettled, upload } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { GatedPool } from './pausable-pool.ts';
+import { PausablePool } from './pausable-pool.ts';
 
 const MAX_UPLOAD = 200_000;
 const BASES = '/api/v1/knowledge-bases';
-const pool = new GatedPool();
+const pool = new PausablePool();
 const app = await startTestApp({ settings: { max_upload_bytes: MAX_UPLOAD }, overrides: { pool } });
 after(() => app[Symbol.asyncDispose]());
 
-const newBase = () => created(app, BASES, { name: 'Shop' });
+const newBase = () => createResource(app, BASES, { name: 'Shop' });
 
 /** What lies in the folder of uploads, half received files included. */
 async function filesOf({ dataDir }: TestApp): Promise<string[]> {
@@ -23,7 +23,7 @@ async function filesOf({ dataDir }: TestApp): Promise<string[]> {
 }
 
 async function indexedEvents(of: TestApp, knowledgeBase: string) {
-	await using store = await openBeside(of);
+	await using store = await openStoreDirectly(of);
 	const events = await eventsSoFar(store, await firstWorkspace(store), 'knowledge_base.indexed');
 	return events.map(({ data }) => data as Record<string, unknown>).filter(({ id }) => id === knowledgeBase);
 }
@@ -36,7 +36,7 @@ const search = async (knowledgeBase: string, query: string) =>
 
 test('each of the five formats is uploaded, indexed and found, and the status goes from indexing to ready once', async () => {
 	const base = await newBase();
-	pool.close();
+	pool.pause();
 	const ids = new Map<string, string>();
 	for (const name of SAMPLES) {
 		const { status, body } = await upload(app, base, name);
@@ -73,8 +73,8 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 	assert.equal((await app.call('GET', `${BASES}/${base}`)).body.status, 'indexing');
 	assert.deepEqual(await indexedEvents(app, base), []);
 
-	pool.open();
-	const ready = await settled(app, base);
+	pool.resume();
+	const ready = await untilSettled(app, base);
 	assert.deepEqual(
 		{ ...ready, last_indexed_at: '', trained_at: '' },
 		{
@@ -127,7 +127,7 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 test('chunks are listed in reading order, page by page, and only so', async () => {
 	const base = await newBase();
 	const { body: added } = await upload(app, base, 'brook-kettle-manual.pdf');
-	const document = await processed(app, base, added.id);
+	const document = await untilProcessed(app, base, added.id);
 	const path = `${BASES}/${base}/documents/${added.id}/chunks`;
 	const { body } = await app.call('GET', `${path}?limit=100`);
 	assert.equal(body.data.length, document.chunk_count);
@@ -156,7 +156,7 @@ test('a text given inline is a document like any other', async () => {
 		[body.source_type, body.title, body.file_name, body.url, body.size_bytes],
 		['text', 'Öffnungszeiten', null, null, Buffer.byteLength('Wir öffnen um 9 Uhr. '.repeat(3))],
 	);
-	const document = await processed(app, base, body.id);
+	const document = await untilProcessed(app, base, body.id);
 	assert.deepEqual([document.status, document.chunk_count, document.page_count], ['indexed', 1, null]);
 	assert.match((await search(base, 'Wann öffnen Sie?'))[0].text, /um 9 Uhr/);
 });
@@ -168,7 +168,7 @@ test('the same bytes twice are two documents that were parsed once; removing one
 	const answers = await Promise.all([1, 2, 3].map(() => upload(app, base, 'tea.md', { bytes })));
 	const [first, second, third] = answers.map(({ body }) => body.id);
 	assert.equal(new Set([first, second, third]).size, 3);
-	assert.deepEqual((await settled(app, base)).documents_indexed, 3);
+	assert.deepEqual((await untilSettled(app, base)).documents_indexed, 3);
 	assert.equal(pool.parsed - before, 1);
 	const files = await filesOf(app);
 	await app.call('DELETE', `${BASES}/${base}/documents/${first}`);
@@ -246,7 +246,7 @@ test('a text with stray control characters is indexed without them', async () =>
 	const base = await newBase();
 	const added = await addText(base, 'The kettle\u0000 boils\u0007 at\u009b noon.\n');
 	assert.equal(added.status, 201, JSON.stringify(added.body));
-	assert.equal((await processed(app, base, added.body.id)).status, 'indexed');
+	assert.equal((await untilProcessed(app, base, added.body.id)).status, 'indexed');
 	const { body } = await app.call('GET', `${BASES}/${base}/documents/${added.body.id}/chunks`);
 	assert.deepEqual(
 		body.data.map(({ text }: { text: string }) => text),
@@ -289,7 +289,7 @@ test('a broken file ends in status error with a sentence, and its removal leads 
 	const broken = `%PDF-1.7\n${'1 0 obj << /Type /Catalog /Pages 9 0 R >> endobj\n'.repeat(3)}trailer << /Root 1 0 R >>`;
 	const { status, body } = await upload(app, base, 'broken.pdf', { bytes: broken });
 	assert.equal(status, 201, 'the file looks like a PDF until it is read');
-	const document = await processed(app, base, body.id);
+	const document = await untilProcessed(app, base, body.id);
 	assert.deepEqual([document.status, document.chunk_count, document.indexed_at], ['error', 0, null]);
 	assert.equal(document.error.code, 'unreadable_file');
 	assert.match(document.error.message, /^[A-Z].*\.$/);
@@ -299,7 +299,7 @@ test('a broken file ends in status error with a sentence, and its removal leads 
 
 	await addText(base, 'The kettle is blue.');
 	assert.deepEqual(
-		{ ...(await settled(app, base)), last_indexed_at: '', trained_at: '' },
+		{ ...(await untilSettled(app, base)), last_indexed_at: '', trained_at: '' },
 		{
 			status: 'error',
 			documents_total: 2,
@@ -315,7 +315,7 @@ test('a broken file ends in status error with a sentence, and its removal leads 
 	);
 	const retried = await app.call('POST', `${BASES}/${base}/documents/${body.id}/retry`);
 	assert.deepEqual([retried.status, retried.body.error], [200, null]);
-	assert.equal((await processed(app, base, body.id)).status, 'error', 'it is as broken as before');
+	assert.equal((await untilProcessed(app, base, body.id)).status, 'error', 'it is as broken as before');
 
 	const removed = await app.call('DELETE', `${BASES}/${base}/documents/${body.id}`);
 	assert.deepEqual([removed.status, removed.body], [200, { id: body.id, deleted: true }]);
@@ -326,9 +326,9 @@ test('a broken file ends in status error with a sentence, and its removal leads 
 test('a document that is processed again is found as before, and each indexing is told once', async () => {
 	const base = await newBase();
 	const { body } = await addText(base, 'The kettle holds two litres.', 'Volume');
-	await settled(app, base);
+	await untilSettled(app, base);
 	const before = await search(base, 'How much does the kettle hold?');
-	pool.close();
+	pool.pause();
 	const retried = await app.call('POST', `${BASES}/${base}/documents/${body.id}/retry`);
 	assert.equal(retried.body.status, 'queued');
 	await until('it is being processed', () => pool.waiting > 0);
@@ -336,8 +336,8 @@ test('a document that is processed again is found as before, and each indexing i
 	assert.deepEqual(await search(base, 'How much does the kettle hold?'), before, 'found in the meantime as well');
 	const again = await app.call('POST', `${BASES}/${base}/documents/${body.id}/retry`);
 	assert.deepEqual([again.status, again.body.status], [200, 'processing'], 'it is under way already');
-	pool.open();
-	assert.equal((await settled(app, base)).status, 'ready');
+	pool.resume();
+	assert.equal((await untilSettled(app, base)).status, 'ready');
 	assert.deepEqual(await search(base, 'How much does the kettle hold?'), before);
 	assert.equal((await indexedEvents(app, base)).length, 2);
 });
@@ -346,7 +346,7 @@ test('a document can be removed while it is being processed, and so can its know
 	const files = await filesOf(app);
 	const base = await newBase();
 	const doomed = await newBase();
-	pool.close();
+	pool.pause();
 	const { body } = await addText(base, 'Never to be found.');
 	await addText(doomed, 'Gone with the rest.');
 	await until('both are being processed', () => pool.waiting === 2);
@@ -364,10 +364,10 @@ test('a document can be removed while it is being processed, and so can its know
 		reindex_required: false,
 		problem: null,
 	});
-	pool.open();
+	pool.resume();
 	await until('the workers have let go', () => pool.waiting === 0);
 	const { body: next } = await addText(base, 'Found after all.');
-	assert.equal((await processed(app, base, next.id)).status, 'indexed');
+	assert.equal((await untilProcessed(app, base, next.id)).status, 'indexed');
 	assert.deepEqual(
 		(await search(base, 'found')).map(({ text }: { text: string }) => text),
 		['Found after all.'],
@@ -436,7 +436,7 @@ test('twelve documents at once, then twelve in a row of removals: the counts agr
 		Array.from({ length: 12 }, (_, at) => addText(base, `Kettle number ${at} costs ${at + 20} euros.`)),
 	);
 	assert.deepEqual([...new Set(added.map(({ status }) => status))], [201]);
-	const { status, documents_total, documents_indexed } = await settled(app, base);
+	const { status, documents_total, documents_indexed } = await untilSettled(app, base);
 	assert.deepEqual([status, documents_total, documents_indexed], ['ready', 12, 12]);
 	const removed = await Promise.all(
 		added.map(({ body }) => app.call('DELETE', `${BASES}/${base}/documents/${body.id}`)),
@@ -449,10 +449,10 @@ test('twelve documents at once, then twelve in a row of removals: the counts agr
 });
 
 test('what was being processed when the server stopped is finished by the next one', async () => {
-	const shared = new GatedPool();
+	const shared = new PausablePool();
 	await using first = await startTestApp({ overrides: { pool: shared } });
-	const base = await created(first, BASES, { name: 'Shop' });
-	shared.close();
+	const base = await createResource(first, BASES, { name: 'Shop' });
+	shared.pause();
 	const waiting = await upload(first, base, 'privacy.txt');
 	const queued: string[] = [];
 	for (let at = 0; at < 4; at++) {
@@ -462,8 +462,8 @@ test('what was being processed when the server stopped is finished by the next o
 	await until('documents are being processed', () => shared.waiting > 0);
 	await using second = await first.restart();
 	assert.equal((await second.call('GET', `${BASES}/${base}/status`)).body.status, 'indexing');
-	shared.open();
-	const { status, documents_indexed } = await settled(second, base);
+	shared.resume();
+	const { status, documents_indexed } = await untilSettled(second, base);
 	assert.deepEqual([status, documents_indexed], ['ready', 5]);
 	for (const id of [waiting.body.id, ...queued]) {
 		const { body } = await second.call('GET', `${BASES}/${base}/documents/${id}/chunks`);

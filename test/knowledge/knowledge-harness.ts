@@ -10,30 +10,30 @@ import { workerEntry } from '../../src/pool/index.ts';
 import { type DocumentRecord, type KnowledgeBaseRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { knowledgeBase } from '../store/samples.ts';
 import { until } from '../support/until.ts';
-import { GatedPool } from './pausable-pool.ts';
+import { PausablePool } from './pausable-pool.ts';
 
 /** The knowledge room on a store of its own, without a server around it; what failed is tried again at once. */
-export interface Room extends AsyncDisposable {
+export interface KnowledgeHarness extends AsyncDisposable {
 	store: Store;
 	knowledge: Knowledge;
-	pool: GatedPool;
+	pool: PausablePool;
 	dataDir: string;
 	/** The lines of the log, from `warn` on. */
-	logged: Array<Record<string, unknown>>;
+	logLines: Array<Record<string, unknown>>;
 	newBase(): Promise<string>;
 	/** Queues a text file and gives the document's id. */
 	add(knowledgeBase: string, fileName: string, text: string): Promise<string>;
 	base(id: string): Promise<KnowledgeBaseRecord>;
 	document(id: string): Promise<DocumentRecord>;
 	/** The document once it is indexed or has failed. */
-	processed(id: string): Promise<DocumentRecord>;
+	untilProcessed(id: string): Promise<DocumentRecord>;
 	/** The knowledge base once nothing is being indexed any more. */
-	settled(id: string): Promise<KnowledgeBaseRecord>;
+	untilSettled(id: string): Promise<KnowledgeBaseRecord>;
 	/** The texts that are found, the best first. */
 	search(knowledgeBase: string, query: string): Promise<string[]>;
 }
 
-export interface RoomOptions {
+export interface KnowledgeHarnessOptions {
 	/** The id of the embedder, `builtinProvider` by default, and the providers that there are. */
 	embedder?: string;
 	providers?: ProviderSettings[];
@@ -42,13 +42,17 @@ export interface RoomOptions {
 }
 
 /** Opens a room. It takes no jobs yet: that is for `knowledge.start()`. */
-export async function openRoom({ embedder = 'builtin', providers = [], retryMs = 1 }: RoomOptions = {}): Promise<Room> {
+export async function openKnowledgeHarness({
+	embedder = 'builtin',
+	providers = [],
+	retryMs = 1,
+}: KnowledgeHarnessOptions = {}): Promise<KnowledgeHarness> {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-room-'));
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-	const pool = new GatedPool();
+	const pool = new PausablePool();
 	const network = createNetwork({ allowPrivateNetwork: false });
-	const logged: Room['logged'] = [];
-	const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+	const logLines: KnowledgeHarness['logLines'] = [];
+	const log = pino({ level: 'warn' }, { write: (line: string) => void logLines.push(JSON.parse(line)) });
 	const embedders = createEmbedders(embedder, providers, { network, clock: systemClock, log, random: () => 1 });
 	const knowledge = new Knowledge({ store, pool, network, embedders, clock: systemClock, log, retryMs });
 
@@ -67,7 +71,7 @@ export async function openRoom({ embedder = 'builtin', providers = [], retryMs =
 		knowledge,
 		pool,
 		dataDir,
-		logged,
+		logLines,
 		async newBase() {
 			const record = knowledgeBase();
 			await store.commit({ write: [{ op: 'insert', kind: 'knowledge_bases', record }] });
@@ -84,12 +88,12 @@ export async function openRoom({ embedder = 'builtin', providers = [], retryMs =
 		},
 		base,
 		document,
-		processed: (id) =>
+		untilProcessed: (id) =>
 			until('the document is processed', async () => {
 				const record = await document(id);
 				return ['indexed', 'error'].includes(record.status) && record;
 			}),
-		settled: (id) =>
+		untilSettled: (id) =>
 			until('the knowledge base is indexed', async () => {
 				const record = await base(id);
 				return presentStatus(record).status !== 'indexing' && record;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { created, processed, settled, upload } from '../api/fixture.ts';
+import { createResource, untilProcessed, untilSettled, upload } from '../api/fixture.ts';
 import { makePdf } from '../fixtures/documents/pdf.ts';
 import { startTestApp } from '../support/app.ts';
 
@@ -8,7 +8,7 @@ const BASES = '/api/v1/knowledge-bases';
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
 
-const newBase = () => created(app, BASES, { name: 'Shop' });
+const newBase = () => createResource(app, BASES, { name: 'Shop' });
 const addText = async (base: string, content: string) =>
 	(await app.call('POST', `${BASES}/${base}/documents`, { source_type: 'text', content })).body.id as string;
 const addScan = async (base: string, name: string) =>
@@ -18,7 +18,7 @@ const search = async (base: string, query: string) =>
 
 /** What a knowledge base tells of itself, in its own record and in its indexing status. */
 async function told(base: string) {
-	const { status, documents_indexed, documents_failed, searchable } = await settled(app, base);
+	const { status, documents_indexed, documents_failed, searchable } = await untilSettled(app, base);
 	const { body } = await app.call('GET', `${BASES}/${base}`);
 	assert.deepEqual([body.status, body.documents_failed, body.searchable], [status, documents_failed, searchable]);
 	return [status, documents_indexed, documents_failed, searchable];
@@ -31,7 +31,7 @@ test('a scan and a blank text end in error with no_text, and the rest of the kno
 	const blank = await addText(base, ' \n\t … ');
 	assert.deepEqual(await told(base), ['error', 1, 2, true]);
 	for (const id of [scan, blank]) {
-		const { status, error, chunk_count, indexed_at } = await processed(app, base, id);
+		const { status, error, chunk_count, indexed_at } = await untilProcessed(app, base, id);
 		assert.deepEqual([status, error.code, chunk_count, indexed_at], ['error', 'no_text', 0, null]);
 		assert.match(error.message, /^[A-Z].*\.$/);
 	}
@@ -67,10 +67,10 @@ test('a reply is made from the documents that are indexed while another one has 
 	const base = await newBase();
 	await addText(base, 'The kettle of the shop costs 25 euros.');
 	await addScan(base, 'scan.pdf');
-	await settled(app, base);
-	const assistant = await created(app, '/api/v1/assistants', { name: 'Shop' });
+	await untilSettled(app, base);
+	const assistant = await createResource(app, '/api/v1/assistants', { name: 'Shop' });
 	await app.call('POST', `/api/v1/assistants/${assistant}/knowledge-bases`, { knowledge_base_id: base });
-	const deployment = await created(app, '/api/v1/deployments', { name: 'Web', assistant_id: assistant });
+	const deployment = await createResource(app, '/api/v1/deployments', { name: 'Web', assistant_id: assistant });
 	const message = { deployment_id: deployment, content: 'What does the kettle cost?' };
 	const { body } = await app.call('POST', '/api/v1/messages', message);
 	assert.match(body.content, /25 euros/);
@@ -89,7 +89,7 @@ test('a reindex ends with a document without text among the others', async () =>
 	const base = await newBase();
 	await addText(base, 'The kettle is blue.');
 	await addScan(base, 'scan.pdf');
-	await settled(app, base);
+	await untilSettled(app, base);
 	const { status } = await app.call('POST', `${BASES}/${base}/reindex`);
 	assert.equal(status, 200);
 	assert.deepEqual(await told(base), ['error', 1, 1, true]);

@@ -3,7 +3,7 @@ import type { ParseJob } from '../../src/contract/index.ts';
 import { createWorkerPool, type WorkerPool } from '../../src/pool/index.ts';
 
 /** A gate that a test may close: who comes to it waits there until it is opened, or their signal aborts. */
-class Gate<T> {
+class Latch<T> {
 	waiting = 0;
 	#gate: Deferred<void> | undefined;
 	#holds: (what: T) => boolean = () => true;
@@ -18,7 +18,7 @@ class Gate<T> {
 		this.#gate = undefined;
 	}
 
-	async pass(what: T, signal: AbortSignal | undefined): Promise<void> {
+	async wait(what: T, signal: AbortSignal | undefined): Promise<void> {
 		if (!this.#gate || !this.#holds(what)) return;
 		this.waiting++;
 		const aborted = new Promise((_resolve, reject) => {
@@ -36,39 +36,39 @@ class Gate<T> {
  * The real workers behind gates that a test may close: what is to be parsed, or has been trained, waits there. Can be used again
  * after it was disposed of, so that a server and the one restarted after it may share it.
  */
-export class GatedPool implements WorkerPool {
+export class PausablePool implements WorkerPool {
 	readonly size = 2;
-	readonly training = new Gate<unknown>();
+	readonly trainLatch = new Latch<unknown>();
 	/** Files parsed so far. */
 	parsed = 0;
 	/** Of each file that was to be parsed: whether with nothing beside it. */
-	readonly alone: boolean[] = [];
+	readonly isolated: boolean[] = [];
 	/** What parsing a file, or training, fails with instead. */
 	parseFailure: (job: ParseJob) => Error | undefined = () => undefined;
 	trainFailure: () => Error | undefined = () => undefined;
 	/** Called before each search is handed to the workers. */
 	beforeSearch: () => Promise<void> = async () => {};
-	readonly #parsing = new Gate<ParseJob>();
+	readonly #parseLatch = new Latch<ParseJob>();
 	#real: WorkerPool | undefined;
 
 	/** Files at the gate. */
 	get waiting(): number {
-		return this.#parsing.waiting;
+		return this.#parseLatch.waiting;
 	}
 
 	/** From now on parsing waits; that of some files, where it is said which. */
-	close(holds?: (job: ParseJob) => boolean): void {
-		this.#parsing.close(holds);
+	pause(holds?: (job: ParseJob) => boolean): void {
+		this.#parseLatch.close(holds);
 	}
 
-	open(): void {
-		this.#parsing.open();
+	resume(): void {
+		this.#parseLatch.open();
 	}
 
 	async parse(...args: Parameters<WorkerPool['parse']>): ReturnType<WorkerPool['parse']> {
 		const [job, signal, options] = args;
-		this.alone.push(options?.isolated ?? false);
-		await this.#parsing.pass(job, signal);
+		this.isolated.push(options?.isolated ?? false);
+		await this.#parseLatch.wait(job, signal);
 		this.parsed++;
 		const failure = this.parseFailure(job);
 		if (failure) throw failure;
@@ -79,7 +79,7 @@ export class GatedPool implements WorkerPool {
 		const failure = this.trainFailure();
 		if (failure) throw failure;
 		const trained = await this.#pool.train(...args);
-		await this.training.pass(args[0], args[1]);
+		await this.trainLatch.wait(args[0], args[1]);
 		return trained;
 	}
 

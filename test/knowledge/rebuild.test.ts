@@ -4,19 +4,19 @@ import { AppError } from '../../src/base/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
-import { manyChunks, openRoom, type Room } from './knowledge-harness.ts';
+import { type KnowledgeHarness, manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
 
 /** A knowledge base of two small documents, indexed. */
-async function shopOf(room: Room) {
+async function shopOf(room: KnowledgeHarness) {
 	const base = await room.newBase();
 	const tea = await room.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
 	const ink = await room.add(base, 'ink.txt', 'The kettle holds no ink.');
-	return { base, tea, ink, settled: await room.settled(base) };
+	return { base, tea, ink, settled: await room.untilSettled(base) };
 }
 
 test('a rebuild that fails for good leaves the old index, the documents and the status as they were, and says so', async () => {
-	await using room = await openRoom();
-	const { knowledge, pool, logged } = room;
+	await using room = await openKnowledgeHarness();
+	const { knowledge, pool, logLines } = room;
 	knowledge.start();
 	const { base, tea, ink, settled } = await shopOf(room);
 	const documents = await Promise.all([tea, ink].map(room.document));
@@ -29,7 +29,7 @@ test('a rebuild that fails for good leaves the old index, the documents and the 
 	};
 	const parsed = pool.parsed;
 	assert.equal(presentStatus(await knowledge.reindex(base)).status, 'indexing');
-	const after = await room.settled(base);
+	const after = await room.untilSettled(base);
 	assert.equal(attempts, 5);
 	assert.equal(pool.parsed - parsed, 2, 'what was built is kept from one attempt to the next');
 	const problem = { code: 'unavailable', message: 'Training failed.' };
@@ -38,7 +38,7 @@ test('a rebuild that fails for good leaves the old index, the documents and the 
 	assert.deepEqual(await Promise.all([tea, ink].map(room.document)), documents);
 	assert.deepEqual(indexTables(room.dataDir), tables);
 	assert.deepEqual(await room.search(base, 'kettle'), hits);
-	assert.deepEqual(logged.map(({ level, knowledge_base, error }) => [level, knowledge_base, error]).at(-1), [
+	assert.deepEqual(logLines.map(({ level, knowledge_base, error }) => [level, knowledge_base, error]).at(-1), [
 		50,
 		base,
 		'Training failed.',
@@ -46,13 +46,13 @@ test('a rebuild that fails for good leaves the old index, the documents and the 
 
 	pool.trainFailure = () => undefined;
 	await knowledge.reindex(base);
-	const again = await room.settled(base);
+	const again = await room.untilSettled(base);
 	assert.notEqual(again.generation, settled.generation, 'asked again, it is done');
 	assert.equal(presentStatus(again).problem, null);
 });
 
 test('a failure that passes does no harm', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool } = room;
 	knowledge.start();
 	const { base, settled } = await shopOf(room);
@@ -63,35 +63,35 @@ test('a failure that passes does no harm', async () => {
 		return new AppError('unavailable', 'The stored file could not be opened.');
 	};
 	await knowledge.reindex(base);
-	const { generation, documents_failed } = await room.settled(base);
+	const { generation, documents_failed } = await room.untilSettled(base);
 	assert.notEqual(generation, settled.generation);
 	assert.equal(documents_failed, 0);
 	assert.equal((await room.search(base, 'kettle')).length, 2);
 });
 
 test('a rebuild that restarts interrupt is never given up', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, store } = room;
 	const base = await room.newBase();
 	const ink = await room.add(base, 'ink.txt', 'The kettle holds no ink.');
 	const { rebuilding } = await knowledge.reindex(base);
 	for (let cut = 0; cut < 40; cut++) assert.equal((await store.jobs.claim('rebuild', 1, 0)).length, 1);
 	knowledge.start();
-	const { generation, problem } = await room.settled(base);
+	const { generation, problem } = await room.untilSettled(base);
 	assert.deepEqual([generation, problem], [rebuilding, null]);
 	assert.equal((await room.document(ink)).status, 'indexed');
-	const { generations, strays } = indexTables(room.dataDir);
-	assert.deepEqual([generations, strays], [[generation], 0]);
+	const { generations, orphans } = indexTables(room.dataDir);
+	assert.deepEqual([generations, orphans], [[generation], 0]);
 });
 
 test('a document whose bytes are lost ends in error, and all others are found', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, store } = room;
 	knowledge.start();
 	const { base, tea, ink } = await shopOf(room);
 	await store.blobs.remove((await room.document(ink)).blob as string);
 	await knowledge.reindex(base);
-	assert.equal(presentStatus(await room.settled(base)).status, 'error');
+	assert.equal(presentStatus(await room.untilSettled(base)).status, 'error');
 	const { status, error } = await room.document(ink);
 	assert.deepEqual([status, error?.code], ['error', 'internal_error']);
 	assert.equal((await room.document(tea)).status, 'indexed');
@@ -99,50 +99,50 @@ test('a document whose bytes are lost ends in error, and all others are found', 
 });
 
 test('a large knowledge base is trained while documents go on being indexed, and the new index has them', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool, store } = room;
 	knowledge.start();
 	const base = await room.newBase();
 	const large = await room.add(base, 'large.md', manyChunks(1100, 'amber'));
-	await room.processed(large);
+	await room.untilProcessed(large);
 	const before = await store.servingGeneration(base);
-	pool.training.close();
+	pool.trainLatch.close();
 	await knowledge.reindex(base);
-	await until('the new basis has been trained', () => pool.training.waiting === 1);
-	const late = await room.processed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
+	await until('the new basis has been trained', () => pool.trainLatch.waiting === 1);
+	const late = await room.untilProcessed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed', 'it does not wait for the training');
 	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
-	pool.training.open();
-	await room.settled(base);
+	pool.trainLatch.open();
+	await room.untilSettled(base);
 	const after = await store.servingGeneration(base);
 	assert.notEqual(after?.id, before?.id);
 	assert.deepEqual([after?.chunk_count, after?.trained_on], [1101, 1100]);
-	const { generations, bases, chunks, embedded, strays } = indexTables(room.dataDir);
-	assert.deepEqual([generations, bases, strays], [[after?.id], [after?.basis], 0]);
+	const { generations, bases, chunks, embedded, orphans } = indexTables(room.dataDir);
+	assert.deepEqual([generations, bases, orphans], [[after?.id], [after?.basis], 0]);
 	assert.deepEqual([chunks, embedded], [1101, 1101]);
 	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
 });
 
 test('a knowledge base whose documents all go while it is rebuilt is empty and ready', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool } = room;
 	knowledge.start();
 	const { base, tea, ink } = await shopOf(room);
-	pool.close(({ file_name }) => file_name === 'tea.txt');
+	pool.pause(({ file_name }) => file_name === 'tea.txt');
 	await knowledge.reindex(base);
 	await until('it is under way', () => pool.waiting === 1);
 	for (const id of [tea, ink]) await knowledge.documents.remove(base, id, null);
-	pool.open();
-	assert.equal(presentStatus(await room.settled(base)).status, 'ready');
+	pool.resume();
+	assert.equal(presentStatus(await room.untilSettled(base)).status, 'ready');
 	assert.deepEqual(await room.search(base, 'kettle'), []);
-	const { chunks, strays, vectors } = indexTables(room.dataDir);
-	assert.deepEqual([chunks, strays, vectors], [0, 0, []]);
-	await room.processed(await room.add(base, 'next.txt', 'The next kettle is green.'));
+	const { chunks, orphans, vectors } = indexTables(room.dataDir);
+	assert.deepEqual([chunks, orphans, vectors], [0, 0, []]);
+	await room.untilProcessed(await room.add(base, 'next.txt', 'The next kettle is green.'));
 	assert.deepEqual(await room.search(base, 'kettle'), ['The next kettle is green.']);
 });
 
 test('many documents that come, change and go during rebuilds are found as they are at the end', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge } = room;
 	knowledge.start();
 	const base = await room.newBase();
@@ -163,18 +163,18 @@ test('many documents that come, change and go during rebuilds are found as they 
 			}),
 			...ids.slice(2, 5).map((id) => knowledge.documents.retry(base, id)),
 		]);
-		if (round % 2 === 0) await room.settled(base);
+		if (round % 2 === 0) await room.untilSettled(base);
 	}
-	const { documents_total, documents_failed } = await room.settled(base);
+	const { documents_total, documents_failed } = await room.untilSettled(base);
 	assert.deepEqual([documents_total, documents_failed], [there.size, 0]);
 	assert.deepEqual((await room.search(base, 'kettle')).sort(), [...there.values()].sort());
-	const { generations, strays, chunks, embedded } = indexTables(room.dataDir);
-	assert.deepEqual([generations.length, strays, chunks, embedded], [1, 0, there.size, there.size]);
+	const { generations, orphans, chunks, embedded } = indexTables(room.dataDir);
+	assert.deepEqual([generations.length, orphans, chunks, embedded], [1, 0, there.size, there.size]);
 	for (const id of there.keys()) assert.deepEqual((await room.document(id)).chunk_count, 1);
 });
 
 test('a document that restarts have cut off is still tried again when it fails', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool, store } = room;
 	const base = await room.newBase();
 	const id = await room.add(base, 'ink.txt', 'The kettle holds no ink.');
@@ -182,13 +182,13 @@ test('a document that restarts have cut off is still tried again when it fails',
 	let failures = 2;
 	pool.parseFailure = () => (failures-- > 0 ? new AppError('unavailable', 'The disk hiccuped.') : undefined);
 	knowledge.start();
-	const { status, attempts } = await room.processed(id);
+	const { status, attempts } = await room.untilProcessed(id);
 	assert.deepEqual([status, attempts], ['indexed', 2]);
 
 	pool.parseFailure = () => new AppError('unavailable', 'The disk hiccuped.');
-	const other = await room.processed(await room.add(base, 'tea.txt', 'Tea.'));
+	const other = await room.untilProcessed(await room.add(base, 'tea.txt', 'Tea.'));
 	assert.deepEqual([other.status, other.error?.message, other.attempts], ['error', 'The disk hiccuped.', 2]);
 	pool.parseFailure = () => undefined;
 	await knowledge.documents.retry(base, other.id);
-	assert.equal((await room.processed(other.id)).status, 'indexed');
+	assert.equal((await room.untilProcessed(other.id)).status, 'indexed');
 });

@@ -44,9 +44,9 @@ test('a server that is killed at any moment of a reindex ends it after the next 
 	assert.ok(base);
 	await settled(server, base);
 	assert.equal(await hitsOf(server, base), DOCUMENTS);
-	const { generations, fullText, vectors, bases, strays, chunks, embedded } = indexTables(dataDir);
+	const { generations, fullText, vectors, bases, orphans, chunks, embedded } = indexTables(dataDir);
 	assert.equal(generations.length, 1);
-	assert.deepEqual([fullText, vectors, strays], [generations, bases, 0]);
+	assert.deepEqual([fullText, vectors, orphans], [generations, bases, 0]);
 	assert.deepEqual([chunks, embedded, bases.length], [DOCUMENTS, DOCUMENTS, 1]);
 	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { AppError } from '../../src/base/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
 import { until } from '../support/until.ts';
-import { openRoom } from './knowledge-harness.ts';
+import { openKnowledgeHarness } from './knowledge-harness.ts';
 
 /** What the pool and the store reject with while the system refuses them something. */
 const failing = (code: string) =>
@@ -20,7 +20,7 @@ for (const [code, sentence] of [
 	['SQLITE_FULL', /disk of the server is full/],
 ] as const) {
 	test(`a document waits for the end of a shortage (${code}) however long it lasts, and says so`, async () => {
-		await using room = await openRoom();
+		await using room = await openKnowledgeHarness();
 		const { knowledge, pool } = room;
 		knowledge.start();
 		const base = await room.newBase();
@@ -42,20 +42,20 @@ for (const [code, sentence] of [
 		assert.equal(waiting.attempts, 0, 'the failures are not those of the document');
 		assert.match(presentStatus(await room.base(base)).problem?.message ?? '', sentence);
 		lasts = false;
-		const { status, error } = await room.processed(id);
+		const { status, error } = await room.untilProcessed(id);
 		assert.deepEqual([status, error], ['indexed', null]);
 		assert.equal(presentStatus(await room.base(base)).problem, null);
 	});
 }
 
 test('a rebuild waits for the end of a shortage, keeps what it has built, and marks no document', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool } = room;
 	knowledge.start();
 	const base = await room.newBase();
 	await room.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
 	await room.add(base, 'ink.txt', 'The kettle holds no ink.');
-	const before = await room.settled(base);
+	const before = await room.untilSettled(base);
 	for (const place of ['parseFailure', 'trainFailure'] as const) {
 		let failures = 0;
 		pool[place] = () => {
@@ -71,19 +71,19 @@ test('a rebuild waits for the end of a shortage, keeps what it has built, and ma
 		assert.match(waiting.problem?.message ?? '', /too little memory/);
 		assert.equal(waiting.rebuilding, rebuilding);
 		pool[place] = () => undefined;
-		const after = await room.settled(base);
+		const after = await room.untilSettled(base);
 		assert.notEqual(after.generation, before.generation);
 		assert.deepEqual([after.generation, after.documents_failed, after.problem], [rebuilding, 0, null]);
 	}
 });
 
 test('a document and a rebuild that wait for the end of a shortage are tried again within a minute', async (t) => {
-	await using room = await openRoom({ retryMs: 1_000_000 });
+	await using room = await openKnowledgeHarness({ retryMs: 1_000_000 });
 	const { knowledge, pool } = room;
 	knowledge.start();
 	const base = await room.newBase();
 	await room.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
-	await room.settled(base);
+	await room.untilSettled(base);
 	const database = new Database(join(room.dataDir, 'parley.db'), { readonly: true });
 	t.after(() => database.close());
 	const due = database.prepare('SELECT due_at FROM jobs WHERE kind = ? AND due_at > 0').pluck();

@@ -5,32 +5,32 @@ import { presentStatus } from '../../src/knowledge/index.ts';
 import { expectVersion } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 import { indexTables, jobsOf } from './index-tables.ts';
-import { manyChunks, openRoom } from './knowledge-harness.ts';
+import { manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
 
 test('documents are indexed and found while a large knowledge base is trained anew, and the new basis has them too', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool, store } = room;
 	knowledge.start();
 	const base = await room.newBase();
 	const trainedAt = async () => presentStatus(await room.base(base)).trained_at;
-	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
 	const before = await trainedAt();
 	assert.ok(before);
 	const first = await store.servingGeneration(base);
 	assert.equal(first?.chunk_count, 700);
 
-	pool.training.close();
-	await room.processed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
-	await until('a basis for all of it has been trained', () => pool.training.waiting === 1);
+	pool.trainLatch.close();
+	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await until('a basis for all of it has been trained', () => pool.trainLatch.waiting === 1);
 	assert.equal((await store.servingGeneration(base))?.basis, first.basis, 'the old one serves');
 	const { status, ...due } = presentStatus(await room.base(base));
 	assert.deepEqual([status, due.trained_at], ['ready', null], 'all is searchable, but a training is under way');
-	const late = await room.processed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
+	const late = await room.untilProcessed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed', 'it does not wait for the training');
 	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
 	await room.knowledge.documents.remove(base, await room.add(base, 'gone.txt', 'Gone.'), null);
 
-	pool.training.open();
+	pool.trainLatch.open();
 	const trained = await until('the new basis serves', async () => {
 		const serving = await store.servingGeneration(base);
 		return serving && serving.basis !== first.basis && serving;
@@ -44,16 +44,16 @@ test('documents are indexed and found while a large knowledge base is trained an
 });
 
 test('a knowledge base that doubles while it is trained is trained again, without anyone asking', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool, store } = room;
 	knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
-	pool.training.close();
-	await room.processed(await room.add(base, 'b.md', manyChunks(500, 'birch')));
-	await until('the first training is done', () => pool.training.waiting === 1);
-	await room.processed(await room.add(base, 'c.md', manyChunks(1200, 'cedar')));
-	pool.training.open();
+	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	pool.trainLatch.close();
+	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(500, 'birch')));
+	await until('the first training is done', () => pool.trainLatch.waiting === 1);
+	await room.untilProcessed(await room.add(base, 'c.md', manyChunks(1200, 'cedar')));
+	pool.trainLatch.open();
 	await until('it is trained on all of it', async () => (await store.servingGeneration(base))?.trained_on === 2400);
 	await until('nothing is left to do', () => jobsOf(room.dataDir, 'train') === 0);
 	const { embedded, bases } = indexTables(room.dataDir);
@@ -61,71 +61,71 @@ test('a knowledge base that doubles while it is trained is trained again, withou
 });
 
 test('a training and a reindex of one knowledge base take turns and leave one index', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool, store } = room;
 	knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
-	pool.training.close();
-	await room.processed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
-	await until('a basis has been trained', () => pool.training.waiting === 1);
+	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	pool.trainLatch.close();
+	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
 	const before = await store.servingGeneration(base);
 	const { rebuilding } = await knowledge.reindex(base);
 	await until('the new generation is filled', async () => {
 		return (await store.generation(rebuilding as string))?.chunk_count === 1400;
 	});
-	assert.equal(pool.training.waiting, 1, 'its training waits: threads are left to index documents');
-	const late = await room.processed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
+	assert.equal(pool.trainLatch.waiting, 1, 'its training waits: threads are left to index documents');
+	const late = await room.untilProcessed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed');
-	pool.training.open();
-	await room.settled(base);
+	pool.trainLatch.open();
+	await room.untilSettled(base);
 	const after = await store.servingGeneration(base);
 	assert.deepEqual([after?.id, after?.chunk_count], [rebuilding, 1401]);
 	assert.notEqual(after?.id, before?.id);
-	const { generations, bases, embedded, strays } = indexTables(room.dataDir);
-	assert.deepEqual([generations, bases, embedded, strays], [[after?.id], [after?.basis], 1401, 0]);
+	const { generations, bases, embedded, orphans } = indexTables(room.dataDir);
+	assert.deepEqual([generations, bases, embedded, orphans], [[after?.id], [after?.basis], 1401, 0]);
 });
 
 test('a knowledge base that is deleted during a training leaves nothing of it', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool, store } = room;
 	knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
-	pool.training.close();
-	await room.processed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
-	await until('a basis has been trained', () => pool.training.waiting === 1);
+	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	pool.trainLatch.close();
+	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
 	await store.commit({ write: [{ op: 'erase_knowledge_base', id: base }] });
-	pool.training.open();
-	await until('the training has ended', () => pool.training.waiting === 0);
+	pool.trainLatch.open();
+	await until('the training has ended', () => pool.trainLatch.waiting === 0);
 	const next = await room.newBase();
-	await room.processed(await room.add(next, 'next.txt', 'The next kettle is green.'));
-	const { generations, bases, strays } = indexTables(room.dataDir);
-	assert.deepEqual([generations.length, bases.length, strays], [1, 1, 0]);
+	await room.untilProcessed(await room.add(next, 'next.txt', 'The next kettle is green.'));
+	const { generations, bases, orphans } = indexTables(room.dataDir);
+	assert.deepEqual([generations.length, bases.length, orphans], [1, 1, 0]);
 	assert.deepEqual(
-		room.logged.map(({ msg }) => msg),
+		room.logLines.map(({ msg }) => msg),
 		[],
 		'and it is no failure',
 	);
 });
 
 test('a knowledge base that grows too little for another training keeps the time of the one that it has', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	room.knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'a.md', manyChunks(1100, 'amber')));
+	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(1100, 'amber')));
 	const { trained_at } = presentStatus(await room.base(base));
 	assert.ok(trained_at);
-	await room.processed(await room.add(base, 'b.md', manyChunks(20, 'amber')));
+	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(20, 'amber')));
 	assert.equal(presentStatus(await room.base(base)).trained_at, trained_at);
 });
 
 test('a training that was asked for and is due no more gives the time of the former one back', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, store } = room;
 	knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'a.md', manyChunks(1100, 'amber')));
+	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(1100, 'amber')));
 	const { trained_at } = presentStatus(await room.base(base));
 	const record = await room.base(base);
 	const set = { training_asked_at: 1 };
@@ -137,19 +137,19 @@ test('a training that was asked for and is due no more gives the time of the for
 	});
 	assert.equal(outcome, 'committed');
 	assert.equal(presentStatus(await room.base(base)).trained_at, null);
-	await room.processed(await room.add(base, 'b.md', manyChunks(20, 'amber')));
+	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(20, 'amber')));
 	await until('the training has nothing to do', () => jobsOf(room.dataDir, 'train') === 0);
 	assert.equal(presentStatus(await room.base(base)).trained_at, trained_at);
 });
 
 test('a training that fails for good leaves no time: the basis does not cover what came after it', async () => {
-	await using room = await openRoom();
+	await using room = await openKnowledgeHarness();
 	const { knowledge, pool } = room;
 	knowledge.start();
 	const base = await room.newBase();
-	await room.processed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
 	pool.trainFailure = () => new AppError('internal_error', 'There is no memory for this.');
-	await room.processed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
 	await until('the training was given up', () => jobsOf(room.dataDir, 'train') === 0);
 	const { status, searchable, trained_at } = presentStatus(await room.base(base));
 	assert.deepEqual([status, searchable, trained_at], ['ready', true, null]);

@@ -23,7 +23,7 @@ const stop = (stop_reason = 'end_turn') => [
 async function answered(...script: ModelStep[]) {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'anthropic' }));
-	server.always(script);
+	server.setDefault(script);
 	const outcome = await outcomeOf(provider.chat, { tools: [WEATHER] });
 	return { ...outcome, asked: server.calls.length };
 }

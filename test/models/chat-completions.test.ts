@@ -18,7 +18,7 @@ const text = (content: unknown) => piece({ delta: { content } });
 async function answered(script: ModelStep[], tools: (typeof WEATHER)[] = []) {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'openai-compatible' }));
-	server.next(script);
+	server.enqueue(script);
 	return await outcomeOf(provider.chat, { tools });
 }
 
@@ -90,7 +90,7 @@ test('the first word is told before anything follows it', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'openai-compatible' }));
 	const heard = deferred<void>();
-	server.next([text('First'), { wait: heard.promise }, text(' second'), { finish: 'stop' }]);
+	server.enqueue([text('First'), { wait: heard.promise }, text(' second'), { finish: 'stop' }]);
 	const events: ModelEvent[] = [];
 	for await (const event of provider.chat.stream(chatRequest(), new AbortController().signal)) {
 		events.push(event);

@@ -144,13 +144,13 @@ test('a dead provider fails fast, is not asked meanwhile, and answers again when
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
-	server.always([{ status: 500, headers: { 'retry-after': '60' } }]);
+	server.setDefault([{ status: 500, headers: { 'retry-after': '60' } }]);
 	for (let at = 0; at < 5; at++) assert.match(String((await outcomeOf(provider.chat)).error), /failed with status 500/);
 	assert.equal(server.calls.length, 5);
 	const fast = await outcomeOf(provider.chat);
 	assert.match(String(fast.error), /has failed several times in a row/);
 	assert.deepEqual([(fast.error as { code?: string }).code, server.calls.length], ['model_error', 5]);
-	server.always([{ say: 'Back.' }]);
+	server.setDefault([{ say: 'Back.' }]);
 	assert.ok((await outcomeOf(provider.chat)).error, 'it is not known yet');
 	clock.ms += 10_000;
 	assert.equal((await outcomeOf(provider.chat)).text, 'Back.');
@@ -162,17 +162,17 @@ test('while one asks whether a provider is back, the others fail fast; when that
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
-	server.always([{ status: 500, headers: { 'retry-after': '60' } }]);
+	server.setDefault([{ status: 500, headers: { 'retry-after': '60' } }]);
 	for (let at = 0; at < 5; at++) await outcomeOf(provider.chat);
 	clock.ms += 10_000;
-	server.always([{ hang: true }]);
+	server.setDefault([{ hang: true }]);
 	const controller = new AbortController();
 	const probe = outcomeOf(provider.chat, {}, controller.signal);
 	await server.call(5);
 	assert.match(String((await outcomeOf(provider.chat)).error), /has failed several times/);
 	controller.abort(new Error('stopped'));
 	await probe;
-	server.always([{ say: 'Back.' }]);
+	server.setDefault([{ say: 'Back.' }]);
 	assert.equal((await outcomeOf(provider.chat)).text, 'Back.');
 });
 
@@ -180,14 +180,14 @@ test('what a provider refuses with good reason does not open its circuit', async
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
 	for (const status of [400, 401, 403, 404, 413, 422]) {
-		server.always([{ status }]);
+		server.setDefault([{ status }]);
 		for (let at = 0; at < 6; at++) await outcomeOf(provider.chat);
 	}
 	for (const finish of ['length', 'content_filter', 'stop'] as const) {
-		server.always([{ finish }]);
+		server.setDefault([{ finish }]);
 		for (let at = 0; at < 6; at++) assert.ok((await outcomeOf(provider.chat)).error);
 	}
-	server.always([{ say: 'Hello.' }]);
+	server.setDefault([{ say: 'Hello.' }]);
 	assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
 });
 
@@ -213,14 +213,14 @@ test('a request that a provider refuses within its stream is refused to whoever 
 			await using provider = openProvider(server.provider({ type }));
 			const scripts: ModelScript[] = [[{ error }], [{ say: 'Well, ' }, { error }]];
 			for (const script of scripts) {
-				server.always(script);
+				server.setDefault(script);
 				const outcomes = await ask(provider, 5);
 				for (const { error: thrown } of outcomes) {
 					assert.match(String(thrown), /did not (accept|permit)|does not know the model/, JSON.stringify(error));
 				}
 			}
 			assert.equal(server.calls.length, 10, 'none was tried again');
-			server.always([{ say: 'Hello.' }]);
+			server.setDefault([{ say: 'Hello.' }]);
 			assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
 		}
 	}
@@ -231,7 +231,7 @@ test('a model that fails is left alone, and the other models of its provider ans
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
 	const failing: ModelScript = [{ status: 500, headers: { 'retry-after': '60' } }];
-	server.always(({ body }) => (body.model === 'broken' ? failing : [{ say: 'Fine.' }]));
+	server.setDefault(({ body }) => (body.model === 'broken' ? failing : [{ say: 'Fine.' }]));
 	await ask(provider, 5, { model: 'broken' });
 	assert.match(
 		String((await outcomeOf(provider.chat, { model: 'broken' })).error),
@@ -249,7 +249,7 @@ test('a provider that takes no more requests, or that cannot be reached, is left
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
-	server.always([{ status: 429, headers: { 'retry-after': '60' } }]);
+	server.setDefault([{ status: 429, headers: { 'retry-after': '60' } }]);
 	for (let at = 0; at < 5; at++) await outcomeOf(provider.chat, { model: `model-${at}` });
 	assert.match(
 		String((await outcomeOf(provider.chat, { model: 'another' })).error),
@@ -257,7 +257,7 @@ test('a provider that takes no more requests, or that cannot be reached, is left
 	);
 	assert.equal(server.calls.length, 5);
 	clock.ms += 10_000;
-	server.always([{ say: 'Back.' }]);
+	server.setDefault([{ say: 'Back.' }]);
 	assert.equal((await outcomeOf(provider.chat, { model: 'another' })).text, 'Back.');
 
 	const gone = await ModelServer.start();
@@ -271,7 +271,7 @@ test('a provider that says one word and hangs is found out, and again soon after
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider({ idle_timeout_ms: 100 }), { clock });
-	server.always([{ say: 'Well' }, { hang: true }]);
+	server.setDefault([{ say: 'Well' }, { hang: true }]);
 	const outcomes = await ask(provider, 12);
 	assert.equal(server.calls.length, 5);
 	assert.match(String(outcomes[4]?.error), /stopped in the middle/);
@@ -283,7 +283,7 @@ test('a provider that says one word and hangs is found out, and again soon after
 	await ask(provider, 1);
 	assert.equal(server.calls.length, 6, 'for twice as long');
 	clock.ms += 1;
-	server.always([{ say: 'Back.' }]);
+	server.setDefault([{ say: 'Back.' }]);
 	assert.equal((await outcomeOf(provider.chat)).text, 'Back.');
 });
 
@@ -291,12 +291,12 @@ test('while the answer that proves a provider is back goes on, the others are le
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
-	server.always([{ status: 500, headers: { 'retry-after': '60' } }]);
+	server.setDefault([{ status: 500, headers: { 'retry-after': '60' } }]);
 	await ask(provider, 5);
 	clock.ms += 10_000;
 	const told = deferred<void>();
-	server.always([{ say: 'Hello.' }]);
-	server.next([{ say: 'A long ' }, { wait: told.promise }, { say: 'story.' }]);
+	server.setDefault([{ say: 'Hello.' }]);
+	server.enqueue([{ say: 'A long ' }, { wait: told.promise }, { say: 'story.' }]);
 	const story = provider.chat.stream(chatRequest(), new AbortController().signal)[Symbol.asyncIterator]();
 	assert.deepEqual((await story.next()).value, { type: 'delta', text: 'A long ' });
 	assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
@@ -309,7 +309,7 @@ test('replies that are stopped because they hang do not hide that a provider fai
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
 	for (let at = 0; at < 5; at++) {
-		server.next([{ say: 'Well' }, { hang: true }], [{ status: 500, headers: { 'retry-after': '60' } }]);
+		server.enqueue([{ say: 'Well' }, { hang: true }], [{ status: 500, headers: { 'retry-after': '60' } }]);
 		for await (const _ of provider.chat.stream(chatRequest(), new AbortController().signal)) break;
 		await outcomeOf(provider.chat);
 	}

@@ -4,7 +4,7 @@ import { AppError, deferred, withDeadline } from '../../src/base/index.ts';
 import { type Embedder, isRecoverable } from '../../src/models/index.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
-import { NEVER, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
+import { NEVER_ABORTS, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
 
 /** Not to be waited for, and not to be tried again within the same request. */
 const GONE = { status: 503, headers: { 'retry-after': '3600' } };
@@ -22,7 +22,7 @@ async function errorOf(promise: Promise<unknown>): Promise<AppError> {
 }
 
 /** What comes of texts before it fails, if it does. */
-async function gathered(embedder: Embedder, texts: readonly string[], signal = NEVER) {
+async function gathered(embedder: Embedder, texts: readonly string[], signal = NEVER_ABORTS) {
 	const places: number[] = [];
 	try {
 		for await (const { offset, vectors } of embedder.embedDocuments(texts, signal)) {
@@ -39,12 +39,12 @@ test('a batch that fails for good begins no other, and those that are under way 
 	await using open = openEmbedder(server.provider());
 	const release = deferred<void>();
 	const sent: string[][] = [];
-	server.embeddings.always(({ body }) => {
+	server.embeddings.setDefault(({ body }) => {
 		sent.push(body.input);
 		return sent.length === 2 ? { status: 400 } : { wait: release.promise };
 	});
 	const asked = gathered(open.embedder, TEXTS);
-	await until('the refusal has come', () => /an embeddings provider failed/.test(open.logged()));
+	await until('the refusal has come', () => /an embeddings provider failed/.test(open.logText()));
 	release.resolve();
 	const { places, error } = await asked;
 	assert.match(String(error), /did not accept the request/);
@@ -58,13 +58,13 @@ test('one that waits to try again gives up where another has failed for good', a
 	await using open = openEmbedder(server.provider());
 	const both = deferred<void>();
 	let calls = 0;
-	server.embeddings.always(() => {
+	server.embeddings.setDefault(() => {
 		calls++;
 		if (calls === 1) return { status: 429, headers: { 'retry-after': '50' } };
 		return calls === 2 ? { wait: both.promise } : { status: 400 };
 	});
 	const asked = gathered(open.embedder, TEXTS.slice(0, 120));
-	await until('the first waits', () => /asking an embedder again/.test(open.logged()));
+	await until('the first waits', () => /asking an embedder again/.test(open.logText()));
 	both.resolve();
 	const { error } = await withDeadline(asked, 20_000, () => new Error('It is still waiting.'));
 	assert.match(String(error), /did not accept the request/);
@@ -75,19 +75,22 @@ test('vectors come as they are made, a slow batch holds up none, and who has eno
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const first = deferred<string>();
-	server.embeddings.always(({ body }) => {
+	server.embeddings.setDefault(({ body }) => {
 		first.resolve(body.input[0] as string);
 		return body.input[0] === 'Text 0.' ? { hang: true } : undefined;
 	});
 	let given = 0;
-	for await (const { offset, vectors } of open.embedder.embedDocuments(TEXTS, NEVER)) {
+	for await (const { offset, vectors } of open.embedder.embedDocuments(TEXTS, NEVER_ABORTS)) {
 		assert.notEqual(offset, 0);
 		given += vectors.length;
 		if (given > 100) break;
 	}
 	assert.ok(given > 100 && given < 200);
 	const hung = server.embeddings.calls.find(({ body }) => body.input[0] === 'Text 0.');
-	assert.equal(await withDeadline(hung?.left ?? Promise.resolve(false), 10_000, () => new Error('Still open.')), true);
+	assert.equal(
+		await withDeadline(hung?.callerLeft ?? Promise.resolve(false), 10_000, () => new Error('Still open.')),
+		true,
+	);
 });
 
 test('many batches print no warning of too many listeners', async () => {
@@ -110,52 +113,56 @@ test('a provider that failed five times in a row is left alone for a while, then
 	let now = 1_000_000;
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider(), undefined, { clock: { now: () => now } });
-	server.embeddings.always(GONE);
+	server.embeddings.setDefault(GONE);
 	for (let at = 0; at < 5; at++) await errorOf(vectorsOf(open.embedder, ['Tea']));
-	for (let at = 0; at < 5; at++) await errorOf(open.embedder.embedQuestion('Tea?', NEVER));
+	for (let at = 0; at < 5; at++) await errorOf(open.embedder.embedQuestion('Tea?', NEVER_ABORTS));
 	assert.equal(server.embeddings.calls.length, 10);
-	for (const asked of [vectorsOf(open.embedder, ['Tea']), open.embedder.embedQuestion('Tea?', NEVER)]) {
+	for (const asked of [vectorsOf(open.embedder, ['Tea']), open.embedder.embedQuestion('Tea?', NEVER_ABORTS)]) {
 		const error = await errorOf(asked);
 		assert.match(error.message, /left alone for a while/);
 		assert.equal(isRecoverable(error), true);
 	}
 	assert.equal(server.embeddings.calls.length, 10, 'nobody is asked');
-	server.embeddings.always(undefined);
+	server.embeddings.setDefault(undefined);
 	now += 10_000;
 	assert.equal((await vectorsOf(open.embedder, TEXTS)).length, 200, 'of many batches the first one tries');
-	await open.embedder.embedQuestion('Tea?', NEVER);
+	await open.embedder.embedQuestion('Tea?', NEVER_ABORTS);
 });
 
 test('a provider that fails questions is asked for documents as ever, and the other way round', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const isQuestion = (input: readonly string[]) => input[0]?.endsWith('?');
-	server.embeddings.always(({ body }) => (isQuestion(body.input) ? GONE : undefined));
-	for (let at = 0; at < 5; at++) await errorOf(open.embedder.embedQuestion('Tea?', NEVER));
-	assert.match((await errorOf(open.embedder.embedQuestion('Tea?', NEVER))).message, /left alone/);
+	server.embeddings.setDefault(({ body }) => (isQuestion(body.input) ? GONE : undefined));
+	for (let at = 0; at < 5; at++) await errorOf(open.embedder.embedQuestion('Tea?', NEVER_ABORTS));
+	assert.match((await errorOf(open.embedder.embedQuestion('Tea?', NEVER_ABORTS))).message, /left alone/);
 	assert.equal((await vectorsOf(open.embedder, TEXTS)).length, 200);
 
 	await using other = openEmbedder(server.provider());
-	server.embeddings.always(({ body }) => (isQuestion(body.input) ? undefined : GONE));
+	server.embeddings.setDefault(({ body }) => (isQuestion(body.input) ? undefined : GONE));
 	for (let at = 0; at < 5; at++) await errorOf(vectorsOf(other.embedder, ['Tea']));
 	assert.match((await errorOf(vectorsOf(other.embedder, ['Tea']))).message, /status 503\. .* left alone/);
-	assert.equal((await other.embedder.embedQuestion('Tea?', NEVER)).length, 64);
+	assert.equal((await other.embedder.embedQuestion('Tea?', NEVER_ABORTS)).length, 64);
 });
 
 test('a model is known again by the vector of one text, which comes with the first question', async () => {
 	await using server = await ModelServer.start();
 	await using asked = openEmbedder(server.provider());
-	await asked.embedder.embedQuestion('Tea?', NEVER);
+	await asked.embedder.embedQuestion('Tea?', NEVER_ABORTS);
 	const { calls } = server.embeddings;
 	assert.equal(calls.length, 1);
-	const sample = await asked.embedder.sample(NEVER);
+	const sample = await asked.embedder.sample(NEVER_ABORTS);
 	assert.equal(calls.length, 1, 'it is there already');
-	await asked.embedder.embedQuestion('Ink?', NEVER);
+	await asked.embedder.embedQuestion('Ink?', NEVER_ABORTS);
 	assert.deepEqual(calls[1]?.body.input, ['Ink?']);
 	await using other = openEmbedder(server.provider());
-	assert.deepEqual(await other.embedder.sample(NEVER), sample);
-	assert.deepEqual([await other.embedder.sample(NEVER), calls.length], [sample, 3]);
+	assert.deepEqual(await other.embedder.sample(NEVER_ABORTS), sample);
+	assert.deepEqual([await other.embedder.sample(NEVER_ABORTS), calls.length], [sample, 3]);
 	await using measured = openEmbedder(server.provider());
-	await measured.embedder.floor(NEVER);
-	assert.deepEqual([await measured.embedder.sample(NEVER), calls.length], [sample, 4], 'it is one of those measured');
+	await measured.embedder.floor(NEVER_ABORTS);
+	assert.deepEqual(
+		[await measured.embedder.sample(NEVER_ABORTS), calls.length],
+		[sample, 4],
+		'it is one of those measured',
+	);
 });

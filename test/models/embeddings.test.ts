@@ -5,7 +5,7 @@ import { createEmbedders, isRecoverable } from '../../src/models/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import type { EmbeddingItem, EmbeddingsFault } from '../support/model-server/embeddings.ts';
 import { ModelServer } from '../support/model-server.ts';
-import { NEVER, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
+import { NEVER_ABORTS, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
 
 const TEXTS = ['Green tea is brewed in a kettle.', 'The ink is blue.', 'A bicycle has two wheels.'];
 
@@ -57,7 +57,7 @@ test('a model whose name has slashes and colons, and a number of dimensions that
 	assert.equal(vector?.length, 24);
 	const { body, headers } = await server.embeddings.call(0);
 	assert.deepEqual([body.model, body.dimensions, headers.authorization], ['@cf/baai/bge-m3:latest', 24, undefined]);
-	server.embeddings.next({ items: (items) => items.map((item) => ({ ...item, embedding: [1, 2, 3] })) });
+	server.embeddings.enqueue({ items: (items) => items.map((item) => ({ ...item, embedding: [1, 2, 3] })) });
 	const error = await errorOf(vectorsOf(open.embedder, ['Ink']));
 	assert.match(error.message, /a vector of 3 values instead of 24/);
 });
@@ -66,9 +66,9 @@ test('vectors that come in another order find their texts by their numbers', asy
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const expected = await vectorsOf(open.embedder, TEXTS);
-	server.embeddings.next({ items: (items) => items.toReversed() });
+	server.embeddings.enqueue({ items: (items) => items.toReversed() });
 	assert.deepEqual(await vectorsOf(open.embedder, TEXTS), expected);
-	server.embeddings.next({ items: (items) => items.map(({ embedding }) => ({ embedding })) });
+	server.embeddings.enqueue({ items: (items) => items.map(({ embedding }) => ({ embedding })) });
 	assert.deepEqual(await vectorsOf(open.embedder, TEXTS), expected, 'without numbers, by their place');
 });
 
@@ -113,7 +113,7 @@ test('only a few batches are under way at the same time', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	let release = () => {};
-	server.embeddings.always({
+	server.embeddings.setDefault({
 		wait: new Promise<void>((resolve) => {
 			release = resolve;
 		}),
@@ -121,7 +121,9 @@ test('only a few batches are under way at the same time', async () => {
 	const texts = Array.from({ length: 420 }, (_, at) => `Text number ${at}.`);
 	const asked = vectorsOf(open.embedder, texts);
 	await server.embeddings.call(3);
-	const [question] = [await Promise.race([open.embedder.embedQuestion('Tea?', NEVER), server.embeddings.call(4)])];
+	const [question] = [
+		await Promise.race([open.embedder.embedQuestion('Tea?', NEVER_ABORTS), server.embeddings.call(4)]),
+	];
 	assert.equal((question as { body: { input: string[] } }).body.input[0], 'Tea?', 'a question waits behind none');
 	release();
 	assert.equal((await asked).length, 420);
@@ -131,7 +133,7 @@ test('a text that is longer than the model reads is cut', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider({ context_tokens: 512 }));
 	await vectorsOf(open.embedder, ['word '.repeat(5_000)]);
-	await open.embedder.embedQuestion('word '.repeat(5_000), NEVER);
+	await open.embedder.embedQuestion('word '.repeat(5_000), NEVER_ABORTS);
 	const long = server.embeddings.texts.filter((text) => text.startsWith('word'));
 	assert.equal(long.length, 2);
 	for (const text of long) assert.ok(text.length > 1_000 && text.length <= 3 * 512, `${text.length}`);
@@ -146,7 +148,7 @@ for (const [what, fault] of passing) {
 	test(`a provider that ${what} for a moment is asked again`, async () => {
 		await using server = await ModelServer.start();
 		await using open = openEmbedder(server.provider());
-		server.embeddings.next(fault, fault);
+		server.embeddings.enqueue(fault, fault);
 		assert.equal((await vectorsOf(open.embedder, TEXTS)).length, 3);
 		const [first, second, third] = server.embeddings.calls;
 		assert.deepEqual(third?.body, first?.body);
@@ -157,7 +159,7 @@ for (const [what, fault] of passing) {
 test('a provider that asks to be left alone is left alone for that long', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
-	server.embeddings.next({ status: 429, headers: { 'retry-after': '1' } });
+	server.embeddings.enqueue({ status: 429, headers: { 'retry-after': '1' } });
 	assert.equal((await vectorsOf(open.embedder, TEXTS)).length, 3);
 	const [first, second] = server.embeddings.calls.map(({ at }) => at) as [number, number];
 	assert.ok(second - first >= 995, `${second - first}`);
@@ -166,7 +168,7 @@ test('a provider that asks to be left alone is left alone for that long', async 
 test('a provider that wants to be left alone for an hour is not waited for, and may be asked later', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
-	server.embeddings.always({ status: 429, headers: { 'retry-after': '3600' } });
+	server.embeddings.setDefault({ status: 429, headers: { 'retry-after': '3600' } });
 	const error = await errorOf(vectorsOf(open.embedder, TEXTS));
 	assert.match(error.message, /takes no more requests for now/);
 	assert.equal(isRecoverable(error), true);
@@ -207,7 +209,7 @@ for (const [what, fault, sentence] of broken) {
 	test(`a provider that sends ${what} has failed, and a repeat would not help`, async () => {
 		await using server = await ModelServer.start();
 		await using open = openEmbedder(server.provider());
-		server.embeddings.next(fault);
+		server.embeddings.enqueue(fault);
 		const error = await errorOf(vectorsOf(open.embedder, TEXTS));
 		assert.match(error.message, sentence);
 		assert.equal(isRecoverable(error), false);
@@ -220,56 +222,56 @@ test('a request that the provider refuses is not repeated, and its key is in no 
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const body = JSON.stringify({ error: { message: 'Incorrect API key: sk-stand-in-0123456789abcdef' } });
-	server.embeddings.next({ status: 401, body });
+	server.embeddings.enqueue({ status: 401, body });
 	const error = await errorOf(vectorsOf(open.embedder, TEXTS));
 	assert.match(error.message, /did not accept this server's key/);
 	assert.equal(isRecoverable(error), true, 'the key may be renewed');
-	assert.match(open.logged(), /Incorrect API key/);
-	assert.doesNotMatch(open.logged(), /sk-stand-in/);
+	assert.match(open.logText(), /Incorrect API key/);
+	assert.doesNotMatch(open.logText(), /sk-stand-in/);
 });
 
 test('an error that comes with status 200 is an error', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
-	server.embeddings.next({ raw: '{"error":{"message":"model not loaded","code":404}}' });
+	server.embeddings.enqueue({ raw: '{"error":{"message":"model not loaded","code":404}}' });
 	const error = await errorOf(vectorsOf(open.embedder, TEXTS));
 	assert.match(error.message, /does not know the model/);
-	assert.match(open.logged(), /model not loaded/);
+	assert.match(open.logText(), /model not loaded/);
 });
 
 test('documents wait for a provider that says nothing as long as the settings say, and may be tried later', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider({ first_token_timeout_ms: 300 }));
-	server.embeddings.always({ hang: true });
+	server.embeddings.setDefault({ hang: true });
 	const error = await errorOf(vectorsOf(open.embedder, TEXTS));
 	assert.match(error.message, /did not answer within 0\.3 seconds/);
 	assert.equal(isRecoverable(error), true);
 	assert.equal(server.embeddings.calls.length, 1);
-	assert.equal(await (await server.embeddings.call(0)).left, true, 'the connection is closed');
+	assert.equal(await (await server.embeddings.call(0)).callerLeft, true, 'the connection is closed');
 });
 
 test('a question is answered within seconds or not at all', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
-	server.embeddings.next({ status: 500 });
-	const [vector] = [await open.embedder.embedQuestion('Tea?', NEVER)];
+	server.embeddings.enqueue({ status: 500 });
+	const [vector] = [await open.embedder.embedQuestion('Tea?', NEVER_ABORTS)];
 	assert.equal(vector.length, 64, 'tried twice');
-	server.embeddings.always({ hang: true });
+	server.embeddings.setDefault({ hang: true });
 	const started = performance.now();
-	const error = await errorOf(open.embedder.embedQuestion('Tea?', NEVER));
+	const error = await errorOf(open.embedder.embedQuestion('Tea?', NEVER_ABORTS));
 	assert.match(error.message, /within 3 seconds/);
 	assert.ok(performance.now() - started < 10_000);
-	assert.equal(await (await server.embeddings.call(2)).left, true);
-	server.embeddings.always({ status: 503 });
+	assert.equal(await (await server.embeddings.call(2)).callerLeft, true);
+	server.embeddings.setDefault({ status: 503 });
 	const before = server.embeddings.calls.length;
-	await errorOf(open.embedder.embedQuestion('Tea?', NEVER));
+	await errorOf(open.embedder.embedQuestion('Tea?', NEVER_ABORTS));
 	assert.equal(server.embeddings.calls.length - before, 2);
 });
 
 test('whoever goes away ends every request of theirs at once', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
-	server.embeddings.always({ hang: true });
+	server.embeddings.setDefault({ hang: true });
 	const controller = new AbortController();
 	const reason = new Error('the server stops');
 	const texts = Array.from({ length: 100 }, (_, at) => `Text ${at}.`);
@@ -277,8 +279,8 @@ test('whoever goes away ends every request of theirs at once', async () => {
 	const calls = [await server.embeddings.call(0), await server.embeddings.call(2)];
 	controller.abort(reason);
 	await assert.rejects(asked, (thrown) => thrown === reason);
-	for (const { left } of calls) {
-		assert.equal(await withDeadline(left, 10_000, () => new Error('The connection is still open.')), true);
+	for (const { callerLeft } of calls) {
+		assert.equal(await withDeadline(callerLeft, 10_000, () => new Error('The connection is still open.')), true);
 	}
 	assert.equal(server.embeddings.calls.length, 3, 'what was dropped is not tried again');
 });
@@ -286,13 +288,13 @@ test('whoever goes away ends every request of theirs at once', async () => {
 test('what unrelated texts have in common is measured, once', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
-	const low = await open.embedder.floor(NEVER);
+	const low = await open.embedder.floor(NEVER_ABORTS);
 	assert.ok(low >= 0 && low < 0.4, `${low}`);
 	const { calls } = server.embeddings;
-	assert.deepEqual([await open.embedder.floor(NEVER), calls.length], [low, 1]);
-	server.embeddings.common = 2;
+	assert.deepEqual([await open.embedder.floor(NEVER_ABORTS), calls.length], [low, 1]);
+	server.embeddings.sharedComponent = 2;
 	await using narrow = openEmbedder(server.provider());
-	const high = await narrow.embedder.floor(NEVER);
+	const high = await narrow.embedder.floor(NEVER_ABORTS);
 	assert.ok(high > 0.6 && high <= 0.95, `${high}`);
 });
 

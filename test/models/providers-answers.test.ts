@@ -19,7 +19,7 @@ for (const type of TYPES) {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
 		const heard = deferred<void>();
-		server.next([
+		server.enqueue([
 			{ think: 'Hm.' },
 			{ say: 'Good ' },
 			{ wait: heard.promise },
@@ -41,7 +41,7 @@ for (const type of TYPES) {
 	test(`${type}: calls of tools come whole, in order, however small the pieces were`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
-		server.next([
+		server.enqueue([
 			{ say: 'Let me see.' },
 			{ call: { id: 'call_a', name: 'weather', arguments: { city: 'Århus "süd"' } }, pieces: 9 },
 			{ call: { id: 'call_b', name: 'weather', arguments: { city: 'Rome' } }, pieces: 1 },
@@ -63,7 +63,7 @@ for (const type of TYPES) {
 	test(`${type}: arguments that are not JSON are handed on as the text that they are`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
-		server.next([{ call: { id: 'call_a', name: 'weather', arguments: '{"city": "Ro' } }]);
+		server.enqueue([{ call: { id: 'call_a', name: 'weather', arguments: '{"city": "Ro' } }]);
 		const { events, error } = await outcomeOf(provider.chat, { tools });
 		assert.equal(error, undefined);
 		assert.deepEqual(events[1], { type: 'tool_call', id: 'call_a', name: 'weather', arguments: '{"city": "Ro' });
@@ -80,7 +80,7 @@ for (const type of TYPES) {
 	test(`${type}: many answers at the same time each get their own words`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
-		server.always(({ body }) => {
+		server.setDefault(({ body }) => {
 			const number = /number (\d+)/.exec(JSON.stringify(body))?.[1] ?? '';
 			return [{ say: 'It was ' }, { pause: 5 }, { say: number }];
 		});
@@ -210,7 +210,7 @@ test('a model that may call no more is told so in its protocol, and what it asks
 	await using anthropic = openProvider(server.provider({ type: 'anthropic' }));
 	const again = { call: { id: 'call_c', name: 'weather', arguments: { city: 'Oslo' } } };
 	for (const { chat } of [compatible, anthropic]) {
-		server.next([{ say: 'Sunny.' }, again], [again]);
+		server.enqueue([{ say: 'Sunny.' }, again], [again]);
 		const { events, error } = await outcomeOf(chat, { rounds: STEPS });
 		assert.deepEqual([error, events.map(({ type }) => type)], [undefined, ['delta', 'usage']]);
 		const silent = await outcomeOf(chat, { rounds: [{ ...(STEPS[0] as (typeof STEPS)[0]), text: '' }] });
@@ -228,7 +228,7 @@ test('a model that may call no more is told so in its protocol, and what it asks
 test('after a round in which it spoke, a model may have nothing more to say', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'anthropic' }));
-	server.always([{ finish: 'stop' }]);
+	server.setDefault([{ finish: 'stop' }]);
 	const { events, error } = await outcomeOf(provider.chat, { tools, rounds: STEPS });
 	assert.deepEqual([error, events.length], [undefined, 1]);
 	assert.match(String((await outcomeOf(provider.chat)).error), /The model gave an empty answer/);

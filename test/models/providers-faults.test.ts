@@ -311,7 +311,7 @@ async function suffer(type: ProviderSettings['type'], fault: Fault): Promise<voi
 	const { script, sentence, text = '', asked = 1, settings } = fault;
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type, ...settings }));
-	server.always(script);
+	server.setDefault(script);
 	const outcome = await outcomeOf(provider.chat, { tools });
 	const { error } = outcome;
 	assert.ok(error instanceof AppError, String(error));
@@ -326,8 +326,8 @@ async function suffer(type: ProviderSettings['type'], fault: Fault): Promise<voi
 	assert.ok(!error.message.includes('org-4711'));
 	assert.match(provider.logged(), /"a model provider failed"/, 'the operator is told');
 	// No connection is left behind.
-	await Promise.all(server.calls.map(({ left }) => left));
-	server.always([{ say: 'Back.' }]);
+	await Promise.all(server.calls.map(({ callerLeft }) => callerLeft));
+	server.setDefault([{ say: 'Back.' }]);
 	assert.equal((await outcomeOf(provider.chat)).text, 'Back.', 'the next reply is not harmed');
 }
 
@@ -345,7 +345,7 @@ test('a provider that is not there ends the reply after three attempts', async (
 test('what was used is told although the answer was cut off', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
-	server.next([{ say: 'Half' }, { finish: 'length', usage: { input: 5, output: 6 } }]);
+	server.enqueue([{ say: 'Half' }, { finish: 'length', usage: { input: 5, output: 6 } }]);
 	const { events, error } = await outcomeOf(provider.chat);
 	assert.ok(error instanceof AppError);
 	assert.deepEqual(events.at(-1), { type: 'usage', input_tokens: 5, output_tokens: 6 });
@@ -355,7 +355,7 @@ test('an answer that is complete is one although its stream does not end', async
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'anthropic' }));
 	let end = () => {};
-	server.next(() => {
+	server.enqueue(() => {
 		const events = [{ say: 'Hello.' }, { finish: 'stop' }] as const;
 		const wait = new Promise<void>((resolve) => {
 			end = resolve;
@@ -364,7 +364,7 @@ test('an answer that is complete is one although its stream does not end', async
 	});
 	const { text, error } = await outcomeOf(provider.chat);
 	assert.deepEqual([text, error], ['Hello.', undefined]);
-	assert.equal(await server.calls[0]?.left, true, 'the connection was closed from here');
+	assert.equal(await server.calls[0]?.callerLeft, true, 'the connection was closed from here');
 	end();
 });
 

@@ -42,7 +42,7 @@ test('a configured provider is listed, is the default, and answers from passages
 	);
 	const deployment_id = await deploymentOf(app);
 	assert.equal(models.calls.length, 0, 'nobody is asked before there is a question');
-	models.next([
+	models.enqueue([
 		{ say: 'It takes 25 minutes [1]' },
 		{ say: ', not more [7].' },
 		{ finish: 'stop', usage: { input: 40, output: 9 } },
@@ -61,7 +61,7 @@ test('a configured provider is listed, is the default, and answers from passages
 		/^<passages-\w+>\n\[1\] Care\n> The descaling programme[\s\S]*How long does descaling take\?$/,
 	);
 
-	models.next([{ say: 'Yes.' }]);
+	models.enqueue([{ say: 'Yes.' }]);
 	const { conversation_id } = first.body;
 	const second = await app.call('POST', '/api/v1/messages', { deployment_id, conversation_id, content: 'Sure?' });
 	assert.equal(second.body.content, 'Yes.');
@@ -77,7 +77,7 @@ test('a reply that a provider breaks off is stored as failed with its text; the 
 	const providers = [models.provider({ id: 'local' })];
 	await using app = await startTestApp({ settings: { providers, default_model: 'local/small' } });
 	const deployment_id = await deploymentOf(app);
-	models.next([{ say: 'Half an ' }, { die: true }]);
+	models.enqueue([{ say: 'Half an ' }, { die: true }]);
 	const failed = await app.call('POST', '/api/v1/messages', { deployment_id, content: 'Hello?' });
 	assert.deepEqual([failed.status, failed.body.error.code], [500, 'model_error']);
 	assert.match(failed.body.error.message, /broke off before the answer was complete/);
@@ -100,13 +100,13 @@ test('a reply that is stopped closes the connection to its provider within a sec
 	const providers = [models.provider({ id: 'local' })];
 	await using app = await startTestApp({ settings: { providers, default_model: 'local/small' } });
 	const deployment_id = await deploymentOf(app);
-	models.next([{ say: 'Half an ' }, { hang: true }]);
+	models.enqueue([{ say: 'Half an ' }, { hang: true }]);
 	const sent = app.call('POST', '/api/v1/messages', { deployment_id, content: 'Hello?' });
 	const call = await models.call(0);
 	const { body: conversations } = await app.call('GET', '/api/v1/conversations');
 	const stopped = performance.now();
 	await app.call('POST', `/api/v1/conversations/${conversations.data[0].id}/stop`);
-	assert.equal(await call.left, true);
+	assert.equal(await call.callerLeft, true);
 	assert.ok(performance.now() - stopped < 1_000);
 	assert.equal((await sent).body.status, 'stopped');
 });

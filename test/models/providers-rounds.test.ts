@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { ProviderSettings } from '../../src/models/index.ts';
-import { Bench } from '../conversations/faults/fault-harness.ts';
+import { FaultHarness } from '../conversations/faults/fault-harness.ts';
 import { ToolServer } from '../conversations/faults/tool-server.ts';
 import type { ModelScript } from '../support/model-server.ts';
 
@@ -14,7 +14,7 @@ const TYPES: ProviderSettings['type'][] = [
 	'openai-compatible',
 	'anthropic',
 ];
-const bench = await Bench.start(TYPES.map((type) => ({ type })));
+const bench = await FaultHarness.start(TYPES.map((type) => ({ type })));
 after(async () => {
 	await bench[Symbol.asyncDispose]();
 	await tools[Symbol.asyncDispose]();
@@ -24,9 +24,9 @@ const CALL = { id: 'call_a', name: 'order', arguments: { path: '1' } };
 
 /** Plays a reply in two rounds; the message by which its provider was reminded of the first. */
 async function reminderOf(first: ModelScript) {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	await tools.attach(bench.app, scene.assistant, scene.deployment);
-	scene.model.next(first, [{ say: 'Shipped.' }]);
+	scene.model.enqueue(first, [{ say: 'Shipped.' }]);
 	const { status, body } = await scene.send('whole', 'Where is my order?');
 	assert.equal(status, 201, JSON.stringify(body));
 	assert.equal(scene.model.calls.length, 2);

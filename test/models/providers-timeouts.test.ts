@@ -13,7 +13,7 @@ const EARLY_MS = 5;
 /** The provider sees within a second that its caller has gone. */
 async function seesTheCallerLeave(call: ModelCall): Promise<void> {
 	const started = performance.now();
-	assert.equal(await withDeadline(call.left, 20_000, () => new Error('The connection is still open.')), true);
+	assert.equal(await withDeadline(call.callerLeft, 20_000, () => new Error('The connection is still open.')), true);
 	assert.ok(performance.now() - started < 1_000);
 }
 
@@ -27,7 +27,7 @@ for (const type of TYPES) {
 		test(`${type}: a reply that is stopped while its provider ${how} ends at once, and the provider sees it`, async () => {
 			await using server = await ModelServer.start();
 			await using provider = openProvider(server.provider({ type }));
-			server.always(script);
+			server.setDefault(script);
 			const controller = new AbortController();
 			const reason = new Error('stopped');
 			const asked = outcomeOf(provider.chat, {}, controller.signal);
@@ -43,7 +43,7 @@ for (const type of TYPES) {
 	test(`${type}: a reply that is stopped in the middle ends at once, and the provider sees it`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
-		server.always([{ say: 'Half an ' }, { hang: true }]);
+		server.setDefault([{ say: 'Half an ' }, { hang: true }]);
 		const controller = new AbortController();
 		const reason = new Error('stopped');
 		const said: unknown[] = [];
@@ -63,7 +63,7 @@ for (const type of TYPES) {
 	test(`${type}: whoever stops reading an answer closes its connection`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
-		server.always([{ say: 'One. ' }, { hang: true }]);
+		server.setDefault([{ say: 'One. ' }, { hang: true }]);
 		for await (const event of provider.chat.stream(chatRequest(), new AbortController().signal)) {
 			assert.deepEqual(event, { type: 'delta', text: 'One. ' });
 			break;
@@ -75,11 +75,11 @@ for (const type of TYPES) {
 test('a reply that is stopped between two attempts is not tried again', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
-	server.always([{ status: 503, headers: { 'retry-after': '15' } }]);
+	server.setDefault([{ status: 503, headers: { 'retry-after': '15' } }]);
 	const controller = new AbortController();
 	const asked = outcomeOf(provider.chat, {}, controller.signal);
 	const call = await server.call(0);
-	await call.left;
+	await call.callerLeft;
 	controller.abort(new Error('stopped'));
 	const { error } = await withDeadline(asked, 5_000, () => new Error('It waits for the next attempt.'));
 	assert.deepEqual([String(error), server.calls.length], ['Error: stopped', 1]);
@@ -98,7 +98,7 @@ test('a provider that fails for a moment is asked again, and the reply knows not
 		for (const script of scripts) {
 			await using server = await ModelServer.start();
 			await using provider = openProvider(server.provider({ type }));
-			server.next(script, script);
+			server.enqueue(script, script);
 			const { text, error } = await outcomeOf(provider.chat);
 			assert.deepEqual([text, error, server.calls.length], ['Hello.', undefined, 3]);
 			assert.deepEqual(server.calls[2]?.body, server.calls[0]?.body, 'with the same request');
@@ -114,7 +114,7 @@ test('a provider that asks to be left alone for a while is left alone for that l
 	for (const headers of asking) {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider());
-		server.next([{ status: 429, headers }]);
+		server.enqueue([{ status: 429, headers }]);
 		const { text } = await outcomeOf(provider.chat);
 		const [first, second] = server.calls.map(({ at }) => at) as [number, number];
 		assert.equal(text, 'Hello.');
@@ -125,7 +125,7 @@ test('a provider that asks to be left alone for a while is left alone for that l
 test('a provider that asks for a longer while than anybody waits is not asked again', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
-	server.always([{ status: 429, headers: { 'retry-after': '3600' } }]);
+	server.setDefault([{ status: 429, headers: { 'retry-after': '3600' } }]);
 	const { error } = await outcomeOf(provider.chat);
 	assert.match(String(error), /takes no more requests for now/);
 	assert.equal(server.calls.length, 1);
@@ -134,8 +134,8 @@ test('a provider that asks for a longer while than anybody waits is not asked ag
 test('all attempts together have one deadline for the first word', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ first_token_timeout_ms: 2_000 }));
-	server.next([{ status: 503 }]);
-	server.always([{ hang: true }]);
+	server.enqueue([{ status: 503 }]);
+	server.setDefault([{ hang: true }]);
 	const { error } = await outcomeOf(provider.chat);
 	assert.match(String(error), /did not begin to answer within 2 seconds/);
 	await seesTheCallerLeave(await server.call(1));
@@ -145,7 +145,7 @@ test('an answer may take longer than any of its deadlines while it goes on', asy
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ first_token_timeout_ms: 2_000, idle_timeout_ms: 2_000 }));
 	const words = Array.from({ length: 12 }, (_, at) => [{ say: `${at} ` }, { pause: 200 }]).flat();
-	server.next([{ think: 'Hm.' }, ...words]);
+	server.enqueue([{ think: 'Hm.' }, ...words]);
 	const { text, error } = await outcomeOf(provider.chat);
 	assert.deepEqual([text, error], ['0 1 2 3 4 5 6 7 8 9 10 11 ', undefined]);
 });

@@ -4,11 +4,11 @@ import { zipSync } from 'fflate';
 import { createNetwork } from '../../src/net/index.ts';
 import { keySetServer } from '../access/key-set-server.ts';
 import { newSigner } from '../access/signers.ts';
-import { created, processed, upload } from '../api/fixture.ts';
+import { createResource, untilProcessed, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { apiPeer } from '../tools/api-peer.ts';
-import { mcpPeer, says } from '../tools/mcp-peer.ts';
+import { mcpPeer, textResult } from '../tools/mcp-peer.ts';
 import { startCanary } from './canary.ts';
 import { hostileUrls } from './hostile-urls.ts';
 import { httpServer } from './servers.ts';
@@ -63,7 +63,7 @@ test('everything that goes out goes through the guarded network: no library uses
 	const signer = newSigner('RS256', 'rsa');
 	await using model = await ModelServer.start();
 	await using api = await apiPeer();
-	await using mcp = await mcpPeer({ stock_level: { call: () => says('7') } });
+	await using mcp = await mcpPeer({ stock_level: { call: () => textResult('7') } });
 	await using keys = await keySetServer(signer.jwk);
 	const hooks: string[] = [];
 	await using site = await httpServer((request, response) => {
@@ -80,8 +80,8 @@ test('everything that goes out goes through the guarded network: no library uses
 	for (const url of [app.url, model.origin, api.origin, mcp.url, keys.url, site.origin]) canary.allow(portOf(url));
 
 	for (const name of ['one/small', 'two/small']) {
-		const assistant_id = await created(app, '/api/v1/assistants', { name: 'Guide', model: name });
-		const deployment_id = await created(app, '/api/v1/deployments', { assistant_id });
+		const assistant_id = await createResource(app, '/api/v1/assistants', { name: 'Guide', model: name });
+		const deployment_id = await createResource(app, '/api/v1/deployments', { assistant_id });
 		const { status, body } = await app.call('POST', '/api/v1/messages', { deployment_id, content: 'Hello' });
 		assert.deepEqual([status, body.content], [201, 'Hello.'], name);
 	}
@@ -92,35 +92,35 @@ test('everything that goes out goes through the guarded network: no library uses
 
 	const parameters = { type: 'object', properties: {} };
 	const tool = { name: 'api', type: 'api', config: { method: 'GET', url: `${api.origin}/now`, parameters } };
-	const apiTool = await created(app, '/api/v1/tools', tool);
+	const apiTool = await createResource(app, '/api/v1/tools', tool);
 	const called = await app.call('POST', `/api/v1/tools/${apiTool}/test`, { arguments: {} });
 	assert.deepEqual([called.body.status_code, api.requests.length], [200, 1]);
 
-	const mcpTool = await created(app, '/api/v1/tools', { name: 'mcp', type: 'mcp', config: { url: mcp.url } });
+	const mcpTool = await createResource(app, '/api/v1/tools', { name: 'mcp', type: 'mcp', config: { url: mcp.url } });
 	const { body: functions } = await app.call('GET', `/api/v1/tools/${mcpTool}/functions`);
 	assert.equal(functions.data[0].name, 'stock_level');
 	const tried = await app.call('POST', `/api/v1/tools/${mcpTool}/test`, { function: 'stock_level', arguments: {} });
 	assert.equal(tried.body.result, '7');
 
 	const webhook = { url: `${site.origin}/hook`, events: ['conversation.closed'] };
-	const hook = await created(app, '/api/v1/webhooks', webhook);
+	const hook = await createResource(app, '/api/v1/webhooks', webhook);
 	assert.equal((await app.call('POST', `/api/v1/webhooks/${hook}/test`)).body.delivered, true);
 
-	const knowledgeBase = await created(app, '/api/v1/knowledge-bases', { name: 'Shop' });
+	const knowledgeBase = await createResource(app, '/api/v1/knowledge-bases', { name: 'Shop' });
 	const page = { source_type: 'url', url: `${site.origin}/page.txt` };
-	const document = await created(app, `/api/v1/knowledge-bases/${knowledgeBase}/documents`, page);
-	assert.equal((await processed(app, knowledgeBase, document)).status, 'indexed');
+	const document = await createResource(app, `/api/v1/knowledge-bases/${knowledgeBase}/documents`, page);
+	assert.equal((await untilProcessed(app, knowledgeBase, document)).status, 'indexed');
 	assert.deepEqual(hooks, ['POST /hook', 'GET /page.txt']);
 
-	const deployment = await created(app, '/api/v1/deployments', {
-		assistant_id: await created(app, '/api/v1/assistants', { name: 'Guide' }),
+	const deployment = await createResource(app, '/api/v1/deployments', {
+		assistant_id: await createResource(app, '/api/v1/assistants', { name: 'Guide' }),
 		allowed_domains: ['*'],
 		features: { jwt_required: true },
 		jwt: { algorithm: 'RS256', jwks_url: keys.url },
 	});
 	const authorization = `Bearer ${await signer.sign({ sub: 'ann', exp: Math.floor(Date.now() / 1_000) + 3_600 })}`;
 	const path = `/api/v1/widget/conversations/conv_1/messages?deployment_id=${deployment}`;
-	assert.equal((await app.visit('GET', path, undefined, { authorization })).status, 404);
+	assert.equal((await app.callAsVisitor('GET', path, undefined, { authorization })).status, 404);
 	assert.equal(keys.requests, 1);
 
 	assert.deepEqual(ways.asked, []);
@@ -135,7 +135,7 @@ test('what a document names is not fetched', async (t) => {
 	canary.allow(portOf(app.url));
 	const urls = hostileUrls(canary.port).flatMap(({ url }) => (/[\s\0<>&"]/.test(url) ? [] : [url]));
 	const each = (line: (url: string) => string) => urls.map(line).join('\n');
-	const knowledgeBase = await created(app, '/api/v1/knowledge-bases', { name: 'Shop' });
+	const knowledgeBase = await createResource(app, '/api/v1/knowledge-bases', { name: 'Shop' });
 	const documents: Record<string, Uint8Array | string> = {
 		'page.html': `<!DOCTYPE html SYSTEM "${urls[0]}"><html><head><title>Kettles</title><base href="${urls[0]}">
 			${each((url) => `<link rel="stylesheet" href="${url}"><script src="${url}"></script><meta http-equiv="refresh" content="0;url=${url}">`)}
@@ -166,7 +166,7 @@ test('what a document names is not fetched', async (t) => {
 	for (const [name, bytes] of Object.entries(documents)) {
 		const { status, body } = await upload(app, knowledgeBase, name, { bytes });
 		assert.equal(status, 201, JSON.stringify(body));
-		const document = await processed(app, knowledgeBase, body.id);
+		const document = await untilProcessed(app, knowledgeBase, body.id);
 		assert.equal(document.status, 'indexed', `${name}: ${JSON.stringify(document.error)}`);
 	}
 	assert.deepEqual(ways.asked, []);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AppError } from '../../src/base/index.ts';
 import { createNetwork, isPublicAddress, type Network, type SsrfGuardOptions } from '../../src/net/index.ts';
-import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.ts';
+import { type ApiResponse, startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { type Canary, startCanary } from './canary.ts';
-import { type Given, type WayOut, waysOut } from './egress-paths.ts';
+import { type EgressContext, type EgressPath, egressPaths } from './egress-paths.ts';
 import { hostileUrls, resolveHostile } from './hostile-urls.ts';
 import { httpServer, type TestServer } from './servers.ts';
 
@@ -57,14 +57,19 @@ async function forEach<T>(items: Iterable<T>, use: (item: T) => Promise<void>): 
 const portOf = (url: string) => Number(new URL(url).port);
 
 /** What no URL may hold, the contract may have refused before the guard. */
-function assertRefused(answer: ApiAnswer, url: string, what: string): void {
+function assertRefused(answer: ApiResponse, url: string, what: string): void {
 	const codes = /[\s\0]/.test(url) ? ['url_not_allowed', 'invalid_request'] : ['url_not_allowed'];
 	assert.equal(answer.status, 400, what);
 	assert.ok(codes.includes(answer.body.error.code), `${what}: ${answer.body.error.code}`);
 }
 
 /** Uses what was given, which the guard refuses. */
-async function assertUseRefused(app: TestApp, way: WayOut, given: Given, failures: Map<string, string>): Promise<void> {
+async function assertUseRefused(
+	app: TestApp,
+	way: EgressPath,
+	given: EgressContext,
+	failures: Map<string, string>,
+): Promise<void> {
 	const outcome = await way.use(app, given);
 	const reason = outcome === NO_KEYS ? (failures.get(given.jwt.jwks_url) ?? 'nothing was fetched') : outcome;
 	assert.match(reason, REFUSAL, `${way.name}: ${JSON.stringify(given)}`);
@@ -75,8 +80,8 @@ test('no hostile URL is taken by any way out, nor its name connected to where it
 	const { network, failures } = kept(createNetwork(STRICT));
 	await using app = await startTestApp({ overrides: { network } });
 	canary.allow(portOf(app.url));
-	for (const way of waysOut()) {
-		const taken: Given[] = [];
+	for (const way of egressPaths()) {
+		const taken: EgressContext[] = [];
 		await forEach(hostileUrls(canary.port), async ({ url, refused }) => {
 			const what = `${way.name}: ${JSON.stringify(url)}`;
 			const answer = await way.give(app, url);
@@ -99,8 +104,8 @@ test('a hostile URL that was taken while private networks were allowed is not co
 	const overrides = { network: { ...lax, download: waiting } };
 	const before = await startTestApp({ overrides });
 	canary.allow(portOf(before.url));
-	const taken: Array<[way: WayOut, given: Given]> = [];
-	for (const way of waysOut()) {
+	const taken: Array<[way: EgressPath, given: EgressContext]> = [];
+	for (const way of egressPaths()) {
 		await forEach(hostileUrls(canary.port), async ({ url }) => {
 			const answer = await way.give(before, url);
 			if (answer.status === 201) taken.push([way, answer.body]);
@@ -121,7 +126,7 @@ test('every way out does connect to the canary where the operator allows it', as
 	const network = createNetwork({ allowPrivateNetwork: true, resolve: resolveHostile });
 	await using app = await startTestApp({ overrides: { network } });
 	canary.allow(portOf(app.url));
-	for (const way of waysOut()) {
+	for (const way of egressPaths()) {
 		for (const host of ['127.1', '[::ffff:127.0.0.1]', 'loopback.example']) {
 			const before = canary.seen.length;
 			const { status, body } = await way.give(app, `https://${host}:${canary.port}/`);
@@ -162,7 +167,7 @@ test('a public server that redirects leads no way out to a hostile URL', async (
 	const { failures, ...overrides } = kept(overHttp(network));
 	await using app = await startTestApp({ overrides });
 	canary.allow(portOf(app.url));
-	for (const [number, way] of waysOut().entries()) {
+	for (const [number, way] of egressPaths().entries()) {
 		await forEach(rows.entries(), async ([row, url]) => {
 			const what = `${way.name}: ${url}`;
 			const path = `/?way=${number}&row=${row}`;
@@ -203,7 +208,7 @@ test('a model provider is where the operator says, whatever a client or the prov
 	const names = model.calls.map((call) => (call.path === '/v1/chat/completions' ? call.body.model : call.path));
 	assert.deepEqual(names.sort(), table.map(({ url }) => url).sort());
 	for (const { url } of table) {
-		model.next([{ status: 307, headers: { location: Buffer.from(url).toString('latin1') } }]);
+		model.enqueue([{ status: 307, headers: { location: Buffer.from(url).toString('latin1') } }]);
 		const { body } = await ask('stand-in/small');
 		assert.equal(body.error?.code, 'model_error', `${url}: ${JSON.stringify(body)}`);
 	}

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { newSigner } from '../access/signers.ts';
-import { addWorkspace, openBeside } from '../api/direct-store.ts';
-import { type ApiAnswer, ORIGIN, type TestApp } from '../support/app.ts';
+import { addWorkspace, openStoreDirectly } from '../api/direct-store.ts';
+import { type ApiResponse, ORIGIN, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
 /** One of the ways in which a URL that a client gave is asked for something, through the API alone. */
-export interface WayOut {
+export interface EgressPath {
 	name: string;
 	/** Gives the server a URL: its answer, 201 where it takes it. */
-	give(app: TestApp, url: string): Promise<ApiAnswer>;
+	give(app: TestApp, url: string): Promise<ApiResponse>;
 	/** Has the server use what it was given, and tells what came of it: the code of an error, or a sentence. */
-	use(app: TestApp, given: Given): Promise<string>;
+	use(app: TestApp, given: EgressContext): Promise<string>;
 }
 
 /** What the server keeps of a URL that it was given. */
-export interface Given {
+export interface EgressContext {
 	id: string;
 	// biome-ignore lint/suspicious/noExplicitAny: a resource of any kind
 	[field: string]: any;
@@ -26,14 +26,14 @@ const MOST_ENDPOINTS = 50;
 
 /** Another workspace: what calls on its behalf carry. */
 async function newOwner(app: TestApp): Promise<Record<string, string>> {
-	await using store = await openBeside(app);
+	await using store = await openStoreDirectly(app);
 	return { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 }
 
 let count = 0;
 
 /** All of them. What a scene needs besides is made as it is needed. */
-export function waysOut(): WayOut[] {
+export function egressPaths(): EgressPath[] {
 	let knowledgeBase: string | undefined;
 	let assistant: string | undefined;
 	let endpoints = 0;

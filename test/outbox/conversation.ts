@@ -11,7 +11,7 @@ import {
 import type { Store } from '../../src/store/index.ts';
 
 /** The writing side of a stream: events that are committed, and a reply that grows between two of them. */
-export class Writing {
+export class StreamWriter {
 	readonly stream = newId('conversation');
 	/** The text of each reply by the event that opened it, as it really became. */
 	readonly texts = new Map<number, string>();
@@ -71,7 +71,7 @@ export class Writing {
 }
 
 /** A client: what it has heard, and from where it would go on. It checks every item against the rules of the stream. */
-export class Reader {
+export class StreamReader {
 	position: StreamPosition | null;
 	/** The sequence numbers of events it heard, without those that were made up for it (the growing reply's beginning). */
 	readonly heard: number[] = [];
@@ -80,7 +80,7 @@ export class Reader {
 	/** Replies that it saw grow to their end. */
 	readonly finished: Array<{ seq: number; text: string }> = [];
 
-	constructor(position: StreamPosition | null = null, shown: Reader['shown'] = null) {
+	constructor(position: StreamPosition | null = null, shown: StreamReader['shown'] = null) {
 		this.position = position;
 		this.shown = shown;
 	}

@@ -7,7 +7,7 @@ import { newId } from '../../src/base/index.ts';
 import { Outbox, type PositionedUpdate, type StreamPosition } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
-import { Reader, Writing } from './conversation.ts';
+import { StreamReader, StreamWriter } from './conversation.ts';
 
 let dataDir: string;
 let store: Store;
@@ -60,7 +60,7 @@ function said(item: PositionedUpdate | undefined): unknown[] {
 }
 
 test('without a position a follower hears what happens from now on', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	await writing.say(3);
 	const follower = follow(writing.stream, null);
 	const first = follower.listen();
@@ -72,7 +72,7 @@ test('without a position a follower hears what happens from now on', async () =>
 });
 
 test('without a position a follower gets the reply that is being written from its beginning, then its growth', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	await writing.say(2);
 	await writing.opens();
 	writing.grows('It ');
@@ -92,7 +92,7 @@ test('without a position a follower gets the reply that is being written from it
 });
 
 test('from a position a follower gets all that was missed from the log, then what happens', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	const first = await writing.say();
 	await writing.opens();
 	writing.grows('gone');
@@ -109,7 +109,7 @@ test('from a position a follower gets all that was missed from the log, then wha
 });
 
 test('from the middle of a reply that is being written a follower gets the rest of it', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
 	writing.grows('It costs ');
 	const seq = writing.growing?.seq as number;
@@ -128,7 +128,7 @@ test('from the middle of a reply that is being written a follower gets the rest 
 });
 
 test('a reply that is begun anew is told by its reset, and grows from nothing', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
 	writing.grows('It cos');
 	const position = { seq: writing.growing?.seq as number, offset: 6 };
@@ -144,10 +144,10 @@ test('a reply that is begun anew is told by its reset, and grows from nothing', 
 });
 
 test('an event in the midst of a growing reply neither ends its growth nor loses the place in it', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
 	writing.grows('It ');
-	const reader = new Reader();
+	const reader = new StreamReader();
 	const follower = follow(writing.stream, null);
 	for (const item of await follower.take(2)) reader.take(item);
 	await writing.say();
@@ -185,7 +185,7 @@ test('an event in the midst of a growing reply neither ends its growth nor loses
 });
 
 test('growth in a stream whose reply has closed, or that has none, is dropped', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	outbox.appendText(writing.stream, 'into the void');
 	await writing.opens();
 	const follower = follow(writing.stream, null);
@@ -209,7 +209,7 @@ test('a reply whose end is on disk but was not heard of yet is not told again to
 			return store.onEvents((events) => (unheard ? void unheard.push(events) : heard(events)));
 		},
 	});
-	const writing = new Writing(store, late);
+	const writing = new StreamWriter(store, late);
 	await writing.opens();
 	writing.grows('It costs 5 €.');
 	unheard = [];
@@ -227,7 +227,7 @@ test('a reply whose end is on disk but was not heard of yet is not told again to
 });
 
 test('a position that this database never gave out means from now on', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	await writing.say();
 	for (const seq of [10 ** 9, Number.MAX_SAFE_INTEGER]) {
 		const follower = follow(writing.stream, { seq, offset: 0 });
@@ -240,7 +240,7 @@ test('a position that this database never gave out means from now on', async () 
 });
 
 test('streams are apart: a follower hears nothing of another', async () => {
-	const [mine, other] = [new Writing(store, outbox), new Writing(store, outbox)];
+	const [mine, other] = [new StreamWriter(store, outbox), new StreamWriter(store, outbox)];
 	const follower = follow(mine.stream, null);
 	const next = follower.next();
 	await other.opens();
@@ -269,7 +269,7 @@ test('events of any data pass through a stream, and only those that say so open 
 });
 
 test('what waits for a slow follower is merged: it gets fewer and larger deltas, and the same text', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
 	const [fast, slow] = [follow(writing.stream, null), follow(writing.stream, null)];
 	await Promise.all([fast.next(), slow.next()]);
@@ -288,9 +288,9 @@ test('what waits for a slow follower is merged: it gets fewer and larger deltas,
 });
 
 test('a follower that does not read is cut off, and misses nothing when it comes back', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
-	const reader = new Reader();
+	const reader = new StreamReader();
 	const slow = follow(writing.stream, null);
 	reader.take((await slow.next()) as PositionedUpdate);
 	for (let n = 0; n < 30; n++) writing.grows('x'.repeat(50_000));
@@ -308,9 +308,9 @@ test('a follower that does not read is cut off, and misses nothing when it comes
 });
 
 test('a follower that is cut off by many events is given none of those after the gap', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	const from = await writing.say();
-	const reader = new Reader({ seq: from, offset: 0 });
+	const reader = new StreamReader({ seq: from, offset: 0 });
 	for (const moment of ['waiting for events', 'reading one']) {
 		const slow = follow(writing.stream, reader.position);
 		const first = settled(slow.next());
@@ -338,10 +338,10 @@ test('a follower that is cut off by many events is given none of those after the
 });
 
 test('the log is read over many pages while the stream goes on', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	const from = await writing.say();
 	await writing.say(450);
-	const reader = new Reader({ seq: from, offset: 0 });
+	const reader = new StreamReader({ seq: from, offset: 0 });
 	const follower = follow(writing.stream, reader.position);
 	let last = 0;
 	for (let read = 0; read === 0 || reader.position?.seq !== last; read++) {
@@ -356,7 +356,7 @@ test('the log is read over many pages while the stream goes on', async () => {
 
 test('a stream is let go of when nobody follows it and nothing grows in it', async () => {
 	const own = new Outbox(store);
-	const writing = new Writing(store, own);
+	const writing = new StreamWriter(store, own);
 	const waiting = follow(writing.stream, null, own);
 	const end = waiting.next();
 	assert.equal(own.size, 1);
@@ -373,7 +373,7 @@ test('a stream is let go of when nobody follows it and nothing grows in it', asy
 	await writing.closes();
 	assert.equal(own.size, 0);
 
-	await new Writing(store, own).say(3);
+	await new StreamWriter(store, own).say(3);
 	assert.equal(own.size, 0, 'events that nobody follows hold nothing');
 	const aborted = follow(writing.stream, null, own);
 	aborted.ending.abort();
@@ -383,7 +383,7 @@ test('a stream is let go of when nobody follows it and nothing grows in it', asy
 });
 
 test('an abort ends a follower in the middle of the log', async () => {
-	const writing = new Writing(store, outbox);
+	const writing = new StreamWriter(store, outbox);
 	const seq = await writing.say();
 	await writing.say(10);
 	const follower = follow(writing.stream, { seq, offset: 0 });
@@ -403,7 +403,7 @@ test('when the outbox closes, followers end wherever they are, and none reads th
 		},
 	};
 	const own = new Outbox(watched);
-	const writing = new Writing(store, own);
+	const writing = new StreamWriter(store, own);
 	const from = await writing.say();
 	await writing.say(250);
 	const waiting = follow(writing.stream, null, own);

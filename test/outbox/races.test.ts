@@ -8,7 +8,7 @@ import { type Deferred, deferred } from '../../src/base/index.ts';
 import { Outbox, type PositionedUpdate, type StreamEventData } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
-import { Reader, Writing } from './conversation.ts';
+import { StreamReader, StreamWriter } from './conversation.ts';
 
 interface Plain {
 	do: 'open' | 'reset' | 'close' | 'settle' | 'turn' | 'hold reads' | 'let reads go';
@@ -83,7 +83,7 @@ class GatedLog {
 
 /** A client that comes and goes, and reads as much as it is allowed to. */
 class Client {
-	readonly reader: Reader;
+	readonly reader: StreamReader;
 	/** The last event of which it need not hear. */
 	since: number;
 	#allowed = 0;
@@ -93,7 +93,7 @@ class Client {
 	/** What a connection met with that no follower should. */
 	failure: unknown;
 
-	constructor(reader: Reader) {
+	constructor(reader: StreamReader) {
 		this.reader = reader;
 		this.since = reader.position?.seq ?? 0;
 	}
@@ -151,7 +151,7 @@ test('whatever is interleaved, every follower hears every event once, in order, 
 		fc.asyncProperty(steps, async (script) => {
 			const log = new GatedLog();
 			const outbox = new Outbox(log);
-			const writing = new Writing(store, outbox);
+			const writing = new StreamWriter(store, outbox);
 			const known: StoredEvent[] = [];
 			const end = store.onEvents((events) => known.push(...events.filter(({ stream }) => stream === writing.stream)));
 			const clients: Client[] = [];
@@ -176,7 +176,7 @@ test('whatever is interleaved, every follower hears every event once, in order, 
 				else if (step.do === 'turn') await new Promise(setImmediate);
 				else if (step.do === 'hold reads') log.hold();
 				else if (step.do === 'let reads go') log.release();
-				else if (step.do === 'join now') enter(new Client(new Reader()));
+				else if (step.do === 'join now') enter(new Client(new StreamReader()));
 				else if (step.do === 'join') {
 					enter(new Client(readerAt(known, step, writing)));
 				} else if ('who' in step) {
@@ -218,14 +218,14 @@ test('whatever is interleaved, every follower hears every event once, in order, 
 });
 
 /** A client that had come as far as an event (one that opens or closes a reply, if asked for), or some way into its text. */
-function readerAt(known: StoredEvent[], step: Extract<Step, { do: 'join' }>, writing: Writing): Reader {
+function readerAt(known: StoredEvent[], step: Extract<Step, { do: 'join' }>, writing: StreamWriter): StreamReader {
 	const textOf = (event: StoredEvent) => (event.data as StreamEventData).text;
 	const turns = known.filter((event) => textOf(event) !== undefined);
 	const choice = step.turns && turns.length > 0 ? turns : known;
 	const { seq } = choice[step.at % choice.length] as StoredEvent;
 	const turn = turns.findLast((event) => event.seq <= seq);
-	if (!turn || textOf(turn) === 'closes') return new Reader({ seq, offset: 0 });
+	if (!turn || textOf(turn) === 'closes') return new StreamReader({ seq, offset: 0 });
 	const text = turn.seq === seq ? (writing.texts.get(seq) ?? '').slice(0, step.within) : '';
 	const { message_id } = turn.data as StreamEventData;
-	return new Reader({ seq, offset: text.length }, { seq: turn.seq, message_id, text });
+	return new StreamReader({ seq, offset: text.length }, { seq: turn.seq, message_id, text });
 }

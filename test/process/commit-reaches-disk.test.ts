@@ -31,10 +31,22 @@ test('every create is synced to the write-ahead log before its answer leaves', {
 	const traceFile = join(folder, 'trace');
 	const syscalls = 'fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg';
 	// -D keeps the server our child and the tracer apart; -s is long enough to show a whole database page.
-	const under = ['strace', '-D', '-f', '-yy', '-ttt', '-s', '9000', '-e', `trace=${syscalls}`, '-o', traceFile];
+	const wrapperCommand = [
+		'strace',
+		'-D',
+		'-f',
+		'-yy',
+		'-ttt',
+		'-s',
+		'9000',
+		'-e',
+		`trace=${syscalls}`,
+		'-o',
+		traceFile,
+	];
 	const names = Array.from({ length: CREATES }, (_, index) => `traced create ${index} of ${CREATES}`);
 	{
-		await using server = await startServer({ under });
+		await using server = await startServer({ wrapperCommand });
 		for (const name of names) {
 			const { status, body } = await server.call('POST', '/api/v1/assistants', { name });
 			assert.equal(status, 201);
@@ -65,10 +77,10 @@ test('the folders of new files are synced before anything relies on the files', 
 	const dataDir = join(parent, 'data');
 	// Systems have one or the other of these.
 	const syscalls = 'fsync,linkat,mkdirat,renameat,renameat2,sendto,sendmsg,writev,write,?link,?mkdir,?rename';
-	const under = ['strace', '-D', '-f', '-yy', '-ttt', '-s', '400', '-e', `trace=${syscalls}`, '-o', traceFile];
+	const wrapperCommand = ['strace', '-D', '-f', '-yy', '-ttt', '-s', '400', '-e', `trace=${syscalls}`, '-o', traceFile];
 	const title = 'A traced upload';
 	{
-		await using server = await startServer({ dataDir: folder, under, env: { PARLEY_DATA_DIR: dataDir } });
+		await using server = await startServer({ dataDir: folder, wrapperCommand, env: { PARLEY_DATA_DIR: dataDir } });
 		const base = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Traced' });
 		const form = new FormData();
 		form.set('title', title);

@@ -18,7 +18,7 @@ test('a server with 1,024 descriptors outlives 1,100 idle sockets, and works whi
 }, async () => {
 	const server = await startServer({
 		env: { PARLEY_LOG_LEVEL: 'info' },
-		under: ['/bin/sh', '-c', `ulimit -n ${DESCRIPTORS} && exec "$0" "$@"`],
+		wrapperCommand: ['/bin/sh', '-c', `ulimit -n ${DESCRIPTORS} && exec "$0" "$@"`],
 	});
 	after(() => server[Symbol.asyncDispose]());
 	const { body: base } = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Held' });

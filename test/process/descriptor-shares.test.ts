@@ -39,7 +39,7 @@ test('neither a provider that hangs nor many slow uploads take the descriptors t
 	const providers = [{ id: 'slow', type: 'openai-compatible', base_url: `${provider.origin}/v1` }];
 	const server = await startServer({
 		env: { PARLEY_PROVIDERS: JSON.stringify(providers) },
-		under: ['/bin/sh', '-c', `ulimit -n ${DESCRIPTORS} && exec "$0" "$@"`],
+		wrapperCommand: ['/bin/sh', '-c', `ulimit -n ${DESCRIPTORS} && exec "$0" "$@"`],
 	});
 	after(() => server[Symbol.asyncDispose]());
 	const { body: base } = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Slow' });

@@ -83,7 +83,7 @@ test('the doctor finds all well beside a running server, and asks each provider 
 
 test('the doctor says which provider fails and why, ends with 1, and shows no key', async (t) => {
 	await using models = await ModelServer.start();
-	models.always([{ status: 401, body: JSON.stringify({ error: { message: `Wrong key:\u001b[31m ${KEY}` } }) }]);
+	models.setDefault([{ status: 401, body: JSON.stringify({ error: { message: `Wrong key:\u001b[31m ${KEY}` } }) }]);
 	const gone = await ModelServer.start();
 	await gone[Symbol.asyncDispose]();
 	const entry = { type: 'openai-compatible', api_key_env: 'DOCTOR_KEY', models: [{ name: 'small' }] };
@@ -148,7 +148,7 @@ test('the doctor asks the embedder for a vector, and says why there is none', as
 	const well = await doctor(dataDir, env);
 	assert.equal(well.code, 0, well.out);
 	assert.match(well.out, /^ok {2}embedder +local\/embed gives vectors of 64 values, within \d+ ms\.$/m);
-	models.embeddings.always({ status: 404, body: '{"error":{"message":"model embed not found"}}' });
+	models.embeddings.setDefault({ status: 404, body: '{"error":{"message":"model embed not found"}}' });
 	const ill = await doctor(dataDir, env);
 	assert.equal(ill.code, 1);
 	assert.match(

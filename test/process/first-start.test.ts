@@ -76,8 +76,8 @@ const noTerminal = findProgram('script') === null && 'skipped: there is no "scri
 test('on a terminal both are printed once, and no file is left', { skip: noTerminal }, async (t) => {
 	const dataDir = await folderOf(t);
 	// The shell joins the server's command line to the one text that "script" takes.
-	const under = ['/bin/sh', '-c', 'exec script -qefc "$*" /dev/null', 'sh'];
-	await using server = await startServer({ dataDir, env: NO_KEY, under });
+	const wrapperCommand = ['/bin/sh', '-c', 'exec script -qefc "$*" /dev/null', 'sh'];
+	await using server = await startServer({ dataDir, env: NO_KEY, wrapperCommand });
 	const printed = server.output();
 	assert.equal(printed.match(new RegExp(KEY, 'g'))?.length, 1, printed);
 	assert.equal(printed.match(/set-password#/g)?.length, 1, printed);

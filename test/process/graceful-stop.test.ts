@@ -5,7 +5,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { eventsOf, type StreamEvent } from '../support/event-stream.ts';
+import { eventsOf, type ReceivedEvent } from '../support/event-stream.ts';
 import { program, type ServerProcess, startServer } from '../support/server-process.ts';
 
 const QUESTIONS = 60;
@@ -15,7 +15,7 @@ test('a server that is told to stop finishes the replies that it has begun, and 
 	const folder = await mkdtemp(join(tmpdir(), 'parley-stop-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	let key: string;
-	const streams: StreamEvent[][] = [];
+	const streams: ReceivedEvent[][] = [];
 	{
 		await using server = await startServer({ dataDir: folder });
 		key = server.key;
@@ -25,7 +25,7 @@ test('a server that is told to stop finishes the replies that it has begun, and 
 			begun = resolve;
 		});
 		const asked = Array.from({ length: QUESTIONS }, async (_, index) => {
-			const events: StreamEvent[] = [];
+			const events: ReceivedEvent[] = [];
 			try {
 				for await (const event of eventsOf(await ask(server, deployment, `Where is shelf ${index}?`))) {
 					if (events.push(event) === 1) streams.push(events);
@@ -90,7 +90,7 @@ test('a server that is told to stop while it still starts ends in order as well'
 test('clients that keep a connection or an event stream open do not hold up the stop', async () => {
 	await using server = await startServer();
 	const deployment = await deploy(server);
-	const events: StreamEvent[] = [];
+	const events: ReceivedEvent[] = [];
 	for await (const event of eventsOf(await ask(server, deployment, 'Hello?'))) events.push(event);
 	const conversation = events.at(-1)?.data.message.conversation_id;
 	const follower = await fetch(`${server.url}/api/v1/conversations/${conversation}/events`, {

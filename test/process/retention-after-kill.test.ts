@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { firstWorkspace, openBeside } from '../api/direct-store.ts';
+import { firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
 import * as samples from '../store/samples.ts';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
@@ -22,7 +22,7 @@ test('a server that is killed while it erases what is kept no longer goes on wit
 	const old: string[] = [];
 	const young: string[] = [];
 	const counted = async () => {
-		await using store = await openBeside({ dataDir });
+		await using store = await openStoreDirectly({ dataDir });
 		const there = async (ids: readonly string[]) => {
 			const found = await Promise.all(ids.map((id) => store.get('conversations', id)));
 			return found.filter((record) => record !== undefined).length;
@@ -38,7 +38,7 @@ test('a server that is killed while it erases what is kept no longer goes on wit
 		return { old: await there(old), young: await there(young), halves: halves.filter(Boolean).length };
 	};
 	{
-		await using store = await openBeside({ dataDir });
+		await using store = await openStoreDirectly({ dataDir });
 		const workspace_id = await firstWorkspace(store);
 		await store.commit({
 			write: [{ op: 'patch', kind: 'workspaces', id: workspace_id, set: { retention_days: 30 } }],
@@ -60,7 +60,7 @@ test('a server that is killed while it erases what is kept no longer goes on wit
 	assert.deepEqual(await counted(), { old: OLD, young: YOUNG, halves: 0 });
 
 	for (const next of [old[0], old[OLD / 2]] as string[]) {
-		await using store = await openBeside({ dataDir });
+		await using store = await openStoreDirectly({ dataDir });
 		await using server = await startServer({ dataDir, key });
 		await until('this one is gone', async () => (await store.get('conversations', next)) === undefined);
 		await server.kill();

@@ -9,7 +9,7 @@ import { sleep } from '../../src/base/index.ts';
 import { httpServer } from '../net/servers.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
-import { assertSigned, type Received, type ToldEvent } from '../webhooks/receiver.ts';
+import { assertSigned, type PublicEvent, type Received } from '../webhooks/receiver.ts';
 
 /** How often the server is killed. `npm run test:long` kills it fifty times. */
 const CUTS = Number(process.env.KILLS ?? 12);
@@ -35,7 +35,7 @@ class Endpoint {
 	) {}
 
 	take(headers: IncomingHttpHeaders, raw: Buffer): { status: number; ms: number } {
-		const event = JSON.parse(raw.toString()) as ToldEvent;
+		const event = JSON.parse(raw.toString()) as PublicEvent;
 		const before = this.received.get(event.id) ?? [];
 		before.push({ headers: headers as Record<string, string>, raw, event });
 		this.received.set(event.id, before);
@@ -169,8 +169,8 @@ async function change(
 }
 
 /** The log of what endpoints were told, from its beginning. */
-async function events(server: ServerProcess): Promise<ToldEvent[]> {
-	const found: ToldEvent[] = [];
+async function events(server: ServerProcess): Promise<PublicEvent[]> {
+	const found: PublicEvent[] = [];
 	for (let cursor = ''; ; ) {
 		const path = `/api/v1/events?types=conversation.updated&limit=100${cursor && `&cursor=${cursor}`}`;
 		const { status, body } = await server.call('GET', path);

@@ -12,14 +12,14 @@ export interface TestApp extends AsyncDisposable {
 	key: string;
 	dataDir: string;
 	/** Calls the API with the first key; the body goes as JSON, unless it is a form. */
-	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
 	/** Calls as a visitor's browser would: no key, an Origin. */
-	visit(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+	callAsVisitor(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
 	/** Ends this server and starts another on the same folder. */
 	restart(): Promise<TestApp>;
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
 	status: number;
 	headers: Headers;
 	/** The parsed JSON body. */
@@ -67,7 +67,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 		key,
 		dataDir,
 		call: (method, path, body, headers) => call(method, path, body, { authorization: `Bearer ${key}`, ...headers }),
-		visit: (method, path, body, headers) => call(method, path, body, { origin: ORIGIN, ...headers }),
+		callAsVisitor: (method, path, body, headers) => call(method, path, body, { origin: ORIGIN, ...headers }),
 		async restart() {
 			await app[Symbol.asyncDispose]();
 			return startTestApp({ ...options, dataDir, key });

@@ -12,7 +12,7 @@ export const noBrowser = !executablePath && 'No Chromium was found: install one,
 
 /** The hosts that there are, besides 127.0.0.1: all of them this machine, and nothing else can be found. */
 export const SHOP = 'shop.parley.test';
-export const STRANGER = 'stranger.parley.test';
+export const OTHER_SITE = 'stranger.parley.test';
 export const PARLEY = 'chat.parley.test';
 
 const ARGS = [
@@ -36,38 +36,38 @@ export interface TestBrowser extends AsyncDisposable {
 	 * A visitor who keeps nothing from one visit to the next, in a window that is used again: far quicker. For tests that leave
 	 * the profile alone, that is: its clock, network, routes and scripts.
 	 */
-	passerBy(): Promise<PasserBy>;
+	sharedVisitor(): Promise<SharedVisitor>;
 }
 
 /** What went wrong on the pages of a visit. */
-interface Seen {
+interface PageProblems {
 	/** Errors of scripts, refusals of a policy, and what was said as an error. */
 	problems: string[];
 	/** Requests to other hosts than those named here. */
-	foreign: string[];
+	foreignRequests: string[];
 }
 
 /** A visit in a window that others use before and after. */
-export interface PasserBy extends Seen, AsyncDisposable {
+export interface SharedVisitor extends PageProblems, AsyncDisposable {
 	page: Page;
 }
 
 /** One visitor. */
-export interface Visitor extends PasserBy {
+export interface Visitor extends SharedVisitor {
 	context: BrowserContext;
 }
 
 export async function startBrowser(): Promise<TestBrowser> {
 	const browser: Browser = await chromium.launch({ executablePath, headless: true, args: ARGS });
-	const free: Array<{ page: Page; seen: Seen }> = [];
+	const freeWindows: Array<{ page: Page; seen: PageProblems }> = [];
 	const openWindow = async (options: BrowserContextOptions) => {
 		const context = await browser.newContext({ locale: 'en-GB', ...options });
 		context.setDefaultTimeout(DEADLINE_MS);
-		const seen: Seen = { problems: [], foreign: [] };
+		const seen: PageProblems = { problems: [], foreignRequests: [] };
 		context.on('request', (request) => {
 			const { protocol, hostname } = new URL(request.url());
 			if (protocol === 'data:' || protocol === 'blob:') return;
-			if (hostname !== '127.0.0.1' && !hostname.endsWith('.parley.test')) seen.foreign.push(request.url());
+			if (hostname !== '127.0.0.1' && !hostname.endsWith('.parley.test')) seen.foreignRequests.push(request.url());
 		});
 		context.on('weberror', (error) => seen.problems.push(error.error().message));
 		context.on('console', (message) => {
@@ -85,10 +85,10 @@ export async function startBrowser(): Promise<TestBrowser> {
 			const { context, page, seen } = await openWindow(options);
 			return { context, page, ...seen, [Symbol.asyncDispose]: () => context.close() };
 		},
-		async passerBy() {
-			const { page, seen } = free.pop() ?? (await openWindow({}));
+		async sharedVisitor() {
+			const { page, seen } = freeWindows.pop() ?? (await openWindow({}));
 			seen.problems = [];
-			seen.foreign = [];
+			seen.foreignRequests = [];
 			return {
 				page,
 				...seen,
@@ -97,7 +97,7 @@ export async function startBrowser(): Promise<TestBrowser> {
 					await page.emulateMedia({ colorScheme: null, forcedColors: null });
 					// Pages of before are nowhere to go back to, and nothing of this one goes on.
 					await page.goto('about:blank');
-					free.push({ page, seen });
+					freeWindows.push({ page, seen });
 				},
 			};
 		},

@@ -19,13 +19,13 @@ export interface ModelCall {
 	/** Milliseconds of `performance.now()` at which it had arrived. */
 	at: number;
 	/** Resolves when the connection's exchange is over: true where the caller left before the end. */
-	left: Promise<boolean>;
+	callerLeft: Promise<boolean>;
 }
 
 /** What the stand-in answers: the same always, or as the call says. */
-export type ModelAnswer = ModelScript | ((call: ModelCall) => ModelScript);
+export type ModelBehaviour = ModelScript | ((call: ModelCall) => ModelScript);
 
-const WORD: ModelScript = [{ say: 'Hello.' }];
+const DEFAULT_SCRIPT: ModelScript = [{ say: 'Hello.' }];
 const DEADLINE_MS = 30_000;
 
 /**
@@ -42,8 +42,8 @@ export class ModelServer implements AsyncDisposable {
 	connections = 0;
 	readonly #server: Server;
 	readonly #sockets = new Set<Socket>();
-	readonly #next: ModelAnswer[] = [];
-	#always: ModelAnswer = WORD;
+	readonly #queued: ModelBehaviour[] = [];
+	#default: ModelBehaviour = DEFAULT_SCRIPT;
 	#arrived: Deferred<void> = deferred();
 
 	private constructor(server: Server) {
@@ -69,7 +69,7 @@ export class ModelServer implements AsyncDisposable {
 			request.on('end', () => {
 				const text = Buffer.concat(chunks).toString();
 				const body = text === '' ? null : JSON.parse(text);
-				void stand.#answer(request.url ?? '', request.headers, body, response);
+				void stand.#respond(request.url ?? '', request.headers, body, response);
 			});
 		});
 		return stand;
@@ -81,13 +81,13 @@ export class ModelServer implements AsyncDisposable {
 	}
 
 	/** Answers the next calls like this, one after the other; then as always. */
-	next(...answers: ModelAnswer[]): void {
-		this.#next.push(...answers);
+	enqueue(...behaviours: ModelBehaviour[]): void {
+		this.#queued.push(...behaviours);
 	}
 
 	/** Answers every call like this for which there is no `next` one. */
-	always(answer: ModelAnswer): void {
-		this.#always = answer;
+	setDefault(behaviour: ModelBehaviour): void {
+		this.#default = behaviour;
 	}
 
 	/** The n-th call, from 0, as soon as it has arrived. */
@@ -125,36 +125,41 @@ export class ModelServer implements AsyncDisposable {
 		await new Promise((resolve) => this.#server.close(resolve));
 	}
 
-	async #answer(path: string, headers: IncomingHttpHeaders, body: unknown, response: ServerResponse): Promise<void> {
+	async #respond(path: string, headers: IncomingHttpHeaders, body: unknown, response: ServerResponse): Promise<void> {
 		if (path === '/v1/models') {
 			response.writeHead(200, { 'content-type': 'application/json' });
 			response.end(JSON.stringify({ object: 'list', data: [{ id: 'small', object: 'model' }] }));
 			return;
 		}
-		if (path === '/v1/embeddings') return this.embeddings.answer(headers, body as EmbeddingsCall['body'], response);
+		if (path === '/v1/embeddings') return this.embeddings.respond(headers, body as EmbeddingsCall['body'], response);
 		const protocol = { '/v1/chat/completions': chatCompletionsFrames, '/v1/messages': anthropicFrames }[path];
 		if (protocol === undefined) {
 			response.writeHead(404).end();
 			return;
 		}
 		const gone = new AbortController();
-		const left = new Promise<boolean>((resolve) => {
+		const callerLeft = new Promise<boolean>((resolve) => {
 			response.on('close', () => {
 				gone.abort();
 				resolve(!response.writableFinished);
 			});
 		});
-		const call: ModelCall = { path, headers, body, at: performance.now(), left };
+		const call: ModelCall = { path, headers, body, at: performance.now(), callerLeft };
 		this.calls.push(call);
 		this.#arrived.resolve();
 		this.#arrived = deferred();
-		const answer = this.#next.shift() ?? this.#always;
-		await play(typeof answer === 'function' ? answer(call) : answer, protocol(), response, gone.signal);
+		const behaviour = this.#queued.shift() ?? this.#default;
+		await runScript(typeof behaviour === 'function' ? behaviour(call) : behaviour, protocol(), response, gone.signal);
 	}
 }
 
 /** Carries out a script. Ends early where the caller leaves. */
-async function play(script: ModelScript, frames: Frames, response: ServerResponse, gone: AbortSignal): Promise<void> {
+async function runScript(
+	script: ModelScript,
+	frames: Frames,
+	response: ServerResponse,
+	gone: AbortSignal,
+): Promise<void> {
 	const write = async (text: string | Uint8Array) => {
 		if (text.length === 0 || gone.aborted) return;
 		if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -91,21 +91,21 @@ export interface OpenApiDocument {
 }
 
 /** Holds values against schemas of an API's description. */
-export type Check = (value: unknown) => string | null;
+export type SchemaCheck = (value: unknown) => string | null;
 
 /** An OpenAPI document, read as its clients would: nothing here knows the code that it was made from. */
 export class ApiDescription {
 	readonly document: OpenApiDocument;
 	readonly operations: readonly DescribedOperation[];
 	readonly #ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
-	readonly #checks = new Map<object, Check>();
+	readonly #checks = new Map<object, SchemaCheck>();
 
 	constructor(document: OpenApiDocument) {
 		this.document = document;
 		addFormats.default(this.#ajv, ['date-time', 'uri']);
 		this.#ajv.addFormat('binary', true);
 		this.#ajv.addKeyword('discriminator');
-		this.#ajv.addSchema(rebased({ $id: 'api', $defs: document.components.schemas }));
+		this.#ajv.addSchema(withLocalReferences({ $id: 'api', $defs: document.components.schemas }));
 		this.operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 			Object.entries(methods).map(([method, operation]) => this.#read(path, method.toUpperCase(), operation)),
 		);
@@ -122,11 +122,11 @@ export class ApiDescription {
 	}
 
 	/** Checks values against a schema of the document; answers what is wrong, or null. */
-	check(schema: JsonSchema): Check {
+	check(schema: JsonSchema): SchemaCheck {
 		let check = this.#checks.get(schema);
 		if (!check) {
-			const validate = this.#ajv.compile(rebased(schema));
-			check = (value) => (validate(value) ? null : (validate.errors ?? []).map(complaint).join('; '));
+			const validate = this.#ajv.compile(withLocalReferences(schema));
+			check = (value) => (validate(value) ? null : (validate.errors ?? []).map(errorText).join('; '));
 			this.#checks.set(schema, check);
 		}
 		return check;
@@ -165,11 +165,11 @@ export class ApiDescription {
 }
 
 /** A schema with its references as the validator finds them: what has a name is kept there under `api`. */
-function rebased(schema: object): object {
+function withLocalReferences(schema: object): object {
 	const found = (value: string) => value.replace('#/components/schemas/', 'api#/$defs/');
 	return JSON.parse(JSON.stringify(schema), (key, value) => (key === '$ref' ? found(value) : value));
 }
 
-function complaint({ instancePath, message, params }: ErrorObject): string {
+function errorText({ instancePath, message, params }: ErrorObject): string {
 	return `${instancePath === '' ? 'it' : instancePath} ${message} ${JSON.stringify(params)}`;
 }

@@ -22,7 +22,7 @@ export interface ServerOptions {
 	/** The key that goes with `dataDir`. */
 	key?: string;
 	/** A command that runs the server, such as a tracer; it must keep the process id. */
-	under?: string[];
+	wrapperCommand?: string[];
 	/** Another than the one under test. */
 	program?: Program;
 }
@@ -37,7 +37,7 @@ export interface ServerProcess extends AsyncDisposable {
 	readonly dataDir: string;
 	readonly pid: number;
 	/** Milliseconds from spawning the process to its line that it listens. */
-	readonly readyAfter: number;
+	readonly readyMs: number;
 	readonly exited: Promise<Exit>;
 	/** Everything that it has printed. */
 	output(): string;
@@ -46,11 +46,11 @@ export interface ServerProcess extends AsyncDisposable {
 	/** Ends it with SIGKILL and waits until it is gone. */
 	kill(): Promise<Exit>;
 	/** A JSON request with the key. Rejects only where no answer came. */
-	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
 }
 
 /** An answer as tests look at it: `body` is the parsed JSON. */
-export interface Answer {
+export interface ApiResponse {
 	status: number;
 	headers: Headers;
 	// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind
@@ -85,7 +85,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 	const ownFolder = options.dataDir === undefined;
 	const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'parley-process-')));
 	const key = options.key ?? keyOf(createApiKey());
-	const [first = '', ...others] = [...(options.under ?? []), command, ...args, 'serve'];
+	const [first = '', ...others] = [...(options.wrapperCommand ?? []), command, ...args, 'serve'];
 	const startedAt = performance.now();
 	const child = spawn(first, others, {
 		// Not the project's folder: a settings file there is not the tests' business.
@@ -102,24 +102,24 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 		}),
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
-	const killWithUs = () => child.kill('SIGKILL');
-	process.once('exit', killWithUs);
-	let printed = '';
+	const killOnExit = () => child.kill('SIGKILL');
+	process.once('exit', killOnExit);
+	let output = '';
 	const exited = new Promise<Exit>((resolve, reject) => {
 		child.on('error', reject);
 		child.on('close', (code, signal) => {
-			process.off('exit', killWithUs);
+			process.off('exit', killOnExit);
 			resolve({ code, signal });
 		});
 	});
 	exited.catch(() => {});
 	const collect = (bytes: Buffer) => {
-		printed += bytes.toString();
+		output += bytes.toString();
 	};
 	child.stdout.on('data', collect);
 	child.stderr.on('data', collect);
 
-	const url = await listening(child, exited, () => printed).catch(async (error: unknown) => {
+	const url = await waitUntilListening(child, exited, () => output).catch(async (error: unknown) => {
 		child.kill('SIGKILL');
 		await exited.catch(() => {});
 		if (ownFolder) await rm(dataDir, { recursive: true, force: true });
@@ -129,7 +129,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 		child.kill(signal);
 		return withDeadline(exited, STOP_DEADLINE_MS, () => {
 			child.kill('SIGKILL');
-			return new Error(`The server did not end within ${STOP_DEADLINE_MS / 1000} s of ${signal}.\n${printed}`);
+			return new Error(`The server did not end within ${STOP_DEADLINE_MS / 1000} s of ${signal}.\n${output}`);
 		});
 	};
 	return {
@@ -138,9 +138,9 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 		key,
 		dataDir,
 		pid: child.pid as number,
-		readyAfter: performance.now() - startedAt,
+		readyMs: performance.now() - startedAt,
 		exited,
-		output: () => printed,
+		output: () => output,
 		stop: () => end('SIGTERM'),
 		kill: () => end('SIGKILL'),
 		call: (method, path, body, headers = {}) =>
@@ -152,7 +152,12 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 	};
 }
 
-async function request(url: string, method: string, headers: Record<string, string>, body: unknown): Promise<Answer> {
+async function request(
+	url: string,
+	method: string,
+	headers: Record<string, string>,
+	body: unknown,
+): Promise<ApiResponse> {
 	const form = body instanceof FormData;
 	const response = await fetch(url, {
 		method,
@@ -169,10 +174,10 @@ function keyOf(made: string | { key: string }): string {
 }
 
 /** This process's environment without Parley's settings, which would reach into the test, and with the given ones. */
-function environment(ours: Record<string, string | undefined>): NodeJS.ProcessEnv {
+function environment(overrides: Record<string, string | undefined>): NodeJS.ProcessEnv {
 	const env: NodeJS.ProcessEnv = {};
-	for (const [name, value] of Object.entries({ ...process.env, ...ours })) {
-		if (value !== undefined && (!name.startsWith('PARLEY_') || name in ours)) env[name] = value;
+	for (const [name, value] of Object.entries({ ...process.env, ...overrides })) {
+		if (value !== undefined && (!name.startsWith('PARLEY_') || name in overrides)) env[name] = value;
 	}
 	// The test runner's own, which would make a child report as one of its tests.
 	delete env.NODE_TEST_CONTEXT;
@@ -181,13 +186,13 @@ function environment(ours: Record<string, string | undefined>): NodeJS.ProcessEn
 }
 
 /** The address in the line that the server prints when it takes requests. */
-function listening(child: ChildProcess, exited: Promise<Exit>, printed: () => string): Promise<string> {
+function waitUntilListening(child: ChildProcess, exited: Promise<Exit>, printed: () => string): Promise<string> {
 	const found = new Promise<string>((resolve, reject) => {
-		const look = () => {
+		const check = () => {
 			const line = /Parley listens on (http:\/\/\S+)/.exec(printed());
 			if (line?.[1]) resolve(line[1]);
 		};
-		child.stdout?.on('data', look);
+		child.stdout?.on('data', check);
 		exited.then(
 			({ code, signal }) => reject(new Error(`The server ended at its start (${signal ?? code}).\n${printed()}`)),
 			reject,

@@ -7,13 +7,13 @@ import { sleep } from '../../src/base/index.ts';
  */
 export async function until<T>(
 	what: string,
-	look: () => Promise<T | undefined | false> | T | undefined | false,
+	check: () => Promise<T | undefined | false> | T | undefined | false,
 	// Only what fails takes so long: much more than any of it takes on a machine that does ten other things.
 	deadlineMs = 120_000,
 ): Promise<T> {
 	const deadline = performance.now() + deadlineMs;
 	for (;;) {
-		const seen = await look();
+		const seen = await check();
 		if (seen !== undefined && seen !== false) return seen;
 		if (performance.now() > deadline) throw new Error(`Waited ${deadlineMs / 1000} s in vain until ${what}.`);
 		await sleep(20);

@@ -5,18 +5,18 @@ import { gzipSync } from 'node:zlib';
 import { SecretBox } from '../../src/base/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import { ToolSecrets, Tools } from '../../src/tools/index.ts';
-import { keepingLog } from '../api/traces.ts';
+import { recordingLog } from '../api/traces.ts';
 import { httpServer, tcpServer } from '../net/servers.ts';
 import { until } from '../support/until.ts';
 import { type ApiPeer, apiPeer } from './api-peer.ts';
-import { never, pool, type ToolRoom, toolRoom } from './tools-harness.ts';
+import { neverAborts, pool, type ToolsHarness, toolsHarness } from './tools-harness.ts';
 
-const get = (room: ToolRoom, peer: Pick<ApiPeer, 'origin'>, more: object = {}) =>
+const get = (room: ToolsHarness, peer: Pick<ApiPeer, 'origin'>, more: object = {}) =>
 	room.only(room.api({ method: 'GET', url: `${peer.origin}/`, ...more }));
 
 test('what an API answers in JSON or text is told as it is', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await get(room, peer);
 	const answers: Array<[type: string | null, body: string | Buffer, told: string]> = [
 		['application/json', '{ "degrees": 21 }', '{ "degrees": 21 }'],
@@ -30,23 +30,27 @@ test('what an API answers in JSON or text is told as it is', async () => {
 		['image/png', '', 'The API answered with status 200 and no content.'],
 	];
 	for (const [type, body, result] of answers) {
-		peer.answer = (response) => {
+		peer.respond = (response) => {
 			if (type !== null) response.setHeader('content-type', type);
 			response.end(body);
 		};
-		assert.deepEqual(await call({}, never), { result, is_error: false, error: null, status_code: 200 }, String(type));
+		assert.deepEqual(
+			await call({}, neverAborts),
+			{ result, is_error: false, error: null, status_code: 200 },
+			String(type),
+		);
 	}
-	peer.answer = (response) => void response.writeHead(204).end();
-	assert.equal((await call({}, never)).result, 'The API answered with status 204 and no content.');
-	peer.answer = (response) => {
+	peer.respond = (response) => void response.writeHead(204).end();
+	assert.equal((await call({}, neverAborts)).result, 'The API answered with status 204 and no content.');
+	peer.respond = (response) => {
 		response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync('packed'));
 	};
-	assert.equal((await call({}, never)).result, 'packed');
+	assert.equal((await call({}, neverAborts)).result, 'packed');
 });
 
 test('what is no text is refused, whatever it says of itself', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await get(room, peer);
 	for (const [type, body] of [
 		['image/png', 'PNG'],
@@ -55,11 +59,11 @@ test('what is no text is refused, whatever it says of itself', async () => {
 		['text/plain', 'a\0b'],
 		[null, 'a\0b'],
 	] as const) {
-		peer.answer = (response) => {
+		peer.respond = (response) => {
 			if (type !== null) response.setHeader('content-type', type);
 			response.end(body);
 		};
-		const { is_error, error, result } = await call({}, never);
+		const { is_error, error, result } = await call({}, neverAborts);
 		assert.deepEqual([is_error, error?.code], [true, 'unusable_answer'], String(type));
 		assert.match(result, /^The API answered with \S+, which is not text\.$/);
 	}
@@ -67,70 +71,70 @@ test('what is no text is refused, whatever it says of itself', async () => {
 
 test('a long answer is cut between characters at 32 KiB, and its end is not waited for', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await get(room, peer);
-	peer.answer = (response) => {
+	peer.respond = (response) => {
 		// Never ended.
 		response.writeHead(200, { 'content-type': 'text/plain' }).write(`a${'😀'.repeat(1_000_000)}`);
 	};
-	const { result, is_error } = await call({}, never);
+	const { result, is_error } = await call({}, neverAborts);
 	assert.equal(is_error, false);
 	const [text = '', note] = result.split('\n');
 	assert.match(text, /^a(😀)+$/u);
 	assert.equal(note, '[The rest was cut off: the result is longer than 32 KiB.]');
 	const size = Buffer.byteLength(result);
 	assert.ok(size <= 32_768 && size > 32_764, `${size} bytes`);
-	await until('the connection is closed', () => peer.open() === 0);
+	await until('the connection is closed', () => peer.openConnections() === 0);
 
 	const exact = 'ü'.repeat(16_384);
-	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end(exact);
-	assert.equal((await call({}, never)).result, exact, 'what just fits is whole');
-	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end(`${exact}.`);
-	assert.match((await call({}, never)).result, /^ü+\n\[The rest was cut off/);
+	peer.respond = (response) => void response.setHeader('content-type', 'text/plain').end(exact);
+	assert.equal((await call({}, neverAborts)).result, exact, 'what just fits is whole');
+	peer.respond = (response) => void response.setHeader('content-type', 'text/plain').end(`${exact}.`);
+	assert.match((await call({}, neverAborts)).result, /^ü+\n\[The rest was cut off/);
 });
 
 test('an answer that packs a thousandfold is read no further than is told', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await get(room, peer);
 	const bomb = gzipSync(Buffer.alloc(200_000_000, 'x'));
-	peer.answer = (response) => {
+	peer.respond = (response) => {
 		response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(bomb);
 	};
 	const before = process.memoryUsage().arrayBuffers;
-	const { result } = await call({}, never);
+	const { result } = await call({}, neverAborts);
 	assert.match(result, /^x+\n\[The rest was cut off/);
 	assert.ok(process.memoryUsage().arrayBuffers - before < 50_000_000);
 });
 
 test('a status that is none of success is an error, told with the head of what came with it', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await get(room, peer);
-	peer.answer = (response) => {
+	peer.respond = (response) => {
 		response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"no such city"}');
 	};
-	assert.deepEqual(await call({}, never), {
+	assert.deepEqual(await call({}, neverAborts), {
 		result: 'The API answered with status 404.\n{"error":"no such city"}',
 		is_error: true,
 		error: { code: 'bad_status', message: 'The API answered with status 404.' },
 		status_code: 404,
 	});
-	peer.answer = (response) => void response.writeHead(500, { 'content-type': 'image/png' }).end('PNG');
-	assert.equal((await call({}, never)).result, 'The API answered with status 500.');
-	peer.answer = (response) => void response.writeHead(500, { 'content-type': 'text/plain' }).end('x'.repeat(100_000));
-	const { result } = await call({}, never);
+	peer.respond = (response) => void response.writeHead(500, { 'content-type': 'image/png' }).end('PNG');
+	assert.equal((await call({}, neverAborts)).result, 'The API answered with status 500.');
+	peer.respond = (response) => void response.writeHead(500, { 'content-type': 'text/plain' }).end('x'.repeat(100_000));
+	const { result } = await call({}, neverAborts);
 	assert.ok(result.length < 5_000 && result.startsWith('The API answered with status 500.\nxxx'));
 });
 
 test('a redirect is not followed, and brings nobody the credentials', async () => {
 	await using other = await apiPeer();
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await get(room, peer, { auth: { type: 'bearer', token: 'swordfish' } });
 	for (const status of [301, 302, 303, 307, 308]) {
-		peer.answer = (response) => void response.writeHead(status, { location: `${other.origin}/` }).end();
-		const { error } = await call({}, never);
+		peer.respond = (response) => void response.writeHead(status, { location: `${other.origin}/` }).end();
+		const { error } = await call({}, neverAborts);
 		assert.equal(error?.message, `The API answered with status ${status}, and redirects are not followed.`);
 	}
 	assert.equal(other.requests.length, 0);
@@ -147,7 +151,7 @@ test('the time limit is that of the whole call: name, connection, TLS, answer an
 		resolve: (name) =>
 			name === 'lost.example' ? new Promise(() => {}) : Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
 	});
-	await using room = toolRoom({ network });
+	await using room = toolsHarness({ network });
 	for (const url of [
 		'http://lost.example/',
 		`${silent.origin}/`,
@@ -155,7 +159,7 @@ test('the time limit is that of the whole call: name, connection, TLS, answer an
 		`${slow.origin}/`,
 	]) {
 		const { call } = await room.only(room.api({ method: 'GET', url, timeout_ms: 150 }));
-		const { result, is_error, error } = await call({}, never);
+		const { result, is_error, error } = await call({}, neverAborts);
 		assert.deepEqual([is_error, error?.code], [true, 'timed_out'], url);
 		assert.equal(result, 'The tool did not answer within 0.15 seconds.');
 	}
@@ -171,14 +175,14 @@ test('that there is no answer is told in a sentence', async () => {
 	const gone = await tcpServer(() => {});
 	await gone[Symbol.asyncDispose]();
 	const network = createNetwork({ allowPrivateNetwork: true, resolve: async () => [] });
-	await using room = toolRoom({ network });
+	await using room = toolsHarness({ network });
 	for (const [url, sentence] of [
 		[closing.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was an answer\.$/],
 		[broken.origin, /^The connection broke off before the answer was complete\.$/],
 		[gone.origin, /^Could not connect to 127\.0\.0\.1:\d+\.$/],
 		['http://nowhere.example', /^The name nowhere\.example cannot be resolved\.$/],
 	] as const) {
-		const { result, error } = await (await get(room, { origin: url })).call({}, never);
+		const { result, error } = await (await get(room, { origin: url })).call({}, neverAborts);
 		assert.equal(error?.code, 'unreachable', url);
 		assert.match(result, sentence);
 	}
@@ -190,13 +194,13 @@ test('no name leads a call into the private network, however late it says so', a
 		allowPrivateNetwork: false,
 		resolve: async () => [{ address: '127.0.0.1', family: 4 }],
 	});
-	await using room = toolRoom({ network });
+	await using room = toolsHarness({ network });
 	for (const url of [
 		`https://rebound.example:${bird.port}`,
 		`https://127.0.0.1:${bird.port}`,
 		`http://rebound.example:${bird.port}`,
 	]) {
-		const { error } = await (await get(room, { origin: url })).call({}, never);
+		const { error } = await (await get(room, { origin: url })).call({}, neverAborts);
 		assert.equal(error?.code, 'url_not_allowed', url);
 	}
 	assert.equal(bird.connections, 0);
@@ -204,24 +208,24 @@ test('no name leads a call into the private network, however late it says so', a
 
 test('a caller that gives up is told its own reason, and the connection is closed', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await get(room, peer);
-	peer.answer = (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).write('part');
+	peer.respond = (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).write('part');
 	const giveUp = new AbortController();
 	const outcome = call({}, giveUp.signal);
 	await until('it was sent', () => peer.requests.length === 1);
 	giveUp.abort(new Error('enough'));
 	await assert.rejects(outcome, { message: 'enough' });
-	await until('the connection is closed', () => peer.open() === 0);
+	await until('the connection is closed', () => peer.openConnections() === 0);
 	await assert.rejects(call({}, giveUp.signal), { message: 'enough' });
 	await assert.rejects(room.tools.functionsOf([], giveUp.signal), { message: 'enough' });
 	assert.equal(peer.requests.length, 1);
 });
 
 test('a secret is in no result, no error and no log, whatever an API says of it', async () => {
-	const { log, text } = keepingLog();
+	const { log, text } = recordingLog();
 	await using peer = await apiPeer();
-	await using room = toolRoom({ log });
+	await using room = toolsHarness({ log });
 	const secret = 'sword fish/"1"';
 	const basic = Buffer.from(`ali:${secret}`).toString('base64');
 	const configs = [
@@ -234,44 +238,44 @@ test('a secret is in no result, no error and no log, whatever an API says of it'
 	for (const config of configs) {
 		const { call } = await get(room, peer, config);
 		for (const status of [200, 403]) {
-			peer.answer = (response, { headers }) => {
+			peer.respond = (response, { headers }) => {
 				const seen = [headers.authorization, headers['x-word'], headers.cookie].filter(Boolean).join('\n');
 				response.writeHead(status, { 'content-type': 'text/plain' }).end(`You sent ${seen} and ${seen}`);
 			};
-			const outcome = JSON.stringify(await call({}, never));
+			const outcome = JSON.stringify(await call({}, neverAborts));
 			assert.match(outcome, /You sent .*\*\*\*/);
 			assert.doesNotMatch(outcome, /sword|ZmlzaC|YWxpOn/, JSON.stringify(config));
 		}
 	}
 	const { call } = await get(room, peer, configs[1]);
-	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end(echoed);
-	assert.doesNotMatch((await call({}, never)).result, /sword%20|sword fish|YWxpOn/);
+	peer.respond = (response) => void response.setHeader('content-type', 'text/plain').end(echoed);
+	assert.doesNotMatch((await call({}, neverAborts)).result, /sword%20|sword fish|YWxpOn/);
 	assert.doesNotMatch(text(), /sword|YWxpOn/);
 	assert.match(text(), /bad_status/);
 });
 
 test('a secret at the place where an answer is cut is not told in part', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const token = 'swordfish'.repeat(20);
 	const { call } = await get(room, peer, { auth: { type: 'bearer', token } });
 	for (const length of [32_700, 32_768, 65_500, 65_536 - 90]) {
-		peer.answer = (response) => {
+		peer.respond = (response) => {
 			response.setHeader('content-type', 'text/plain').end('x'.repeat(length) + token + 'x'.repeat(100_000));
 		};
-		assert.doesNotMatch((await call({}, never)).result, /sword/, String(length));
+		assert.doesNotMatch((await call({}, neverAborts)).result, /sword/, String(length));
 	}
 	// So many of them that what is left of all that is read is told whole.
-	peer.answer = (response) => void response.setHeader('content-type', 'text/plain').end(`${token} `.repeat(1_000));
-	assert.doesNotMatch((await call({}, never)).result, /sword/);
+	peer.respond = (response) => void response.setHeader('content-type', 'text/plain').end(`${token} `.repeat(1_000));
+	assert.doesNotMatch((await call({}, neverAborts)).result, /sword/);
 });
 
 test('a tool whose secret cannot be opened has failed, and does not say why in detail', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const tool = room.api({ method: 'GET', url: `${peer.origin}/`, auth: { type: 'bearer', token: 'swordfish' } });
 	const secrets = new SecretBox(randomBytes(32));
-	const { log, text } = keepingLog();
+	const { log, text } = recordingLog();
 	await using other = new Tools({
 		secrets,
 		network: room.network,
@@ -281,8 +285,8 @@ test('a tool whose secret cannot be opened has failed, and does not say why in d
 		version: '1',
 	});
 	assert.throws(() => new ToolSecrets(secrets).open(tool.config as never));
-	const [only] = await other.functionsOf([tool], never);
-	const { result, error } = (await only?.call({}, never)) ?? assert.fail();
+	const [only] = await other.functionsOf([tool], neverAborts);
+	const { result, error } = (await only?.call({}, neverAborts)) ?? assert.fail();
 	assert.deepEqual([result, error?.code], ["The tool's stored secret cannot be opened.", 'internal_error']);
 	assert.match(text(), /PARLEY_SECRET_KEY/);
 	assert.equal(peer.requests.length, 0);

@@ -15,8 +15,8 @@ export interface ApiPeer extends AsyncDisposable {
 	origin: string;
 	requests: ApiRequest[];
 	/** Connections that are open. */
-	open(): number;
-	answer: (response: ServerResponse, request: ApiRequest) => void;
+	openConnections(): number;
+	respond: (response: ServerResponse, request: ApiRequest) => void;
 }
 
 /** Starts an API that answers each request with what it was sent, until it is told otherwise. */
@@ -33,7 +33,7 @@ export async function apiPeer(): Promise<ApiPeer> {
 		const { method = '', url = '', headers } = request;
 		const seen = { method, url, headers, body };
 		requests.push(seen);
-		peer.answer(response, seen);
+		peer.respond(response, seen);
 	});
 	const left = () => {
 		open--;
@@ -41,8 +41,8 @@ export async function apiPeer(): Promise<ApiPeer> {
 	const peer: ApiPeer = {
 		origin: server.origin,
 		requests,
-		open: () => open,
-		answer: (response, seen) => {
+		openConnections: () => open,
+		respond: (response, seen) => {
 			response.setHeader('content-type', 'application/json').end(JSON.stringify(seen));
 		},
 		[Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type ApiPeer, apiPeer } from './api-peer.ts';
-import { never, type ToolRoom, toolRoom } from './tools-harness.ts';
+import { neverAborts, type ToolsHarness, toolsHarness } from './tools-harness.ts';
 
 const any = { a: {}, b: {}, c: {} };
 const parameters = { type: 'object', properties: any };
 
 /** Calls a tool of this configuration and gives what the API was sent. */
-async function sent(room: ToolRoom, peer: ApiPeer, config: Record<string, unknown>, args: object) {
+async function sent(room: ToolsHarness, peer: ApiPeer, config: Record<string, unknown>, args: object) {
 	const url = `${peer.origin}${config.url ?? '/'}`;
 	const { call } = await room.only(room.api({ method: 'POST', parameters, ...config, url }));
 	const before = peer.requests.length;
-	const outcome = await call(args, never);
+	const outcome = await call(args, neverAborts);
 	return { outcome, request: peer.requests[before] };
 }
 
 test('a value in the path stays within its segment, whatever it holds', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const values: Array<[value: unknown, written: string]> = [
 		['Ulm', 'Ulm'],
 		['a/b', 'a%2Fb'],
@@ -46,7 +46,7 @@ test('a value in the path stays within its segment, whatever it holds', async ()
 
 test('a value that would lead to another path is refused, and nothing is sent', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const wrong: Array<[url: string, args: object, message: RegExp]> = [
 		['/v1/{a}', { a: '.' }, /^The argument a must not make the path segment \.\.?$|segment \.\.$/],
 		['/v1/{a}/x', { a: '..' }, /must not make the path segment \.\./],
@@ -69,7 +69,7 @@ test('a value that would lead to another path is refused, and nothing is sent', 
 
 test('a value in the query is a value, and a pair whose argument is not given is left out', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const url = '/s?fixed=1%20x&q={a}&two={b}-{c}&plain';
 	const config = { url, query: { units: 'metric', n: 5, on: true, also: 'in {b}', list: '{c}' } };
 	const query = async (args: object) => (await sent(room, peer, config, args)).request?.url.slice('/s?'.length);
@@ -89,7 +89,7 @@ test('a value in the query is a value, and a pair whose argument is not given is
 
 test('a value in a header is a value, and one that no header can hold is refused', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const config = {
 		headers: { 'X-City': 'in {a}', 'X-Other': '{not_one}', 'X-Api-Key': '{not_one}', 'Idempotency-Key': '{a}' },
 	};
@@ -108,7 +108,7 @@ test('a value in a header is a value, and one that no header can hold is refused
 
 test('a body keeps the types of its arguments, and leaves out what is not given', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const body = {
 		whole: '{a}',
 		text: 'on {a} or {b}',
@@ -152,7 +152,7 @@ test('a body keeps the types of its arguments, and leaves out what is not given'
 
 test('each method is sent as it is, and calls say who they come from', async () => {
 	await using peer = await apiPeer();
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
 		assert.equal((await sent(room, peer, { method }, {})).request?.method, method);
 	}

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AppError } from '../../src/base/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
-import { SetClock } from '../support/set-clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { apiPeer } from './api-peer.ts';
-import { never, type ToolRoom, toolRoom } from './tools-harness.ts';
+import { neverAborts, type ToolsHarness, toolsHarness } from './tools-harness.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
 /** Calls a tool with these parameters and gives its outcome. */
-async function called(room: ToolRoom, parameters: object, args: unknown) {
+async function called(room: ToolsHarness, parameters: object, args: unknown) {
 	await using peer = await apiPeer();
 	const { call } = await room.only(room.api({ method: 'GET', url: `${peer.origin}/`, parameters }));
-	const { error, is_error } = await call(args, never);
+	const { error, is_error } = await call(args, neverAborts);
 	return { error, is_error, requests: peer.requests.length };
 }
 
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
 
 test('arguments that do not fit are refused with what is wrong, and nothing is sent', async () => {
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const parameters = object(
 		{ city: { type: 'string', pattern: '^[A-Z]' }, unit: { enum: ['C', 'F'] }, days: { type: 'integer', maximum: 7 } },
 		{ required: ['city'], additionalProperties: false },
@@ -50,7 +50,7 @@ test('arguments that do not fit are refused with what is wrong, and nothing is s
 });
 
 test('a check that would take years is ended, and meanwhile the server goes on with its work', async () => {
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	await using peer = await apiPeer();
 	const costly: Array<[schema: object, value: unknown]> = [
 		[{ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(60)}!`],
@@ -62,40 +62,40 @@ test('a check that would take years is ended, and meanwhile the server goes on w
 		const { call } = await room.only(room.api({ method: 'GET', url: `${peer.origin}/`, parameters }));
 		let turns = 0;
 		const other = setInterval(() => turns++, 10);
-		const { error } = await call({ value }, never);
+		const { error } = await call({ value }, neverAborts);
 		clearInterval(other);
 		assert.deepEqual(error, { code: 'invalid_arguments', message: tooLong }, JSON.stringify(schema));
 		assert.ok(turns >= 5, `only ${turns} turns of the event loop`);
 
 		// For a minute nobody tries again: it costs nothing, and holds nobody else up.
-		const outcomes = await Promise.all(Array.from({ length: 200 }, () => call({ value }, never)));
+		const outcomes = await Promise.all(Array.from({ length: 200 }, () => call({ value }, neverAborts)));
 		assert.ok(outcomes.every(({ error }) => error?.message === tooLong));
 		room.clock.advance(60_001);
-		assert.equal((await call({}, never)).is_error, false, 'and then what is sound is taken');
+		assert.equal((await call({}, neverAborts)).is_error, false, 'and then what is sound is taken');
 	}
 	assert.equal(peer.requests.length, costly.length);
 });
 
 test('a clock that was far ahead for a moment does not rest a schema for longer', async () => {
-	const clock = new SetClock();
+	const clock = new ManualClock();
 	const checker = { check: async () => ({ verdict: 'too_slow' }) as const };
 	await using peer = await apiPeer();
-	await using room = toolRoom({ clock, checker });
+	await using room = toolsHarness({ clock, checker });
 	const { call } = await room.only(room.api({ method: 'GET', url: `${peer.origin}/` }));
-	clock.set(45 * DAY_MS);
-	assert.match((await call({}, never)).error?.message ?? '', /takes too long/);
-	clock.set(-45 * DAY_MS);
-	clock.pass(60_001);
+	clock.adjust(45 * DAY_MS);
+	assert.match((await call({}, neverAborts)).error?.message ?? '', /takes too long/);
+	clock.adjust(-45 * DAY_MS);
+	clock.advance(60_001);
 	checker.check = async () => ({ verdict: 'fits' }) as never;
-	assert.equal((await call({}, never)).is_error, false);
+	assert.equal((await call({}, neverAborts)).is_error, false);
 });
 
 test('a call that waits for its check keeps its own time limit', async () => {
 	const network = createNetwork({ allowPrivateNetwork: true });
 	const checker = { check: () => new Promise<never>(() => {}) };
-	await using room = toolRoom({ network, checker });
+	await using room = toolsHarness({ network, checker });
 	const { call } = await room.only(room.api({ method: 'GET', url: 'https://api.example/', timeout_ms: 50 }));
-	assert.equal((await call({}, never)).error?.code, 'timed_out');
+	assert.equal((await call({}, neverAborts)).error?.code, 'timed_out');
 });
 
 test('where nothing can be checked nothing is called', async () => {
@@ -103,9 +103,9 @@ test('where nothing can be checked nothing is called', async () => {
 	const refusals = [new AppError('unavailable', 'Too much work waits already. Try again.'), new Error('defect 17')];
 	for (const refusal of refusals) {
 		const checker = { check: () => Promise.reject(refusal) };
-		await using room = toolRoom({ checker });
+		await using room = toolsHarness({ checker });
 		const { call } = await room.only(room.api({ method: 'GET', url: `${peer.origin}/` }));
-		const { result, error } = await call({}, never);
+		const { result, error } = await call({}, neverAborts);
 		assert.equal(error?.code, 'internal_error');
 		assert.doesNotMatch(result, /defect/);
 	}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { mcpPeer } from './mcp-peer.ts';
-import { toolRoom } from './tools-harness.ts';
+import { toolsHarness } from './tools-harness.ts';
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
@@ -14,7 +14,7 @@ test('functions of MCP servers have names that models take, told apart by their 
 		[`${long}1`]: {},
 		[`${long}2`]: {},
 	});
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const one = room.mcp({ url: peer.url }, { name: 'one' });
 	const two = room.mcp({ url: peer.url }, { name: 'two' });
 	const names = Object.keys(await room.functions(one, two));
@@ -27,7 +27,7 @@ test('functions of MCP servers have names that models take, told apart by their 
 
 test('of functions of one name the later one gets a number', async () => {
 	await using peer = await mcpPeer({ b: {}, 'x.y': {}, x_y: {} });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const api = (name: string) => room.api({ method: 'GET', url: 'https://api.example/' }, { name });
 	const mcp = room.mcp({ url: peer.url }, { name: 'a' });
 	const longest = 'n'.repeat(64);
@@ -42,7 +42,7 @@ test('of functions of one name the later one gets a number', async () => {
 });
 
 test('a tool that is switched off offers nothing, and no reply is offered more than providers take', async () => {
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const api = (name: string, status: 'active' | 'archived' = 'active') =>
 		room.api({ method: 'GET', url: 'https://api.example/' }, { name, status });
 	assert.deepEqual(Object.keys(await room.functions(api('on'), api('off', 'archived'))), ['on']);

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import test from 'node:test';
 import { createNetwork } from '../../src/net/index.ts';
-import { keepingLog } from '../api/traces.ts';
+import { recordingLog } from '../api/traces.ts';
 import { httpServer, tcpServer } from '../net/servers.ts';
-import { SetClock } from '../support/set-clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { until } from '../support/until.ts';
-import { type McpPeer, mcpPeer, says } from './mcp-peer.ts';
-import { never, toolRoom } from './tools-harness.ts';
+import { type McpPeer, mcpPeer, textResult } from './mcp-peer.ts';
+import { neverAborts, toolsHarness } from './tools-harness.ts';
 
-const echo = { call: (args: Record<string, unknown>) => says(JSON.stringify(args)) };
+const echo = { call: (args: Record<string, unknown>) => textResult(JSON.stringify(args)) };
 
 /** Has the peer answer calls in its own way. */
 function answerCalls(peer: McpPeer, answer: (response: ServerResponse, id: number | undefined) => void): void {
-	peer.instead = ({ method }, response, { id }) => {
+	peer.override = ({ method }, response, { id }) => {
 		if (method !== 'tools/call') return false;
 		answer(response, id);
 		return true;
@@ -54,12 +54,12 @@ const FAULTS: Array<[fault: string, code: string, answer: (response: ServerRespo
 		[
 			'answers with 10 MB in JSON',
 			'unusable_answer',
-			(response, id) => void asJson(response).end(answer(id, says('x'.repeat(10_000_000)))),
+			(response, id) => void asJson(response).end(answer(id, textResult('x'.repeat(10_000_000)))),
 		],
 		[
 			'answers with 10 MB in a stream',
 			'unusable_answer',
-			(response, id) => void asStream(response).end(`data: ${answer(id, says('x'.repeat(10_000_000)))}\n\n`),
+			(response, id) => void asStream(response).end(`data: ${answer(id, textResult('x'.repeat(10_000_000)))}\n\n`),
 		],
 		['answers with an error', 'bad_status', (response) => void response.writeHead(503).end('down')],
 		['asks who we are', 'bad_status', (response) => void response.writeHead(401).end()],
@@ -73,15 +73,15 @@ const FAULTS: Array<[fault: string, code: string, answer: (response: ServerRespo
 for (const [fault, code, answers] of FAULTS) {
 	test(`a server that ${fault} has failed at once, and can be called again`, async () => {
 		await using peer = await mcpPeer({ echo });
-		await using room = toolRoom();
+		await using room = toolsHarness();
 		const { call } = await room.only(room.mcp({ url: peer.url, timeout_ms: 30_000 }));
 		answerCalls(peer, answers);
 		const started = performance.now();
-		const outcome = await call({}, never);
+		const outcome = await call({}, neverAborts);
 		assert.deepEqual([outcome.is_error, outcome.error?.code], [true, code], JSON.stringify(outcome));
 		assert.ok(performance.now() - started < 20_000, 'before its time was over');
-		peer.instead = () => false;
-		assert.deepEqual(await call({ a: 1 }, never), {
+		peer.override = () => false;
+		assert.deepEqual(await call({ a: 1 }, neverAborts), {
 			result: '{"a":1}',
 			is_error: false,
 			error: null,
@@ -92,11 +92,11 @@ for (const [fault, code, answers] of FAULTS) {
 
 test('a server that sends ids with its stream and breaks it off is asked for the rest', async () => {
 	await using peer = await mcpPeer({ echo });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await room.only(room.mcp({ url: peer.url, timeout_ms: 30_000 }));
 	let id: number | undefined;
 	const resumed: unknown[] = [];
-	peer.instead = ({ method, http, headers }, response, message) => {
+	peer.override = ({ method, http, headers }, response, message) => {
 		if (method === 'tools/call') {
 			id = message.id;
 			asStream(response).end('id: first\nretry: 10\ndata: \n\n');
@@ -104,10 +104,10 @@ test('a server that sends ids with its stream and breaks it off is asked for the
 		}
 		if (http !== 'GET' || headers['last-event-id'] === undefined) return false;
 		resumed.push(headers['last-event-id']);
-		asStream(response).end(`id: second\ndata: ${answer(id, says('the rest'))}\n\n`);
+		asStream(response).end(`id: second\ndata: ${answer(id, textResult('the rest'))}\n\n`);
 		return true;
 	};
-	assert.equal((await call({}, never)).result, 'the rest');
+	assert.equal((await call({}, neverAborts)).result, 'the rest');
 	assert.deepEqual(resumed, ['first']);
 	assert.equal(peer.count('tools/call'), 1);
 });
@@ -115,10 +115,10 @@ test('a server that sends ids with its stream and breaks it off is asked for the
 test('a server that hangs is waited for no longer than the tool says, at each step', async () => {
 	for (const step of ['initialize', 'notifications/initialized', 'tools/list', 'tools/call']) {
 		await using peer = await mcpPeer({ echo });
-		peer.instead = ({ method }) => method === step;
-		await using room = toolRoom();
+		peer.override = ({ method }) => method === step;
+		await using room = toolsHarness();
 		const tool = room.mcp({ url: peer.url, timeout_ms: 200 });
-		const { is_error, error } = await room.tools.tryOut(tool, 'echo', {}, never);
+		const { is_error, error } = await room.tools.tryOut(tool, 'echo', {}, neverAborts);
 		assert.deepEqual([is_error, error?.code], [true, 'timed_out'], step);
 	}
 });
@@ -127,7 +127,7 @@ test('a dead server holds nobody up: not the functions of others, and not twice'
 	await using peer = await mcpPeer({ echo });
 	let ended = 0;
 	await using silent = await tcpServer((socket) => void socket.resume().on('close', () => ended++));
-	await using room = toolRoom({ timeouts: { listTimeoutMs: 200, openTimeoutMs: 3_000 } });
+	await using room = toolsHarness({ timeouts: { listTimeoutMs: 200, openTimeoutMs: 3_000 } });
 	const dead = room.mcp({ url: `${silent.origin}/mcp` }, { name: 'dead' });
 	const alive = room.mcp({ url: peer.url }, { name: 'alive' });
 	await until('the other is known', async () => 'alive_echo' in (await room.functions(alive)));
@@ -142,14 +142,14 @@ test('a dead server holds nobody up: not the functions of others, and not twice'
 });
 
 test('a clock that was far ahead for a moment keeps no server unasked for longer', async () => {
-	const clock = new SetClock();
+	const clock = new ManualClock();
 	await using silent = await tcpServer((socket) => void socket.destroy());
-	await using room = toolRoom({ clock });
+	await using room = toolsHarness({ clock });
 	const dead = room.mcp({ url: `${silent.origin}/mcp` }, { name: 'dead' });
-	clock.set(45 * 24 * 3_600_000);
+	clock.adjust(45 * 24 * 3_600_000);
 	assert.deepEqual(await room.functions(dead), {});
-	clock.set(-45 * 24 * 3_600_000);
-	clock.pass(31_000);
+	clock.adjust(-45 * 24 * 3_600_000);
+	clock.advance(31_000);
 	const asked = silent.connections;
 	assert.deepEqual(await room.functions(dead), {});
 	assert.ok(silent.connections > asked, 'it is asked again');
@@ -159,13 +159,13 @@ test('a server that is slow to list its functions is offered as soon as it has',
 	await using peer = await mcpPeer({ echo });
 	const held: Array<() => void> = [];
 	let isHolding = true;
-	peer.instead = ({ method }, response, message) => {
+	peer.override = ({ method }, response, message) => {
 		if (method !== 'tools/list' || !isHolding) return false;
 		const result = { tools: [{ name: 'late', inputSchema: { type: 'object' } }] };
 		held.push(() => asJson(response).end(answer(message.id, result)));
 		return true;
 	};
-	await using room = toolRoom({ timeouts: { listTimeoutMs: 100, openTimeoutMs: 30_000 } });
+	await using room = toolsHarness({ timeouts: { listTimeoutMs: 100, openTimeoutMs: 30_000 } });
 	const tool = room.mcp({ url: peer.url }, { name: 'm' });
 	assert.deepEqual(await room.functions(tool), {});
 	await until('it was asked', () => held.length === 1);
@@ -177,11 +177,11 @@ test('a server that is slow to list its functions is offered as soon as it has',
 
 test('who gives up listing does not end it for others', async () => {
 	await using peer = await mcpPeer({ echo });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const tool = room.mcp({ url: peer.url });
 	const giveUp = new AbortController();
 	const first = room.tools.functionsOf([tool], giveUp.signal);
-	const second = room.tools.functionsOf([tool], never);
+	const second = room.tools.functionsOf([tool], neverAborts);
 	giveUp.abort(new Error('enough'));
 	await assert.rejects(first, { message: 'enough' });
 	assert.equal((await second).length, 1);
@@ -190,9 +190,9 @@ test('who gives up listing does not end it for others', async () => {
 
 test('a server that ends each stream of news at once, or asks without end, does not keep us busy', async () => {
 	await using peer = await mcpPeer({ echo });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const tool = room.mcp({ url: peer.url });
-	peer.instead = ({ http }, response) => {
+	peer.override = ({ http }, response) => {
 		if (http !== 'GET') return false;
 		asStream(response).end('retry: 0\n\n');
 		return true;
@@ -200,16 +200,16 @@ test('a server that ends each stream of news at once, or asks without end, does 
 	const { call } = await room.only(tool);
 	const streams = () => peer.requests.filter(({ http }) => http === 'GET').length;
 	await until('it has been asked as often as it is', () => streams() === 32);
-	assert.equal((await call({ a: 1 }, never)).result, '{"a":1}');
+	assert.equal((await call({ a: 1 }, neverAborts)).result, '{"a":1}');
 	assert.equal(streams(), 32);
 
 	const pings = Array.from({ length: 2_000 }, (_, id) => ({ jsonrpc: '2.0', id: `p${id}`, method: 'ping' }));
 	const before = peer.requests.length;
 	answerCalls(peer, (response, id) => {
 		asStream(response).write(pings.map((ping) => `data: ${JSON.stringify(ping)}\n\n`).join(''));
-		response.end(`data: ${answer(id, says('done'))}\n\n`);
+		response.end(`data: ${answer(id, textResult('done'))}\n\n`);
 	});
-	assert.equal((await call({}, never)).result, 'done');
+	assert.equal((await call({}, neverAborts)).result, 'done');
 	assert.ok(peer.requests.length - before <= 66, `${peer.requests.length - before} requests`);
 });
 
@@ -225,7 +225,7 @@ test('no URL, name or redirect leads a session into the private network', async 
 	});
 	// The guard as it is, but for plain HTTP, which nobody could serve with a certificate here.
 	const network = { ...guarded, fetch: (url: string | URL, init?: RequestInit) => guarded.fetch(url, init) };
-	await using room = toolRoom({ network });
+	await using room = toolsHarness({ network });
 	for (const [url, code] of [
 		[`http://127.0.0.3:${bird.port}/mcp`, 'url_not_allowed'],
 		[`http://localhost:${bird.port}/mcp`, 'url_not_allowed'],
@@ -234,42 +234,45 @@ test('no URL, name or redirect leads a session into the private network', async 
 	] as const) {
 		const tool = room.mcp({ url });
 		assert.deepEqual(await room.functions(tool), {}, url);
-		assert.equal((await room.tools.tryOut(tool, 'any', {}, never)).error?.code, code, url);
+		assert.equal((await room.tools.tryOut(tool, 'any', {}, neverAborts)).error?.code, code, url);
 	}
 	assert.ok(outside.connections > 0);
 	assert.equal(bird.connections, 0);
-	await using strict = toolRoom({ network: guarded });
+	await using strict = toolsHarness({ network: guarded });
 	const plain = await strict.tools.tryOut(
 		strict.mcp({ url: `http://public.example:${outside.port}/` }),
 		'f',
 		{},
-		never,
+		neverAborts,
 	);
 	assert.equal(plain.error?.message, 'Only https URLs are allowed here.');
 });
 
 test('a secret is in no result, no error and no log, whatever a server says of it', async () => {
-	const { log, text } = keepingLog();
+	const { log, text } = recordingLog();
 	await using peer = await mcpPeer({
 		tell: {
-			call: () => ({ ...says('You sent Bearer swordfish-1, marlin "2"'), structuredContent: { key: 'marlin "2"' } }),
+			call: () => ({
+				...textResult('You sent Bearer swordfish-1, marlin "2"'),
+				structuredContent: { key: 'marlin "2"' },
+			}),
 		},
-		fail: { call: () => ({ ...says('swordfish-1 is wrong'), isError: true }) },
+		fail: { call: () => ({ ...textResult('swordfish-1 is wrong'), isError: true }) },
 	});
-	await using room = toolRoom({ log });
+	await using room = toolsHarness({ log });
 	const headers = { Authorization: 'Bearer swordfish-1', 'X-Api-Key': 'marlin "2"' };
 	const tool = room.mcp({ url: peer.url, headers });
 	const { mcp_tell, mcp_fail } = await room.functions(tool);
-	const outcomes: unknown[] = [await mcp_tell?.call({}, never), await mcp_fail?.call({}, never)];
+	const outcomes: unknown[] = [await mcp_tell?.call({}, neverAborts), await mcp_fail?.call({}, neverAborts)];
 	answerCalls(peer, (response) => void response.writeHead(403).end('swordfish-1 may not'));
-	outcomes.push(await mcp_tell?.call({}, never));
-	peer.instead = ({ method }, response) => {
+	outcomes.push(await mcp_tell?.call({}, neverAborts));
+	peer.override = ({ method }, response) => {
 		if (method !== 'initialize') return false;
 		response.writeHead(400).end('Bearer swordfish-1 may not');
 		return true;
 	};
-	outcomes.push(await room.tools.tryOut(tool, 'tell', {}, never));
-	const refused = room.tools.list(tool, never);
+	outcomes.push(await room.tools.tryOut(tool, 'tell', {}, neverAborts));
+	const refused = room.tools.list(tool, neverAborts);
 	await assert.rejects(refused, (thrown: Error) => Boolean(outcomes.push(thrown.message)));
 	assert.equal(outcomes.length, 5);
 	assert.match(JSON.stringify(outcomes[0]), /You sent \*\*\*, \*\*\*/);
@@ -282,9 +285,9 @@ test('a secret is in no result, no error and no log, whatever a server says of i
 test('closing ends all sessions, and waits for none that hangs', async () => {
 	await using peer = await mcpPeer({ echo });
 	await using hanging = await mcpPeer({ echo });
-	const room = toolRoom();
+	const room = toolsHarness();
 	await room.functions(room.mcp({ url: peer.url }), room.mcp({ url: hanging.url }));
-	hanging.instead = () => true;
+	hanging.override = () => true;
 	await using silent = await tcpServer((socket) => void socket.resume());
 	const opening = room.functions(room.mcp({ url: silent.origin }));
 	await until('it is being opened', () => silent.connections === 1);

@@ -26,7 +26,7 @@ export interface PeerRequest {
 }
 
 /** Answers a request in the place of the MCP project's server; false: does not. */
-type Instead = (request: PeerRequest, response: ServerResponse, message: { id?: number }) => boolean;
+type RequestOverride = (request: PeerRequest, response: ServerResponse, message: { id?: number }) => boolean;
 
 /** An MCP server, the MCP project's own, over streamable HTTP with sessions. */
 export interface McpPeer extends AsyncDisposable {
@@ -40,10 +40,10 @@ export interface McpPeer extends AsyncDisposable {
 	/** Sessions that are open. */
 	sessions(): number;
 	/** Forgets all sessions, as a server that is started anew. */
-	forget(): void;
+	forgetSessions(): void;
 	/** Tells all clients that the functions have changed. */
-	tellChange(): Promise<void>;
-	instead: Instead;
+	notifyToolsChanged(): Promise<void>;
+	override: RequestOverride;
 	/** Whether each session has a stream on which it is told of changes. */
 	isListening(): boolean;
 }
@@ -63,7 +63,7 @@ interface Session {
 }
 
 /** Answers with a text. */
-export const says = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
+export const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 
 export async function mcpPeer(functions: Record<string, PeerFunction>, options: PeerOptions = {}): Promise<McpPeer> {
 	const sessions = new Map<string, Session>();
@@ -106,7 +106,7 @@ export async function mcpPeer(functions: Record<string, PeerFunction>, options: 
 		const message = text === '' ? undefined : JSON.parse(text);
 		const seen = { http: request.method ?? '', method: message?.method, headers: request.headers };
 		requests.push(seen);
-		if (peer.instead(seen, response, message ?? {})) return;
+		if (peer.override(seen, response, message ?? {})) return;
 		const session = await sessionFor(request.headers['mcp-session-id'] as string | undefined, seen.method);
 		if (!session) {
 			response.writeHead(options.unknownSession ?? 404).end('Session not found');
@@ -125,11 +125,11 @@ export async function mcpPeer(functions: Record<string, PeerFunction>, options: 
 		requests,
 		count: (method) => requests.filter((request) => request.method === method).length,
 		sessions: () => sessions.size,
-		forget: () => sessions.clear(),
-		async tellChange() {
+		forgetSessions: () => sessions.clear(),
+		async notifyToolsChanged() {
 			await Promise.all([...sessions.values()].map(({ server }) => server.sendToolListChanged()));
 		},
-		instead: () => false,
+		override: () => false,
 		isListening: () => sessions.size > 0 && [...sessions.values()].every(({ stream }) => stream?.headersSent),
 		[Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
 	};

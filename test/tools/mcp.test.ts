@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { until } from '../support/until.ts';
-import { mcpPeer, says } from './mcp-peer.ts';
-import { never, toolRoom } from './tools-harness.ts';
+import { mcpPeer, textResult } from './mcp-peer.ts';
+import { neverAborts, toolsHarness } from './tools-harness.ts';
 
 const city = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
 const weather = {
 	description: 'The weather of a city.',
 	inputSchema: city,
-	call: ({ city }: Record<string, unknown>) => says(`Sunny in ${city}`),
+	call: ({ city }: Record<string, unknown>) => textResult(`Sunny in ${city}`),
 };
-const echo = { call: (args: Record<string, unknown>) => says(JSON.stringify(args)) };
+const echo = { call: (args: Record<string, unknown>) => textResult(JSON.stringify(args)) };
 
 for (const json of [false, true]) {
 	test(`a function of an MCP server is offered and called, answered in ${json ? 'JSON' : 'a stream'}`, async () => {
 		await using peer = await mcpPeer({ weather }, { json });
-		await using room = toolRoom();
+		await using room = toolsHarness();
 		const tool = room.mcp(
 			{ url: peer.url, headers: { 'X-Api-Key': 'swordfish', 'User-Agent': 'Shop/1' } },
 			{ name: 'meteo' },
@@ -24,7 +24,7 @@ for (const json of [false, true]) {
 		assert.ok(meteo_weather);
 		const { tool_id, description, parameters } = meteo_weather;
 		assert.deepEqual([tool_id, description, parameters], [tool.id, weather.description, city]);
-		assert.deepEqual(await meteo_weather.call({ city: 'Ulm' }, never), {
+		assert.deepEqual(await meteo_weather.call({ city: 'Ulm' }, neverAborts), {
 			result: 'Sunny in Ulm',
 			is_error: false,
 			error: null,
@@ -38,10 +38,10 @@ for (const json of [false, true]) {
 
 test('calls at the same time share one session, and each gets its own answer', async () => {
 	await using peer = await mcpPeer({ echo });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await room.only(room.mcp({ url: peer.url }));
 	const numbers = Array.from({ length: 20 }, (_, number) => number);
-	const outcomes = await Promise.all(numbers.map((number) => call({ number }, never)));
+	const outcomes = await Promise.all(numbers.map((number) => call({ number }, neverAborts)));
 	assert.deepEqual(
 		outcomes.map(({ result }) => JSON.parse(result).number),
 		numbers,
@@ -51,10 +51,10 @@ test('calls at the same time share one session, and each gets its own answer', a
 
 test('arguments that do not fit are told to the model, and are not sent', async () => {
 	await using peer = await mcpPeer({ weather });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await room.only(room.mcp({ url: peer.url }));
 	for (const args of [{}, { city: 7 }, null, 'Ulm', ['Ulm'], undefined]) {
-		const { result, is_error, error } = await call(args, never);
+		const { result, is_error, error } = await call(args, neverAborts);
 		assert.deepEqual([is_error, error?.code], [true, 'invalid_arguments'], JSON.stringify(args));
 		assert.match(result, /^The arguments do not fit: /);
 	}
@@ -65,16 +65,16 @@ test('a schema that cannot be checked here is left to the server, and one that i
 	const tree = { type: 'object' as const, properties: { child: { $ref: '#' } } };
 	const large = { type: 'object' as const, properties: { a: { description: 'x'.repeat(40_000) } } };
 	await using peer = await mcpPeer({ tree: { ...echo, inputSchema: tree }, large: { ...echo, inputSchema: large } });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call, parameters } = await room.only(room.mcp({ url: peer.url }));
 	assert.deepEqual(parameters, tree);
-	assert.equal((await call({ child: { child: {} } }, never)).result, '{"child":{"child":{}}}');
-	assert.equal((await call('child', never)).error?.code, 'invalid_arguments');
+	assert.equal((await call({ child: { child: {} } }, neverAborts)).result, '{"child":{"child":{}}}');
+	assert.equal((await call('child', neverAborts)).error?.code, 'invalid_arguments');
 });
 
 test('only what is allowed is offered', async () => {
 	await using peer = await mcpPeer({ weather, echo });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const names = async (allowed_tools: string[] | null) =>
 		Object.keys(await room.functions(room.mcp({ url: peer.url, allowed_tools }, { name: 'm' })));
 	assert.deepEqual(await names(null), ['m_weather', 'm_echo']);
@@ -86,9 +86,9 @@ test('what a function answers is told as text, whatever it is made of', async ()
 	const image = { type: 'image' as const, data: Buffer.alloc(3_000).toString('base64'), mimeType: 'image/png' };
 	const told: Array<[content: object, result: RegExp]> = [
 		[{ content: [] }, /^The function gave no content\.$/],
-		[{ content: [says('one').content[0], says('two').content[0]] }, /^one\n\ntwo$/],
+		[{ content: [textResult('one').content[0], textResult('two').content[0]] }, /^one\n\ntwo$/],
 		[
-			{ content: [says('Here:').content[0], image] },
+			{ content: [textResult('Here:').content[0], image] },
 			/^Here:\n\n\[image: image\/png, 3 KiB, which cannot be shown here\]$/,
 		],
 		[
@@ -106,16 +106,16 @@ test('what a function answers is told as text, whatever it is made of', async ()
 			/^\[resource: file:\/\/\/a\.zip \(application\/zip, 1 KiB\), which cannot be shown here\]$/,
 		],
 		[{ content: [], structuredContent: { degrees: 21 } }, /^\{"degrees":21\}$/],
-		[{ content: says('{ "degrees": 21 }').content, structuredContent: { degrees: 21 } }, /^\{ "degrees": 21 \}$/],
-		[{ content: says('Warm.').content, structuredContent: { degrees: 21 } }, /^Warm\.\n\n\{"degrees":21\}$/],
+		[{ content: textResult('{ "degrees": 21 }').content, structuredContent: { degrees: 21 } }, /^\{ "degrees": 21 \}$/],
+		[{ content: textResult('Warm.').content, structuredContent: { degrees: 21 } }, /^Warm\.\n\n\{"degrees":21\}$/],
 	];
 	let answer = {};
-	await using peer = await mcpPeer({ any: { call: () => answer as ReturnType<typeof says> } });
-	await using room = toolRoom();
+	await using peer = await mcpPeer({ any: { call: () => answer as ReturnType<typeof textResult> } });
+	await using room = toolsHarness();
 	const { call } = await room.only(room.mcp({ url: peer.url }));
 	for (const [content, result] of told) {
 		answer = content;
-		const outcome = await call({}, never);
+		const outcome = await call({}, neverAborts);
 		assert.match(outcome.result, result);
 		assert.deepEqual([outcome.is_error, outcome.error], [false, null]);
 	}
@@ -123,29 +123,29 @@ test('what a function answers is told as text, whatever it is made of', async ()
 
 test('an error that a function or its server reports is told to the model and recorded', async () => {
 	await using peer = await mcpPeer({
-		weather: { call: () => ({ ...says('There is no such city.'), isError: true }) },
+		weather: { call: () => ({ ...textResult('There is no such city.'), isError: true }) },
 		broken: {},
 	});
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { mcp_weather, mcp_broken } = await room.functions(room.mcp({ url: peer.url }));
-	assert.deepEqual(await mcp_weather?.call({}, never), {
+	assert.deepEqual(await mcp_weather?.call({}, neverAborts), {
 		result: 'There is no such city.',
 		is_error: true,
 		error: { code: 'tool_failed', message: 'The function reported an error: There is no such city.' },
 		status_code: null,
 	});
-	const { result, error } = (await mcp_broken?.call({}, never)) ?? assert.fail();
+	const { result, error } = (await mcp_broken?.call({}, neverAborts)) ?? assert.fail();
 	assert.equal(error?.code, 'tool_failed');
 	assert.match(result, /^The MCP server refused: .*there is no broken/);
-	await mcp_weather?.call({}, never);
+	await mcp_weather?.call({}, neverAborts);
 	assert.equal(peer.count('initialize'), 1, 'a session outlives errors of its functions');
 });
 
 test('a long answer is cut between characters at 32 KiB, and says so', async () => {
-	await using peer = await mcpPeer({ long: { call: () => says(`a${'ü'.repeat(500_000)}`) } });
-	await using room = toolRoom();
+	await using peer = await mcpPeer({ long: { call: () => textResult(`a${'ü'.repeat(500_000)}`) } });
+	await using room = toolsHarness();
 	const { call } = await room.only(room.mcp({ url: peer.url }));
-	const { result, is_error } = await call({}, never);
+	const { result, is_error } = await call({}, neverAborts);
 	assert.equal(is_error, false);
 	const [text = '', note] = result.split('\n');
 	assert.match(text, /^aü+$/);
@@ -156,13 +156,13 @@ test('a long answer is cut between characters at 32 KiB, and says so', async () 
 
 test('the list of functions is kept, and asked for again when the server says that it has changed', async () => {
 	await using peer = await mcpPeer({ weather });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const tool = room.mcp({ url: peer.url }, { name: 'm' });
 	for (let time = 0; time < 3; time++) assert.deepEqual(Object.keys(await room.functions(tool)), ['m_weather']);
 	assert.equal(peer.count('tools/list'), 1);
 	await until('the client listens', () => peer.isListening());
 	peer.functions = { echo };
-	await peer.tellChange();
+	await peer.notifyToolsChanged();
 	await until('the change is known', async () => Object.keys(await room.functions(tool))[0] === 'm_echo');
 	assert.equal(peer.count('tools/list'), 2);
 	assert.equal(peer.count('initialize'), 1);
@@ -170,7 +170,7 @@ test('the list of functions is kept, and asked for again when the server says th
 
 test('a list of which no change is told is asked for again after five minutes', async () => {
 	await using peer = await mcpPeer({ weather });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const tool = room.mcp({ url: peer.url }, { name: 'm' });
 	await room.functions(tool);
 	peer.functions = { echo };
@@ -183,17 +183,17 @@ test('a list of which no change is told is asked for again after five minutes', 
 for (const unknownSession of [404, 400]) {
 	test(`a session that the server has forgotten (${unknownSession}) is made anew, and the call is made once`, async () => {
 		let calls = 0;
-		const count = { call: () => says(String(++calls)) };
+		const count = { call: () => textResult(String(++calls)) };
 		await using peer = await mcpPeer({ count }, { unknownSession });
-		await using room = toolRoom();
+		await using room = toolsHarness();
 		const tool = room.mcp({ url: peer.url });
 		const { call } = await room.only(tool);
-		assert.equal((await call({}, never)).result, '1');
-		peer.forget();
-		const outcomes = await Promise.all([call({}, never), call({}, never), call({}, never)]);
+		assert.equal((await call({}, neverAborts)).result, '1');
+		peer.forgetSessions();
+		const outcomes = await Promise.all([call({}, neverAborts), call({}, neverAborts), call({}, neverAborts)]);
 		assert.deepEqual(outcomes.map(({ result }) => result).sort(), ['2', '3', '4']);
 		assert.equal(peer.count('initialize'), 2);
-		peer.forget();
+		peer.forgetSessions();
 		peer.functions = { weather };
 		assert.deepEqual(Object.keys(await room.functions(tool)), ['mcp_weather'], 'what it offers may be something else');
 	});
@@ -201,14 +201,14 @@ for (const unknownSession of [404, 400]) {
 
 test('a server that knows no session it has just opened is not asked for ever', async () => {
 	await using peer = await mcpPeer({ echo });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { call } = await room.only(room.mcp({ url: peer.url }));
-	peer.instead = ({ method }, response) => {
+	peer.override = ({ method }, response) => {
 		if (method !== 'tools/call') return false;
 		response.writeHead(404).end('Who are you?');
 		return true;
 	};
-	const { result, error, status_code } = (await call({}, never)) as { status_code?: number } & Awaited<
+	const { result, error, status_code } = (await call({}, neverAborts)) as { status_code?: number } & Awaited<
 		ReturnType<typeof call>
 	>;
 	assert.deepEqual([error?.code, status_code], ['bad_status', 404]);
@@ -232,7 +232,7 @@ test('a caller that gives up gets its own reason, and the server is told to stop
 			}),
 	};
 	await using peer = await mcpPeer({ slow, echo });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const { mcp_slow, mcp_echo } = await room.functions(room.mcp({ url: peer.url }));
 	const giveUp = new AbortController();
 	const call = mcp_slow?.call({}, giveUp.signal);
@@ -245,7 +245,7 @@ test('a caller that gives up gets its own reason, and the server is told to stop
 	const later = new AbortController();
 	assert.equal((await mcp_echo?.call({ a: 1 }, later.signal))?.result, '{"a":1}');
 	later.abort();
-	assert.equal((await mcp_echo?.call({ a: 2 }, never))?.result, '{"a":2}');
+	assert.equal((await mcp_echo?.call({ a: 2 }, neverAborts))?.result, '{"a":2}');
 	assert.deepEqual([peer.count('notifications/cancelled'), peer.count('initialize')], [1, 1]);
 	await assert.rejects(mcp_echo?.call({}, giveUp.signal) ?? assert.fail(), { message: 'enough' });
 });
@@ -261,30 +261,30 @@ test('a function that does not answer in time has failed, and is told to stop', 
 			}),
 	};
 	await using peer = await mcpPeer({ slow, echo });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	// Its time is not to be spent on what is done once: threads that start, a session that is opened.
 	const { mcp_echo, mcp_slow } = await room.functions(room.mcp({ url: peer.url, timeout_ms: 500 }));
-	await until('all is ready', async () => (await mcp_echo?.call({}, never))?.is_error === false);
+	await until('all is ready', async () => (await mcp_echo?.call({}, neverAborts))?.is_error === false);
 	const { call } = mcp_slow ?? assert.fail();
-	const { result, error } = await call({}, never);
+	const { result, error } = await call({}, neverAborts);
 	assert.deepEqual([result, error?.code], ['The tool did not answer within 0.5 seconds.', 'timed_out']);
 	await until('the server has stopped', () => cancelled);
 });
 
 test('a session that nobody uses is ended, and another is made when it is needed', async () => {
 	await using peer = await mcpPeer({ echo });
-	await using room = toolRoom({ timeouts: { idleMs: 100 } });
+	await using room = toolsHarness({ timeouts: { idleMs: 100 } });
 	const tool = room.mcp({ url: peer.url });
 	const { call } = await room.only(tool);
 	await until('the session is ended', () => peer.sessions() === 0);
 	assert.ok(peer.requests.some(({ http }) => http === 'DELETE'));
-	assert.equal((await call({ a: 1 }, never)).result, '{"a":1}');
+	assert.equal((await call({ a: 1 }, neverAborts)).result, '{"a":1}');
 });
 
 test('a tool that leads elsewhere gets a session there, and the one before is ended', async () => {
 	await using before = await mcpPeer({ weather });
 	await using after = await mcpPeer({ echo });
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const tool = room.mcp({ url: before.url });
 	assert.deepEqual(Object.keys(await room.functions(tool)), ['mcp_weather']);
 	const changed = { ...tool, config: room.mcp({ url: after.url }).config };
@@ -299,7 +299,7 @@ test('a list comes in pages', async () => {
 		nextCursor,
 	});
 	let cursors = 0;
-	peer.instead = ({ method }, response, message) => {
+	peer.override = ({ method }, response, message) => {
 		if (method !== 'tools/list') return false;
 		const at = cursors++;
 		const result = page([`f${at}`, 'same'], `page ${at + 1}`);
@@ -308,7 +308,7 @@ test('a list comes in pages', async () => {
 			.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
 		return true;
 	};
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const names = Object.keys(await room.functions(room.mcp({ url: peer.url }, { name: 'm' })));
 	assert.deepEqual(names, ['m_f0', 'm_same', ...Array.from({ length: 9 }, (_, at) => `m_f${at + 1}`)]);
 	assert.equal(cursors, 10, 'a list without an end is not read to its end');
@@ -316,7 +316,7 @@ test('a list comes in pages', async () => {
 
 test('a server without tools offers nothing', async () => {
 	await using peer = await mcpPeer({});
-	peer.instead = ({ method }, response, message) => {
+	peer.override = ({ method }, response, message) => {
 		const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'bare', version: '1' } };
 		// Without a session, and without a stream beside it, as the protocol allows.
 		if (method === undefined) response.writeHead(405).end();
@@ -329,8 +329,8 @@ test('a server without tools offers nothing', async () => {
 		}
 		return true;
 	};
-	await using room = toolRoom();
-	assert.deepEqual(await room.tools.list(room.mcp({ url: peer.url }), never), []);
+	await using room = toolsHarness();
+	assert.deepEqual(await room.tools.list(room.mcp({ url: peer.url }), neverAborts), []);
 });
 
 test('a session that is given up while it is being opened serves those who wait for it first', async () => {
@@ -342,10 +342,10 @@ test('a session that is given up while it is being opened serves those who wait 
 			serverInfo: { name: 'late', version: '1' },
 		},
 		'tools/list': { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] },
-		'tools/call': says('served'),
+		'tools/call': textResult('served'),
 	};
 	let release: (() => void) | undefined;
-	peer.instead = ({ method = '', http }, response, { id }) => {
+	peer.override = ({ method = '', http }, response, { id }) => {
 		const result = results[method];
 		const reply = () => {
 			response
@@ -357,13 +357,13 @@ test('a session that is given up while it is being opened serves those who wait 
 		else reply();
 		return true;
 	};
-	await using room = toolRoom();
+	await using room = toolsHarness();
 	const tool = room.mcp({ url: peer.url });
 	const offered = room.only(tool);
 	await until('it is being opened', () => release !== undefined);
 	// The tool is changed meanwhile, and reached in its new way.
 	const changed = { ...tool, config: room.mcp({ url: `${peer.url}?other` }).config };
-	assert.equal((await (await room.only(changed)).call({}, never)).result, 'served');
+	assert.equal((await (await room.only(changed)).call({}, neverAborts)).result, 'served');
 	release?.();
-	assert.equal((await (await offered).call({}, never)).result, 'served');
+	assert.equal((await (await offered).call({}, neverAborts)).result, 'served');
 });

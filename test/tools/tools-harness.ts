@@ -8,7 +8,7 @@ import type { ToolRecord } from '../../src/store/index.ts';
 import { completeConfig, type ToolFunction, ToolSecrets, Tools, type ToolsOptions } from '../../src/tools/index.ts';
 
 /** The tools of a server without the rest of it. */
-export interface ToolRoom extends AsyncDisposable {
+export interface ToolsHarness extends AsyncDisposable {
 	tools: Tools;
 	network: Network;
 	clock: { now(): number; advance(ms: number): void };
@@ -27,9 +27,9 @@ export const pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 after(() => pool[Symbol.asyncDispose]());
 
 /** A signal that does not abort. */
-export const never = new AbortController().signal;
+export const neverAborts = new AbortController().signal;
 
-export function toolRoom(options: Partial<ToolsOptions> & { network?: Network } = {}): ToolRoom {
+export function toolsHarness(options: Partial<ToolsOptions> & { network?: Network } = {}): ToolsHarness {
 	const network = options.network ?? createNetwork({ allowPrivateNetwork: true });
 	const box = new SecretBox(randomBytes(32));
 	const secrets = new ToolSecrets(box);
@@ -58,7 +58,7 @@ export function toolRoom(options: Partial<ToolsOptions> & { network?: Network } 
 		...more,
 		config: { ...secrets.seal(completeConfig(type, config, anywhere), null) },
 	});
-	const listed = (records: ToolRecord[]) => tools.functionsOf(records, never);
+	const listed = (records: ToolRecord[]) => tools.functionsOf(records, neverAborts);
 	return {
 		tools,
 		network,

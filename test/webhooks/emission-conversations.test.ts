@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { created, createScene } from '../api/fixture.ts';
-import { HeldModel } from '../conversations/manual-model.ts';
+import { createApiFixture, createResource } from '../api/fixture.ts';
+import { ManualModel } from '../conversations/manual-model.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { brief, listener } from './event-recorder.ts';
-import { receiver } from './receiver.ts';
+import { recordEvents, typesAndIds } from './event-recorder.ts';
+import { startReceiver } from './receiver.ts';
 
-const held = new HeldModel({
-	answer: ({ question }) => (question.startsWith('Wait') ? undefined : ['Said the model.']),
+const held = new ManualModel({
+	autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['Said the model.']),
 });
 const app = await startTestApp({
 	settings: { allow_private_network: true },
 	overrides: { providers: [held.provider] },
 });
-const { deployment } = await createScene(app, { model: 'scripted/any' });
-const ears = await listener(app);
+const { deployment } = await createApiFixture(app, { model: 'scripted/any' });
+const ears = await recordEvents(app);
 after(async () => {
 	await app[Symbol.asyncDispose]();
 	await ears[Symbol.asyncDispose]();
@@ -26,7 +26,7 @@ const CONVERSATIONS = '/api/v1/conversations';
 const send = (content: string, conversation_id?: string) =>
 	app.call('POST', '/api/v1/messages', { deployment_id: deployment, content, conversation_id });
 const visit = (content: string, conversation_id?: string) =>
-	app.visit('POST', '/api/v1/widget/messages', {
+	app.callAsVisitor('POST', '/api/v1/widget/messages', {
 		deployment_id: deployment,
 		content,
 		stream: false,
@@ -47,11 +47,11 @@ for (const [who, by] of [
 ] as const) {
 	test(`a first message of ${who} is told as a conversation, the message, and its reply when that has ended`, async () => {
 		let id = '';
-		const events = await ears.told(async () => {
+		const events = await ears.eventsFrom(async () => {
 			id = (await by('Hello?')).body.conversation_id;
 		});
 		const [question, reply] = await messagesOf(id);
-		assert.deepEqual(brief(events), [
+		assert.deepEqual(typesAndIds(events), [
 			['conversation.created', id],
 			['message.created', question.id],
 			['message.created', reply.id],
@@ -65,7 +65,7 @@ for (const [who, by] of [
 		assert.deepEqual(events[2]?.data, reply);
 		assert.deepEqual([reply.status, reply.content], ['completed', 'Said the model.']);
 
-		const next = await ears.told(() => by('And now?', id));
+		const next = await ears.eventsFrom(() => by('And now?', id));
 		const [, , second, answer] = await messagesOf(id);
 		assert.deepEqual(
 			next.map(({ type, data }) => [type, data]),
@@ -80,7 +80,7 @@ for (const [who, by] of [
 test('a reply that is stopped or fails is told once, with what there is of it', async () => {
 	const ended = async (content: string, end: (id: string, index: number) => Promise<unknown>) => {
 		const index = held.replies.length;
-		const events = await ears.told(async () => {
+		const events = await ears.eventsFrom(async () => {
 			const answer = send(content);
 			const reply = await held.reply(index);
 			reply.say('So far');
@@ -134,7 +134,7 @@ test('a change of a conversation is told as it is then, and what changes nothing
 	];
 	for (const [method, at, body, types] of changes) {
 		let shown: unknown;
-		const events = await ears.told(async () => {
+		const events = await ears.eventsFrom(async () => {
 			const answer = await app.call(method, at, body);
 			assert.equal(answer.status, 200, JSON.stringify(answer.body));
 			shown = answer.body;
@@ -149,7 +149,7 @@ test('a change of a conversation is told as it is then, and what changes nothing
 
 test('a title that comes with the first reply is told', async () => {
 	let id = '';
-	const events = await ears.told(async () => {
+	const events = await ears.eventsFrom(async () => {
 		id = (await send('?')).body.conversation_id;
 	});
 	const { body: conversation } = await app.call('GET', `${CONVERSATIONS}/${id}`);
@@ -165,12 +165,12 @@ test('a reply that failed and is written anew is told again when it ends', async
 	const key = { 'idempotency-key': 'anew-1' };
 	const body = { deployment_id: deployment, content: 'Wait for a second try' };
 	const index = held.replies.length;
-	const failed = await ears.told(async () => {
+	const failed = await ears.eventsFrom(async () => {
 		const answer = app.call('POST', '/api/v1/messages', body, key);
 		(await held.reply(index)).fail(new Error('The model is gone.'));
 		assert.equal((await answer).status, 500);
 	});
-	const anew = await ears.told(async () => {
+	const anew = await ears.eventsFrom(async () => {
 		const answer = app.call('POST', '/api/v1/messages', body, key);
 		const reply = await held.reply(index + 1);
 		reply.say('Here it is.');
@@ -191,7 +191,7 @@ test('a reply that failed and is written anew is told again when it ends', async
 test('what a person and a visitor say to each other is told, and the reply that a take-over ends', async () => {
 	const index = held.replies.length;
 	let id = '';
-	const taken = await ears.told(async () => {
+	const taken = await ears.eventsFrom(async () => {
 		const answer = visit('Wait for a person');
 		(await held.reply(index)).say('One mo');
 		id = await until('the conversation is there', async () => {
@@ -202,7 +202,7 @@ test('what a person and a visitor say to each other is told, and the reply that 
 		await answer;
 	});
 	const [question, reply] = await messagesOf(id);
-	assert.deepEqual(brief(taken), [
+	assert.deepEqual(typesAndIds(taken), [
 		['conversation.created', id],
 		['message.created', question.id],
 		['message.created', reply.id],
@@ -210,11 +210,11 @@ test('what a person and a visitor say to each other is told, and the reply that 
 	]);
 	assert.deepEqual([taken[2]?.data, reply.status], [reply, 'stopped']);
 
-	const said = await ears.told(async () => {
+	const said = await ears.eventsFrom(async () => {
 		const answer = await app.call('POST', `${CONVERSATIONS}/${id}/messages`, { content: 'Kim here.', name: 'Kim' });
 		assert.equal(answer.status, 201);
 	});
-	const answered = await ears.told(() => visit('Hello Kim', id));
+	const answered = await ears.eventsFrom(() => visit('Hello Kim', id));
 	const [, , kims, visitors] = await messagesOf(id);
 	assert.deepEqual(
 		said.map(({ type, data }) => [type, data]),
@@ -230,7 +230,7 @@ test('what a person and a visitor say to each other is told, and the reply that 
 test('a request that is repeated under its Idempotency-Key is told once', async () => {
 	const key = { 'idempotency-key': 'told-once' };
 	const body = { deployment_id: deployment, content: 'Once?' };
-	const events = await ears.told(async () => {
+	const events = await ears.eventsFrom(async () => {
 		await Promise.all([1, 2, 3].map(() => app.call('POST', '/api/v1/messages', body, key)));
 		await app.call('POST', '/api/v1/messages', body, key);
 	});
@@ -242,7 +242,7 @@ test('a request that is repeated under its Idempotency-Key is told once', async 
 
 test('what a refused request would have changed is not told', async () => {
 	const id = await talk();
-	const events = await ears.told(async () => {
+	const events = await ears.eventsFrom(async () => {
 		const refused = await Promise.all([
 			app.call('PATCH', `${CONVERSATIONS}/${id}`, { title: 'Late' }, { 'if-match': '"1"' }),
 			app.call('PATCH', `${CONVERSATIONS}/${id}`, { metadata: { big: 'x'.repeat(20_000) } }),
@@ -255,16 +255,16 @@ test('what a refused request would have changed is not told', async () => {
 			[412, 400, 400, 404, 400],
 		);
 	});
-	assert.deepEqual(brief(events), []);
+	assert.deepEqual(typesAndIds(events), []);
 });
 
 test('an endpoint gets the types that it asked for, and no others', async () => {
-	const assistant = await created(app, '/api/v1/assistants', { name: 'Guide' });
-	await using closings = await receiver(app, ['conversation.closed']);
+	const assistant = await createResource(app, '/api/v1/assistants', { name: 'Guide' });
+	await using closings = await startReceiver(app, ['conversation.closed']);
 	const id = await talk();
 	await app.call('PATCH', `/api/v1/assistants/${assistant}`, { name: 'Guide 2' });
 	await app.call('DELETE', `${CONVERSATIONS}/${id}`);
-	const [first] = await closings.got(1);
+	const [first] = await closings.waitFor(1);
 	assert.deepEqual([first?.event.type, first?.event.data.id], ['conversation.closed', id]);
 	const { body } = await app.call('GET', `${closings.path}/deliveries`);
 	assert.equal(body.data.length, 1, 'and none is on its way');

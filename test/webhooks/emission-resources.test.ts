@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { ChatProvider, ModelEvent } from '../../src/models/index.ts';
-import { created, createScene, processed, settled, upload } from '../api/fixture.ts';
+import { createApiFixture, createResource, untilProcessed, untilSettled, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { apiPeer } from '../tools/api-peer.ts';
-import { assertDescribed, brief, listener } from './event-recorder.ts';
+import { assertDescribed, recordEvents, typesAndIds } from './event-recorder.ts';
 import { assertSigned } from './receiver.ts';
 
 /** What the model does in the first round of a reply; in the second it is done. */
@@ -21,7 +21,7 @@ const provider: ChatProvider = {
 };
 const peer = await apiPeer();
 const app = await startTestApp({ settings: { allow_private_network: true }, overrides: { providers: [provider] } });
-const ears = await listener(app);
+const ears = await recordEvents(app);
 after(async () => {
 	await app[Symbol.asyncDispose]();
 	await ears[Symbol.asyncDispose]();
@@ -42,12 +42,12 @@ const orderStatus = () => ({
 });
 
 test('every change of an assistant is told as it is then, and what changes nothing is not told', async () => {
-	const base = await created(app, BASES, { name: 'Shop' });
-	const tool = await created(app, TOOLS, orderStatus());
+	const base = await createResource(app, BASES, { name: 'Shop' });
+	const tool = await createResource(app, TOOLS, orderStatus());
 	let path = '';
 	assert.deepEqual(
-		await ears.told(async () => {
-			path = `${ASSISTANTS}/${await created(app, ASSISTANTS, { name: 'Guide' })}`;
+		await ears.eventsFrom(async () => {
+			path = `${ASSISTANTS}/${await createResource(app, ASSISTANTS, { name: 'Guide' })}`;
 		}),
 		[],
 		'a new one has not changed',
@@ -71,7 +71,7 @@ test('every change of an assistant is told as it is then, and what changes nothi
 	];
 	for (const [method, at, body, isTold] of changes) {
 		let shown: unknown;
-		const events = await ears.told(async () => {
+		const events = await ears.eventsFrom(async () => {
 			const answer = await app.call(method, at, body);
 			assert.equal(answer.status, 200, JSON.stringify(answer.body));
 			shown = answer.body;
@@ -85,17 +85,20 @@ test('every change of an assistant is told as it is then, and what changes nothi
 });
 
 test('what is deleted changes every assistant that it was attached to', async () => {
-	const base = await created(app, BASES, { name: 'Shop' });
-	const tool = await created(app, TOOLS, orderStatus());
-	const assistants = [await created(app, ASSISTANTS, { name: 'A' }), await created(app, ASSISTANTS, { name: 'B' })];
-	await created(app, ASSISTANTS, { name: 'Beside' });
+	const base = await createResource(app, BASES, { name: 'Shop' });
+	const tool = await createResource(app, TOOLS, orderStatus());
+	const assistants = [
+		await createResource(app, ASSISTANTS, { name: 'A' }),
+		await createResource(app, ASSISTANTS, { name: 'B' }),
+	];
+	await createResource(app, ASSISTANTS, { name: 'Beside' });
 	for (const id of assistants) {
 		await app.call('POST', `${ASSISTANTS}/${id}/knowledge-bases`, { knowledge_base_id: base });
 		await app.call('POST', `${ASSISTANTS}/${id}/tools`, { tool_id: tool });
 	}
 	for (const path of [`${BASES}/${base}`, `${TOOLS}/${tool}`]) {
-		const events = await ears.told(() => app.call('DELETE', path));
-		assert.deepEqual(brief(events).toSorted(), assistants.map((id) => ['assistant.updated', id]).toSorted());
+		const events = await ears.eventsFrom(() => app.call('DELETE', path));
+		assert.deepEqual(typesAndIds(events).toSorted(), assistants.map((id) => ['assistant.updated', id]).toSorted());
 		for (const { data } of events) assert.deepEqual(data, (await app.call('GET', `${ASSISTANTS}/${data.id}`)).body);
 	}
 	const [a] = assistants;
@@ -104,12 +107,12 @@ test('what is deleted changes every assistant that it was attached to', async ()
 });
 
 test('each indexing that leads to ready is told, with the fields of the indexing status', async () => {
-	const base = await created(app, BASES, { name: 'Shop' });
+	const base = await createResource(app, BASES, { name: 'Shop' });
 	const path = `${BASES}/${base}`;
 	const indexed = async (cause: () => Promise<unknown>) => {
-		const events = await ears.told(async () => {
+		const events = await ears.eventsFrom(async () => {
 			await cause();
-			await settled(app, base);
+			await untilSettled(app, base);
 		});
 		const [knowledgeBase, status] = [
 			(await app.call('GET', path)).body,
@@ -122,7 +125,7 @@ test('each indexing that leads to ready is told, with the fields of the indexing
 	};
 	let first = '';
 	const add = async (content: string) => {
-		first = await created(app, `${path}/documents`, { source_type: 'text', content });
+		first = await createResource(app, `${path}/documents`, { source_type: 'text', content });
 	};
 	assert.equal(await indexed(() => add('The shop opens at nine.')), 1);
 	assert.equal(await indexed(() => app.call('POST', `${path}/documents/${first}/retry`)), 1);
@@ -133,7 +136,7 @@ test('each indexing that leads to ready is told, with the fields of the indexing
 	let failed = '';
 	const failing = await indexed(async () => {
 		failed = (await upload(app, base, 'broken.pdf', { bytes: broken })).body.id;
-		assert.equal((await processed(app, base, failed)).status, 'error');
+		assert.equal((await untilProcessed(app, base, failed)).status, 'error');
 	});
 	assert.equal(failing, 0, 'an error is not ready');
 	assert.equal(await indexed(() => app.call('DELETE', `${path}/documents/${failed}`)), 1);
@@ -141,10 +144,10 @@ test('each indexing that leads to ready is told, with the fields of the indexing
 });
 
 test('a tool call that fails is told with its conversation and reply, and one that succeeds is not', async () => {
-	const { deployment, assistant } = await createScene(app, { model: 'scripted/any' });
-	const tool = await created(app, TOOLS, orderStatus());
+	const { deployment, assistant } = await createApiFixture(app, { model: 'scripted/any' });
+	const tool = await createResource(app, TOOLS, orderStatus());
 	await app.call('POST', `${ASSISTANTS}/${assistant}/tools`, { tool_id: tool });
-	peer.answer = (response, { url }) =>
+	peer.respond = (response, { url }) =>
 		url.endsWith('/lost')
 			? response.writeHead(500).end('out of order')
 			: response.writeHead(200, { 'content-type': 'application/json' }).end('{"state":"shipped"}');
@@ -157,7 +160,7 @@ test('a tool call that fails is told with its conversation and reply, and one th
 	calls = [call('4711'), call('lost'), { type: 'tool_call', id: 'odd', name: 'no_such_tool', arguments: {} }];
 	// biome-ignore lint/suspicious/noExplicitAny: an answer of the API
 	let reply: any;
-	const events = await ears.told(async () => {
+	const events = await ears.eventsFrom(async () => {
 		const { status, body } = await app.call('POST', '/api/v1/messages', {
 			deployment_id: deployment,
 			content: 'Where?',
@@ -180,7 +183,7 @@ test('a tool call that fails is told with its conversation and reply, and one th
 	assert.match(failure.result, /500/);
 
 	assert.deepEqual(
-		await ears.told(() => app.call('POST', `${TOOLS}/${tool}/test`, { arguments: { order: 'lost' } })),
+		await ears.eventsFrom(() => app.call('POST', `${TOOLS}/${tool}/test`, { arguments: { order: 'lost' } })),
 		[],
 		'trying a tool out is no conversation',
 	);
@@ -190,7 +193,7 @@ test('a ping is described and signed like every delivery, and is in no log', asy
 	const { receiver } = ears;
 	const before = receiver.received.length;
 	assert.deepEqual(
-		await ears.told(async () => {
+		await ears.eventsFrom(async () => {
 			const { body } = await app.call('POST', `${receiver.path}/test`);
 			assert.equal(body.delivered, true, JSON.stringify(body));
 		}),

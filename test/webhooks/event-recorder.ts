@@ -3,7 +3,7 @@ import { openApiDocument } from '../../src/contract/index.ts';
 import type { TestApp } from '../support/app.ts';
 import { ApiDescription, type JsonSchema, type OpenApiDocument } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
-import { assertSigned, type Receiver, readLog, receiver, type ToldEvent } from './receiver.ts';
+import { assertSigned, type PublicEvent, type Receiver, readLog, startReceiver } from './receiver.ts';
 
 interface DescribedWebhooks extends OpenApiDocument {
 	webhooks: Record<string, { post: { requestBody: { content: Record<string, { schema: JsonSchema }> } } }>;
@@ -13,28 +13,28 @@ const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3'))) as Describ
 const api = new ApiDescription(document);
 
 /** Holds the body of a delivery against what the API's description says of its type. */
-export function assertDescribed(event: ToldEvent): void {
+export function assertDescribed(event: PublicEvent): void {
 	const schema = document.webhooks[event.type]?.post.requestBody.content['application/json']?.schema;
 	assert.ok(schema, `${event.type} is not described`);
 	assert.equal(api.check(schema)(event), null, event.type);
 }
 
 /** A receiver of everything, beside the log. */
-export interface Listener extends AsyncDisposable {
+export interface EventRecorder extends AsyncDisposable {
 	receiver: Receiver;
 	/**
 	 * What was told because of this, in order: from the log, after each of them has been received once, signed, in the same
 	 * words, and as described.
 	 */
-	told(cause: () => Promise<unknown>): Promise<ToldEvent[]>;
+	eventsFrom(cause: () => Promise<unknown>): Promise<PublicEvent[]>;
 }
 
-export async function listener(app: TestApp): Promise<Listener> {
-	const hook = await receiver(app);
+export async function recordEvents(app: TestApp): Promise<EventRecorder> {
+	const hook = await startReceiver(app);
 	let place: string | null = null;
 	return {
 		receiver: hook,
-		async told(cause) {
+		async eventsFrom(cause) {
 			place = (await readLog(app, place)).cursor;
 			await cause();
 			const { events, cursor } = await readLog(app, place);
@@ -56,4 +56,4 @@ export async function listener(app: TestApp): Promise<Listener> {
 }
 
 /** Types and the ids of what they are about. */
-export const brief = (events: readonly ToldEvent[]) => events.map(({ type, data }) => [type, data.id]);
+export const typesAndIds = (events: readonly PublicEvent[]) => events.map(({ type, data }) => [type, data.id]);

@@ -6,7 +6,7 @@ import type { TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
 /** An event as the log shows it and deliveries carry it. */
-export interface ToldEvent {
+export interface PublicEvent {
 	id: string;
 	type: string;
 	created_at: string;
@@ -19,11 +19,11 @@ export interface Received {
 	headers: Record<string, string>;
 	/** The bytes as they came. */
 	raw: Buffer;
-	event: ToldEvent;
+	event: PublicEvent;
 }
 
 /** What a receiver answers; default: 204. */
-export interface Answer {
+export interface ReceiverResponse {
 	status: number;
 	headers?: Record<string, string>;
 	body?: string;
@@ -38,13 +38,13 @@ export interface Receiver extends AsyncDisposable {
 	signing_secret: string;
 	received: Received[];
 	/** What it answers from now on. */
-	answer: (received: Received) => Answer | Promise<Answer>;
+	respond: (received: Received) => ReceiverResponse | Promise<ReceiverResponse>;
 	/** Resolves once so many requests have come. */
-	got(count: number): Promise<Received[]>;
+	waitFor(count: number): Promise<Received[]>;
 }
 
 /** Starts a server and registers it for these types. Where the app refuses plain HTTP it is not for it. */
-export async function receiver(app: TestApp, events: readonly string[] = ['*']): Promise<Receiver> {
+export async function startReceiver(app: TestApp, events: readonly string[] = ['*']): Promise<Receiver> {
 	const received: Received[] = [];
 	const server = await httpServer(async (request, response) => {
 		const chunks: Buffer[] = [];
@@ -52,7 +52,7 @@ export async function receiver(app: TestApp, events: readonly string[] = ['*']):
 		const raw = Buffer.concat(chunks);
 		const one = { headers: request.headers as Record<string, string>, raw, event: JSON.parse(raw.toString()) };
 		received.push(one);
-		const { status, headers, body } = await self.answer(one);
+		const { status, headers, body } = await self.respond(one);
 		response.writeHead(status, headers).end(body);
 	});
 	const url = `${server.origin}/hook`;
@@ -64,8 +64,8 @@ export async function receiver(app: TestApp, events: readonly string[] = ['*']):
 		url,
 		signing_secret: body.signing_secret,
 		received,
-		answer: () => ({ status: 204 }),
-		async got(count) {
+		respond: () => ({ status: 204 }),
+		async waitFor(count) {
 			await until(`${count} deliveries have come`, () => received.length >= count);
 			return received;
 		},
@@ -89,8 +89,8 @@ export function assertSigned({ headers, raw, event }: Received, secret: string):
 }
 
 /** What the log has told behind a cursor, to its end. */
-export async function readLog(app: TestApp, cursor: string | null): Promise<{ events: ToldEvent[]; cursor: string }> {
-	const events: ToldEvent[] = [];
+export async function readLog(app: TestApp, cursor: string | null): Promise<{ events: PublicEvent[]; cursor: string }> {
+	const events: PublicEvent[] = [];
 	for (let at = cursor; ; ) {
 		const query = at === null ? 'limit=100' : `limit=100&cursor=${at}`;
 		const { status, body } = await app.call('GET', `/api/v1/events?${query}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { checkPromises } from './simulation/invariants.ts';
+import { checkInvariants } from './simulation/invariants.ts';
 import { Simulation } from './simulation/simulation.ts';
 
 const SEEDS = 500;
@@ -14,7 +14,7 @@ async function play() {
 	for (let seed = FIRST; seed < FIRST + COUNT; seed++) {
 		try {
 			const outcome = await new Simulation(seed).run();
-			checkPromises(outcome);
+			checkInvariants(outcome);
 			for (const { status } of outcome.deliveries) if (status !== 'pending') ends[status] += 1;
 			ends.attempts += outcome.received.length;
 			for (const { disabled_reason } of outcome.webhooks.values()) {

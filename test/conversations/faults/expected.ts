@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { StreamEvent } from '../../support/event-stream.ts';
-import type { Answered, FaultScene, Mode, Shown } from './fault-harness.ts';
+import type { ReceivedEvent } from '../../support/event-stream.ts';
+import type { FaultScenario, Mode, ObservedReply, ShownMessageBody } from './fault-harness.ts';
 
 /** A tool call as it is to be stored. */
 export interface ExpectedCall {
@@ -43,12 +43,12 @@ export function usageOf(answers: number): { input_tokens: number; output_tokens:
 
 /** Holds a turn against what is expected of it, at every place where it can be seen. Gives the stored reply. */
 export async function assertTurn(
-	scene: FaultScene,
+	scene: FaultScenario,
 	mode: Mode,
 	content: string,
-	answered: Answered,
+	answered: ObservedReply,
 	expected: ExpectedReply,
-): Promise<Shown> {
+): Promise<ShownMessageBody> {
 	const messages = await scene.messages();
 	assert.deepEqual(
 		messages.map(({ role }) => role),
@@ -64,14 +64,17 @@ export async function assertTurn(
 }
 
 /** A stored reply is what was expected, and has ended. */
-export function assertReply(reply: Shown, { status, content, error, code, usage, calls = [] }: ExpectedReply): void {
+export function assertReply(
+	reply: ShownMessageBody,
+	{ status, content, error, code, usage, calls = [] }: ExpectedReply,
+): void {
 	assert.equal(reply.status, status, JSON.stringify(reply.error));
 	assert.equal(reply.content, content);
 	assert.deepEqual(reply.error, error === undefined ? null : { code: code ?? 'model_error', message: error });
 	assert.deepEqual(reply.usage, usage);
 	assert.notEqual(reply.completed_at, null);
 	assert.deepEqual(
-		reply.tool_calls.map((call: Shown) => [call.name, call.status]),
+		reply.tool_calls.map((call: ShownMessageBody) => [call.name, call.status]),
 		calls.map((call) => [call.name, call.status]),
 	);
 	for (const [at, { result }] of calls.entries()) {
@@ -80,14 +83,18 @@ export function assertReply(reply: Shown, { status, content, error, code, usage,
 		else assert.match(given, result);
 	}
 	assert.equal(
-		new Set(reply.tool_calls.map(({ id }: Shown) => id)).size,
+		new Set(reply.tool_calls.map(({ id }: ShownMessageBody) => id)).size,
 		calls.length,
 		'each call has an id of its own',
 	);
 }
 
 /** The answer of a request that was not streamed. */
-export function assertWhole({ status, body }: Answered, question: Shown, reply: Shown): void {
+export function assertWhole(
+	{ status, body }: ObservedReply,
+	question: ShownMessageBody,
+	reply: ShownMessageBody,
+): void {
 	if (reply.status === 'failed') {
 		assert.equal(status, 500);
 		const { request_id, ...error } = body.error;
@@ -102,9 +109,9 @@ export function assertWhole({ status, body }: Answered, question: Shown, reply: 
 
 /** The stream of a turn, from its question on. */
 export function assertStreamed(
-	events: readonly StreamEvent[],
-	question: Shown,
-	reply: Shown,
+	events: readonly ReceivedEvent[],
+	question: ShownMessageBody,
+	reply: ShownMessageBody,
 	opening = 'created',
 ): void {
 	assert.equal(new Set(events.map(({ id }) => id)).size, events.length, 'no position is there twice');
@@ -134,11 +141,11 @@ export function assertStreamed(
 }
 
 /** Each call is told as it begins, and as it ends unless it was cut off. */
-function assertCallsTold(events: readonly StreamEvent[], reply: Shown): void {
+function assertCallsTold(events: readonly ReceivedEvent[], reply: ShownMessageBody): void {
 	const told = (name: string) => events.filter(({ event }) => event === name).map(({ data }) => data.tool_call);
-	const begun = (call: Shown) => ({ ...call, status: 'running', result: null, duration_ms: null });
-	const ended = reply.tool_calls.filter(({ status }: Shown) => status !== 'stopped');
-	const byId = (calls: Shown[]) => calls.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+	const begun = (call: ShownMessageBody) => ({ ...call, status: 'running', result: null, duration_ms: null });
+	const ended = reply.tool_calls.filter(({ status }: ShownMessageBody) => status !== 'stopped');
+	const byId = (calls: ShownMessageBody[]) => calls.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 	assert.deepEqual(told('tool.started'), reply.tool_calls.map(begun));
 	assert.deepEqual(byId(told('tool.completed')), byId(ended));
 	const known = new Set(['message.delta', 'tool.started', 'tool.completed']);
@@ -153,12 +160,12 @@ function assertCallsTold(events: readonly StreamEvent[], reply: Shown): void {
  * @param replies the reply each time that it ended
  */
 export async function assertLogged(
-	scene: FaultScene,
-	question: Shown,
-	replies: readonly Shown[],
+	scene: FaultScenario,
+	question: ShownMessageBody,
+	replies: readonly ShownMessageBody[],
 	{ calls = [] }: Pick<ExpectedReply, 'calls'> = {},
 ): Promise<void> {
-	const all = await scene.bench.eventsOf(question.conversation_id);
+	const all = await scene.harness.eventsOf(question.conversation_id);
 	const log = all.filter(({ type }) => type !== 'conversation.updated' && type !== 'conversation.closed');
 	const failures = log.filter(({ type }) => type === 'tool.execution_failed');
 	assert.deepEqual(
@@ -189,15 +196,15 @@ export async function assertLogged(
  * other again; and the next message is answered.
  */
 export async function assertGoesOn(
-	scene: FaultScene,
+	scene: FaultScenario,
 	mode: Mode,
 	sent: { content: string; key: string },
-	reply: Shown,
+	reply: ShownMessageBody,
 	expected: ExpectedReply,
 ): Promise<void> {
 	const { model } = scene;
 	const before = model.calls.length;
-	if (expected.status === 'failed') model.next([{ say: 'Written anew.' }]);
+	if (expected.status === 'failed') model.enqueue([{ say: 'Written anew.' }]);
 	const repeated = await scene.send(mode, sent.content, { key: sent.key });
 	const [question, stored, ...more] = await scene.messages();
 	assert.deepEqual([more, stored.id], [[], reply.id], 'there is one question and one reply');
@@ -217,12 +224,12 @@ export async function assertGoesOn(
 			);
 		assert.equal(model.calls.length, before, 'nobody is asked again');
 	}
-	model.next([{ say: 'Yes.' }]);
+	model.enqueue([{ say: 'Yes.' }]);
 	const next = await scene.send('whole', 'And now?', { conversation: question.conversation_id });
 	assert.deepEqual([next.status, next.body?.content], [201, 'Yes.']);
 	const last = model.calls.at(-1)?.body.messages ?? [];
 	assert.ok(
-		last.every(({ content }: Shown) => content !== ''),
+		last.every(({ content }: ShownMessageBody) => content !== ''),
 		'a model is told no empty messages',
 	);
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ProviderSettings } from '../../../src/models/index.ts';
-import { openBeside } from '../../api/direct-store.ts';
-import { created } from '../../api/fixture.ts';
+import { openStoreDirectly } from '../../api/direct-store.ts';
+import { createResource } from '../../api/fixture.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts';
-import { eventsOf, type StreamEvent } from '../../support/event-stream.ts';
+import { eventsOf, type ReceivedEvent } from '../../support/event-stream.ts';
 import { ModelServer } from '../../support/model-server.ts';
 import { until } from '../../support/until.ts';
 import { follow } from '../streams.ts';
@@ -18,22 +18,22 @@ const PATIENT = { first_token_timeout_ms: 300_000, idle_timeout_ms: 300_000 };
 
 /** A message as the API shows it. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every kind
-export type Shown = any;
+export type ShownMessageBody = any;
 
 /** What a client was answered. */
-export interface Answered {
+export interface ObservedReply {
 	status: number;
 	/** Of a whole answer; null of a streamed one. */
-	body: Shown;
+	body: ShownMessageBody;
 	/** Of a streamed answer; none of a whole one. */
-	events: StreamEvent[];
+	events: ReceivedEvent[];
 }
 
 /**
  * A server that answers with stand-in models, one for each scene: what one of them does opens no other's circuit, so that
  * scenes can play at the same time.
  */
-export class Bench implements AsyncDisposable {
+export class FaultHarness implements AsyncDisposable {
 	app: TestApp;
 	#log: EventLog;
 	readonly #models: ModelServer[];
@@ -49,24 +49,27 @@ export class Bench implements AsyncDisposable {
 	static async start(
 		providers: readonly Partial<ProviderSettings>[],
 		{ settings, ...options }: TestAppOptions = {},
-	): Promise<Bench> {
+	): Promise<FaultHarness> {
 		const models = await Promise.all(providers.map(() => ModelServer.start()));
 		const all = models.map((model, at) => model.provider({ id: `stand-in-${at}`, ...PATIENT, ...providers[at] }));
 		const app = await startTestApp({
 			settings: { providers: all, allow_private_network: true, ...settings },
 			...options,
 		});
-		return new Bench(app, models);
+		return new FaultHarness(app, models);
 	}
 
 	/** The next scene, with an assistant and a deployment of its own. */
-	async scene(): Promise<FaultScene> {
+	async scenario(): Promise<FaultScenario> {
 		const at = this.#taken++;
 		const model = this.#models[at];
 		assert.ok(model, 'there are providers for fewer scenes');
-		const assistant = await created(this.app, '/api/v1/assistants', { name: 'Guide', model: `stand-in-${at}/small` });
-		const deployment = await created(this.app, '/api/v1/deployments', { assistant_id: assistant });
-		return new FaultScene(this, model, assistant, deployment);
+		const assistant = await createResource(this.app, '/api/v1/assistants', {
+			name: 'Guide',
+			model: `stand-in-${at}/small`,
+		});
+		const deployment = await createResource(this.app, '/api/v1/deployments', { assistant_id: assistant });
+		return new FaultScenario(this, model, assistant, deployment);
 	}
 
 	/** The workspace's events that tell of a conversation, in order. */
@@ -87,7 +90,7 @@ export class Bench implements AsyncDisposable {
 
 	/** Fails where a reply is stored that nobody writes. */
 	async assertNothingUnfinished(): Promise<void> {
-		await using store = await openBeside(this.app);
+		await using store = await openStoreDirectly(this.app);
 		assert.deepEqual(await store.unfinishedReplies(), []);
 	}
 
@@ -98,27 +101,31 @@ export class Bench implements AsyncDisposable {
 }
 
 /** One conversation with one stand-in. */
-export class FaultScene {
-	readonly bench: Bench;
+export class FaultScenario {
+	readonly harness: FaultHarness;
 	readonly model: ModelServer;
 	readonly assistant: string;
 	readonly deployment: string;
 
-	constructor(bench: Bench, model: ModelServer, assistant: string, deployment: string) {
-		this.bench = bench;
+	constructor(bench: FaultHarness, model: ModelServer, assistant: string, deployment: string) {
+		this.harness = bench;
 		this.model = model;
 		this.assistant = assistant;
 		this.deployment = deployment;
 	}
 
 	/** The same with another stand-in, whose model its assistant has. */
-	playedBy(model: ModelServer): FaultScene {
-		return new FaultScene(this.bench, model, this.assistant, this.deployment);
+	playedBy(model: ModelServer): FaultScenario {
+		return new FaultScenario(this.harness, model, this.assistant, this.deployment);
 	}
 
 	/** Sends a message, and waits until it is answered. */
-	async send(mode: Mode, content: string, { key, conversation, signal, onBegin }: SendOptions = {}): Promise<Answered> {
-		const { app } = this.bench;
+	async send(
+		mode: Mode,
+		content: string,
+		{ key, conversation, signal, onBegin }: SendOptions = {},
+	): Promise<ObservedReply> {
+		const { app } = this.harness;
 		const body = {
 			deployment_id: this.deployment,
 			conversation_id: conversation,
@@ -137,7 +144,7 @@ export class FaultScene {
 		});
 		const { status } = response;
 		if (mode === 'whole') return { status, body: await response.json(), events: [] };
-		const events: StreamEvent[] = [];
+		const events: ReceivedEvent[] = [];
 		for await (const event of eventsOf(response)) if (events.push(event) === 1) onBegin?.();
 		return { status, body: null, events };
 	}
@@ -145,14 +152,14 @@ export class FaultScene {
 	/** The scene's conversation, as soon as there is one. */
 	async conversation(): Promise<string> {
 		return until('the conversation has begun', async () => {
-			const { body } = await this.bench.app.call('GET', `/api/v1/conversations?deployment_id=${this.deployment}`);
+			const { body } = await this.harness.app.call('GET', `/api/v1/conversations?deployment_id=${this.deployment}`);
 			return body.data[0]?.id as string | undefined;
 		});
 	}
 
 	/** Waits until the reply that is being written has come to this text. */
 	async heard(text: string): Promise<void> {
-		await using stream = await follow(this.bench.app, await this.conversation());
+		await using stream = await follow(this.harness.app, await this.conversation());
 		let said = '';
 		await stream.until(({ event, data }) => {
 			if (event === 'message.delta') said += data.delta;
@@ -161,16 +168,16 @@ export class FaultScene {
 	}
 
 	/** The messages that are stored. */
-	async messages(): Promise<Shown[]> {
+	async messages(): Promise<ShownMessageBody[]> {
 		const path = `/api/v1/conversations/${await this.conversation()}/messages`;
-		const { status, body } = await this.bench.app.call('GET', path);
+		const { status, body } = await this.harness.app.call('GET', path);
 		assert.equal(status, 200);
 		return body.data;
 	}
 
 	/** Waits until every exchange with the provider is over, and tells which the server ended before the provider did. */
 	async exchangesLeft(): Promise<boolean[]> {
-		return Promise.all(this.model.calls.map(({ left }) => left));
+		return Promise.all(this.model.calls.map(({ callerLeft }) => callerLeft));
 	}
 }
 

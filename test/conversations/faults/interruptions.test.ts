@@ -3,7 +3,7 @@ import test, { after } from 'node:test';
 import { deferred } from '../../../src/base/index.ts';
 import { until } from '../../support/until.ts';
 import { assertGoesOn, assertLogged, assertReply, assertTurn, type ExpectedReply, usageOf } from './expected.ts';
-import { type Answered, Bench, type FaultScene, MODES, type Mode } from './fault-harness.ts';
+import { FaultHarness, type FaultScenario, MODES, type Mode, type ObservedReply } from './fault-harness.ts';
 import { endedCalls, PHASES, type Phase } from './phases.ts';
 import { ToolServer } from './tool-server.ts';
 
@@ -13,15 +13,15 @@ interface Interruption {
 	what: string;
 	/** What comes of the reply. */
 	outcome: 'stopped' | 'completed' | 'erased';
-	act(at: { scene: FaultScene; path: string; leave: () => void }): Promise<void>;
+	act(at: { scene: FaultScenario; path: string; leave: () => void }): Promise<void>;
 	/** Makes the conversation one in which the model answers again. */
-	undo?(at: { scene: FaultScene; path: string }): Promise<void>;
+	undo?(at: { scene: FaultScenario; path: string }): Promise<void>;
 	/** The events of the conversation that tell of it. */
 	told?: readonly string[];
 }
 
-const ask = async ({ bench }: FaultScene, method: string, path: string, body?: object) => {
-	const answer = await bench.app.call(method, path, body);
+const ask = async ({ harness }: FaultScenario, method: string, path: string, body?: object) => {
+	const answer = await harness.app.call(method, path, body);
 	assert.equal(answer.status, 200, JSON.stringify(answer.body));
 };
 
@@ -62,7 +62,7 @@ const ROWS = INTERRUPTIONS.flatMap((interruption) =>
 );
 
 const tools = await ToolServer.start();
-const bench = await Bench.start(ROWS.map(() => ({})));
+const bench = await FaultHarness.start(ROWS.map(() => ({})));
 after(async () => {
 	await bench[Symbol.asyncDispose]();
 	await tools[Symbol.asyncDispose]();
@@ -82,11 +82,11 @@ test('whatever happens to a conversation, the reply that is written in it ends a
 });
 
 async function play(interruption: Interruption, phase: Phase, mode: Mode): Promise<void> {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	await tools.attach(bench.app, scene.assistant, scene.deployment, 30_000);
 	const gate = deferred<void>();
 	const scripts = [...phase.scripts(gate.promise)];
-	scene.model.always(() => scripts.shift() ?? [{ say: 'Not asked for.' }]);
+	scene.model.setDefault(() => scripts.shift() ?? [{ say: 'Not asked for.' }]);
 	const sent = { content: 'Where is my order?', key: `key of ${scene.deployment}` };
 	const client = new AbortController();
 	const answering = scene.send(mode, sent.content, { key: sent.key, signal: client.signal }).catch((error: unknown) => {
@@ -133,10 +133,10 @@ function whole(phase: Phase): ExpectedReply {
 
 /** @param answered null where the client has left */
 async function assertEnded(
-	scene: FaultScene,
+	scene: FaultScenario,
 	mode: Mode,
 	content: string,
-	answered: Answered | null,
+	answered: ObservedReply | null,
 	expected: ExpectedReply,
 ) {
 	if (answered !== null) return assertTurn(scene, mode, content, answered, expected);
@@ -150,7 +150,7 @@ async function assertEnded(
 }
 
 /** Who is not wanted any more is left, whoever is heard to the end is not. */
-async function assertConnections(scene: FaultScene, { waitsFor }: Phase, goesOn: boolean): Promise<void> {
+async function assertConnections(scene: FaultScenario, { waitsFor }: Phase, goesOn: boolean): Promise<void> {
 	const left = await scene.exchangesLeft();
 	if (waitsFor === 'tool' && !goesOn) {
 		await until('the tool is left', () => tools.leftBy(scene.deployment) === 1);
@@ -159,7 +159,12 @@ async function assertConnections(scene: FaultScene, { waitsFor }: Phase, goesOn:
 	}
 }
 
-async function assertErased(scene: FaultScene, path: string, mode: Mode, answered: Answered | null): Promise<void> {
+async function assertErased(
+	scene: FaultScenario,
+	path: string,
+	mode: Mode,
+	answered: ObservedReply | null,
+): Promise<void> {
 	assert.ok(answered);
 	if (mode === 'whole') {
 		assert.deepEqual([answered.status, answered.body.error.code], [404, 'not_found']);
@@ -172,6 +177,6 @@ async function assertErased(scene: FaultScene, path: string, mode: Mode, answere
 	const { body } = await bench.app.call('GET', `/api/v1/conversations?deployment_id=${scene.deployment}`);
 	assert.deepEqual(body.data, []);
 	assert.deepEqual(await bench.freshLog().of(path.split('/').at(-1) ?? ''), []);
-	scene.model.next([{ say: 'Yes.' }]);
+	scene.model.enqueue([{ say: 'Yes.' }]);
 	assert.equal((await scene.send('whole', 'A new one?')).body.content, 'Yes.');
 }

@@ -1,7 +1,7 @@
 import type { ModelScript } from '../../support/model-server.ts';
 import { until } from '../../support/until.ts';
 import { type ExpectedCall, usageOf } from './expected.ts';
-import type { FaultScene } from './fault-harness.ts';
+import type { FaultScenario } from './fault-harness.ts';
 import type { ToolServer } from './tool-server.ts';
 
 /** A moment in the life of a reply at which it is held, until `gate` opens. */
@@ -11,7 +11,7 @@ export interface Phase {
 	/** How the model answers, call by call. */
 	scripts(gate: Promise<void>): readonly ModelScript[];
 	/** Resolves when the reply has come there. */
-	reached(scene: FaultScene, tools: ToolServer): Promise<unknown>;
+	reached(scene: FaultScenario, tools: ToolServer): Promise<unknown>;
 	/** What there is of the reply then. */
 	text: string;
 	usage: { input_tokens: number; output_tokens: number } | null;
@@ -24,7 +24,7 @@ export interface Phase {
 
 const HELD = { call: { id: 'call_a', name: 'order', arguments: { path: 'held' } } };
 const DONE: ExpectedCall = { name: 'order', status: 'completed', result: /shipped/ };
-const called = (times: number) => (scene: FaultScene) => scene.model.call(times - 1);
+const called = (times: number) => (scene: FaultScenario) => scene.model.call(times - 1);
 
 /** Where a reply can be when something happens to it. */
 export const PHASES: readonly Phase[] = [
@@ -49,7 +49,7 @@ export const PHASES: readonly Phase[] = [
 	{
 		what: 'waits until its provider is asked again',
 		scripts: (gate) => [[{ status: 503, headers: { 'retry-after': '1' } }], [{ wait: gate }, { say: 'Fine.' }]],
-		reached: async ({ model }) => (await model.call(0)).left,
+		reached: async ({ model }) => (await model.call(0)).callerLeft,
 		text: '',
 		usage: null,
 		rest: 'Fine.',

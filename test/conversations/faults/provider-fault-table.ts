@@ -1,14 +1,14 @@
 import type { ProviderSettings } from '../../../src/models/index.ts';
 import type { ModelScript } from '../../support/model-server.ts';
 import { type ExpectedReply, usageOf } from './expected.ts';
-import type { FaultScene } from './fault-harness.ts';
+import type { FaultScenario } from './fault-harness.ts';
 
 /** What a provider does, and what is to come of it. */
 export interface ProviderFault extends ExpectedReply {
 	/** Completes "a provider that …". */
 	what: string;
 	/** How it answers, call by call. */
-	scripts: readonly ModelScript[] | ((scene: FaultScene) => readonly ModelScript[]);
+	scripts: readonly ModelScript[] | ((scene: FaultScenario) => readonly ModelScript[]);
 	/** How often it is asked; once, where not said. */
 	asked?: number;
 	settings?: Partial<ProviderSettings>;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { assertGoesOn, assertTurn, type ExpectedReply } from './expected.ts';
-import { Bench, MODES, type Mode } from './fault-harness.ts';
+import { FaultHarness, MODES, type Mode } from './fault-harness.ts';
 import { PROVIDER_FAULTS, type ProviderFault } from './provider-fault-table.ts';
 
-const bench = await Bench.start(PROVIDER_FAULTS.flatMap(({ settings = {} }) => MODES.map(() => settings)));
+const bench = await FaultHarness.start(PROVIDER_FAULTS.flatMap(({ settings = {} }) => MODES.map(() => settings)));
 after(() => bench[Symbol.asyncDispose]());
 
 test('whatever a provider does, the reply ends as it should wherever it is seen, and the conversation goes on', {
@@ -19,9 +19,9 @@ test('whatever a provider does, the reply ends as it should wherever it is seen,
 });
 
 async function suffer({ scripts, asked = 1, ...expected }: ProviderFault, mode: Mode): Promise<void> {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	const answers = typeof scripts === 'function' ? scripts(scene) : scripts;
-	scene.model.next(...answers);
+	scene.model.enqueue(...answers);
 	const content = 'How are you?';
 	const key = `key of ${scene.deployment}`;
 	const answered = await scene.send(mode, content, { key });

@@ -10,14 +10,14 @@ import {
 	type ExpectedReply,
 	usageOf,
 } from './expected.ts';
-import { Bench, type FaultScene, MODES, type Mode } from './fault-harness.ts';
+import { FaultHarness, type FaultScenario, MODES, type Mode } from './fault-harness.ts';
 
 /** Milliseconds by which the server's clock is ahead. */
 let ahead = 0;
 const clock = { now: () => systemClock.now() + ahead };
 const scenes = 12;
 const nowhere = { base_url: 'http://127.0.0.1:1/v1' };
-const bench = await Bench.start([nowhere, nowhere, ...Array.from({ length: scenes }, () => ({}))], {
+const bench = await FaultHarness.start([nowhere, nowhere, ...Array.from({ length: scenes }, () => ({}))], {
 	overrides: { clock },
 });
 after(() => bench[Symbol.asyncDispose]());
@@ -31,15 +31,15 @@ const REFUSED: ExpectedReply = {
 const CONTENT = 'How are you?';
 
 /** A turn whose reply has failed. */
-async function failedTurn(scene: FaultScene, key: string, mode: Mode = 'whole') {
-	scene.model.next([{ status: 400, body: '{}' }]);
+async function failedTurn(scene: FaultScenario, key: string, mode: Mode = 'whole') {
+	scene.model.enqueue([{ status: 400, body: '{}' }]);
 	const answered = await scene.send(mode, CONTENT, { key });
 	return assertTurn(scene, mode, CONTENT, answered, REFUSED);
 }
 
 for (const mode of MODES) {
 	test(`a provider that is not there ends a reply, and one that is writes it when it is asked for again, the reply ${mode}`, async () => {
-		const scene = await bench.scene();
+		const scene = await bench.scenario();
 		const answered = await scene.send(mode, CONTENT, { key: `again ${mode}` });
 		const expected = { ...REFUSED, error: 'The model provider could not be reached.' };
 		const reply = await assertTurn(scene, mode, CONTENT, answered, expected);
@@ -55,9 +55,9 @@ for (const mode of MODES) {
 
 for (const mode of MODES) {
 	test(`a provider that has failed five times in a row is left alone for ten seconds, the reply ${mode}`, async () => {
-		const scene = await bench.scene();
+		const scene = await bench.scenario();
 		for (let time = 0; time < 5; time++) {
-			scene.model.next([{ raw: 'data: {{{\n\n' }]);
+			scene.model.enqueue([{ raw: 'data: {{{\n\n' }]);
 			assert.equal((await scene.send('whole', `Time ${time}?`)).status, 500);
 		}
 		const other = await sameModel(scene);
@@ -73,15 +73,15 @@ for (const mode of MODES) {
 }
 
 /** Another scene with the same provider. */
-async function sameModel(scene: FaultScene): Promise<FaultScene> {
-	const other = await bench.scene();
+async function sameModel(scene: FaultScenario): Promise<FaultScenario> {
+	const other = await bench.scenario();
 	const { body } = await bench.app.call('GET', `/api/v1/assistants/${scene.assistant}`);
 	await bench.app.call('PATCH', `/api/v1/assistants/${other.assistant}`, { model: body.model });
 	return other.playedBy(scene.model);
 }
 
 test('a repeat has a reply that failed written by the model that its assistant has now', async () => {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	const reply = await failedTurn(scene, 'other model');
 	await bench.app.call('PATCH', `/api/v1/assistants/${scene.assistant}`, {
 		model: reply.model.replace('small', 'large'),
@@ -94,7 +94,7 @@ test('a repeat has a reply that failed written by the model that its assistant h
 
 for (const mode of MODES) {
 	test(`while a person has the conversation, a repeat has no reply written, the reply ${mode}`, async () => {
-		const scene = await bench.scene();
+		const scene = await bench.scenario();
 		const reply = await failedTurn(scene, `taken over ${mode}`, mode);
 		const path = `/api/v1/conversations/${reply.conversation_id}`;
 		assert.equal((await bench.app.call('POST', `${path}/takeover`)).status, 200);
@@ -118,7 +118,7 @@ for (const mode of MODES) {
 }
 
 test('a repeat in an archived conversation is refused, and the reply stays as it is', async () => {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	const reply = await failedTurn(scene, 'archived');
 	await bench.app.call('DELETE', `/api/v1/conversations/${reply.conversation_id}`);
 	const { status, body } = await scene.send('whole', CONTENT, { key: 'archived' });
@@ -127,7 +127,7 @@ test('a repeat in an archived conversation is refused, and the reply stays as it
 });
 
 test('repeats that come at once have a reply that failed written once', async () => {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	const reply = await failedTurn(scene, 'at once');
 	const answers = await Promise.all(Array.from({ length: 5 }, () => scene.send('whole', CONTENT, { key: 'at once' })));
 	assert.deepEqual(
@@ -138,9 +138,9 @@ test('repeats that come at once have a reply that failed written once', async ()
 });
 
 test('a repeat whose reply fails again leaves one question and one reply, and tells both ends of it', async () => {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	const first = await failedTurn(scene, 'again and again');
-	scene.model.next([{ say: 'Half an ' }, { die: true }]);
+	scene.model.enqueue([{ say: 'Half an ' }, { die: true }]);
 	const { status, body } = await scene.send('whole', CONTENT, { key: 'again and again' });
 	assert.deepEqual([status, body.error.code], [500, 'model_error']);
 	const [question, second, ...more] = await scene.messages();

@@ -14,7 +14,7 @@ import {
 	usageOf,
 	writtenAnew,
 } from './expected.ts';
-import { Bench, type FaultScene, MODES, type Mode } from './fault-harness.ts';
+import { FaultHarness, type FaultScenario, MODES, type Mode } from './fault-harness.ts';
 import { PHASES, type Phase } from './phases.ts';
 import { ToolServer } from './tool-server.ts';
 
@@ -22,7 +22,7 @@ import { ToolServer } from './tool-server.ts';
 interface CutOff {
 	phase: Phase;
 	mode: Mode;
-	scene: FaultScene;
+	scene: FaultScenario;
 	sent: { content: string; key: string };
 	conversation: string;
 	/** Where a client that follows the conversation is. */
@@ -43,7 +43,7 @@ const tools = await ToolServer.start();
 const held = PHASES.filter(({ waitsFor }) => waitsFor !== 'time').flatMap((phase) =>
 	MODES.map((mode) => ({ phase, mode })),
 );
-const bench = await Bench.start([...held, ...held].map(() => ({})));
+const bench = await FaultHarness.start([...held, ...held].map(() => ({})));
 after(async () => {
 	await bench[Symbol.asyncDispose]();
 	await tools[Symbol.asyncDispose]();
@@ -82,10 +82,10 @@ test('a reply that is cut off twice has failed, and is written when it is asked 
 
 /** Begins a reply, and holds it in its phase. */
 async function begin({ phase, mode }: Pick<CutOff, 'phase' | 'mode'>): Promise<CutOff> {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	await tools.attach(bench.app, scene.assistant, scene.deployment, 30_000);
 	const scripts = [...phase.scripts(never)];
-	scene.model.always(() => scripts.shift() ?? [{ say: 'Not asked for.' }]);
+	scene.model.setDefault(() => scripts.shift() ?? [{ say: 'Not asked for.' }]);
 	const sent = { content: 'Where is my order?', key: `key of ${scene.deployment}` };
 	const answered = scene.send(mode, sent.content, { key: sent.key }).then(
 		({ status }) => status,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after, mock } from 'node:test';
 import { assertGoesOn, assertTurn, type ExpectedReply } from './expected.ts';
-import { type Answered, Bench, type FaultScene, MODES, type Mode } from './fault-harness.ts';
+import { FaultHarness, type FaultScenario, MODES, type Mode, type ObservedReply } from './fault-harness.ts';
 import { PHASES, type Phase } from './phases.ts';
 import { ToolServer } from './tool-server.ts';
 
@@ -21,7 +21,7 @@ const tools = await ToolServer.start();
 const ROWS = PHASES.filter(({ waitsFor }) => waitsFor !== 'time').flatMap((phase) =>
 	MODES.map((mode) => ({ phase, mode })),
 );
-const bench = await Bench.start(
+const bench = await FaultHarness.start(
 	ROWS.map(() => ({})),
 	{ overrides: { replyTimeoutMs: REPLY_MS } },
 );
@@ -45,18 +45,18 @@ test('a reply that takes longer than a reply may take has failed with what there
 interface HeldReply {
 	phase: Phase;
 	mode: Mode;
-	scene: FaultScene;
+	scene: FaultScenario;
 	sent: { content: string; key: string };
-	answering: Promise<Answered>;
+	answering: Promise<ObservedReply>;
 }
 
 /** Begins a reply and waits until it has come where it is held. */
 async function hold(phase: Phase, mode: Mode): Promise<HeldReply> {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	await tools.attach(bench.app, scene.assistant, scene.deployment, 30_000);
 	const never = new Promise<void>(() => {});
 	const left = [...phase.scripts(never)];
-	scene.model.always(() => left.shift() ?? [{ say: 'Not asked for.' }]);
+	scene.model.setDefault(() => left.shift() ?? [{ say: 'Not asked for.' }]);
 	const sent = { content: 'Where is my order?', key: `key of ${scene.deployment}` };
 	const answering = scene.send(mode, sent.content, { key: sent.key });
 	await phase.reached(scene, tools);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { assertGoesOn, assertTurn } from './expected.ts';
-import { Bench, MODES, type Mode } from './fault-harness.ts';
+import { FaultHarness, MODES, type Mode } from './fault-harness.ts';
 import { TOOL_FAULTS, type ToolFault } from './tool-fault-table.ts';
 import { ToolServer } from './tool-server.ts';
 
 const tools = await ToolServer.start();
-const bench = await Bench.start(TOOL_FAULTS.flatMap(() => MODES.map(() => ({}))));
+const bench = await FaultHarness.start(TOOL_FAULTS.flatMap(() => MODES.map(() => ({}))));
 after(async () => {
 	await bench[Symbol.asyncDispose]();
 	await tools[Symbol.asyncDispose]();
@@ -27,9 +27,9 @@ async function suffer(
 	{ scripts, carriedOut, asked = scripts.length, ...expected }: ToolFault,
 	mode: Mode,
 ): Promise<void> {
-	const scene = await bench.scene();
+	const scene = await bench.scenario();
 	await tools.attach(bench.app, scene.assistant, scene.deployment);
-	scene.model.next(...scripts);
+	scene.model.enqueue(...scripts);
 	const content = 'Where is my order?';
 	const key = `key of ${scene.deployment}`;
 	const answered = await scene.send(mode, content, { key });

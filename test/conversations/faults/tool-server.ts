@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Deferred, deferred } from '../../../src/base/index.ts';
-import { created } from '../../api/fixture.ts';
+import { createResource } from '../../api/fixture.ts';
 import type { TestApp } from '../../support/app.ts';
 
 /** A server of orders, with paths that fail in all kinds of ways. */
@@ -81,7 +81,12 @@ export class ToolServer implements AsyncDisposable {
 		};
 		for (const [name, config] of Object.entries(configs)) {
 			const full = { method: 'GET', headers: { 'X-Asker': asker }, ...config };
-			const tool_id = await created(app, '/api/v1/tools', { name, description: name, type: 'api', config: full });
+			const tool_id = await createResource(app, '/api/v1/tools', {
+				name,
+				description: name,
+				type: 'api',
+				config: full,
+			});
 			await app.call('POST', `/api/v1/assistants/${assistant}/tools`, { tool_id });
 		}
 	}

@@ -10,7 +10,7 @@ export interface EmbeddingsCall {
 	/** Milliseconds of `performance.now()` at which it had arrived. */
 	at: number;
 	/** Resolves when the exchange is over: true where the caller left before the end. */
-	left: Promise<boolean>;
+	callerLeft: Promise<boolean>;
 }
 
 /** What a stand-in does instead of an answer in good order. */
@@ -31,7 +31,7 @@ export type EmbeddingsFault =
 	| { wait: Promise<unknown>; fault?: EmbeddingsFault };
 
 /** What is done to a call: a fault, or nothing where it is undefined. */
-export type EmbeddingsAnswer = EmbeddingsFault | undefined | ((call: EmbeddingsCall) => EmbeddingsFault | undefined);
+export type EmbeddingsBehaviour = EmbeddingsFault | undefined | ((call: EmbeddingsCall) => EmbeddingsFault | undefined);
 
 export interface EmbeddingItem {
 	object: 'embedding';
@@ -50,21 +50,21 @@ export class StandInEmbeddings {
 	/** Values of a vector where the call asks for no number of them, by the model's name. */
 	dimensions: (model: string) => number = () => 64;
 	/** Words, in lower case, and the one that each means. */
-	meanings: ReadonlyMap<string, string> = new Map();
+	synonyms: ReadonlyMap<string, string> = new Map();
 	/** What all vectors have in common, from 0 (nothing) on: real models differ in it. */
-	common = 0;
-	readonly #next: EmbeddingsAnswer[] = [];
-	#always: EmbeddingsAnswer;
+	sharedComponent = 0;
+	readonly #queued: EmbeddingsBehaviour[] = [];
+	#default: EmbeddingsBehaviour;
 	#arrived: Deferred<void> = deferred();
 
 	/** Does this to the next calls, one after the other; then what is always done. */
-	next(...answers: EmbeddingsAnswer[]): void {
-		this.#next.push(...answers);
+	enqueue(...behaviours: EmbeddingsBehaviour[]): void {
+		this.#queued.push(...behaviours);
 	}
 
 	/** Does this to every call for which there is no `next`. */
-	always(answer: EmbeddingsAnswer): void {
-		this.#always = answer;
+	setDefault(behaviour: EmbeddingsBehaviour): void {
+		this.#default = behaviour;
 	}
 
 	/** The n-th call, from 0, as soon as it has arrived. */
@@ -84,13 +84,13 @@ export class StandInEmbeddings {
 
 	/** The vector of a text, not brought to any length. */
 	vector(model: string, text: string, dimensions = this.dimensions(model)): number[] {
-		const sum = Array.from({ length: dimensions }, () => this.common);
+		const sum = Array.from({ length: dimensions }, () => this.sharedComponent);
 		for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
-			const meant = this.meanings.get(word) ?? word;
+			const meant = this.synonyms.get(word) ?? word;
 			const hash = createHash('sha256').update(`${model} ${meant}`).digest();
 			for (let at = 0; at < 4; at++) {
-				const place = hash.readUInt16LE(at * 2) % dimensions;
-				sum[place] = (sum[place] as number) + (hash.readUInt8(16 + at) % 2 === 0 ? 1 : -1);
+				const index = hash.readUInt16LE(at * 2) % dimensions;
+				sum[index] = (sum[index] as number) + (hash.readUInt8(16 + at) % 2 === 0 ? 1 : -1);
 			}
 		}
 		if (!sum.some((value) => value !== 0)) sum[0] = 1;
@@ -98,18 +98,18 @@ export class StandInEmbeddings {
 	}
 
 	/** Answers one request; the server hands them here. */
-	async answer(headers: IncomingHttpHeaders, body: EmbeddingsCall['body'], response: ServerResponse): Promise<void> {
-		const left = new Promise<boolean>((resolve) => {
+	async respond(headers: IncomingHttpHeaders, body: EmbeddingsCall['body'], response: ServerResponse): Promise<void> {
+		const callerLeft = new Promise<boolean>((resolve) => {
 			response.on('close', () => resolve(!response.writableFinished));
 		});
-		const call: EmbeddingsCall = { headers, body, at: performance.now(), left };
+		const call: EmbeddingsCall = { headers, body, at: performance.now(), callerLeft };
 		this.calls.push(call);
 		this.#arrived.resolve();
 		this.#arrived = deferred();
-		const answer = this.#next.length > 0 ? this.#next.shift() : this.#always;
+		const answer = this.#queued.length > 0 ? this.#queued.shift() : this.#default;
 		const fault = typeof answer === 'function' ? answer(call) : answer;
 		if (fault && 'wait' in fault) {
-			await Promise.race([fault.wait, left]);
+			await Promise.race([fault.wait, callerLeft]);
 			return this.#send(call, fault.fault, response);
 		}
 		await this.#send(call, fault, response);

@@ -3,22 +3,22 @@ import test from 'node:test';
 import type { DeliveryRecord } from '../../../src/store/index.ts';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { type DeliveryScene, deliveryScene } from './delivery-harness.ts';
-import { REFUSED } from './manual-network.ts';
+import { type DeliveryHarness, deliveryHarness } from './delivery-harness.ts';
+import { SERVER_ERROR } from './manual-network.ts';
 
 const HOUR = 3_600_000;
 
 /** Stores an event that is refused now. */
-async function refuse(scene: DeliveryScene, subject: string): Promise<void> {
-	const before = scene.posts.made.length;
+async function refuse(scene: DeliveryHarness, subject: string): Promise<void> {
+	const before = scene.posts.posts.length;
 	const [id] = await scene.emit([subject]);
-	await until('it is refused', () => scene.posts.made.slice(before).some(({ event }) => event === id));
+	await until('it is refused', () => scene.posts.posts.slice(before).some(({ event }) => event === id));
 }
 
 test('an endpoint of which every attempt has failed for 120 hours is disabled, and what waits for it is cancelled', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
-	posts.answer = () => REFUSED;
+	posts.respond = () => SERVER_ERROR;
 	const endpoint = await scene.register();
 	const spared = await scene.register({ url: 'https://spared.example/', events: ['conversation.closed'] });
 	scene.start();
@@ -38,19 +38,19 @@ test('an endpoint of which every attempt has failed for 120 hours is disabled, a
 	assert.equal((await store.get('webhooks', endpoint.id))?.status, 'active', 'a millisecond is left');
 	time.advance(1);
 	// Refused 5 s later than the others, so that these wait.
-	posts.answer = () => undefined;
+	posts.respond = () => undefined;
 	await scene.emit(['conv_c', 'conv_d', 'conv_e']);
-	await until('two are under way', () => posts.underWay().length === 2);
+	await until('two are under way', () => posts.inFlight().length === 2);
 	let atOnce: DeliveryRecord[] = [];
-	scene.instead.commit = async (commit) => {
+	scene.storeOverrides.commit = async (commit) => {
 		const outcome = await store.commit(commit);
 		const disables = commit.write?.some((write) => write.op === 'patch' && write.kind === 'webhooks');
 		if (disables) atOnce = await scene.deliveries(endpoint);
 		return outcome;
 	};
-	const [first, second] = posts.underWay();
-	first?.end(REFUSED);
-	const all = await scene.settled(endpoint, 'cancelled', 4);
+	const [first, second] = posts.inFlight();
+	first?.end(SERVER_ERROR);
+	const all = await scene.untilStatus(endpoint, 'cancelled', 4);
 	assert.deepEqual(
 		all.map(({ status, due_at, completed_at }) => [status, due_at, completed_at !== null]),
 		[['failed', null, true], ...Array(4).fill(['cancelled', null, true])],
@@ -67,34 +67,34 @@ test('an endpoint of which every attempt has failed for 120 hours is disabled, a
 	);
 	assert.equal((await store.get('webhooks', spared.id))?.status, 'active');
 	// What was under way when it happened changes nothing about it.
-	second?.end(REFUSED);
+	second?.end(SERVER_ERROR);
 	await until('its end is stored', async () => (await scene.deliveries(endpoint))[3]?.attempts === 1);
-	const made = posts.made.length;
+	const made = posts.posts.length;
 	await scene.emit(['conv_f']);
 	time.advance(HOUR);
-	await scene.startAnew();
+	await scene.restart();
 	await scene.emit([null], 'conversation.closed');
-	await until('the other endpoint is called', () => posts.underWay('https://spared.example/').length === 1);
-	assert.equal(posts.made.length, made + 1);
+	await until('the other endpoint is called', () => posts.inFlight('https://spared.example/').length === 1);
+	assert.equal(posts.posts.length, made + 1);
 	assert.equal((await scene.deliveries(endpoint)).length, 5, 'nothing is kept for it either');
 	assert.equal((await store.get('webhooks', endpoint.id))?.version, disabled?.version);
 });
 
 test('a success in between begins the 120 hours anew', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
-	posts.answer = () => REFUSED;
+	posts.respond = () => SERVER_ERROR;
 	const endpoint = await scene.register();
 	scene.start();
 	await refuse(scene, 'conv_a');
 	await until('the failure is stored', async () => (await store.failingSince(endpoint.id)) === NOON);
 	// Later than that, but nothing has failed meanwhile.
 	time.advance(121 * HOUR);
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	await scene.emit(['conv_b']);
 	await until('the failure is forgotten', async () => (await store.failingSince(endpoint.id)) === null);
 	assert.equal((await store.get('webhooks', endpoint.id))?.status, 'active');
-	posts.answer = () => REFUSED;
+	posts.respond = () => SERVER_ERROR;
 	time.advance(HOUR);
 	const since = time.now();
 	await refuse(scene, 'conv_c');
@@ -109,18 +109,18 @@ test('a success in between begins the 120 hours anew', async (t) => {
 });
 
 test('an endpoint that somebody changes while its last attempt fails is judged as it is then', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
-	posts.answer = () => REFUSED;
+	posts.respond = () => SERVER_ERROR;
 	const endpoint = await scene.register();
 	scene.start();
 	await refuse(scene, 'conv_a');
 	await until('the failure is stored', async () => (await store.failingSince(endpoint.id)) === NOON);
 	time.advance(121 * HOUR);
-	scene.instead.commit = async (commit) => {
+	scene.storeOverrides.commit = async (commit) => {
 		const disables = commit.write?.some((write) => write.op === 'patch' && write.kind === 'webhooks');
 		if (disables) {
-			delete scene.instead.commit;
+			delete scene.storeOverrides.commit;
 			const set = { url: 'https://elsewhere.example/' };
 			await store.commit({
 				write: [
@@ -133,6 +133,6 @@ test('an endpoint that somebody changes while its last attempt fails is judged a
 	};
 	await refuse(scene, 'conv_b');
 	await until('its end is stored', async () => (await scene.deliveries(endpoint)).at(-1)?.attempts === 1);
-	assert.equal(Object.hasOwn(scene.instead, 'commit'), false);
+	assert.equal(Object.hasOwn(scene.storeOverrides, 'commit'), false);
 	assert.equal((await store.get('webhooks', endpoint.id))?.status, 'active', 'elsewhere it has not failed for long');
 });

@@ -9,72 +9,72 @@ import { newSigningSecret, Sender, SigningSecrets } from '../../../src/webhooks/
 import { temporaryPlace } from '../../store/contract/life.ts';
 import { event, NOON, webhook } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { Posts } from './manual-network.ts';
-import { HandTime } from './manual-time.ts';
+import { ManualNetwork } from './manual-network.ts';
+import { ManualTime } from './manual-time.ts';
 
 const secrets = new SigningSecrets(new SecretBox(Buffer.alloc(32, 3)));
 const log = createLog('silent');
 /** Each delivery is a commit on a disk that others may be busy with. */
-export const SETTLED_MS = 120_000;
+export const SETTLE_TIMEOUT_MS = 120_000;
 /** More than any test makes. */
-const ALL = 10_000;
+const MAX_ROWS = 10_000;
 
 /** The delivery engine on a real store, with its time, and unless the test brings one its network, in the test's hands. */
-export interface DeliveryScene {
+export interface DeliveryHarness {
 	store: Store;
 	/** What the engine is given in the place of the store's own. */
-	instead: Partial<Store>;
-	time: HandTime;
-	posts: Posts;
+	storeOverrides: Partial<Store>;
+	time: ManualTime;
+	posts: ManualNetwork;
 	deliverer: Deliverer;
 	attempts: AttemptRunner;
 	workspace: string;
 	/** Begins to deliver. */
 	start(): void;
 	/** The process before has ended, as it may at any moment; another one begins. */
-	startAnew(): Promise<void>;
+	restart(): Promise<void>;
 	register(given?: Partial<WebhookRecord>): Promise<WebhookRecord>;
 	/** Stores one event about each of these, in one commit; null: about no conversation. Resolves with their ids. */
 	emit(subjects: readonly (string | null)[], type?: string): Promise<string[]>;
 	/** In the order of the log. */
 	deliveries(endpoint: Pick<WebhookRecord, 'id'>): Promise<DeliveryRecord[]>;
 	/** Resolves once so many deliveries of an endpoint have this status. */
-	settled(
+	untilStatus(
 		endpoint: Pick<WebhookRecord, 'id'>,
 		status: DeliveryRecord['status'],
 		count: number,
 	): Promise<DeliveryRecord[]>;
 	change(delivery: Pick<DeliveryRecord, 'id'>, set: Partial<DeliveryRecord>): Promise<void>;
-	switchTo(endpoint: Pick<WebhookRecord, 'id'>, status: WebhookRecord['status']): Promise<void>;
+	setStatus(endpoint: Pick<WebhookRecord, 'id'>, status: WebhookRecord['status']): Promise<void>;
 }
 
-export async function deliveryScene(
+export async function deliveryHarness(
 	t: TestContext,
 	{ network }: { network?: Pick<Network, 'post'> } = {},
-): Promise<DeliveryScene> {
+): Promise<DeliveryHarness> {
 	const store = await openSqliteStore({ dataDir: await temporaryPlace(t), writer: workerEntry('store') });
-	const time = new HandTime(NOON);
-	const posts = new Posts();
+	const time = new ManualTime(NOON);
+	const posts = new ManualNetwork();
 	const workspace = newId('workspace');
-	const instead: Partial<Store> = {};
-	const given = replaced(store, instead);
+	const storeOverrides: Partial<Store> = {};
+	const given = withOverrides(store, storeOverrides);
 	const sender = new Sender({ network: network ?? posts, secrets, clock: time });
 	const options = { store: given, sender, clock: time, log, random: () => 0.5 };
 	const engine = () => new Deliverer({ ...options, jumpDetector: new ClockJumpDetector(time), timers: time });
 	const deliveries = (endpoint: Pick<WebhookRecord, 'id'>) =>
 		store
-			.list('deliveries', { where: { webhook_id: endpoint.id }, order: 'asc', limit: ALL })
+			.list('deliveries', { where: { webhook_id: endpoint.id }, order: 'asc', limit: MAX_ROWS })
 			.then((all) => all.sort((one, other) => one.event_seq - other.event_seq));
-	const scene: DeliveryScene = {
+	const scene: DeliveryHarness = {
 		store,
-		instead,
+		storeOverrides,
 		time,
 		posts,
 		workspace,
 		deliverer: engine(),
 		attempts: new AttemptRunner({ ...options, jumpDetector: new ClockJumpDetector(time), onFenced() {} }),
 		start: () => scene.deliverer.start(),
-		async startAnew() {
+		async restart() {
 			await scene.deliverer[Symbol.asyncDispose]();
 			scene.deliverer = engine();
 			scene.deliverer.start();
@@ -92,19 +92,19 @@ export async function deliveryScene(
 			return events.map(({ id }) => id);
 		},
 		deliveries,
-		settled: (endpoint, status, count) =>
+		untilStatus: (endpoint, status, count) =>
 			until(
 				`${count} deliveries are ${status}`,
 				async () => {
 					const all = await deliveries(endpoint);
 					return all.filter((delivery) => delivery.status === status).length >= count && all;
 				},
-				SETTLED_MS,
+				SETTLE_TIMEOUT_MS,
 			),
 		async change({ id }, set) {
 			await store.commit({ write: [{ op: 'patch', kind: 'deliveries', id, set }] });
 		},
-		async switchTo({ id }, status) {
+		async setStatus({ id }, status) {
 			await store.commit({
 				write: [
 					{ op: 'patch', kind: 'webhooks', id, set: { status } },
@@ -121,7 +121,7 @@ export async function deliveryScene(
 }
 
 /** The store with some of its functions replaced, at any time. */
-function replaced(store: Store, instead: Partial<Store>): Store {
+function withOverrides(store: Store, instead: Partial<Store>): Store {
 	return new Proxy(store, {
 		get(target, name) {
 			if (Object.hasOwn(instead, name)) return instead[name as keyof Store];

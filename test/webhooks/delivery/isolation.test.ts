@@ -2,28 +2,28 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { event } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { deliveryScene } from './delivery-harness.ts';
-import { NO_ANSWER, type Post, REFUSED, TIMED_OUT } from './manual-network.ts';
+import { deliveryHarness } from './delivery-harness.ts';
+import { NO_RESPONSE, type Post, SERVER_ERROR, TIMED_OUT } from './manual-network.ts';
 
 const HEALTHY = 'https://healthy.example/hook';
 const DEAD = 60;
 
 test('sixty endpoints that never answer take nothing from one that does', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
-	posts.answer = ({ url }) => (url === HEALTHY ? {} : undefined);
+	posts.respond = ({ url }) => (url === HEALTHY ? {} : undefined);
 	const dead: { id: string; url: string }[] = [];
 	for (let at = 0; at < DEAD; at++) dead.push(await scene.register({ url: `https://dead-${at}.example/hook` }));
 	const healthy = await scene.register({ url: HEALTHY });
-	const hanging = () => posts.underWay().filter(({ url }) => url !== HEALTHY);
+	const hanging = () => posts.inFlight().filter(({ url }) => url !== HEALTHY);
 	const conversations = (name: string) => Array.from({ length: 30 }, (_, at) => `${name}_${at}`);
 
 	// Nobody has failed yet: all are taken for sound.
 	await scene.emit(conversations('first'));
 	scene.start();
 	await until('each of the dead has something under way', () => new Set(hanging().map(({ url }) => url)).size === DEAD);
-	await scene.settled(healthy, 'delivered', 30);
-	assert.equal(posts.made.filter(({ ended, url }) => ended && url !== HEALTHY).length, 0, 'all the others hang');
+	await scene.untilStatus(healthy, 'delivered', 30);
+	assert.equal(posts.posts.filter(({ ended, url }) => ended && url !== HEALTHY).length, 0, 'all the others hang');
 	assert.ok(hanging().length <= 200, `${hanging().length} are under way`);
 
 	// They have failed, and slowly: from now on they share slots of their own.
@@ -31,82 +31,82 @@ test('sixty endpoints that never answer take nothing from one that does', async 
 	const mostOf = new Map<string, number>();
 	const fail = (post: Post) => post.end(TIMED_OUT);
 	for (const { id, url } of dead) {
-		fail(posts.underWay(url)[0] as Post);
+		fail(posts.inFlight(url)[0] as Post);
 		await until('the failure is stored', async () => (await scene.store.failingSince(id)) !== null);
 	}
-	posts.answer = ({ url }) => {
+	posts.respond = ({ url }) => {
 		if (url === HEALTHY) return {};
-		most = Math.max(most, posts.underWay().length);
-		mostOf.set(url, Math.max(mostOf.get(url) ?? 0, posts.underWay(url).length));
+		most = Math.max(most, posts.inFlight().length);
+		mostOf.set(url, Math.max(mostOf.get(url) ?? 0, posts.inFlight(url).length));
 		return undefined;
 	};
 	for (const post of hanging()) fail(post);
 	await scene.emit(conversations('second'));
-	await scene.settled(healthy, 'delivered', 60);
+	await scene.untilStatus(healthy, 'delivered', 60);
 	await until('their slots are taken', () => hanging().length === 50);
 	for (let round = 0; mostOf.size < DEAD || round < 4; round++) {
-		const before = posts.made.length;
+		const before = posts.posts.length;
 		for (const post of hanging()) fail(post);
 		time.advance(60_000);
-		await until('others of them have their turn', () => posts.made.length >= before + 50);
+		await until('others of them have their turn', () => posts.posts.length >= before + 50);
 		assert.ok(round < 20, 'none of them waits for ever');
 	}
 	assert.ok(Math.max(...mostOf.values()) <= 2, 'each of them has two at most');
 	assert.ok(most <= 52, `${most} are under way`);
 	await scene.emit(conversations('third'));
-	await scene.settled(healthy, 'delivered', 90);
+	await scene.untilStatus(healthy, 'delivered', 90);
 });
 
 test('endpoints that are slow and busy leave room for one that is not', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
-	posts.answer = ({ url }) => (url === HEALTHY ? {} : undefined);
+	posts.respond = ({ url }) => (url === HEALTHY ? {} : undefined);
 	for (let at = 0; at < 30; at++) await scene.register({ url: `https://slow-${at}.example/hook` });
 	const events = Array.from({ length: 40 }, (_, at) => `conv_${at}`);
 	await scene.emit(events);
 	scene.start();
-	await until('slots are taken', () => posts.underWay().length >= 120);
+	await until('slots are taken', () => posts.inFlight().length >= 120);
 	for (let round = 0; round < 3; round++) {
-		for (const post of posts.underWay().slice(0, 60)) post.end();
-		await until('slots are taken again', () => posts.underWay().length >= 100);
+		for (const post of posts.inFlight().slice(0, 60)) post.end();
+		await until('slots are taken again', () => posts.inFlight().length >= 100);
 	}
 	const healthy = await scene.register({ url: HEALTHY });
 	await scene.emit(events);
-	await scene.settled(healthy, 'delivered', 40);
-	assert.ok(posts.underWay().length >= 100 && posts.underWay().length < 150, 'the slow ones have what they had');
+	await scene.untilStatus(healthy, 'delivered', 40);
+	assert.ok(posts.inFlight().length >= 100 && posts.inFlight().length < 150, 'the slow ones have what they had');
 });
 
 test('an endpoint that failed before the server was started anew is tried two at a time until it takes something', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	let most = 0;
-	posts.answer = () => {
-		most = Math.max(most, posts.underWay().length);
+	posts.respond = () => {
+		most = Math.max(most, posts.inFlight().length);
 		return undefined;
 	};
 	const endpoint = await scene.register();
 	await scene.emit(['conv_before']);
 	scene.start();
-	(await posts.begun(0)).end(REFUSED);
+	(await posts.nthPost(0)).end(SERVER_ERROR);
 	await until('the failure is stored', async () => (await scene.store.failingSince(endpoint.id)) !== null);
-	await scene.startAnew();
+	await scene.restart();
 	await scene.emit(Array.from({ length: 20 }, (_, at) => `conv_${at}`));
 	for (let at = 1; at < 6; at++) {
-		(await posts.begun(at)).end(NO_ANSWER);
-		await until('there is a pause', () => time.alarms.length > 0);
+		(await posts.nthPost(at)).end(NO_RESPONSE);
+		await until('there is a pause', () => time.pendingTimers.length > 0);
 		time.advance(60_000);
 	}
 	await until('retries are under way', () => most === 2);
 	assert.equal(most, 2);
-	posts.underWay()[0]?.end();
+	posts.inFlight()[0]?.end();
 	await until('it is sent more at once', () => most === 10);
 });
 
 test('six hundred endpoints of one workspace that hang keep nobody else waiting', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, store } = scene;
 	const hostile = Array.from({ length: 3 }, (_, at) => `ws_hostile_${at}`);
-	posts.answer = ({ url }) => (url === HEALTHY ? {} : undefined);
+	posts.respond = ({ url }) => (url === HEALTHY ? {} : undefined);
 	for (let at = 0; at < 600; at++)
 		await scene.register({ url: `https://${at}.example/`, workspace_id: 'ws_hostile_0' });
 	for (const workspace_id of hostile.slice(1)) await scene.register({ url: 'https://other.example/', workspace_id });
@@ -115,12 +115,12 @@ test('six hundred endpoints of one workspace that hang keep nobody else waiting'
 		store.commit({
 			events: hostile.map((stream) => ({ ...event(stream, 'message.created', { n }), subject: `conv_${n}` })),
 		});
-	const hanging = () => posts.underWay().filter(({ url }) => url !== HEALTHY);
+	const hanging = () => posts.inFlight().filter(({ url }) => url !== HEALTHY);
 	scene.start();
 	await annoy(0);
 	await until('a workspace has its share', () => hanging().length === 202);
 	await scene.emit(['conv_a']);
-	await scene.settled(healthy, 'delivered', 1);
+	await scene.untilStatus(healthy, 'delivered', 1);
 	// They answer well, but take their time about it: then they share slots with those that fail.
 	const begun = new Set<string>();
 	for (let seen = 0; seen < 602; ) {
@@ -128,68 +128,68 @@ test('six hundred endpoints of one workspace that hang keep nobody else waiting'
 			begun.add(post.url);
 			post.end({ duration_ms: 4_900 });
 		}
-		seen = posts.made.length - 1;
-		await until('others have their turn', () => posts.made.length - 1 > seen || seen >= 602);
+		seen = posts.posts.length - 1;
+		await until('others have their turn', () => posts.posts.length - 1 > seen || seen >= 602);
 	}
 	await annoy(1);
 	await until('the others have what is left', () => hanging().length === 52);
 	await scene.emit(['conv_a']);
-	await scene.settled(healthy, 'delivered', 2);
+	await scene.untilStatus(healthy, 'delivered', 2);
 	assert.equal(hanging().length, 52);
 });
 
 test('an endpoint that fails once or twice does not wait for those that always fail', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
-	posts.answer = ({ url }) => (url === HEALTHY ? undefined : TIMED_OUT);
+	posts.respond = ({ url }) => (url === HEALTHY ? undefined : TIMED_OUT);
 	for (let at = 0; at < DEAD; at++) await scene.register({ url: `https://dead-${at}.example/hook` });
 	const healthy = await scene.register({ url: HEALTHY });
 	scene.start();
 	await scene.emit(['conv_a']);
-	for (const post of await until('it is called', () => posts.underWay(HEALTHY)[0] && posts.underWay(HEALTHY))) {
-		post.end(REFUSED);
+	for (const post of await until('it is called', () => posts.inFlight(HEALTHY)[0] && posts.inFlight(HEALTHY))) {
+		post.end(SERVER_ERROR);
 	}
-	await until('all have failed', async () => posts.made.length === DEAD + 1);
-	posts.answer = () => undefined;
+	await until('all have failed', async () => posts.posts.length === DEAD + 1);
+	posts.respond = () => undefined;
 	await scene.emit(['conv_b', 'conv_c', 'conv_d']);
-	const own = () => posts.underWay(HEALTHY);
-	await until('the slots of those that fail are taken', () => posts.underWay().length - own().length === 50);
+	const own = () => posts.inFlight(HEALTHY);
+	await until('the slots of those that fail are taken', () => posts.inFlight().length - own().length === 50);
 	await until('it is called', () => own().length === 2);
-	own()[0]?.end(REFUSED);
+	own()[0]?.end(SERVER_ERROR);
 	await until('it is called again', () => own().length === 2);
 	for (const post of own()) post.end();
-	await scene.settled(healthy, 'delivered', 2);
+	await scene.untilStatus(healthy, 'delivered', 2);
 });
 
 test('an endpoint that is revived or moves has all its attempts again', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
-	posts.answer = () => REFUSED;
+	posts.respond = () => SERVER_ERROR;
 	const endpoint = await scene.register();
 	await scene.emit(Array.from({ length: 40 }, (_, at) => `conv_${at}`));
 	scene.start();
-	await until('it is only probed', () => scene.time.alarms.includes(1_000));
-	posts.answer = () => undefined;
+	await until('it is only probed', () => scene.time.pendingTimers.includes(1_000));
+	posts.respond = () => undefined;
 	scene.deliverer.wake(endpoint.id, { anew: true });
-	await until('ten are under way', () => posts.underWay().length === 10);
+	await until('ten are under way', () => posts.inFlight().length === 10);
 });
 
 test('an endpoint that moves while it is only probed is sent what is new without a pause', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
-	posts.answer = () => REFUSED;
+	posts.respond = () => SERVER_ERROR;
 	const endpoint = await scene.register();
 	scene.start();
 	for (const pauses of [0, 0, 1]) {
-		const [id] = await scene.emit([`conv_${posts.made.length}`]);
+		const [id] = await scene.emit([`conv_${posts.posts.length}`]);
 		await until('it has failed', async () =>
 			(await scene.deliveries(endpoint)).some(({ event_id, attempts }) => event_id === id && attempts === 1),
 		);
-		await until('it waits', () => time.alarms.filter((ms) => ms === 1_000).length === pauses);
+		await until('it waits', () => time.pendingTimers.filter((ms) => ms === 1_000).length === pauses);
 	}
 	scene.deliverer.wake(endpoint.id, { anew: true });
 	await scene.emit(['conv_new']);
-	await posts.begun(3);
+	await posts.nthPost(3);
 });
 
 test('more than ten attempts at once are nothing to warn of', async (t) => {
@@ -197,11 +197,11 @@ test('more than ten attempts at once are nothing to warn of', async (t) => {
 	const note = ({ name }: Error) => warned.push(name);
 	process.on('warning', note);
 	t.after(() => process.off('warning', note));
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	for (let at = 0; at < 20; at++) await scene.register({ url: `https://${at}.example/` });
 	await scene.emit(['conv_a', 'conv_b']);
 	scene.start();
-	await scene.posts.begun(39);
+	await scene.posts.nthPost(39);
 	await new Promise((resolve) => setImmediate(resolve));
 	assert.deepEqual(warned, []);
 });

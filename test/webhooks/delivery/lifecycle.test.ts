@@ -2,26 +2,26 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { AppError } from '../../../src/base/index.ts';
 import { until } from '../../support/until.ts';
-import { deliveryScene } from './delivery-harness.ts';
+import { deliveryHarness } from './delivery-harness.ts';
 
 test('before the server stops what is under way ends and is stored, and nothing is begun any more', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
 	const idle = await scene.register({ events: ['conversation.closed'] });
 	await scene.emit(['conv_a', 'conv_a', 'conv_b']);
 	scene.start();
-	await posts.begun(1);
+	await posts.nthPost(1);
 	let drained = false;
 	const draining = scene.deliverer.drain().then(() => {
 		drained = true;
 	});
 	await scene.emit(['conv_c']);
 	scene.deliverer.wake(endpoint.id);
-	posts.made[0]?.end();
-	await scene.settled(endpoint, 'delivered', 1);
+	posts.posts[0]?.end();
+	await scene.untilStatus(endpoint, 'delivered', 1);
 	assert.equal(drained, false, 'one is still under way');
-	posts.made[1]?.end();
+	posts.posts[1]?.end();
 	await draining;
 	const all = await scene.deliveries(endpoint);
 	assert.deepEqual(
@@ -33,36 +33,36 @@ test('before the server stops what is under way ends and is stored, and nothing 
 			['pending', 0],
 		],
 	);
-	assert.equal(posts.made.length, 2);
+	assert.equal(posts.posts.length, 2);
 	let looked = false;
-	scene.instead.failingSince = async () => {
+	scene.storeOverrides.failingSince = async () => {
 		looked = true;
 		return null;
 	};
 	scene.deliverer.wake(endpoint.id);
 	scene.deliverer.wake(idle.id);
 	assert.equal(looked, false, 'nobody looks for more');
-	delete scene.instead.failingSince;
-	await scene.startAnew();
-	for (const at of [2, 3]) (await posts.begun(at)).end();
-	await scene.settled(endpoint, 'delivered', 4);
-	assert.equal(posts.made.length, 4);
+	delete scene.storeOverrides.failingSince;
+	await scene.restart();
+	for (const at of [2, 3]) (await posts.nthPost(at)).end();
+	await scene.untilStatus(endpoint, 'delivered', 4);
+	assert.equal(posts.posts.length, 4);
 });
 
 test('what the process before had in hand when it ended is due at once for the next one', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
 	const [first] = await scene.emit(['conv_a', 'conv_a']);
 	scene.start();
-	await posts.begun(0);
-	await scene.startAnew();
-	assert.ok(posts.made[0]?.aborted, 'its attempt is broken off');
-	const again = await posts.begun(1);
-	assert.deepEqual([again.event, again.body], [first, posts.made[0]?.body]);
+	await posts.nthPost(0);
+	await scene.restart();
+	assert.ok(posts.posts[0]?.aborted, 'its attempt is broken off');
+	const again = await posts.nthPost(1);
+	assert.deepEqual([again.event, again.body], [first, posts.posts[0]?.body]);
 	again.end();
-	(await posts.begun(2)).end();
-	const all = await scene.settled(endpoint, 'delivered', 2);
+	(await posts.nthPost(2)).end();
+	const all = await scene.untilStatus(endpoint, 'delivered', 2);
 	assert.deepEqual(
 		all.map(({ attempts }) => attempts),
 		[1, 1],
@@ -70,25 +70,25 @@ test('what the process before had in hand when it ended is due at once for the n
 });
 
 test('a server whose disk is full stops all the same', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	await scene.register();
 	await scene.emit(['conv_a']);
-	scene.instead.commit = async () => {
+	scene.storeOverrides.commit = async () => {
 		throw new AppError('unavailable', 'The disk is full.');
 	};
 	scene.start();
-	await until('it waits for better times', () => time.alarms.length > 0);
+	await until('it waits for better times', () => time.pendingTimers.length > 0);
 	await scene.deliverer.drain();
-	assert.equal(posts.made.length, 1);
-	assert.deepEqual(time.alarms, []);
+	assert.equal(posts.posts.length, 1);
+	assert.deepEqual(time.pendingTimers, []);
 });
 
 test('an event is sent as soon as it is stored, to each endpoint of its workspace that asked for its type', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const [all, some, foreign] = [
 		await scene.register({ url: 'https://all.example/' }),
 		await scene.register({ url: 'https://some.example/', events: ['assistant.updated', 'conversation.closed'] }),
@@ -97,11 +97,11 @@ test('an event is sent as soon as it is stored, to each endpoint of its workspac
 	const off = await scene.register({ url: 'https://off.example/', status: 'disabled' });
 	scene.start();
 	await scene.emit(['conv_a']);
-	await scene.settled(all, 'delivered', 1);
+	await scene.untilStatus(all, 'delivered', 1);
 	await scene.emit([null], 'assistant.updated');
-	await scene.settled(all, 'delivered', 2);
-	await scene.settled(some, 'delivered', 1);
+	await scene.untilStatus(all, 'delivered', 2);
+	await scene.untilStatus(some, 'delivered', 1);
 	await scene.deliverer.drain();
-	assert.deepEqual(posts.made.map(({ url }) => url).sort(), [all.url, all.url, some.url]);
+	assert.deepEqual(posts.posts.map(({ url }) => url).sort(), [all.url, all.url, some.url]);
 	assert.deepEqual([await scene.deliveries(foreign), await scene.deliveries(off)], [[], []]);
 });

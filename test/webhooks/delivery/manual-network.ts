@@ -15,21 +15,21 @@ export interface Post {
 }
 
 /** What the receivers answer where the test does not. */
-type Answer = (post: Post) => Partial<PostOutcome> | undefined;
+type AutoResponse = (post: Post) => Partial<PostOutcome> | undefined;
 
-const TAKEN: PostOutcome = { status: 204, headers: {}, body: '', duration_ms: 1, error: null };
+const ACCEPTED: PostOutcome = { status: 204, headers: {}, body: '', duration_ms: 1, error: null };
 
 /** What an attempt comes to that fails. */
-export const REFUSED: Partial<PostOutcome> = { status: 500, body: 'No.' };
-export const NO_ANSWER: Partial<PostOutcome> = { status: null, error: 'No answer within 5 seconds.' };
+export const SERVER_ERROR: Partial<PostOutcome> = { status: 500, body: 'No.' };
+export const NO_RESPONSE: Partial<PostOutcome> = { status: null, error: 'No answer within 5 seconds.' };
 /** The same, and it took that long. */
-export const TIMED_OUT: Partial<PostOutcome> = { ...NO_ANSWER, duration_ms: 5_000 };
+export const TIMED_OUT: Partial<PostOutcome> = { ...NO_RESPONSE, duration_ms: 5_000 };
 
 /** A network in the test's hands: every post waits until the test ends it, unless `answer` does at once. */
-export class Posts implements Pick<Network, 'post'> {
+export class ManualNetwork implements Pick<Network, 'post'> {
 	/** In the order in which they were begun. */
-	readonly made: Post[] = [];
-	answer: Answer = () => undefined;
+	readonly posts: Post[] = [];
+	respond: AutoResponse = () => undefined;
 
 	readonly post: Network['post'] = (url, { headers, body, signal }) =>
 		new Promise<PostOutcome>((resolve, reject) => {
@@ -41,25 +41,25 @@ export class Posts implements Pick<Network, 'post'> {
 				aborted: false,
 				end(outcome = {}) {
 					post.ended = true;
-					resolve({ ...TAKEN, ...outcome });
+					resolve({ ...ACCEPTED, ...outcome });
 				},
 			};
-			this.made.push(post);
+			this.posts.push(post);
 			signal?.addEventListener('abort', () => {
 				post.aborted = true;
 				reject(signal.reason);
 			});
-			const answer = this.answer(post);
+			const answer = this.respond(post);
 			if (answer) post.end(answer);
 		});
 
 	/** Those that no one has answered yet. */
-	underWay(url?: string): Post[] {
-		return this.made.filter((post) => !post.ended && !post.aborted && (url === undefined || post.url === url));
+	inFlight(url?: string): Post[] {
+		return this.posts.filter((post) => !post.ended && !post.aborted && (url === undefined || post.url === url));
 	}
 
 	/** The post with this number, from 0, once it was begun. */
-	begun(number: number): Promise<Post> {
-		return until(`post ${number} was begun`, () => this.made[number]);
+	nthPost(number: number): Promise<Post> {
+		return until(`post ${number} was begun`, () => this.posts[number]);
 	}
 }

@@ -2,205 +2,205 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { deliveryScene, SETTLED_MS } from './delivery-harness.ts';
-import { REFUSED } from './manual-network.ts';
+import { deliveryHarness, SETTLE_TIMEOUT_MS } from './delivery-harness.ts';
+import { SERVER_ERROR } from './manual-network.ts';
 
 /** So many conversations, each named once. */
 const several = (count: number, name = 'conv') => Array.from({ length: count }, (_, at) => `${name}_${at}`);
 
 test('events of one conversation are sent strictly one after another, those of others meanwhile', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
 	const events = await scene.emit(['conv_a', 'conv_a', 'conv_b', 'conv_a', 'conv_b']);
 	scene.start();
-	await posts.begun(1);
-	const sent = () => posts.made.map(({ event }) => events.indexOf(event));
+	await posts.nthPost(1);
+	const sent = () => posts.posts.map(({ event }) => events.indexOf(event));
 	assert.deepEqual(sent(), [0, 2]);
-	posts.made[1]?.end();
-	await posts.begun(2);
+	posts.posts[1]?.end();
+	await posts.nthPost(2);
 	assert.deepEqual(sent(), [0, 2, 4], 'the other conversation goes on');
-	posts.made[2]?.end();
-	await scene.settled(endpoint, 'delivered', 2);
+	posts.posts[2]?.end();
+	await scene.untilStatus(endpoint, 'delivered', 2);
 	assert.deepEqual(sent(), [0, 2, 4], 'the first one has not ended');
-	posts.made[0]?.end();
-	await posts.begun(3);
-	posts.made[3]?.end();
-	await posts.begun(4);
-	posts.made[4]?.end();
-	await scene.settled(endpoint, 'delivered', 5);
+	posts.posts[0]?.end();
+	await posts.nthPost(3);
+	posts.posts[3]?.end();
+	await posts.nthPost(4);
+	posts.posts[4]?.end();
+	await scene.untilStatus(endpoint, 'delivered', 5);
 	assert.deepEqual(sent(), [0, 2, 4, 1, 3]);
 });
 
 test('of a conversation the next event is sent when what came of the one before is stored, not sooner', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_a', 'conv_b']);
 	let commits = 0;
 	let store = () => {};
-	scene.instead.commit = async (commit) => {
+	scene.storeOverrides.commit = async (commit) => {
 		if (++commits === 1) await new Promise<void>((resolve) => (store = resolve));
 		return scene.store.commit(commit);
 	};
 	scene.start();
-	await posts.begun(1);
-	posts.made[0]?.end();
+	await posts.nthPost(1);
+	posts.posts[0]?.end();
 	await until('the outcome is to be stored', () => commits === 1);
-	posts.made[1]?.end();
-	await scene.settled(endpoint, 'delivered', 1);
-	assert.equal(posts.made.length, 2);
+	posts.posts[1]?.end();
+	await scene.untilStatus(endpoint, 'delivered', 1);
+	assert.equal(posts.posts.length, 2);
 	store();
-	(await posts.begun(2)).end();
-	await scene.settled(endpoint, 'delivered', 3);
+	(await posts.nthPost(2)).end();
+	await scene.untilStatus(endpoint, 'delivered', 3);
 });
 
 test('events about no conversation wait for those of their type only', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	await scene.register();
 	const updated = await scene.emit([null, null], 'assistant.updated');
 	const indexed = await scene.emit([null], 'knowledge_base.indexed');
 	scene.start();
-	await scene.posts.begun(1);
+	await scene.posts.nthPost(1);
 	assert.deepEqual(
-		scene.posts.made.map(({ event }) => event),
+		scene.posts.posts.map(({ event }) => event),
 		[updated[0], indexed[0]],
 	);
-	scene.posts.made[0]?.end();
-	assert.equal((await scene.posts.begun(2)).event, updated[1]);
+	scene.posts.posts[0]?.end();
+	assert.equal((await scene.posts.nthPost(2)).event, updated[1]);
 });
 
 test('an endpoint is sent ten events at once and no more, in the order of the log', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	let most = 0;
-	posts.answer = () => {
-		most = Math.max(most, posts.underWay().length);
+	posts.respond = () => {
+		most = Math.max(most, posts.inFlight().length);
 		return undefined;
 	};
 	const endpoint = await scene.register();
 	const events = await scene.emit(several(150));
 	scene.start();
-	await posts.begun(9);
-	for (let at = 0; at < events.length; at++) (await posts.begun(at)).end();
-	await scene.settled(endpoint, 'delivered', events.length);
+	await posts.nthPost(9);
+	for (let at = 0; at < events.length; at++) (await posts.nthPost(at)).end();
+	await scene.untilStatus(endpoint, 'delivered', events.length);
 	assert.equal(most, 10);
 	assert.deepEqual(
-		posts.made.map(({ event }) => event),
+		posts.posts.map(({ event }) => event),
 		events,
 	);
 });
 
 test('what has failed is tried again when it is due and not before, ahead of what is new', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	const endpoint = await scene.register();
 	const [failed] = await scene.emit(['conv_a']);
 	scene.start();
-	(await posts.begun(0)).end(REFUSED);
-	await until('the next attempt is planned', () => time.alarms[0] === 5_000);
+	(await posts.nthPost(0)).end(SERVER_ERROR);
+	await until('the next attempt is planned', () => time.pendingTimers[0] === 5_000);
 	// Two at once at an endpoint that has failed last: with these there is no room.
 	await scene.emit(several(3));
-	await posts.begun(2);
+	await posts.nthPost(2);
 	time.advance(4_999);
-	posts.made[1]?.end(REFUSED);
-	const third = await posts.begun(3);
+	posts.posts[1]?.end(SERVER_ERROR);
+	const third = await posts.nthPost(3);
 	assert.notEqual(third.event, failed);
 	time.advance(1);
 	await scene.emit(several(80, 'other'));
-	posts.made[2]?.end();
-	await until('it is tried again', () => posts.made[4]?.event === failed);
+	posts.posts[2]?.end();
+	await until('it is tried again', () => posts.posts[4]?.event === failed);
 	third.end();
-	posts.answer = () => ({});
-	for (const post of posts.underWay()) post.end();
-	await scene.settled(endpoint, 'delivered', 83);
+	posts.respond = () => ({});
+	for (const post of posts.inFlight()) post.end();
+	await scene.untilStatus(endpoint, 'delivered', 83);
 	time.advance(5_000);
-	await scene.settled(endpoint, 'delivered', 84);
+	await scene.untilStatus(endpoint, 'delivered', 84);
 });
 
 test('a failure that is stored only when its next attempt is due already is tried again at once', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	const endpoint = await scene.register();
 	const [failed] = await scene.emit(['conv_a']);
 	let store: (() => void) | undefined;
-	scene.instead.commit = async (commit) => {
-		delete scene.instead.commit;
+	scene.storeOverrides.commit = async (commit) => {
+		delete scene.storeOverrides.commit;
 		await new Promise<void>((resolve) => (store = resolve));
 		return scene.store.commit(commit);
 	};
 	scene.start();
-	(await posts.begun(0)).end(REFUSED);
+	(await posts.nthPost(0)).end(SERVER_ERROR);
 	const release = await until('it is to be stored', () => store);
 	time.advance(60_000);
 	// Meanwhile it is looked at what is due.
 	await scene.emit(['conv_b']);
-	await posts.begun(1);
+	await posts.nthPost(1);
 	release();
-	posts.made[1]?.end();
-	assert.equal((await posts.begun(2)).event, failed);
-	posts.made[2]?.end();
-	await scene.settled(endpoint, 'delivered', 2);
+	posts.posts[1]?.end();
+	assert.equal((await posts.nthPost(2)).event, failed);
+	posts.posts[2]?.end();
+	await scene.untilStatus(endpoint, 'delivered', 2);
 });
 
 test('many retries do not keep what is new waiting for all of them', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const endpoint = await scene.register();
 	await scene.emit(several(150));
 	for (const delivery of await scene.deliveries(endpoint))
 		await scene.change(delivery, { due_at: NOON - 1, attempts: 1 });
 	const fresh = await scene.emit(several(5, 'new'));
 	scene.start();
-	await scene.settled(endpoint, 'delivered', 155);
-	const places = fresh.map((id) => posts.made.findIndex(({ event }) => event === id));
+	await scene.untilStatus(endpoint, 'delivered', 155);
+	const places = fresh.map((id) => posts.posts.findIndex(({ event }) => event === id));
 	assert.ok(Math.max(...places) < 50, `sent as ${places}`);
 });
 
 test('a conversation with very many events keeps those of others waiting for nothing', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
 	const busy = await scene.emit(Array(300).fill('conv_busy'));
 	const others = await scene.emit(several(150));
 	scene.start();
-	await posts.begun(9);
+	await posts.nthPost(9);
 	assert.deepEqual(
-		posts.made.map(({ event }) => event),
+		posts.posts.map(({ event }) => event),
 		[busy[0], ...others.slice(0, 9)],
 	);
 	// The busy one is as slow as can be: all others come first.
-	for (let at = 1; at < 151; at++) (await posts.begun(at)).end();
-	await scene.settled(endpoint, 'delivered', 150);
-	assert.equal(posts.made.length, 151);
+	for (let at = 1; at < 151; at++) (await posts.nthPost(at)).end();
+	await scene.untilStatus(endpoint, 'delivered', 150);
+	assert.equal(posts.posts.length, 151);
 	// One that is stored now does not wait for it either.
 	const [late] = await scene.emit(['conv_late']);
-	assert.equal((await posts.begun(151)).event, late);
-	posts.answer = () => ({});
-	for (const post of posts.underWay()) post.end();
-	await scene.settled(endpoint, 'delivered', 451);
-	const order = posts.made.map(({ event }) => busy.indexOf(event)).filter((at) => at >= 0);
+	assert.equal((await posts.nthPost(151)).event, late);
+	posts.respond = () => ({});
+	for (const post of posts.inFlight()) post.end();
+	await scene.untilStatus(endpoint, 'delivered', 451);
+	const order = posts.posts.map(({ event }) => busy.indexOf(event)).filter((at) => at >= 0);
 	assert.deepEqual(order, [...busy.keys()], 'its own stay in order');
 });
 
 test('thousands that wait at the start are all sent, each once, those of a conversation in order', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const endpoint = await scene.register();
 	const subjects = Array.from({ length: 2_500 }, (_, at) => `conv_${(at * at) % 37}`);
 	const events = await scene.emit(subjects);
 	scene.start();
-	await until('all are sent', () => posts.made.length >= events.length, SETTLED_MS);
-	await scene.settled(endpoint, 'delivered', events.length);
-	assert.equal(posts.made.length, events.length);
+	await until('all are sent', () => posts.posts.length >= events.length, SETTLE_TIMEOUT_MS);
+	await scene.untilStatus(endpoint, 'delivered', events.length);
+	assert.equal(posts.posts.length, events.length);
 	const last = new Map<string, number>();
-	for (const { event } of posts.made) {
+	for (const { event } of posts.posts) {
 		const at = events.indexOf(event);
 		const subject = subjects[at] as string;
 		assert.ok(at > (last.get(subject) ?? -1), `event ${at} overtakes one of its conversation`);
 		last.set(subject, at);
 	}
-	await until('it waits for nothing any more', () => scene.time.alarms.length === 0);
+	await until('it waits for nothing any more', () => scene.time.pendingTimers.length === 0);
 });

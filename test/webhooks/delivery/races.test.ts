@@ -4,37 +4,37 @@ import type { Commit } from '../../../src/store/index.ts';
 import { retryPatch } from '../../../src/webhooks/delivery/index.ts';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { type DeliveryScene, deliveryScene } from './delivery-harness.ts';
-import { REFUSED } from './manual-network.ts';
+import { type DeliveryHarness, deliveryHarness } from './delivery-harness.ts';
+import { SERVER_ERROR } from './manual-network.ts';
 
 /** Whether a commit stores what came of an attempt. */
 const storesAttempt = ({ write = [] }: Commit) =>
 	write.some((one) => one.op === 'insert' && one.kind === 'delivery_attempts');
 
 /** Lets something else be committed between an attempt's reading and its commit, once. */
-function overtake(scene: DeliveryScene, first: () => Promise<unknown>): void {
-	scene.instead.commit = async (commit) => {
+function overtake(scene: DeliveryHarness, first: () => Promise<unknown>): void {
+	scene.storeOverrides.commit = async (commit) => {
 		if (storesAttempt(commit)) {
-			delete scene.instead.commit;
+			delete scene.storeOverrides.commit;
 			await first();
 		}
 		return scene.store.commit(commit);
 	};
 }
 
-const attemptsOf = (scene: DeliveryScene, delivery_id: string) =>
+const attemptsOf = (scene: DeliveryHarness, delivery_id: string) =>
 	scene.store.list('delivery_attempts', { where: { delivery_id }, order: 'asc', limit: 10 });
 
 test('an endpoint that is disabled between reading ahead and sending is not called', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_a', 'conv_a', 'conv_b', 'conv_b']);
 	scene.start();
-	await posts.begun(1);
-	await scene.switchTo(endpoint, 'disabled');
-	for (const post of posts.underWay()) post.end();
-	const all = await scene.settled(endpoint, 'cancelled', 3);
+	await posts.nthPost(1);
+	await scene.setStatus(endpoint, 'disabled');
+	for (const post of posts.inFlight()) post.end();
+	const all = await scene.untilStatus(endpoint, 'cancelled', 3);
 	assert.deepEqual(
 		all.map(({ status, due_at, attempts }) => [status, due_at, attempts]),
 		[
@@ -45,42 +45,42 @@ test('an endpoint that is disabled between reading ahead and sending is not call
 			['cancelled', null, 0],
 		],
 	);
-	assert.equal(posts.made.length, 2, 'what was under way ended, and nothing was begun');
+	assert.equal(posts.posts.length, 2, 'what was under way ended, and nothing was begun');
 });
 
 test('an attempt is made only of what waits at an endpoint that is active', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_b']);
 	const [first, second] = await scene.deliveries(endpoint);
 	assert.ok(first && second);
 	const make = async (id: string) => (await scene.attempts.run(id, new AbortController().signal)).kind;
-	await scene.switchTo(endpoint, 'disabled');
+	await scene.setStatus(endpoint, 'disabled');
 	assert.equal(await make(first.id), 'inactive');
-	await scene.switchTo(endpoint, 'active');
+	await scene.setStatus(endpoint, 'active');
 	await scene.change(first, { status: 'cancelled', due_at: null });
 	assert.equal(await make(first.id), 'none');
 	assert.equal(await make('dlv_unknown'), 'none');
-	assert.equal(scene.posts.made.length, 0);
+	assert.equal(scene.posts.posts.length, 0);
 	await scene.change(first, { status: 'pending', due_at: NOON + 1 });
 	assert.equal(await make(first.id), 'none', 'it is not due yet');
 	await scene.store.commit({ write: [{ op: 'remove', kind: 'webhooks', id: endpoint.id }] });
 	assert.equal(await make(second.id), 'inactive');
-	assert.equal(scene.posts.made.length, 0);
+	assert.equal(scene.posts.posts.length, 0);
 });
 
 test('a delivery that is cancelled while it is under way stays cancelled, unless it arrives', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_b']);
 	scene.start();
-	await posts.begun(1);
+	await posts.nthPost(1);
 	const write = [{ op: 'cancel_deliveries', webhook_id: endpoint.id, at: NOON + 1, limit: 10 } as const];
 	await scene.store.commit({ write });
-	posts.made[0]?.end(REFUSED);
-	posts.made[1]?.end();
-	const [refused, taken] = await scene.settled(endpoint, 'delivered', 1).then(() =>
+	posts.posts[0]?.end(SERVER_ERROR);
+	posts.posts[1]?.end();
+	const [refused, taken] = await scene.untilStatus(endpoint, 'delivered', 1).then(() =>
 		until('both ends are stored', async () => {
 			const all = await scene.deliveries(endpoint);
 			return all.every(({ attempts }) => attempts === 1) && all;
@@ -91,7 +91,7 @@ test('a delivery that is cancelled while it is under way stays cancelled, unless
 	assert.equal(refused.error, 'The endpoint answered with status 500.', 'the attempt is told of all the same');
 	assert.equal((await attemptsOf(scene, refused.id)).length, 1);
 	assert.deepEqual([taken.status, taken.due_at], ['delivered', null]);
-	assert.deepEqual(scene.time.alarms, []);
+	assert.deepEqual(scene.time.pendingTimers, []);
 });
 
 for (const [outcome, expected] of [
@@ -99,14 +99,14 @@ for (const [outcome, expected] of [
 	['arrives', 'delivered'],
 ] as const) {
 	test(`a delivery that is cancelled at the very moment at which it ${outcome} is ${expected}`, async (t) => {
-		const scene = await deliveryScene(t);
+		const scene = await deliveryHarness(t);
 		const endpoint = await scene.register();
 		await scene.emit(['conv_a']);
 		scene.start();
-		const post = await scene.posts.begun(0);
+		const post = await scene.posts.nthPost(0);
 		const write = [{ op: 'cancel_deliveries', webhook_id: endpoint.id, at: NOON + 1, limit: 10 } as const];
 		overtake(scene, () => scene.store.commit({ write }));
-		post.end(outcome === 'arrives' ? {} : REFUSED);
+		post.end(outcome === 'arrives' ? {} : SERVER_ERROR);
 		const [delivery] = await until('the end is stored', async () => {
 			const all = await scene.deliveries(endpoint);
 			return all[0]?.attempts === 1 && all;
@@ -117,7 +117,7 @@ for (const [outcome, expected] of [
 }
 
 test('a delivery that somebody asks for again while its last attempt fails keeps all its time', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
 	const [delivery] = await scene.deliveries(endpoint);
@@ -125,9 +125,9 @@ test('a delivery that somebody asks for again while its last attempt fails keeps
 	const over = { attempts: 24, failures: 24, first_attempt_at: NOON - 72 * 3_600_000 + 60_000, due_at: NOON };
 	await scene.change(delivery, over);
 	scene.start();
-	const post = await scene.posts.begun(0);
+	const post = await scene.posts.nthPost(0);
 	overtake(scene, () => scene.change(delivery, retryPatch(NOON)));
-	post.end(REFUSED);
+	post.end(SERVER_ERROR);
 	const [after] = await until('the end is stored', async () => {
 		const all = await scene.deliveries(endpoint);
 		return all[0]?.attempts === 25 && all;
@@ -137,12 +137,12 @@ test('a delivery that somebody asks for again while its last attempt fails keeps
 		['pending', 1, NOON, NOON + 5_000],
 	);
 	scene.time.advance(5_000);
-	(await scene.posts.begun(1)).end();
-	await scene.settled(endpoint, 'delivered', 1);
+	(await scene.posts.nthPost(1)).end();
+	await scene.untilStatus(endpoint, 'delivered', 1);
 });
 
 test('what is erased while it is under way leaves nothing behind, however it ends', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, store } = scene;
 	const [erased, kept] = [
 		await scene.register({ url: 'https://erased.example/' }),
@@ -150,7 +150,7 @@ test('what is erased while it is under way leaves nothing behind, however it end
 	];
 	await scene.emit(['conv_a', 'conv_b', 'conv_c']);
 	scene.start();
-	await posts.begun(5);
+	await posts.nthPost(5);
 	const deliveries = [...(await scene.deliveries(erased)), ...(await scene.deliveries(kept))];
 	await store.commit({ write: [{ op: 'erase_conversation', id: 'conv_a' }] });
 	await store.commit({ write: [{ op: 'erase_conversation', id: 'conv_b' }] });
@@ -160,10 +160,10 @@ test('what is erased while it is under way leaves nothing behind, however it end
 			{ op: 'erase_deliveries', webhook_id: erased.id, limit: 10 },
 		],
 	});
-	for (const post of posts.underWay()) post.end(post.body.includes('conv_b') ? {} : REFUSED);
+	for (const post of posts.inFlight()) post.end(post.body.includes('conv_b') ? {} : SERVER_ERROR);
 	const last = deliveries[5]?.id ?? '';
 	await until('the last one is stored', async () => (await attemptsOf(scene, last)).length === 1);
-	await until('nothing else is waited for', () => scene.time.alarms.join() === '5000');
+	await until('nothing else is waited for', () => scene.time.pendingTimers.join() === '5000');
 	await scene.deliverer.drain();
 	assert.deepEqual(await scene.deliveries(erased), []);
 	assert.deepEqual(
@@ -173,66 +173,66 @@ test('what is erased while it is under way leaves nothing behind, however it end
 	for (const { id } of deliveries.slice(0, 5)) assert.deepEqual(await attemptsOf(scene, id), []);
 	assert.equal(await store.failingSince(erased.id), null);
 	assert.equal(await store.failingSince(kept.id), NOON);
-	assert.equal(posts.made.length, 6);
+	assert.equal(posts.posts.length, 6);
 });
 
 test('what is erased at the very moment at which its attempt ends leaves nothing behind', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_b']);
 	scene.start();
-	await scene.posts.begun(1);
+	await scene.posts.nthPost(1);
 	const [delivery] = await scene.deliveries(endpoint);
 	overtake(scene, () => scene.store.commit({ write: [{ op: 'erase_conversation', id: 'conv_a' }] }));
-	scene.posts.made[0]?.end(REFUSED);
+	scene.posts.posts[0]?.end(SERVER_ERROR);
 	await until('it is erased', async () => (await scene.deliveries(endpoint)).length === 1);
-	scene.posts.made[1]?.end();
-	await scene.settled(endpoint, 'delivered', 1);
-	assert.deepEqual(scene.time.alarms, [], 'and is no trouble');
+	scene.posts.posts[1]?.end();
+	await scene.untilStatus(endpoint, 'delivered', 1);
+	assert.deepEqual(scene.time.pendingTimers, [], 'and is no trouble');
 	await scene.deliverer.drain();
 	assert.deepEqual(await attemptsOf(scene, delivery?.id ?? ''), []);
-	assert.equal(scene.posts.made.length, 2);
+	assert.equal(scene.posts.posts.length, 2);
 });
 
 test('of a conversation that was erased nothing more is sent, though it was read ahead', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, store } = scene;
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_a', 'conv_a', 'conv_b']);
 	scene.start();
-	await posts.begun(1);
+	await posts.nthPost(1);
 	await store.commit({ write: [{ op: 'erase_conversation', id: 'conv_a' }] });
-	for (const post of posts.underWay()) post.end();
-	await scene.settled(endpoint, 'delivered', 1);
+	for (const post of posts.inFlight()) post.end();
+	await scene.untilStatus(endpoint, 'delivered', 1);
 	await scene.emit(['conv_c']);
-	(await posts.begun(2)).end();
-	const all = await scene.settled(endpoint, 'delivered', 2);
+	(await posts.nthPost(2)).end();
+	const all = await scene.untilStatus(endpoint, 'delivered', 2);
 	assert.deepEqual(
 		all.map(({ subject }) => subject),
 		['conv_b', 'conv_c'],
 	);
-	await scene.startAnew();
+	await scene.restart();
 	const [last] = await scene.emit(['conv_d']);
-	assert.equal((await posts.begun(3)).event, last);
-	assert.equal(posts.made.filter(({ body }) => body.includes('conv_a')).length, 1);
+	assert.equal((await posts.nthPost(3)).event, last);
+	assert.equal(posts.posts.filter(({ body }) => body.includes('conv_a')).length, 1);
 });
 
 test('what is replayed in the very commit that stores its delivery is delivered once more at once', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, store } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const endpoint = await scene.register();
 	const [id] = await scene.emit(['conv_a']);
 	const seq = (await scene.deliveries(endpoint))[0]?.event_seq ?? 0;
-	scene.instead.commit = async (commit) => {
+	scene.storeOverrides.commit = async (commit) => {
 		if (!storesAttempt(commit)) return store.commit(commit);
-		delete scene.instead.commit;
+		delete scene.storeOverrides.commit;
 		const stored = await store.commit(commit);
 		await store.commit({ write: [{ op: 'redeliver', webhook_id: endpoint.id, seqs: [seq], at: NOON }] });
 		let read = () => {};
 		const looked = new Promise<void>((resolve) => (read = resolve));
-		scene.instead.dueDeliveries = async (...given) => {
-			delete scene.instead.dueDeliveries;
+		scene.storeOverrides.dueDeliveries = async (...given) => {
+			delete scene.storeOverrides.dueDeliveries;
 			const due = await store.dueDeliveries(...given);
 			read();
 			return due;
@@ -243,7 +243,7 @@ test('what is replayed in the very commit that stores its delivery is delivered 
 		return stored;
 	};
 	scene.start();
-	assert.equal((await posts.begun(1)).event, id);
+	assert.equal((await posts.nthPost(1)).event, id);
 	await until('both are stored', async () => (await scene.deliveries(endpoint))[0]?.attempts === 2);
-	assert.deepEqual((await scene.settled(endpoint, 'delivered', 1)).length, 1);
+	assert.deepEqual((await scene.untilStatus(endpoint, 'delivered', 1)).length, 1);
 });

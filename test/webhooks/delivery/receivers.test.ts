@@ -5,7 +5,7 @@ import { createNetwork } from '../../../src/net/index.ts';
 import { httpServer } from '../../net/servers.ts';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { deliveryScene, SETTLED_MS } from './delivery-harness.ts';
+import { deliveryHarness, SETTLE_TIMEOUT_MS } from './delivery-harness.ts';
 
 /** The engine and a server that answers like this, with a real network between them. */
 async function sceneWith(t: TestContext, answer: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -17,7 +17,7 @@ async function sceneWith(t: TestContext, answer: (request: IncomingMessage, resp
 		await network[Symbol.asyncDispose]();
 		await server[Symbol.asyncDispose]();
 	});
-	const scene = await deliveryScene(t, { network });
+	const scene = await deliveryHarness(t, { network });
 	const endpoint = await scene.register({ url: `${server.origin}/hook` });
 	scene.start();
 	const attempt = async (delivery_id: string | undefined) => {
@@ -37,7 +37,7 @@ test('connections to an endpoint are used again: one for what comes one after an
 				for (const { error } of all) assert.equal(error, null);
 				return all.filter(({ status }) => status === 'delivered').length === count;
 			},
-			SETTLED_MS,
+			SETTLE_TIMEOUT_MS,
 		);
 	await scene.emit(Array(40).fill('conv_a'));
 	await delivered(40);
@@ -52,7 +52,7 @@ test('a connection that the endpoint has closed meanwhile costs no attempt', asy
 		response.writeHead(204, { connection: 'close' }).end(),
 	);
 	await scene.emit(Array(10).fill('conv_a'));
-	const all = await scene.settled(endpoint, 'delivered', 10);
+	const all = await scene.untilStatus(endpoint, 'delivered', 10);
 	assert.ok(all.every(({ attempts }) => attempts === 1));
 	assert.equal(server.connections, 10);
 });
@@ -73,7 +73,7 @@ test('an answer of many megabytes is a delivery, and is not read to its end', as
 		more();
 	});
 	await scene.emit(['conv_a', 'conv_a', 'conv_a']);
-	const all = await scene.settled(endpoint, 'delivered', 3);
+	const all = await scene.untilStatus(endpoint, 'delivered', 3);
 	const first = await attempt(all[0]?.id);
 	assert.deepEqual([first?.status_code, first?.error, first?.answer], [200, null, 'x'.repeat(2_048)]);
 	await until('the connections are closed', () => closed === 3);

@@ -3,7 +3,7 @@ import test, { after } from 'node:test';
 import type { Clock } from '../../../src/base/index.ts';
 import { startTestApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
-import { receiver } from '../receiver.ts';
+import { startReceiver } from '../receiver.ts';
 
 const HOUR = 3_600_000;
 /** Time goes on, and the test moves it forward. */
@@ -13,7 +13,7 @@ const app = await startTestApp({ settings: { allow_private_network: true }, over
 after(() => app[Symbol.asyncDispose]());
 
 test('an endpoint that was disabled for failing shows why, and receives again once it is revived', async () => {
-	await using hook = await receiver(app, ['assistant.updated']);
+	await using hook = await startReceiver(app, ['assistant.updated']);
 	const { body: assistant } = await app.call('POST', '/api/v1/assistants', { name: 'Guide' });
 	const rename = (name: string) => app.call('PATCH', `/api/v1/assistants/${assistant.id}`, { name });
 	const shown = async () => (await app.call('GET', hook.path)).body;
@@ -21,7 +21,7 @@ test('an endpoint that was disabled for failing shows why, and receives again on
 		const { body } = await app.call('GET', `${hook.path}/deliveries?order=asc`);
 		return body.data.map(({ status, attempts }: { status: string; attempts: number }) => `${status} ${attempts}`);
 	};
-	hook.answer = () => ({ status: 503 });
+	hook.respond = () => ({ status: 503 });
 	await rename('One');
 	await until('it is refused', async () => (await statuses()).join() === 'pending 1');
 	ahead += 121 * HOUR;
@@ -32,7 +32,7 @@ test('an endpoint that was disabled for failing shows why, and receives again on
 	assert.match((await statuses()).join(), /^failed 1,cancelled 1$|^cancelled [12],cancelled 1$/);
 	const before = hook.received.length;
 	await rename('Three');
-	hook.answer = () => ({ status: 204 });
+	hook.respond = () => ({ status: 204 });
 	const revived = await app.call('PATCH', hook.path, { status: 'active' });
 	assert.deepEqual([revived.body.status, revived.body.disabled_reason], ['active', null]);
 	await rename('Four');
@@ -42,7 +42,7 @@ test('an endpoint that was disabled for failing shows why, and receives again on
 		['Four'],
 	);
 	// Its failures are forgotten: one more disables nothing.
-	hook.answer = () => ({ status: 503 });
+	hook.respond = () => ({ status: 503 });
 	await rename('Five');
 	await until('it is refused', async () => (await statuses()).at(-1) === 'pending 1');
 	assert.equal((await shown()).status, 'active');

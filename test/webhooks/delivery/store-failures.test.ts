@@ -4,8 +4,8 @@ import { AppError } from '../../../src/base/index.ts';
 import { DELIVERY_SCHEDULE } from '../../../src/webhooks/delivery/index.ts';
 import { NOON } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
-import { deliveryScene } from './delivery-harness.ts';
-import { REFUSED } from './manual-network.ts';
+import { deliveryHarness } from './delivery-harness.ts';
+import { SERVER_ERROR } from './manual-network.ts';
 
 const HOUR = 3_600_000;
 const diskFull = async () => {
@@ -13,28 +13,28 @@ const diskFull = async () => {
 };
 
 test('what came of an attempt cannot be stored: it is kept, and stored after a pause that grows; it is not sent again', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	// One is under way all the time, so that the endpoint is not forgotten.
-	posts.answer = ({ body }) => (body.includes('conv_slow') ? undefined : {});
+	posts.respond = ({ body }) => (body.includes('conv_slow') ? undefined : {});
 	const endpoint = await scene.register();
 	await scene.emit(['conv_slow', 'conv_a', 'conv_a']);
 	let tried = 0;
-	scene.instead.commit = async () => {
+	scene.storeOverrides.commit = async () => {
 		tried += 1;
 		return diskFull();
 	};
 	scene.start();
 	for (const [round, pause] of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000].entries()) {
-		await until(`pause ${round}`, () => time.alarms[0] === pause);
-		assert.deepEqual(time.alarms, [pause]);
+		await until(`pause ${round}`, () => time.pendingTimers[0] === pause);
+		assert.deepEqual(time.pendingTimers, [pause]);
 		assert.equal(tried, round + 1, 'once after each pause');
 		time.advance(pause - 1);
-		assert.deepEqual(time.alarms, [1], 'and not sooner');
-		if (round === 7) delete scene.instead.commit;
+		assert.deepEqual(time.pendingTimers, [1], 'and not sooner');
+		if (round === 7) delete scene.storeOverrides.commit;
 		time.advance(1);
 	}
-	const all = await scene.settled(endpoint, 'delivered', 2);
+	const all = await scene.untilStatus(endpoint, 'delivered', 2);
 	assert.deepEqual(
 		all.map(({ attempts, first_attempt_at, completed_at }) => [attempts, first_attempt_at, completed_at]),
 		[
@@ -44,82 +44,82 @@ test('what came of an attempt cannot be stored: it is kept, and stored after a p
 		],
 		'with the time at which it was made',
 	);
-	assert.equal(posts.made.length, 3, 'each was sent once');
+	assert.equal(posts.posts.length, 3, 'each was sent once');
 	// The next trouble begins with a short pause again.
-	scene.instead.commit = diskFull;
+	scene.storeOverrides.commit = diskFull;
 	await scene.emit(['conv_a']);
-	await until('a pause', () => time.alarms[0] === 1_000);
+	await until('a pause', () => time.pendingTimers[0] === 1_000);
 });
 
 test('a disk that fails for one moment delays what was under way then by one pause, all of it', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const endpoint = await scene.register();
 	await scene.emit(Array.from({ length: 10 }, (_, at) => `conv_${at}`));
 	let failed = 0;
-	scene.instead.commit = async (commit) => (failed++ < 10 ? diskFull() : scene.store.commit(commit));
+	scene.storeOverrides.commit = async (commit) => (failed++ < 10 ? diskFull() : scene.store.commit(commit));
 	scene.start();
 	await until('each has failed', () => failed === 10);
-	assert.deepEqual(time.alarms, [1_000], 'one pause for all');
+	assert.deepEqual(time.pendingTimers, [1_000], 'one pause for all');
 	time.advance(1_000);
-	await scene.settled(endpoint, 'delivered', 10);
-	assert.equal(posts.made.length, 10);
+	await scene.untilStatus(endpoint, 'delivered', 10);
+	assert.equal(posts.posts.length, 10);
 });
 
 test('a disk that is full for an hour has no event sent twice', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const endpoint = await scene.register();
 	await scene.emit(Array.from({ length: 30 }, (_, at) => `conv_${at}`));
 	let tried = 0;
-	scene.instead.commit = async () => {
+	scene.storeOverrides.commit = async () => {
 		tried += 1;
 		return diskFull();
 	};
 	scene.start();
-	await posts.begun(9);
+	await posts.nthPost(9);
 	for (let minute = 0; minute < 60; minute++) {
 		const before = tried;
 		time.advance(60_000);
 		scene.deliverer.wake(endpoint.id);
 		await until('it is tried to be stored', () => tried >= before + 10);
 	}
-	assert.equal(posts.made.length, 10, 'as many as may be under way');
-	delete scene.instead.commit;
+	assert.equal(posts.posts.length, 10, 'as many as may be under way');
+	delete scene.storeOverrides.commit;
 	time.advance(60_000);
-	await scene.settled(endpoint, 'delivered', 30);
-	assert.equal(new Set(posts.made.map(({ event }) => event)).size, 30);
-	assert.equal(posts.made.length, 30);
+	await scene.untilStatus(endpoint, 'delivered', 30);
+	assert.equal(new Set(posts.posts.map(({ event }) => event)).size, 30);
+	assert.equal(posts.posts.length, 30);
 });
 
 test('what waits for the disk keeps nobody from the network', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	for (let at = 0; at < 210; at++) await scene.register({ url: `https://${at}.example/` });
 	await scene.emit(['conv_a']);
-	scene.instead.commit = diskFull;
+	scene.storeOverrides.commit = diskFull;
 	scene.start();
-	await posts.begun(209);
+	await posts.nthPost(209);
 });
 
 test('a server that another one has followed sends nothing more', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
-	posts.answer = ({ event }) => (event === first ? {} : undefined);
+	posts.respond = ({ event }) => (event === first ? {} : undefined);
 	const endpoint = await scene.register();
 	const [first] = await scene.emit(['conv_a', 'conv_a', 'conv_b']);
 	let refused = 0;
-	scene.instead.commit = async () => {
+	scene.storeOverrides.commit = async () => {
 		refused += 1;
 		return { outcome: 'fenced' };
 	};
 	scene.start();
 	await until('it hears of it', () => refused === 1);
-	for (const post of posts.underWay()) post.end();
-	const made = posts.made.length;
+	for (const post of posts.inFlight()) post.end();
+	const made = posts.posts.length;
 	await scene.emit(['conv_c']);
 	for (let hour = 0; hour < 20; hour++) {
 		scene.deliverer.wake(endpoint.id);
@@ -128,80 +128,80 @@ test('a server that another one has followed sends nothing more', async (t) => {
 		await scene.deliveries(endpoint);
 		await new Promise((resolve) => setImmediate(resolve));
 	}
-	assert.equal(posts.made.length, made);
+	assert.equal(posts.posts.length, made);
 	assert.ok(refused <= made, `${refused} commits`);
-	assert.deepEqual(time.alarms, []);
+	assert.deepEqual(time.pendingTimers, []);
 });
 
 test('where not even the state of an endpoint can be read it is looked at once after each pause', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
 	let reads = 0;
-	scene.instead.failingSince = async (id) => {
+	scene.storeOverrides.failingSince = async (id) => {
 		reads += 1;
 		if (reads > 500) return store.failingSince(id);
 		throw new Error('I/O error');
 	};
 	scene.start();
 	for (const [round, pause] of [1_000, 2_000, 4_000].entries()) {
-		await until('a pause', () => time.alarms[0] === pause);
+		await until('a pause', () => time.pendingTimers[0] === pause);
 		assert.equal(reads, round + 1);
 		scene.deliverer.wake(endpoint.id);
 		time.advance(pause);
 	}
-	await until('a longer pause', () => time.alarms[0] === 8_000);
-	delete scene.instead.failingSince;
+	await until('a longer pause', () => time.pendingTimers[0] === 8_000);
+	delete scene.storeOverrides.failingSince;
 	time.advance(8_000);
-	await scene.settled(endpoint, 'delivered', 1);
+	await scene.untilStatus(endpoint, 'delivered', 1);
 });
 
 test('a delivery that cannot be read before it is sent is sent after a pause', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_b']);
 	let reads = 0;
-	scene.instead.event = async (seq) => {
+	scene.storeOverrides.event = async (seq) => {
 		if (++reads <= 2) throw new Error('I/O error');
 		return store.event(seq);
 	};
 	scene.start();
-	await until('both could not be read', () => reads === 2 && time.alarms.length > 0);
-	assert.deepEqual(time.alarms, [1_000]);
-	assert.equal(posts.made.length, 0);
+	await until('both could not be read', () => reads === 2 && time.pendingTimers.length > 0);
+	assert.deepEqual(time.pendingTimers, [1_000]);
+	assert.equal(posts.posts.length, 0);
 	time.advance(1_000);
-	await scene.settled(endpoint, 'delivered', 2);
-	assert.equal(posts.made.length, 2);
+	await scene.untilStatus(endpoint, 'delivered', 2);
+	assert.equal(posts.posts.length, 2);
 });
 
 test('the database cannot be read: it is looked at again after a pause', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
 	let reads = 0;
-	scene.instead.dueDeliveries = async () => {
+	scene.storeOverrides.dueDeliveries = async () => {
 		reads += 1;
 		throw new Error('I/O error');
 	};
 	scene.start();
-	await until('a pause', () => time.alarms[0] === 1_000);
+	await until('a pause', () => time.pendingTimers[0] === 1_000);
 	assert.equal(reads, 1);
 	time.advance(1_000);
-	await until('a longer pause', () => time.alarms[0] === 2_000);
+	await until('a longer pause', () => time.pendingTimers[0] === 2_000);
 	assert.equal(reads, 2);
-	delete scene.instead.dueDeliveries;
+	delete scene.storeOverrides.dueDeliveries;
 	time.advance(2_000);
-	await scene.settled(endpoint, 'delivered', 1);
+	await scene.untilStatus(endpoint, 'delivered', 1);
 });
 
 test('a secret that cannot be opened is a failure that is tried again by the schedule', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	const endpoint = await scene.register({ secret: 'v1.AAAA' });
 	await scene.emit(['conv_a']);
@@ -214,31 +214,31 @@ test('a secret that cannot be opened is a failure that is tried again by the sch
 		[delivery?.status, delivery?.error, delivery?.due_at],
 		['pending', 'This server could not sign the delivery.', NOON + DELIVERY_SCHEDULE.initialDelay],
 	);
-	await until('the next attempt is planned', () => time.alarms[0] === DELIVERY_SCHEDULE.initialDelay);
-	assert.equal(posts.made.length, 0, 'nothing unsigned is sent');
+	await until('the next attempt is planned', () => time.pendingTimers[0] === DELIVERY_SCHEDULE.initialDelay);
+	assert.equal(posts.posts.length, 0, 'nothing unsigned is sent');
 	const { secret } = await scene.register();
 	await scene.store.commit({ write: [{ op: 'patch', kind: 'webhooks', id: endpoint.id, set: { secret } }] });
 	time.advance(DELIVERY_SCHEDULE.initialDelay);
-	(await posts.begun(0)).end();
-	await scene.settled(endpoint, 'delivered', 1);
+	(await posts.nthPost(0)).end();
+	await scene.untilStatus(endpoint, 'delivered', 1);
 });
 
 test('a delivery whose event is gone is given up, and says so', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
-	scene.instead.event = async () => undefined;
+	scene.storeOverrides.event = async () => undefined;
 	scene.start();
-	const [delivery] = await scene.settled(endpoint, 'failed', 1);
+	const [delivery] = await scene.untilStatus(endpoint, 'failed', 1);
 	assert.deepEqual(
 		[delivery?.error, delivery?.due_at, delivery?.attempts, delivery?.completed_at],
 		['The event is no longer kept.', null, 0, NOON],
 	);
-	assert.equal(scene.posts.made.length, 0);
+	assert.equal(scene.posts.posts.length, 0);
 });
 
 test('a delivery whose time was over while the server was down is given up without another attempt', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_b']);
 	const [late, last] = await scene.deliveries(endpoint);
@@ -247,8 +247,8 @@ test('a delivery whose time was over while the server was down is given up witho
 	await scene.change(late, { ...tried, first_attempt_at: NOON - 72 * HOUR - 1 });
 	await scene.change(last, { ...tried, first_attempt_at: NOON - 72 * HOUR });
 	scene.start();
-	(await scene.posts.begun(0)).end(REFUSED);
-	const all = await scene.settled(endpoint, 'failed', 2);
+	(await scene.posts.nthPost(0)).end(SERVER_ERROR);
+	const all = await scene.untilStatus(endpoint, 'failed', 2);
 	assert.deepEqual(
 		all.map(({ attempts, error }) => [attempts, error]),
 		[
@@ -256,23 +256,23 @@ test('a delivery whose time was over while the server was down is given up witho
 			[4, 'The endpoint answered with status 500.'],
 		],
 	);
-	assert.equal(scene.posts.made.length, 1);
+	assert.equal(scene.posts.posts.length, 1);
 });
 
 test('what could not be tried within 30 days of its event is given up, and says so', async (t) => {
-	const scene = await deliveryScene(t);
+	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
-	posts.answer = () => ({});
+	posts.respond = () => ({});
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
 	time.advance(1);
 	await scene.emit(['conv_b']);
 	time.advance(720 * HOUR);
-	await scene.startAnew();
-	const [late, last] = await scene.settled(endpoint, 'delivered', 1);
+	await scene.restart();
+	const [late, last] = await scene.untilStatus(endpoint, 'delivered', 1);
 	assert.deepEqual(
 		[late?.status, late?.error, late?.attempts, late?.completed_at],
 		['failed', 'It could not be tried within 30 days.', 0, time.now()],
 	);
-	assert.deepEqual([last?.status, posts.made.length], ['delivered', 1]);
+	assert.deepEqual([last?.status, posts.posts.length], ['delivered', 1]);
 });

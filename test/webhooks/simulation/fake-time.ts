@@ -1,16 +1,16 @@
 import type { Clock } from '../../../src/base/index.ts';
 import type { Timers } from '../../../src/webhooks/delivery/index.ts';
 
-interface Entry {
+interface TimerEntry {
 	at: number;
-	ring: () => void;
+	callback: () => void;
 }
 
 /** Time that passes only when it is told to, from one alarm to the next. */
 export class FakeTime implements Clock {
 	#now: number;
 	/** Sorted, the next one last. */
-	readonly #entries: Entry[] = [];
+	readonly #entries: TimerEntry[] = [];
 
 	constructor(now: number) {
 		this.#now = now;
@@ -41,9 +41,9 @@ export class FakeTime implements Clock {
 
 	/** Rings once at a time; the result takes it back. */
 	at(at: number, ring: () => void): () => void {
-		const entry = { at: Math.max(at, this.#now), ring };
+		const entry = { at: Math.max(at, this.#now), callback: ring };
 		let place = this.#entries.length;
-		while (place > 0 && (this.#entries[place - 1] as Entry).at <= entry.at) place -= 1;
+		while (place > 0 && (this.#entries[place - 1] as TimerEntry).at <= entry.at) place -= 1;
 		this.#entries.splice(place, 0, entry);
 		return () => {
 			const found = this.#entries.indexOf(entry);
@@ -57,7 +57,7 @@ export class FakeTime implements Clock {
 		for (let next = this.#entries.at(-1); next !== undefined && next.at <= end; next = this.#entries.at(-1)) {
 			this.#entries.pop();
 			this.#now = next.at;
-			next.ring();
+			next.callback();
 			await settled();
 		}
 		this.#now = Math.max(this.#now, end);

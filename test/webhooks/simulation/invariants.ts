@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import type { DeliveryRecord } from '../../../src/store/index.ts';
 import { DELIVERY_SCHEDULE, lastAttemptAt } from '../../../src/webhooks/delivery/index.ts';
 import type { Received } from './receivers.ts';
-import { HOUR, type Outcome } from './simulation.ts';
+import { HOUR, type SimulationResult } from './simulation.ts';
 
 /** What a commit and its answer may take in the simulated world, and what waiting for others may add. */
 const SLACK_MS = 60_000;
 
 /** Everything that Parley promises of deliveries, held against what happened. */
-export function checkPromises(outcome: Outcome): void {
+export function checkInvariants(outcome: SimulationResult): void {
 	const attempts = attemptsByDelivery(outcome);
-	everyEventHasADelivery(outcome);
+	assertNoLostEvents(outcome);
 	for (const delivery of outcome.deliveries) {
 		const seen = attempts.get(delivery.id) ?? [];
-		endsAsItShould(delivery, seen, outcome);
-		staysWithinItsTime(delivery, seen);
-		keepsItsDistances(delivery, seen, outcome);
+		assertEndState(delivery, seen, outcome);
+		assertGiveUpTime(delivery, seen);
+		assertRetryDelays(delivery, seen, outcome);
 		assert.equal(
 			outcome.attemptRows.get(delivery.id) ?? 0,
 			delivery.attempts,
@@ -23,14 +23,14 @@ export function checkPromises(outcome: Outcome): void {
 		);
 		assert.ok(seen.length >= delivery.attempts, `${delivery.id}: no attempt is recorded that was not made`);
 	}
-	bodiesAreTheSame(outcome);
-	disabledEndpointsAreLeftAlone(outcome);
-	whatWasEndedStaysSo(outcome, attempts);
-	conversationsAreInOrder(outcome, attempts);
-	onlyTheDeadAreDisabled(outcome);
+	assertEqualBodies(outcome);
+	assertDisabledNotCalled(outcome);
+	assertCancelledNotSent(outcome, attempts);
+	assertOrder(outcome, attempts);
+	assertDisabledOnlyAfterFailing(outcome);
 }
 
-function attemptsByDelivery({ endpoints, deliveries, received }: Outcome): Map<string, Received[]> {
+function attemptsByDelivery({ endpoints, deliveries, received }: SimulationResult): Map<string, Received[]> {
 	const endpointOf = new Map(endpoints.flatMap(({ id, urls }) => urls.map((url) => [url, id])));
 	const known = new Map(deliveries.map((delivery) => [`${delivery.webhook_id} ${delivery.event_id}`, delivery.id]));
 	const found = new Map<string, Received[]>();
@@ -45,7 +45,7 @@ function attemptsByDelivery({ endpoints, deliveries, received }: Outcome): Map<s
 	return found;
 }
 
-function everyEventHasADelivery({ expected, deliveries, endpoints }: Outcome): void {
+function assertNoLostEvents({ expected, deliveries, endpoints }: SimulationResult): void {
 	const there = new Set(deliveries.map(({ event_seq, webhook_id }) => `${event_seq} ${webhook_id}`));
 	const deleted = new Set(endpoints.filter((endpoint) => endpoint.deleted).map(({ id }) => id));
 	for (const { seq, webhook_id } of expected) {
@@ -55,7 +55,7 @@ function everyEventHasADelivery({ expected, deliveries, endpoints }: Outcome): v
 	for (const { id, webhook_id } of deliveries) assert.ok(!deleted.has(webhook_id), `${id} outlives its endpoint`);
 }
 
-function endsAsItShould(delivery: DeliveryRecord, seen: Received[], { endpoints, webhooks }: Outcome): void {
+function assertEndState(delivery: DeliveryRecord, seen: Received[], { endpoints, webhooks }: SimulationResult): void {
 	const { id, status, completed_at, first_attempt_at } = delivery;
 	assert.notEqual(status, 'pending', `${id} still waits`);
 	assert.ok(completed_at !== null && delivery.due_at === null, `${id} has ended and is not due`);
@@ -82,31 +82,31 @@ function endsAsItShould(delivery: DeliveryRecord, seen: Received[], { endpoints,
 	}
 }
 
-function staysWithinItsTime({ id, first_attempt_at }: DeliveryRecord, seen: Received[]): void {
+function assertGiveUpTime({ id, first_attempt_at }: DeliveryRecord, seen: Received[]): void {
 	const last = seen.at(-1);
 	if (!last || first_attempt_at === null) return;
 	assert.ok(last.startedAt <= first_attempt_at + DELIVERY_SCHEDULE.giveUpAfter, `${id} was tried after 72 hours`);
 }
 
-function keepsItsDistances(
+function assertRetryDelays(
 	{ id, webhook_id }: DeliveryRecord,
 	seen: Received[],
-	{ down, asked, webhooks, endpoints }: Outcome,
+	{ downtimes, requested, webhooks, endpoints }: SimulationResult,
 ): void {
 	const endpoint = endpoints.find((known) => known.id === webhook_id);
 	let failures = 0;
 	for (const [place, attempt] of seen.slice(1).entries()) {
 		const before = seen[place] as Received;
 		const between = (at: number) => at >= before.startedAt && at <= attempt.startedAt;
-		const crashed = down.some(({ from, to }) => between(from) || between(to));
+		const crashed = downtimes.some(({ from, to }) => between(from) || between(to));
 		const ended = before.endedAt !== null && before.endedAt <= attempt.startedAt;
 		assert.ok(ended || crashed, `${id} is tried twice at once`);
-		const again = asked.some(({ of, at }) => (of === id || of === webhook_id) && between(at));
+		const wasRequested = requested.some(({ of, at }) => (of === id || of === webhook_id) && between(at));
 		// From here on the failures are not known any more.
-		if (crashed || again || before.delivered) failures = Number.NaN;
+		if (crashed || wasRequested || before.delivered) failures = Number.NaN;
 		failures += 1;
 		if (Number.isNaN(failures)) continue;
-		const even = Math.min(
+		const baseDelay = Math.min(
 			DELIVERY_SCHEDULE.initialDelay * DELIVERY_SCHEDULE.backoffFactor ** (failures - 1),
 			DELIVERY_SCHEDULE.maxDelay,
 		);
@@ -114,17 +114,18 @@ function keepsItsDistances(
 		// The last attempt of all may come sooner than its turn.
 		const isLast = attempt.startedAt >= lastAttemptAt(seen[0]?.startedAt ?? 0);
 		assert.ok(
-			isLast || delay >= even * (1 - DELIVERY_SCHEDULE.jitter) - 1,
+			isLast || delay >= baseDelay * (1 - DELIVERY_SCHEDULE.jitter) - 1,
 			`${id} is tried again after ${delay} ms, before its time`,
 		);
-		const stretched = before.retryAfterMs > 0 ? DELIVERY_SCHEDULE.maxRetryAfterFactor : 1;
+		const retryAfterFactor = before.retryAfterMs > 0 ? DELIVERY_SCHEDULE.maxRetryAfterFactor : 1;
 		const moved = endpoint?.disabled.length !== 0 || webhooks.get(webhook_id)?.status !== 'active';
-		const latest = Math.min(even * (1 + DELIVERY_SCHEDULE.jitter), DELIVERY_SCHEDULE.maxDelay) * stretched + SLACK_MS;
+		const latest =
+			Math.min(baseDelay * (1 + DELIVERY_SCHEDULE.jitter), DELIVERY_SCHEDULE.maxDelay) * retryAfterFactor + SLACK_MS;
 		assert.ok(moved || delay <= latest, `${id} is tried again after ${delay} ms, later than ${latest}`);
 	}
 }
 
-function bodiesAreTheSame({ received }: Outcome): void {
+function assertEqualBodies({ received }: SimulationResult): void {
 	const bodies = new Map<string, string>();
 	for (const { id, body } of received) {
 		assert.equal(body, bodies.get(id) ?? body, `the bodies of ${id} differ`);
@@ -132,7 +133,7 @@ function bodiesAreTheSame({ received }: Outcome): void {
 	}
 }
 
-function disabledEndpointsAreLeftAlone({ endpoints, received }: Outcome): void {
+function assertDisabledNotCalled({ endpoints, received }: SimulationResult): void {
 	for (const { id, urls, disabled } of endpoints) {
 		for (const { from, to } of disabled) {
 			const wrong = received.find(({ url, startedAt }) => urls.includes(url) && startedAt > from && startedAt < to);
@@ -142,34 +143,37 @@ function disabledEndpointsAreLeftAlone({ endpoints, received }: Outcome): void {
 }
 
 /** What waited when its endpoint was disabled is not sent when that is revived, unless somebody asks for it. */
-function whatWasEndedStaysSo({ ended, asked, deliveries }: Outcome, attempts: Map<string, Received[]>): void {
+function assertCancelledNotSent(
+	{ cancelled, requested, deliveries }: SimulationResult,
+	attempts: Map<string, Received[]>,
+): void {
 	const endpointOf = new Map(deliveries.map(({ id, webhook_id }) => [id, webhook_id]));
-	for (const { of, at } of ended) {
+	for (const { of, at } of cancelled) {
 		const later = attempts.get(of)?.find(({ startedAt }) => startedAt > at);
-		const again = asked.some((one) => (one.of === of || one.of === endpointOf.get(of)) && one.at >= at);
+		const again = requested.some((one) => (one.of === of || one.of === endpointOf.get(of)) && one.at >= at);
 		assert.ok(!later || again, `${of} is sent although its endpoint was disabled meanwhile`);
 	}
 }
 
 /** What is about one conversation begins in order, and the next one when the one before has ended. */
-function conversationsAreInOrder({ deliveries, down, asked }: Outcome, attempts: Map<string, Received[]>): void {
-	const former = new Map<string, Received>();
+function assertOrder({ deliveries, downtimes, requested }: SimulationResult, attempts: Map<string, Received[]>): void {
+	const previous = new Map<string, Received>();
 	for (const { id, webhook_id, subject, event_type } of deliveries) {
 		const [first] = attempts.get(id) ?? [];
 		if (!first) continue;
 		// What a person asked for comes when the person asks.
-		if (asked.some(({ of, at }) => (of === id || of === webhook_id) && at <= first.startedAt)) continue;
-		const about = `${webhook_id} ${subject ?? event_type}`;
-		const before = former.get(about);
-		former.set(about, first);
+		if (requested.some(({ of, at }) => (of === id || of === webhook_id) && at <= first.startedAt)) continue;
+		const orderingKey = `${webhook_id} ${subject ?? event_type}`;
+		const before = previous.get(orderingKey);
+		previous.set(orderingKey, first);
 		if (!before) continue;
 		const ended = before.endedAt ?? Number.POSITIVE_INFINITY;
-		const crashed = down.some(({ from }) => from >= before.startedAt && from <= ended);
+		const crashed = downtimes.some(({ from }) => from >= before.startedAt && from <= ended);
 		assert.ok(first.startedAt >= (crashed ? before.startedAt : ended), `${id} overtakes what came before it`);
 	}
 }
 
-function onlyTheDeadAreDisabled({ endpoints, webhooks, received, failingSince }: Outcome): void {
+function assertDisabledOnlyAfterFailing({ endpoints, webhooks, received, failingSince }: SimulationResult): void {
 	for (const { id, urls } of endpoints) {
 		const record = webhooks.get(id);
 		if (!record) continue;

@@ -3,7 +3,7 @@ import type { FakeTime } from './fake-time.ts';
 import type { Random } from './random.ts';
 
 /** How a receiver behaves for a while. */
-export type Mood = 'well' | 'slow' | 'failing' | 'hanging' | 'unreachable' | 'redirecting' | 'busy';
+export type ReceiverState = 'well' | 'slow' | 'failing' | 'hanging' | 'unreachable' | 'redirecting' | 'busy';
 
 /** One attempt as the receiver saw it. */
 export interface Received {
@@ -26,7 +26,7 @@ export class Receivers {
 	readonly received: Received[] = [];
 	readonly #time: FakeTime;
 	readonly #random: Random;
-	readonly #moods = new Map<string, { from: number; mood: Mood }[]>();
+	readonly #states = new Map<string, { from: number; mood: ReceiverState }[]>();
 
 	constructor(time: FakeTime, random: Random) {
 		this.#time = time;
@@ -37,10 +37,10 @@ export class Receivers {
 	add(url: string, hours: number): void {
 		const start = this.#time.now();
 		if (this.#random.chance(0.15)) {
-			this.#moods.set(url, [{ from: start, mood: this.#random.pick(['failing', 'hanging', 'unreachable']) }]);
+			this.#states.set(url, [{ from: start, mood: this.#random.pick(['failing', 'hanging', 'unreachable']) }]);
 			return;
 		}
-		const moods: { from: number; mood: Mood }[] = [{ from: start, mood: 'well' }];
+		const moods: { from: number; mood: ReceiverState }[] = [{ from: start, mood: 'well' }];
 		for (let at = start; at < start + hours * HOUR; at += this.#random.between(1, 30 * 60) * 60_000) {
 			moods.push({
 				from: at,
@@ -58,7 +58,7 @@ export class Receivers {
 			});
 		}
 		moods.push({ from: start + hours * HOUR, mood: 'well' });
-		this.#moods.set(url, moods);
+		this.#states.set(url, moods);
 	}
 
 	/** The way there of one process; after `crash` it hears of no answer. */
@@ -67,8 +67,8 @@ export class Receivers {
 			post: (url, { headers, body, signal }) =>
 				new Promise<PostOutcome>((resolve, reject) => {
 					const startedAt = this.#time.now();
-					const { after, answer } = this.#answer(url);
-					const asked = answer.headers['retry-after'];
+					const { after, answer } = this.#respond(url);
+					const retryAfter = answer.headers['retry-after'];
 					const attempt: Received = {
 						url,
 						id: headers['webhook-id'] as string,
@@ -76,7 +76,7 @@ export class Receivers {
 						startedAt,
 						endedAt: null,
 						delivered: false,
-						retryAfterMs: asked === undefined ? 0 : Number(asked) * 1_000,
+						retryAfterMs: retryAfter === undefined ? 0 : Number(retryAfter) * 1_000,
 					};
 					this.received.push(attempt);
 					this.#time.at(startedAt + after, () => {
@@ -90,9 +90,9 @@ export class Receivers {
 		};
 	}
 
-	#answer(url: string): { after: number; answer: Omit<PostOutcome, 'duration_ms'> } {
+	#respond(url: string): { after: number; answer: Omit<PostOutcome, 'duration_ms'> } {
 		const now = this.#time.now();
-		const mood = this.#moods.get(url)?.findLast(({ from }) => from <= now)?.mood ?? 'well';
+		const mood = this.#states.get(url)?.findLast(({ from }) => from <= now)?.mood ?? 'well';
 		const soon = this.#random.between(1, 300);
 		const status = (code: number, headers: Record<string, string> = {}) => ({
 			after: soon,

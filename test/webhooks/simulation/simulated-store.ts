@@ -11,14 +11,14 @@ let empty: Buffer | undefined;
 
 /** The disk of the simulated server: the real schema and the real statements, in memory. */
 export function openDisk(): Database.Database {
-	empty ??= migrated();
+	empty ??= migratedImage();
 	const db = new Database(empty);
 	sqliteVec.load(db);
 	return db;
 }
 
 /** A new database as bytes: every world begins with the same. */
-function migrated(): Buffer {
+function migratedImage(): Buffer {
 	const db = new Database(':memory:');
 	sqliteVec.load(db);
 	migrate(db);

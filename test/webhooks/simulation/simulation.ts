@@ -14,8 +14,8 @@ const WORKSPACE = 'ws_simulated';
 const TYPES = ['message.created', 'conversation.updated', 'assistant.updated'] as const;
 const CONVERSATIONS = ['conv_a', 'conv_b', null] as const;
 /** Things happen for so long; afterwards only time passes, until nothing can be due any more. */
-const EVENTFUL_HOURS = 190;
-const AFTERMATH_HOURS = 90;
+const ACTIVE_HOURS = 190;
+const QUIET_HOURS = 90;
 
 const secrets = new SigningSecrets(new SecretBox(Buffer.alloc(32, 7)));
 const sealed = secrets.initial(newSigningSecret());
@@ -32,16 +32,16 @@ interface KnownEndpoint {
 }
 
 /** What happened in one run, and what is left at its end. */
-export interface Outcome {
+export interface SimulationResult {
 	endpoints: KnownEndpoint[];
 	/** Which endpoints every event that was stored must go to. */
 	expected: { seq: number; webhook_id: string }[];
 	/** When a person asked for deliveries to be made again, by delivery; for replays, by endpoint. */
-	asked: { of: string; at: number }[];
+	requested: { of: string; at: number }[];
 	/** What waited when a person disabled its endpoint, and when that was. */
-	ended: { of: string; at: number }[];
+	cancelled: { of: string; at: number }[];
 	/** From a crash to the end of the start after it. */
-	down: { from: number; to: number }[];
+	downtimes: { from: number; to: number }[];
 	received: Received[];
 	deliveries: DeliveryRecord[];
 	webhooks: Map<string, WebhookRecord>;
@@ -51,7 +51,7 @@ export interface Outcome {
 }
 
 /** One life of the server: it ends by a crash. */
-interface Process {
+interface ServerRun {
 	store: SimulatedStore;
 	deliverer: Deliverer;
 	crash(): void;
@@ -64,11 +64,11 @@ export class Simulation {
 	readonly #disk = openDisk();
 	readonly #receivers: Receivers;
 	readonly #endpoints: KnownEndpoint[] = [];
-	readonly #expected: Outcome['expected'] = [];
-	readonly #asked: Outcome['asked'] = [];
-	readonly #ended: Outcome['ended'] = [];
-	readonly #down: Outcome['down'] = [];
-	#process: Process;
+	readonly #expected: SimulationResult['expected'] = [];
+	readonly #requested: SimulationResult['requested'] = [];
+	readonly #cancelled: SimulationResult['cancelled'] = [];
+	readonly #downtimes: SimulationResult['downtimes'] = [];
+	#process: ServerRun;
 
 	constructor(seed: number) {
 		this.#random = new Random(seed);
@@ -76,14 +76,14 @@ export class Simulation {
 		this.#process = this.#start();
 	}
 
-	async run(): Promise<Outcome> {
+	async run(): Promise<SimulationResult> {
 		for (let count = this.#random.between(1, 3); count > 0; count--) await this.#addEndpoint();
-		const end = START + EVENTFUL_HOURS * HOUR;
+		const end = START + ACTIVE_HOURS * HOUR;
 		while (this.#time.now() < end) {
 			await this.#time.runUntil(this.#time.now() + this.#pause());
-			await this.#happen();
+			await this.#randomAction();
 		}
-		await this.#time.runUntil(this.#time.now() + AFTERMATH_HOURS * HOUR);
+		await this.#time.runUntil(this.#time.now() + QUIET_HOURS * HOUR);
 		return this.#outcome();
 	}
 
@@ -94,7 +94,7 @@ export class Simulation {
 		return dice < 0.45 ? this.#random.between(0, 2_000) : this.#random.between(1, 30 * HOUR);
 	}
 
-	async #happen(): Promise<void> {
+	async #randomAction(): Promise<void> {
 		const dice = this.#random.next();
 		if (dice < 0.6) await this.#emit();
 		else if (dice < 0.75) await this.#crash();
@@ -107,7 +107,7 @@ export class Simulation {
 		else await this.#addEndpoint();
 	}
 
-	#start(): Process {
+	#start(): ServerRun {
 		const time = this.#time;
 		const timers = time.process();
 		const store = new SimulatedStore(this.#disk, time, this.#random);
@@ -143,7 +143,7 @@ export class Simulation {
 			from + (this.#random.chance(0.7) ? this.#random.between(1, 5_000) : this.#random.between(1, 30 * HOUR)),
 		);
 		this.#process = this.#start();
-		this.#down.push({ from, to: this.#time.now() });
+		this.#downtimes.push({ from, to: this.#time.now() });
 	}
 
 	/** Carries out a commit; now and then the server crashes before anybody knows whether it was. */
@@ -165,12 +165,12 @@ export class Simulation {
 	async #emit(): Promise<void> {
 		const type = this.#random.pick(TYPES);
 		const subject = this.#random.pick(CONVERSATIONS);
-		const wanting = () =>
+		const subscribed = () =>
 			this.#read<{ id: string }>(
 				`SELECT id FROM webhooks WHERE status = 'active' AND (events LIKE '%"*"%' OR events LIKE ?)`,
 				`%"${type}"%`,
 			).map((row) => row.id);
-		const before = wanting();
+		const before = subscribed();
 		const now = this.#time.now();
 		const count = this.#random.chance(0.06) ? 6 : 1;
 		const events = Array.from({ length: count }, () => {
@@ -179,7 +179,7 @@ export class Simulation {
 		});
 		await this.#commit({ events });
 		const stored = this.#read<{ seq: number }>('SELECT seq FROM events WHERE created_at = ? AND type = ?', now, type);
-		const after = new Set(wanting());
+		const after = new Set(subscribed());
 		for (const { seq } of stored) {
 			for (const webhook_id of before) if (after.has(webhook_id)) this.#expected.push({ seq, webhook_id });
 		}
@@ -201,12 +201,12 @@ export class Simulation {
 
 	#url(): string {
 		const url = `https://receiver.example/${newId('request')}`;
-		this.#receivers.add(url, EVENTFUL_HOURS);
+		this.#receivers.add(url, ACTIVE_HOURS);
 		return url;
 	}
 
 	async #switch(status: 'active' | 'disabled'): Promise<void> {
-		const endpoint = this.#someone();
+		const endpoint = this.#randomEndpoint();
 		if (!endpoint) return;
 		const [stored] = this.#read<WebhookRecord>('SELECT * FROM webhooks WHERE id = ?', endpoint.id);
 		if (!stored || stored.status === status) return;
@@ -231,7 +231,7 @@ export class Simulation {
 		const [now] = this.#read<WebhookRecord>('SELECT * FROM webhooks WHERE id = ?', endpoint.id);
 		if (now?.status === 'disabled' && status === 'disabled') {
 			endpoint.disabled.push({ from: this.#time.now(), to: Number.POSITIVE_INFINITY });
-			this.#ended.push(...waiting.map(({ id }) => ({ of: id, at: this.#time.now() })));
+			this.#cancelled.push(...waiting.map(({ id }) => ({ of: id, at: this.#time.now() })));
 			this.#process.deliverer.cleanUp();
 		} else this.#process.deliverer.wake(endpoint.id);
 	}
@@ -258,7 +258,7 @@ export class Simulation {
 			this.#random.between(0, 10),
 		);
 		if (!delivery) return;
-		this.#asked.push({ of: delivery.id, at: this.#time.now() });
+		this.#requested.push({ of: delivery.id, at: this.#time.now() });
 		await this.#commit({
 			expect: [{ kind: 'deliveries', id: delivery.id, version: delivery.version }],
 			write: [{ op: 'patch', kind: 'deliveries', id: delivery.id, set: retryPatch(this.#time.now()) }],
@@ -273,7 +273,7 @@ export class Simulation {
 		if (!stored) return;
 		const now = this.#time.now();
 		const endpoint = { ...stored, events: JSON.parse(stored.events) } as WebhookRecord;
-		this.#asked.push({ of: endpoint.id, at: now });
+		this.#requested.push({ of: endpoint.id, at: now });
 		const { store, deliverer } = this.#process;
 		const replaying = replayEvents(
 			{ store, clock: this.#time, wake: (id) => deliverer.wake(id) },
@@ -289,7 +289,7 @@ export class Simulation {
 	}
 
 	async #edit(): Promise<void> {
-		const endpoint = this.#someone();
+		const endpoint = this.#randomEndpoint();
 		if (!endpoint) return;
 		const url = this.#url();
 		endpoint.urls.push(url);
@@ -303,7 +303,7 @@ export class Simulation {
 	}
 
 	async #delete(): Promise<void> {
-		const endpoint = this.#someone();
+		const endpoint = this.#randomEndpoint();
 		if (!endpoint) return;
 		endpoint.deleted = true;
 		await this.#commit({
@@ -317,12 +317,12 @@ export class Simulation {
 		this.#process.deliverer.cleanUp();
 	}
 
-	#someone(): KnownEndpoint | undefined {
+	#randomEndpoint(): KnownEndpoint | undefined {
 		const left = this.#endpoints.filter(({ deleted }) => !deleted);
 		return left.length === 0 ? undefined : this.#random.pick(left as [KnownEndpoint, ...KnownEndpoint[]]);
 	}
 
-	async #outcome(): Promise<Outcome> {
+	async #outcome(): Promise<SimulationResult> {
 		const { store, crash } = this.#process;
 		const webhooks = new Map<string, WebhookRecord>();
 		const failingSince = new Map<string, number | null>();
@@ -334,12 +334,12 @@ export class Simulation {
 		const rows = this.#read<{ id: string; count: number }>(
 			'SELECT delivery_id AS id, count(*) AS count FROM delivery_attempts GROUP BY delivery_id',
 		);
-		const outcome: Outcome = {
+		const outcome: SimulationResult = {
 			endpoints: this.#endpoints,
 			expected: this.#expected,
-			asked: this.#asked,
-			ended: this.#ended,
-			down: this.#down,
+			requested: this.#requested,
+			cancelled: this.#cancelled,
+			downtimes: this.#downtimes,
 			received: this.#receivers.received,
 			deliveries: this.#read<DeliveryRecord>('SELECT * FROM deliveries ORDER BY event_seq, id'),
 			webhooks,

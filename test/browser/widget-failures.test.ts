@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { answered, chatOn, openShop, type Shop, stored } from './shop.ts';
+import { chatOn, openShop, type Shop, stored, untilAnswered } from './shop.ts';
 import { TOKENS, tokenFor } from './tokens.ts';
 
 const skip = noBrowser;
@@ -94,7 +94,7 @@ test('where the chat itself cannot be loaded a sentence says so, in the visitorâ
 
 test('whoever uses the keyboard keeps a place in the chat when what they used is gone', { skip }, async () => {
 	const deployment = await shop.deploy();
-	shop.model.next([{ status: 400, body: '{"error":{"message":"no"}}' }], [{ say: 'Here it is.' }]);
+	shop.model.enqueue([{ status: 400, body: '{"error":{"message":"no"}}' }], [{ say: 'Here it is.' }]);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	const focused = () => chat.of('.panel', 'element.getRootNode().activeElement?.localName');
@@ -171,7 +171,7 @@ test('a screen reader hears what is to be done first, and what is said while the
 	const { call } = shop.app;
 	const deployment = await shop.deploy();
 	let finish = () => {};
-	shop.model.next([
+	shop.model.enqueue([
 		{ say: 'It is ' },
 		{
 			wait: new Promise<void>((resolve) => {
@@ -205,7 +205,7 @@ test('what is written while too much was sent goes out when the time is over', {
 	await page.evaluate('Parley.send("Three")');
 	await shop.app.call('PATCH', `/api/v1/deployments/${deployment}`, { rate_limit: { messages_per_minute: 5 } });
 	await page.clock.fastForward(61_000);
-	await answered(shop.app.call, deployment, 4);
+	await untilAnswered(shop.app.call, deployment, 4);
 	assert.equal((await stored(shop.app.call, deployment))[2]?.content, 'Three');
 });
 
@@ -233,7 +233,7 @@ test('a message of a conversation that was left is not sent into the next one', 
 
 test('a new conversation stops the reply of the one before', { skip }, async () => {
 	const deployment = await shop.deploy();
-	shop.model.next([{ say: 'It is a long story' }, { hang: true }]);
+	shop.model.enqueue([{ say: 'It is a long story' }, { hang: true }]);
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
@@ -289,7 +289,7 @@ test('two tabs of one visitor are in one conversation', { skip }, async () => {
 	await two.messages.filter({ hasText: 'From the first?' }).waitFor();
 	await two.ask('From the second?');
 	await one.messages.filter({ hasText: 'From the second?' }).waitFor();
-	await answered(shop.app.call, deployment, 4);
+	await untilAnswered(shop.app.call, deployment, 4);
 	await two.control('Send').waitFor();
 	// A conversation that is begun anew is so in both.
 	await two.restart();

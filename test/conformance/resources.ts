@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import type { DescribedOperation } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
-import type { Answer, Parts } from './requests.ts';
+import type { ApiResponse, Parts } from './requests.ts';
 
 // What the API's description cannot tell: how things come about that no POST of a list makes, and bodies that must speak of
 // something particular. A new operation needs an entry here only where a test says so.
 
 /** Who makes things: see `Tenant`. */
-interface Maker {
+interface ResourceMaker {
 	readonly key: string;
 	/** Where the server is. */
 	readonly url: string;
 	operation(id: string): DescribedOperation;
-	call(operation: DescribedOperation, parts: Parts): Promise<Answer>;
-	done(id: string, parts: Parts): Promise<Answer['body']>;
+	call(operation: DescribedOperation, parts: Parts): Promise<ApiResponse>;
+	done(id: string, parts: Parts): Promise<ApiResponse['body']>;
 	make(thing: string, parents?: Record<string, string>): Promise<string>;
 	standing(thing: string): Promise<string>;
 }
@@ -24,7 +24,10 @@ const unique = () => `${++made}${Date.now().toString(36)}`;
 const ORIGIN = { origin: 'https://shop.example' };
 
 /** Makes what an id names, by the path up to it. */
-export const THINGS: Record<string, (tenant: Maker, parents: Record<string, string>) => Promise<string>> = {
+export const RESOURCE_MAKERS: Record<
+	string,
+	(tenant: ResourceMaker, parents: Record<string, string>) => Promise<string>
+> = {
 	'/api/v1/assistants/{id}/knowledge-bases/{kb_id}': async (tenant, path) => {
 		const knowledge_base_id = await tenant.make('/api/v1/knowledge-bases/{id}');
 		await tenant.done('attachKnowledgeBase', { path, body: { knowledge_base_id } });
@@ -66,7 +69,7 @@ export const THINGS: Record<string, (tenant: Maker, parents: Record<string, stri
 };
 
 /** What a field that ends in `_id` names, where that is not the thing of its own name; null: nothing of ours. */
-export const FIELDS: Record<string, string | null> = {
+export const ID_FIELDS: Record<string, string | null> = {
 	end_user_id: null,
 	last_event_id: null,
 	// Who has one account only need not say it; signing in finds out with the password.
@@ -74,32 +77,32 @@ export const FIELDS: Record<string, string | null> = {
 };
 
 /** A person of the tenant's workspace, and what they sign in with. */
-async function person(tenant: Maker): Promise<{ email: string; password: string }> {
+async function person(tenant: ResourceMaker): Promise<{ email: string; password: string }> {
 	const { email, token } = await invited(tenant);
 	const password = `correct horse ${unique()}`;
 	await tenant.done('setPassword', { body: { token, password } });
 	return { email, password };
 }
 
-async function invited(tenant: Maker): Promise<{ email: string; token: string }> {
+async function invited(tenant: ResourceMaker): Promise<{ email: string; token: string }> {
 	const body = { email: `person-${unique()}@example.com`, role: 'owner' };
 	const { email, password_link } = await tenant.done('createUser', { body });
 	return { email, token: new URL(password_link).hash.slice(1) };
 }
 
 /** Members of bodies that must be unlike those of every other thing. */
-export const UNIQUE: Record<string, () => string> = {
+export const UNIQUE_VALUES: Record<string, () => string> = {
 	email: () => `person-${unique()}@example.com`,
 };
 
 /** Operations that pass over query parameters that they do not know: what a cache-buster adds must not break a page. */
-export const TOLERANT: readonly string[] = ['getWidgetConfig', 'getLiveness', 'getReadiness'];
+export const IGNORES_UNKNOWN_QUERY: readonly string[] = ['getWidgetConfig', 'getLiveness', 'getReadiness'];
 
 /** Operations whose examples hold a secret that nobody was given. */
-export const SECRETIVE: readonly string[] = ['setPassword'];
+export const EXAMPLES_WITH_SECRET: readonly string[] = ['setPassword'];
 
 /** Bodies of operations whose example is about something that must be there, or not be there yet. */
-export const BODIES: Record<string, (tenant: Maker) => Promise<unknown>> = {
+export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>> = {
 	addDocument: async () => ({ source_type: 'text', title: 'Opening hours', content: 'The shop opens at ten.' }),
 	createDeployment: async (tenant) => ({
 		name: 'The shop',
@@ -112,7 +115,7 @@ export const BODIES: Record<string, (tenant: Maker) => Promise<unknown>> = {
 };
 
 /** How to come by the credential of a security scheme, as headers. */
-export const CREDENTIALS: Record<string, (tenant: Maker) => Promise<Record<string, string>>> = {
+export const CREDENTIALS: Record<string, (tenant: ResourceMaker) => Promise<Record<string, string>>> = {
 	apiKey: async ({ key }) => ({ authorization: `Bearer ${key}` }),
 	session: async (tenant) => {
 		const answer = await tenant.call(tenant.operation('createSession'), { body: await person(tenant) });

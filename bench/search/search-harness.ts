@@ -10,12 +10,12 @@ import { openSqliteStore } from '../../src/store/index.ts';
 const TOP_K = 5;
 
 /** The server's knowledge over a data folder, without a server around it. */
-export interface SearchRoom extends AsyncDisposable {
+export interface SearchHarness extends AsyncDisposable {
 	/** As a reply searches. */
 	search(knowledgeBase: string, question: string): Promise<SearchResult>;
 }
 
-export async function openSearchRoom(dataDir: string): Promise<SearchRoom> {
+export async function openSearchHarness(dataDir: string): Promise<SearchHarness> {
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 	const network = createNetwork({ allowPrivateNetwork: false });

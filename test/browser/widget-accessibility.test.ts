@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { deferred } from '../../src/base/index.ts';
-import { noBrowser, STRANGER } from '../support/browser.ts';
-import { openShop, type Shop, teach } from './shop.ts';
+import { noBrowser, OTHER_SITE } from '../support/browser.ts';
+import { addDocuments, openShop, type Shop } from './shop.ts';
 
 const skip = noBrowser;
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -47,7 +47,7 @@ before(async () => {
 	shop = await openShop();
 	const suggested_questions = ['How many days do I have to return an order?', 'How long is the warranty?'];
 	answered = await shop.deploy({ appearance: { suggested_questions } }, { model: 'builtin/extractive' });
-	await teach(shop.app.call, answered);
+	await addDocuments(shop.app.call, answered);
 	rich = await shop.deploy();
 });
 after(() => shop?.[Symbol.asyncDispose]());
@@ -129,7 +129,7 @@ test('axe finds nothing wrong with any state of the chat, in the light and in th
 	{
 		const rest = deferred<void>();
 		const begin = deferred<void>();
-		shop.model.next([{ wait: begin.promise }, { say: RICH }], [{ say: 'It begins' }, { wait: rest.promise }]);
+		shop.model.enqueue([{ wait: begin.promise }, { say: RICH }], [{ say: 'It begins' }, { wait: rest.promise }]);
 		await using visitor = await shop.stay(rich, { attributes });
 		const { chat, page } = visitor;
 		await chat.open();
@@ -149,7 +149,7 @@ test('axe finds nothing wrong with any state of the chat, in the light and in th
 		await chat.control('Stop the answer').click();
 		await chat.reply.getByText('Stopped').waitFor();
 		rest.resolve();
-		shop.model.next([{ status: 400, body: '{}' }]);
+		shop.model.enqueue([{ status: 400, body: '{}' }]);
 		await chat.ask('Again?');
 		await chat.reply.getByText('could not be written').waitFor();
 		await lookAtBoth(page, 'stopped-and-failed');
@@ -167,7 +167,7 @@ test('axe finds nothing wrong with any state of the chat, in the light and in th
 		await lookAtBoth(page, 'offline');
 	}
 	{
-		await using visitor = await shop.visit(rich, { attributes, host: STRANGER });
+		await using visitor = await shop.visit(rich, { attributes, host: OTHER_SITE });
 		await visitor.chat.button.click();
 		await visitor.chat.notice.waitFor();
 		await lookAtBoth(visitor.page, 'forbidden');
@@ -256,7 +256,7 @@ test('everything can be done by the keyboard alone', { skip }, async () => {
 
 test('a screen reader hears that an answer is being written, then the whole of it, once', { skip }, async () => {
 	const rest = deferred<void>();
-	shop.model.next([{ say: 'It takes **three' }, { wait: rest.promise }, { say: ' minutes**.' }]);
+	shop.model.enqueue([{ say: 'It takes **three' }, { wait: rest.promise }, { say: ' minutes**.' }]);
 	await using visitor = await shop.visit(await shop.deploy());
 	const { chat } = visitor;
 	await chat.open();

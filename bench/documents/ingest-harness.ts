@@ -9,26 +9,26 @@ import { emptyBase } from '../search/data-set.ts';
 import { commitAll } from '../search/serve-trained.ts';
 import type { GeneratedFile } from './generated.ts';
 
-const ID = 'kb_bench';
+const KNOWLEDGE_BASE_ID = 'kb_bench';
 /** However slow the machine is. */
 const DEADLINE_MS = 120_000;
 
 /** The server's knowledge with one empty knowledge base, its jobs running, without a server around it. */
-export interface IngestRoom extends AsyncDisposable {
+export interface IngestHarness extends AsyncDisposable {
 	/** Resolves when every file is indexed. @throws where one is not */
 	ingest(files: readonly GeneratedFile[]): Promise<void>;
 }
 
 /** @param threads that parse, and that embed */
-export async function openIngestRoom(dataDir: string, threads: number): Promise<IngestRoom> {
+export async function openIngestHarness(dataDir: string, threads: number): Promise<IngestHarness> {
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const pool = createWorkerPool({ threads, log: createLog('silent') });
 	const network = createNetwork({ allowPrivateNetwork: false });
 	const knowledge = new Knowledge({ store, pool, network, clock: systemClock, log: pino({ level: 'warn' }) });
-	await commitAll(store, { op: 'insert', kind: 'knowledge_bases', record: emptyBase(ID) });
+	await commitAll(store, { op: 'insert', kind: 'knowledge_bases', record: emptyBase(KNOWLEDGE_BASE_ID) });
 	knowledge.start();
 	const base = async () => {
-		const record = await store.get('knowledge_bases', ID);
+		const record = await store.get('knowledge_bases', KNOWLEDGE_BASE_ID);
 		if (record === undefined) throw new Error('The knowledge base has gone.');
 		return record;
 	};

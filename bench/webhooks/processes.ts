@@ -2,33 +2,36 @@ import { type ServerProcess, startServer } from '../../test/support/server-proce
 import { call } from '../load/deploy.ts';
 import { type LoadProcess, startLoadProcess } from '../load/load-process.ts';
 import { inspectable } from '../load/memory.ts';
-import type { Arrived, ReceiverOrder } from './receiver.ts';
+import type { ArrivalCount, ReceiverCommand } from './receiver.ts';
 
-const START_MS = 15_000;
-const ARRIVAL_MS = 60_000;
+const START_TIMEOUT_MS = 15_000;
+const ARRIVAL_TIMEOUT_MS = 60_000;
 
 /** Where deliveries go. */
 export interface Receiver extends Disposable {
 	readonly pid: number;
 	readonly origin: string;
 	/** Begins to count anew. */
-	forget(): Promise<void>;
+	reset(): Promise<void>;
 	/** Waits for so many deliveries since then. @throws Error where they do not come */
-	expect(count: number): Promise<Arrived>;
+	expect(count: number): Promise<ArrivalCount>;
 }
 
 /** Starts it. */
 export async function startReceiver(): Promise<Receiver> {
-	const child: LoadProcess<ReceiverOrder, Arrived> = startLoadProcess(new URL('./receiver.ts', import.meta.url));
-	const { port } = await child.ask({ listen: true }, START_MS);
+	const child: LoadProcess<ReceiverCommand, ArrivalCount> = startLoadProcess(new URL('./receiver.ts', import.meta.url));
+	const { port } = await child.send({ listen: true }, START_TIMEOUT_MS);
 	return {
 		pid: child.pid,
 		origin: `http://127.0.0.1:${port}`,
-		async forget() {
-			await child.ask({ forget: true }, START_MS);
+		async reset() {
+			await child.send({ forget: true }, START_TIMEOUT_MS);
 		},
 		async expect(count) {
-			const arrived = await child.ask({ expect: count, withinMs: ARRIVAL_MS }, ARRIVAL_MS + START_MS);
+			const arrived = await child.send(
+				{ expect: count, withinMs: ARRIVAL_TIMEOUT_MS },
+				ARRIVAL_TIMEOUT_MS + START_TIMEOUT_MS,
+			);
 			if (arrived.count !== count) throw new Error(`${arrived.count} deliveries came, not ${count}.`);
 			return arrived;
 		},
@@ -37,8 +40,12 @@ export async function startReceiver(): Promise<Receiver> {
 }
 
 /** Starts the built server, which may deliver to this machine. */
-export function startDelivering(dataDir: string, nodeOptions: string[] = []): Promise<ServerProcess> {
-	return startServer({ dataDir, env: { PARLEY_ALLOW_PRIVATE_NETWORK: '1' }, under: inspectable(...nodeOptions) });
+export function startDeliveringServer(dataDir: string, nodeOptions: string[] = []): Promise<ServerProcess> {
+	return startServer({
+		dataDir,
+		env: { PARLEY_ALLOW_PRIVATE_NETWORK: '1' },
+		wrapperCommand: inspectable(...nodeOptions),
+	});
 }
 
 /** Makes conversations. */
@@ -62,7 +69,7 @@ export async function register(server: ServerProcess, urls: string[], events: st
 }
 
 /** Disables endpoints, or revives them. */
-export async function switchTo(server: ServerProcess, paths: string[], status: 'active' | 'disabled'): Promise<void> {
+export async function setStatus(server: ServerProcess, paths: string[], status: 'active' | 'disabled'): Promise<void> {
 	for (const path of paths) await call(server, 'PATCH', path, { status });
 }
 

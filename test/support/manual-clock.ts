@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/base/index.ts';
 
 /** A clock that a test sets, and time that passes. */
-export class SetClock implements Clock {
+export class ManualClock implements Clock {
 	#now: number;
 	#elapsed = 1_234;
 
@@ -17,11 +17,11 @@ export class SetClock implements Clock {
 		return this.#elapsed;
 	}
 
-	set(ms: number): void {
+	adjust(ms: number): void {
 		this.#now += ms;
 	}
 
-	pass(ms: number): void {
+	advance(ms: number): void {
 		this.#now += ms;
 		this.#elapsed += ms;
 	}

@@ -2,29 +2,32 @@ import type { AddressInfo } from 'node:net';
 import { createConnection, createServer, type Socket } from 'node:net';
 
 /** How slow. */
-export interface Slowness {
+export interface NetworkProfile {
 	roundTripMs: number;
 	/** What comes down, of all connections together. */
 	bytesPerSecond: number;
 }
 
 /** A line to a server of this machine that is as slow as a phone's. */
-export interface SlowLine extends AsyncDisposable {
+export interface SlowNetwork extends AsyncDisposable {
 	url: string;
 	/** What came down since this was asked last, headers included. */
 	bytes(): number;
 }
 
 /** Opens a line. Making a connection takes a round trip too, as it does without TLS. */
-export async function openSlowLine(port: number, { roundTripMs, bytesPerSecond }: Slowness): Promise<SlowLine> {
+export async function openSlowNetwork(
+	port: number,
+	{ roundTripMs, bytesPerSecond }: NetworkProfile,
+): Promise<SlowNetwork> {
 	const sockets = new Set<Socket>();
 	let freeAt = 0;
 	let bytes = 0;
 	const server = createServer((near) => {
 		const far = createConnection(port, '127.0.0.1');
 		const openAt = performance.now() + roundTripMs;
-		carry(near, far, () => Math.max(openAt, performance.now()) + roundTripMs / 2);
-		carry(far, near, (chunk) => {
+		forward(near, far, () => Math.max(openAt, performance.now()) + roundTripMs / 2);
+		forward(far, near, (chunk) => {
 			bytes += chunk.length;
 			freeAt = Math.max(freeAt, performance.now()) + (chunk.length / bytesPerSecond) * 1000;
 			return freeAt + roundTripMs / 2;
@@ -50,7 +53,7 @@ export async function openSlowLine(port: number, { roundTripMs, bytesPerSecond }
 }
 
 /** Passes on what comes, in order, each piece at its time. */
-function carry(from: Socket, to: Socket, arrival: (chunk: Buffer) => number): void {
+function forward(from: Socket, to: Socket, arrival: (chunk: Buffer) => number): void {
 	let last = Promise.resolve();
 	from.on('data', (chunk) => {
 		const at = arrival(chunk as Buffer);

@@ -1,15 +1,15 @@
 import { type ServerProcess, startServer } from '../../test/support/server-process.ts';
-import { type Callable, deploy } from '../load/deploy.ts';
+import { type ApiClient, deploy } from '../load/deploy.ts';
 import { type LoadProcess, startLoadProcess } from '../load/load-process.ts';
 import { inspectable } from '../load/memory.ts';
-import type { ModelOrder, ModelReady } from '../load/model.ts';
+import type { ModelCommand, ModelReady } from '../load/model.ts';
 import { type ModelScript, modelNamed } from '../load/model-script.ts';
-import type { Held, KeepUp, StreamsOrder, StreamsSeen } from '../load/streams.ts';
+import type { HeldStreams, StreamsCommand, StreamsResult, SustainCommand } from '../load/streams.ts';
 
 const QUESTION = 'Where is my order, and can I still return a part of it?';
-const START_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 /** Beyond the time measured: connecting, the beginning that is not measured, and reading to the end. */
-const MARGIN_MS = 60_000;
+const TIMEOUT_MARGIN_MS = 60_000;
 
 /** The scripted model's process. */
 export interface ScriptedModel extends Disposable {
@@ -19,18 +19,18 @@ export interface ScriptedModel extends Disposable {
 
 /** Starts it. */
 export async function startModel(): Promise<ScriptedModel> {
-	const child = startLoadProcess<ModelOrder, ModelReady>(new URL('../load/model.ts', import.meta.url));
-	const { port } = await child.ask({ listen: true }, START_MS);
+	const child = startLoadProcess<ModelCommand, ModelReady>(new URL('../load/model.ts', import.meta.url));
+	const { port } = await child.send({ listen: true }, START_TIMEOUT_MS);
 	return { pid: child.pid, port, [Symbol.dispose]: () => child[Symbol.dispose]() };
 }
 
 /** Starts the process that the load comes from. */
-export function startLoad(): LoadProcess<StreamsOrder, StreamsSeen | Held> {
+export function startLoad(): LoadProcess<StreamsCommand, StreamsResult | HeldStreams> {
 	return startLoadProcess(new URL('../load/streams.ts', import.meta.url));
 }
 
 /** Starts the built server with the scripted model as its only provider. */
-export function startServerOf(
+export function startServerWithModel(
 	model: ScriptedModel,
 	{ dataDir, key, nodeOptions = [] }: { dataDir: string; key?: string | undefined; nodeOptions?: string[] },
 ): Promise<ServerProcess> {
@@ -39,21 +39,21 @@ export function startServerOf(
 		dataDir,
 		...(key === undefined ? {} : { key }),
 		env: { PARLEY_PROVIDERS: JSON.stringify(providers), PARLEY_ALLOW_PRIVATE_NETWORK: '1' },
-		under: inspectable(...nodeOptions),
+		wrapperCommand: inspectable(...nodeOptions),
 	});
 }
 
 /** Makes a deployment whose assistant speaks as scripted, and resolves with its id. */
-export function deploySpeaking(server: Callable, script: ModelScript): Promise<string> {
+export function deployScripted(server: ApiClient, script: ModelScript): Promise<string> {
 	const assistant = { model: `scripted/${modelNamed(script)}`, master_prompt: 'You help the customers of a shop.' };
 	return deploy(server, assistant, { rate_limit: { messages_per_minute: 1000 } });
 }
 
 /** How many streams, how long. */
-export type Amount = Pick<KeepUp, 'streams' | 'spreadMs' | 'seconds'>;
+export type StreamLoad = Pick<SustainCommand, 'streams' | 'spreadMs' | 'seconds'>;
 
 /** Messages to a deployment, each the first of its conversation, streamed. */
-export function messagesTo(server: Callable, deployment: string, amount: Amount): KeepUp {
+export function messagesTo(server: ApiClient, deployment: string, amount: StreamLoad): SustainCommand {
 	const body = JSON.stringify({ deployment_id: deployment, content: QUESTION, stream: true });
 	return {
 		port: server.port,
@@ -65,7 +65,7 @@ export function messagesTo(server: Callable, deployment: string, amount: Amount)
 }
 
 /** The same question to the model itself. */
-export function questionsTo(model: ScriptedModel, script: ModelScript, amount: Amount): KeepUp {
+export function questionsTo(model: ScriptedModel, script: ModelScript, amount: StreamLoad): SustainCommand {
 	const messages = [{ role: 'user', content: QUESTION }];
 	const body = JSON.stringify({ model: modelNamed(script), messages, stream: true });
 	return {
@@ -90,8 +90,11 @@ function post(path: string, port: number, body: string, headers: string[]): stri
 }
 
 /** Lets the load's process keep streams up. @throws Error where a stream failed */
-export async function keepUp(load: LoadProcess<StreamsOrder, StreamsSeen | Held>, order: KeepUp): Promise<StreamsSeen> {
-	const seen = (await load.ask(order, order.seconds * 1000 + order.spreadMs + MARGIN_MS)) as StreamsSeen;
-	if (seen.failed > 0) throw new Error(`${seen.failed} streams failed. The first: ${seen.complaint}`);
+export async function sustainStreams(
+	load: LoadProcess<StreamsCommand, StreamsResult | HeldStreams>,
+	order: SustainCommand,
+): Promise<StreamsResult> {
+	const seen = (await load.send(order, order.seconds * 1000 + order.spreadMs + TIMEOUT_MARGIN_MS)) as StreamsResult;
+	if (seen.failed > 0) throw new Error(`${seen.failed} streams failed. The first: ${seen.firstFailure}`);
 	return seen;
 }

@@ -5,7 +5,7 @@ import { deferred } from '../../src/base/index.ts';
 import { noBrowser } from '../support/browser.ts';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
-import { answered, chatOn, deploy, openShop, type Shop, stored } from './shop.ts';
+import { chatOn, deploy, openShop, type Shop, stored, untilAnswered } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -59,7 +59,10 @@ test('a page that is reloaded in the middle of a reply shows what was said, and 
 }, async () => {
 	const deployment = await shop.deploy();
 	const rest = deferred<void>();
-	shop.model.next([{ say: 'First.' }], [{ say: 'The beginning, ' }, { wait: rest.promise }, { say: 'and the end.' }]);
+	shop.model.enqueue(
+		[{ say: 'First.' }],
+		[{ say: 'The beginning, ' }, { wait: rest.promise }, { say: 'and the end.' }],
+	);
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
 	await chat.open();
@@ -90,7 +93,7 @@ test('a connection that is cut in the middle of a reply is taken up where it bro
 	await using wire = await wireTo(Number(new URL(shop.app.url).port));
 	const deployment = await shop.deploy();
 	const rest = deferred<void>();
-	shop.model.next([{ say: 'The beginning, ' }, { wait: rest.promise }, { say: 'and the end.' }]);
+	shop.model.enqueue([{ say: 'The beginning, ' }, { wait: rest.promise }, { say: 'and the end.' }]);
 	const script = `<script src="${wire.url}/widget.js" data-deployment-id="${deployment}" async></script>`;
 	await using visitor = await shop.visit(deployment, { script });
 	const { chat } = visitor;
@@ -128,7 +131,7 @@ test('a message that is sent while the connection is cut arrives once, also when
 	await page.goto('about:blank');
 	wire.mend();
 	await page.goBack();
-	await answered(shop.app.call, deployment, 4);
+	await untilAnswered(shop.app.call, deployment, 4);
 	await chat.messages.nth(4).waitFor();
 	await chat.control('Send').waitFor();
 	assert.equal(shop.model.calls.length, asked + 1);
@@ -187,7 +190,10 @@ test('a server that is killed in the middle of a reply, and started again, finis
 	await using first = await startServer({ env });
 	await using wire = await wireTo(first.port);
 	const deployment = await deploy(first.call);
-	model.next([{ say: 'The first beginning ' }, { hang: true }], [{ say: 'The second one, ' }, { say: 'to its end.' }]);
+	model.enqueue(
+		[{ say: 'The first beginning ' }, { hang: true }],
+		[{ say: 'The second one, ' }, { say: 'to its end.' }],
+	);
 	site.serve(
 		'/killed',
 		`<!doctype html><script src="${wire.url}/widget.js" data-deployment-id="${deployment}" data-open></script>`,
@@ -253,6 +259,6 @@ test('a visitor whose browser keeps nothing can talk all the same', { skip }, as
 	await chat.says('Hello.');
 	await chat.control('Send').waitFor();
 	await chat.ask('Two?');
-	await answered(shop.app.call, deployment, 4);
+	await untilAnswered(shop.app.call, deployment, 4);
 	assert.deepEqual(visitor.problems, []);
 });
