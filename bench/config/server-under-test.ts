@@ -29,7 +29,7 @@ export async function startParley(count: number, nodeOptions: string[] = []): Pr
 	const { dataDir, key, ids }: Deployments = await deploymentsFolder(count);
 	const copy = await copyOf(dataDir);
 	const env = { PARLEY_TRUSTED_PROXIES: '127.0.0.1' };
-	const options = { dataDir: copy.folder, key, env, under: inspectable(...nodeOptions) };
+	const options = { dataDir: copy.folder, key, env, wrapperCommand: inspectable(...nodeOptions) };
 	const server = await startServer(options).catch(async (error: unknown) => {
 		await copy[Symbol.asyncDispose]();
 		throw error;

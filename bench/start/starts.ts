@@ -41,7 +41,7 @@ export async function measureStarts(
 		await begin();
 		for (let round = 0; cache !== undefined && round < coldRounds; round++) {
 			await rm(cache, { recursive: true, force: true });
-			cold.push((await begin()).readyAfter);
+			cold.push((await begin()).readyMs);
 		}
 	}
 	for (let round = 0; round < rounds; round++) {
@@ -85,7 +85,7 @@ function starterOf(program: Program, dataDir: string, key: string) {
 		await sleep(whileMs);
 		const residentMiB = await residentOf(pid);
 		await server.stop();
-		return { readyAfter: readyMs, processorMs: processor === null ? null : processor * 1000, residentMiB };
+		return { readyMs, processorMs: processor === null ? null : processor * 1000, residentMiB };
 	};
 }
 

@@ -59,10 +59,10 @@ export function credentialRoute<O extends Operation>(
 					requireWellFormedKey(request);
 					const query = read.query(request);
 					const isChange = operation.method === 'PATCH' || operation.method === 'DELETE';
-					const ifVersion = isChange ? ifMatchVersions(request.header('if-match')) : null;
+					const ifMatch = isChange ? ifMatchVersions(request.header('if-match')) : null;
 					const body = await read.body(request);
 					const respond = (request: HttpRequest) => {
-						const input = { params: request.params, query, body, caller, request, ifVersion } as never;
+						const input = { params: request.params, query, body, caller, request, ifMatchVersions: ifMatch } as never;
 						return runHandler(operation, handler, input, options);
 					};
 					return operation.streams

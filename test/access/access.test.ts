@@ -92,7 +92,7 @@ test('a key speaks for its workspace, by its name and scopes', async () => {
 		name: 'Backend',
 		scopes: ['assistants:read'],
 		expiresAt: null,
-		signedIn: null,
+		userSession: null,
 	});
 	// The scheme's name is case-insensitive (RFC 9110, section 11.1).
 	for (const header of [`bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`, `Bearer ${key} `]) {

@@ -143,7 +143,7 @@ test('vectors without a length are near to nothing', () => {
 });
 
 test('every change of the vectors is seen; they are read again once they have stayed the same from one search to the next', () => {
-	const memory = new VectorIndexCache({ leastChunks: 1 });
+	const memory = new VectorIndexCache({ minChunks: 1 });
 	let reads = 0;
 	const count = () => {
 		const version = reader.changeCount('gen_1');
@@ -178,7 +178,7 @@ test('every change of the vectors is seen; they are read again once they have st
 
 test('memory is bounded: what was not searched for longest goes first, and what is too small or too large is not kept', () => {
 	const bytes = InMemoryVectorIndex.bytesOf(10, DIMENSIONS);
-	const memory = new VectorIndexCache({ leastChunks: 10, mostBytes: 2 * bytes });
+	const memory = new VectorIndexCache({ minChunks: 10, maxBytes: 2 * bytes });
 	const rows = () => ({ dimensions: DIMENSIONS, ids: new Float64Array(10), values: noise(10 * DIMENSIONS, 3) });
 	const read: string[] = [];
 	const ask = (basis: string, chunks = 10) =>

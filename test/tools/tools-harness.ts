@@ -42,7 +42,7 @@ export function toolsHarness(options: Partial<ToolsOptions> & { network?: Networ
 	};
 	const log = createLog('silent');
 	// A busy machine is no slow server.
-	const timeouts = { openMs: 30_000, patienceMs: 30_000, ...options.timeouts };
+	const timeouts = { openTimeoutMs: 30_000, listTimeoutMs: 30_000, ...options.timeouts };
 	const tools = new Tools({ checker: pool, clock, log, version: '1.2.3', ...options, timeouts, secrets: box, network });
 	const anywhere = createNetwork({ allowPrivateNetwork: true });
 	const record = (type: ToolRecord['type'], config: Record<string, unknown>, more: Partial<ToolRecord> = {}) => ({

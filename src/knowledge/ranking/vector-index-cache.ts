@@ -35,7 +35,7 @@ export class VectorIndexCache {
 	readonly #entries = new Map<string, Entry>();
 	#bytes = 0;
 
-	constructor({ mostBytes: maxBytes = MAX_BYTES, leastChunks: minChunks = MIN_CHUNKS } = {}) {
+	constructor({ maxBytes = MAX_BYTES, minChunks = MIN_CHUNKS } = {}) {
 		this.#maxBytes = maxBytes;
 		this.#minChunks = minChunks;
 	}

@@ -199,5 +199,5 @@ function slotsWithin(atOnce: number): EndpointQueueDependencies['slots'] {
 			maxPerWorkspace: part(maxPerWorkspace),
 			additionalPerWorkspace: part(additionalPerWorkspace),
 		});
-	return { sound: slots(CONCURRENCY_LIMITS.healthy), poor: slots(CONCURRENCY_LIMITS.degraded) };
+	return { healthy: slots(CONCURRENCY_LIMITS.healthy), degraded: slots(CONCURRENCY_LIMITS.degraded) };
 }

@@ -1,5 +1,5 @@
 /** Where an endpoint's attempts get their slots: the poor wait for one another, and the sound do not wait for them. */
-export type HealthStatus = 'sound' | 'poor';
+export type HealthStatus = 'healthy' | 'degraded';
 
 /** An endpoint that has failed so often in a row is not merely unlucky. */
 const FAILURE_THRESHOLD = 3;
@@ -59,7 +59,7 @@ export class EndpointHealth {
 	}
 
 	get status(): HealthStatus {
-		return this.#slow || this.isProbing ? 'poor' : 'sound';
+		return this.#slow || this.isProbing ? 'degraded' : 'healthy';
 	}
 
 	get concurrencyLimit(): number {
