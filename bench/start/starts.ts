@@ -46,8 +46,8 @@ export async function measureStarts(
 	}
 	for (let round = 0; round < rounds; round++) {
 		for (const { begin, warm, processor } of seen) {
-			const { readyAfter, processorMs } = await begin();
-			warm.push(readyAfter);
+			const { readyMs, processorMs } = await begin();
+			warm.push(readyMs);
 			if (processorMs !== null) processor.push(processorMs);
 		}
 	}

@@ -9,16 +9,20 @@ const BROKEN_HEADER = /[\r\n\0]/;
 export interface ResponseHead {
 	status: number;
 	headers?: Headers | undefined;
-	block?: HeaderBlock | undefined;
+	headerBlock?: HeaderBlock | undefined;
 }
 
 /** Writes status and headers, the request's id first. */
-export function writeHead(res: uWS.HttpResponse, requestId: string, { status, headers, block }: ResponseHead): void {
+export function writeHead(
+	res: uWS.HttpResponse,
+	requestId: string,
+	{ status, headers, headerBlock }: ResponseHead,
+): void {
 	// The library writes this status by itself.
 	if (status !== 200) res.writeStatus(statusLine(status));
 	// All headers in one call, which costs as much as all its bytes: each line begins with the end of the one before.
 	let lines = requestId;
-	if (block !== undefined) lines += block.lines;
+	if (headerBlock !== undefined) lines += headerBlock.lines;
 	// By index: taking pairs apart by iteration shows in the rate of the smallest answers.
 	for (let at = 0; headers !== undefined && at < headers.length; at++) {
 		const pair = headers[at] as (typeof headers)[number];

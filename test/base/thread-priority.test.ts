@@ -15,8 +15,8 @@ async function priorityOfThread(standsBack: boolean): Promise<number> {
 		import { readlinkSync } from 'node:fs';
 		import { getPriority } from 'node:os';
 		import { parentPort } from 'node:worker_threads';
-		import { standBack } from ${JSON.stringify(source)};
-		if (${standsBack}) standBack();
+		import { lowerThreadPriority } from ${JSON.stringify(source)};
+		if (${standsBack}) lowerThreadPriority();
 		parentPort.postMessage(getPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1))));
 	`;
 	const url = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
@@ -52,9 +52,9 @@ async function prioritiesOfProcess(): Promise<{ main: number; others: number[]; 
 		import { readdirSync } from 'node:fs';
 		import { getPriority } from 'node:os';
 		import { Worker } from 'node:worker_threads';
-		const { goBeforeCommonThreads } = await import(${JSON.stringify(source)});
-		goBeforeCommonThreads();
-		goBeforeCommonThreads();
+		const { lowerRuntimeThreadsPriority } = await import(${JSON.stringify(source)});
+		lowerRuntimeThreadsPriority();
+		lowerRuntimeThreadsPriority();
 		const before = readdirSync('/proc/self/task').map(Number);
 		const others = before.filter((thread) => thread !== process.pid).map((thread) => getPriority(thread));
 		const worker = new Worker(\`

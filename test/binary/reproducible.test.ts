@@ -13,7 +13,7 @@ const build = fileURLToPath(new URL('../../.build/', import.meta.url));
 /** What a build from the sources as they are now gives. */
 async function builtAnew(folder: string): Promise<Buffer> {
 	const place = join(folder, 'parley');
-	const code = `import(${JSON.stringify(script.href)}).then(({ buildAnew }) => buildAnew(${JSON.stringify(place)}))`;
+	const code = `import(${JSON.stringify(script.href)}).then(({ buildTo }) => buildTo(${JSON.stringify(place)}))`;
 	const child = spawn(process.execPath, ['-e', code], { stdio: 'inherit', timeout: 120_000 });
 	const [status] = await once(child, 'exit');
 	assert.equal(status, 0);

@@ -10,7 +10,7 @@ const SCAN_START = { at: Number.MIN_SAFE_INTEGER, seq: 0 };
 
 const SELECT_OLD = `SELECT seq, created_at AS at, created_at >= @overdue AND EXISTS (
 		SELECT 1 FROM deliveries WHERE event_seq = events.seq AND status = 'pending'
-	) AS waits FROM events WHERE created_at < @before AND`;
+	) AS hasPendingDelivery FROM events WHERE created_at < @before AND`;
 
 interface OldEvent {
 	seq: number;
