@@ -71,7 +71,7 @@ export type IndexWrite =
 export interface Generation {
 	id: string;
 	knowledge_base_id: string;
-	/** Whose vectors it holds: `builtinProvider`, or the id of a provider's embedder. */
+	/** Whose vectors it holds: `builtin`, or the id of a provider's embedder. */
 	embedder: string;
 	/** The serving basis, null before the first one. */
 	basis: string | null;

@@ -430,7 +430,7 @@ test('a clock that is 45 days ahead for a moment erases no conversation', async 
 	const time = new ManualClock(Date.now());
 	const clock = {
 		now: () => time.now(),
-		elapsed: () => time.monotonicNow(),
+		monotonicNow: () => time.monotonicNow(),
 		advance: (ms: number) => time.advance(ms),
 	};
 	await using here = room({ clock });

@@ -34,7 +34,7 @@ export interface KnowledgeHarness extends AsyncDisposable {
 }
 
 export interface KnowledgeHarnessOptions {
-	/** The id of the embedder, `builtinProvider` by default, and the providers that there are. */
+	/** The id of the embedder, `builtin` by default, and the providers that there are. */
 	embedder?: string;
 	providers?: ProviderSettings[];
 	/** Milliseconds until what failed is tried again for the first time; 1 by default. */

@@ -94,14 +94,14 @@ async function refusedOf(files: Record<string, string>): Promise<Set<string>> {
 			),
 		]);
 		const rules = (await import('../../scripts/source-rules.mjs' as string)) as {
-			breachesIn(path: string, read: () => string): string[];
+			ruleViolationsIn(path: string, read: () => string): string[];
 		};
 		const { summary } = JSON.parse(imports) as { summary: { violations: Array<{ from: string }> } };
 		const refused = new Set(summary.violations.map(({ from }) => from));
 		for (const [, path = ''] of linted.matchAll(/^::error [^\n]*\bfile=([^,\n]+)/gm))
 			refused.add(relative(folder, resolve(folder, path)));
 		for (const [path, text] of Object.entries(files)) {
-			if (rules.breachesIn(path, () => text).length > 0) refused.add(path);
+			if (rules.ruleViolationsIn(path, () => text).length > 0) refused.add(path);
 		}
 		return refused;
 	} finally {

@@ -17,7 +17,7 @@ export const builtinEmbedders: Embedders = { configured: BUILTIN_EMBEDDER, resol
 
 /**
  * The embedders that the settings allow. Nothing is asked before the first text.
- * @param configured `builtinProvider`, or the id of an embedder of one of the providers
+ * @param configured `builtin`, or the id of an embedder of one of the providers
  * @throws AppError `unknown_model` where the embedder's provider is not configured, or has no embeddings
  */
 export function createEmbedders(

@@ -41,7 +41,7 @@ export interface EmbeddedBatch {
 
 /** The embedders of this server. */
 export interface Embedders {
-	/** The id of the one that new indexes are made with; `builtinProvider` for the one that needs no provider. */
+	/** The id of the one that new indexes are made with; `builtin` for the one that needs no provider. */
 	readonly configured: string;
 	/** The embedder of an id, also where another is configured now; null where its provider is not there (any more). */
 	resolve(id: string): Embedder | null;
