@@ -376,7 +376,7 @@ test('headers made beforehand arrive beside the others, and none of them can bre
 		['x-first', 'one'],
 		['x-second', 'two, three'],
 	]);
-	const reply = { status: 200, block: headerBlock, headers: [['x-third', 'four']] as const, body: 'x' };
+	const reply = { status: 200, headerBlock, headers: [['x-third', 'four']] as const, body: 'x' };
 	const { url } = await start(t, [
 		{ method: 'GET', path: '/now', handle: () => reply },
 		{ method: 'GET', path: '/later', handle: async () => reply },
