@@ -50,7 +50,7 @@ test('nothing of it can write HTML, make code of text, or set a style attribute'
 });
 
 test('what the bundles shorten is no name of the API’s or of a language’s, and is nowhere asked for by its text', async () => {
-	const { PRIVATE_NAMES } = await import(new URL('../../scripts/widget-bundle.mjs', import.meta.url).href);
+	const { MANGLED_PROPERTIES } = await import(new URL('../../scripts/widget-bundle.mjs', import.meta.url).href);
 	const names = new Set(Object.keys(english));
 	const collect = (schema: unknown): void => {
 		if (typeof schema !== 'object' || schema === null) return;
@@ -63,7 +63,7 @@ test('what the bundles shorten is no name of the API’s or of a language’s, a
 		.filter((name) => /\.tsx?$/.test(name))
 		.map((name) => readFileSync(SOURCE + name, 'utf8'))
 		.join('\n');
-	for (const name of PRIVATE_NAMES as string[]) {
+	for (const name of MANGLED_PROPERTIES as string[]) {
 		assert.ok(!names.has(name), name);
 		assert.doesNotMatch(source, new RegExp(`\\['${name}'\\]|'${name}' in `), name);
 		assert.match(source, new RegExp(`\\b${name}\\b`), `${name} is nowhere`);

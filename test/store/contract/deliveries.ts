@@ -117,13 +117,13 @@ export function deliveryContract(open: OpenStore): void {
 		await change(store, third, { due_at: NOON + 900, attempts: 1 });
 		const due = async (now: number, limit = 10) => {
 			const { retries, firstAttempts } = await store.dueDeliveries(endpoint.id, now, limit);
-			return { retries: numbers(retries, deliveries), fresh: numbers(firstAttempts, deliveries) };
+			return { retries: numbers(retries, deliveries), firstAttempts: numbers(firstAttempts, deliveries) };
 		};
-		assert.deepEqual(await due(NOON + 199), { retries: [], fresh: [3, 4, 5] });
-		assert.deepEqual(await due(NOON + 200), { retries: [1], fresh: [3, 4, 5] });
-		assert.deepEqual(await due(NOON + 899), { retries: [1, 0], fresh: [3, 4, 5] });
-		assert.deepEqual(await due(NOON + 900, 2), { retries: [1, 0], fresh: [3, 4] });
-		assert.deepEqual(await due(NOON + 900), { retries: [1, 0, 2], fresh: [3, 4, 5] });
+		assert.deepEqual(await due(NOON + 199), { retries: [], firstAttempts: [3, 4, 5] });
+		assert.deepEqual(await due(NOON + 200), { retries: [1], firstAttempts: [3, 4, 5] });
+		assert.deepEqual(await due(NOON + 899), { retries: [1, 0], firstAttempts: [3, 4, 5] });
+		assert.deepEqual(await due(NOON + 900, 2), { retries: [1, 0], firstAttempts: [3, 4] });
+		assert.deepEqual(await due(NOON + 900), { retries: [1, 0, 2], firstAttempts: [3, 4, 5] });
 
 		assert.equal(await store.nextDueAfter(endpoint.id, -1), 0);
 		assert.equal(await store.nextDueAfter(endpoint.id, 0), NOON + 200);

@@ -16,30 +16,37 @@ function unknown(failing: boolean): EndpointHealth {
 	return health;
 }
 
-test('an endpoint is sound until it has failed three times in a row, and again with its first success', () => {
+test('an endpoint is healthy until it has failed three times in a row, and again with its first success', () => {
 	const health = unknown(false);
 	const seen = [state(health)];
 	for (const delivered of [false, false, false, false, true]) {
 		attempt(health, delivered);
 		seen.push(state(health));
 	}
-	assert.deepEqual(seen, ['sound 10', 'sound 2', 'sound 2', 'poor 2 probed', 'poor 2 probed', 'sound 10']);
+	assert.deepEqual(seen, [
+		'healthy 10',
+		'healthy 2',
+		'healthy 2',
+		'degraded 2 probed',
+		'degraded 2 probed',
+		'healthy 10',
+	]);
 });
 
 test('an endpoint that failed last when the server was started is not given the benefit of the doubt', () => {
-	assert.equal(state(unknown(true)), 'poor 2 probed');
+	assert.equal(state(unknown(true)), 'degraded 2 probed');
 });
 
 test('who is slow is with those that fail, whatever the answer', () => {
 	const health = unknown(false);
 	attempt(health, true, 2_000);
-	assert.equal(state(health), 'sound 10');
+	assert.equal(state(health), 'healthy 10');
 	attempt(health, true, 2_001);
-	assert.equal(state(health), 'poor 10');
+	assert.equal(state(health), 'degraded 10');
 	attempt(health, false, 5_000);
-	assert.equal(state(health), 'poor 2');
+	assert.equal(state(health), 'degraded 2');
 	attempt(health, true);
-	assert.equal(state(health), 'sound 10');
+	assert.equal(state(health), 'healthy 10');
 });
 
 test('attempts that were under way together and fail count as one', () => {
@@ -66,10 +73,10 @@ test('the pause after a probe is a second at first, and doubled up to a minute',
 	assert.equal(health.probeDelayMs, 60_000);
 });
 
-test('what is revived or moves is sound, without asking the database', () => {
+test('what is revived or moves is healthy, without asking the database', () => {
 	for (const health of [new EndpointHealth(), unknown(true)]) {
 		attempt(health, false, 5_000);
 		health.reset();
-		assert.deepEqual([health.isKnown, state(health)], [true, 'sound 10']);
+		assert.deepEqual([health.isKnown, state(health)], [true, 'healthy 10']);
 	}
 });

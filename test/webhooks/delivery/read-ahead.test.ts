@@ -109,7 +109,7 @@ test('what is in hand is not read a second time, but remembered where it was cha
 	const inHand = new Map(waiting.slice(0, 2).map((one) => [one.id, { delivery: one, changed: false }]));
 	waiting[1] = { ...(waiting[1] as DeliveryRecord), version: 3 };
 	await ahead.read(inHand, NOON);
-	assert.deepEqual(ids(ahead.firstAttempts), ['fresh_2']);
+	assert.deepEqual(ids(ahead.firstAttempts), ['firstAttempts_2']);
 	assert.deepEqual(
 		[...inHand.values()].map(({ changed }) => changed),
 		[false, true],
