@@ -21,7 +21,7 @@ import { filesBelow, fingerprint, isEntry, main, root, run, say, UserError } fro
 export const binary = join(root, '.build/parley');
 const stampFile = join(root, '.build/binary.json');
 
-/** How Node tells an executable that carries an application from one that does not. */
+/** How Node tells an executable that carries an application from an executable without one. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** Node runs `requireSameOrigin` in a main of this kind for built-in modules alone; from here on it is an ordinary program. */
@@ -58,7 +58,7 @@ export async function ensureBinary() {
 	return binary;
 }
 
-/** Builds everything anew, to a place of its own. Two builds of the same sources on the same Node are equal, byte for byte. */
+/** Builds everything again, to a given path. Two builds of the same sources on the same Node are equal, byte for byte. */
 export async function buildTo(path) {
 	await packageExecutable(await bundle(), path);
 }

@@ -1,5 +1,5 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { type GateQueue, Semaphore } from '../base/index.ts';
+import { Semaphore, type SemaphoreQueue } from '../base/index.ts';
 
 /** Cost of scrypt (RFC 7914). N is 2 to the power of `ln`. */
 interface Cost {
@@ -45,7 +45,7 @@ export class Passwords {
 	}
 
 	/** @throws AppError `unavailable` when too many wait already */
-	async hash(password: string, queue: GateQueue = 'common'): Promise<string> {
+	async hash(password: string, queue: SemaphoreQueue = 'common'): Promise<string> {
 		const salt = randomBytes(SALT_BYTES);
 		return format(COST, salt, await this.#key(password, { salt, bytes: HASH_BYTES, cost: COST, queue }));
 	}
@@ -55,7 +55,7 @@ export class Passwords {
 	 * @param stored null where there is no account or no password yet: costs the same, and is never true
 	 * @throws AppError `unavailable` when too many wait already
 	 */
-	async verify(password: string, stored: string | null, queue: GateQueue = 'common'): Promise<boolean> {
+	async verify(password: string, stored: string | null, queue: SemaphoreQueue = 'common'): Promise<boolean> {
 		const { cost, salt, hash } = parse(stored ?? this.#dummyHash);
 		const key = await this.#key(password, { salt, bytes: hash.length, cost, queue });
 		return timingSafeEqual(key, hash) && stored !== null;
@@ -63,7 +63,7 @@ export class Passwords {
 
 	#key(
 		password: string,
-		{ salt, bytes, cost: { ln, r, p }, queue }: { salt: Buffer; bytes: number; cost: Cost; queue: GateQueue },
+		{ salt, bytes, cost: { ln, r, p }, queue }: { salt: Buffer; bytes: number; cost: Cost; queue: SemaphoreQueue },
 	): Promise<Buffer> {
 		const N = 2 ** ln;
 		// Two keyboards may send the same letters in different forms (RFC 8265, section 4).

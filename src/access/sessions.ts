@@ -1,4 +1,4 @@
-import { AppError, type Clock, type GateQueue, newId } from '../base/index.ts';
+import { AppError, type Clock, newId, type SemaphoreQueue } from '../base/index.ts';
 import type { SignIn } from '../contract/index.ts';
 import {
 	decideAndCommit,
@@ -55,7 +55,7 @@ interface SignInAttempt {
 	/** The account that alone may be tried; null: all that the email names. */
 	onlyUserId: string | null;
 	/** Guesses of clients that are not known do not keep a known device waiting. */
-	queue: GateQueue;
+	queue: SemaphoreQueue;
 	refund: Refund;
 }
 

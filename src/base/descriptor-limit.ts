@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /** Of files, the database, workers and connections to others. */
-const SHARE_RESERVED = 0.25;
-const LEAST_RESERVED = 128;
-const MOST_RESERVED = 4096;
+const RESERVED_SHARE = 0.25;
+const MIN_RESERVED = 128;
+const MAX_RESERVED = 4096;
 const PARTS = 8;
 const PARTS_OF_ALL = 64;
 
@@ -41,7 +41,7 @@ export interface DescriptorShares {
 
 /** Divides so many descriptors. Clients get what is not reserved; the reserve is divided so that no use can take all of it. */
 export function descriptorShares(descriptors = descriptorLimit()): DescriptorShares {
-	const wanted = Math.min(Math.max(descriptors * SHARE_RESERVED, LEAST_RESERVED), MOST_RESERVED);
+	const wanted = Math.min(Math.max(descriptors * RESERVED_SHARE, MIN_RESERVED), MAX_RESERVED);
 	const reserve = Math.min(wanted, descriptors / 2);
 	// With very many descriptors clients never take their share, and memory is what bounds the rest.
 	const part = Math.max(reserve / PARTS, descriptors / PARTS_OF_ALL);

@@ -19,7 +19,7 @@ export { ReadWriteLock } from './read-write-lock.ts';
 export { ResourceShortage, shortageFromWorker, shortageOf } from './resource-shortage.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { SecretBox } from './secret-box.ts';
-export { type GateQueue, Semaphore } from './semaphore.ts';
+export { Semaphore, type SemaphoreQueue } from './semaphore.ts';
 export { encodeServerSentEvent, type ServerSentEvent } from './server-sent-event.ts';
 export { SlidingWindowLimiter } from './sliding-window-limiter.ts';
 export { SlidingWindowLog } from './sliding-window-log.ts';

@@ -1,7 +1,7 @@
 import { write, writeSync } from 'node:fs';
 
 /** What may wait to be written. Lines beyond that are lost, and counted. */
-const WAITING_BYTES = 16 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 /** Until a full pipe is tried again, and until anything else is, such as a full disk. */
 const FULL_PIPE_MS = 50;
 const FAILURE_MS = 1_000;
@@ -36,7 +36,7 @@ export class LogDestination {
 	write(line: string): void {
 		if (this.#closed) return;
 		const bytes = Buffer.byteLength(line);
-		if (this.#waitingBytes + bytes > WAITING_BYTES) {
+		if (this.#waitingBytes + bytes > MAX_BUFFERED_BYTES) {
 			this.#lost++;
 			return;
 		}

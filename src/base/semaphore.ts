@@ -1,14 +1,14 @@
 import { AppError } from './errors.ts';
 
 /** In which queue a task waits: those of `preferred` go before all of `common`. */
-export type GateQueue = 'common' | 'preferred';
+export type SemaphoreQueue = 'common' | 'preferred';
 
-/** Lets a number of tasks in at once; the others wait outside in the order in which they came. */
+/** Runs a limited number of tasks at once. The others wait in order of arrival. */
 export class Semaphore {
 	readonly #permits: number;
 	readonly #maxQueued: number;
 	#acquired = 0;
-	readonly #waiters: Record<GateQueue, Set<() => void>> = { preferred: new Set(), common: new Set() };
+	readonly #waiters: Record<SemaphoreQueue, Set<() => void>> = { preferred: new Set(), common: new Set() };
 
 	/**
 	 * @param permits tasks that run side by side
@@ -23,7 +23,7 @@ export class Semaphore {
 	 * Runs a task once there is room for it.
 	 * @throws AppError `unavailable` when too many wait; the signal's reason when it aborts before the task has begun
 	 */
-	async run<T>(task: () => Promise<T>, signal?: AbortSignal, queue: GateQueue = 'common'): Promise<T> {
+	async run<T>(task: () => Promise<T>, signal?: AbortSignal, queue: SemaphoreQueue = 'common'): Promise<T> {
 		signal?.throwIfAborted();
 		if (this.#acquired < this.#permits) this.#acquired++;
 		else await this.#acquire(this.#waiters[queue], signal);
@@ -52,7 +52,7 @@ export class Semaphore {
 		});
 	}
 
-	/** Who leaves hands its place to the first that waits, so that nobody can slip in between. */
+	/** Hands the permit to the first waiter, so that no later task can take it in between. */
 	#release(): void {
 		const { preferred, common } = this.#waiters;
 		const waiting = preferred.size > 0 ? preferred : common;

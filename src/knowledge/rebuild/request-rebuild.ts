@@ -12,7 +12,7 @@ import {
 import { INGEST } from '../documents.ts';
 import { moveCounts } from '../status.ts';
 
-/** The kind of job that builds a knowledge base's index anew. */
+/** The kind of job that builds the index of a knowledge base again. */
 export const REBUILD = 'rebuild';
 
 /** What requests to begin and to end rebuilds need. */
@@ -77,9 +77,9 @@ export function stopRebuild(
 }
 
 /** What a commit holds that begins a rebuild, or makes do without one. */
-type Asked = Required<Pick<Commit, 'write' | 'jobs'>> & { set: Parameters<typeof moveCounts>[3] & object };
+type RebuildStart = Required<Pick<Commit, 'write' | 'jobs'>> & { set: Parameters<typeof moveCounts>[3] & object };
 
-function beginRebuild(record: KnowledgeBaseRecord, embedder: string): Asked {
+function beginRebuild(record: KnowledgeBaseRecord, embedder: string): RebuildStart {
 	const { id } = record;
 	const rebuilding = newId('generation');
 	return {
@@ -115,7 +115,7 @@ export function endRebuild(
 }
 
 /** Without documents there is nothing to build: the index is none, at once. */
-function emptyIndex({ generation }: KnowledgeBaseRecord, now: number): Asked {
+function emptyIndex({ generation }: KnowledgeBaseRecord, now: number): RebuildStart {
 	const write: Write[] = generation === null ? [] : [{ op: 'index.drop_generation', generation }];
 	return {
 		set: {
