@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
+import { builtinProvider } from './builtin-provider.ts';
 import type { ChatModel, ChatProvider } from './chat-model.ts';
-import { builtinProvider } from './extractive/index.ts';
 
 /** The model of an assistant that names none, where the server's settings name no other. */
 export const DEFAULT_MODEL = 'builtin/extractive';

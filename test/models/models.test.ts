@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/index.ts';
 import { type ChatModel, type ChatProvider, createModels, DEFAULT_MODEL } from '../../src/models/index.ts';
+import { passage } from '../support/passage.ts';
+import { outcomeOf } from './fixtures/provider.ts';
 
 const silent: ChatModel = { async *stream() {} };
 const remote: ChatProvider = { id: 'remote', chat: silent, models: null };
@@ -16,6 +18,19 @@ test('a server without settings answers with the built-in model', () => {
 		models.list().map((model) => [model.id, model.provider, model.default]),
 		[['builtin/extractive', 'builtin', true]],
 	);
+});
+
+test('the built-in model quotes the passages and reports no usage', async () => {
+	const { model, name } = createModels().resolve(null);
+	const passages = [passage('Salaries are paid on the 25th of each month.')];
+	const { events, text } = await outcomeOf(model, {
+		model: name,
+		question: 'When are salaries paid?',
+		passages,
+		confidence: 0.6,
+	});
+	assert.match(text, /25th of each month.*\[1\]/);
+	assert.deepEqual(new Set(events.map((event) => event.type)), new Set(['delta']));
 });
 
 test('a model is named by its provider, the first slash, and its name there', () => {

@@ -8,7 +8,7 @@ import type { AssistantPart, PromptMessage } from '../../src/models/providers/pr
 import { firstTokens, tokensOf } from '../../src/models/providers/tokens.ts';
 import { quoteLines, sanitise } from '../../src/models/providers/untrusted-text.ts';
 import { ModelServer } from '../support/model-server.ts';
-import { passage } from './fixtures/ask.ts';
+import { passage } from '../support/passage.ts';
 import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
 const LIMITS = { context_tokens: 32_000, max_output_tokens: null };

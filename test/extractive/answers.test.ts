@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { streamAnswer } from '../../src/extractive/index.ts';
 import { citedIndexes } from '../../src/models/index.ts';
-import { ask, passage, pieces } from './fixtures/ask.ts';
+import { cpuMilliseconds } from '../support/cpu-time.ts';
+import { passage } from '../support/passage.ts';
+import { ask, pieces, request } from './fixtures/ask.ts';
 import { ANSWERABLE, HANDBOOK, UNANSWERABLE } from './fixtures/handbook.ts';
 
 const NOTHING = /^I could not find an answer to that in the documents available to me\./;
@@ -120,35 +123,39 @@ test('a question of 32,000 characters and fifty passages are answered within bou
 	const long = 'the quick brown fox asks about vacation days '.repeat(700).slice(0, 32_000);
 	const filler = 'Employees may work from home up to three days a week, as agreed. '.repeat(40);
 	const passages = Array.from({ length: 50 }, (_, i) => passage(`Part ${i}. ${filler}`, { index: i + 1 }));
-	const started = performance.now();
-	await ask(long, [...HANDBOOK, ...passages.map((one) => ({ ...one, index: one.index + 10 }))]);
-	assert.ok(performance.now() - started < 2_000);
+	const renumbered = passages.map((one) => ({ ...one, index: one.index + 10 }));
+	const spent = await cpuMilliseconds(() => ask(long, [...HANDBOOK, ...renumbered]));
+	assert.ok(spent < 2_000, `${spent} ms`);
 });
 
+/** Each of them, repeated, would take a parser that backtracks a very long time. */
+const HOSTILE_PARTS = [
+	'| ',
+	'- ',
+	'\t',
+	'```\n',
+	'# ',
+	' ',
+	'(',
+	'"',
+	'.',
+	'…',
+	'|-',
+	':-',
+	'1. ',
+	', ',
+	'\u0000',
+	'<',
+	'&',
+];
+
 test('hostile documents are read in bounded time', async () => {
-	const started = performance.now();
-	for (const part of [
-		'| ',
-		'- ',
-		'\t',
-		'```\n',
-		'# ',
-		' ',
-		'(',
-		'"',
-		'.',
-		'…',
-		'|-',
-		':-',
-		'1. ',
-		', ',
-		'\u0000',
-		'<',
-		'&',
-	]) {
-		await ask('What about vacation days?', [passage(`Vacation days: ${part.repeat(20_000)}`)]);
-	}
-	assert.ok(performance.now() - started < 8_000);
+	const spent = await cpuMilliseconds(async () => {
+		for (const part of HOSTILE_PARTS) {
+			await ask('What about vacation days?', [passage(`Vacation days: ${part.repeat(20_000)}`)]);
+		}
+	});
+	assert.ok(spent < 8_000, `${spent} ms`);
 });
 
 test('the answer is streamed in pieces of a few words, and other work runs in between', async () => {
@@ -177,15 +184,13 @@ test('stop ends the answer at once, before it and within it', async () => {
 	const reason = new Error('stopped');
 	await assert.rejects(pieces('When are salaries paid?', { passages: HANDBOOK }, AbortSignal.abort(reason)), reason);
 	const controller = new AbortController();
-	const { model } = await import('../../src/models/index.ts').then((face) => face.createModels().resolve(null));
-	const { request } = await import('./fixtures/ask.ts');
 	const seen: string[] = [];
 	await assert.rejects(async () => {
-		for await (const event of model.stream(
+		for await (const piece of streamAnswer(
 			request('How do I request leave?', { passages: HANDBOOK }),
 			controller.signal,
 		)) {
-			if (event.type === 'delta') seen.push(event.text);
+			seen.push(piece);
 			if (seen.length === 2) controller.abort(reason);
 		}
 	}, reason);

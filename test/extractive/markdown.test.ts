@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { marked } from 'marked';
 import { citedIndexes } from '../../src/models/index.ts';
-import { ask, passage } from './fixtures/ask.ts';
+import { passage } from '../support/passage.ts';
+import { ask } from './fixtures/ask.ts';
 
 /** Text that would mean something in Markdown or HTML. */
 const HOSTILE = [

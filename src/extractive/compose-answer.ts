@@ -1,9 +1,9 @@
-import type { ChatRequest, Passage } from '../chat-model.ts';
 import { analysePassage } from './analyse-passage.ts';
 import { mostFrequent } from './languages.ts';
 import { PHRASES } from './phrases.ts';
 import { readQuestion } from './question.ts';
 import { render } from './rendering.ts';
+import type { ExtractiveRequest, QuotablePassage } from './request.ts';
 import { type ScoredUnit, type Source, scoreUnits } from './scoring.ts';
 import { selectQuotations } from './selection.ts';
 import { courtesyOf } from './small-talk.ts';
@@ -24,7 +24,7 @@ const MIN_EVIDENCE = 0.34;
 const MAX_EVIDENCE_UNITS = 8;
 
 /** The extractive model's answer, in Markdown. */
-export function composeAnswer(request: ChatRequest, sources: readonly Source[]): string {
+export function composeAnswer(request: ExtractiveRequest, sources: readonly Source[]): string {
 	const courtesy = courtesyOf(request.question);
 	if (courtesy) return PHRASES[courtesy.language][courtesy.kind];
 	const question = readQuestion(request, mostFrequent(sources.map(({ analysis }) => analysis.language)));
@@ -35,7 +35,7 @@ export function composeAnswer(request: ChatRequest, sources: readonly Source[]):
 }
 
 /** Reads one passage of a request. Split from `answer`, so that other work can run between two passages. */
-export function analyseSource(passage: Passage, language: string | null): Source {
+export function analyseSource(passage: QuotablePassage, language: string | null): Source {
 	return { passage, analysis: analysePassage(passage, language) };
 }
 

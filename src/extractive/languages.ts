@@ -1,7 +1,7 @@
-import { LruCache } from '../../base/index.ts';
-import { detectLanguage } from '../../text/index.ts';
-import type { Passage } from '../chat-model.ts';
+import { LruCache } from '../base/index.ts';
+import { detectLanguage } from '../text/index.ts';
 import { voteLanguage } from './function-words.ts';
+import type { QuotablePassage } from './request.ts';
 
 const SAMPLE_CHARS = 400;
 /** In prose about a third of the words are function words; of another language's fewer than a tenth look like them. */
@@ -13,7 +13,7 @@ const languageCache = new LruCache<string, { language: string | null }>(LANGUAGE
  * The language of each passage. Passages of one document agree, and one that could not be told (a table, a list of
  * names) follows the others, so that its words are stemmed as the question's are.
  */
-export function passageLanguages(passages: readonly Passage[]): Array<string | null> {
+export function passageLanguages(passages: readonly QuotablePassage[]): Array<string | null> {
 	const detectedLanguages = passages.map(detectPassageLanguage);
 	const mostCommon = mostFrequent(detectedLanguages);
 	const byDocument = new Map<string, Array<string | null>>();
@@ -30,7 +30,7 @@ export function mostFrequent(languages: ReadonlyArray<string | null>): string | 
 	return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
 }
 
-function detectPassageLanguage(passage: Passage): string | null {
+function detectPassageLanguage(passage: QuotablePassage): string | null {
 	const sample = `${passage.title}\n${passage.text.slice(0, SAMPLE_CHARS)}`;
 	let known = languageCache.get(sample);
 	if (!known) {

@@ -1,8 +1,8 @@
-import { LruCache } from '../../base/index.ts';
-import { analyse, sentences } from '../../text/index.ts';
-import type { Passage } from '../chat-model.ts';
+import { LruCache } from '../base/index.ts';
+import { analyse, sentences } from '../text/index.ts';
 import { plainLines } from './markdown.ts';
 import { type PassageBlock, parsePassageBlocks } from './passage-blocks.ts';
+import type { QuotablePassage } from './request.ts';
 
 /** The smallest thing that is quoted. */
 export interface Unit {
@@ -60,7 +60,7 @@ const CLAUSE_END = /(?<=[;,:])\s+|(?<=[、；，：])\s*|(?<=\s[–—])\s+/u;
  * Reads a passage into what can be quoted from it.
  * @param language ISO 639-1; null where it could not be told
  */
-export function analysePassage(passage: Passage, language: string | null): AnalysedPassage {
+export function analysePassage(passage: QuotablePassage, language: string | null): AnalysedPassage {
 	const key = [language, passage.title, ...passage.heading_path, passage.text].join('\u0000');
 	let read = passageCache.get(key);
 	if (!read) {

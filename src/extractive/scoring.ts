@@ -1,13 +1,13 @@
-import type { Passage } from '../chat-model.ts';
 import type { AnalysedPassage, Unit } from './analyse-passage.ts';
 import { matchesAnswerType } from './answer-types.ts';
 import { functionWords } from './function-words.ts';
 import { matchTerms } from './matching.ts';
 import type { Question, QuestionTerm } from './question.ts';
+import type { QuotablePassage } from './request.ts';
 
 /** A passage with what was read in it. */
 export interface Source {
-	passage: Passage;
+	passage: QuotablePassage;
 	analysis: AnalysedPassage;
 }
 

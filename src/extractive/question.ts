@@ -1,8 +1,8 @@
-import { detectLanguage, queryTerms } from '../../text/index.ts';
-import type { ChatRequest } from '../chat-model.ts';
+import { detectLanguage, queryTerms } from '../text/index.ts';
 import { type AnswerType, countPattern, expectedAnswerTypes } from './answer-types.ts';
 import { functionWords, isSpoken, voteLanguage } from './function-words.ts';
 import type { SpokenLanguage } from './phrases.ts';
+import type { ExtractiveRequest } from './request.ts';
 import { withoutCourtesies } from './small-talk.ts';
 
 /** A word that the answer should speak of. */
@@ -47,7 +47,7 @@ const ANAPHORA =
  * Reads the question of a request.
  * @param passageLanguage the language that most of the passages are in, null where there are none
  */
-export function readQuestion(request: ChatRequest, passageLanguage: string | null): Question {
+export function readQuestion(request: ExtractiveRequest, passageLanguage: string | null): Question {
 	const text = withoutCourtesies(excerpt(request.question));
 	const earlierQuestions = request.history
 		.filter((message) => message.role === 'user')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, passage } from './fixtures/ask.ts';
+import { passage } from '../support/passage.ts';
+import { ask } from './fixtures/ask.ts';
 
 /** One company fact in each language, a question it answers, and one that it does not. */
 const CASES = [

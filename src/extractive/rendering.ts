@@ -1,7 +1,7 @@
-import type { Passage } from '../chat-model.ts';
 import type { Unit } from './analyse-passage.ts';
 import { codeFence, escapeMarkdown, escapeMarkdownLine } from './markdown.ts';
 import { PHRASES, type SpokenLanguage } from './phrases.ts';
+import type { QuotablePassage } from './request.ts';
 import type { Quotation } from './selection.ts';
 
 const MAX_NAME_LENGTH = 80;
@@ -23,7 +23,7 @@ export function render(quotations: readonly Quotation[], language: SpokenLanguag
 }
 
 /** `*Employee handbook › Vacation* (page 3)`. */
-function sourceName(passage: Passage, language: SpokenLanguage): string {
+function sourceName(passage: QuotablePassage, language: SpokenLanguage): string {
 	const title = truncateName(passage.title);
 	const heading = truncateName(passage.heading_path.at(-1) ?? '');
 	const names = [title, heading === title ? '' : heading].filter((name) => name !== '');

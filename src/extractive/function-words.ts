@@ -1,4 +1,4 @@
-import { analyse } from '../../text/index.ts';
+import { analyse } from '../text/index.ts';
 import type { SpokenLanguage } from './phrases.ts';
 
 /**

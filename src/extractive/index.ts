@@ -1,0 +1,2 @@
+export type { ExtractiveRequest, QuotablePassage } from './request.ts';
+export { streamAnswer } from './stream-answer.ts';

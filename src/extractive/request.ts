@@ -1,0 +1,27 @@
+/** One retrieved piece of a document that an answer may quote. */
+export interface QuotablePassage {
+	/** The source number that the answer cites, from 1. */
+	index: number;
+	document_id: string;
+	title: string;
+	/** The page on which it begins, from 1; null where the format has no pages. */
+	page: number | null;
+	/** The headings above it, outermost first. */
+	heading_path: readonly string[];
+	text: string;
+	/** How well it matches the question, 0..1. */
+	score: number;
+}
+
+/** What an answer is made from. */
+export interface ExtractiveRequest {
+	question: string;
+	/** Earlier messages of the conversation, oldest first, without the question. */
+	history: ReadonlyArray<{ role: 'user' | 'assistant'; content: string }>;
+	/** Best first. */
+	passages: readonly QuotablePassage[];
+	/** How well the knowledge bases answer the question in absolute terms, 0..1. */
+	confidence: number;
+	/** The search failed, so an empty list of passages does not mean that the knowledge bases have no answer. */
+	search_failed?: boolean;
+}

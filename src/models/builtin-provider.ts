@@ -1,0 +1,21 @@
+import { streamAnswer } from '../extractive/index.ts';
+import type { ChatModel, ChatProvider, ChatRequest, ModelEvent } from './chat-model.ts';
+
+/** Answers by quoting the passages. Reports no usage, because it counts no tokens, and ignores the instructions. */
+const extractive: ChatModel = {
+	async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+		for await (const text of streamAnswer(request, signal)) yield { type: 'delta', text };
+	},
+};
+
+/** The provider that needs no key, no network and no download. */
+export const builtinProvider: ChatProvider = {
+	id: 'builtin',
+	chat: extractive,
+	models: [
+		{
+			name: 'extractive',
+			description: 'Quotes the best-matching sentences of the knowledge bases with their sources. Needs no provider.',
+		},
+	],
+};

@@ -1,1 +1,0 @@
-export { builtinProvider } from './model.ts';
