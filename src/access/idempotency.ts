@@ -1,4 +1,4 @@
-import { AppError, type Clock, type ClockJumpDetector, type Deferred, deferred } from '../base/index.ts';
+import { AppError, type Clock, type ClockJumpDetector, type Deferred, deferred, rejectOnAbort } from '../base/index.ts';
 import {
 	expectVersion,
 	type IdempotencyRecord,
@@ -80,7 +80,6 @@ export class Idempotency {
 		for (let earlier = this.#inFlight.get(id); earlier; earlier = this.#inFlight.get(id)) {
 			requireSameFingerprint(earlier.fingerprint, request.fingerprint);
 			await waitUntilDone(earlier, signal);
-			if (signal.aborted) throw new AppError('unavailable', 'The request took too long.', { retry_after: 1 });
 		}
 		const running: InFlightRequest = { fingerprint: request.fingerprint, done: deferred() };
 		this.#inFlight.set(id, running);
@@ -133,14 +132,16 @@ export class Idempotency {
 	}
 }
 
-/** Waits until a request is answered, or the one who waits has gone. */
+/**
+ * Waits until an earlier request with the same key has its response.
+ * @throws AppError `unavailable` when the signal aborts first
+ */
 async function waitUntilDone({ done }: InFlightRequest, signal: AbortSignal): Promise<void> {
-	const aborted = deferred<void>();
-	const onAbort = () => aborted.resolve();
-	if (signal.aborted) return;
-	signal.addEventListener('abort', onAbort, { once: true });
-	await Promise.race([done.promise, aborted.promise]);
-	signal.removeEventListener('abort', onAbort);
+	try {
+		await rejectOnAbort(done.promise, signal);
+	} catch (cause) {
+		throw new AppError('unavailable', 'The request took too long.', { retry_after: 1, cause });
+	}
 }
 
 function requireSameFingerprint(stored: string, fingerprint: string): void {

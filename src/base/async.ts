@@ -35,6 +35,17 @@ export function withDeadline<T>(promise: Promise<T>, ms: number, onTimeout: () =
 	});
 }
 
+/** The promise's outcome, or a rejection with the signal's reason as soon as it aborts. The work behind the promise continues. */
+export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+	if (!signal) return promise;
+	return new Promise((resolve, reject) => {
+		const abort = () => reject(signal.reason);
+		if (signal.aborted) abort();
+		else signal.addEventListener('abort', abort, { once: true });
+		promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+	});
+}
+
 /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-export { type Deferred, deferred, sleep, withDeadline } from './async.ts';
+export { type Deferred, deferred, rejectOnAbort, sleep, withDeadline } from './async.ts';
 export { AsyncDisposableStack } from './async-disposable-stack.ts';
 export { clientNetwork } from './client-network.ts';
 export { type Clock, elapsedMs, monotonicTimeFrom, systemClock, timestamp, timestampOrNull } from './clock.ts';

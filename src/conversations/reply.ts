@@ -1,4 +1,4 @@
-import { AppError, type Log, messageOf, sleep, type ThrottledLog } from '../base/index.ts';
+import { AppError, type Log, messageOf, rejectOnAbort, sleep, type ThrottledLog } from '../base/index.ts';
 import type { Citation, SearchHit, SearchResult, Usage } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../models/index.ts';
 import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
-import { abortableStream, rejectOnAbort } from './abortable.ts';
+import { abortableStream } from './abortable-stream.ts';
 import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
 import { callsOf, type Grounding, type ReplyRound, stopIfRunning, toCompletedRound } from './reply-rounds.ts';
 import { SurrogatePairJoiner } from './surrogate-pair-joiner.ts';

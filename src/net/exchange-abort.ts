@@ -18,15 +18,6 @@ export class ExchangeAbort {
 		return this.#controller.signal;
 	}
 
-	/** Resolves never, rejects at the end. */
-	get rejectedOnAbort(): Promise<never> {
-		const { signal } = this;
-		return new Promise((_resolve, reject) => {
-			if (signal.aborted) reject(signal.reason);
-			else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-		});
-	}
-
 	/** Ends whatever is still open. */
 	abort(reason: unknown = new Error('no longer wanted')): void {
 		clearTimeout(this.#timer);

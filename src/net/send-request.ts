@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici';
+import { rejectOnAbort } from '../base/index.ts';
 import type { ExchangeAbort } from './exchange-abort.ts';
 import type { OutgoingRequest } from './redirect.ts';
 
@@ -11,11 +12,9 @@ export async function sendRequest(
 	const { signal } = abort;
 	signal.throwIfAborted();
 	const { method, headers, body } = outgoing;
-	// The race, because undici hears the signal only once there is a connection.
-	return Promise.race([
-		request(outgoing.url, { dispatcher, signal, method: method as Dispatcher.HttpMethod, headers, body }),
-		abort.rejectedOnAbort,
-	]);
+	const sent = request(outgoing.url, { dispatcher, signal, method: method as Dispatcher.HttpMethod, headers, body });
+	// undici observes the signal only once there is a connection.
+	return rejectOnAbort(sent, signal);
 }
 
 /** The value of an answer's header; of a repeated one the first. */

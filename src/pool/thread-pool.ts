@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { AppError, type Log, messageOf, ResourceShortage, Semaphore } from '../base/index.ts';
+import { AppError, type Log, messageOf, ResourceShortage, rejectOnAbort, Semaphore } from '../base/index.ts';
 import type { WorkerResult } from '../contract/index.ts';
 import type { WorkerEntry } from './worker-entry.ts';
 
@@ -112,14 +112,4 @@ export class ThreadPool implements AsyncDisposable {
 			log.error({ threads: name, error: messageOf(cause) }, 'a pool of threads could not be closed');
 		});
 	}
-}
-
-/** The promise's outcome, or the signal's reason as soon as it aborts. */
-function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-	if (!signal) return promise;
-	return new Promise((resolve, reject) => {
-		const abort = () => reject(signal.reason);
-		signal.addEventListener('abort', abort, { once: true });
-		promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-	});
 }

@@ -1,6 +1,5 @@
-import { AppError, type Clock, elapsedMs, exceedsDepth } from '../base/index.ts';
+import { AppError, type Clock, elapsedMs, exceedsDepth, rejectOnAbort } from '../base/index.ts';
 import type { ArgumentCheckJob, ArgumentCheckResult } from '../contract/index.ts';
-import { rejectOnAbort } from './call-deadline.ts';
 import { ToolFailure } from './tool-failure.ts';
 
 const MAX_ARGUMENT_CHARACTERS = 131_072;

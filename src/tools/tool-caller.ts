@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, type Log, LruCache } from '../base/index.ts';
+import { type Clock, type Log, LruCache, rejectOnAbort } from '../base/index.ts';
 import type { ApiToolConfig, McpToolConfig } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import type { ToolRecord } from '../store/index.ts';
 import { callApi } from './api/index.ts';
 import { type ArgumentCheckRunner, ArgumentValidator } from './argument-validator.ts';
-import { CallDeadline, rejectOnAbort } from './call-deadline.ts';
+import { CallDeadline } from './call-deadline.ts';
 import type { ToolConfig } from './config.ts';
 import { type McpFunction, type McpServer, mcpResultText } from './mcp/index.ts';
 import { type OpenedTool, openTool } from './opened-tool.ts';

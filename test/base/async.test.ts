@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { deferred, sleep, withDeadline } from '../../src/base/index.ts';
+import { deferred, rejectOnAbort, sleep, withDeadline } from '../../src/base/index.ts';
 
 const late = () => new Error('late');
 
@@ -63,6 +63,26 @@ test('pauses that are over leave nothing on a signal that lives on', async () =>
 	const { signal } = new AbortController();
 	for (let round = 0; round < 3; round++) await sleep(0, signal);
 	assert.equal(getEventListeners(signal, 'abort').length, 0);
+});
+
+test('passes on the outcome of a promise whose signal does not abort', async () => {
+	const { signal } = new AbortController();
+	assert.equal(await rejectOnAbort(Promise.resolve(7), signal), 7);
+	assert.equal(await rejectOnAbort(Promise.resolve(7), undefined), 7);
+	await assert.rejects(rejectOnAbort(Promise.reject(new Error('own')), signal), { message: 'own' });
+	assert.equal(getEventListeners(signal, 'abort').length, 0, 'no listener remains');
+});
+
+test('rejects with the reason of the signal when it aborts before the promise is settled, or was aborted before', async () => {
+	const controller = new AbortController();
+	const work = deferred<void>();
+	const outcome = rejectOnAbort(work.promise, controller.signal);
+	controller.abort(new Error('aborted'));
+	await assert.rejects(outcome, { message: 'aborted' });
+	await assert.rejects(rejectOnAbort(work.promise, controller.signal), { message: 'aborted' });
+	// A later failure of the work is not an unhandled rejection.
+	work.reject(new Error('too late to matter'));
+	await sleep(1);
 });
 
 test('a deferred is settled from outside, once', async () => {

@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { type Clock, elapsedMs } from '../../base/index.ts';
+import { type Clock, elapsedMs, rejectOnAbort } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import type { ArgumentCheckRunner } from '../argument-validator.ts';
-import { CallDeadline, rejectOnAbort } from '../call-deadline.ts';
+import { CallDeadline } from '../call-deadline.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import { asMcpFailure, httpStatusOf, isProtocolError } from './mcp-failure.ts';
 import { type McpFunction, mcpFunctionsOf } from './mcp-function.ts';

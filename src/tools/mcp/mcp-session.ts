@@ -1,9 +1,8 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
-import { deferred, sleep } from '../../base/index.ts';
+import { deferred, rejectOnAbort, sleep } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
-import { rejectOnAbort } from '../call-deadline.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import { loadSdk, type McpSdk } from './sdk.ts';
 import { runInRequest, SessionFetch } from './session-fetch.ts';

@@ -1,4 +1,4 @@
-import { rejectOnAbort } from '../call-deadline.ts';
+import { rejectOnAbort } from '../../base/index.ts';
 import type { McpSession } from './mcp-session.ts';
 
 /** A session, open or being opened, that several use at once. It ends once it is dropped and nobody uses it any more. */

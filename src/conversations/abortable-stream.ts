@@ -25,13 +25,3 @@ export async function* abortableStream<T>(
 		if (!ended) iterator.return?.()?.then(undefined, () => {});
 	}
 }
-
-/** The promise's outcome, or the signal's reason as soon as it aborts. The work behind the promise goes on. */
-export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-	return new Promise((resolve, reject) => {
-		const abort = () => reject(signal.reason);
-		if (signal.aborted) abort();
-		else signal.addEventListener('abort', abort, { once: true });
-		promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-	});
-}
