@@ -7,6 +7,8 @@ const mayImport = {
 	config: ['base'],
 	contract: ['base'],
 	text: ['base'],
+	parsing: ['base', 'contract', 'text'],
+	retrieval: ['text'],
 	actors: ['base'],
 	store: ['base', 'contract'],
 	pool: ['base', 'contract'],
@@ -14,7 +16,7 @@ const mayImport = {
 	extractive: ['base', 'text'],
 	models: ['base', 'contract', 'net', 'text', 'extractive'],
 	outbox: ['base', 'contract', 'store'],
-	knowledge: ['base', 'contract', 'text', 'store', 'pool', 'net', 'models'],
+	knowledge: ['base', 'contract', 'parsing', 'retrieval', 'store', 'pool', 'net', 'models'],
 	tools: ['base', 'contract', 'store', 'net'],
 	conversations: ['base', 'contract', 'actors', 'store', 'models', 'knowledge', 'tools', 'outbox'],
 	deployments: ['base', 'contract', 'actors', 'store'],
@@ -27,6 +29,12 @@ const mayImport = {
 // The API is where all rooms meet; it is told its settings instead of reading them.
 mayImport.api = Object.keys(mayImport).filter((room) => room !== 'config' && room !== 'binary');
 mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access', 'tools', 'webhooks'];
+
+/**
+ * Algorithms without durable state: they get values and return values, so they run in any thread. Listed beside the table,
+ * which an edit could widen by mistake.
+ */
+const pureModules = ['text', 'parsing', 'retrieval'];
 
 const browserRooms = ['widget', 'api-docs', 'dashboard'];
 const rooms = [...Object.keys(mayImport), ...browserRooms];
@@ -52,6 +60,23 @@ module.exports = {
 			to: {},
 		},
 		{
+			name: 'pure-engine',
+			comment: 'Parsing, retrieval and text processing know no database, no thread, no network and no model.',
+			severity: 'error',
+			from: { path: `^src/${oneOf(pureModules)}/` },
+			to: { path: '^src/(store|pool|net|models)/' },
+		},
+		{
+			name: 'pure-engine-without-input-and-output',
+			comment: 'They read no file and open no connection; the caller gives them bytes.',
+			severity: 'error',
+			from: { path: `^src/${oneOf(pureModules)}/` },
+			to: {
+				path: '^(node:)?(fs|fs/promises|net|worker_threads|process|os)$',
+				dependencyTypes: ['core'],
+			},
+		},
+		{
 			name: 'faces-only',
 			comment: 'From outside a room only its index.ts is imported.',
 			severity: 'error',
@@ -59,10 +84,21 @@ module.exports = {
 			to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
 		},
 		{
-			name: 'faces-only-from-workers-and-benches',
-			comment: 'Workers and benches import the face of a room, or of a folder inside it.',
+			name: 'entry-points-only-from-workers',
+			comment:
+				'Workers import entry points of modules. Store and tools have further ones for their workers, which load only what they need.',
 			severity: 'error',
-			from: { path: '^(workers|bench)/' },
+			from: { path: '^workers/' },
+			to: {
+				path: '^src/',
+				pathNot: ['^src/[^/]+/index\\.ts$', '^src/(store/sqlite|store/sqlite/search|tools/parameters)/index\\.ts$'],
+			},
+		},
+		{
+			name: 'faces-only-from-benches',
+			comment: 'Benches import the face of a room, or of a folder inside it.',
+			severity: 'error',
+			from: { path: '^bench/' },
 			to: { path: '^src/', pathNot: '/index\\.ts$' },
 		},
 		{

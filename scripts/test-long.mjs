@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { main, root, run } from './project.mjs';
 
-const FILES = ['process/webhooks-after-kill', 'knowledge/parsing-bombs', 'conformance/properties'];
+const FILES = ['process/webhooks-after-kill', 'parsing/bombs', 'conformance/properties'];
 
 await main(async () => {
 	const env = { KILLS: '50', BOMBS: 'full', FC_RUNS: '200' };

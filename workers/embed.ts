@@ -1,13 +1,7 @@
 import { isWorkerThread, move, transferableSymbol, valueSymbol } from 'piscina';
 import { LruCache, lowerThreadPriority } from '../src/base/index.ts';
 import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerResult } from '../src/contract/index.ts';
-import {
-	type Basis,
-	deserialiseBasis,
-	embedChunks,
-	serialiseBasis,
-	trainBasis,
-} from '../src/knowledge/semantic/index.ts';
+import { type Basis, deserialiseBasis, embedChunks, serialiseBasis, trainBasis } from '../src/retrieval/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** Bases that stay in memory: documents of one knowledge base come in rows. */

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { AppError } from '../src/base/index.ts';
 import type { ParsedChunk, ParsedDocument, ParseJob, WorkerResult } from '../src/contract/index.ts';
-import { chunkDocument } from '../src/knowledge/chunking/index.ts';
-import { type ExtractedDocument, parseDocument } from '../src/knowledge/parsing/index.ts';
+import { chunkDocument, type ExtractedDocument, parseDocument } from '../src/parsing/index.ts';
 import { detectLanguage } from '../src/text/index.ts';
 
 /** How much of a document its language is told from. */

@@ -1,5 +1,6 @@
 import type { SearchHit, SearchJob, SearchResult, WorkerResult } from '../src/contract/index.ts';
 import {
+	deserialiseBasis,
 	type EmbeddedQuery,
 	type RankedHit,
 	type SearchOptions,
@@ -7,8 +8,7 @@ import {
 	searchGeneration,
 	type TrainedVectors,
 	VectorIndexCache,
-} from '../src/knowledge/ranking/index.ts';
-import { deserialiseBasis } from '../src/knowledge/semantic/index.ts';
+} from '../src/retrieval/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** Bases stay in memory up to this many bytes as stored; at least the one in use does. */

@@ -11,7 +11,7 @@ const SEED = 1;
 const CONCURRENT_COMMITS = 8;
 
 /** What the content of a data set comes from, besides how it is stored. */
-const SOURCES = ['./', '../../src/text/', '../../src/knowledge/semantic/'].map(
+const SOURCES = ['./', '../../src/text/', '../../src/retrieval/semantic/'].map(
 	(path) => new URL(path, import.meta.url),
 );
 

@@ -1,7 +1,8 @@
 import { AppError } from '../base/index.ts';
 import { bodyValidator, type DocumentCreate, DocumentFormTitle, type Operations } from '../contract/index.ts';
-import { type Documents, presentDocument, sniffFormat } from '../knowledge/index.ts';
+import { type Documents, presentDocument } from '../knowledge/index.ts';
 import type { Network } from '../net/index.ts';
+import { sniffFormat } from '../parsing/index.ts';
 import type { DocumentRecord, IdempotencyRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
 import {
 	type Call,

@@ -1,4 +1,3 @@
 export { Documents, type NewDocument, presentDocument } from './documents.ts';
 export { Knowledge, type KnowledgeDependencies, type SearchOptions } from './knowledge.ts';
-export { sniffFormat } from './parsing/format.ts';
 export { presentKnowledgeBase, presentStatus } from './status.ts';

@@ -1,5 +1,5 @@
 import { type Embedder, isProviderFailure } from '../../models/index.ts';
-import { writeInt8 } from '../semantic/index.ts';
+import { writeInt8 } from '../../retrieval/index.ts';
 import { requireDimensions } from './dimensions.ts';
 import type { UnsavedVectors } from './unsaved-vectors.ts';
 

@@ -1,8 +1,8 @@
 import { AppError, type Clock } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
+import { sniffFormat } from '../../parsing/index.ts';
 import { type DocumentRecord, expectVersion, type IncomingBlob, type Store } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
-import { sniffFormat } from '../parsing/format.ts';
 
 /** What fetching needs. */
 export interface FetchDependencies {

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { lexer, type Token, type Tokens } from 'marked';
-import { LruCache } from '../../base/index.ts';
+import { LruCache } from '../base/index.ts';
 import { type Block, type BodyBlock, type ExtractedDocument, stripInvisible, toSingleLine } from './blocks.ts';
 import { htmlBlocks } from './html-blocks.ts';
 import { parsePage } from './html-dom.ts';

@@ -1,5 +1,5 @@
 import { getResolvedPDFJS } from 'unpdf';
-import { AppError, messageOf } from '../../base/index.ts';
+import { AppError, messageOf } from '../base/index.ts';
 import { type Block, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { MAX_PAGES, resourceLimit, TextBudget } from './limits.ts';
 import { requireNoPdfBomb } from './pdf-bomb.ts';

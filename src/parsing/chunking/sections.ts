@@ -1,4 +1,4 @@
-import type { Block, BodyBlock } from '../parsing/index.ts';
+import type { Block, BodyBlock } from '../blocks.ts';
 import { countWords } from './words.ts';
 
 /** What stands between two headings, with the headings above it. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chunkDocument } from '../../src/knowledge/chunking/index.ts';
-import type { Block, BodyBlock } from '../../src/knowledge/parsing/index.ts';
+import { type Block, type BodyBlock, chunkDocument } from '../../src/parsing/index.ts';
 import { analyse } from '../../src/text/index.ts';
 
 const heading = (level: number, text: string, page: number | null = null): Block => ({

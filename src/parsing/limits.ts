@@ -1,4 +1,4 @@
-import { AppError } from '../../base/index.ts';
+import { AppError } from '../base/index.ts';
 import type { Block } from './blocks.ts';
 
 /** More pages than this are refused. */

@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflate } from 'node:zlib';
-import { AppError } from '../../base/index.ts';
+import { AppError } from '../base/index.ts';
 import { resourceLimit } from './limits.ts';
 
 /** What one compressed stream, and all large ones together, may inflate to. PDF.js itself has no bound. */

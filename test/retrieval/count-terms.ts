@@ -1,5 +1,5 @@
 // A program: counts the terms of so many chunks that a map for each of them would not fit into a small heap.
-import { countTermsOfChunks } from '../../src/knowledge/semantic/term-counts.ts';
+import { countTermsOfChunks } from '../../src/retrieval/semantic/term-counts.ts';
 
 const TERMS = 300;
 const CHUNKS = 20_000;

@@ -1,5 +1,5 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
-import { AppError } from '../../base/index.ts';
+import { AppError } from '../base/index.ts';
 import { resourceLimit } from './limits.ts';
 
 /** One element as the readers see it: `w:p`, whatever prefix and edition of the standard the file uses. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/index.ts';
 import type { ParsedChunk } from '../../contract/index.ts';
 import { analyse } from '../../text/index.ts';
-import type { Block } from '../parsing/index.ts';
+import type { Block } from '../blocks.ts';
 import { pack, textOf } from './pack.ts';
 import { piecesOf } from './pieces.ts';
 import { sectionsOf } from './sections.ts';

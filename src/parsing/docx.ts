@@ -1,4 +1,4 @@
-import { AppError } from '../../base/index.ts';
+import { AppError } from '../base/index.ts';
 import { type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { openPackage, type Parts } from './docx-archive.ts';
 import { readBody, readNotes } from './docx-body.ts';

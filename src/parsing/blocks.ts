@@ -1,4 +1,4 @@
-import type { DocumentFormat } from '../../contract/index.ts';
+import type { DocumentFormat } from '../contract/index.ts';
 
 /** A heading; `level` counts from 1, the outermost. */
 export interface HeadingBlock {

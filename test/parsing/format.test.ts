@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
-import { SNIFF_BYTES, sniffFormat } from '../../src/knowledge/parsing/index.ts';
+import { SNIFF_BYTES, sniffFormat } from '../../src/parsing/index.ts';
 import { makeDocx, p } from '../fixtures/documents/docx.ts';
 import { parsed } from '../fixtures/documents/parsed.ts';
 import { bodyLines, makePdf } from '../fixtures/documents/pdf.ts';

@@ -1,5 +1,5 @@
 import { sentences } from '../../text/index.ts';
-import type { BodyBlock } from '../parsing/index.ts';
+import type { BodyBlock } from '../blocks.ts';
 import { countWords, splitWords } from './words.ts';
 
 /** The smallest part of a section that a chunk holds whole: a sentence, a row, a line. */

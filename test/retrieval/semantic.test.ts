@@ -8,7 +8,7 @@ import {
 	project,
 	serialiseBasis,
 	trainBasis,
-} from '../../src/knowledge/semantic/index.ts';
+} from '../../src/retrieval/semantic/index.ts';
 
 const chunk = (body_terms: string, title_terms = '') => ({ title_terms, body_terms });
 

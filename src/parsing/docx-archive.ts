@@ -1,5 +1,5 @@
 import { type UnzipFileInfo, unzipSync } from 'fflate';
-import { AppError, messageOf } from '../../base/index.ts';
+import { AppError, messageOf } from '../base/index.ts';
 import { resourceLimit } from './limits.ts';
 
 /** No part of a document of 10 MB of text needs more, and together they must fit a worker. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { analyseQuery, type Vocabulary } from '../../src/knowledge/ranking/analysed-query.ts';
-import { confidence, coverage, familiarity } from '../../src/knowledge/ranking/confidence.ts';
-import { fuse } from '../../src/knowledge/ranking/fusion.ts';
-import { editDistance, SpellingCorrector } from '../../src/knowledge/ranking/spelling-corrector.ts';
+import { analyseQuery, type Vocabulary } from '../../src/retrieval/ranking/analysed-query.ts';
+import { confidence, coverage, familiarity } from '../../src/retrieval/ranking/confidence.ts';
+import { fuse } from '../../src/retrieval/ranking/fusion.ts';
+import { editDistance, SpellingCorrector } from '../../src/retrieval/ranking/spelling-corrector.ts';
 import { queryWords } from '../../src/text/index.ts';
 
 const counted = (counts: Record<string, number>, chunks = 100): Vocabulary => ({

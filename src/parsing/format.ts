@@ -1,4 +1,4 @@
-import type { DocumentFormat } from '../../contract/index.ts';
+import type { DocumentFormat } from '../contract/index.ts';
 import { charsetOf, decodeText } from './charset.ts';
 
 /** How many bytes from the beginning of a file are enough for `sniffFormat`. */

@@ -1,1 +1,0 @@
-export { type ChunkSource, chunkDocument } from './chunk.ts';

@@ -1,0 +1,23 @@
+export {
+	type EmbeddedQuery,
+	type GenerationIndex,
+	type RankedHit,
+	type SearchOptions,
+	SpellingCorrector,
+	searchGeneration,
+	type TrainedVectors,
+	VectorIndexCache,
+} from './ranking/index.ts';
+export {
+	type Basis,
+	type ChunkTerms,
+	countTerms,
+	deserialiseBasis,
+	embedChunks,
+	inverseFrequency,
+	type Projection,
+	project,
+	serialiseBasis,
+	trainBasis,
+	writeInt8,
+} from './semantic/index.ts';
