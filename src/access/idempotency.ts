@@ -1,8 +1,11 @@
 import { AppError, type Clock, type ClockJumpDetector, type Deferred, deferred, rejectOnAbort } from '../base/index.ts';
 import {
+	type CompleteReceipt,
+	type CompleteResponse,
 	expectVersion,
 	type IdempotencyRecord,
 	IdempotentReplayError,
+	type ReceiptKey,
 	type Store,
 	type StoredResponse,
 } from '../store/index.ts';
@@ -25,7 +28,9 @@ export interface IdempotentRequest {
 /** The right to carry out a request: nobody else does at the same time under the same key. */
 export interface IdempotencyClaim {
 	/** The part of a commit that lets repeats be answered the same; it must go with the request's own change. */
-	receipt(answer: Pick<IdempotencyRecord, 'status' | 'body' | 'subject'>): IdempotencyRecord;
+	receipt(answer: CompleteResponse & Pick<IdempotencyRecord, 'subject'>): CompleteReceipt;
+	/** The same for a response that is pending when the change is committed: the commit adds where it will be found. */
+	receiptKey(): ReceiptKey;
 	/** Lets repeats go on before the request is answered. What they need must be on disk. */
 	releaseEarly(): void;
 }
@@ -89,15 +94,16 @@ export class Idempotency {
 		};
 		// A clock that is wrong for a moment must not have a request carried out a second time.
 		const accept_expired = this.#jumpDetector.isSuspect();
+		const receiptKey = (): ReceiptKey => ({
+			scope: request.scope,
+			key: request.key,
+			body_hash: request.fingerprint,
+			expires_at: this.#clock.now() + KEY_LIFETIME_MS,
+			accept_expired,
+		});
 		const claim: IdempotencyClaim = {
-			receipt: (answer) => ({
-				scope: request.scope,
-				key: request.key,
-				body_hash: request.fingerprint,
-				expires_at: this.#clock.now() + KEY_LIFETIME_MS,
-				accept_expired,
-				...answer,
-			}),
+			receipt: (answer) => ({ ...receiptKey(), ...answer }),
+			receiptKey,
 			releaseEarly,
 		};
 		const replayStored = (stored: StoredResponse) => {

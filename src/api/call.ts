@@ -1,7 +1,7 @@
 import type { Caller, IdempotencyClaim } from '../access/index.ts';
 import type { Operation, OperationInput, OperationResult } from '../contract/index.ts';
 import type { HttpRequest, RouteResponse } from '../http/index.ts';
-import type { IdempotencyRecord } from '../store/index.ts';
+import type { IdempotencyRecord, PendingReply } from '../store/index.ts';
 
 /** A request to an operation that needs a credential, after validation and access. */
 export interface Call<O extends Operation> extends OperationInput<O> {
@@ -18,12 +18,12 @@ export interface Call<O extends Operation> extends OperationInput<O> {
 	 * Sees to repeats of a request for a handler of its own kind (`SelfIdempotentHandler`).
 	 * @param fingerprint what makes two requests the same one; only asked for where repeats are to be seen to
 	 * @param execute carries the request out; the claim is null where the client named no Idempotency-Key
-	 * @param pending answers a repeat of a request whose stored answer says where the answer will be found
+	 * @param replayPending answers a repeat of a request whose stored response is pending
 	 */
 	runIdempotently(
 		fingerprint: () => string,
 		execute: (claim: IdempotencyClaim | null) => Promise<HandlerResult<O> | RawResponse>,
-		pending?: (body: string, claim: IdempotencyClaim) => Promise<HandlerResult<O> | RawResponse>,
+		replayPending?: (pending: PendingReply, claim: IdempotencyClaim) => Promise<HandlerResult<O> | RawResponse>,
 	): Promise<HandlerResult<O> | RawResponse>;
 }
 

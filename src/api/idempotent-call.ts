@@ -3,7 +3,6 @@ import type { Idempotency, IdempotencyClaim } from '../access/index.ts';
 import { AppError, type Log, type SecretBox } from '../base/index.ts';
 import { type Operation, takesIdempotencyKey } from '../contract/index.ts';
 import type { HttpRequest } from '../http/index.ts';
-import { PENDING_STATUS } from '../store/index.ts';
 import { type Call, RawResponse } from './call.ts';
 import { OperationResponses } from './operation-responses.ts';
 
@@ -76,7 +75,7 @@ export function createIdempotentCall<O extends Operation>(
 	const keyedFingerprint = (fingerprint: string) =>
 		createHmac('sha256', secrets.key('fingerprints')).update(fingerprint).digest('hex');
 	let currentClaim: IdempotencyClaim | null = null;
-	const runIdempotently: Call<O>['runIdempotently'] = async (fingerprint, execute, pending) => {
+	const runIdempotently: Call<O>['runIdempotently'] = async (fingerprint, execute, replayPending) => {
 		if (key === null) return execute(null);
 		return idempotency.run(
 			{ scope, key, fingerprint: keyedFingerprint(fingerprint()) },
@@ -94,9 +93,9 @@ export function createIdempotentCall<O extends Operation>(
 					}
 				},
 				async replay(stored, claim) {
-					if (stored.status !== PENDING_STATUS) return responses.replay(stored);
-					if (!pending) throw new Error('An answer that is yet to come was stored for an operation that has none.');
-					return responses.markReplayed(await pending(stored.body, claim));
+					if (!stored.pending) return responses.replay(stored);
+					if (!replayPending) throw new Error('A pending response was stored for an operation that has none.');
+					return responses.markReplayed(await replayPending(stored.pending, claim));
 				},
 			},
 			request.signal,

@@ -1,4 +1,3 @@
-import type { IdempotencyClaim } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
 import type { MessageReply, Operations, WidgetMessageReply } from '../contract/index.ts';
 import {
@@ -15,7 +14,7 @@ import {
 import type { Deployments } from '../deployments/index.ts';
 import type { HttpRequest } from '../http/index.ts';
 import { parsePosition, type StreamPosition } from '../outbox/index.ts';
-import { type IdempotencyRecord, type MessageRecord, PENDING_STATUS } from '../store/index.ts';
+import type { MessageRecord } from '../store/index.ts';
 import { type Handler, RawResponse, SelfIdempotentHandler } from './call.ts';
 import { fingerprintOf } from './idempotent-call.ts';
 
@@ -47,13 +46,13 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 						metadata,
 						channel: 'api',
 						end_user: null,
-						receipt: pendingReceipt(claim),
+						receipt: claim?.receiptKey(),
 					});
 					claim?.releaseEarly();
 					return respond(turn);
 				},
-				async (stored, claim) => {
-					const turn = await conversations.joinRepeat(stored);
+				async (pending, claim) => {
+					const turn = await conversations.joinRepeat(pending);
 					claim.releaseEarly();
 					return respond(turn);
 				},
@@ -68,11 +67,6 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 			return presentMessage(rated);
 		},
 	};
-}
-
-/** Stored with a message under an Idempotency-Key: the answer is its reply, and yet to come. */
-export function pendingReceipt(claim: IdempotencyClaim | null): IdempotencyRecord | undefined {
-	return claim?.receipt({ status: PENDING_STATUS, body: '' });
 }
 
 /** Whether the reply is to be streamed: what the body says, else what the Accept header says. */

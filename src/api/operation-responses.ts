@@ -8,7 +8,7 @@ import {
 	type RouteResponse,
 	versionEtag,
 } from '../http/index.ts';
-import type { IdempotencyRecord, StoredResponse } from '../store/index.ts';
+import type { CompleteResponse } from '../store/index.ts';
 import { type HandlerResult, RawResponse, VersionedResult } from './call.ts';
 
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
@@ -19,7 +19,7 @@ const REPLAYED = ['idempotent-replayed', 'true'] as const;
 const SEAL_PURPOSE = 'stored answers';
 
 /** What is stored of an answer. */
-type StorableResponse = Pick<IdempotencyRecord, 'status' | 'body'> & { subject: string | null };
+type StorableResponse = CompleteResponse & { subject: string | null };
 
 /** Makes replies of what an operation answers, and keeps them for repeats. */
 export class OperationResponses<O extends Operation> {
@@ -66,7 +66,7 @@ export class OperationResponses<O extends Operation> {
 	}
 
 	/** The reply to a repeat: the same status and bytes as the first one's. */
-	replay({ status, body }: StoredResponse): RawResponse {
+	replay({ status, body }: CompleteResponse): RawResponse {
 		const text = this.#secrets ? this.#secrets.open(body, SEAL_PURPOSE) : body;
 		return new RawResponse({ status, headers: [JSON_HEADER, NO_STORE, REPLAYED], body: text });
 	}

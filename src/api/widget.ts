@@ -33,7 +33,7 @@ import {
 	idempotencyKeyOf,
 	requireWellFormedKey,
 } from './idempotent-call.ts';
-import { pendingReceipt, resumePosition, turnResponse, wantsStream } from './messages.ts';
+import { resumePosition, turnResponse, wantsStream } from './messages.ts';
 import { inputReader } from './pipeline.ts';
 import { respondDuringUse } from './revocable-response.ts';
 
@@ -259,13 +259,13 @@ export function widgetRoutes(options: WidgetRoutesOptions): Route[] {
 					metadata: body.metadata as Record<string, unknown> | undefined,
 					channel: 'widget',
 					end_user: endUser,
-					receipt: pendingReceipt(claim),
+					receipt: claim?.receiptKey(),
 				});
 				claim?.releaseEarly();
 				return respond(sendOrReplay);
 			},
-			async (stored, claim) => {
-				const turn = await conversations.joinRepeat(stored);
+			async (pending, claim) => {
+				const turn = await conversations.joinRepeat(pending);
 				claim.releaseEarly();
 				return respond(turn);
 			},

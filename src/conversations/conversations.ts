@@ -16,6 +16,8 @@ import {
 	expectVersion,
 	type IdempotencyRecord,
 	type MessageRecord,
+	type PendingReply,
+	type ReceiptKey,
 } from '../store/index.ts';
 import type { ConversationChange } from './change.ts';
 import {
@@ -50,7 +52,7 @@ export interface OutgoingMessage {
 	channel: ConversationRecord['channel'];
 	end_user: EndUser | null;
 	/** Stored with the message, so that repeats of the request find it: see `repeated`. */
-	receipt?: IdempotencyRecord | undefined;
+	receipt?: ReceiptKey | undefined;
 }
 
 /** A message to a person, who answers when they do. */
@@ -241,11 +243,10 @@ export class Conversations implements AsyncDisposable {
 	/**
 	 * What a repeat of a stored message finds: the reply that has ended; or the turn in which it is being written, anew where
 	 * it had failed; or, where a person has the conversation by now, the message alone.
-	 * @param body what the message's receipt was stored with
+	 * @param ids where the message's receipt says that its reply is
 	 * @throws AppError `rate_limit_exceeded` where too many follow the conversation
 	 */
-	async joinRepeat(body: string): Promise<RunningTurn | FinishedTurn | MessageForHuman> {
-		const ids = JSON.parse(body) as { conversation_id: string; question_id: string; reply_id: string | null };
+	async joinRepeat(ids: PendingReply): Promise<RunningTurn | FinishedTurn | MessageForHuman> {
 		const { store } = this.#deps;
 		for (let attempt = 0; attempt < MAX_JOIN_ATTEMPTS; attempt++) {
 			const question = await store.get('messages', ids.question_id);

@@ -2,9 +2,9 @@ import { AppError } from '../base/index.ts';
 import type { Conversation, Message } from '../contract/index.ts';
 import {
 	type Commit,
+	type CompleteReceipt,
 	type ConversationRecord,
 	expectVersion,
-	type IdempotencyRecord,
 	type MessageRecord,
 	requireVersion,
 } from '../store/index.ts';
@@ -19,7 +19,7 @@ export interface HandOver {
 	/** Those that the client would change; null: any. */
 	versions: readonly number[] | null;
 	/** Stored with the conversation as it is then. */
-	receipt: IdempotencyRecord | null;
+	receipt: CompleteReceipt | null;
 }
 
 /** What a person of the workspace says in a conversation. */
@@ -29,7 +29,7 @@ export interface AgentMessage {
 	/** As the visitor sees it. */
 	name: string;
 	/** Stored with the message as it is then. */
-	receipt: IdempotencyRecord | null;
+	receipt: CompleteReceipt | null;
 }
 
 /**
@@ -100,7 +100,7 @@ export function agentMessage(
 }
 
 /** A receipt with the answer that it is for; it goes with its conversation. */
-function withResponseBody(receipt: IdempotencyRecord, response: Conversation | Message): IdempotencyRecord {
+function withResponseBody(receipt: CompleteReceipt, response: Conversation | Message): CompleteReceipt {
 	const subject = 'conversation_id' in response ? response.conversation_id : response.id;
 	return { ...receipt, body: JSON.stringify(response), subject };
 }

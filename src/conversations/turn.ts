@@ -5,6 +5,7 @@ import {
 	expectVersion,
 	type IdempotencyRecord,
 	type MessageRecord,
+	type ReceiptKey,
 } from '../store/index.ts';
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
 import { presentConversation, presentMessage } from './present.ts';
@@ -16,8 +17,8 @@ export interface IncomingMessage {
 	content: string;
 	/** The author's name where it is known. */
 	author_name: string | null;
-	/** Stored with the message, completed by where its reply is: repeats are answered by that. */
-	receipt: IdempotencyRecord | null;
+	/** Stored with the message, with the ids that lead a repeat to the reply. */
+	receipt: ReceiptKey | null;
 }
 
 /** The place of the reply to what a conversation began with. */
@@ -78,7 +79,7 @@ export function beginTurn(
 			streamEvent(next, 'message.created', { message_id: reply.id, text: 'opens' }, now),
 		],
 	};
-	if (message.receipt) commit.idempotency = withMessageIds(message.receipt, next, question, reply);
+	if (message.receipt) commit.idempotency = pendingReceipt(message.receipt, next, question, reply);
 	return { commit, turn: { conversation: next, question, reply, rounds: [] } };
 }
 
@@ -110,19 +111,19 @@ export function storeForHuman(
 			streamEvent(next, 'message.created', { message_id: messageForHuman.id }, now),
 		],
 	};
-	if (message.receipt) commit.idempotency = withMessageIds(message.receipt, next, messageForHuman, null);
+	if (message.receipt) commit.idempotency = pendingReceipt(message.receipt, next, messageForHuman, null);
 	return { commit, conversation: next, messageForHuman };
 }
 
-/** A message's receipt with where its reply is found. */
-function withMessageIds(
-	receipt: IdempotencyRecord,
+/** The receipt of a message, whose response is pending until its reply has ended. */
+function pendingReceipt(
+	receipt: ReceiptKey,
 	conversation: ConversationRecord,
 	question: MessageRecord,
 	reply: MessageRecord | null,
 ): IdempotencyRecord {
-	const messageIds = { conversation_id: conversation.id, question_id: question.id, reply_id: reply?.id ?? null };
-	return { ...receipt, body: JSON.stringify(messageIds), subject: conversation.id };
+	const pending = { conversation_id: conversation.id, question_id: question.id, reply_id: reply?.id ?? null };
+	return { ...receipt, pending, subject: conversation.id };
 }
 
 /** The commit that stores how a reply ended. One that failed keeps its rounds: when it is written anew it goes on from them. */

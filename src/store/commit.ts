@@ -104,28 +104,53 @@ export type JobWrite =
 /** The kind of the jobs that wait for what remains of erased conversations; `ref` is the conversation. */
 export const CONVERSATION_ERASURE_JOB = 'conversation_remains';
 
-/** The status of a stored answer that is yet to come (102 Processing, RFC 2518). */
-export const PENDING_STATUS = 102;
+/** A response that is stored whole. */
+export interface CompleteResponse {
+	status: number;
+	body: string;
+	pending?: undefined;
+}
+
+/** The messages that will answer a request whose response is not complete when it is stored. */
+export interface PendingReply {
+	conversation_id: string;
+	question_id: string;
+	/** Null where a human handles the conversation: the response is the question itself. */
+	reply_id: string | null;
+}
+
+/** A response that waits for a reply. */
+export interface PendingResponse {
+	pending: PendingReply;
+	status?: undefined;
+	body?: undefined;
+}
 
 /** What is stored under an idempotency key. */
-export type StoredResponse = Pick<IdempotencyRecord, 'body_hash' | 'status' | 'body'>;
+export type StoredResponse = { body_hash: string } & (CompleteResponse | PendingResponse);
 
-/** The answer to store under an idempotency key, in the transaction of what it answers. */
-export interface IdempotencyRecord {
+/** The request that a stored response belongs to. */
+export interface ReceiptKey {
 	/** Whose key it is: workspace (or deployment and visitor), method and path. */
 	scope: string;
 	key: string;
 	/** SHA-256 of the canonical body, hexadecimal. */
 	body_hash: string;
-	/** Of the answer; `PENDING_STATUS` where `body` is no answer but says where it will be found. */
-	status: number;
-	body: string;
-	/** The conversation that it shows, where it does: it is erased with it. */
-	subject?: string | null;
 	/** Milliseconds since the epoch. */
 	expires_at: number;
-	/** Whether an answer under the key counts although its time is over: the clock is in doubt. It is not stored. */
+	/** Whether a response under the key counts although it has expired: the clock is suspect. It is not stored. */
 	accept_expired?: boolean;
+}
+
+/** The response to store under an idempotency key, in the transaction of the change that it reports. */
+export type IdempotencyRecord = CompleteReceipt | (ReceiptKey & PendingResponse & ReceiptSubject);
+
+/** A receipt whose response is complete. */
+export type CompleteReceipt = ReceiptKey & CompleteResponse & ReceiptSubject;
+
+interface ReceiptSubject {
+	/** The conversation that the response shows, if any: the response is erased with it. */
+	subject?: string | null;
 }
 
 /**

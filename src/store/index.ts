@@ -2,17 +2,21 @@ export { BlobStore, type IncomingBlob } from './blobs.ts';
 export type {
 	Commit,
 	CommitOutcome,
+	CompleteReceipt,
+	CompleteResponse,
 	DeliveryWrite,
 	Expectation,
 	IdempotencyRecord,
 	Job,
 	JobWrite,
 	NewEvent,
+	PendingReply,
+	ReceiptKey,
 	StoredEvent,
 	StoredResponse,
 	Write,
 } from './commit.ts';
-export { CONVERSATION_ERASURE_JOB, PENDING_STATUS } from './commit.ts';
+export { CONVERSATION_ERASURE_JOB } from './commit.ts';
 export { dataFolderError } from './data-folder-error.ts';
 export type {
 	ApiKeyRecord,

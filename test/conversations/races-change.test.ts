@@ -10,7 +10,7 @@ import { Conversations } from '../../src/conversations/index.ts';
 import { type ChatModel, createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore, PENDING_STATUS } from '../../src/store/index.ts';
+import { openSqliteStore } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
 import { requireRunningTurn } from './running-turn.ts';
 import { scheduledStore } from './scheduled-store.ts';
@@ -95,7 +95,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			const stored = new Map<string, string>();
 
 			const send = async (content: string, conversation_id?: string) => {
-				const receipt = { scope, key: content, body_hash: content, status: PENDING_STATUS, body: '', expires_at: 9e15 };
+				const receipt = { scope, key: content, body_hash: content, expires_at: 9e15 };
 				const message = { deployment, conversation_id, content, channel: 'api' as const, end_user: null, receipt };
 				const sent = await outcomeOf(conversations.send({ ...message, metadata: undefined }).then(requireRunningTurn));
 				if (sent) stored.set(content, sent.reply.id);
@@ -103,8 +103,8 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			};
 			const repeat = async (content: string): Promise<void> => {
 				const answer = await store.storedResponse(scope, content);
-				if (!answer) return;
-				const turn = await outcomeOf(conversations.joinRepeat(answer.body));
+				if (!answer?.pending) return;
+				const turn = await outcomeOf(conversations.joinRepeat(answer.pending));
 				if (!turn) return;
 				assert.ok(!('messageForHuman' in turn));
 				assert.equal(turn.question.content, content);

@@ -30,6 +30,7 @@ const CHECKSUMS = [
 	'21142eb98aaad4a1ac25c6358ab71cecc6e87c9c7028e49ca147d8b8d06395e9',
 	'de74a89692416531ae0658b5addc2727b9ce5cc4ad96d748945731b7925576f7',
 	'c05635591251bbd9cf914436703e6af971fc0133c724c119a0caed7372895788',
+	'77712df39de8d9bc49bbfb3d6a89755774012a644433a7cfeb7ca255f908c7ca',
 ];
 
 test('no step of the schema has changed since it was written', () => {
@@ -196,4 +197,47 @@ test('a knowledge base of an earlier version has the time of its training, and w
 		[null, null],
 		[null, null],
 	]);
+});
+
+test('stored responses from before the pending field are kept, and the pending ones among them say where the reply is', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
+	t.after(() => rm(dataDir, { recursive: true }));
+	const old = new Database(databaseFile(dataDir));
+	const before = stepsBefore('pending TEXT');
+	for (const step of before) old.exec(step);
+	old.pragma(`user_version = ${before.length}`);
+	const expiresAt = Date.now() + 3_600_000;
+	const insert = old.prepare(
+		'INSERT INTO idempotency (scope, key, body_hash, status, body, subject, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+	);
+	const ids = { conversation_id: 'conv_1', question_id: 'msg_1', reply_id: 'msg_2' };
+	const forHuman = { conversation_id: 'conv_2', question_id: 'msg_3', reply_id: null };
+	insert.run('ws_1', 'message', 'hash 1', 102, JSON.stringify(ids), 'conv_1', expiresAt);
+	insert.run('ws_1', 'message for a human', 'hash 2', 102, JSON.stringify(forHuman), 'conv_2', expiresAt);
+	insert.run('ws_1', 'created', 'hash 3', 201, '{"id":"asst_1"}', null, expiresAt);
+	insert.run('ws_1', 'secret', 'hash 4', 201, 'v1.sealed', null, expiresAt);
+	insert.run('ws_1', 'expired', 'hash 5', 404, '{}', null, 1);
+	old.close();
+
+	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	assert.deepEqual(await store.storedResponse('ws_1', 'message'), { body_hash: 'hash 1', pending: ids });
+	assert.deepEqual(await store.storedResponse('ws_1', 'message for a human'), {
+		body_hash: 'hash 2',
+		pending: forHuman,
+	});
+	assert.deepEqual(await store.storedResponse('ws_1', 'created'), {
+		body_hash: 'hash 3',
+		status: 201,
+		body: '{"id":"asst_1"}',
+	});
+	assert.equal(await store.storedResponse('ws_1', 'expired'), undefined);
+	assert.equal((await store.storedResponse('ws_1', 'expired', true))?.status, 404);
+	assert.equal(await store.hasSealedResponses(), true);
+
+	await store.commit({ write: [{ op: 'erase_conversation', id: 'conv_1' }, { op: 'erase_sealed_answers' }] });
+	await store.commit({ write: [{ op: 'erase_expired', before: 2, limit: 10 }] });
+	const left = ['message', 'message for a human', 'created', 'secret', 'expired'].map(
+		async (key) => (await store.storedResponse('ws_1', key, true))?.body_hash,
+	);
+	assert.deepEqual(await Promise.all(left), [undefined, 'hash 2', 'hash 3', undefined, undefined]);
 });

@@ -229,6 +229,22 @@ export const MIGRATIONS: readonly string[] = [
 	UPDATE knowledge_bases SET training_asked_at = updated_at
 	WHERE id IN (SELECT ref FROM jobs WHERE kind = 'train');
 	`,
+	// A pending response was stored with status 102 and the ids of its messages as the body.
+	`
+	CREATE TABLE idempotency_records (
+		scope TEXT NOT NULL, key TEXT NOT NULL, body_hash TEXT NOT NULL, status INTEGER, body TEXT, pending TEXT,
+		subject TEXT, expires_at INTEGER NOT NULL, PRIMARY KEY (scope, key),
+		CHECK ((status IS NULL) = (body IS NULL) AND (status IS NULL) <> (pending IS NULL))
+	) STRICT, WITHOUT ROWID;
+	INSERT INTO idempotency_records (scope, key, body_hash, status, body, pending, subject, expires_at)
+	SELECT scope, key, body_hash, nullif(status, 102), iif(status = 102, NULL, body), iif(status = 102, body, NULL),
+		subject, expires_at
+	FROM idempotency;
+	DROP TABLE idempotency;
+	ALTER TABLE idempotency_records RENAME TO idempotency;
+	CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
+	CREATE INDEX idempotency_by_subject ON idempotency (subject) WHERE subject IS NOT NULL;
+	`,
 ];
 
 /**

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
 import { LruCache } from '../../base/index.ts';
-import type { StoredEvent, StoredResponse } from '../commit.ts';
+import type { PendingReply, StoredEvent, StoredResponse } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
 import type {
 	DocumentCoverage,
@@ -63,6 +63,12 @@ function unionAll(sql: string, count: number): string {
 /** SQL: a stored answer is sealed. Others are JSON, which begins with no such letter. */
 export const IS_SEALED = "body GLOB 'v1.*'";
 
+/** A response is complete (`status`, `body`) or pending (JSON of a `PendingReply`); the table checks that it is one of them. */
+type StoredResponseRow = { body_hash: string } & (
+	| { status: number; body: string; pending: null }
+	| { status: null; body: null; pending: string }
+);
+
 /** What is stored under an idempotency key, read on either connection; `expired`: also where its time is over. */
 export function storedResponse(
 	prepare: (sql: string) => Statement,
@@ -70,8 +76,11 @@ export function storedResponse(
 	key: string,
 	expired: boolean,
 ): StoredResponse | undefined {
-	const sql = 'SELECT body_hash, status, body FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?';
-	return prepare(sql).get(scope, key, expired ? 0 : Date.now()) as StoredResponse | undefined;
+	const sql = 'SELECT body_hash, status, body, pending FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?';
+	const row = prepare(sql).get(scope, key, expired ? 0 : Date.now()) as StoredResponseRow | undefined;
+	if (row === undefined) return undefined;
+	const { body_hash, status, body, pending } = row;
+	return pending === null ? { body_hash, status, body } : { body_hash, pending: JSON.parse(pending) as PendingReply };
 }
 
 /** Point reads and short lists, from prepared statements on a read-only connection. */

@@ -135,13 +135,16 @@ export class Writer {
 	#commit(commit: Commit): CommitOutcome {
 		const { idempotency } = commit;
 		if (idempotency) {
-			const { scope, key, body_hash, status, body, subject, expires_at } = idempotency;
+			const { scope, key, body_hash, subject, expires_at } = idempotency;
 			const stored = storedResponse((sql) => this.#prepare(sql), scope, key, idempotency.accept_expired ?? false);
 			if (stored) return { outcome: 'replay', ...stored };
+			const response = idempotency.pending
+				? [null, null, JSON.stringify(idempotency.pending)]
+				: [idempotency.status, idempotency.body, null];
 			this.#prepare(
-				`INSERT OR REPLACE INTO idempotency (scope, key, body_hash, status, body, subject, expires_at)
-				 VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			).run(scope, key, body_hash, status, body, subject ?? null, expires_at);
+				`INSERT OR REPLACE INTO idempotency (scope, key, body_hash, status, body, pending, subject, expires_at)
+				 VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			).run(scope, key, body_hash, ...response, subject ?? null, expires_at);
 		}
 		for (const { kind, id, version } of commit.expect ?? []) {
 			const row = this.#prepare(`SELECT version FROM ${kind} WHERE id = ?`).get(id) as { version: number } | undefined;

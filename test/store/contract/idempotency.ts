@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import type { Commit, IdempotencyRecord, Store } from '../../../src/store/index.ts';
+import type { Commit, CompleteReceipt, Store } from '../../../src/store/index.ts';
 import { assistant, event } from '../samples.ts';
 
 /** What was answered under a key is answered again, and nothing is done twice. */
@@ -19,6 +19,20 @@ export function idempotencyContract(opened: () => Store): void {
 		});
 		assert.equal(await store.get('assistants', repeat.id), undefined);
 		assert.deepEqual(await store.events(repeat.id, 0, 10), []);
+	});
+
+	test('a repeat of a request whose response is pending gets the ids of the messages', async () => {
+		const store = opened();
+		const { answer } = creation();
+		const { status: _, body: __, ...key } = answer;
+		const pending = { conversation_id: newId('conversation'), question_id: newId('message'), reply_id: null };
+		assert.equal((await store.commit({ idempotency: { ...key, pending } })).outcome, 'committed');
+		assert.deepEqual(await store.commit({ idempotency: answer }), {
+			outcome: 'replay',
+			body_hash: key.body_hash,
+			pending,
+		});
+		assert.deepEqual(await store.storedResponse(key.scope, key.key), { body_hash: key.body_hash, pending });
 	});
 
 	test('of two with one key at once, one is carried out and the other gets its answer', async () => {
@@ -72,7 +86,7 @@ export function idempotencyContract(opened: () => Store): void {
 	});
 }
 
-function creation(given?: IdempotencyRecord): { id: string; commit: Commit; answer: IdempotencyRecord } {
+function creation(given?: CompleteReceipt): { id: string; commit: Commit; answer: CompleteReceipt } {
 	const record = assistant();
 	const answer = given ?? {
 		scope: newId('workspace'),

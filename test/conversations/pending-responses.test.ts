@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { cp, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import test from 'node:test';
+import Database from 'better-sqlite3';
+import { databaseFile } from '../../src/store/sqlite/connection.ts';
+import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
+import { createApiFixture } from '../api/fixture.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { ManualModel } from './manual-model.ts';
+
+const MESSAGES = '/api/v1/messages';
+
+/** Copies the data folder of a running server, as a crash would leave it, with the schema from before the pending field. */
+async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
+	const copy = await mkdtemp(join(tmpdir(), 'parley-old-'));
+	const isDatabase = (path: string) => path.startsWith(databaseFile(dataDir));
+	await cp(dataDir, copy, { recursive: true, filter: (path) => !isDatabase(path) });
+	const source = new Database(databaseFile(dataDir), { readonly: true });
+	await source.backup(join(copy, basename(databaseFile(dataDir))));
+	source.close();
+
+	const db = new Database(databaseFile(copy));
+	db.exec(`
+		CREATE TABLE old_idempotency (
+			scope TEXT NOT NULL, key TEXT NOT NULL, body_hash TEXT NOT NULL, status INTEGER NOT NULL, body TEXT NOT NULL,
+			subject TEXT, expires_at INTEGER NOT NULL, PRIMARY KEY (scope, key)
+		) STRICT, WITHOUT ROWID;
+		INSERT INTO old_idempotency
+			SELECT scope, key, body_hash, coalesce(status, 102), coalesce(body, pending), subject, expires_at FROM idempotency;
+		DROP TABLE idempotency;
+		ALTER TABLE old_idempotency RENAME TO idempotency;
+		CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
+		CREATE INDEX idempotency_by_subject ON idempotency (subject) WHERE subject IS NOT NULL;
+	`);
+	const step = MIGRATIONS.findIndex((sql) => sql.includes('pending TEXT'));
+	db.pragma(`user_version = ${step}`);
+	db.close();
+	return copy;
+}
+
+test('repeats of messages that were sent before the upgrade get their replies, and store nothing', async () => {
+	const model = new ManualModel();
+	await using before = await startTestApp({ overrides: { providers: [model.provider] } });
+	const { deployment } = await createApiFixture(before, { model: 'scripted/any' });
+	const send = (app: TestApp, content: string, key: string, conversation_id?: string) =>
+		app.call('POST', MESSAGES, { deployment_id: deployment, conversation_id, content }, { 'idempotency-key': key });
+
+	const finished = send(before, 'Finished?', 'finished');
+	const firstReply = await model.reply(0);
+	firstReply.say('Yes.');
+	firstReply.end();
+	const { body: first } = await finished;
+	const { body: other } = await send(before, 'Finished?', 'finished');
+	assert.equal(other.id, first.id);
+	const takeover = `/api/v1/conversations/${first.conversation_id}/takeover`;
+	assert.equal((await before.call('POST', takeover)).status, 200);
+	const { body: forHuman } = await send(before, 'Anyone?', 'for a human', first.conversation_id);
+	const running = send(before, 'Running?', 'running').catch(() => null);
+	(await model.reply(1)).say('It');
+
+	await using after = await startTestApp({
+		dataDir: await copyWithOldSchema(before),
+		key: before.key,
+		overrides: { providers: [model.provider] },
+	});
+	const repeats = {
+		finished: await send(after, 'Finished?', 'finished'),
+		forHuman: await send(after, 'Anyone?', 'for a human', first.conversation_id),
+	};
+	assert.deepEqual(repeats.finished.body, first);
+	assert.deepEqual(repeats.forHuman.body, forHuman);
+	for (const { status, headers } of Object.values(repeats)) {
+		assert.deepEqual([status, headers.get('idempotent-replayed')], [201, 'true']);
+	}
+
+	const repeat = send(after, 'Running?', 'running');
+	const resumed = await model.reply(2);
+	resumed.say('It is.');
+	resumed.end();
+	const { status, headers, body } = await repeat;
+	assert.deepEqual([status, body.content, headers.get('idempotent-replayed')], [201, 'It is.', 'true']);
+	const conversations = (await after.call('GET', '/api/v1/conversations')).body.data;
+	assert.equal(conversations.length, 2, 'no repeat began a conversation');
+
+	const reused = await send(after, 'Another?', 'finished');
+	assert.deepEqual([reused.status, reused.body.error.code], [400, 'idempotency_key_reused']);
+	await before[Symbol.asyncDispose]();
+	await running;
+});
