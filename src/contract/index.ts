@@ -1,24 +1,81 @@
-export * from './access.ts';
-export * from './assistants.ts';
-export * from './conversations.ts';
-export * from './deliveries.ts';
-export * from './deployments.ts';
-export * from './documents.ts';
-export * from './events.ts';
-export * from './knowledge-bases.ts';
-export * from './messages.ts';
-export * from './models.ts';
+export { ApiKey, InvitedUser, Session, SignIn, User, UserCreate, UserPatch, Workspace } from './access.ts';
+export { Assistant, AssistantCreate, AssistantPatch, RagSettings } from './assistants.ts';
+export {
+	Conversation,
+	ConversationListQuery,
+	ConversationPatch,
+	EndUser,
+	STREAM_EVENTS,
+	type StreamEventName,
+} from './conversations.ts';
+export { Delivery, DeliveryAttempt } from './deliveries.ts';
+export {
+	Appearance,
+	Deployment,
+	DeploymentCreate,
+	type DeploymentJwt,
+	type DeploymentJwtPatch,
+	DeploymentPatch,
+	DeploymentRateLimit,
+	Features,
+	WidgetConfig,
+} from './deployments.ts';
+export { Document, DocumentCreate, DocumentFormTitle } from './documents.ts';
+export { EVENT_TYPES, Event, type EventType } from './events.ts';
+export { IndexingStatus, KnowledgeBase, SearchSettings } from './knowledge-bases.ts';
+export {
+	Citation,
+	Feedback,
+	Message,
+	MessageReply,
+	SendMessage,
+	ToolCall,
+	Usage,
+	WidgetMessage,
+	WidgetMessageReply,
+	WidgetToolCall,
+} from './messages.ts';
 export { openApiDocument } from './openapi/index.ts';
-export * from './operation.ts';
-export { type OperationId, type Operations, operations } from './operations.ts';
-export { outgoingEvents } from './outgoing-events.ts';
-export type * from './parse-messages.ts';
+export {
+	type Operation,
+	type OperationInput,
+	type OperationResult,
+	SCOPES,
+	type Scope,
+	SMALL_BODY,
+	takesIdempotencyKey,
+} from './operation.ts';
+export { type Operations, operations } from './operations.ts';
+export type { FromParseHost, ToParseHost } from './parse-messages.ts';
 export { asSingleLine, EMAIL_PATTERN, isSingleLine } from './patterns.ts';
 export { serverStateOperations } from './server-state.ts';
-export { EmptyObject, HIDDEN_SECRET, type Page, PageOf } from './shapes.ts';
-export * from './tools.ts';
+export { EmptyObject, HIDDEN_SECRET, type Page } from './shapes.ts';
+export {
+	ApiToolConfig,
+	ApiToolConfigInput,
+	McpToolConfig,
+	McpToolConfigInput,
+	Tool,
+	ToolAuth,
+	ToolCreate,
+	ToolPatch,
+} from './tools.ts';
 export { bodyValidator, queryValidator, type Validator } from './validate.ts';
 export { pointerTo } from './validation-details.ts';
-export * from './webhooks.ts';
-export * from './widget.ts';
-export type * from './worker-jobs.ts';
+export { Webhook, WebhookTest } from './webhooks.ts';
+export type {
+	ArgumentCheckJob,
+	ArgumentCheckResult,
+	DocumentFormat,
+	FoldJob,
+	FoldResult,
+	ParsedChunk,
+	ParsedDocument,
+	ParseJob,
+	SearchHit,
+	SearchJob,
+	SearchResult,
+	TrainJob,
+	TrainResult,
+	WorkerResult,
+} from './worker-jobs.ts';

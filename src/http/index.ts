@@ -1,6 +1,5 @@
-export { type ClientAddress, createClientAddress } from './client-address.ts';
+export { createClientAddress } from './client-address.ts';
 export {
-	type EntityTag,
 	etagOf,
 	ifMatchVersions,
 	matchesEtag,
@@ -8,12 +7,25 @@ export {
 	parseEntityTags,
 	versionEtag,
 } from './conditional.ts';
-export { type Cors, type CorsRules, createCors } from './cors.ts';
+export { createCors } from './cors.ts';
 export { errorResponse } from './errors.ts';
 export { HeaderBlock } from './header-block.ts';
-export { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
-export { RequestLog, type RequestLogOptions } from './request-log.ts';
+export { RequestLog } from './request-log.ts';
 export { Router } from './router.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
-export { StaticFiles, type StaticFilesOptions } from './static.ts';
-export type * from './types.ts';
+export { StaticFiles } from './static.ts';
+export type {
+	BytesResponse,
+	EncodableEvent,
+	EventStreamResponse,
+	FilePart,
+	Headers,
+	HttpRequest,
+	JsonOptions,
+	MultipartFields,
+	MultipartOptions,
+	RequestLogFields,
+	Route,
+	RouteResponse,
+	Unhandled,
+} from './types.ts';
