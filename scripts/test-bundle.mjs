@@ -12,15 +12,18 @@ const DAY_MS = 24 * 3_600_000;
 /** Packages that look for files beside themselves, machine code or a browser's driver. */
 const EXTERNAL_PACKAGES = ['better-sqlite3', 'sqlite-vec', 'uWebSockets.js', 'piscina', 'playwright-core'];
 
+/** Marks the entry points that `groupPlugin` writes. */
+const GROUP_SCHEME = 'group:';
+
 /** Looks for the workers beside itself, as it does in the bundled server. */
 const WORKER_ENTRY_FILE = join(root, 'src', 'pool', 'worker-entry.ts');
 
 /**
- * Bundles test files, given as paths relative to the project, as they are now. The folder is new: whoever runs tests at the
- * same time, of other sources perhaps, has one of their own.
- * @returns the bundled files in the order of the given ones, and what removes them all
+ * Bundles groups of test files, given as paths relative to the project. The folder is new, so that several runs at the same
+ * time, perhaps of different sources, do not disturb each other.
+ * @returns the bundled file of each group, in the order of the groups, and a function that removes them all
  */
-export async function bundleTests(files) {
+export async function bundleTests(groups) {
 	mkdirSync(BUNDLES, { recursive: true });
 	for (const name of readdirSync(BUNDLES)) {
 		// Left behind by a run that was broken off.
@@ -34,7 +37,7 @@ export async function bundleTests(files) {
 			esbuild.build({
 				...FOR_NODE,
 				entryPoints: [
-					...files.map((path) => ({ in: `./${path}`, out: withoutEnding(path) })),
+					...groups.map(({ name }) => ({ in: `${GROUP_SCHEME}${name}`, out: name })),
 					...workers().map((path) => ({ in: `./${path}`, out: withoutEnding(path) })),
 				],
 				outdir: folder,
@@ -46,7 +49,7 @@ export async function bundleTests(files) {
 				// The modules of packages have the address of the bundle, as in the bundled server.
 				banner: { js: `${COMMON_JS_BANNER} globalThis.addressOfThisModule ??= import.meta.url;` },
 				define: { 'import.meta.url': 'addressOfThisModule' },
-				plugins: [moduleAddressPlugin(folder)],
+				plugins: [groupPlugin(groups), moduleAddressPlugin(folder)],
 				external: [...EXTERNAL_PACKAGES, ...OPTIONAL_PACKAGES],
 			}),
 		);
@@ -54,7 +57,42 @@ export async function bundleTests(files) {
 		remove();
 		throw error;
 	}
-	return { bundled: files.map((path) => join(folder, `${withoutEnding(path)}.js`)), remove };
+	return { bundled: groups.map(({ name }) => join(folder, `${name}.js`)), remove };
+}
+
+/** The head of a group's entry point. A process that exits before its last file has ended fails and names the file. */
+const GROUP_HEAD = `import { describe } from 'node:test';
+let running = null;
+process.on('exit', (code) => {
+	if (running === null) return;
+	console.error('The process exited with ' + code + ' before the tests of ' + running + ' had ended.');
+	process.exitCode = code || 1;
+});
+async function runFile(path, load) {
+	running = path;
+	await describe(path, load);
+	running = null;
+}`;
+
+/**
+ * An esbuild plugin: the entry point of a group runs its files one after the other. Each file is a suite: its hooks apply to its
+ * own tests, and its servers are closed before the next file is imported.
+ */
+function groupPlugin(groups) {
+	const runFile = (path) => `await runFile(${JSON.stringify(path)}, () => import(${JSON.stringify(`./${path}`)}));`;
+	return {
+		name: 'groups of test files',
+		setup(build) {
+			build.onResolve({ filter: new RegExp(`^${GROUP_SCHEME}`) }, ({ path }) => ({
+				path: path.slice(GROUP_SCHEME.length),
+				namespace: 'group',
+			}));
+			build.onLoad({ filter: /.*/, namespace: 'group' }, ({ path }) => {
+				const { files } = groups.find(({ name }) => name === path);
+				return { contents: [GROUP_HEAD, ...files.map(runFile)].join('\n'), loader: 'js', resolveDir: root };
+			});
+		},
+	};
 }
 
 /** An esbuild plugin: our modules go on finding what lies beside their source. */

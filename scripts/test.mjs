@@ -9,6 +9,7 @@ import { ensureDescription } from './openapi.mjs';
 import { ensureBrowser, ensureProxies, ensureTracer } from './programs.mjs';
 import { filesBelow, isEntry, main, run, say, UserError } from './project.mjs';
 import { bundleTests } from './test-bundle.mjs';
+import { testGroups } from './test-groups.mjs';
 
 /**
  * Runs those of the test files whose path contains one of the words among the arguments; the result is the exit code.
@@ -19,13 +20,14 @@ export async function runTests(all, args, prepare) {
 	const options = args.filter((arg) => arg.startsWith('-'));
 	const files = words.length === 0 ? all : all.filter((path) => words.some((word) => path.includes(word)));
 	if (files.length === 0) {
-		const rooms = [...new Set(all.map((path) => path.split('/')[1]))];
-		throw new UserError(`No test file matches ${words.join(', ')}. There are tests in: ${rooms.join(', ')}.`);
+		const folders = [...new Set(all.map((path) => path.split('/')[1]))];
+		throw new UserError(`No test file matches ${words.join(', ')}. There are tests in: ${folders.join(', ')}.`);
 	}
 	const env = await prepare(files);
-	const { bundled, remove } = await bundleTests(files);
+	const groups = testGroups(files);
+	const { bundled, remove } = await bundleTests(groups);
 	try {
-		say(`Running ${files.length} test files …`);
+		say(`Running ${files.length} test files in ${groups.length} processes …`);
 		const { code } = await run(
 			process.execPath,
 			['--enable-source-maps', '--test', '--test-concurrency=2', '--test-reporter=spec', ...options, ...bundled],

@@ -1,3 +1,5 @@
+// Own process: it measures the heap.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';

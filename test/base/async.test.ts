@@ -1,3 +1,5 @@
+// Own process: it counts the timers of the process.
+
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';

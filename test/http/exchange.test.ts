@@ -1,3 +1,5 @@
+// Own process: it measures the memory of the process.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, deferred, isId } from '../../src/base/index.ts';

@@ -1,3 +1,5 @@
+// Own process: it replaces globals and sets environment variables.
+
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { zipSync } from 'fflate';

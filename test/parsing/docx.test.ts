@@ -1,3 +1,5 @@
+// Own process: it measures the buffers of the process.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';

@@ -1,3 +1,5 @@
+// Own process: it looks at the child processes and the descriptors of the process.
+
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

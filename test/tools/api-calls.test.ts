@@ -1,3 +1,5 @@
+// Own process: it measures the buffers of the process.
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';

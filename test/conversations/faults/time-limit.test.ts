@@ -1,3 +1,5 @@
+// Own process: it replaces the global `setTimeout`.
+
 import assert from 'node:assert/strict';
 import test, { after, mock } from 'node:test';
 import { assertGoesOn, assertTurn, type ExpectedReply } from './expected.ts';
