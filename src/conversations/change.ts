@@ -1,9 +1,10 @@
-import { AppError, applyMergePatch, mergedFields } from '../base/index.ts';
+import { applyMergePatch, mergedFields } from '../base/index.ts';
 import type { ConversationPatch } from '../contract/index.ts';
 import { type Commit, type ConversationRecord, expectVersion, requireVersion } from '../store/index.ts';
 import { workspaceEvent } from './conversation-events.ts';
 import { eraseWrite } from './erasure.ts';
 import { requireMetadata } from './metadata.ts';
+import { conversationNotFound } from './not-found.ts';
 import { presentConversation } from './present.ts';
 
 /** A change as somebody of the workspace asks for it. */
@@ -23,7 +24,7 @@ export function changeConversation(
 	{ workspaceId, patch, versions }: ConversationChange,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } | null {
-	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
+	if (record.workspace_id !== workspaceId) throw conversationNotFound();
 	requireVersion(record, versions);
 	const { metadata, ...fields } = patch;
 	const set: Partial<ConversationRecord> = { ...mergedFields(record, fields), updated_at: now };
@@ -52,7 +53,7 @@ export function eraseConversation(
 	record: ConversationRecord,
 	{ workspaceId, versions }: Omit<ConversationChange, 'patch'>,
 ): Commit {
-	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
+	if (record.workspace_id !== workspaceId) throw conversationNotFound();
 	requireVersion(record, versions);
 	return { expect: [expectVersion('conversations', record)], write: [eraseWrite(record.id)] };
 }

@@ -1,93 +1,51 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
-import { AppError, messageOf, newId, ThrottledLog } from '../base/index.ts';
-import type { EndUser, Feedback } from '../contract/index.ts';
-import {
-	formatPosition,
-	type Outbox,
-	type PositionedUpdate,
-	parsePosition,
-	type StreamPosition,
-} from '../outbox/index.ts';
-import {
-	type Commit,
-	type ConversationRecord,
-	type DeploymentRecord,
-	decideAndCommit,
-	expectVersion,
-	type IdempotencyRecord,
-	type MessageRecord,
-	type PendingReply,
-	type ReceiptKey,
+import { AppError, messageOf, ThrottledLog } from '../base/index.ts';
+import type { Feedback } from '../contract/index.ts';
+import { type Outbox, type PositionedUpdate, parsePosition, type StreamPosition } from '../outbox/index.ts';
+import type {
+	ConversationRecord,
+	DeploymentRecord,
+	IdempotencyRecord,
+	MessageRecord,
+	PendingReply,
 } from '../store/index.ts';
 import type { ConversationChange } from './change.ts';
-import {
-	ConversationActor,
-	type ConversationDependencies,
-	type ConversationMessage,
-	type ConversationResult,
-	type RunningTurn,
-} from './conversation-actor.ts';
+import { ConversationActor, type ConversationDependencies } from './conversation-actor.ts';
+import type { ConversationMessage, ConversationResult } from './conversation-messages.ts';
 import { type ConversationEvent, EventEncoder, questionEvent } from './event-encoder.ts';
 import type { Expiry } from './expiry.ts';
-import { requireRepeatCapacity, requireStreamCapacity } from './follower-limit.ts';
+import { rateMessage } from './feedback.ts';
+import { requireStreamCapacity } from './follower-limit.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
-import { requireMetadata } from './metadata.ts';
+import { conversationNotFound } from './not-found.ts';
 import type { Audience } from './present.ts';
-import { roundsOf } from './reply-rounds.ts';
+import { joinRepeat } from './repeats.ts';
 import { streamConversation } from './stream.ts';
-import { titleOf } from './title.ts';
+import { type OutgoingMessage, targetConversation } from './target-conversation.ts';
+import type { FinishedTurn, MessageForHuman, RunningTurn } from './turn-result.ts';
+import { unfinishedTurn } from './unfinished-turn.ts';
+import { waitForReply } from './wait-for-reply.ts';
 
 export interface ConversationsOptions extends Omit<ConversationDependencies, 'searchFailures'> {
 	outbox: Outbox;
 }
 
-/** A message to be sent, by whoever may send to this deployment. */
-export interface OutgoingMessage {
-	deployment: DeploymentRecord;
-	/** Absent: a conversation begins. */
-	conversation_id: string | undefined;
-	content: string;
-	/** The conversation's, at its start only. */
-	metadata: Record<string, unknown> | undefined;
-	channel: ConversationRecord['channel'];
-	end_user: EndUser | null;
-	/** Stored with the message, so that repeats of the request find it: see `repeated`. */
-	receipt?: ReceiptKey | undefined;
-}
-
-/** A message to a person, who answers when they do. */
-export interface MessageForHuman {
-	messageForHuman: MessageRecord;
-	/** The event before the one that tells of it; 0 where that is not known any more. */
-	position: number;
-}
-
-/** A turn whose reply has ended well. */
-export interface FinishedTurn {
-	question: MessageRecord;
-	finishedReply: MessageRecord;
-	/** The event that told of its end; 0 where that was forgotten. */
-	closingSeq: number;
-}
-
-/** What only the owner of a conversation may ask of it. */
-type OwnerRequest = Extract<ConversationMessage, { workspaceId: string }>;
+/** The messages that a workspace's own clients send to a conversation. */
+type OwnerMessage = Extract<ConversationMessage, { workspaceId: string }>;
 
 /** Messages that may wait in one conversation while a reply is written. */
 const MAILBOX_LIMIT = 16;
 const MAX_RESIDENT = 100_000;
 const PASSIVATE_AFTER_MS = 10 * 60_000;
-/** How long a message may wait for its turn (ms). */
+/** How long a message may wait in the mailbox (ms). */
 const MAILBOX_WAIT_MS = 15 * 60_000;
 const STOP_TIMEOUT_MS = 10_000;
-const JOIN_TIMEOUT_MS = 10_000;
-const MAX_JOIN_ATTEMPTS = 20;
 const CHANGE_TIMEOUT_MS = 10_000;
 const EXPIRE_TIMEOUT_MS = 10_000;
-/** After a failure of ours a reply is taken up again, not at once: what failed may need a moment. */
+/** An actor that failed resumes its reply after this delay: the cause of the failure may pass meanwhile. */
 const RESUME_DELAY_MS = 1_000;
 
-/** Conversations, each owned by an actor. */
+/** Conversations. Each has an actor, which makes its changes one at a time. */
 export class Conversations implements AsyncDisposable {
 	readonly #deps: ConversationsOptions;
 	readonly #actors: ActorSystem<ConversationMessage, ConversationResult>;
@@ -100,13 +58,9 @@ export class Conversations implements AsyncDisposable {
 		const dependencies = { ...deps, searchFailures: new ThrottledLog(deps.log) };
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
-				const record = await deps.store.get('conversations', id);
-				return new ConversationActor(
-					dependencies,
-					self,
-					record ?? null,
-					record ? await this.#unfinishedTurn(record) : null,
-				);
+				const record = (await deps.store.get('conversations', id)) ?? null;
+				const unfinished = record && (await unfinishedTurn(deps.store, record));
+				return new ConversationActor(dependencies, self, record, unfinished);
 			},
 			reportFailure: (id, thrown) => this.#recover(id, thrown),
 			maxResident: MAX_RESIDENT,
@@ -119,7 +73,7 @@ export class Conversations implements AsyncDisposable {
 		);
 	}
 
-	/** Takes up the replies that a process before this one did not finish. */
+	/** Resumes the replies that an earlier process did not finish. */
 	async start(): Promise<void> {
 		for (const { conversation_id } of await this.#deps.store.unfinishedReplies()) {
 			this.#actors.tell(conversation_id, { type: 'resume' }, { lane: 'control' });
@@ -127,65 +81,32 @@ export class Conversations implements AsyncDisposable {
 	}
 
 	/**
-	 * Stores a message when its turn comes, and begins the reply to it.
+	 * Stores a message once the messages before it have their replies, and starts the reply to it.
 	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`
 	 */
 	async send(message: OutgoingMessage): Promise<RunningTurn | MessageForHuman> {
-		const { deployment, end_user } = message;
-		const existing =
-			message.conversation_id === undefined ? null : await this.#existingConversation(message, message.conversation_id);
-		const assistant = await this.#deps.store.get('assistants', existing?.assistant_id ?? deployment.assistant_id);
-		if (!assistant) throw new AppError('not_found', 'The assistant does not exist.');
-		if (!existing && assistant.status === 'archived') throw new AppError('assistant_archived');
-		const newRecord = existing ? null : this.#newConversation(message);
-		const id = existing?.id ?? (newRecord as ConversationRecord).id;
-		const incoming = {
-			content: message.content,
-			author_name: end_user?.name ?? null,
-			receipt: message.receipt ?? null,
-		};
+		const { content, end_user, receipt = null } = message;
+		const { id, newRecord, model } = await targetConversation(this.#deps.store, message, this.#deps.clock.now());
 		const result = await this.#transport.ask(
 			id,
-			{ type: 'send', message: incoming, model: assistant.model, start: newRecord },
+			{ type: 'send', message: { content, author_name: end_user?.name ?? null, receipt }, model, start: newRecord },
 			{ deadlineMs: MAILBOX_WAIT_MS },
 		);
 		if ('messageForHuman' in result) return result;
-		if (!('sent' in result)) throw new Error('a send was not answered as one');
+		if (!('sent' in result)) throw unexpectedResult('send');
 		return result.sent;
 	}
 
 	/** @throws AppError `not_found` also for a conversation of another deployment */
 	async get(deployment: DeploymentRecord, conversationId: string): Promise<ConversationRecord> {
 		const record = await this.#deps.store.get('conversations', conversationId);
-		if (record?.deployment_id !== deployment.id) throw new AppError('not_found', 'The conversation does not exist.');
+		if (record?.deployment_id !== deployment.id) throw conversationNotFound();
 		return record;
 	}
 
 	/**
-	 * The conversation that a message continues. To the workspace's own clients a 404 says which field does not fit; visitors
-	 * and strangers learn nothing of conversations elsewhere.
-	 */
-	async #existingConversation({ deployment, channel }: OutgoingMessage, id: string): Promise<ConversationRecord> {
-		const record = await this.#deps.store.get('conversations', id);
-		if (record?.deployment_id === deployment.id) return record;
-		const path = '/conversation_id';
-		if (channel === 'api' && record?.workspace_id === deployment.workspace_id) {
-			throw new AppError(
-				'not_found',
-				'conversation_id names a conversation of another deployment than deployment_id.',
-				{
-					details: [{ path, message: 'names a conversation of another deployment than /deployment_id' }],
-				},
-			);
-		}
-		throw new AppError('not_found', 'The conversation that conversation_id names does not exist.', {
-			details: [{ path, message: 'names no conversation' }],
-		});
-	}
-
-	/**
 	 * The events of a conversation.
-	 * @throws AppError `rate_limit_exceeded` where it has as many followers as it may have
+	 * @throws AppError `rate_limit_exceeded` where it has the highest number of followers already
 	 */
 	follow(
 		conversationId: string,
@@ -207,27 +128,14 @@ export class Conversations implements AsyncDisposable {
 	}
 
 	/**
-	 * Waits until a reply has ended, however it ended.
+	 * Waits until a reply has ended, well or not.
 	 * @throws AppError `unavailable` where the signal aborts first
 	 */
-	async reply({ reply, position }: RunningTurn, signal: AbortSignal): Promise<MessageRecord> {
-		const after = formatPosition({ seq: position, offset: 0 });
-		for await (const item of this.#transport.subscribe(reply.conversation_id, after, signal)) {
-			if (item.kind !== 'event' || item.event.data.message_id !== reply.id || item.event.data.text !== 'closes')
-				continue;
-			const ended = await this.#deps.store.get('messages', reply.id);
-			if (ended) return ended;
-			throw new AppError('not_found', 'The conversation was erased.');
-		}
-		if (!signal.aborted && !(await this.#deps.store.get('messages', reply.id))) {
-			throw new AppError('not_found', 'The conversation was erased.');
-		}
-		throw new AppError('unavailable', 'The reply is still being written. Read the conversation later.', {
-			retry_after: 5,
-		});
+	reply(turn: RunningTurn, signal: AbortSignal): Promise<MessageRecord> {
+		return waitForReply(this.#transport, this.#deps.store, turn, signal);
 	}
 
-	/** Ends the reply that is being written, keeping its text so far; false where there is none. */
+	/** Ends the reply that is being written with its text so far; false where there is none. */
 	async stop(conversationId: string): Promise<boolean> {
 		const result = await this.#transport.ask(
 			conversationId,
@@ -235,44 +143,53 @@ export class Conversations implements AsyncDisposable {
 			{ lane: 'control', deadlineMs: STOP_TIMEOUT_MS },
 		);
 		if (!('turn' in result) || !result.turn) return false;
-		// Told once it is on disk: a crash after this answer must not bring the reply back.
+		// Returns once the end is on disk: a crash after the response must not resume the reply.
 		await this.reply(result.turn, AbortSignal.timeout(STOP_TIMEOUT_MS));
 		return true;
 	}
 
 	/**
-	 * What a repeat of a stored message finds: the reply that has ended; or the turn in which it is being written, anew where
-	 * it had failed; or, where a person has the conversation by now, the message alone.
-	 * @param ids where the message's receipt says that its reply is
-	 * @throws AppError `rate_limit_exceeded` where too many follow the conversation
+	 * What a repeat of a stored message returns: the reply, or the turn in which it is being written.
+	 * @param ids from the message's receipt
+	 * @throws AppError `not_found`; `rate_limit_exceeded` where too many clients follow the conversation; `unavailable`
 	 */
-	async joinRepeat(ids: PendingReply): Promise<RunningTurn | FinishedTurn | MessageForHuman> {
-		const { store } = this.#deps;
-		for (let attempt = 0; attempt < MAX_JOIN_ATTEMPTS; attempt++) {
-			const question = await store.get('messages', ids.question_id);
-			if (question && ids.reply_id === null) return { messageForHuman: question, position: 0 };
-			const reply = ids.reply_id === null ? undefined : await store.get('messages', ids.reply_id);
-			if (!question || !reply) throw new AppError('not_found', 'The conversation was erased.');
-			if (reply.status === 'completed' || reply.status === 'stopped') {
-				return {
-					question,
-					finishedReply: reply,
-					closingSeq: (await store.closingEventSeq(ids.conversation_id, reply.id)) ?? 0,
-				};
-			}
-			requireRepeatCapacity(this.#deps.outbox.subscriberCount(ids.conversation_id));
-			const result = await this.#transport.ask(
-				ids.conversation_id,
-				reply.status === 'failed'
-					? { type: 'rewrite', questionId: question.id, replyId: reply.id }
-					: { type: 'join', replyId: reply.id },
-				reply.status === 'failed' ? { deadlineMs: MAILBOX_WAIT_MS } : { lane: 'control', deadlineMs: JOIN_TIMEOUT_MS },
-			);
-			if ('turn' in result && result.turn) return result.turn;
-			if ('messageForHuman' in result) return result;
-			// It has ended, or was begun, since it was read: look again.
-		}
-		throw new AppError('unavailable', 'The reply cannot be joined right now.', { retry_after: 1 });
+	joinRepeat(ids: PendingReply): Promise<RunningTurn | FinishedTurn | MessageForHuman> {
+		const { store, outbox } = this.#deps;
+		return joinRepeat({ store, outbox, transport: this.#transport, rewriteTimeoutMs: MAILBOX_WAIT_MS }, ids);
+	}
+
+	/**
+	 * Stores the rating of a reply.
+	 * @param mayRate whether the caller may see the message's conversation
+	 * @throws AppError `not_found`; `invalid_request` for a message that is no finished reply
+	 */
+	rate(
+		messageId: string,
+		feedback: Feedback,
+		mayRate: (conversation: ConversationRecord) => boolean,
+		receipt?: (message: MessageRecord) => IdempotencyRecord | undefined,
+	): Promise<MessageRecord> {
+		return rateMessage(this.#deps.store, messageId, feedback, mayRate, receipt);
+	}
+
+	/**
+	 * Gives a conversation to a human, or back to the model. A reply that is being written ends with its text so far.
+	 * @throws AppError `not_found` also for another workspace's, `precondition_failed`
+	 */
+	async handOver(id: string, change: HandOver): Promise<ConversationRecord> {
+		const result = await this.#askAsOwner(id, { type: 'handOver', ...change });
+		if (!('changed' in result)) throw unexpectedResult('handOver');
+		return result.changed;
+	}
+
+	/**
+	 * Sends the message of a human of the workspace.
+	 * @throws AppError `not_found`, `conversation_archived`, `conversation_not_taken_over`
+	 */
+	async sendAgentMessage(id: string, message: AgentMessage): Promise<MessageRecord> {
+		const result = await this.#askAsOwner(id, { type: 'sendAgentMessage', ...message });
+		if (!('agentMessage' in result)) throw unexpectedResult('sendAgentMessage');
+		return result.agentMessage;
 	}
 
 	/**
@@ -281,78 +198,27 @@ export class Conversations implements AsyncDisposable {
 	 */
 	async change(id: string, change: ConversationChange): Promise<ConversationRecord> {
 		const result = await this.#askAsOwner(id, { type: 'change', ...change });
-		if (!('changed' in result)) throw new Error('a change was not answered as one');
+		if (!('changed' in result)) throw unexpectedResult('change');
 		return result.changed;
 	}
 
 	/**
-	 * Gives a conversation to a person, or back to the model. A reply that is being written ends with what there is of it.
-	 * @throws AppError `not_found` also for another workspace's, `precondition_failed`
-	 */
-	async handOver(id: string, change: HandOver): Promise<ConversationRecord> {
-		const result = await this.#askAsOwner(id, { type: 'hand_over', ...change });
-		if (!('changed' in result)) throw new Error('a hand-over was not answered as one');
-		return result.changed;
-	}
-
-	/**
-	 * Says something as a person of the workspace.
-	 * @throws AppError `not_found`, `conversation_archived`, `conversation_not_taken_over`
-	 */
-	async sendAgentMessage(id: string, message: AgentMessage): Promise<MessageRecord> {
-		const result = await this.#askAsOwner(id, { type: 'say', ...message });
-		if (!('agentMessage' in result)) throw new Error('what was said was not answered as that');
-		return result.agentMessage;
-	}
-
-	/** Erases a conversation for good; whoever follows it is told no more. */
-	async erase(id: string, erasure: Omit<ConversationChange, 'patch'>): Promise<void> {
-		await this.#askAsOwner(id, { type: 'erase', ...erasure });
-	}
-
-	/**
-	 * Erases a conversation whose time is over, and of which nothing waits or is being written.
-	 * @returns false where it is in use after all, or was erased before
+	 * Erases a conversation whose retention is over, if no message waits and no reply is being written.
+	 * @returns false where it is in use, or was erased before
 	 * @throws AppError `unavailable`, `conversation_busy`
 	 */
 	async expire(id: string, expiry: Expiry): Promise<boolean> {
-		// In turn with what visitors send: a message that came before keeps the conversation.
+		// In the user lane: a message that came before keeps the conversation.
 		const result = await this.#transport.ask(id, { type: 'expire', ...expiry }, { deadlineMs: EXPIRE_TIMEOUT_MS });
 		return 'expired' in result && result.expired;
 	}
 
-	/**
-	 * Keeps what somebody thought of a reply.
-	 * @param mayRate judges whether they may see the message's conversation
-	 * @throws AppError `not_found`; `invalid_request` for a message that is no finished reply
-	 */
-	async rate(
-		messageId: string,
-		{ rating, comment }: Feedback,
-		mayRate: (conversation: ConversationRecord) => boolean,
-		receipt?: (message: MessageRecord) => IdempotencyRecord | undefined,
-	): Promise<MessageRecord> {
-		const { store } = this.#deps;
-		return decideAndCommit(store, async () => {
-			const message = await store.get('messages', messageId);
-			const conversation = message && (await store.get('conversations', message.conversation_id));
-			if (!conversation || !mayRate(conversation)) throw new AppError('not_found', 'The message does not exist.');
-			if (message.role !== 'assistant' || message.status === 'in_progress') {
-				throw new AppError('invalid_request', 'Only a finished message of the assistant can be rated.');
-			}
-			const feedbackComment = comment === undefined ? message.feedback_comment : comment;
-			const set = { feedback: rating, feedback_comment: rating === null ? null : feedbackComment };
-			const rated = { ...message, ...set, version: message.version + 1 };
-			const commit: Commit = {
-				expect: [expectVersion('messages', message)],
-				write: [{ op: 'patch', kind: 'messages', id: message.id, set }],
-				idempotency: receipt?.(rated),
-			};
-			return { commit, result: rated };
-		});
+	/** Erases a conversation for good and closes its streams. */
+	async erase(id: string, erasure: Omit<ConversationChange, 'patch'>): Promise<void> {
+		await this.#askAsOwner(id, { type: 'erase', ...erasure });
 	}
 
-	/** Takes no new messages and lets running replies end. What is cut off by the deadline is taken up at the next start. */
+	/** Takes no new messages and lets running replies end. A reply that is cut off by the deadline is resumed at the next start. */
 	async drain(deadlineMs: number): Promise<void> {
 		await this.#actors.drain(deadlineMs);
 	}
@@ -361,47 +227,12 @@ export class Conversations implements AsyncDisposable {
 		await this.#actors.drain(0);
 	}
 
-	/** Asks a conversation beside what it is writing. */
-	async #askAsOwner(id: string, message: OwnerRequest): Promise<ConversationResult> {
-		// Before the actor: whether it is busy is nothing that another workspace learns.
+	/** Sends a message of the conversation's workspace. It does not wait for the reply that is being written. */
+	async #askAsOwner(id: string, message: OwnerMessage): Promise<ConversationResult> {
+		// Checked before the actor: a busy mailbox would tell another workspace that the conversation exists.
 		const record = await this.#deps.store.get('conversations', id);
-		if (record?.workspace_id !== message.workspaceId) {
-			throw new AppError('not_found', 'The conversation does not exist.');
-		}
+		if (record?.workspace_id !== message.workspaceId) throw conversationNotFound();
 		return this.#transport.ask(id, message, { lane: 'control', deadlineMs: CHANGE_TIMEOUT_MS });
-	}
-
-	#newConversation({ deployment, content, metadata = {}, channel, end_user }: OutgoingMessage): ConversationRecord {
-		requireMetadata(metadata);
-		const now = this.#deps.clock.now();
-		return {
-			id: newId('conversation'),
-			version: 1,
-			workspace_id: deployment.workspace_id,
-			deployment_id: deployment.id,
-			assistant_id: deployment.assistant_id,
-			channel,
-			status: 'active',
-			title: titleOf(content),
-			metadata,
-			end_user_id: end_user?.id ?? null,
-			end_user,
-			handled_by: 'model',
-			message_count: 0,
-			last_message_at: null,
-			created_at: now,
-			updated_at: now,
-			archived_at: null,
-		};
-	}
-
-	async #unfinishedTurn(conversation: ConversationRecord) {
-		const { store } = this.#deps;
-		const reply = await store.unfinishedReply(conversation.id);
-		if (!reply) return null;
-		const where = { conversation_id: conversation.id, seq: reply.seq - 1 };
-		const [question] = await store.list('messages', { where, order: 'asc', limit: 1 });
-		return question ? { conversation, question, reply, rounds: await roundsOf(store, reply.id) } : null;
 	}
 
 	#recover(id: string, thrown: unknown): void {
@@ -410,8 +241,12 @@ export class Conversations implements AsyncDisposable {
 			try {
 				this.#actors.tell(id, { type: 'resume' }, { lane: 'control' });
 			} catch {
-				// Shutting down: the next start takes it up.
+				// Shutting down: the next start resumes the reply.
 			}
 		}, RESUME_DELAY_MS).unref();
 	}
+}
+
+function unexpectedResult(type: ConversationMessage['type']): Error {
+	return new Error(`The conversation actor returned another result than that of ${type}.`);
 }

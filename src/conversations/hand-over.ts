@@ -9,6 +9,7 @@ import {
 	requireVersion,
 } from '../store/index.ts';
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
+import { conversationNotFound } from './not-found.ts';
 import { presentConversation, presentMessage } from './present.ts';
 import { emptyMessage, endTurn, type ReplyOutcome, type Turn } from './turn.ts';
 
@@ -106,5 +107,5 @@ function withResponseBody(receipt: CompleteReceipt, response: Conversation | Mes
 }
 
 function requireSameWorkspace(record: ConversationRecord, workspaceId: string): void {
-	if (record.workspace_id !== workspaceId) throw new AppError('not_found', 'The conversation does not exist.');
+	if (record.workspace_id !== workspaceId) throw conversationNotFound();
 }

@@ -1,23 +1,14 @@
-import { AppError, type Log, messageOf, rejectOnAbort, sleep, type ThrottledLog } from '../base/index.ts';
-import type { Citation, SearchHit, SearchResult, Usage } from '../contract/index.ts';
+import { AppError, type Log, messageOf, rejectOnAbort, type ThrottledLog } from '../base/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
-import {
-	type ChatMessage,
-	type ChatRequest,
-	type CompletedRound,
-	citedIndexes,
-	type ModelEvent,
-	type Models,
-	type ModelToolCall,
-	type ModelUsage,
-	type Passage,
-} from '../models/index.ts';
-import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
+import type { ChatMessage, ChatModel, ChatRequest, CompletedRound, Models } from '../models/index.ts';
+import type { AssistantRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
 import { abortableStream } from './abortable-stream.ts';
+import { groundingOf, shownGrounding } from './grounding.ts';
+import { isEmptyOutput, type ModelOutput, readModelStream } from './model-output.ts';
+import { outcomeOf, publicError } from './reply-outcome.ts';
 import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
-import { callsOf, type Grounding, type ReplyRound, stopIfRunning, toCompletedRound } from './reply-rounds.ts';
-import { SurrogatePairJoiner } from './surrogate-pair-joiner.ts';
+import { callsOf, type Grounding, type ReplyRound, toCompletedRound } from './reply-rounds.ts';
 import { admitCalls, runCalls } from './tool-calls.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
 
@@ -31,28 +22,44 @@ export interface ReplyDependencies {
 	searchFailures: ThrottledLog;
 }
 
-/** Earlier messages that a model is given at most; it takes what fits. */
+/** Earlier messages that a model gets at most. It uses those that fit. */
 const MAX_HISTORY_MESSAGES = 100;
-/** Characters of a reply at most: a model that does not stop is stopped. */
-const MAX_REPLY_CHARS = 200_000;
-/** Rounds of tool calls in a reply; then the model must answer without them. */
+/** Rounds of tool calls in a reply. After them the model must answer without tools. */
 const MAX_ROUNDS = 8;
-/** A visitor waits no longer for the search, its repeats included; then the reply goes on without it. */
-const SEARCH_TIMEOUT_MS = 3_000;
-/** Of that, for the vector of the question; then the search goes by words alone. */
-const QUESTION_VECTOR_TIMEOUT_MS = 1_500;
-const SEARCH_RETRY_DELAY_MS = 500;
 
-/** Aborting a reply with this as the reason keeps the text so far. */
+/** The abort reason that ends a reply with its text so far. */
 export const STOPPED = Symbol('stopped');
 
+/** A reply that is being written. */
+interface Writing {
+	deps: ReplyDependencies;
+	turn: Turn;
+	/** Kept up to date. */
+	progress: ReplyProgress;
+	listener: ReplyListener;
+	signal: AbortSignal;
+}
+
+/** What the rounds of a reply have in common. */
+interface ReplyInput {
+	/** The full name of the model. */
+	modelId: string;
+	model: ChatModel;
+	grounding: Grounding;
+	functions: readonly ToolFunction[];
+	/** What the model is asked in the first round. */
+	request: ChatRequest;
+}
+
 /**
- * Writes the reply to a turn: retrieve, ask the model, carry out the calls that it asks for and ask again, hand on its text
- * piece by piece.
+ * Writes the reply to a turn:
+ * 1. gathers passages, history and tools,
+ * 2. asks the model and reports its text piece by piece,
+ * 3. makes the calls that the model asks for, and asks again with their results.
  * @param progress is kept up to date
- * @param signal its reason tells why the reply ends early: STOPPED, or an error
- * @param committed where the turn is being stored: its model is asked when it is on disk
- * @returns how the reply ended, whatever happened; never throws
+ * @param signal its reason says why the reply ends early: STOPPED, or an error
+ * @param committed the commit of the turn, if it is in flight: the model is asked once the turn is on disk
+ * @returns how the reply ended; never throws
  */
 export async function writeReply(
 	deps: ReplyDependencies,
@@ -62,8 +69,9 @@ export async function writeReply(
 	signal: AbortSignal,
 	committed: Promise<unknown> = Promise.resolve(),
 ): Promise<ReplyOutcome> {
+	const writing: Writing = { deps, turn, progress, listener, signal };
 	try {
-		await generateReply(deps, turn, progress, listener, signal, committed);
+		await runRounds(writing, await gatherInput(writing, committed));
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
@@ -72,30 +80,15 @@ export async function writeReply(
 	}
 }
 
-/** A reply as it ends with what there is of it. */
-export function outcomeOf(
-	{ text, passages, shownIndexes, rounds, usage }: ReplyProgress,
-	status: ReplyOutcome['status'],
-	error: ReplyOutcome['error'] = null,
-): ReplyOutcome {
-	const citable = passages.filter(({ index }) => shownIndexes.has(index));
-	const tool_calls = callsOf(rounds).map(stopIfRunning);
-	return { content: text, status, citations: citationsIn(text, citable), tool_calls, usage, error };
-}
-
-async function generateReply(
-	deps: ReplyDependencies,
-	turn: Turn,
-	progress: ReplyProgress,
-	listener: ReplyListener,
-	signal: AbortSignal,
+async function gatherInput(
+	{ deps, turn, progress, signal }: Writing,
 	committed: Promise<unknown>,
-): Promise<void> {
+): Promise<ReplyInput> {
 	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
 	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
-	const { id, name, model } = deps.models.resolve(turn.reply.model);
+	const { id: modelId, name, model } = deps.models.resolve(turn.reply.model);
 	const [grounding, history, functions] = await Promise.all([
-		// What was said in earlier rounds cites these passages: others would change what it says.
+		// The text of earlier rounds cites these passages by number: other passages would change its meaning.
 		turn.rounds[0]?.grounding ?? groundingOf(deps, assistant, turn.question, signal),
 		chatHistory(deps.store, turn.question),
 		functionsOf(deps, assistant, signal),
@@ -109,53 +102,52 @@ async function generateReply(
 		question: turn.question.content,
 		...grounding,
 		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
-		rounds: turn.rounds.map((round) => toCompletedRound(round, id)),
+		rounds: turn.rounds.map((round) => toCompletedRound(round, modelId)),
 	};
+	return { modelId, model, grounding, functions, request };
+}
+
+/** Asks the model until it answers without asking for calls. */
+async function runRounds(writing: Writing, input: ReplyInput): Promise<void> {
+	let { rounds } = input.request;
 	for (;;) {
-		const { rounds } = request;
-		const tools = rounds.length < MAX_ROUNDS ? request.tools : [];
-		const ask = () =>
-			readModelStream(abortableStream(model.stream({ ...request, tools }, signal), signal), progress, listener);
-		let output = await ask();
-		// Models that have the result of a call before them sometimes say nothing at all: once more, they do.
-		if (isEmptyOutput(output) && rounds.length > 0) output = await ask();
-		if (isEmptyOutput(output)) throw new AppError('model_error', 'The model gave an empty answer.');
+		const output = await askModel(writing, input, rounds);
 		if (output.calls.length === 0) return;
-		const step = await runToolRound(
-			deps,
-			turn.reply.id,
-			{ ...output, model: id, grounding },
-			functions,
-			progress,
-			listener,
-			signal,
-		);
-		request.rounds = [...rounds, step];
+		rounds = [...rounds, await runToolRound(writing, input, output)];
 	}
 }
 
-function isEmptyOutput({ text, calls }: ModelOutput): boolean {
-	return calls.length === 0 && text.trim() === '';
+async function askModel(
+	{ progress, listener, signal }: Writing,
+	{ model, request }: ReplyInput,
+	rounds: readonly CompletedRound[],
+): Promise<ModelOutput> {
+	const tools = rounds.length < MAX_ROUNDS ? request.tools : [];
+	const ask = () =>
+		readModelStream(abortableStream(model.stream({ ...request, tools, rounds }, signal), signal), progress, listener);
+	const output = await ask();
+	if (!isEmptyOutput(output)) return output;
+	// After the result of a call some models return nothing at all the first time.
+	const secondOutput = rounds.length > 0 ? await ask() : output;
+	if (isEmptyOutput(secondOutput)) throw new AppError('model_error', 'The model gave an empty answer.');
+	return secondOutput;
 }
 
-/** Has the calls of a round carried out; the round is what its model is told of next. */
+/** Makes the calls of a round. Returns the round as the model gets it next. */
 async function runToolRound(
-	{ log }: Pick<ReplyDependencies, 'log'>,
-	messageId: string,
-	{ text, calls: requested, memory, model, grounding }: ModelOutput & Pick<ReplyRound, 'model' | 'grounding'>,
-	functions: readonly ToolFunction[],
-	progress: ReplyProgress,
-	listener: ReplyListener,
-	signal: AbortSignal,
+	{ deps, turn, progress, listener, signal }: Writing,
+	{ modelId, grounding, functions }: ReplyInput,
+	{ text, calls: requested, memory }: ModelOutput,
 ): Promise<CompletedRound> {
+	const messageId = turn.reply.id;
 	const earlier = callsOf(progress.rounds);
 	const { admitted, refused } = admitCalls(requested, functions, earlier);
-	const step = { text, ...(memory === undefined ? {} : { memory }) };
-	if (refused.length > 0) log.info({ message: messageId, refused: refused.length }, 'calls of tools were refused');
-	if (admitted.length === 0) return { ...step, calls: refused };
+	const completed = { text, ...(memory === undefined ? {} : { memory }) };
+	if (refused.length > 0) deps.log.info({ message: messageId, refused: refused.length }, 'calls of tools were refused');
+	if (admitted.length === 0) return { ...completed, calls: refused };
 	const round: ReplyRound = {
 		number: progress.rounds.length + 1,
-		model,
+		model: modelId,
 		text,
 		usage: progress.usage,
 		memory: memory ?? null,
@@ -163,87 +155,10 @@ async function runToolRound(
 		calls: admitted,
 	};
 	progress.rounds.push(round);
-	// What was not known to have begun could be done twice.
+	// A call is made only after its start is on disk: otherwise a restart could make it twice.
 	await rejectOnAbort(listener.round(round), signal);
 	const results = await runCalls(messageId, round, earlier, functions, listener, signal);
-	return { ...step, calls: [...results, ...refused] };
-}
-
-/** What the model has seen of it: the rest is cited nowhere. */
-function shownGrounding(grounding: Grounding | null, { passages, shownIndexes }: ReplyProgress): Grounding {
-	const kept = {
-		passages: passages.filter(({ index }) => shownIndexes.has(index)),
-		confidence: grounding?.confidence ?? 0,
-	};
-	return grounding?.search_failed ? { ...kept, search_failed: true } : kept;
-}
-
-/** What a model said in one round. */
-interface ModelOutput {
-	text: string;
-	calls: ModelToolCall[];
-	memory?: unknown;
-}
-
-/** Takes in what the model says in one round, and the calls that it asks for. */
-async function readModelStream(
-	events: AsyncIterable<ModelEvent>,
-	progress: ReplyProgress,
-	listener: ReplyListener,
-): Promise<ModelOutput> {
-	const calls: ModelToolCall[] = [];
-	const characters = new SurrogatePairJoiner();
-	let text = '';
-	let memory: unknown;
-	const appendText = (said: string) => {
-		if (said === '') return;
-		// What is said after a call begins a paragraph of its own.
-		const piece = text === '' && progress.text !== '' ? `\n\n${said}` : said;
-		if (progress.text.length + piece.length > MAX_REPLY_CHARS) {
-			throw new AppError('model_error', 'The model wrote too much.');
-		}
-		text += said;
-		progress.text += piece;
-		listener.text(piece);
-	};
-	let started = false;
-	for await (const event of events) {
-		if (!started) {
-			started = true;
-			const indexes = event.type === 'passages' ? event.indexes : progress.passages.map(({ index }) => index);
-			for (const index of indexes) progress.shownIndexes.add(index);
-		}
-		switch (event.type) {
-			case 'delta':
-				appendText(characters.add(event.text));
-				break;
-			case 'usage':
-				progress.usage = addUsage(progress.usage, event);
-				break;
-			case 'tool_call':
-				calls.push(event);
-				break;
-			case 'memory':
-				memory = event.memory;
-		}
-	}
-	appendText(characters.end());
-	return { text, calls, memory };
-}
-
-/** What all rounds together have cost. */
-function addUsage(before: ReplyProgress['usage'], { input_tokens, output_tokens }: ModelUsage): Usage {
-	const sum = (a: number, b: number) => Math.min(a + b, Number.MAX_SAFE_INTEGER);
-	return {
-		input_tokens: sum(before?.input_tokens ?? 0, input_tokens),
-		output_tokens: sum(before?.output_tokens ?? 0, output_tokens),
-	};
-}
-
-/** A failure as the message shows it; a defect of ours shows no internals. */
-function publicError(error: unknown): { code: string; message: string } {
-	if (error instanceof AppError && error.code === 'model_error') return { code: error.code, message: error.message };
-	return { code: 'model_error', message: 'The model failed to answer.' };
+	return { ...completed, calls: [...results, ...refused] };
 }
 
 async function functionsOf(
@@ -254,60 +169,9 @@ async function functionsOf(
 	if (tool_ids.length === 0) return [];
 	const found = await Promise.all(tool_ids.map((id) => store.get('tools', id)));
 	const records = found.filter((record): record is ToolRecord => record !== undefined);
-	// Where there is no room for all, what was made for this assistant stays before all that a server has to offer.
+	// If not all functions fit, the assistant's own tools come before the many functions that an MCP server may have.
 	const isMcp = ({ type }: ToolRecord) => type === 'mcp';
 	return tools.functionsOf([...records.filter((tool) => !isMcp(tool)), ...records.filter(isMcp)], signal);
-}
-
-async function groundingOf(
-	deps: ReplyDependencies,
-	assistant: AssistantRecord,
-	question: MessageRecord,
-	signal: AbortSignal,
-): Promise<Grounding> {
-	const found = await retrieve(deps, assistant, question, signal);
-	if (found === null) return { passages: [], confidence: 0, search_failed: true };
-	return { passages: found.hits.map(passageOf), confidence: found.confidence };
-}
-
-/** The best passages for a question; null where the knowledge bases cannot be searched, which the log then tells. */
-async function retrieve(
-	{ store, knowledge, searchFailures }: ReplyDependencies,
-	assistant: AssistantRecord,
-	question: MessageRecord,
-	signal: AbortSignal,
-): Promise<SearchResult | null> {
-	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
-	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
-	const timeout = AbortSignal.timeout(SEARCH_TIMEOUT_MS);
-	const searchSignal = AbortSignal.any([signal, timeout]);
-	const options = { ...assistant.rag_settings, signal: searchSignal, vectorTimeoutMs: QUESTION_VECTOR_TIMEOUT_MS };
-	let failure: unknown = new Error('The search took too long.');
-	while (!searchSignal.aborted) {
-		try {
-			return await rejectOnAbort(knowledge.search(knowledgeBases, question.content, options), searchSignal);
-		} catch (error) {
-			if (searchSignal.aborted) break;
-			failure = error;
-			// Busy may pass in a moment; whatever else it is does not.
-			if (!(error instanceof AppError) || error.code !== 'unavailable') break;
-			await sleep(SEARCH_RETRY_DELAY_MS, searchSignal);
-		}
-	}
-	if (signal.aborted) throw signal.reason;
-	const error = messageOf(failure);
-	const cause = causeOf(failure);
-	searchFailures.error(
-		`${error} ${cause}`,
-		{ message: question.id, error, cause },
-		'a reply is written without its search',
-	);
-	return null;
-}
-
-function causeOf(failure: unknown): string | undefined {
-	const { cause } = failure as { cause?: unknown };
-	return cause === undefined ? undefined : messageOf(cause);
 }
 
 async function chatHistory(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatMessage[]> {
@@ -315,19 +179,4 @@ async function chatHistory(store: Pick<Store, 'messagesBefore'>, question: Messa
 	return messages
 		.filter(({ content, status }) => content.trim() !== '' && (status === 'completed' || status === 'stopped'))
 		.map(({ role, content }) => ({ role, content }));
-}
-
-function passageOf(hit: SearchHit, index: number): Passage {
-	const { document_id, title, url, page, heading_path, text, score } = hit;
-	return { index: index + 1, document_id, title, url, page, heading_path, text, score };
-}
-
-/** The passages that the text cites, in order of first mention. */
-function citationsIn(text: string, passages: readonly Passage[]): Citation[] {
-	return citedIndexes(text, passages).flatMap((index) => {
-		const passage = passages.find((each) => each.index === index);
-		if (!passage) return [];
-		const { document_id, title, url, page, text: quoted, score } = passage;
-		return [{ index, document_id, title, url, page, text: quoted, score }];
-	});
 }

@@ -1,0 +1,37 @@
+import type { ConversationRecord, MessageRecord } from '../store/index.ts';
+import type { ConversationChange } from './change.ts';
+import type { Expiry } from './expiry.ts';
+import type { AgentMessage, HandOver } from './hand-over.ts';
+import type { ReplyReport } from './reply-task.ts';
+import type { IncomingMessage } from './turn.ts';
+import type { MessageForHuman, RunningTurn } from './turn-result.ts';
+
+/** What a conversation's actor handles, in the order in which it happens in a conversation. */
+export type ConversationMessage =
+	/** `start`: the conversation to create, where it does not exist yet. */
+	| { type: 'send'; message: IncomingMessage; model: string; start: ConversationRecord | null }
+	| ReplyReport
+	| { type: 'stop' }
+	/** Continues the reply that an earlier process, or an earlier actor, did not finish. */
+	| { type: 'resume' }
+	/** Returns the turn of this reply, if the reply is being written. */
+	| { type: 'join'; replyId: string }
+	/** Writes a failed reply again. */
+	| { type: 'rewrite'; questionId: string; replyId: string }
+	| ({ type: 'handOver' } & HandOver)
+	| ({ type: 'sendAgentMessage' } & AgentMessage)
+	| ({ type: 'change' } & ConversationChange)
+	| ({ type: 'expire' } & Expiry)
+	| ({ type: 'erase' } & Omit<ConversationChange, 'patch'>);
+
+/** What the actor returns for a message. */
+export type ConversationResult =
+	| { sent: RunningTurn }
+	/** The turn whose reply was (`stop`) or is (`join`, `rewrite`) being written; null if there is none. */
+	| { turn: RunningTurn | null }
+	| { changed: ConversationRecord }
+	| { agentMessage: MessageRecord }
+	/** False if the conversation was used since, or its workspace was changed. */
+	| { expired: boolean }
+	| MessageForHuman
+	| { done: true };

@@ -1,0 +1,42 @@
+import { AppError } from '../base/index.ts';
+import type { Feedback } from '../contract/index.ts';
+import {
+	type Commit,
+	type ConversationRecord,
+	decideAndCommit,
+	expectVersion,
+	type IdempotencyRecord,
+	type MessageRecord,
+	type Store,
+} from '../store/index.ts';
+
+/**
+ * Stores the rating of a reply. It needs no actor: the actor changes no message that is finished.
+ * @param mayRate whether the caller may see the message's conversation
+ * @throws AppError `not_found`; `invalid_request` for a message that is no finished reply
+ */
+export function rateMessage(
+	store: Store,
+	messageId: string,
+	{ rating, comment }: Feedback,
+	mayRate: (conversation: ConversationRecord) => boolean,
+	receipt?: (message: MessageRecord) => IdempotencyRecord | undefined,
+): Promise<MessageRecord> {
+	return decideAndCommit(store, async () => {
+		const message = await store.get('messages', messageId);
+		const conversation = message && (await store.get('conversations', message.conversation_id));
+		if (!conversation || !mayRate(conversation)) throw new AppError('not_found', 'The message does not exist.');
+		if (message.role !== 'assistant' || message.status === 'in_progress') {
+			throw new AppError('invalid_request', 'Only a finished message of the assistant can be rated.');
+		}
+		const feedbackComment = comment === undefined ? message.feedback_comment : comment;
+		const set = { feedback: rating, feedback_comment: rating === null ? null : feedbackComment };
+		const rated = { ...message, ...set, version: message.version + 1 };
+		const commit: Commit = {
+			expect: [expectVersion('messages', message)],
+			write: [{ op: 'patch', kind: 'messages', id: message.id, set }],
+			idempotency: receipt?.(rated),
+		};
+		return { commit, result: rated };
+	});
+}

@@ -1,0 +1,83 @@
+import { AppError, messageOf, rejectOnAbort, sleep, type ThrottledLog } from '../base/index.ts';
+import type { SearchHit, SearchResult } from '../contract/index.ts';
+import type { Knowledge } from '../knowledge/index.ts';
+import type { Passage } from '../models/index.ts';
+import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store } from '../store/index.ts';
+import type { ReplyProgress } from './reply-progress.ts';
+import type { Grounding } from './reply-rounds.ts';
+
+export interface GroundingDependencies {
+	store: Pick<Store, 'get'>;
+	knowledge: Pick<Knowledge, 'search'>;
+	searchFailures: ThrottledLog;
+}
+
+/** The time limit of the search with its retries. After it the reply goes on without passages. */
+const SEARCH_TIMEOUT_MS = 3_000;
+/** The part of it for the vector of the question. After it the search uses full text alone. */
+const QUESTION_VECTOR_TIMEOUT_MS = 1_500;
+const SEARCH_RETRY_DELAY_MS = 500;
+
+/** Searches the assistant's knowledge bases for a question. */
+export async function groundingOf(
+	deps: GroundingDependencies,
+	assistant: AssistantRecord,
+	question: MessageRecord,
+	signal: AbortSignal,
+): Promise<Grounding> {
+	const found = await search(deps, assistant, question, signal);
+	if (found === null) return { passages: [], confidence: 0, search_failed: true };
+	return { passages: found.hits.map(passageOf), confidence: found.confidence };
+}
+
+/** The part of a grounding that the model was given: other passages cannot be cited. */
+export function shownGrounding(grounding: Grounding, { passages, shownIndexes }: ReplyProgress): Grounding {
+	const { confidence, search_failed } = grounding;
+	const shown = { passages: passages.filter(({ index }) => shownIndexes.has(index)), confidence };
+	return search_failed ? { ...shown, search_failed } : shown;
+}
+
+/** The best passages for a question; null if the search fails, which is logged. */
+async function search(
+	{ store, knowledge, searchFailures }: GroundingDependencies,
+	assistant: AssistantRecord,
+	question: MessageRecord,
+	signal: AbortSignal,
+): Promise<SearchResult | null> {
+	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
+	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
+	const timeout = AbortSignal.timeout(SEARCH_TIMEOUT_MS);
+	const searchSignal = AbortSignal.any([signal, timeout]);
+	const options = { ...assistant.rag_settings, signal: searchSignal, vectorTimeoutMs: QUESTION_VECTOR_TIMEOUT_MS };
+	let failure: unknown = new Error('The search took too long.');
+	while (!searchSignal.aborted) {
+		try {
+			return await rejectOnAbort(knowledge.search(knowledgeBases, question.content, options), searchSignal);
+		} catch (error) {
+			if (searchSignal.aborted) break;
+			failure = error;
+			// Only a busy search may succeed a moment later.
+			if (!(error instanceof AppError) || error.code !== 'unavailable') break;
+			await sleep(SEARCH_RETRY_DELAY_MS, searchSignal);
+		}
+	}
+	if (signal.aborted) throw signal.reason;
+	const error = messageOf(failure);
+	const cause = causeOf(failure);
+	searchFailures.error(
+		`${error} ${cause}`,
+		{ message: question.id, error, cause },
+		'a reply is written without its search',
+	);
+	return null;
+}
+
+function causeOf(failure: unknown): string | undefined {
+	const { cause } = failure as { cause?: unknown };
+	return cause === undefined ? undefined : messageOf(cause);
+}
+
+function passageOf(hit: SearchHit, index: number): Passage {
+	const { document_id, title, url, page, heading_path, text, score } = hit;
+	return { index: index + 1, document_id, title, url, page, heading_path, text, score };
+}

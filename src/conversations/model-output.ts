@@ -1,0 +1,78 @@
+import { AppError } from '../base/index.ts';
+import type { Usage } from '../contract/index.ts';
+import type { ModelEvent, ModelToolCall, ModelUsage } from '../models/index.ts';
+import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
+import { SurrogatePairJoiner } from './surrogate-pair-joiner.ts';
+
+/** What a model returned in one round. */
+export interface ModelOutput {
+	text: string;
+	calls: ModelToolCall[];
+	memory?: unknown;
+}
+
+/** Characters of a reply at most. A model that writes more is aborted. */
+const MAX_REPLY_CHARS = 200_000;
+
+/**
+ * Reads what a model returns in one round, and reports its text.
+ * @param progress is kept up to date
+ * @throws AppError `model_error` where the model wrote too much
+ */
+export async function readModelStream(
+	events: AsyncIterable<ModelEvent>,
+	progress: ReplyProgress,
+	listener: Pick<ReplyListener, 'text'>,
+): Promise<ModelOutput> {
+	const calls: ModelToolCall[] = [];
+	const characters = new SurrogatePairJoiner();
+	let text = '';
+	let memory: unknown;
+	const appendText = (delta: string) => {
+		if (delta === '') return;
+		// Text after a call starts a paragraph.
+		const piece = text === '' && progress.text !== '' ? `\n\n${delta}` : delta;
+		if (progress.text.length + piece.length > MAX_REPLY_CHARS) {
+			throw new AppError('model_error', 'The model wrote too much.');
+		}
+		text += delta;
+		progress.text += piece;
+		listener.text(piece);
+	};
+	let started = false;
+	for await (const event of events) {
+		if (!started) {
+			started = true;
+			const indexes = event.type === 'passages' ? event.indexes : progress.passages.map(({ index }) => index);
+			for (const index of indexes) progress.shownIndexes.add(index);
+		}
+		switch (event.type) {
+			case 'delta':
+				appendText(characters.add(event.text));
+				break;
+			case 'usage':
+				progress.usage = addUsage(progress.usage, event);
+				break;
+			case 'tool_call':
+				calls.push(event);
+				break;
+			case 'memory':
+				memory = event.memory;
+		}
+	}
+	appendText(characters.end());
+	return { text, calls, memory };
+}
+
+export function isEmptyOutput({ text, calls }: ModelOutput): boolean {
+	return calls.length === 0 && text.trim() === '';
+}
+
+/** The cost of all rounds together. */
+function addUsage(before: Usage | null, { input_tokens, output_tokens }: ModelUsage): Usage {
+	const sum = (a: number, b: number) => Math.min(a + b, Number.MAX_SAFE_INTEGER);
+	return {
+		input_tokens: sum(before?.input_tokens ?? 0, input_tokens),
+		output_tokens: sum(before?.output_tokens ?? 0, output_tokens),
+	};
+}

@@ -1,0 +1,33 @@
+import { AppError } from '../base/index.ts';
+import type { Citation } from '../contract/index.ts';
+import { citedIndexes, type Passage } from '../models/index.ts';
+import type { ReplyProgress } from './reply-progress.ts';
+import { callsOf, stopIfRunning } from './reply-rounds.ts';
+import type { ReplyOutcome } from './turn.ts';
+
+/** A reply that ends with its progress so far. */
+export function outcomeOf(
+	{ text, passages, shownIndexes, rounds, usage }: ReplyProgress,
+	status: ReplyOutcome['status'],
+	error: ReplyOutcome['error'] = null,
+): ReplyOutcome {
+	const citable = passages.filter(({ index }) => shownIndexes.has(index));
+	const tool_calls = callsOf(rounds).map(stopIfRunning);
+	return { content: text, status, citations: citationsIn(text, citable), tool_calls, usage, error };
+}
+
+/** A failure as the message shows it. A defect of the server shows no internals. */
+export function publicError(error: unknown): { code: string; message: string } {
+	if (error instanceof AppError && error.code === 'model_error') return { code: error.code, message: error.message };
+	return { code: 'model_error', message: 'The model failed to answer.' };
+}
+
+/** The passages that the text cites, in order of first mention. */
+function citationsIn(text: string, passages: readonly Passage[]): Citation[] {
+	return citedIndexes(text, passages).flatMap((index) => {
+		const passage = passages.find((each) => each.index === index);
+		if (!passage) return [];
+		const { document_id, title, url, page, text: quoted, score } = passage;
+		return [{ index, document_id, title, url, page, text: quoted, score }];
+	});
+}

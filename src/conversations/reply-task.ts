@@ -1,0 +1,98 @@
+import { MailboxFullError, type SelfRef } from '../actors/index.ts';
+import { AppError, type Deferred, deferred } from '../base/index.ts';
+import type { ToolCall } from '../contract/index.ts';
+import { type ReplyDependencies, STOPPED, writeReply } from './reply.ts';
+import { outcomeOf } from './reply-outcome.ts';
+import { progressFrom, type ReplyListener, type ReplyProgress } from './reply-progress.ts';
+import type { ReplyRound } from './reply-rounds.ts';
+import { ReportQueue } from './report-queue.ts';
+import type { ReplyOutcome, Turn } from './turn.ts';
+
+/** What happens to a reply, as its actor gets it. */
+export type ReplyReport =
+	| { type: 'appendText'; replyId: string; text: string }
+	| { type: 'beginRound'; replyId: string; round: ReplyRound }
+	| { type: 'endCall'; replyId: string; call: ToolCall }
+	| { type: 'endReply'; replyId: string; outcome: ReplyOutcome };
+
+export interface ReplyTaskDependencies extends ReplyDependencies {
+	/** Milliseconds that a reply may take. */
+	replyTimeoutMs: number;
+}
+
+type Reporter = Pick<SelfRef<ReplyReport, unknown>, 'tell' | 'waitForCapacity'>;
+
+/** The writing of one reply. It runs beside the mailbox of its actor and reports to it. */
+export class ReplyTask {
+	readonly #replyId: string;
+	readonly #abortController = new AbortController();
+	readonly #progress: ReplyProgress;
+	readonly #reports: ReportQueue<ReplyReport>;
+	#roundCommitted: Deferred<void> | null = null;
+
+	/** @param committed the commit of the turn, if it is still in flight: the reply gathers its input meanwhile */
+	constructor(deps: ReplyTaskDependencies, actor: Reporter, turn: Turn, committed?: Promise<unknown>) {
+		this.#replyId = turn.reply.id;
+		this.#progress = progressFrom(turn.rounds);
+		this.#reports = new ReportQueue(
+			(report) => tellUnlessFull(actor, report),
+			() => actor.waitForCapacity(),
+		);
+		void this.#write(deps, turn, committed);
+	}
+
+	/** Ends the reply with the text so far. */
+	stop(): void {
+		this.#abortController.abort(STOPPED);
+	}
+
+	/** Ends the reply. Its actor ignores what it still reports. */
+	abort(reason: Error): void {
+		this.#abortController.abort(reason);
+	}
+
+	/** The reply as it would end now. */
+	stoppedOutcome(): ReplyOutcome {
+		return outcomeOf(this.#progress, 'stopped');
+	}
+
+	/** The round that was reported is on disk: its calls may be made. */
+	confirmRound(): void {
+		this.#roundCommitted?.resolve();
+	}
+
+	async #write(deps: ReplyTaskDependencies, turn: Turn, committed?: Promise<unknown>): Promise<void> {
+		const timeout = new AppError('model_error', 'The model took too long to answer.');
+		const timer = setTimeout(() => this.abort(timeout), deps.replyTimeoutMs);
+		const listener = this.#listener();
+		if (this.#progress.text !== '') listener.text(this.#progress.text);
+		const outcome = await writeReply(deps, turn, this.#progress, listener, this.#abortController.signal, committed);
+		clearTimeout(timer);
+		this.#reports.add({ type: 'endReply', replyId: this.#replyId, outcome });
+	}
+
+	#listener(): ReplyListener {
+		const replyId = this.#replyId;
+		return {
+			text: (text) => this.#reports.addText(text, (joined) => ({ type: 'appendText', replyId, text: joined })),
+			round: (round) => {
+				const committed = deferred<void>();
+				this.#roundCommitted = committed;
+				this.#reports.add({ type: 'beginRound', replyId, round: { ...round, calls: [...round.calls] } });
+				return committed.promise;
+			},
+			toolCall: (call) => this.#reports.add({ type: 'endCall', replyId, call }),
+		};
+	}
+}
+
+/** Reports to the actor; false while its mailbox is full. */
+function tellUnlessFull(actor: Reporter, report: ReplyReport): boolean {
+	try {
+		actor.tell(report);
+		return true;
+	} catch (error) {
+		if (error instanceof MailboxFullError) return false;
+		throw error;
+	}
+}

@@ -1,0 +1,15 @@
+import type { ConversationRecord, Store } from '../store/index.ts';
+import { roundsOf } from './reply-rounds.ts';
+import type { Turn } from './turn.ts';
+
+/** The turn whose reply an earlier process, or an earlier actor, did not finish. */
+export async function unfinishedTurn(
+	store: Pick<Store, 'unfinishedReply' | 'list'>,
+	conversation: ConversationRecord,
+): Promise<Turn | null> {
+	const reply = await store.unfinishedReply(conversation.id);
+	if (!reply) return null;
+	const where = { conversation_id: conversation.id, seq: reply.seq - 1 };
+	const [question] = await store.list('messages', { where, order: 'asc', limit: 1 });
+	return question ? { conversation, question, reply, rounds: await roundsOf(store, reply.id) } : null;
+}
