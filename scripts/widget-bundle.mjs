@@ -9,24 +9,11 @@ import { filesBelow, root } from './project.mjs';
 const TARGET = ['es2022', 'safari16.4'];
 
 /**
- * Names of properties that the bundles shorten: those that a file keeps to itself. Not what browsers, the server, storage or
- * pages know by name, and not what the button, the chat and its languages tell each other: a browser may hold files of two
- * versions.
+ * Properties that the bundles shorten: those whose name ends with `_`. Such a name is private to one built file. Not names that
+ * browsers, the server, storage or pages read, nor names that the button, the chat and its languages share: a browser may hold
+ * files of two versions.
  */
-export const MANGLED_PROPERTIES = `
-	afterEvent announce appendText applyEvent awaitsHuman busy cancelMessage children citedNumbers clearQueue
-	completedMessage connected copiedText disconnected dom drain drawing drop enqueue errorHandler fail feedbackState
-	follow forget giveReason grouped handle hasLogo hasOlder hasUnsent isBlocked isBlocking isBusy isChangedByOtherTab
-	isEmpty isExpecting isForgotten isFull isInFlight isLoaded isLoading isNamed isShared isTemporary isUnanswered
-	isWriting label leave list load loadChat loadOlder loadStrings markUnsent mayDeliver mayRetry memoryName menuOpen
-	merge mergeNewest mergeOlder modal note notice notices number olderCursor onCancel onChanged onCopy onEarlier
-	onEvent onLogo onMenu onRate onReason onRestart onRetry onSend onSource onStop onTranscript openSources preload
-	pressed props queued rateReply refused refusedTokens removeQueued replyStarted requests resendIdentified reserve
-	resume retryAfter retryMessage rich sendable session setLanguage setVisible setWanted shape startNewConversation
-	stopReply storageKey store stringKey switchVisitor timeoutMs toolRunning transcript unsentTexts until update
-`
-	.trim()
-	.split(/\s+/);
+const MANGLED_PROPERTIES = /_$/;
 
 /** The files, as esbuild hands over its own: {path, contents}. Each comes with its compressed variants. */
 export async function bundleWidget(esbuild, folder) {
@@ -57,7 +44,7 @@ export async function bundleWidget(esbuild, folder) {
 			charset: 'utf8',
 			legalComments: 'none',
 			tsconfig: './src/widget/tsconfig.json',
-			mangleProps: new RegExp(`^(${MANGLED_PROPERTIES.join('|')})$`),
+			mangleProps: MANGLED_PROPERTIES,
 			plugins: [styleSheets],
 			write: false,
 			logLevel: 'warning',

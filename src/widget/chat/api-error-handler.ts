@@ -37,14 +37,14 @@ export function createApiErrorHandler({
 			return true;
 		} catch (error) {
 			if (!(error instanceof ApiError && error.status === 404)) return null;
-			notices.note('gone');
+			notices.show('gone');
 			return false;
 		}
 	};
 
 	/** A page that has nothing but tokens that are refused is not asked as fast as it answers. */
 	const askForToken = async () => {
-		const showError = requests.refusedTokens();
+		const showError = requests.refusedTokens_();
 		if (showError > 1) await sleep(backoff(showError), signal);
 		if (!signal.aborted && notices.is('signIn')) emit('unauthorized', {});
 	};
@@ -53,37 +53,37 @@ export function createApiErrorHandler({
 		if (status === 429 || status >= 500) return true;
 		if (status === 401) {
 			const isAsked = notices.is('signIn');
-			notices.note('signIn');
+			notices.show('signIn');
 			if (!isAsked) void askForToken();
-		} else if (status === 403) notices.note('forbidden');
-		else if (code === 'conversation_archived') notices.note('closed');
-		else if (code === 'assistant_archived') notices.note('gone');
+		} else if (status === 403) notices.show('forbidden');
+		else if (code === 'conversation_archived') notices.show('closed');
+		else if (code === 'assistant_archived') notices.show('gone');
 		else if (status === 404 && conversation.id()) {
 			const isGone = await isConversationGone();
 			if (isGone === null) return true;
 			if (isGone) {
 				const wasShown = conversation.transcript.list().length > 0;
 				conversation.forget();
-				if (wasShown) notices.note('closed');
+				if (wasShown) notices.show('closed');
 			}
-		} else if (status === 404) notices.note('gone');
+		} else if (status === 404) notices.show('gone');
 		return false;
 	};
 	/** What is not tried again by itself was refused. */
 	const showError = ({ status, code, retryAfter }: ApiError) => {
 		emit('error', { status, code });
-		if (status === 429) notices.showRateLimit((retryAfter || DEFAULT_RETRY_SECONDS) * 1000, drain);
-		else if (!notices.isBlocking()) notices.note('trouble');
+		if (status === 429) notices.showRateLimit_((retryAfter || DEFAULT_RETRY_SECONDS) * 1000, drain);
+		else if (!notices.isBlocking_()) notices.show('trouble');
 	};
 
 	return {
-		isForgotten: isConversationGone,
-		isTemporary,
-		refused: showError,
+		isConversationGone_: isConversationGone,
+		isTemporary_: isTemporary,
+		showError_: showError,
 		/** What was asked for in passing did not work: the visitor is told why. */
 		async handle(error: unknown): Promise<void> {
 			if (error instanceof ApiError && (error.status === 429 || !(await isTemporary(error)))) showError(error);
-			else if (!notices.isBlocking()) notices.note('trouble');
+			else if (!notices.isBlocking_()) notices.show('trouble');
 		},
 	};
 }

@@ -92,7 +92,7 @@ export function createChat(options: ChatOptions): Chat {
 		autoSize(field);
 	};
 	const saveDraft = (text: string) => {
-		if (session) draft.set(session.memoryName(), text);
+		if (session) draft.set(session.storageKey_(), text);
 	};
 	const send = (text: string) => {
 		sticksToEnd = true;
@@ -140,7 +140,7 @@ export function createChat(options: ChatOptions): Chat {
 				onReload={options.onReload}
 				onRestart={() => {
 					menuOpen = false;
-					const unsent = session?.startNewConversation() ?? [];
+					const unsent = session?.startNewConversation_() ?? [];
 					rerender();
 					if (unsent.length) write([...unsent, container.querySelector('textarea')?.value].join('\n').trim());
 					focus();
@@ -154,7 +154,7 @@ export function createChat(options: ChatOptions): Chat {
 				}}
 				onDraft={saveDraft}
 				onCancel={(id: string) => {
-					const text = session?.cancelMessage(id);
+					const text = session?.cancelMessage_(id);
 					if (text && !container.querySelector('textarea')?.value) write(text);
 					focus();
 				}}
@@ -173,7 +173,7 @@ export function createChat(options: ChatOptions): Chat {
 					if (Math.abs(scrollTop - scrolledTo) < 2) return;
 					scrolledTo = -1;
 					sticksToEnd = scrollHeight - scrollTop - clientHeight < END_TOLERANCE_PX;
-					readMessageId = sticksToEnd ? session?.messages().at(-1)?.id : undefined;
+					readMessageId = sticksToEnd ? session?.messages_().at(-1)?.id : undefined;
 				}}
 			/>,
 			// Beside the panel: what happens while that is closed is heard too.
@@ -185,7 +185,7 @@ export function createChat(options: ChatOptions): Chat {
 		// What was focused may be gone, or of no use any more; whoever uses the keyboard is not.
 		if (open && hadFocus && !root.activeElement?.matches(':enabled, a, [tabindex]')) focus();
 		// One that is empty is seen from its beginning.
-		if (sticksToEnd && session?.messages().length) keepEndInSight();
+		if (sticksToEnd && session?.messages_().length) keepEndInSight();
 		// A countdown counts.
 		if (open && session?.notice()?.until) timer = setTimeout(rerender, 1000) as unknown as number;
 	};
@@ -216,7 +216,7 @@ export function createChat(options: ChatOptions): Chat {
 	const loadEarlier = async () => {
 		const fromEnd = log().scrollHeight - log().scrollTop;
 		sticksToEnd = false;
-		await session?.loadOlder();
+		await session?.loadOlder_();
 		rerender();
 		log().scrollTop = log().scrollHeight - fromEnd;
 		log().focus({ preventScroll: true });
@@ -228,12 +228,12 @@ export function createChat(options: ChatOptions): Chat {
 		menuOpen = false;
 		rerender();
 		focus();
-		for (let before = -1; session.hasOlder() && before < session.messages().length; ) {
-			before = session.messages().length;
-			await session.loadOlder();
+		for (let before = -1; session.hasOlder_() && before < session.messages_().length; ) {
+			before = session.messages_().length;
+			await session.loadOlder_();
 		}
 		// Where the rest cannot be loaded the visitor has been told so.
-		if (!session.hasOlder()) saveTranscript(session.messages(), name ?? strings.title, strings);
+		if (!session.hasOlder_()) saveTranscript(session.messages_(), name ?? strings.title, strings);
 	};
 
 	const copy = async (text: string) => {
@@ -279,9 +279,9 @@ export function createChat(options: ChatOptions): Chat {
 				unread = 0;
 				onUnread(0);
 			}
-			session?.setVisible(open);
+			session?.setVisible_(open);
 			rerender();
-			if (open && session && !container.querySelector('textarea')?.value) write(draft.get(session.memoryName()));
+			if (open && session && !container.querySelector('textarea')?.value) write(draft.get(session.storageKey_()));
 			clearTimeout(announceTimer);
 			const notice = problem ?? session?.notice();
 			// A moment later: what is there when a region comes is not read, what comes into it is.
@@ -293,13 +293,13 @@ export function createChat(options: ChatOptions): Chat {
 			if (!send(text)) emit('error', { status: 0, code: 'queue_full' });
 		},
 		identify(jwt) {
-			if (!session?.identify(jwt)) return;
+			if (!session?.identify_(jwt)) return;
 			// What one person wrote and was told is not for the next one.
 			hasUndrawnReply = false;
 			announcement = '';
 			copiedText = null;
 			rerender();
-			write(draft.get(session.memoryName()));
+			write(draft.get(session.storageKey_()));
 		},
 		destroy() {
 			lifetime.abort();

@@ -37,7 +37,7 @@ export type Delivery = ReturnType<typeof createDelivery>;
 
 export function createDelivery(options: DeliveryOptions) {
 	const { requests, conversation, notices, errorHandler, emit, streaming, onEvent, announce, load, update } = options;
-	const { transcript, sendable: retryable } = conversation;
+	const { transcript, retryable } = conversation;
 	let current: AbortController | null = null;
 	/** A message cannot get out, and waits for its next try. */
 	let isStuck = false;
@@ -45,10 +45,10 @@ export function createDelivery(options: DeliveryOptions) {
 	/** What a fresh token will send. */
 	let waitingForToken: PendingMessage | null = null;
 
-	const busy = () => current !== null || transcript.isWriting();
+	const isBusy = () => current !== null || transcript.isWriting_();
 	const queue = createMessageQueue({
 		conversation,
-		mayDeliver: () => !busy() && !notices.isBlocking() && !notices.is('limited'),
+		mayDeliver: () => !isBusy() && !notices.isBlocking_() && !notices.is('limited'),
 		deliver: (pending) => void deliver(pending),
 		load,
 		update,
@@ -62,7 +62,7 @@ export function createDelivery(options: DeliveryOptions) {
 		isStuck = isStopRequested = false;
 		retryable.set(pending.key, pending);
 		if (!pending.message) transcript.send(pending);
-		notices.drop('trouble', 'limited');
+		notices.dismiss('trouble', 'limited');
 		update();
 		let isSent = true;
 		try {
@@ -90,9 +90,9 @@ export function createDelivery(options: DeliveryOptions) {
 		for (let attempt = 0; ; ) {
 			let wait = 0;
 			try {
-				if (!conversation.isLoaded() && pending.conversation) await load(pending.conversation, signal).catch(() => {});
+				if (!conversation.isLoaded_() && pending.conversation) await load(pending.conversation, signal).catch(() => {});
 				const answer = await requests.send(pending, streaming, signal);
-				notices.connected();
+				notices.connected_();
 				for await (const event of answer) {
 					isKnown ||= acknowledge(pending, event);
 					onEvent(event);
@@ -102,7 +102,7 @@ export function createDelivery(options: DeliveryOptions) {
 			} catch (error) {
 				if (signal.aborted) return true;
 				if (error instanceof ApiError) {
-					if (error.status === 404 && pending.conversation && (await errorHandler.isForgotten())) {
+					if (error.status === 404 && pending.conversation && (await errorHandler.isConversationGone_())) {
 						conversation.forget();
 						pending.conversation = null;
 						continue;
@@ -112,11 +112,11 @@ export function createDelivery(options: DeliveryOptions) {
 						return true;
 					}
 					if (error.status === 401) waitingForToken = pending;
-					const isOver = error.status === 429 || !(await errorHandler.isTemporary(error));
+					const isOver = error.status === 429 || !(await errorHandler.isTemporary_(error));
 					// The page may have brought a fresh token at once.
 					if (signal.aborted) return true;
 					if (isOver) {
-						errorHandler.refused(error);
+						errorHandler.showError_(error);
 						return false;
 					}
 					wait = error.retryAfter * 1000;
@@ -128,11 +128,11 @@ export function createDelivery(options: DeliveryOptions) {
 			// Without a network it was not even tried.
 			if (navigator.onLine) attempt++;
 			if (attempt >= MAX_ATTEMPTS) {
-				notices.note('trouble');
-				queue.markUnsent();
+				notices.show('trouble');
+				queue.markUnsent_();
 				return false;
 			}
-			notices.disconnected();
+			notices.disconnected_();
 			if (isStopRequested) {
 				discardStopped();
 				return false;
@@ -188,7 +188,7 @@ export function createDelivery(options: DeliveryOptions) {
 	/** What was stopped on its way is not sent later: not by the next page either. */
 	function discardStopped(): void {
 		isStopRequested = false;
-		conversation.setPending(null);
+		conversation.setPending_(null);
 	}
 
 	async function stop(): Promise<void> {
@@ -199,7 +199,7 @@ export function createDelivery(options: DeliveryOptions) {
 			current = null;
 			discardStopped();
 			transcript.change(pending.key, { status: 'unsent' });
-			notices.drop('reconnecting');
+			notices.dismiss('reconnecting');
 			update();
 			return queue.drain();
 		}
@@ -220,13 +220,13 @@ export function createDelivery(options: DeliveryOptions) {
 	}
 
 	return {
-		busy,
+		busy: isBusy,
 		drain: queue.drain,
 		stop,
 		/** Whether a message is on its way, or its reply is told in answer to it. */
-		isInFlight: () => current !== null,
+		isInFlight_: () => current !== null,
 		/** Whether something is to be sent, or a reply to come. */
-		isExpecting: () => busy() || !queue.isEmpty(),
+		isExpecting_: () => isBusy() || !queue.isEmpty(),
 		/** Whether nothing more may wait. */
 		isFull: queue.isFull,
 
@@ -273,30 +273,30 @@ export function createDelivery(options: DeliveryOptions) {
 				.slice(0, at + 1)
 				.reverse()
 				.find(({ role }) => role === 'user');
-			if (!question || busy() || notices.isBlocking()) return;
+			if (!question || isBusy() || notices.isBlocking_()) return;
 			const pending = retryable.get(question.id);
 			if (question.id === id) {
 				const { content } = question;
 				const again = pending ?? { key: id, content, conversation: conversation.id(), message: '', at: Date.now() };
-				if (!conversation.dequeue(again)) conversation.setPending(again);
+				if (!conversation.dequeue(again)) conversation.setPending_(again);
 				void deliver(again);
 			} else if (pending) {
-				conversation.setPending(pending);
+				conversation.setPending_(pending);
 				transcript.change(id, { content: '', status: 'in_progress' });
 				void deliver(pending);
 			} else send(question.content);
 		},
 
 		/** A reply has ended, or has something to be stopped: what was wanted of it meanwhile is done now. */
-		afterEvent(hasEnded: boolean): void {
+		afterEvent_(hasEnded: boolean): void {
 			if (hasEnded) {
 				isStopRequested = false;
 				queue.drain();
-			} else if (isStopRequested && transcript.isWriting()) void stop();
+			} else if (isStopRequested && transcript.isWriting_()) void stop();
 		},
 
 		/** What the visitor wrote that is nowhere but here, and is on no way to the server. */
-		unsentTexts: (): string[] =>
+		unsentTexts_: (): string[] =>
 			transcript
 				.list()
 				.filter(({ id, status }) => status === 'unsent' || queue.has(id))
@@ -311,7 +311,7 @@ export function createDelivery(options: DeliveryOptions) {
 		},
 
 		/** There is a fresh token: sends what was turned away without one. Whether there was any. */
-		resendIdentified(): boolean {
+		resendIdentified_(): boolean {
 			const again = waitingForToken;
 			waitingForToken = null;
 			if (again) void deliver(again);

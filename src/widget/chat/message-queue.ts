@@ -59,7 +59,7 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 		drain(): void {
 			if (isLoadingFirst || !mayDeliver()) return;
 			const id = conversation.id();
-			if (queue.length === 0 || id === null || conversation.isLoaded()) {
+			if (queue.length === 0 || id === null || conversation.isLoaded_()) {
 				sendNext();
 				return;
 			}
@@ -83,14 +83,14 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 			const at = queue.findIndex(({ key }) => key === id);
 			if (at < 0) return undefined;
 			const [message] = queue.splice(at, 1);
-			conversation.removeQueued(id);
+			conversation.removeQueued_(id);
 			transcript.remove(id);
 			update();
 			return message?.content;
 		},
 
 		/** A message before these could not be sent: the visitor decides whether they are sent without it. */
-		markUnsent(): void {
+		markUnsent_(): void {
 			for (const { key } of queue.splice(0)) transcript.change(key, { status: 'unsent' });
 		},
 

@@ -35,21 +35,21 @@ export function createNotices(initial: Notice | null, onChanged: (says?: keyof S
 	return {
 		current: () => notice,
 		is,
-		isBlocking,
-		note: show,
-		drop: dismiss,
+		isBlocking_: isBlocking,
+		show,
+		dismiss,
 		/** Nothing is told any more of what the conversation was about; what the visitor may do is not changed by that. */
 		clear(): void {
 			if (notice && !is('limited', 'signIn')) dismiss(notice.stringKey);
 		},
 		/** The server answers. */
-		connected: () => dismiss('reconnecting', 'offline'),
+		connected_: () => dismiss('reconnecting', 'offline'),
 		/** It does not; the visitor is told, unless there is something worse to tell. */
-		disconnected(): void {
+		disconnected_(): void {
 			if (!isBlocking() && !is('limited')) show(navigator.onLine ? 'reconnecting' : 'offline');
 		},
 		/** Says for how long nothing can be sent; then calls a function. */
-		showRateLimit(ms: number, over: () => void): void {
+		showRateLimit_(ms: number, over: () => void): void {
 			show('limited', Date.now() + ms);
 			clearTimeout(timer);
 			timer = setTimeout(() => {
@@ -58,7 +58,7 @@ export function createNotices(initial: Notice | null, onChanged: (says?: keyof S
 			}, ms) as unknown as number;
 		},
 		/** Nothing that was said holds any more, whatever it was. */
-		dismissAll(): void {
+		dismissAll_(): void {
 			clearTimeout(timer);
 			if (notice) dismiss(notice.stringKey);
 		},

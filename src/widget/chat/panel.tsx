@@ -54,9 +54,9 @@ export function Panel(props: PanelProps): VirtualNode {
 	const notice = problem ?? session?.notice() ?? null;
 	return (
 		<div class="panel" role="dialog" aria-modal={modal} aria-label={title} aria-describedby="status" hidden={!open}>
-			<Header {...props} messages={session?.messages() ?? []} />
+			<Header {...props} messages={session?.messages_() ?? []} />
 			<div
-				class={session?.messages().length === 0 ? 'log first' : 'log'}
+				class={session?.messages_().length === 0 ? 'log first' : 'log'}
 				role="log"
 				aria-live="off"
 				aria-label={strings.log}
@@ -68,12 +68,12 @@ export function Panel(props: PanelProps): VirtualNode {
 			{session && notice && renderNotice(notice, props)}
 			<Composer
 				strings={strings}
-				disabled={!session || session.isBlocked()}
+				disabled={!session || session.isBlocked_()}
 				busy={session?.isBusy() ?? false}
 				paused={notice?.stringKey === 'limited' || notice?.stringKey === 'full'}
 				onSend={props.onSend}
 				onDraft={props.onDraft}
-				onStop={() => void session?.stopReply()}
+				onStop={() => void session?.stopReply_()}
 			/>
 		</div>
 	);
@@ -83,8 +83,8 @@ function renderMessages(session: Session, props: PanelProps): Child {
 	const { strings, config, openSources, copiedText, onCopy, onSource, onSend, onEarlier } = props;
 	const { appearance, features } = config as WidgetConfig;
 	const isPaused = session.notice()?.stringKey === 'limited';
-	const mayRetry = !session.isBusy() && !session.isBlocked() && !isPaused;
-	const list = session.messages();
+	const mayRetry = !session.isBusy() && !session.isBlocked_() && !isPaused;
+	const list = session.messages_();
 	const renderMessage = (message: DisplayedMessage, index = 0) => {
 		const previous = list[index - 1];
 		const grouped = previous?.author.type === message.author.type && previous.author.name === message.author.name;
@@ -105,18 +105,18 @@ function renderMessages(session: Session, props: PanelProps): Child {
 				copiedText={copiedText}
 				onSource={onSource}
 				onCancel={props.onCancel}
-				onRetry={(id: string) => session.retryMessage(id)}
-				onRate={(id: string, rating: 'up' | 'down') => void session.rateReply(id, rating)}
-				onReason={(id: string, text: string) => void session.giveReason(id, text)}
+				onRetry={(id: string) => session.retryMessage_(id)}
+				onRate={(id: string, rating: 'up' | 'down') => void session.rateReply_(id, rating)}
+				onReason={(id: string, text: string) => void session.giveReason_(id, text)}
 				onCopy={onCopy}
 			/>
 		);
 		renderCache.set(message, { from, drawing });
 		return drawing;
 	};
-	if (session.isLoading() && list.length === 0) return <p class="aside">{strings.loading}</p>;
+	if (session.isLoading_() && list.length === 0) return <p class="aside">{strings.loading}</p>;
 	return [
-		session.hasOlder() ? (
+		session.hasOlder_() ? (
 			<button type="button" class="plain earlier" onClick={onEarlier}>
 				{strings.earlier}
 			</button>
@@ -125,7 +125,7 @@ function renderMessages(session: Session, props: PanelProps): Child {
 			appearance.greeting.trim() && renderMessage(localMessage('', 'assistant', appearance.greeting, 'completed'))
 		),
 		list.map((message, index) => renderMessage(message, index)),
-		list.length === 0 && !session.isBlocked() && (
+		list.length === 0 && !session.isBlocked_() && (
 			<div class="suggestions">
 				{appearance.suggested_questions.map((question) => (
 					<button type="button" dir="auto" disabled={isPaused} onClick={() => onSend(question)}>

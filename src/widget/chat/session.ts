@@ -71,19 +71,19 @@ export function createSession({
 	/** Follows the conversation while somebody looks at it, or is to hear of it, and no message is being sent. */
 	const update = () => {
 		// Until it is known who is here, and what was said, it is as it was on the page before.
-		const isKnown = !notices.is('signIn') && conversation.isLoaded();
-		const awaitsHuman = delivery.isExpecting() || (isKnown ? conversation.awaitsHuman() : humanExpected);
+		const isKnown = !notices.is('signIn') && conversation.isLoaded_();
+		const awaitsHuman = delivery.isExpecting_() || (isKnown ? conversation.awaitsHuman_() : humanExpected);
 		if (awaitsHuman !== humanExpected) onHumanExpected(awaitsHuman);
 		humanExpected = awaitsHuman;
 		const isSeen = (isVisible || awaitsHuman) && !document.hidden;
-		following.setWanted(
+		following.setWanted_(
 			!signal.aborted &&
-				!delivery.isInFlight() &&
-				!notices.isBlocking() &&
+				!delivery.isInFlight_() &&
+				!notices.isBlocking_() &&
 				conversation.id() !== null &&
-				(isSeen || transcript.isWriting()),
+				(isSeen || transcript.isWriting_()),
 		);
-		updateAwaitingHuman(isKnown && !delivery.busy() && conversation.isUnanswered());
+		updateAwaitingHuman(isKnown && !delivery.busy() && conversation.isUnanswered_());
 		onChanged();
 	};
 	const updateAwaitingHuman = (is: boolean) => {
@@ -101,24 +101,24 @@ export function createSession({
 	};
 	const handleUpdate = ({ replyStarted, completedMessage }: TranscriptUpdate) => {
 		if (replyStarted) announce({ stringKey: 'writing' });
-		if (!completedMessage) return delivery.afterEvent(false);
+		if (!completedMessage) return delivery.afterEvent_(false);
 		if (completedMessage.status === 'failed') announce({ stringKey: 'failed' });
 		else {
 			// Answered: it need not be sent again. The one that failed is kept, for the same message to be answered anew.
-			if (completedMessage.author.type === 'model') conversation.setPending(null);
+			if (completedMessage.author.type === 'model') conversation.setPending_(null);
 			announce({ reply: transcript.get(completedMessage.id) });
 		}
 		emit('message', { message: completedMessage });
-		delivery.afterEvent(true);
+		delivery.afterEvent_(true);
 	};
 	const handleEvent = (event: ServerSentEvent) => {
-		handleUpdate(conversation.applyEvent(event));
+		handleUpdate(conversation.applyEvent_(event));
 		update();
 	};
 	const load = async (id: string, until?: AbortSignal) => {
 		const page = await requests.history(id, null, until);
 		if (until?.aborted) return;
-		conversation.mergeNewest(page).forEach(handleUpdate);
+		conversation.mergeNewest_(page).forEach(handleUpdate);
 		update();
 	};
 	const sharedOptions = {
@@ -143,7 +143,7 @@ export function createSession({
 	};
 	/** Takes up what the page before this one left. */
 	const resume = () => {
-		if (hasStarted || notices.isBlocking()) return;
+		if (hasStarted || notices.isBlocking_()) return;
 		hasStarted = true;
 		delivery.resume();
 	};
@@ -159,31 +159,31 @@ export function createSession({
 		}
 	};
 
-	addEventListener('online', () => notices.drop('offline'), { signal });
-	addEventListener('offline', () => notices.disconnected(), { signal });
+	addEventListener('online', () => notices.dismiss('offline'), { signal });
+	addEventListener('offline', () => notices.disconnected_(), { signal });
 	/** Tabs of one visitor are in one conversation. */
 	const onStorage = (event: StorageEvent) => {
-		if (delivery.isInFlight() || !conversation.isChangedByOtherTab(event)) return;
+		if (delivery.isInFlight_() || !conversation.isChangedByOtherTab_(event)) return;
 		leaveConversation();
 		conversation.reload();
-		notices.drop('closed');
+		notices.dismiss('closed');
 		update();
 	};
 	addEventListener('storage', onStorage, { signal });
 	document.addEventListener('visibilitychange', update, { signal });
 
 	return {
-		messages: transcript.list,
-		memoryName: conversation.storageKey,
+		messages_: transcript.list,
+		storageKey_: conversation.storageKey_,
 		notice(): Notice | null {
-			if (delivery.isFull() && !notices.isBlocking()) return { stringKey: 'full' };
+			if (delivery.isFull() && !notices.isBlocking_()) return { stringKey: 'full' };
 			return notices.current() ?? (isAwaitingHuman ? { stringKey: 'awaiting' } : null);
 		},
-		isBlocked: notices.isBlocking,
+		isBlocked_: notices.isBlocking_,
 		isBusy: delivery.busy,
 		/** Whether the messages of before are still to come. */
-		isLoading: () => !conversation.isLoaded(),
-		hasOlder: () => conversation.olderCursor() !== null,
+		isLoading_: () => !conversation.isLoaded_(),
+		hasOlder_: () => conversation.olderCursor_() !== null,
 		/** @returns false where too much waits already: then it is not sent */
 		send(text: string): boolean {
 			resume();
@@ -191,20 +191,20 @@ export function createSession({
 			delivery.send(text);
 			return true;
 		},
-		retryMessage: delivery.retry,
-		cancelMessage: delivery.cancel,
-		stopReply: delivery.stop,
+		retryMessage_: delivery.retry,
+		cancelMessage_: delivery.cancel,
+		stopReply_: delivery.stop,
 
 		/** Somebody looks at the chat, or does not any more. */
-		setVisible(isLooking: boolean): void {
+		setVisible_(isLooking: boolean): void {
 			isVisible = isLooking;
 			if (isLooking && notices.is('signIn')) emit('unauthorized', {});
 			// What the page before did not send is sent also where the chat stays closed.
-			if (isLooking || conversation.hasUnsent()) resume();
+			if (isLooking || conversation.hasUnsent_()) resume();
 			update();
 		},
 
-		async rateReply(id: string, rating: 'up' | 'down'): Promise<void> {
+		async rateReply_(id: string, rating: 'up' | 'down'): Promise<void> {
 			const message = transcript.get(id);
 			if (!message) return;
 			const next = message.feedback === rating ? null : rating;
@@ -220,20 +220,20 @@ export function createSession({
 		},
 
 		/** Says why a reply was not helpful. */
-		async giveReason(id: string, comment: string): Promise<void> {
+		async giveReason_(id: string, comment: string): Promise<void> {
 			if (!(await tryRequest((conversationScope) => requests.rate(id, 'down', conversationScope, comment)))) return;
 			transcript.change(id, { feedbackState: 'done' });
 			announce({ stringKey: 'thanks' });
 		},
 
-		async loadOlder(): Promise<void> {
+		async loadOlder_(): Promise<void> {
 			const id = conversation.id();
-			const cursor = conversation.olderCursor();
+			const cursor = conversation.olderCursor_();
 			if (id === null || cursor === null) return;
 			await tryRequest(async (conversationScope) => {
 				const page = await requests.history(id, cursor, conversationScope);
 				// Somebody else may have come, who has another one.
-				if (!conversationScope.aborted) conversation.mergeOlder(page);
+				if (!conversationScope.aborted) conversation.mergeOlder_(page);
 			});
 			onChanged();
 		},
@@ -242,17 +242,17 @@ export function createSession({
 		 * Begins a new conversation.
 		 * @returns what the visitor wrote for the one before that was not sent
 		 */
-		startNewConversation(): string[] {
+		startNewConversation_(): string[] {
 			const shown = new Set(transcript.list().map((message) => message.id));
 			const queuedByOtherTabs = conversation.queued().filter(({ key }) => !shown.has(key));
-			const unsent = [...delivery.unsentTexts(), ...queuedByOtherTabs.map(({ content }) => content)];
+			const unsent = [...delivery.unsentTexts_(), ...queuedByOtherTabs.map(({ content }) => content)];
 			const id = conversation.id();
 			// Nobody waits for its reply any more.
 			if (id && delivery.busy()) requests.stop(id).catch(() => {});
 			leaveConversation();
 			conversation.clear();
 			conversation.forget();
-			conversation.clearQueue();
+			conversation.clearQueue_();
 			notices.clear();
 			update();
 			return unsent;
@@ -262,21 +262,21 @@ export function createSession({
 		 * Tells who the visitor is, from now on.
 		 * @returns whether somebody was here before who is another one
 		 */
-		identify(token: string): boolean {
+		identify_(token: string): boolean {
 			// Elsewhere nobody is known by a token, and conversations are kept without one. One that was refused stays so.
 			if ((!jwt_required && jwt === null && !notices.is('signIn')) || token === jwt) return false;
 			const wasAnonymous = jwt === null;
 			jwt = token;
-			const unsent = wasAnonymous ? delivery.unsentTexts() : [];
+			const unsent = wasAnonymous ? delivery.unsentTexts_() : [];
 			// What nobody known could not send goes into the conversation of whoever they are, and not also by the next page.
 			if (unsent.length) {
-				conversation.setPending(null);
-				conversation.clearQueue();
+				conversation.setPending_(null);
+				conversation.clearQueue_();
 			}
-			const isAnother = conversation.switchVisitor(token);
+			const isAnother = conversation.switchVisitor_(token);
 			if (isAnother) {
 				leaveConversation();
-				notices.dismissAll();
+				notices.dismissAll_();
 				hasStarted = false;
 				// Whoever waited was another one.
 				if (!wasAnonymous) {
@@ -284,8 +284,8 @@ export function createSession({
 					onHumanExpected(humanExpected);
 				}
 			}
-			notices.drop('signIn');
-			if (!delivery.resendIdentified()) resume();
+			notices.dismiss('signIn');
+			if (!delivery.resendIdentified_()) resume();
 			unsent.forEach(delivery.send);
 			update();
 			delivery.drain();
@@ -296,7 +296,7 @@ export function createSession({
 			lifetime.abort();
 			clearTimeout(awaitingTimer);
 			leaveConversation();
-			notices.dismissAll();
+			notices.dismissAll_();
 		},
 	};
 }

@@ -42,14 +42,14 @@ export function createStreamFollower(options: StreamFollowerOptions) {
 				if (!streaming) {
 					await load(id, signal);
 					attempt = -1;
-					notices.connected();
-					await sleep(conversation.transcript.isWriting() ? POLL_WHILE_WRITING_MS : POLL_MS, signal);
+					notices.connected_();
+					await sleep(conversation.transcript.isWriting_() ? POLL_WHILE_WRITING_MS : POLL_MS, signal);
 					continue;
 				}
-				const events = await requests.follow(id, conversation.position(), signal);
+				const events = await requests.follow(id, conversation.position_(), signal);
 				// Only now: what happens from here on the stream tells.
-				if (!conversation.isLoaded()) await load(id, signal);
-				notices.connected();
+				if (!conversation.isLoaded_()) await load(id, signal);
+				notices.connected_();
 				for await (const event of events) {
 					attempt = 0;
 					onEvent(event);
@@ -57,7 +57,7 @@ export function createStreamFollower(options: StreamFollowerOptions) {
 			} catch (error) {
 				if (signal.aborted) return;
 				if (error instanceof ApiError) {
-					if (!(await errorHandler.isTemporary(error))) {
+					if (!(await errorHandler.isTemporary_(error))) {
 						emit('error', { status: error.status, code: error.code });
 						return;
 					}
@@ -65,8 +65,8 @@ export function createStreamFollower(options: StreamFollowerOptions) {
 				}
 			}
 			if (Date.now() - since > STABLE_STREAM_MS) attempt = 0;
-			if (!signal.aborted && (attempt > 0 || conversation.transcript.isWriting() || !conversation.isLoaded())) {
-				notices.disconnected();
+			if (!signal.aborted && (attempt > 0 || conversation.transcript.isWriting_() || !conversation.isLoaded_())) {
+				notices.disconnected_();
 			}
 			await sleep(Math.max(wait, backoff(attempt)), signal);
 		}
@@ -79,7 +79,7 @@ export function createStreamFollower(options: StreamFollowerOptions) {
 	return {
 		stop,
 		/** Begins to follow, or stops, where it did not before. */
-		setWanted(isWanted: boolean): void {
+		setWanted_(isWanted: boolean): void {
 			if (!isWanted) stop();
 			if (!isWanted || current) return;
 			const controller = new AbortController();

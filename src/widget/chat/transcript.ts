@@ -35,7 +35,7 @@ export function createTranscript() {
 		},
 		get: (id: string) => byId.get(id),
 		/** Whether a reply is being written. */
-		isWriting: () => [...byId.values()].some(({ status }) => status === 'in_progress'),
+		isWriting_: () => [...byId.values()].some(({ status }) => status === 'in_progress'),
 		/** A message as the server has it now. */
 		store(message: WidgetMessage) {
 			put({ ...message, toolRunning: false });
@@ -55,7 +55,7 @@ export function createTranscript() {
 			put(localMessage(reply, 'assistant', '', 'failed'));
 		},
 		/** Text at its offset in UTF-16 code units; what was told before changes nothing. */
-		appendText(id: string, index: number, delta: string) {
+		appendText_(id: string, index: number, delta: string) {
 			const text = byId.get(id)?.content ?? '';
 			if (index <= text.length && index + delta.length > text.length)
 				change(id, { content: text.slice(0, index) + delta });

@@ -42,24 +42,24 @@ export function createConversation(deploymentId: string) {
 
 	return {
 		transcript,
-		sendable: retryable,
+		retryable: retryable,
 		clear,
 		/** Tells the conversations of several people and deployments apart, in what the browser keeps. */
-		storageKey: () => storage.name,
+		storageKey_: () => storage.name,
 		id: () => storage.get().conversation,
 		pending: () => storage.get().pending,
-		position: () => position,
-		isLoaded: () => isLoaded,
-		olderCursor: () => olderCursor,
-		setPending: (pending: PendingMessage | null) => storage.set({ pending }),
+		position_: () => position,
+		isLoaded_: () => isLoaded,
+		olderCursor_: () => olderCursor,
+		setPending_: (pending: PendingMessage | null) => storage.set({ pending }),
 		/** What waits for its turn, as this tab or another one has left it. */
 		queued: (): QueuedMessage[] => storage.read().queue,
 		enqueue: (message: QueuedMessage) => storage.set({ queue: [...storage.read().queue, message] }),
-		removeQueued: (key: string) =>
+		removeQueued_: (key: string) =>
 			storage.set({ queue: storage.read().queue.filter((message) => message.key !== key) }),
-		clearQueue: () => storage.set({ queue: [] }),
+		clearQueue_: () => storage.set({ queue: [] }),
 		/** What is not sent yet, by this page or the one before. */
-		hasUnsent: () => storage.get().pending?.message === '' || storage.get().queue.length > 0,
+		hasUnsent_: () => storage.get().pending?.message === '' || storage.get().queue.length > 0,
 		/**
 		 * Takes a message out of the queue, to be sent now.
 		 * @returns false where another tab has sent or cancelled it
@@ -72,19 +72,19 @@ export function createConversation(deploymentId: string) {
 		},
 
 		/** Somebody is to speak who is not asked: a person has it in hand, or nobody has answered yet. */
-		awaitsHuman(): boolean {
+		awaitsHuman_(): boolean {
 			const last = transcript.list().at(-1);
 			return last?.author.type === 'human' || (last?.role === 'user' && last.status === 'completed');
 		},
 
 		/** What the visitor wrote last is stored, and no model writes a reply: a person is to answer. */
-		isUnanswered(): boolean {
+		isUnanswered_(): boolean {
 			const last = transcript.list().at(-1);
 			return last?.role === 'user' && last.status === 'completed';
 		},
 
 		/** Whether the browser keeps another one by now, as this storage event tells: a tab of the same visitor began it. */
-		isChangedByOtherTab: ({ key }: StorageEvent) => key === storage.name && storage.read().conversation !== shownId,
+		isChangedByOtherTab_: ({ key }: StorageEvent) => key === storage.name && storage.read().conversation !== shownId,
 		/** Goes on with the one that the browser keeps. */
 		reload(): void {
 			clear();
@@ -94,7 +94,7 @@ export function createConversation(deploymentId: string) {
 		 * Goes on with the one of whoever this token is for.
 		 * @returns whether that is another one; where it is not, nothing changes: what there is may be kept nowhere but here
 		 */
-		switchVisitor(jwt: string): boolean {
+		switchVisitor_(jwt: string): boolean {
 			const otherStorage = openConversationStorage(deploymentId, jwt);
 			if (otherStorage.name === storage.name) return false;
 			storage = otherStorage;
@@ -111,7 +111,7 @@ export function createConversation(deploymentId: string) {
 		},
 
 		/** Takes in the newest messages; what they tell in the order in which it happened. */
-		mergeNewest({ data, next_cursor }: HistoryPage): TranscriptUpdate[] {
+		mergeNewest_({ data, next_cursor }: HistoryPage): TranscriptUpdate[] {
 			const updates: TranscriptUpdate[] = [];
 			for (const message of [...data].reverse()) {
 				const known = transcript.get(message.id);
@@ -124,12 +124,12 @@ export function createConversation(deploymentId: string) {
 			return updates;
 		},
 		/** Takes in messages from before those that are shown. */
-		mergeOlder({ data, next_cursor }: HistoryPage): void {
+		mergeOlder_({ data, next_cursor }: HistoryPage): void {
 			for (const message of data) transcript.merge(message);
 			olderCursor = next_cursor;
 		},
 		/** Takes in what a stream tells. */
-		applyEvent({ id, event, data }: ServerSentEvent): TranscriptUpdate {
+		applyEvent_({ id, event, data }: ServerSentEvent): TranscriptUpdate {
 			const { message, message_id, index, delta } = JSON.parse(data) as {
 				message: WidgetMessage;
 				message_id: string;
@@ -143,7 +143,7 @@ export function createConversation(deploymentId: string) {
 					return { replyStarted: message.status === 'in_progress' };
 				case 'message.delta':
 					transcript.change(message_id, { toolRunning: false });
-					transcript.appendText(message_id, index, delta);
+					transcript.appendText_(message_id, index, delta);
 					break;
 				case 'message.reset':
 					transcript.change(message_id, { content: '', status: 'in_progress', toolRunning: false });

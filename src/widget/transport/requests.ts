@@ -114,7 +114,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 		readEvents(response.body as ReadableStream<Uint8Array>, SILENCE_TIMEOUT_MS);
 
 	return {
-		refusedTokens: () => refusedTokens,
+		refusedTokens_: () => refusedTokens,
 		async config(): Promise<WidgetConfig> {
 			return (await request(`config?${queryString()}`, {})).json();
 		},
