@@ -1,7 +1,7 @@
-// Who may know whom: the import table of the architecture, as rules that `npm run check` enforces.
-// A room is a folder of src/. Its one face is index.ts; imports go up this table only.
+// The import table of docs/architecture.md, as rules that `npm run check` enforces.
+// A module is a folder of src/. Its entry point is index.ts. Imports go up this table only.
 
-/** The rooms that each room may import, besides itself. Browser rooms are further below: they take types only. */
+/** The modules that each module may import, besides itself. Browser modules import types only and are listed below. */
 const mayImport = {
 	base: [],
 	config: ['base'],
@@ -23,11 +23,11 @@ const mayImport = {
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
 	access: ['base', 'contract', 'store', 'net'],
 	http: ['base', 'contract'],
-	// Runs before the rest is there.
+	// Runs before the rest is unpacked.
 	binary: [],
 };
-// The API is where all rooms meet; it is told its settings instead of reading them.
-mayImport.api = Object.keys(mayImport).filter((room) => room !== 'config' && room !== 'binary');
+// All modules meet in the API. It is given its settings and does not read them.
+mayImport.api = Object.keys(mayImport).filter((name) => name !== 'config' && name !== 'binary');
 mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access', 'tools', 'webhooks'];
 
 /**
@@ -36,27 +36,27 @@ mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'mod
  */
 const pureModules = ['text', 'parsing', 'retrieval'];
 
-const browserRooms = ['widget', 'api-docs', 'dashboard'];
-const rooms = [...Object.keys(mayImport), ...browserRooms];
+const browserModules = ['widget', 'api-docs'];
+const modules = [...Object.keys(mayImport), ...browserModules];
 const oneOf = (names) => `(${names.join('|')})`;
 const library = (name) => `(^|/)node_modules/${name.replaceAll('.', '\\.')}/|^${name.replaceAll('.', '\\.')}$`;
 
-const table = Object.entries(mayImport).map(([room, others]) => ({
-	name: `${room}-imports-upwards`,
-	comment: `src/${room} may import ${others.join(', ') || 'no other room'}.`,
+const table = Object.entries(mayImport).map(([name, others]) => ({
+	name: `${name}-imports-upwards`,
+	comment: `src/${name} may import ${others.join(', ') || 'no other module'}.`,
 	severity: 'error',
-	from: { path: `^src/${room}/` },
-	to: { path: '^(src|workers|bench|test)/', pathNot: `^src/${oneOf([room, ...others])}/` },
+	from: { path: `^src/${name}/` },
+	to: { path: '^(src|workers|bench|test)/', pathNot: `^src/${oneOf([name, ...others])}/` },
 }));
 
 module.exports = {
 	forbidden: [
 		...table,
 		{
-			name: 'no-unlisted-room',
-			comment: 'Every folder of src/ has its line in the import table above.',
+			name: 'no-unlisted-module',
+			comment: 'Every folder of src/ has a line in the import table above.',
 			severity: 'error',
-			from: { path: '^src/[^/]+/', pathNot: `^src/${oneOf(rooms)}/` },
+			from: { path: '^src/[^/]+/', pathNot: `^src/${oneOf(modules)}/` },
 			to: {},
 		},
 		{
@@ -77,8 +77,8 @@ module.exports = {
 			},
 		},
 		{
-			name: 'faces-only',
-			comment: 'From outside a room only its index.ts is imported.',
+			name: 'entry-points-only',
+			comment: 'Other modules import only the index.ts of a module.',
 			severity: 'error',
 			from: { path: '^src/([^/]+)(/|$)' },
 			to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
@@ -95,8 +95,8 @@ module.exports = {
 			},
 		},
 		{
-			name: 'faces-only-from-benches',
-			comment: 'Benches import the face of a room, or of a folder inside it.',
+			name: 'entry-points-only-from-benches',
+			comment: 'Benches import the index.ts of a module, or of a folder inside it.',
 			severity: 'error',
 			from: { path: '^bench/' },
 			to: { path: '^src/', pathNot: '/index\\.ts$' },
@@ -110,32 +110,32 @@ module.exports = {
 		},
 		{
 			name: 'nothing-imports-the-wiring',
-			comment: 'app.ts wires; only main.ts, tests and benches start it.',
+			comment: 'app.ts constructs the server. Only main.ts, tests and benches start it.',
 			severity: 'error',
 			from: { path: '^(src|workers)/', pathNot: '^src/main\\.ts$' },
 			to: { path: '^src/(app|main)\\.ts$' },
 		},
 		{
 			name: 'browser-code-imports-types-only',
-			comment: 'The widget and the dashboard share the contract as types and nothing else with the server.',
+			comment: 'Browser code shares the types of the contract with the server, and nothing else.',
 			severity: 'error',
-			from: { path: `^src/${oneOf(browserRooms)}/` },
+			from: { path: `^src/${oneOf(browserModules)}/` },
 			to: {
 				path: '^src/',
-				pathNot: `^src/${oneOf(browserRooms)}/`,
+				pathNot: `^src/${oneOf(browserModules)}/`,
 				dependencyTypesNot: ['type-only'],
 			},
 		},
 		{
 			name: 'browser-code-imports-the-contract-only',
-			comment: 'Of the rooms of the server, browser code knows the contract.',
+			comment: 'Of the modules of the server, browser code imports the contract only.',
 			severity: 'error',
-			from: { path: `^src/(${browserRooms.join('|')})/` },
+			from: { path: `^src/${oneOf(browserModules)}/` },
 			to: { path: '^src/', pathNot: ['^src/$1/', '^src/contract/'] },
 		},
 		{
 			name: 'product-does-not-import-tests',
-			comment: 'The server knows neither its tests nor its benches.',
+			comment: 'The server imports neither tests nor benches.',
 			severity: 'error',
 			from: { path: '^(src|workers)/' },
 			to: { path: '^(test|bench)/' },
@@ -149,21 +149,21 @@ module.exports = {
 		},
 		{
 			name: 'undici-in-net-only',
-			comment: 'src/net is the one way out.',
+			comment: 'Only src/net opens connections to other servers.',
 			severity: 'error',
 			from: { path: '^(src|workers)/', pathNot: '^src/net/' },
 			to: { path: library('undici') },
 		},
 		{
 			name: 'sql-in-the-store-only',
-			comment: 'SQL lives in src/store/sqlite, so that another store can take its place.',
+			comment: 'All SQL is in src/store/sqlite, so that the store can be replaced.',
 			severity: 'error',
 			from: { path: '^(src|workers)/', pathNot: '^src/store/sqlite/' },
 			to: { path: `${library('better-sqlite3')}|${library('sqlite-vec')}` },
 		},
 		{
 			name: 'no-sockets-beside-net-and-http',
-			comment: 'No room opens connections by itself. (What may be taken from node:net is told to the linter.)',
+			comment: 'No other module opens connections. (.biome.json lists what may be imported from node:net.)',
 			severity: 'error',
 			from: { path: '^(src|workers)/', pathNot: '^src/(net|http)/' },
 			to: { path: '^(node:)?(http|https|http2|tls|dgram|dns|dns/promises)$', dependencyTypes: ['core'] },
@@ -171,14 +171,14 @@ module.exports = {
 		{
 			name: 'no-other-programs',
 			comment:
-				'The server starts no other program, which would have ways out of its own, and opens no door to itself. It starts itself once more to parse documents.',
+				'The server starts no other program, which could open connections, and no debugger. It starts itself once more to parse documents.',
 			severity: 'error',
 			from: { path: '^(src|workers)/', pathNot: '^src/pool/parse-process\\.ts$' },
 			to: { path: '^(node:)?(child_process|cluster|inspector|inspector/promises|repl)$', dependencyTypes: ['core'] },
 		},
 		{
 			name: 'no-cycles',
-			comment: 'Arrows go one way, type-only imports included.',
+			comment: 'Imports have no cycles, type-only imports included.',
 			severity: 'error',
 			from: {},
 			to: { circular: true },
@@ -192,7 +192,7 @@ module.exports = {
 		},
 		{
 			name: 'no-unlisted-packages',
-			comment: 'What is imported is named in package.json, not there by chance.',
+			comment: 'Every imported package is listed in package.json.',
 			severity: 'error',
 			from: {},
 			to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },

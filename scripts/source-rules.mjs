@@ -5,7 +5,7 @@ import { filesBelow, root } from './project.mjs';
 
 const isCode = (path) => /\.(ts|tsx|mts|mjs|cjs|js)$/.test(path);
 // Files called …-page.ts hold a page's script as text: it runs in a browser.
-const server = (path) => /^(src|workers)\//.test(path) && !/^src\/(widget|api-docs|dashboard)\/|-page\.ts$/.test(path);
+const server = (path) => /^(src|workers)\//.test(path) && !/^src\/(widget|api-docs)\/|-page\.ts$/.test(path);
 
 const rules = [
 	{
