@@ -31,7 +31,7 @@ export interface Credentials {
 }
 
 export interface AccessOptions {
-	store: Pick<Store, 'apiKeyByHash' | 'get' | 'commit'>;
+	store: Pick<Store, 'access' | 'commit' | 'get'>;
 	sessions: Pick<Sessions, 'find'>;
 	clock: Clock;
 	log: Log;
@@ -122,7 +122,7 @@ export class Access {
 		}
 		const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 		if (token === undefined || !isApiKey(token)) throw new AppError('unauthorized', 'This is not an API key.');
-		const record = await this.#store.apiKeyByHash(hashApiKey(token));
+		const record = await this.#store.access.apiKeyByHash(hashApiKey(token));
 		if (!record) throw new AppError('unauthorized', 'The API key is unknown or was revoked.');
 		if (record.expires_at !== null && record.expires_at <= this.#clock.now()) {
 			throw new AppError('unauthorized', 'The API key has expired.');

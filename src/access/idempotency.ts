@@ -50,7 +50,7 @@ interface InFlightRequest {
 
 /** Requests under an Idempotency-Key: each is carried out once, and its repeats are answered the same for 24 hours. */
 export class Idempotency {
-	readonly #store: Pick<Store, 'storedResponse' | 'commit' | 'get'>;
+	readonly #store: Pick<Store, 'commit' | 'get' | 'idempotency'>;
 	readonly #clock: Clock;
 	/** Requests that are being carried out, by scope and key. Each is a connection of ours, which bounds them. */
 	readonly #inFlight = new Map<string, InFlightRequest>();
@@ -62,7 +62,7 @@ export class Idempotency {
 		clock,
 		watch: jumpDetector,
 	}: {
-		store: Pick<Store, 'storedResponse' | 'commit' | 'get'>;
+		store: Pick<Store, 'commit' | 'get' | 'idempotency'>;
 		clock: Clock;
 		watch: Pick<ClockJumpDetector, 'isSuspect'>;
 	}) {
@@ -111,7 +111,7 @@ export class Idempotency {
 			return replay(stored, claim);
 		};
 		try {
-			const stored = await this.#store.storedResponse(request.scope, request.key, accept_expired);
+			const stored = await this.#store.idempotency.storedResponse(request.scope, request.key, accept_expired);
 			return await (stored ? replayStored(stored) : execute(claim));
 		} catch (error) {
 			if (error instanceof IdempotentReplayError) return await replayStored(error.storedResponse);
@@ -125,7 +125,7 @@ export class Idempotency {
 	async storeReceipt(receipt: IdempotencyRecord): Promise<void> {
 		const { scope, key, subject, accept_expired } = receipt;
 		for (let attempt = 0; attempt < MAX_CONFLICT_RETRIES; attempt++) {
-			if (await this.#store.storedResponse(scope, key, accept_expired)) return;
+			if (await this.#store.idempotency.storedResponse(scope, key, accept_expired)) return;
 			const conversation = subject ? await this.#store.get('conversations', subject) : undefined;
 			// Erased meanwhile: what the answer shows of it must not outlive it.
 			if (subject && !conversation) return;

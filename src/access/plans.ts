@@ -39,7 +39,7 @@ const PLAN_UNITS = { assistants: 'active assistants', tool_attachments: 'attache
  * @throws AppError `plan_limit_exceeded`
  */
 export async function requirePlanCapacity(
-	store: Pick<Store, 'get' | 'planUsage'>,
+	store: Pick<Store, 'assistants' | 'get'>,
 	workspaceId: string,
 	addition: PlanUsage,
 ): Promise<Required<Pick<Commit, 'expect' | 'write'>>> {
@@ -50,7 +50,7 @@ export async function requirePlanCapacity(
 	if (limited.length === 0) return { expect: [], write: [] };
 	const guard = await store.get('workspace_guards', workspaceId);
 	if (!guard) throw new Error(`The workspace ${workspaceId} has no guard.`);
-	const counts = await store.planUsage(workspaceId);
+	const counts = await store.assistants.planUsage(workspaceId);
 	for (const name of limited) {
 		const limit = plan[name] as number;
 		if (counts[name] + (addition[name] as number) <= limit) continue;

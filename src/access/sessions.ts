@@ -16,7 +16,7 @@ import { type Refund, SignInLimits } from './sign-in-limits.ts';
 import { normaliseEmail, type Users } from './users.ts';
 
 export interface SessionsOptions {
-	store: Pick<Store, 'commit' | 'get' | 'list' | 'sessionByHash'>;
+	store: Pick<Store, 'access' | 'commit' | 'get' | 'list'>;
 	users: Pick<Users, 'findByEmail'>;
 	passwords: Passwords;
 	devices: DeviceCookies;
@@ -116,7 +116,7 @@ export class Sessions {
 	/** The session whose cookie a request brings, prolonged where it is time to; null where there is none that is good. */
 	async find(cookies: string | undefined): Promise<UserSession | null> {
 		const token = sessionTokenIn(cookies);
-		const session = token === null ? undefined : await this.#store.sessionByHash(hashToken(token));
+		const session = token === null ? undefined : await this.#store.access.sessionByHash(hashToken(token));
 		if (token === null || !session || session.expires_at <= this.#clock.now()) return null;
 		const user = await this.#store.get('users', session.user_id);
 		return user ? this.#renewed({ session, user, setCookie: null }, token) : null;
@@ -227,7 +227,8 @@ export class Sessions {
 				expires_at: now + LIFETIME_MS,
 				created_at: now,
 			};
-			const replaced = formerToken === null ? undefined : await this.#store.sessionByHash(hashToken(formerToken));
+			const replaced =
+				formerToken === null ? undefined : await this.#store.access.sessionByHash(hashToken(formerToken));
 			const endedSessions = [...(replaced ? [replaced] : []), ...(await this.#sessionsToEnd(user.id))];
 			const write: Write[] = endedSessions.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
 			write.push({ op: 'insert', kind: 'sessions', record: session });

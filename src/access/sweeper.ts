@@ -1,9 +1,9 @@
 import { type ClockJumpDetector, type Log, PeriodicTask } from '../base/index.ts';
-import type { Store } from '../store/index.ts';
+import type { AccessReader, Store } from '../store/index.ts';
 import { recordTrustedTime } from './trusted-time.ts';
 
 export interface SweeperOptions {
-	store: Pick<Store, 'commit' | 'get' | 'hasExpiredRecords'>;
+	store: Pick<Store, 'commit' | 'get'> & { access: Pick<AccessReader, 'hasExpiredRecords'> };
 	jumpDetector: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
 }
@@ -45,7 +45,7 @@ export class Sweeper implements AsyncDisposable {
 		let before = this.#jumpDetector.trustedNow();
 		if (before !== null) await recordTrustedTime(this.#store, before);
 		for (; before !== null && !signal.aborted; before = this.#jumpDetector.trustedNow()) {
-			if (!(await this.#store.hasExpiredRecords(before))) return;
+			if (!(await this.#store.access.hasExpiredRecords(before))) return;
 			const { outcome } = await this.#store.commit({ write: [{ op: 'erase_expired', before, limit: BATCH_SIZE }] });
 			// Another owner has the store, and sweeps it.
 			if (outcome !== 'committed') return;

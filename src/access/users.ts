@@ -16,7 +16,7 @@ import { createToken, hashToken, isTokenShaped } from './secret-token.ts';
 import { workspaceGuardParts } from './workspace-guard.ts';
 
 export interface UsersOptions {
-	store: Pick<Store, 'commit' | 'get' | 'list' | 'userByPasswordLink'>;
+	store: Pick<Store, 'access' | 'commit' | 'get' | 'list'>;
 	passwords: Passwords;
 	clock: Clock;
 }
@@ -213,7 +213,7 @@ export class Users {
 	}
 
 	async #userOfLink(token: string): Promise<UserRecord> {
-		const user = isTokenShaped(token) ? await this.#store.userByPasswordLink(hashToken(token)) : undefined;
+		const user = isTokenShaped(token) ? await this.#store.access.userByPasswordLink(hashToken(token)) : undefined;
 		if (user && (user.password_link_expires_at ?? 0) > this.#clock.now()) return user;
 		throw new AppError('invalid_request', 'This link is not good any more: it was used, replaced, or is too old.', {
 			details: [{ path: '/token', message: 'is not good any more' }],

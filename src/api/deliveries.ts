@@ -73,7 +73,7 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 			const record = await find(id, params.delivery_id);
 			const where = { delivery_id: record.id };
 			const [event, attempts] = await Promise.all([
-				store.event(record.event_seq),
+				store.events.at(record.event_seq),
 				store.list('delivery_attempts', { where, order: 'desc', limit: MAX_LISTED_ATTEMPTS }),
 			]);
 			// They are erased together.

@@ -168,7 +168,12 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
 			const list = `chunks ${document.id}`;
 			const page = cursors.read(list, query, 'asc');
-			const chunks = await store.servingChunks(knowledgeBase.id, document.id, page.after?.at ?? -1, page.limit + 1);
+			const chunks = await store.searchIndex.servingChunks(
+				knowledgeBase.id,
+				document.id,
+				page.after?.at ?? -1,
+				page.limit + 1,
+			);
 			return cursors.page(
 				list,
 				page,

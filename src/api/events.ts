@@ -6,7 +6,7 @@ import type { Handler } from './call.ts';
 import type { Cursors } from './cursors.ts';
 
 export interface EventHandlersOptions {
-	store: Pick<Store, 'event' | 'events' | 'lastEventSeq'>;
+	store: Pick<Store, 'events'>;
 	cursors: Cursors;
 }
 
@@ -22,9 +22,9 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 			// Commit sequences only grow, and what has a smaller one is seen no later: after the last one nothing is skipped.
 			const lastSeenSeq = page.after?.at ?? 0;
 			// Read before the page: whatever is up to here and not on it is of another workspace or type.
-			const head = await store.lastEventSeq();
+			const head = await store.events.lastSeq();
 			if (page.after) await requireSameLog(page.after, head);
-			const events = await store.events(caller.workspaceId, lastSeenSeq, page.limit, types);
+			const events = await store.events.after(caller.workspaceId, lastSeenSeq, page.limit, types);
 			const lastListedSeq = events.at(-1)?.seq ?? lastSeenSeq;
 			const last = events.length < page.limit ? Math.max(lastListedSeq, head) : lastListedSeq;
 			const next_cursor = cursors.cursorAt(list, page, { at: last, id: await eventIdAt(last) });
@@ -34,7 +34,7 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 
 	/** The event at a place in the log, of whichever workspace (nobody can read a cursor); empty where it was erased. */
 	async function eventIdAt(seq: number): Promise<string> {
-		return (await store.event(seq))?.id ?? '';
+		return (await store.events.at(seq))?.id ?? '';
 	}
 
 	/**

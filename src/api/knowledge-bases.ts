@@ -116,7 +116,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
 				const result = await knowledge.documents.blobsOf(record.id);
-				const attached = await store.assistantsWithKnowledgeBase(caller.workspaceId, record.id);
+				const attached = await store.assistants.withKnowledgeBase(caller.workspaceId, record.id);
 				const detached = attached.map((assistant) => ({
 					...assistant,
 					knowledge_base_ids: assistant.knowledge_base_ids.filter((id) => id !== record.id),

@@ -143,7 +143,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
-				const attached = await store.assistantsWithTool(caller.workspaceId, record.id);
+				const attached = await store.assistants.withTool(caller.workspaceId, record.id);
 				const detached = attached.map((assistant) => withoutTool(assistant, record.id, now));
 				return {
 					commit: {

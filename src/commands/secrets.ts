@@ -55,7 +55,7 @@ async function forgetSecretsAndUseNewKey(invocation: Invocation, settings: Setti
 }
 
 async function resetPlan(
-	store: Pick<Readers, 'get' | 'list' | 'hasSealedResponses'>,
+	store: Pick<Readers, 'get' | 'idempotency' | 'list'>,
 	{ data_dir, secret_key }: Settings,
 ): Promise<ResetPlan> {
 	const keyMatches = 'key' in (await checkSecretKey(store, data_dir, secret_key));

@@ -26,14 +26,14 @@ const DISABLED_REASON =
  * @param isKeyOfDatabase whether stored answers were sealed with the key: they are not tried one by one
  */
 export async function* unreadableSecrets(
-	store: Pick<Readers, 'list' | 'hasSealedResponses'>,
+	store: Pick<Readers, 'idempotency' | 'list'>,
 	box: SecretBox | null,
 	{ isKeyOfDatabase, now }: { isKeyOfDatabase: boolean; now: number },
 ): AsyncGenerator<UnreadableSecret> {
 	yield* unreadableWebhookSecrets(store, box, now);
 	yield* unreadableToolSecrets(store, box);
 	yield* unreadableDeploymentSecrets(store, box);
-	if (!isKeyOfDatabase && (await store.hasSealedResponses())) {
+	if (!isKeyOfDatabase && (await store.idempotency.hasSealedResponses())) {
 		yield {
 			kind: 'stored answers',
 			id: '',

@@ -75,7 +75,7 @@ export class Conversations implements AsyncDisposable {
 
 	/** Resumes the replies that an earlier process did not finish. */
 	async start(): Promise<void> {
-		for (const { conversation_id } of await this.#deps.store.unfinishedReplies()) {
+		for (const { conversation_id } of await this.#deps.store.conversations.unfinishedReplies()) {
 			this.#actors.tell(conversation_id, { type: 'resume' }, { lane: 'control' });
 		}
 	}

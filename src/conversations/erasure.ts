@@ -14,8 +14,8 @@ export function eraseWrite(id: string): Write {
  * takes that up goes on.
  * @throws AppError `unavailable`
  */
-export async function eraseRemainingRows(store: Pick<Store, 'commit' | 'hasUnerasedRows'>, id: string): Promise<void> {
-	while (await store.hasUnerasedRows(id)) {
+export async function eraseRemainingRows(store: Pick<Store, 'commit' | 'conversations'>, id: string): Promise<void> {
+	while (await store.conversations.hasUnerasedRows(id)) {
 		const { outcome } = await store.commit({ write: [eraseWrite(id)] });
 		if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
 	}

@@ -8,7 +8,7 @@ import { conversationErased } from './not-found.ts';
 import type { FinishedTurn, MessageForHuman, RunningTurn } from './turn-result.ts';
 
 export interface RepeatDependencies {
-	store: Pick<Store, 'get' | 'closingEventSeq'>;
+	store: Pick<Store, 'conversations' | 'get'>;
 	outbox: Pick<Outbox, 'subscriberCount'>;
 	transport: Pick<Transport<ConversationMessage, ConversationResult, never>, 'ask'>;
 	/** Milliseconds that a failed reply may wait in the mailbox to be written again. */
@@ -34,7 +34,7 @@ export async function joinRepeat(
 		const reply = ids.reply_id === null ? undefined : await store.get('messages', ids.reply_id);
 		if (!question || !reply) throw conversationErased();
 		if (reply.status === 'completed' || reply.status === 'stopped') {
-			const closingSeq = (await store.closingEventSeq(ids.conversation_id, reply.id)) ?? 0;
+			const closingSeq = (await store.conversations.closingEventSeq(ids.conversation_id, reply.id)) ?? 0;
 			return { question, finishedReply: reply, closingSeq };
 		}
 		requireRepeatCapacity(deps.outbox.subscriberCount(ids.conversation_id));

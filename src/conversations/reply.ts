@@ -13,7 +13,7 @@ import { admitCalls, runCalls } from './tool-calls.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
 
 export interface ReplyDependencies {
-	store: Pick<Store, 'get' | 'messagesBefore'>;
+	store: Pick<Store, 'conversations' | 'get'>;
 	knowledge: Pick<Knowledge, 'search'>;
 	models: Models;
 	tools: Pick<Tools, 'functionsOf'>;
@@ -174,8 +174,12 @@ async function functionsOf(
 	return tools.functionsOf([...records.filter((tool) => !isMcp(tool)), ...records.filter(isMcp)], signal);
 }
 
-async function chatHistory(store: Pick<Store, 'messagesBefore'>, question: MessageRecord): Promise<ChatMessage[]> {
-	const messages = await store.messagesBefore(question.conversation_id, question.seq, MAX_HISTORY_MESSAGES);
+async function chatHistory(store: Pick<Store, 'conversations'>, question: MessageRecord): Promise<ChatMessage[]> {
+	const messages = await store.conversations.messagesBefore(
+		question.conversation_id,
+		question.seq,
+		MAX_HISTORY_MESSAGES,
+	);
 	return messages
 		.filter(({ content, status }) => content.trim() !== '' && (status === 'completed' || status === 'stopped'))
 		.map(({ role, content }) => ({ role, content }));

@@ -5,7 +5,7 @@ import { eraseRemainingRows } from './erasure.ts';
 import type { Expiry } from './expiry.ts';
 
 export interface RetentionOptions {
-	store: Pick<Store, 'commit' | 'get' | 'hasUnerasedRows' | 'idleConversations' | 'jobs' | 'list'>;
+	store: Pick<Store, 'commit' | 'conversations' | 'get' | 'jobs' | 'list'>;
 	conversations: Pick<Conversations, 'expire'>;
 	jumpDetector: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
@@ -106,7 +106,7 @@ export class Retention implements AsyncDisposable {
 			const now = this.#jumpDetector.trustedNow();
 			if (now === null) return;
 			const idleSince = now - workspace.retention_days * DAY_MS;
-			const batch = batchOf(await this.#store.idleConversations(workspaceId, idleSince, after, BATCH_CONVERSATIONS));
+			const batch = batchOf(await this.#store.conversations.idle(workspaceId, idleSince, after, BATCH_CONVERSATIONS));
 			const last = batch.at(-1);
 			if (!last) return;
 			await this.#expire(batch, { workspace: { id: workspace.id, version: workspace.version }, idleSince });

@@ -4,10 +4,10 @@ import type { Turn } from './turn.ts';
 
 /** The turn whose reply an earlier process, or an earlier actor, did not finish. */
 export async function unfinishedTurn(
-	store: Pick<Store, 'unfinishedReply' | 'list'>,
+	store: Pick<Store, 'conversations' | 'list'>,
 	conversation: ConversationRecord,
 ): Promise<Turn | null> {
-	const reply = await store.unfinishedReply(conversation.id);
+	const reply = await store.conversations.unfinishedReply(conversation.id);
 	if (!reply) return null;
 	const where = { conversation_id: conversation.id, seq: reply.seq - 1 };
 	const [question] = await store.list('messages', { where, order: 'asc', limit: 1 });

@@ -175,7 +175,7 @@ export class Documents {
 	async blobsOf(knowledgeBaseId: string): Promise<Set<string>> {
 		const blobs = new Set<string>();
 		const documents = paginate(
-			(after, limit) => this.#store.blobsOf(knowledgeBaseId, after, limit),
+			(after, limit) => this.#store.documents.blobsOf(knowledgeBaseId, after, limit),
 			(document) => document,
 		);
 		for await (const { blob } of documents) if (blob) blobs.add(blob);
@@ -199,7 +199,7 @@ export class Documents {
 	/** Deletes bytes that no document refers to any more. */
 	async removeUnusedBlob(hash: string): Promise<void> {
 		await this.#store.blobs.exclusive(hash, async () => {
-			if (!(await this.#store.isBlobInUse(hash))) await this.#store.blobs.remove(hash);
+			if (!(await this.#store.documents.isBlobInUse(hash))) await this.#store.blobs.remove(hash);
 		});
 	}
 

@@ -160,7 +160,7 @@ export class Knowledge implements AsyncDisposable {
 		/** Of each embedder once, a failure included: nobody waits for it twice. */
 		const vectors = new Map<string, Float32Array | null>();
 		for (const { id, search_settings } of knowledgeBases) {
-			const serving = await this.#store.servingGeneration(id);
+			const serving = await this.#store.searchIndex.servingGeneration(id);
 			if (!serving || serving.chunk_count === 0) continue;
 			const { hybrid, semantic_weight } = { ...search_settings, ...settings };
 			const { embedder } = serving;
@@ -188,7 +188,7 @@ export class Knowledge implements AsyncDisposable {
 	/** Whether these generations serve still. One that was replaced in the middle of a search may have been empty for it. */
 	async #isStillServing(targets: SearchJob['targets']): Promise<boolean> {
 		for (const { knowledge_base_id, generation } of targets) {
-			if ((await this.#store.servingGeneration(knowledge_base_id))?.id !== generation) return false;
+			if ((await this.#store.searchIndex.servingGeneration(knowledge_base_id))?.id !== generation) return false;
 		}
 		return true;
 	}

@@ -1,5 +1,5 @@
 import { AppError } from '../base/index.ts';
-import type { Store, StoredEvent } from '../store/index.ts';
+import type { EventsReader, Store, StoredEvent } from '../store/index.ts';
 import type { StreamPosition } from './position.ts';
 import { SubscriberPosition } from './subscriber-position.ts';
 import {
@@ -23,18 +23,23 @@ const PAGE_SIZE = 200;
 /** Events of a growing stream that are remembered: who joins it at its beginning need not read the log. */
 const RECENT_EVENTS = 32;
 
+/** What the outbox reads of the store. */
+export interface OutboxStore extends Pick<Store, 'onEvents'> {
+	readonly events: Pick<EventsReader, 'after'>;
+}
+
 /**
  * Streams of events, each readable from any position: what was missed comes from the log, then the follower cuts over to
  * what happens, without gap or repeat. Growing texts travel as deltas that only live here until their closing event.
  */
 export class Outbox implements Disposable {
-	readonly #store: Pick<Store, 'events' | 'onEvents'>;
+	readonly #store: OutboxStore;
 	readonly #topics = new Map<string, Topic>();
 	readonly #unsubscribe: () => void;
 	readonly #wakeQueue = new WakeScheduler();
 	#isClosed = false;
 
-	constructor(store: Pick<Store, 'events' | 'onEvents'>) {
+	constructor(store: OutboxStore) {
 		this.#store = store;
 		this.#unsubscribe = store.onEvents((events) => this.#onCommitted(events));
 	}
@@ -132,14 +137,14 @@ export class Outbox implements Disposable {
 	}
 
 	async #hasEventAt(stream: string, { seq }: StreamPosition): Promise<boolean> {
-		return (await this.#store.events(stream, seq - 1, 1)).length > 0;
+		return (await this.#store.events.after(stream, seq - 1, 1)).length > 0;
 	}
 
 	async *#readMissedEvents(stream: string, after: number): AsyncGenerator<StreamEvent> {
 		let at = after;
 		for (;;) {
 			if (this.#isClosed) return;
-			const page = await this.#store.events(stream, at, PAGE_SIZE);
+			const page = await this.#store.events.after(stream, at, PAGE_SIZE);
 			for (const event of page) yield event as StreamEvent;
 			const last = page.at(-1);
 			if (!last || page.length < PAGE_SIZE) return;

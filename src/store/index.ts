@@ -19,6 +19,26 @@ export type {
 export { CONVERSATION_ERASURE_JOB } from './commit.ts';
 export { dataFolderError } from './data-folder-error.ts';
 export type {
+	AccessReader,
+	AssistantsReader,
+	ConversationsReader,
+	DeliveriesReader,
+	DocumentBlob,
+	DocumentsReader,
+	DueDeliveries,
+	EventsReader,
+	IdempotencyReader,
+	IdleConversation,
+	ListPosition,
+	ListQuery,
+	Readers,
+	RecordsReader,
+	SearchIndexReader,
+	TranscriptMessage,
+	WebhooksNeedingCleanup,
+	WebhookWithPendingDeliveries,
+} from './readers.ts';
+export type {
 	ApiKeyRecord,
 	AssistantRecord,
 	ConversationRecord,
@@ -57,20 +77,11 @@ export {
 	type SqliteStoreOptions,
 } from './sqlite/index.ts';
 export {
-	type DocumentBlob,
-	type DueDeliveries,
 	decideAndCommit,
 	expectVersion,
 	IdempotentReplayError,
-	type IdleConversation,
 	type Jobs,
-	type ListPosition,
-	type ListQuery,
-	type Readers,
 	requireVersion,
 	type Store,
-	type TranscriptMessage,
-	type WebhooksNeedingCleanup,
-	type WebhookWithPendingDeliveries,
 } from './store.ts';
 export type { WriteProblem } from './write-health.ts';

@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { AppError, type Clock } from '../base/index.ts';
 import {
 	decideAndCommit,
+	type EventsReader,
 	expectVersion,
 	type IdempotencyRecord,
 	type Store,
@@ -13,7 +14,7 @@ import {
 const BATCH_SIZE = 200;
 
 export interface ReplayDependencies {
-	store: Pick<Store, 'commit' | 'events' | 'eventRange'>;
+	store: Pick<Store, 'commit'> & { events: Pick<EventsReader, 'after' | 'range'> };
 	clock: Clock;
 	/** Is told after each portion. */
 	wake(webhookId: string): void;
@@ -40,7 +41,7 @@ export async function replayEvents(
 	{ store, clock, wake }: ReplayDependencies,
 	{ endpoint, since, until, receipt }: Replay,
 ): Promise<number> {
-	const range = await store.eventRange(since, until);
+	const range = await store.events.range(since, until);
 	// The log is in order of commit, and that is not the order of time where clocks are set back.
 	const isInRange = ({ created_at }: StoredEvent) => created_at >= since && created_at <= until;
 	let replayed = 0;
@@ -50,7 +51,7 @@ export async function replayEvents(
 			const webhook = await endpoint();
 			requireActive(webhook);
 			const types = webhook.events.includes('*') ? [] : webhook.events;
-			const page = range ? await store.events(webhook.workspace_id, after, BATCH_SIZE, types) : [];
+			const page = range ? await store.events.after(webhook.workspace_id, after, BATCH_SIZE, types) : [];
 			const last = page.at(-1)?.seq ?? after;
 			const isLast = range === null || page.length < BATCH_SIZE || last >= range.last;
 			const seqs = page.filter((event) => event.seq <= (range?.last ?? 0) && isInRange(event)).map(({ seq }) => seq);

@@ -32,7 +32,7 @@ test('what an answer shows of a conversation is not kept when that was erased be
 	const claim = await claimOf(key);
 	await store.commit({ write: [{ op: 'erase_conversation', id: record.id }] });
 	await idempotency.storeReceipt(claim.receipt({ status: 200, body: 'what was said', subject: record.id }));
-	assert.equal(await store.storedResponse(key.scope, key.key), undefined);
+	assert.equal(await store.idempotency.storedResponse(key.scope, key.key), undefined);
 });
 
 test('an answer about a conversation that changes all the while is kept', async () => {
@@ -45,7 +45,7 @@ test('an answer about a conversation that changes all the while is kept', async 
 	);
 	const remembering = idempotency.storeReceipt(claim.receipt({ status: 200, body: 'kept', subject: record.id }));
 	await Promise.all([...changes, remembering]);
-	assert.equal((await store.storedResponse(key.scope, key.key))?.body, 'kept');
+	assert.equal((await store.idempotency.storedResponse(key.scope, key.key))?.body, 'kept');
 });
 
 test('a repeat whose client has gone waits no longer for the first, and is not carried out', async () => {

@@ -32,7 +32,7 @@ test('everything whose time is over is erased, in portions, and nothing else', a
 	let portions = 0;
 	const counted = {
 		get: store.get.bind(store),
-		hasExpiredRecords: (before: number) => store.hasExpiredRecords(before),
+		access: store.access,
 		commit: (commit: Parameters<typeof store.commit>[0]) => {
 			portions++;
 			return store.commit(commit);
@@ -46,8 +46,8 @@ test('everything whose time is over is erased, in portions, and nothing else', a
 		left.map(({ id }) => id),
 		[kept.id],
 	);
-	assert.equal(await store.hasExpiredRecords(clock.now()), false);
-	assert.equal(await store.hasExpiredRecords(clock.now() + 60_000), true);
+	assert.equal(await store.access.hasExpiredRecords(clock.now()), false);
+	assert.equal(await store.access.hasExpiredRecords(clock.now() + 60_000), true);
 });
 
 test('it begins at the start', async () => {
@@ -63,7 +63,7 @@ test('a disk that fails is no reason to stop, and closing waits for what is unde
 	const asked: string[] = [];
 	const failing = {
 		get: store.get.bind(store),
-		hasExpiredRecords: async () => true,
+		access: { hasExpiredRecords: async () => true },
 		commit: async () => {
 			asked.push('commit');
 			throw new AppError('unavailable');
@@ -88,7 +88,7 @@ test('a clock that is 45 days ahead for a moment erases no session and no stored
 	await store.commit({ idempotency: { ...answer, expires_at: clock.now() + DAY } });
 	const remains = async () => [
 		(await store.get('sessions', kept.id)) !== undefined,
-		(await store.storedResponse(answer.scope, answer.key)) !== undefined,
+		(await store.idempotency.storedResponse(answer.scope, answer.key)) !== undefined,
 	];
 	const sweeperNow = async () =>
 		new Sweeper({ store, jumpDetector: new ClockJumpDetector(clock, await readTrustedTime(store)), log });

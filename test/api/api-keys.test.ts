@@ -62,8 +62,8 @@ test('a key that was asked for twice under one Idempotency-Key is made once, and
 	assert.deepEqual([again.status, again.body], [201, first.body]);
 	assert.equal(again.headers.get('idempotent-replayed'), 'true');
 	await using store = await openStoreDirectly(app);
-	const whose = `${await firstWorkspace(store)} ${(await store.apiKeyByHash(hashApiKey(app.key)))?.id}`;
-	const stored = await store.storedResponse(`${whose} POST ${KEYS}`, 'one key, please');
+	const whose = `${await firstWorkspace(store)} ${(await store.access.apiKeyByHash(hashApiKey(app.key)))?.id}`;
+	const stored = await store.idempotency.storedResponse(`${whose} POST ${KEYS}`, 'one key, please');
 	assert.ok(stored?.body && !stored.body.includes(first.body.key), 'the stored answer is sealed');
 });
 

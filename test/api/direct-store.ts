@@ -36,6 +36,6 @@ export async function addWorkspace(store: Store, plan = 'unlimited'): Promise<{ 
 
 /** The types of a workspace's (or conversation's) events so far, in order, with their data. */
 export async function eventsSoFar(store: Store, stream: string, type?: string) {
-	const events = await store.events(stream, 0, 10_000);
+	const events = await store.events.after(stream, 0, 10_000);
 	return type === undefined ? events : events.filter((event) => event.type === type);
 }

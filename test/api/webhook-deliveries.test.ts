@@ -383,7 +383,7 @@ test('an endpoint that is revived, or moves elsewhere, has not failed yet', asyn
 	hook.respond = failing;
 	await rename();
 	await settled(hook, 1);
-	const failed = async () => (await store.failingSince(hook.id)) !== null;
+	const failed = async () => (await store.deliveries.failingSince(hook.id)) !== null;
 	const fail = () => store.commit({ write: [{ op: 'note_failure', webhook_id: hook.id, at: clock.now() }] });
 	assert.equal(await failed(), true);
 	hook.respond = taking;

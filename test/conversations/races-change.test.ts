@@ -102,7 +102,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 				return sent;
 			};
 			const repeat = async (content: string): Promise<void> => {
-				const answer = await store.storedResponse(scope, content);
+				const answer = await store.idempotency.storedResponse(scope, content);
 				if (!answer?.pending) return;
 				const turn = await outcomeOf(conversations.joinRepeat(answer.pending));
 				if (!turn) return;
@@ -145,9 +145,9 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			const conversation = await store.get('conversations', id);
 			const messages = await store.list('messages', { where: { conversation_id: id }, order: 'asc', limit: 100 });
 			if (!conversation) {
-				assert.deepEqual([messages, await store.events(id, 0, 10)], [[], []]);
+				assert.deepEqual([messages, await store.events.after(id, 0, 10)], [[], []]);
 				assert.ok(script.some((step) => step.do === 'erase' || step.do === 'expire'));
-				for (const key of stored.keys()) assert.equal(await store.storedResponse(scope, key), undefined);
+				for (const key of stored.keys()) assert.equal(await store.idempotency.storedResponse(scope, key), undefined);
 				return;
 			}
 			assert.equal(conversation.message_count, messages.length);

@@ -50,7 +50,7 @@ test('a retention that is shortened soon takes what is older with it: streams en
 	assert.equal((await send('Hello again', { conversation_id: old })).status, 404);
 	await until('every trace is gone', async () => (await filesContaining(app.dataDir, ['swordfish'])).length === 0);
 	await using store = await openStoreDirectly(app);
-	assert.deepEqual(await store.events(old, 0, 10), []);
+	assert.deepEqual(await store.events.after(old, 0, 10), []);
 	const log = JSON.stringify(await eventsSoFar(store, await firstWorkspace(store)));
 	assert.ok(!log.includes(old) && log.includes(young), 'as after a purge, the log does not tell of it at all');
 	assert.equal((await app.call('GET', `/api/v1/conversations/${young}`)).status, 200);

@@ -145,8 +145,8 @@ test('a conversation is erased once nothing was said in it for longer than its w
 	assert.deepEqual(await left(ids), [false, true, true]);
 	const [gone = ''] = ids;
 	assert.equal(await store.get('messages', reply?.id ?? assert.fail()), undefined);
-	assert.deepEqual(await store.events(gone, 0, 10), []);
-	const told = await store.events(deployment.workspace_id, 0, 100);
+	assert.deepEqual(await store.events.after(gone, 0, 10), []);
+	const told = await store.events.after(deployment.workspace_id, 0, 100);
 	assert.deepEqual(told, [], 'as after a purge, the log tells nothing of it');
 });
 
@@ -420,9 +420,9 @@ test('what remains of a conversation whose erasure broke off is erased by the ne
 		...messages.map((record) => ({ op: 'insert', kind: 'messages', record }) as const),
 	);
 	await write({ op: 'erase_conversation', id: conversation.id, limit: 1 });
-	assert.equal(await store.hasUnerasedRows(conversation.id), true);
+	assert.equal(await store.conversations.hasUnerasedRows(conversation.id), true);
 	await scene.look();
-	assert.equal(await store.hasUnerasedRows(conversation.id), false);
+	assert.equal(await store.conversations.hasUnerasedRows(conversation.id), false);
 	assert.deepEqual(await store.jobs.claim(CONVERSATION_ERASURE_JOB, 10, 0), []);
 });
 

@@ -105,7 +105,7 @@ test('a large knowledge base is trained while documents go on being indexed, and
 	const base = await room.newBase();
 	const large = await room.add(base, 'large.md', manyChunks(1100, 'amber'));
 	await room.untilProcessed(large);
-	const before = await store.servingGeneration(base);
+	const before = await store.searchIndex.servingGeneration(base);
 	pool.trainLatch.close();
 	await knowledge.reindex(base);
 	await until('the new basis has been trained', () => pool.trainLatch.waiting === 1);
@@ -114,7 +114,7 @@ test('a large knowledge base is trained while documents go on being indexed, and
 	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
 	pool.trainLatch.open();
 	await room.untilSettled(base);
-	const after = await store.servingGeneration(base);
+	const after = await store.searchIndex.servingGeneration(base);
 	assert.notEqual(after?.id, before?.id);
 	assert.deepEqual([after?.chunk_count, after?.trained_on], [1101, 1100]);
 	const { generations, bases, chunks, embedded, orphans } = indexTables(room.dataDir);

@@ -16,13 +16,13 @@ test('documents are indexed and found while a large knowledge base is trained an
 	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
 	const before = await trainedAt();
 	assert.ok(before);
-	const first = await store.servingGeneration(base);
+	const first = await store.searchIndex.servingGeneration(base);
 	assert.equal(first?.chunk_count, 700);
 
 	pool.trainLatch.close();
 	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
 	await until('a basis for all of it has been trained', () => pool.trainLatch.waiting === 1);
-	assert.equal((await store.servingGeneration(base))?.basis, first.basis, 'the old one serves');
+	assert.equal((await store.searchIndex.servingGeneration(base))?.basis, first.basis, 'the old one serves');
 	const { status, ...due } = presentStatus(await room.base(base));
 	assert.deepEqual([status, due.trained_at], ['ready', null], 'all is searchable, but a training is under way');
 	const late = await room.untilProcessed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
@@ -32,7 +32,7 @@ test('documents are indexed and found while a large knowledge base is trained an
 
 	pool.trainLatch.open();
 	const trained = await until('the new basis serves', async () => {
-		const serving = await store.servingGeneration(base);
+		const serving = await store.searchIndex.servingGeneration(base);
 		return serving && serving.basis !== first.basis && serving;
 	});
 	assert.deepEqual([trained.id, trained.trained_on, trained.chunk_count], [first.id, 1400, 1401]);
@@ -54,7 +54,10 @@ test('a knowledge base that doubles while it is trained is trained again, withou
 	await until('the first training is done', () => pool.trainLatch.waiting === 1);
 	await room.untilProcessed(await room.add(base, 'c.md', manyChunks(1200, 'cedar')));
 	pool.trainLatch.open();
-	await until('it is trained on all of it', async () => (await store.servingGeneration(base))?.trained_on === 2400);
+	await until(
+		'it is trained on all of it',
+		async () => (await store.searchIndex.servingGeneration(base))?.trained_on === 2400,
+	);
 	await until('nothing is left to do', () => jobsOf(room.dataDir, 'train') === 0);
 	const { embedded, bases } = indexTables(room.dataDir);
 	assert.deepEqual([embedded, bases.length], [2400, 1]);
@@ -69,17 +72,17 @@ test('a training and a reindex of one knowledge base take turns and leave one in
 	pool.trainLatch.close();
 	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
 	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
-	const before = await store.servingGeneration(base);
+	const before = await store.searchIndex.servingGeneration(base);
 	const { rebuilding } = await knowledge.reindex(base);
 	await until('the new generation is filled', async () => {
-		return (await store.generation(rebuilding as string))?.chunk_count === 1400;
+		return (await store.searchIndex.generation(rebuilding as string))?.chunk_count === 1400;
 	});
 	assert.equal(pool.trainLatch.waiting, 1, 'its training waits: threads are left to index documents');
 	const late = await room.untilProcessed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed');
 	pool.trainLatch.open();
 	await room.untilSettled(base);
-	const after = await store.servingGeneration(base);
+	const after = await store.searchIndex.servingGeneration(base);
 	assert.deepEqual([after?.id, after?.chunk_count], [rebuilding, 1401]);
 	assert.notEqual(after?.id, before?.id);
 	const { generations, bases, embedded, orphans } = indexTables(room.dataDir);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newId } from '../../src/base/index.ts';
-import { Outbox, type PositionedUpdate, type StreamPosition } from '../../src/outbox/index.ts';
+import { Outbox, type OutboxStore, type PositionedUpdate, type StreamPosition } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
 import { StreamReader, StreamWriter } from './conversation.ts';
@@ -203,7 +203,7 @@ test('a reply whose end is on disk but was not heard of yet is not told again to
 	let listener: (events: StoredEvent[]) => void = () => {};
 	let unheard: StoredEvent[][] | null = null;
 	const late = new Outbox({
-		events: (...query) => store.events(...query),
+		events: store.events,
 		onEvents(heard) {
 			listener = heard;
 			return store.onEvents((events) => (unheard ? void unheard.push(events) : heard(events)));
@@ -331,7 +331,7 @@ test('a follower that is cut off by many events is given none of those after the
 		const again = follow(writing.stream, reader.position);
 		const last = await writing.say();
 		while (reader.position?.seq !== last) reader.take((await again.next()) as PositionedUpdate);
-		const log = (await store.events(writing.stream, from, 100_000)).map(({ seq }) => seq);
+		const log = (await store.events.after(writing.stream, from, 100_000)).map(({ seq }) => seq);
 		assert.deepEqual(reader.heard, log);
 		await again.stop();
 	}
@@ -348,7 +348,7 @@ test('the log is read over many pages while the stream goes on', async () => {
 		if (read % 100 === 0 && read <= 600) last = await writing.say(25);
 		reader.take((await follower.next()) as PositionedUpdate);
 	}
-	const log = (await store.events(writing.stream, from, 10_000)).map(({ seq }) => seq);
+	const log = (await store.events.after(writing.stream, from, 10_000)).map(({ seq }) => seq);
 	assert.equal(log.length, 450 + 6 * 25);
 	assert.deepEqual(reader.heard, log);
 	await follower.stop();
@@ -395,11 +395,13 @@ test('an abort ends a follower in the middle of the log', async () => {
 test('when the outbox closes, followers end wherever they are, and none reads the store any more', async () => {
 	let closed = false;
 	const reads: string[] = [];
-	const watched: Pick<Store, 'events' | 'onEvents'> = {
+	const watched: OutboxStore = {
 		onEvents: (listener) => store.onEvents(listener),
-		events(...query) {
-			if (closed) reads.push(query[0]);
-			return store.events(...query);
+		events: {
+			after(...query) {
+				if (closed) reads.push(query[0]);
+				return store.events.after(...query);
+			},
 		},
 	};
 	const own = new Outbox(watched);

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { type Deferred, deferred } from '../../src/base/index.ts';
 import { Outbox, type PositionedUpdate, type StreamEventData } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
+import { type EventsReader, openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
 import { StreamReader, StreamWriter } from './conversation.ts';
 
 interface Plain {
@@ -69,12 +69,14 @@ class GatedLog {
 		this.#gate = null;
 	}
 
-	async events(...query: Parameters<Store['events']>): Promise<StoredEvent[]> {
-		await this.#gate?.promise;
-		const events = await store.events(...query);
-		await this.#gate?.promise;
-		return events;
-	}
+	readonly events = {
+		after: async (...query: Parameters<EventsReader['after']>): Promise<StoredEvent[]> => {
+			await this.#gate?.promise;
+			const events = await store.events.after(...query);
+			await this.#gate?.promise;
+			return events;
+		},
+	};
 
 	onEvents(listener: Parameters<Store['onEvents']>[0]): () => void {
 		return store.onEvents(listener);
@@ -203,7 +205,7 @@ test('whatever is interleaved, every follower hears every event once, in order, 
 			await Promise.all(clients.map((client) => client.close()));
 			end();
 
-			const all = await store.events(writing.stream, 0, 100_000);
+			const all = await store.events.after(writing.stream, 0, 100_000);
 			for (const { reader, since, failure } of clients) {
 				if (failure) throw failure;
 				const expected = all.filter(({ seq }) => seq > since).map(({ seq }) => seq);

@@ -13,7 +13,7 @@ const DATA = 'x'.repeat(64 * 1024);
 test('followers that read nothing are cut off and forgotten, and those beside them get every event meanwhile', async (t) => {
 	let hear: (events: StoredEvent[]) => void = () => {};
 	const outbox = new Outbox({
-		events: async () => [],
+		events: { after: async () => [] },
 		onEvents(listener) {
 			hear = listener;
 			return () => {};

@@ -57,7 +57,7 @@ test('thousands of followers are woken in order, and others get their turns in b
 test('each of a thousand followers gets every event once and in order, also those that come faster than it is woken', async () => {
 	let hear: (events: StoredEvent[]) => void = () => {};
 	const outbox = new Outbox({
-		events: async () => [],
+		events: { after: async () => [] },
 		onEvents(listener) {
 			hear = listener;
 			return () => {};

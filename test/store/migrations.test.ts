@@ -84,12 +84,12 @@ test('a database of the first release is brought up to date with all that it hol
 	assert.equal((await store.get('knowledge_bases', 'kb_1'))?.rebuilding, null);
 	const embedders = ['kb_1', 'kb_2'].map(async (id) => (await store.get('knowledge_bases', id))?.embedder);
 	assert.deepEqual(await Promise.all(embedders), [null, 'builtin'], 'what was indexed has the vectors of that time');
-	assert.equal((await store.generation('gen_1'))?.embedder, 'builtin');
+	assert.equal((await store.searchIndex.generation('gen_1'))?.embedder, 'builtin');
 	const message = await store.get('messages', 'msg_1');
 	assert.deepEqual([message?.feedback, message?.feedback_comment], ['up', null]);
 
 	await store.commit({ write: [{ op: 'erase_conversation', id: 'conv_1' }] });
-	const left = [...(await store.events('ws_1', 0, 10)), ...(await store.events('conv_1', 0, 10))];
+	const left = [...(await store.events.after('ws_1', 0, 10)), ...(await store.events.after('conv_1', 0, 10))];
 	assert.deepEqual(
 		left.map(({ id }) => id),
 		['evt_3'],
@@ -220,24 +220,24 @@ test('stored responses from before the pending field are kept, and the pending o
 	old.close();
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-	assert.deepEqual(await store.storedResponse('ws_1', 'message'), { body_hash: 'hash 1', pending: ids });
-	assert.deepEqual(await store.storedResponse('ws_1', 'message for a human'), {
+	assert.deepEqual(await store.idempotency.storedResponse('ws_1', 'message'), { body_hash: 'hash 1', pending: ids });
+	assert.deepEqual(await store.idempotency.storedResponse('ws_1', 'message for a human'), {
 		body_hash: 'hash 2',
 		pending: forHuman,
 	});
-	assert.deepEqual(await store.storedResponse('ws_1', 'created'), {
+	assert.deepEqual(await store.idempotency.storedResponse('ws_1', 'created'), {
 		body_hash: 'hash 3',
 		status: 201,
 		body: '{"id":"asst_1"}',
 	});
-	assert.equal(await store.storedResponse('ws_1', 'expired'), undefined);
-	assert.equal((await store.storedResponse('ws_1', 'expired', true))?.status, 404);
-	assert.equal(await store.hasSealedResponses(), true);
+	assert.equal(await store.idempotency.storedResponse('ws_1', 'expired'), undefined);
+	assert.equal((await store.idempotency.storedResponse('ws_1', 'expired', true))?.status, 404);
+	assert.equal(await store.idempotency.hasSealedResponses(), true);
 
 	await store.commit({ write: [{ op: 'erase_conversation', id: 'conv_1' }, { op: 'erase_sealed_answers' }] });
 	await store.commit({ write: [{ op: 'erase_expired', before: 2, limit: 10 }] });
 	const left = ['message', 'message for a human', 'created', 'secret', 'expired'].map(
-		async (key) => (await store.storedResponse('ws_1', key, true))?.body_hash,
+		async (key) => (await store.idempotency.storedResponse('ws_1', key, true))?.body_hash,
 	);
 	assert.deepEqual(await Promise.all(left), [undefined, 'hash 2', 'hash 3', undefined, undefined]);
 });

@@ -7,18 +7,10 @@ import type Database from 'better-sqlite3';
 import type { IndexWrite } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrations.ts';
+import { SqliteSearchIndexReader } from '../../src/store/sqlite/readers/search-index.ts';
 import { SearchReader } from '../../src/store/sqlite/search/index.ts';
-import {
-	applyIndexWrite,
-	coverageOf,
-	dropGenerationsOf,
-	generationOf,
-	openedBasisOf,
-	sampleOf,
-	servingChunksOf,
-	termsAfter,
-	textsAfter,
-} from '../../src/store/sqlite/search-index.ts';
+import { applyIndexWrite, dropGenerationsOf } from '../../src/store/sqlite/search-index.ts';
+import { statementsOf } from '../../src/store/sqlite/statements.ts';
 
 const DIMENSIONS = 4;
 
@@ -26,6 +18,7 @@ let folder: string;
 let file: string;
 let db: Database.Database;
 let reader: SearchReader;
+let index: SqliteSearchIndexReader;
 
 beforeEach(() => {
 	folder = mkdtempSync(join(tmpdir(), 'parley-index-'));
@@ -33,6 +26,7 @@ beforeEach(() => {
 	db = openWritable(file);
 	migrate(db);
 	reader = new SearchReader(file);
+	index = new SqliteSearchIndexReader(statementsOf(db));
 });
 
 afterEach(() => {
@@ -98,7 +92,7 @@ const found = (term: string, generation = 'gen_1') => reader.searchKeywords(gene
 const tables = () =>
 	db.prepare("SELECT count(*) FROM sqlite_master WHERE name GLOB '*gen_1*' OR name GLOB '*basis_*'").pluck().get();
 
-test('the chunks of a document come in reading order, page by page, with what a reader needs, of what serves', () => {
+test('the chunks of a document come in reading order, page by page, with what a reader needs, of what serves', async () => {
 	const other = { generation: 'gen_2' };
 	write(
 		open(),
@@ -107,31 +101,31 @@ test('the chunks of a document come in reading order, page by page, with what a 
 		open('gen_2'),
 		add('doc_a', ['new'], other),
 	);
-	const chunks = (after: number, limit: number) => servingChunksOf(db, 'kb_1', 'doc_a', after, limit);
-	assert.deepEqual(chunks(-1, 10), [], 'there is no such knowledge base');
+	const chunks = (after: number, limit: number) => index.servingChunks('kb_1', 'doc_a', after, limit);
+	assert.deepEqual(await chunks(-1, 10), [], 'there is no such knowledge base');
 	db.exec(`INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, documents_total,
 		documents_pending, documents_failed, created_at, updated_at) VALUES ('kb_1', 1, 'ws_1', 'Shop', '{}', 2, 0, 0, 1, 1)`);
-	assert.deepEqual(chunks(-1, 10), [], 'nothing serves it yet');
+	assert.deepEqual(await chunks(-1, 10), [], 'nothing serves it yet');
 
 	const serve = db.prepare('UPDATE knowledge_bases SET generation = ?');
 	serve.run('gen_1');
-	const [first, second] = chunks(-1, 2);
+	const [first, second] = await chunks(-1, 2);
 	assert.equal(first?.text, 'text of one');
 	assert.deepEqual(first?.heading_path, ['One', 'Two']);
 	assert.equal(first?.page, 3);
 	assert.equal(second?.position, 1);
 	assert.deepEqual(
-		chunks(1, 10).map(({ position }) => position),
+		(await chunks(1, 10)).map(({ position }) => position),
 		[2],
 	);
 	serve.run('gen_2');
 	assert.deepEqual(
-		chunks(-1, 10).map(({ text }) => text),
+		(await chunks(-1, 10)).map(({ text }) => text),
 		['text of new'],
 	);
 });
 
-test('a document that is added again replaces what it had, everywhere', () => {
+test('a document that is added again replaces what it had, everywhere', async () => {
 	write(open(), openBasis(), serve());
 	write(add('doc_a', ['old', 'older'], { basis: 'basis_1', vectors: new Int8Array(2 * DIMENSIONS).fill(5) }));
 	const before = found('old');
@@ -140,11 +134,11 @@ test('a document that is added again replaces what it had, everywhere', () => {
 	assert.equal(found('new').length, 1);
 	assert.equal(reader.searchNearest('basis_1', new Int8Array(DIMENSIONS).fill(1), 10).length, 1);
 	assert.equal(reader.vector('basis_1', before[0] as number), undefined);
-	assert.equal(generationOf(db, 'gen_1')?.chunk_count, 1);
+	assert.equal((await index.generation('gen_1'))?.chunk_count, 1);
 	assert.deepEqual(reader.languages('gen_1'), ['de']);
 });
 
-test('a removed document leaves nothing behind, under no basis', () => {
+test('a removed document leaves nothing behind, under no basis', async () => {
 	write(open(), openBasis('basis_1'), openBasis('basis_2'));
 	write(add('doc_a', ['gone'], { basis: 'basis_1', vectors: Int8Array.of(1, 2, 3, 4) }));
 	const chunk_ids = found('gone');
@@ -155,7 +149,7 @@ test('a removed document leaves nothing behind, under no basis', () => {
 		assert.deepEqual(reader.searchNearest(basis, Int8Array.of(1, 1, 1, 1), 10), []);
 	}
 	assert.equal(reader.documentFrequency('gen_1', 'gone'), 0);
-	assert.deepEqual(generationOf(db, 'gen_1'), {
+	assert.deepEqual(await index.generation('gen_1'), {
 		id: 'gen_1',
 		knowledge_base_id: 'kb_1',
 		embedder: 'builtin',
@@ -196,24 +190,24 @@ test('the nearest vectors come first, with their cosines', () => {
 	assert.deepEqual(reader.vector('basis_1', ranked[1]?.id as number), Int8Array.of(100, 100, 0, 0));
 });
 
-test('a new basis takes over in one commit, and the old one goes with its vectors', () => {
+test('a new basis takes over in one commit, and the old one goes with its vectors', async () => {
 	write(open(), openBasis('basis_1'), serve('basis_1'), openBasis('basis_2'));
-	assert.equal(generationOf(db, 'gen_1')?.basis, 'basis_1');
+	assert.equal((await index.generation('gen_1'))?.basis, 'basis_1');
 	write(serve('basis_2'));
-	assert.equal(generationOf(db, 'gen_1')?.basis, 'basis_2');
-	assert.equal(generationOf(db, 'gen_1')?.trained_on, 2);
+	assert.equal((await index.generation('gen_1'))?.basis, 'basis_2');
+	assert.equal((await index.generation('gen_1'))?.trained_on, 2);
 	assert.equal(reader.model('basis_1'), undefined);
 	assert.deepEqual([...(reader.model('basis_2') ?? [])], [1, 2, 3]);
 	assert.throws(() => reader.searchNearest('basis_1', new Int8Array(DIMENSIONS), 1), /no such table/);
 });
 
-test('a dropped generation leaves no row and no table, and its neighbours as they were', () => {
+test('a dropped generation leaves no row and no table, and its neighbours as they were', async () => {
 	write(open('gen_2'), add('doc_a', ['kept'], { generation: 'gen_2' }));
 	const before = tables();
 	write(open(), openBasis(), serve(), add('doc_a', ['x'], { basis: 'basis_1', vectors: Int8Array.of(1, 0, 0, 0) }));
 	write({ op: 'index.drop_generation', generation: 'gen_1' });
 	assert.equal(tables(), before);
-	assert.equal(generationOf(db, 'gen_1'), undefined);
+	assert.equal(await index.generation('gen_1'), undefined);
 	assert.equal(found('kept', 'gen_2').length, 1);
 	for (const table of ['chunks', 'indexed_documents', 'generations', 'generation_languages']) {
 		assert.equal(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get(), 1, table);
@@ -221,11 +215,11 @@ test('a dropped generation leaves no row and no table, and its neighbours as the
 	write({ op: 'index.drop_generation', generation: 'gen_1' });
 });
 
-test('a change that fails halfway leaves nothing of itself', () => {
+test('a change that fails halfway leaves nothing of itself', async () => {
 	write(open(), openBasis());
 	const wrong = add('doc_a', ['x'], { basis: 'basis_1', vectors: new Int8Array(3) });
 	assert.throws(() => write(open('gen_2'), wrong), /3 values came/);
-	assert.equal(generationOf(db, 'gen_2'), undefined);
+	assert.equal(await index.generation('gen_2'), undefined);
 	assert.throws(() => reader.searchKeywords('gen_2', ['x'], 1), /no such table/);
 	write(open('gen_2'), add('doc_a', ['x'], { generation: 'gen_2' }));
 	assert.equal(found('x', 'gen_2').length, 1);
@@ -286,7 +280,7 @@ const recordDocument = (id: string, version: number, status = 'indexed') =>
 		)
 		.run(id, version, status);
 
-test('a generation that is being built tells which documents it has, and of which version', () => {
+test('a generation that is being built tells which documents it has, and of which version', async () => {
 	for (const [at, id] of ['doc_a', 'doc_b', 'doc_c', 'doc_d'].entries()) recordDocument(id, at + 1);
 	write(open(), open('gen_2'), add('doc_d', ['other'], { generation: 'gen_2' }));
 	write(
@@ -302,24 +296,24 @@ test('a generation that is being built tells which documents it has, and of whic
 			url: null,
 		},
 	);
-	const told = (after?: { at: number; id: string }, limit = 10) =>
-		coverageOf(db, 'kb_1', 'gen_1', after, limit).map(({ document, built_from }) => [document.id, built_from]);
-	assert.deepEqual(told(), [
+	const told = async (after?: { at: number; id: string }, limit = 10) =>
+		(await index.coverage('kb_1', 'gen_1', after, limit)).map(({ document, built_from }) => [document.id, built_from]);
+	assert.deepEqual(await told(), [
 		['doc_a', 1],
 		['doc_b', 1],
 		['doc_c', null],
 		['doc_d', 0],
 	]);
-	assert.deepEqual(told({ at: 1, id: 'doc_a' }, 2), [
+	assert.deepEqual(await told({ at: 1, id: 'doc_a' }, 2), [
 		['doc_b', 1],
 		['doc_c', null],
 	]);
 	assert.deepEqual(reader.languages('gen_1'), ['en'], 'a document without text has none');
-	assert.equal(generationOf(db, 'gen_1')?.chunk_count, 2);
+	assert.equal((await index.generation('gen_1'))?.chunk_count, 2);
 	assert.equal(found('other').length, 1);
 });
 
-test('records tell what the new generation has of them, but for those that have changed since', () => {
+test('records tell what the new generation has of them, but for those that have changed since', async () => {
 	for (const [id, version] of Object.entries({ doc_a: 4, doc_b: 5, doc_c: 6 })) recordDocument(id, version);
 	recordDocument('doc_d', 7, 'processing');
 	write(
@@ -330,8 +324,8 @@ test('records tell what the new generation has of them, but for those that have 
 		const document_ids = ['doc_a', 'doc_b', 'doc_c', 'doc_d', 'doc_none'];
 		return { op: 'index.describe_documents', generation: 'gen_1', document_ids, indexed_at };
 	};
-	const told = () =>
-		coverageOf(db, 'kb_1', 'gen_1', undefined, 10).map(({ document, built_from }) => {
+	const told = async () =>
+		(await index.coverage('kb_1', 'gen_1', undefined, 10)).map(({ document, built_from }) => {
 			const { id, version, chunk_count, page_count, language, indexed_at } = document;
 			return [id, version, built_from, chunk_count, page_count, language, indexed_at];
 		});
@@ -341,25 +335,26 @@ test('records tell what the new generation has of them, but for those that have 
 		['doc_c', 6, null, 9, null, null, null],
 		['doc_d', 7, 4, 9, null, null, null],
 	];
-	assert.deepEqual(told(), [['doc_a', 5, 5, 2, 3, 'en', 77], ...described]);
+	assert.deepEqual(await told(), [['doc_a', 5, 5, 2, 3, 'en', 77], ...described]);
 	// Again, as after a crash before the swap.
 	write(describe(78));
-	assert.deepEqual(told(), [['doc_a', 6, 6, 2, 3, 'en', 78], ...described]);
+	assert.deepEqual(await told(), [['doc_a', 6, 6, 2, 3, 'en', 78], ...described]);
 });
 
-test('the chunks that came after one are found in their order, those of other generations left out', () => {
+test('the chunks that came after one are found in their order, those of other generations left out', async () => {
 	write(open(), open('gen_2'), add('doc_a', ['one', 'two']), add('doc_b', ['other'], { generation: 'gen_2' }));
 	const [, second] = reader.allTerms('gen_1');
 	write(add('doc_c', ['three', 'four']));
-	const bodies = (limit: number) => termsAfter(db, 'gen_1', second?.id ?? 0, limit).map(({ body_terms }) => body_terms);
-	assert.deepEqual(bodies(10), ['three', 'four']);
-	assert.deepEqual(bodies(1), ['three']);
-	assert.deepEqual(termsAfter(db, 'gen_1', 0, 10), reader.allTerms('gen_1'));
+	const bodies = async (limit: number) =>
+		(await index.termsAfter('gen_1', second?.id ?? 0, limit)).map(({ body_terms }) => body_terms);
+	assert.deepEqual(await bodies(10), ['three', 'four']);
+	assert.deepEqual(await bodies(1), ['three']);
+	assert.deepEqual(await index.termsAfter('gen_1', 0, 10), reader.allTerms('gen_1'));
 });
 
-test('what chunks say is found in their order with title and headings, those of other generations left out', () => {
+test('what chunks say is found in their order with title and headings, those of other generations left out', async () => {
 	write(open(), open('gen_2'), add('doc_a', ['one', 'two']), add('doc_b', ['other'], { generation: 'gen_2' }));
-	const all = textsAfter(db, 'gen_1', 0, 10);
+	const all = await index.textsAfter('gen_1', 0, 10);
 	const about = { title: 'Title of doc_a', heading_path: ['One', 'Two'] };
 	assert.deepEqual(
 		all.map(({ id, ...rest }) => rest),
@@ -368,14 +363,14 @@ test('what chunks say is found in their order with title and headings, those of 
 			{ ...about, text: 'text of two' },
 		],
 	);
-	assert.deepEqual(textsAfter(db, 'gen_1', all[0]?.id ?? 0, 10), all.slice(1));
+	assert.deepEqual(await index.textsAfter('gen_1', all[0]?.id ?? 0, 10), all.slice(1));
 });
 
-test('a basis knows how far its vectors have come, also past chunks that have gone', () => {
+test('a basis knows how far its vectors have come, also past chunks that have gone', async () => {
 	write(open(), add('doc_a', ['one', 'two']), add('doc_b', ['three']));
-	assert.equal(openedBasisOf(db, 'gen_1'), undefined);
+	assert.equal(await index.openedBasis('gen_1'), undefined);
 	write(openBasis());
-	assert.deepEqual(openedBasisOf(db, 'gen_1'), { id: 'basis_1', dimensions: DIMENSIONS, embedded_to: 0 });
+	assert.deepEqual(await index.openedBasis('gen_1'), { id: 'basis_1', dimensions: DIMENSIONS, embedded_to: 0 });
 	const [one, two, three] = reader.allTerms('gen_1').map(({ id }) => id) as [number, number, number];
 	const add1 = (...chunk_ids: number[]): IndexWrite => ({
 		op: 'index.add_vectors',
@@ -384,27 +379,27 @@ test('a basis knows how far its vectors have come, also past chunks that have go
 		vectors: new Int8Array(chunk_ids.length * DIMENSIONS).fill(1),
 	});
 	write(add1(one, two));
-	assert.equal(openedBasisOf(db, 'gen_1')?.embedded_to, two);
+	assert.equal((await index.openedBasis('gen_1'))?.embedded_to, two);
 	write({ op: 'index.remove_document', generation: 'gen_1', document_id: 'doc_b' }, add1(three));
-	assert.equal(openedBasisOf(db, 'gen_1')?.embedded_to, three);
+	assert.equal((await index.openedBasis('gen_1'))?.embedded_to, three);
 	write(add1(one));
-	assert.equal(openedBasisOf(db, 'gen_1')?.embedded_to, three);
+	assert.equal((await index.openedBasis('gen_1'))?.embedded_to, three);
 });
 
-test('a basis gives back the sample that it was opened with, if it was', () => {
+test('a basis gives back the sample that it was opened with, if it was', async () => {
 	const sample = Int8Array.of(127, -127, 0, 5);
 	write(open(), openBasis(), { ...openBasis('basis_2'), sample } as IndexWrite);
 	assert.deepEqual(
-		[sampleOf(db, 'basis_1'), sampleOf(db, 'basis_2'), sampleOf(db, 'none')],
+		[await index.sampleOf('basis_1'), await index.sampleOf('basis_2'), await index.sampleOf('none')],
 		[undefined, sample, undefined],
 	);
 });
 
-test('a generation tells whose vectors it holds, and takes those of its own bases only', () => {
+test('a generation tells whose vectors it holds, and takes those of its own bases only', async () => {
 	const embedder = 'openai/text-embedding-3-small';
 	write(open('gen_2'), { op: 'index.open_generation', generation: 'gen_1', knowledge_base_id: 'kb_1', embedder });
 	write({ ...openBasis(), floor: 0.25 } as IndexWrite, openBasis('basis_2', 'gen_2'), serve());
-	const { embedder: told, dimensions } = generationOf(db, 'gen_1') ?? {};
+	const { embedder: told, dimensions } = (await index.generation('gen_1')) ?? {};
 	assert.deepEqual([told, dimensions], [embedder, DIMENSIONS]);
 	assert.deepEqual(reader.vectorInfo('basis_1'), { dimensions: DIMENSIONS, floor: 0.25 });
 	const vectors = Int8Array.of(1, 2, 3, 4);
@@ -412,7 +407,7 @@ test('a generation tells whose vectors it holds, and takes those of its own base
 	assert.deepEqual(found('x'), [], 'nothing of it is written');
 });
 
-test('all generations of a knowledge base go together, and no other', () => {
+test('all generations of a knowledge base go together, and no other', async () => {
 	write(open(), open('gen_2'), {
 		op: 'index.open_generation',
 		generation: 'gen_3',
@@ -422,6 +417,6 @@ test('all generations of a knowledge base go together, and no other', () => {
 	write(openBasis('basis_1', 'gen_2'), add('doc_a', ['x']), add('doc_a', ['x'], { generation: 'gen_3' }));
 	dropGenerationsOf(db, 'kb_1');
 	assert.equal(tables(), 0);
-	assert.deepEqual([generationOf(db, 'gen_1'), generationOf(db, 'gen_2')], [undefined, undefined]);
+	assert.deepEqual([await index.generation('gen_1'), await index.generation('gen_2')], [undefined, undefined]);
 	assert.equal(found('x', 'gen_3').length, 1);
 });

@@ -87,11 +87,11 @@ test('after SIGKILL the folder is free at once, and everything acknowledged is t
 	assert.ok(acknowledged.length >= 200);
 	for (const id of acknowledged) {
 		assert.ok(await store.get('assistants', id), id);
-		assert.equal((await store.events(id, 0, 10)).length, 1);
+		assert.equal((await store.events.after(id, 0, 10)).length, 1);
 	}
 	// What was written but not acknowledged any more is whole, too.
 	for (const { id } of await store.list('assistants', { where: {}, order: 'asc', limit: 100_000 })) {
-		assert.equal((await store.events(id, 0, 10)).length, 1);
+		assert.equal((await store.events.after(id, 0, 10)).length, 1);
 	}
 });
 
@@ -123,7 +123,7 @@ test('an owner that was overtaken is fenced: it writes nothing and gets no jobs'
 	assert.deepEqual(await store.jobs.claim('work', 1, 1000), []);
 	assert.equal(await store.get('assistants', after.id), undefined);
 	assert.ok(await store.get('assistants', before.id));
-	assert.deepEqual(await store.events('ws_1', 0, 10), []);
+	assert.deepEqual(await store.events.after('ws_1', 0, 10), []);
 	assert.deepEqual(heard, []);
 });
 

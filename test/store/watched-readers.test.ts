@@ -19,7 +19,7 @@ test('rare types are found in a long log without looking through it', async (t) 
 		for (let seq = 1; seq <= COUNT; seq++) insert.run(seq, seq, typeOf(seq), seq);
 	})();
 	const ask = (after: number, limit: number, types: string[]) =>
-		visits(async () => (await readers.events('ws_1', after, limit, types)).map(({ seq }) => seq));
+		visits(async () => (await readers.events.after('ws_1', after, limit, types)).map(({ seq }) => seq));
 
 	const rare = everyNth(4_000);
 	assert.deepEqual((await ask(0, 20, RARE)).answer, rare);
@@ -102,11 +102,11 @@ test('the times of a long log are looked through in steps', async (t) => {
 		// All in one millisecond, but for the first and the last.
 		for (let seq = 1; seq <= COUNT; seq++) insert.run(seq, seq, seq === 1 ? 8 : seq === COUNT ? 9 : 7);
 	})();
-	const all = await visits(() => readers.eventRange(7, 9));
+	const all = await visits(() => readers.events.range(7, 9));
 	assert.deepEqual(all.answer, { first: 1, last: COUNT });
 	assert.ok(all.rows <= COUNT + 20, `${all.rows} rows`);
 	assert.ok(all.atOnce <= 10_000, `${all.atOnce} at once`);
-	const some = await visits(() => readers.eventRange(8, 20));
+	const some = await visits(() => readers.events.range(8, 20));
 	assert.deepEqual(some.answer, { first: 1, last: COUNT });
 	assert.ok(some.rows <= 3, `${some.rows} rows for two events`);
 });
@@ -133,7 +133,7 @@ test('old events that still wait hold up neither thread when others are looked f
 	const kept = () => free.filter((seq) => db.prepare('SELECT 1 FROM events WHERE seq = ?').get(seq) !== undefined);
 	for (let commits = 0; ; commits++) {
 		assert.ok(commits < 100, 'it comes to an end');
-		const { answer, atOnce } = await visits(() => readers.hasExpiredEvents(before));
+		const { answer, atOnce } = await visits(() => readers.events.hasExpired(before));
 		assert.ok(atOnce <= 2_000, `the main thread looks at ${atOnce} at once`);
 		if (!answer) break;
 		const { rows } = await visits(async () => {

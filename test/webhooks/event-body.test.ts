@@ -30,6 +30,6 @@ test('the body of an event has the same bytes in every version, also once it was
 	t.after(() => store[Symbol.asyncDispose]());
 	const end = await store.commit({ events: [EVENT] });
 	assert.ok(end.outcome === 'committed');
-	const stored = (await store.event(end.seqs[0] as number)) ?? assert.fail('it is gone');
+	const stored = (await store.events.at(end.seqs[0] as number)) ?? assert.fail('it is gone');
 	assert.equal(renderEvent(stored), BODY);
 });

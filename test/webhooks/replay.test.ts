@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { AppError, newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { type Commit, openSqliteStore, type Store } from '../../src/store/index.ts';
+import { type Commit, type EventsReader, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { replayEvents } from '../../src/webhooks/index.ts';
 import { temporaryPlace } from '../store/contract/life.ts';
+import { type Overrides, withOverrides } from '../store/overrides.ts';
 import { event, NOON, webhook } from '../store/samples.ts';
 
 const COUNT = 530;
@@ -20,15 +21,10 @@ async function scene(t: TestContext, times: (at: number) => number = (at) => NOO
 	const endpoint = webhook({ workspace_id });
 	await store.commit({ write: [{ op: 'insert', kind: 'webhooks', record: endpoint }] });
 	const woken: string[] = [];
-	const replay = (given: Partial<Store> = {}, since = NOON, until = NOON + COUNT) =>
+	const replay = (given: Overrides<Store> = {}, since = NOON, until = NOON + COUNT) =>
 		replayEvents(
 			{
-				store: {
-					commit: (commit) => store.commit(commit),
-					events: (...args) => store.events(...args),
-					eventRange: (...args) => store.eventRange(...args),
-					...given,
-				},
+				store: withOverrides(store, given),
 				clock: { now: () => NOON + COUNT },
 				wake: (id) => woken.push(id),
 			},
@@ -64,8 +60,8 @@ test('a replay that broke off is made whole by the same one again, and nothing w
 test('an endpoint that is disabled while its events are replayed gets no more of them', async (t) => {
 	const { store, endpoint, replay, deliveries } = await scene(t);
 	let portions = 0;
-	const disablingBetween = async (...args: Parameters<Store['events']>) => {
-		const page = await store.events(...args);
+	const disablingBetween = async (...args: Parameters<EventsReader['after']>) => {
+		const page = await store.events.after(...args);
 		// After the second portion was read, before it is committed.
 		if (++portions === 2) {
 			await store.commit({
@@ -77,7 +73,7 @@ test('an endpoint that is disabled while its events are replayed gets no more of
 		}
 		return page;
 	};
-	await assert.rejects(replay({ events: disablingBetween }), { code: 'webhook_disabled' });
+	await assert.rejects(replay({ events: { after: disablingBetween } }), { code: 'webhook_disabled' });
 	const statuses = new Set((await deliveries()).map(({ status }) => status));
 	assert.deepEqual([...statuses], ['cancelled']);
 });

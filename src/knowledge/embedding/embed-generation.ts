@@ -28,11 +28,11 @@ export async function* embedGeneration(
 	generation: string,
 ): AsyncGenerator<void, void, undefined> {
 	const embeddingContext = { embedder, unsavedVectors, signal };
-	let basis = await store.openedBasis(generation);
+	let basis = await store.searchIndex.openedBasis(generation);
 	if (basis && !(await modelIdentity.isSameModel(embedder, basis.id, signal))) basis = undefined;
 	for (;;) {
 		signal.throwIfAborted();
-		const texts = await store.textsAfter(generation, basis?.embedded_to ?? 0, PAGE_SIZE);
+		const texts = await store.searchIndex.textsAfter(generation, basis?.embedded_to ?? 0, PAGE_SIZE);
 		if (texts.length === 0) return;
 		const vectors: Array<Int8Array | undefined> = texts.map(() => undefined);
 		let stored = 0;

@@ -55,7 +55,7 @@ export class ModelIdentity {
 	}
 
 	async #compareSample(embedder: Embedder, basis: string, signal: AbortSignal): Promise<boolean> {
-		const sample = await this.#store.sampleOf(basis);
+		const sample = await this.#store.searchIndex.sampleOf(basis);
 		if (sample === undefined || cosine(await embedder.sample(signal), sample) >= MIN_SAME_MODEL_COSINE) return true;
 		embedder.forgetSample();
 		this.#log.warn({ embedder: embedder.id, basis }, 'another model answers to the name of an embedder by now');

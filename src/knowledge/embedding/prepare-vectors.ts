@@ -64,7 +64,7 @@ export async function prepareVectors(
 	title: string,
 	{ chunks }: ParsedDocument,
 ): Promise<PreparedVectors> {
-	const generation = await store.servingGeneration(knowledgeBaseId);
+	const generation = await store.searchIndex.servingGeneration(knowledgeBaseId);
 	const id = embedderFor(generation, embedders.configured);
 	const noVectors: PreparedVectors = { embedder: id, generation: generation?.id ?? null, vectors: null };
 	const embedder = id === BUILTIN_EMBEDDER || chunks.length === 0 ? null : embedders.resolve(id);
@@ -86,7 +86,7 @@ export async function prepareVectors(
 		// The answer may have taken minutes: what is there now decides. An index for another embedder is the way out of this
 		// one's failures, and they must not keep the document from it.
 		const record = await store.get('knowledge_bases', knowledgeBaseId);
-		const serving = await store.servingGeneration(knowledgeBaseId);
+		const serving = await store.searchIndex.servingGeneration(knowledgeBaseId);
 		if (record && isSuperseded(id, record, serving, embedders.configured)) return noVectors;
 		throw new EmbeddingFailure(id, error);
 	}

@@ -68,7 +68,7 @@ export async function writesWithVectors(
 	const { generation, id, writes, facts: fields } = targetGeneration(knowledgeBase, serving, embedder);
 	const done = { writes, fields, needsTraining: false, madeFor: basisOf(serving) };
 	const addition = { op: 'index.add_document', generation: id, document_id, title, url, language, chunks } as const;
-	const basis = generation?.basis ? await store.openedBasis(generation.id) : undefined;
+	const basis = generation?.basis ? await store.searchIndex.openedBasis(generation.id) : undefined;
 	if (vectors === null || (basis && basis.dimensions !== vectors.dimensions)) {
 		// The embedder is not to be had, or is another model by now, so questions are not compared with the index's vectors
 		// either: all of it is found by words alone until it is built anew.

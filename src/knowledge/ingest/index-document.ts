@@ -43,7 +43,9 @@ export async function indexDocument(
 		const document = await store.get('documents', documentId);
 		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
 		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: true };
-		const generation = knowledgeBase.generation ? await store.generation(knowledgeBase.generation) : undefined;
+		const generation = knowledgeBase.generation
+			? await store.searchIndex.generation(knowledgeBase.generation)
+			: undefined;
 		if (embedderFor(generation, embedders.configured) !== prepared.embedder) return { commit: null, result: false };
 		// Made for an index that was replaced by one of the same embedder: another model may answer to its name since.
 		const isReplaced = prepared.generation !== null && prepared.generation !== generation?.id;
@@ -99,7 +101,7 @@ export function copyIndexedDuplicate(
 		const document = await store.get('documents', documentId);
 		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
 		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: true };
-		const duplicate = knowledgeBase.rebuilding === null ? await store.indexedDuplicate(document) : undefined;
+		const duplicate = knowledgeBase.rebuilding === null ? await store.documents.indexedDuplicate(document) : undefined;
 		if (!duplicate) return { commit: null, result: false };
 		const { title, chunk_count, page_count, language } = duplicate;
 		const fields = { title: document.title || title, chunk_count, page_count, language };

@@ -82,7 +82,7 @@ export class Ingest implements JobHandler {
 			const settle = { op: 'settle', id: job.id } as const;
 			if (!document || !knowledgeBase || !isPending(document)) return { commit: { jobs: [settle] }, result: undefined };
 			if (error instanceof EmbeddingFailure) {
-				const serving = await store.servingGeneration(knowledgeBase.id);
+				const serving = await store.searchIndex.servingGeneration(knowledgeBase.id);
 				if (isSuperseded(error.embedder, knowledgeBase, serving, embedders.configured)) {
 					return { commit: { jobs: [{ op: 'postpone', id: job.id, due_at: DUE_NOW }] }, result: undefined };
 				}
@@ -112,7 +112,7 @@ export class Ingest implements JobHandler {
 		// The same bytes at once are parsed once: the second waits here, and finds the first indexed.
 		await this.#parsing.run(`${knowledge_base_id} ${blob}`, async () => {
 			const index = <T>(task: () => Promise<T>) => indexing.run(knowledge_base_id, task);
-			const duplicate = await store.indexedDuplicate(document);
+			const duplicate = await store.documents.indexedDuplicate(document);
 			if (duplicate && (await index(() => copyIndexedDuplicate(this.#deps, document.id, job.id)))) return;
 			const { file_name, content_type, url } = document;
 			const path = store.blobs.path(blob);

@@ -29,7 +29,7 @@ export interface PassRemainder {
 /** Every document of a knowledge base beside what a generation that is being built has of it, the oldest first. */
 export function documentsWithCoverage(store: Store, knowledgeBaseId: string, generation: string) {
 	return paginate(
-		(after, limit) => store.coverage(knowledgeBaseId, generation, after, limit),
+		(after, limit) => store.searchIndex.coverage(knowledgeBaseId, generation, after, limit),
 		({ document }) => document,
 	);
 }

@@ -97,7 +97,7 @@ export class Rebuild implements JobHandler {
 	async #countFailure(job: Job, error: unknown): Promise<FailureCounts> {
 		const { store } = this.#deps;
 		const record = await store.get('knowledge_bases', job.ref);
-		const basis = record?.rebuilding ? await store.openedBasis(record.rebuilding) : undefined;
+		const basis = record?.rebuilding ? await store.searchIndex.openedBasis(record.rebuilding) : undefined;
 		const progress = `${basis?.id} ${basis?.embedded_to}`;
 		const previous = this.#failureCounts.get(job.id);
 		const { temporary, permanent } = previous?.progress === progress ? previous : { temporary: 0, permanent: 0 };
@@ -150,7 +150,7 @@ export class Rebuild implements JobHandler {
 		return decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', knowledgeBaseId);
 			if (!record?.rebuilding) return { commit: null, result: null };
-			const startedEmbedder = (await store.generation(record.rebuilding))?.embedder;
+			const startedEmbedder = (await store.searchIndex.generation(record.rebuilding))?.embedder;
 			if (startedEmbedder === embedders.configured) return { commit: null, result: record.rebuilding };
 			const rebuilding = newId('generation');
 			const { write, events } = moveCounts(record, {}, clock.now(), { rebuilding });
@@ -181,7 +181,7 @@ export class Rebuild implements JobHandler {
 			const { changed, failed } = await filler.pass();
 			if (failed > 0) await sleep(retryMs, signal);
 			if (changed + failed > 0) continue;
-			const stored = await store.generation(generation);
+			const stored = await store.searchIndex.generation(generation);
 			if (embedder) {
 				for await (const _ of embedGeneration(deps, embedder, generation)) await this.#clearProblem(knowledgeBaseId);
 			}

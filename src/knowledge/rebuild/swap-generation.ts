@@ -106,11 +106,11 @@ async function completeBasis(
 ): Promise<{ basis: string; trainedAt: number | null } | null> {
 	if (embedder) {
 		for await (const _ of embedGeneration(deps, embedder, generation)) deps.signal.throwIfAborted();
-		const opened = await deps.store.openedBasis(generation);
+		const opened = await deps.store.searchIndex.openedBasis(generation);
 		return opened ? { basis: opened.id, trainedAt: null } : null;
 	}
 	if (trainedBasis) return foldInNewChunks(deps, trainedBasis);
-	const stored = await deps.store.generation(generation);
+	const stored = await deps.store.searchIndex.generation(generation);
 	return stored?.chunk_count ? buildBasis(deps, generation) : null;
 }
 

@@ -61,7 +61,7 @@ export async function foldInNewChunks(
 	const { generation, basis, trainedAt } = built;
 	let { lastChunk } = built;
 	for (;;) {
-		const chunks = await store.termsAfter(generation, lastChunk, BATCH_SIZE);
+		const chunks = await store.searchIndex.termsAfter(generation, lastChunk, BATCH_SIZE);
 		const last = chunks.at(-1);
 		if (!last) return { generation, basis, trainedAt, lastChunk };
 		const { vectors } = await pool.fold({ kind: 'fold', database: store.databaseFile, basis, chunks }, signal);

@@ -99,7 +99,7 @@ export class Training implements JobHandler {
 
 	/** The generation that serves, where it holds anything and its vectors come of training. */
 	async #serving(knowledgeBaseId: string): Promise<Generation | undefined> {
-		const generation = await this.#deps.store.servingGeneration(knowledgeBaseId);
+		const generation = await this.#deps.store.searchIndex.servingGeneration(knowledgeBaseId);
 		return generation?.chunk_count && generation.embedder === BUILTIN_EMBEDDER ? generation : undefined;
 	}
 }

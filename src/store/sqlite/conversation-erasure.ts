@@ -1,9 +1,7 @@
-import type { Statement } from 'better-sqlite3';
 import { newId } from '../../base/index.ts';
 import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
 import { eraseDeliveriesOf } from './deliveries.ts';
-
-type Prepare = (sql: string) => Statement;
+import type { Prepare } from './statements.ts';
 
 /** What there is of a conversation beside its record. */
 const UNERASED_ROWS = [

@@ -1,4 +1,4 @@
-import type { Statement } from 'better-sqlite3';
+import type { Prepare } from './statements.ts';
 
 /** Events that are looked at in one step: whoever waits for this thread does not wait for long. */
 const SCAN_STEP = 2_000;
@@ -32,7 +32,7 @@ export class ExpiredEventScanner {
 	 * @returns the places in the log of at most `limit` events, which are found again until they are erased
 	 */
 	find(
-		prepare: (sql: string) => Statement,
+		prepare: Prepare,
 		before: number,
 		limit: number,
 	): { seqs: number[] /** Nothing is left beyond them. */; isEnd: boolean } {

@@ -1,4 +1,4 @@
-import type { Readers } from '../store.ts';
+import type { Readers } from '../readers.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
 import { SqliteReaders } from './readers.ts';
 

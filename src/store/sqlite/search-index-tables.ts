@@ -1,5 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
-import { LruCache } from '../../base/index.ts';
+import type { Database } from 'better-sqlite3';
 
 /**
  * What all generations share. Each generation has its own full-text table besides, and each basis its own vector table,
@@ -92,24 +91,4 @@ export function vectorTable(basis: string): string {
 function requireIdentifier(id: string): string {
 	if (!ID.test(id)) throw new Error(`${JSON.stringify(id)} cannot name a part of the search index.`);
 	return id;
-}
-
-/** Bounded, because the texts name generations and bases, which come and go. */
-const MAX_STATEMENTS = 300;
-
-const statementCaches = new WeakMap<Database, LruCache<string, Statement<unknown[]>>>();
-
-/** A statement of this connection, prepared once. */
-export function statement(db: Database, sql: string): Statement<unknown[]> {
-	let cache = statementCaches.get(db);
-	if (cache === undefined) {
-		cache = new LruCache(MAX_STATEMENTS);
-		statementCaches.set(db, cache);
-	}
-	let found = cache.get(sql);
-	if (found === undefined) {
-		found = db.prepare<unknown[]>(sql);
-		cache.set(sql, found);
-	}
-	return found;
 }

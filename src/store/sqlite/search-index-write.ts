@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { IndexWrite } from '../search-index.ts';
-import { generationOf } from './search-index-read.ts';
-import { fullTextTable, repairLanguages, statement, termsTable, vectorTable } from './search-index-tables.ts';
+import { generationOf } from './generation.ts';
+import { fullTextTable, repairLanguages, termsTable, vectorTable } from './search-index-tables.ts';
+import { statement, statementsOf } from './statements.ts';
 
 type WriteOf<Op extends IndexWrite['op']> = Extract<IndexWrite, { op: Op }>;
 
@@ -166,7 +167,7 @@ function describeDocuments(db: Database, write: WriteOf<'index.describe_document
 
 function openBasis(db: Database, write: WriteOf<'index.open_basis'>): void {
 	const { generation, basis, dimensions, trained_on, model, floor = 0, sample = null } = write;
-	if (!generationOf(db, generation)) throw new Error(`There is no generation ${generation}.`);
+	if (!generationOf(statementsOf(db), generation)) throw new Error(`There is no generation ${generation}.`);
 	if (!Number.isInteger(dimensions) || dimensions < 1) throw new Error('A basis needs a whole number of dimensions.');
 	statement(
 		db,

@@ -1,14 +1,4 @@
 export {
-	coverageOf,
-	generationOf,
-	openedBasisOf,
-	sampleOf,
-	servingChunksOf,
-	servingGenerationOf,
-	termsAfter,
-	textsAfter,
-} from './search-index-read.ts';
-export {
 	repairLanguages,
 	SEARCH_INDEX_CHANGES,
 	SEARCH_INDEX_EMBEDDERS,

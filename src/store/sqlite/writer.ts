@@ -1,12 +1,13 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { messageOf } from '../../base/index.ts';
 import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
 import { eraseConversation } from './conversation-erasure.ts';
 import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts';
 import { ExpiredEventScanner } from './expired-events.ts';
-import { IS_SEALED, storedResponse } from './readers.ts';
+import { IS_SEALED, storedResponse } from './readers/idempotency.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
+import { type Prepare, statementsOf } from './statements.ts';
 import { columnsOf, encodeColumn } from './tables.ts';
 
 /** Which process may write: {shard, owner, epoch}. The epoch grows whenever an owner takes the shard. */
@@ -88,12 +89,13 @@ export function failureOf(error: unknown): WriterFailure {
 export class Writer {
 	readonly #db: Database;
 	readonly #fence: Fence;
-	readonly #statements = new Map<string, Statement>();
+	readonly #prepare: Prepare;
 	readonly #expiredEvents = new ExpiredEventScanner();
 
 	constructor(db: Database, fence: Fence) {
 		this.#db = db;
 		this.#fence = fence;
+		this.#prepare = statementsOf(db);
 	}
 
 	/** Runs the tasks as one transaction. When this returns, what was committed is on disk. */
@@ -136,7 +138,7 @@ export class Writer {
 		const { idempotency } = commit;
 		if (idempotency) {
 			const { scope, key, body_hash, subject, expires_at } = idempotency;
-			const stored = storedResponse((sql) => this.#prepare(sql), scope, key, idempotency.accept_expired ?? false);
+			const stored = storedResponse(this.#prepare, scope, key, idempotency.accept_expired ?? false);
 			if (stored) return { outcome: 'replay', ...stored };
 			const response = idempotency.pending
 				? [null, null, JSON.stringify(idempotency.pending)]
@@ -159,7 +161,7 @@ export class Writer {
 			const { id, stream, type, data, subject, created_at } = event;
 			const { lastInsertRowid } = insertEvent.run(id, stream, type, JSON.stringify(data), subject ?? null, created_at);
 			const seq = Number(lastInsertRowid);
-			addDeliveries((sql) => this.#prepare(sql), event, seq);
+			addDeliveries(this.#prepare, event, seq);
 			return seq;
 		});
 		return { outcome: 'committed', seqs };
@@ -192,7 +194,7 @@ export class Writer {
 				this.#prepare('DELETE FROM reply_calls WHERE message_id = ?').run(write.message_id);
 				return;
 			case 'erase_conversation':
-				eraseConversation((sql) => this.#prepare(sql), write.id, write.limit);
+				eraseConversation(this.#prepare, write.id, write.limit);
 				return;
 			case 'erase_knowledge_base':
 				for (const sql of ERASE_KNOWLEDGE_BASE) this.#prepare(sql).run({ id: write.id });
@@ -210,17 +212,15 @@ export class Writer {
 			case 'erase_sealed_answers':
 				this.#prepare(`DELETE FROM idempotency WHERE ${IS_SEALED}`).run();
 				return;
-			case 'erase_events': {
-				const prepare = (sql: string) => this.#prepare(sql);
-				eraseEvents(prepare, this.#expiredEvents.find(prepare, write.before, write.limit).seqs);
+			case 'erase_events':
+				eraseEvents(this.#prepare, this.#expiredEvents.find(this.#prepare, write.before, write.limit).seqs);
 				return;
-			}
 			case 'cancel_deliveries':
 			case 'erase_deliveries':
 			case 'redeliver':
 			case 'note_failure':
 			case 'forget_failures':
-				applyDeliveryWrite((sql) => this.#prepare(sql), write);
+				applyDeliveryWrite(this.#prepare, write);
 				return;
 			default:
 				applyIndexWrite(this.#db, write);
@@ -279,14 +279,5 @@ export class Writer {
 			| { epoch: number }
 			| undefined;
 		return row?.epoch !== this.#fence.epoch;
-	}
-
-	#prepare(sql: string): Statement {
-		let statement = this.#statements.get(sql);
-		if (!statement) {
-			statement = this.#db.prepare(sql);
-			this.#statements.set(sql, statement);
-		}
-		return statement;
 	}
 }

@@ -21,7 +21,7 @@ import { DELIVERY_SCHEDULE, isDue } from './delivery-schedule.ts';
 import { type AttemptResult, attemptPatch, expiryReason, giveUpPatch, mustAwaitClock } from './transitions.ts';
 
 export interface AttemptRunnerOptions {
-	store: Pick<Store, 'commit' | 'event' | 'failingSince' | 'get'>;
+	store: Pick<Store, 'commit' | 'deliveries' | 'events' | 'get'>;
 	sender: Pick<Sender, 'send'>;
 	clock: Clock;
 	jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
@@ -105,7 +105,7 @@ export class AttemptRunner {
 		if (mustAwaitClock(delivery, startedAt, isTimeSuspect)) return { kind: 'none', due: startedAt };
 		const error = isTimeSuspect ? null : expiryReason(delivery, startedAt);
 		if (error !== null) return { kind: 'lapse', id, error };
-		const event = await this.#store.event(delivery.event_seq);
+		const event = await this.#store.events.at(delivery.event_seq);
 		if (!event) return { kind: 'lapse', id, error: 'The event is no longer kept.' };
 		const now = monotonicTimeFrom(this.#clock);
 		const attempt = await this.#send(endpoint, { id: event.id, type: event.type, body: renderEvent(event) }, signal);
@@ -171,7 +171,7 @@ export class AttemptRunner {
 
 	/** What disables an endpoint that has only failed for too long; null where it has not. */
 	async #disableCommit(id: string, now: number): Promise<Required<Pick<Commit, 'expect' | 'write'>> | null> {
-		const since = await this.#store.failingSince(id);
+		const since = await this.#store.deliveries.failingSince(id);
 		if (since === null || now - since < DELIVERY_SCHEDULE.disableAfter || this.#jumpDetector.isSuspect()) return null;
 		const endpoint = await this.#store.get('webhooks', id);
 		if (endpoint?.status !== 'active') return null;

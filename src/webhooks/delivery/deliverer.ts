@@ -155,7 +155,7 @@ export class Deliverer implements AsyncDisposable {
 	/** Those that have something due, and those that have something to wait for and do not wait yet. */
 	async #wakeAll(workspace: string | null = null): Promise<void> {
 		let woken = 0;
-		for (const { id, due_at } of await this.#store.webhooksWithPendingDeliveries(workspace)) {
+		for (const { id, due_at } of await this.#store.deliveries.webhooksWithPending(workspace)) {
 			if (this.#queues.has(id) && !isDue(due_at, this.#clock.now())) continue;
 			if (workspace === null) this.#queueOf(id)?.wake();
 			else this.#queueOf(id)?.wakeForNew();

@@ -3,7 +3,7 @@ import { type Commit, expectVersion, type Store, type WebhookRecord } from '../.
 import { DELIVERY_SCHEDULE } from './delivery-schedule.ts';
 
 export interface DeliveryCleanupOptions {
-	store: Pick<Store, 'commit' | 'get' | 'hasExpiredEvents' | 'nextDueAfter' | 'webhooksNeedingCleanup'>;
+	store: Pick<Store, 'commit' | 'deliveries' | 'events' | 'get'>;
 	clock: Clock;
 	jumpDetector: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
@@ -57,7 +57,7 @@ export class DeliveryCleanup implements AsyncDisposable {
 	 * @throws AppError `unavailable` where it is too much to wait for
 	 */
 	async cancelAll(endpoint: WebhookRecord): Promise<void> {
-		for (let batch = 0; (await this.#store.nextDueAfter(endpoint.id, -1)) !== null; batch++) {
+		for (let batch = 0; (await this.#store.deliveries.nextDueAfter(endpoint.id, -1)) !== null; batch++) {
 			if (batch === MAX_CANCEL_BATCHES) throw stillCancelling();
 			const { outcome } = await this.#store.commit(this.#cancelCommit(endpoint));
 			if (outcome !== 'committed') return;
@@ -79,7 +79,7 @@ export class DeliveryCleanup implements AsyncDisposable {
 
 	/** A portion of what is left of endpoints that are disabled or gone. */
 	async #endpointCommit(): Promise<Commit | null> {
-		const { disabled, deleted } = await this.#store.webhooksNeedingCleanup();
+		const { disabled, deleted } = await this.#store.deliveries.webhooksNeedingCleanup();
 		for (const id of disabled) {
 			const endpoint = await this.#store.get('webhooks', id);
 			if (endpoint?.status === 'disabled') return this.#cancelCommit(endpoint);
@@ -93,7 +93,7 @@ export class DeliveryCleanup implements AsyncDisposable {
 		const now = this.#jumpDetector.trustedNow();
 		if (now === null) return null;
 		const before = now - DELIVERY_SCHEDULE.eventRetention;
-		if (!(await this.#store.hasExpiredEvents(before))) return null;
+		if (!(await this.#store.events.hasExpired(before))) return null;
 		return { write: [{ op: 'erase_events', before, limit: BATCH_SIZE }] };
 	}
 

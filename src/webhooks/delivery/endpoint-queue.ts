@@ -17,7 +17,7 @@ const STORE_RETRY_BACKOFF_MS = { initial: 1_000, max: 60_000 } as const;
 
 /** What all lanes share. */
 export interface EndpointQueueDependencies {
-	store: Pick<Store, 'dueDeliveries' | 'dueDeliveriesExcept' | 'failingSince' | 'nextDueAfter'>;
+	store: Pick<Store, 'deliveries'>;
 	attempts: Pick<AttemptRunner, 'run' | 'recordOutcome'>;
 	slots: Record<HealthStatus, FairSemaphore>;
 	clock: Clock;
@@ -74,7 +74,7 @@ export class EndpointQueue implements PermitWaiter {
 		this.webhookId = webhookId;
 		this.#health = health;
 		this.#dependencies = dependencies;
-		this.#readAhead = new ReadAhead(dependencies.store, webhookId);
+		this.#readAhead = new ReadAhead(dependencies.store.deliveries, webhookId);
 		this.#dueTimer = new Timer(dependencies.timers);
 		this.#probeTimer = new Timer(dependencies.timers);
 	}
@@ -133,7 +133,7 @@ export class EndpointQueue implements PermitWaiter {
 		const { store } = this.#dependencies;
 		while (this.#advanceRequested && this.#pauseReason === null) {
 			this.#advanceRequested = false;
-			if (!this.#health.isKnown) this.#health.restore((await store.failingSince(this.webhookId)) !== null);
+			if (!this.#health.isKnown) this.#health.restore((await store.deliveries.failingSince(this.webhookId)) !== null);
 			if (!this.#startReady() || !this.#readAhead.needsMore(this.#mayStartFirstAttempt())) continue;
 			this.#wakeAt(await this.#readAhead.read(this.#inFlight, this.#dependencies.clock.now()));
 			if (!this.#startReady() || !this.#mayStartFirstAttempt()) continue;

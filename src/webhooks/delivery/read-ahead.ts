@@ -1,4 +1,4 @@
-import type { DeliveryRecord, Store } from '../../store/index.ts';
+import type { DeliveriesReader, DeliveryRecord } from '../../store/index.ts';
 
 /** Deliveries of an endpoint that are read ahead, of each kind; with fewer left than the reserve more are read. */
 const READ_AHEAD_SIZE = { retries: 32, firstAttempts: 64 } as const;
@@ -50,6 +50,9 @@ export function nextToStart(
 	return retries.find(mayStart) ?? (rules.allowFirstAttempts ? firstAttempts.find(mayStart) : undefined);
 }
 
+/** The queries about an endpoint's due deliveries. */
+type DueReader = Pick<DeliveriesReader, 'due' | 'dueExcept' | 'nextDueAfter'>;
+
 /**
  * What of an endpoint's deliveries is read ahead. Of every one that waits and is not in hand, one of these holds, so that none is
  * forgotten:
@@ -60,7 +63,7 @@ export function nextToStart(
  * - it is not due: `read` answers when the first of these will be. Who learns of an earlier time looks then too.
  */
 export class ReadAhead implements ReadyDeliveries {
-	readonly #store: Pick<Store, 'dueDeliveriesExcept' | 'dueDeliveries' | 'nextDueAfter'>;
+	readonly #deliveries: DueReader;
 	readonly #webhookId: string;
 	#retries: DeliveryRecord[] = [];
 	#firstAttempts: DeliveryRecord[] = [];
@@ -68,8 +71,8 @@ export class ReadAhead implements ReadyDeliveries {
 	/** Whether more was due than was read; `besides`: even of what need not wait for its like. */
 	#hasMore = { retries: false, firstAttempts: false, otherKeys: false };
 
-	constructor(store: Pick<Store, 'dueDeliveriesExcept' | 'dueDeliveries' | 'nextDueAfter'>, webhookId: string) {
-		this.#store = store;
+	constructor(deliveries: DueReader, webhookId: string) {
+		this.#deliveries = deliveries;
 		this.#webhookId = webhookId;
 	}
 
@@ -113,7 +116,7 @@ export class ReadAhead implements ReadyDeliveries {
 	async read(inFlight: ReadonlyMap<string, InFlight>, now: number): Promise<number | null> {
 		const limit = READ_AHEAD_SIZE.firstAttempts + inFlight.size;
 		this.#stale = false;
-		const due = await this.#store.dueDeliveries(this.#webhookId, now, limit);
+		const due = await this.#deliveries.due(this.#webhookId, now, limit);
 		const [retries, firstAttempts] = [due.retries, due.firstAttempts].map((all) =>
 			all.filter((one) => !isInFlight(one, inFlight)),
 		);
@@ -124,7 +127,7 @@ export class ReadAhead implements ReadyDeliveries {
 			firstAttempts: due.firstAttempts.length === limit,
 			otherKeys: false,
 		};
-		return this.#store.nextDueAfter(this.#webhookId, now);
+		return this.#deliveries.nextDueAfter(this.#webhookId, now);
 	}
 
 	/** Where all that was read waits for its like, what comes after it need not. */
@@ -134,12 +137,7 @@ export class ReadAhead implements ReadyDeliveries {
 		now: number,
 	): Promise<void> {
 		if (!this.#hasMore.retries && !this.#hasMore.firstAttempts) return;
-		const due = await this.#store.dueDeliveriesExcept(
-			this.#webhookId,
-			now,
-			[...busyKeys],
-			READ_AHEAD_SIZE.firstAttempts,
-		);
+		const due = await this.#deliveries.dueExcept(this.#webhookId, now, [...busyKeys], READ_AHEAD_SIZE.firstAttempts);
 		const known = new Set([...this.#retries, ...this.#firstAttempts].map(({ id }) => id));
 		for (const delivery of due) {
 			if (known.has(delivery.id) || isInFlight(delivery, inFlight)) continue;

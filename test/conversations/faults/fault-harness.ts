@@ -91,7 +91,7 @@ export class FaultHarness implements AsyncDisposable {
 	/** Fails where a reply is stored that nobody writes. */
 	async assertNothingUnfinished(): Promise<void> {
 		await using store = await openStoreDirectly(this.app);
-		assert.deepEqual(await store.unfinishedReplies(), []);
+		assert.deepEqual(await store.conversations.unfinishedReplies(), []);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

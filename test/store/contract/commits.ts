@@ -176,7 +176,7 @@ export function commitContract(opened: () => Store): void {
 			}
 		}
 		assert.deepEqual({ ...(await store.get('assistants', taken.id)) }, { ...taken, version: 1 });
-		assert.deepEqual(await store.events('ws_bad', 0, 10), []);
+		assert.deepEqual(await store.events.after('ws_bad', 0, 10), []);
 	});
 
 	test('nobody sees a part of a commit: before it nothing, after it everything', async () => {
@@ -244,7 +244,7 @@ function everything() {
 	};
 	const traces = async (store: Store) => ({
 		record: (await store.get('assistants', record.id)) !== undefined,
-		events: (await store.events(stream, 0, 10)).length,
+		events: (await store.events.after(stream, 0, 10)).length,
 		jobs: (await store.jobs.claim(kind, 10, 1000)).length,
 		answered: (await store.commit({ idempotency: { ...answer, body: 'another' } })).outcome === 'replay',
 	});

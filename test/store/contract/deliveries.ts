@@ -60,7 +60,7 @@ export function deliveryContract(open: OpenStore): void {
 		for (const { id } of [other, disabled, foreign]) assert.deepEqual(await deliveriesOf(store, id), []);
 		const waiting = [asked.id, all.id, several.id].toSorted();
 		const found = async (workspace: string | null) =>
-			(await store.webhooksWithPendingDeliveries(workspace)).map(({ id }) => id).toSorted();
+			(await store.deliveries.webhooksWithPending(workspace)).map(({ id }) => id).toSorted();
 		assert.deepEqual(await found(workspace_id), waiting);
 		const beside = await backlog(store, 1);
 		assert.deepEqual(await found(workspace_id), waiting);
@@ -116,7 +116,7 @@ export function deliveryContract(open: OpenStore): void {
 		await change(store, second, { due_at: NOON + 200, attempts: 3 });
 		await change(store, third, { due_at: NOON + 900, attempts: 1 });
 		const due = async (now: number, limit = 10) => {
-			const { retries, firstAttempts } = await store.dueDeliveries(endpoint.id, now, limit);
+			const { retries, firstAttempts } = await store.deliveries.due(endpoint.id, now, limit);
 			return { retries: numbers(retries, deliveries), firstAttempts: numbers(firstAttempts, deliveries) };
 		};
 		assert.deepEqual(await due(NOON + 199), { retries: [], firstAttempts: [3, 4, 5] });
@@ -125,14 +125,14 @@ export function deliveryContract(open: OpenStore): void {
 		assert.deepEqual(await due(NOON + 900, 2), { retries: [1, 0], firstAttempts: [3, 4] });
 		assert.deepEqual(await due(NOON + 900), { retries: [1, 0, 2], firstAttempts: [3, 4, 5] });
 
-		assert.equal(await store.nextDueAfter(endpoint.id, -1), 0);
-		assert.equal(await store.nextDueAfter(endpoint.id, 0), NOON + 200);
-		assert.equal(await store.nextDueAfter(endpoint.id, NOON + 200), NOON + 300);
-		assert.equal(await store.nextDueAfter(endpoint.id, NOON + 900), null);
+		assert.equal(await store.deliveries.nextDueAfter(endpoint.id, -1), 0);
+		assert.equal(await store.deliveries.nextDueAfter(endpoint.id, 0), NOON + 200);
+		assert.equal(await store.deliveries.nextDueAfter(endpoint.id, NOON + 200), NOON + 300);
+		assert.equal(await store.deliveries.nextDueAfter(endpoint.id, NOON + 900), null);
 		for (const delivery of deliveries) await change(store, delivery, { status: 'delivered', due_at: null });
 		assert.deepEqual(await due(NOON + DAY), { retries: [], firstAttempts: [] });
-		assert.equal(await store.nextDueAfter(endpoint.id, -1), null);
-		assert.deepEqual(await store.webhooksWithPendingDeliveries(null), []);
+		assert.equal(await store.deliveries.nextDueAfter(endpoint.id, -1), null);
+		assert.deepEqual(await store.deliveries.webhooksWithPending(null), []);
 	});
 
 	test('of an endpoint with deliveries that wait it is told when the first of them is due', async (t) => {
@@ -140,8 +140,8 @@ export function deliveryContract(open: OpenStore): void {
 		const { endpoint, deliveries, workspace_id } = await backlog(store, 3);
 		const due = async () => {
 			const [all, own] = [
-				await store.webhooksWithPendingDeliveries(null),
-				await store.webhooksWithPendingDeliveries(workspace_id),
+				await store.deliveries.webhooksWithPending(null),
+				await store.deliveries.webhooksWithPending(workspace_id),
 			];
 			assert.deepEqual(all, own);
 			return own;
@@ -160,9 +160,9 @@ export function deliveryContract(open: OpenStore): void {
 		await stored(store, [event(workspace_id)]);
 		await change(store, deliveries[0], { status: 'delivered', due_at: null, completed_at: NOON });
 		await change(store, deliveries[1], { due_at: NOON + 5, attempts: 1 });
-		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [], deleted: [] });
+		assert.deepEqual(await store.deliveries.webhooksNeedingCleanup(), { disabled: [], deleted: [] });
 		await patchWebhook(store, endpoint.id, { status: 'disabled' });
-		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [endpoint.id], deleted: [] });
+		assert.deepEqual(await store.deliveries.webhooksNeedingCleanup(), { disabled: [endpoint.id], deleted: [] });
 		const cancel = (limit: number) =>
 			store.commit({ write: [{ op: 'cancel_deliveries', webhook_id: endpoint.id, at: NOON + 9, limit }] });
 		await cancel(3);
@@ -175,7 +175,7 @@ export function deliveryContract(open: OpenStore): void {
 			[tried?.due_at, tried?.completed_at, tried?.updated_at, tried?.attempts, tried?.version],
 			[null, NOON + 9, NOON + 9, 1, 3],
 		);
-		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [], deleted: [] });
+		assert.deepEqual(await store.deliveries.webhooksNeedingCleanup(), { disabled: [], deleted: [] });
 		assert.deepEqual(
 			(await deliveriesOf(store, beside.id)).map(({ status }) => status),
 			['pending'],
@@ -200,14 +200,14 @@ export function deliveryContract(open: OpenStore): void {
 				{ op: 'erase_deliveries', webhook_id: endpoint.id, limit: 4 },
 			],
 		});
-		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [], deleted: [endpoint.id] });
+		assert.deepEqual(await store.deliveries.webhooksNeedingCleanup(), { disabled: [], deleted: [endpoint.id] });
 		await erase(4);
-		assert.deepEqual(await store.webhooksNeedingCleanup(), { disabled: [], deleted: [] });
+		assert.deepEqual(await store.deliveries.webhooksNeedingCleanup(), { disabled: [], deleted: [] });
 		assert.deepEqual(await deliveriesOf(store, endpoint.id), []);
 		for (const { id } of deliveries) assert.equal((await attemptsOf(store, id)).length, 0);
-		assert.equal(await store.failingSince(endpoint.id), null);
+		assert.equal(await store.deliveries.failingSince(endpoint.id), null);
 		assert.equal((await attemptsOf(store, kept?.id)).length, 1);
-		assert.equal(await store.failingSince(beside.id), NOON);
+		assert.equal(await store.deliveries.failingSince(beside.id), NOON);
 	});
 
 	test('since when an endpoint only fails is its first failure after the last success', async (t) => {
@@ -215,17 +215,21 @@ export function deliveryContract(open: OpenStore): void {
 		const [endpoint] = await register(store, [{}]);
 		const note = (at: number, webhook_id = endpoint.id) =>
 			store.commit({ write: [{ op: 'note_failure', webhook_id, at }] });
-		assert.equal(await store.failingSince(endpoint.id), null);
+		assert.equal(await store.deliveries.failingSince(endpoint.id), null);
 		await note(NOON);
 		await note(NOON + 1);
-		assert.equal(await store.failingSince(endpoint.id), NOON);
+		assert.equal(await store.deliveries.failingSince(endpoint.id), NOON);
 		await store.commit({ write: [{ op: 'forget_failures', webhook_id: endpoint.id }] });
-		assert.equal(await store.failingSince(endpoint.id), null);
+		assert.equal(await store.deliveries.failingSince(endpoint.id), null);
 		await note(NOON + 2);
-		assert.equal(await store.failingSince(endpoint.id), NOON + 2);
+		assert.equal(await store.deliveries.failingSince(endpoint.id), NOON + 2);
 		const unknown = newId('webhook');
 		await note(NOON, unknown);
-		assert.equal(await store.failingSince(unknown), null, 'nothing is kept of an endpoint that is not there');
+		assert.equal(
+			await store.deliveries.failingSince(unknown),
+			null,
+			'nothing is kept of an endpoint that is not there',
+		);
 	});
 
 	test('events are made due anew: what has ended begins again, what waits stays, what never was there comes', async (t) => {
@@ -281,19 +285,19 @@ export function deliveryContract(open: OpenStore): void {
 		const [first, waiting, third] = deliveries;
 		for (const one of [first, third]) await change(store, one, { status: 'failed', due_at: null });
 		const left = async () => [
-			...(await store.events(workspace_id, 0, 9)).map(({ created_at }) => created_at - NOON),
-			...(await store.events(stream, 0, 9)).map(({ created_at }) => created_at - NOON),
+			...(await store.events.after(workspace_id, 0, 9)).map(({ created_at }) => created_at - NOON),
+			...(await store.events.after(stream, 0, 9)).map(({ created_at }) => created_at - NOON),
 		];
 		const erase = (limit: number) => store.commit({ write: [{ op: 'erase_events', before: NOON + 10, limit }] });
-		assert.equal(await store.hasExpiredEvents(NOON), false);
-		assert.equal(await store.hasExpiredEvents(NOON + 10), true);
+		assert.equal(await store.events.hasExpired(NOON), false);
+		assert.equal(await store.events.hasExpired(NOON + 10), true);
 		await erase(1);
 		assert.deepEqual(await left(), [1, 3, 10, 2]);
 		await erase(9);
 		assert.deepEqual(await left(), [1, 10], 'an event is kept for a delivery that waits');
-		assert.equal(await store.hasExpiredEvents(NOON + 10), false);
-		assert.equal(await store.event(first?.event_seq ?? 0), undefined);
-		assert.equal((await store.event(waiting?.event_seq ?? 0))?.created_at, NOON + 1);
+		assert.equal(await store.events.hasExpired(NOON + 10), false);
+		assert.equal(await store.events.at(first?.event_seq ?? 0), undefined);
+		assert.equal((await store.events.at(waiting?.event_seq ?? 0))?.created_at, NOON + 1);
 		assert.deepEqual(
 			(await deliveriesOf(store, endpoint.id)).map(({ id }) => id),
 			[waiting?.id, deliveries[3]?.id],
@@ -301,7 +305,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.equal((await attemptsOf(store, first?.id)).length, 0);
 		assert.equal((await attemptsOf(store, waiting?.id)).length, 1);
 		await change(store, waiting, { status: 'delivered', due_at: null });
-		assert.equal(await store.hasExpiredEvents(NOON + 10), true);
+		assert.equal(await store.events.hasExpired(NOON + 10), true);
 		await erase(9);
 		assert.deepEqual(await left(), [10]);
 		assert.equal((await attemptsOf(store, waiting?.id)).length, 0);
@@ -313,38 +317,38 @@ export function deliveryContract(open: OpenStore): void {
 		const erase = (before: number) => store.commit({ write: [{ op: 'erase_events', before, limit: 9 }] });
 		await erase(NOON + 30 * DAY);
 		assert.equal((await deliveriesOf(store, endpoint.id)).length, 2);
-		assert.equal(await store.hasExpiredEvents(NOON + 30 * DAY), false);
-		assert.equal(await store.hasExpiredEvents(NOON + 30 * DAY + 1), true);
+		assert.equal(await store.events.hasExpired(NOON + 30 * DAY), false);
+		assert.equal(await store.events.hasExpired(NOON + 30 * DAY + 1), true);
 		await erase(NOON + 30 * DAY + 1);
 		assert.deepEqual(await deliveriesOf(store, endpoint.id), []);
-		assert.deepEqual(await store.events(workspace_id, 0, 9), []);
-		assert.deepEqual(await store.webhooksWithPendingDeliveries(null), []);
+		assert.deepEqual(await store.events.after(workspace_id, 0, 9), []);
+		assert.deepEqual(await store.deliveries.webhooksWithPending(null), []);
 	});
 
 	test('the place of the last event never goes back, also where all were erased', async (t) => {
 		const store = await fresh(t);
-		assert.equal(await store.lastEventSeq(), 0);
+		assert.equal(await store.events.lastSeq(), 0);
 		const stream = newId('workspace');
 		const seqs = await stored(store, [event(stream), event(stream), event(stream)]);
 		const last = seqs.at(-1) as number;
-		assert.equal(await store.lastEventSeq(), last);
+		assert.equal(await store.events.lastSeq(), last);
 		await store.commit({ write: [{ op: 'erase_events', before: NOON + 1, limit: 99 }] });
-		assert.deepEqual(await store.events(stream, 0, 9), []);
-		assert.equal(await store.lastEventSeq(), last);
+		assert.deepEqual(await store.events.after(stream, 0, 9), []);
+		assert.equal(await store.events.lastSeq(), last);
 		const [next] = await stored(store, [event(stream)]);
 		assert.ok((next as number) > last);
-		assert.equal(await store.lastEventSeq(), next);
+		assert.equal(await store.events.lastSeq(), next);
 	});
 
 	test('the places of the events of a time are found', async (t) => {
 		const store = await fresh(t);
 		const stream = newId('workspace');
-		assert.equal(await store.eventRange(0, NOON), null);
+		assert.equal(await store.events.range(0, NOON), null);
 		const seqs = await stored(
 			store,
 			[0, 10, 10, 20].map((after) => ({ ...event(stream), created_at: NOON + after })),
 		);
-		const between = (since: number, until: number) => store.eventRange(NOON + since, NOON + until);
+		const between = (since: number, until: number) => store.events.range(NOON + since, NOON + until);
 		const [first, second, third, fourth] = seqs;
 		assert.deepEqual(await between(0, 20), { first, last: fourth });
 		assert.deepEqual(await between(-5, 99), { first, last: fourth });

@@ -28,12 +28,12 @@ export function erasureContract(opened: () => Store): void {
 
 		await store.commit(portion);
 		assert.deepEqual(await doomed.traces(), { record: false, messages: 3, stream: 2, log: 0, answered: false });
-		assert.deepEqual([await store.hasUnerasedRows(doomed.id), await remains()], [true, 1]);
+		assert.deepEqual([await store.conversations.hasUnerasedRows(doomed.id), await remains()], [true, 1]);
 		await store.commit(portion);
-		assert.deepEqual([await store.hasUnerasedRows(doomed.id), await remains()], [true, 1]);
+		assert.deepEqual([await store.conversations.hasUnerasedRows(doomed.id), await remains()], [true, 1]);
 		await store.commit(portion);
 		assert.deepEqual(await doomed.traces(), { record: false, messages: 0, stream: 0, log: 0, answered: false });
-		assert.deepEqual([await store.hasUnerasedRows(doomed.id), await remains()], [false, 0]);
+		assert.deepEqual([await store.conversations.hasUnerasedRows(doomed.id), await remains()], [false, 0]);
 	});
 
 	test('the rounds of a reply go with their message, and before it when they are not needed any more', async () => {
@@ -111,12 +111,15 @@ export function erasureContract(opened: () => Store): void {
 		const store = opened();
 		const stream = newId('conversation');
 		const message_id = newId('message');
-		assert.equal(await store.closingEventSeq(stream, message_id), undefined);
+		assert.equal(await store.conversations.closingEventSeq(stream, message_id), undefined);
 		const closing = (type: string) => event(stream, type, { message_id, text: 'closes' });
 		const end = await store.commit({
 			events: [closing('message.failed'), closing('message.completed'), event(stream)],
 		});
-		assert.equal(await store.closingEventSeq(stream, message_id), end.outcome === 'committed' && end.seqs[1]);
+		assert.equal(
+			await store.conversations.closingEventSeq(stream, message_id),
+			end.outcome === 'committed' && end.seqs[1],
+		);
 	});
 }
 
@@ -140,9 +143,9 @@ async function talk(store: Store) {
 			record: (await store.get('conversations', record.id)) !== undefined,
 			messages: (await store.list('messages', { where: { conversation_id: record.id }, order: 'asc', limit: 9 }))
 				.length,
-			stream: (await store.events(record.id, 0, 9)).length,
-			log: (await store.events(workspace, 0, 9)).length,
-			answered: (await store.storedResponse(workspace, 'once')) !== undefined,
+			stream: (await store.events.after(record.id, 0, 9)).length,
+			log: (await store.events.after(workspace, 0, 9)).length,
+			answered: (await store.idempotency.storedResponse(workspace, 'once')) !== undefined,
 		}),
 	};
 }
@@ -180,8 +183,9 @@ async function indexed(store: Store) {
 		traces: async () => ({
 			record: (await store.get('knowledge_bases', record.id)) !== undefined,
 			documents: (await store.list('documents', { where, order: 'asc', limit: 9 })).map(({ id }) => id),
-			blobs: (await store.blobsOf(record.id, undefined, 9)).map(({ blob }) => blob),
-			generations: (await Promise.all(generations.map((one) => store.generation(one)))).filter(Boolean).length,
+			blobs: (await store.documents.blobsOf(record.id, undefined, 9)).map(({ blob }) => blob),
+			generations: (await Promise.all(generations.map((one) => store.searchIndex.generation(one)))).filter(Boolean)
+				.length,
 			jobs: (await store.jobs.claim(kind, 9, 60_000)).length,
 		}),
 	};

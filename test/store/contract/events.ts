@@ -37,7 +37,7 @@ export function eventContract(opened: () => Store): void {
 		}
 		for (const stream of streams) {
 			assert.deepEqual(
-				await store.events(stream, 0, 1000),
+				await store.events.after(stream, 0, 1000),
 				heard.filter((one) => one.stream === stream),
 			);
 		}
@@ -47,14 +47,14 @@ export function eventContract(opened: () => Store): void {
 		const store = opened();
 		const stream = newId('conversation');
 		for (const n of [1, 2, 3, 4, 5]) await store.commit({ events: [event(stream, 'tick', { n }), event('elsewhere')] });
-		const all = await store.events(stream, 0, 100);
+		const all = await store.events.after(stream, 0, 100);
 		assert.deepEqual(
 			all.map(({ data }) => data),
 			[1, 2, 3, 4, 5].map((n) => ({ n })),
 		);
 		for (const [index, { seq }] of all.entries()) {
-			assert.deepEqual(await store.events(stream, seq, 100), all.slice(index + 1));
-			assert.deepEqual(await store.events(stream, seq - 1, 2), all.slice(index, index + 2));
+			assert.deepEqual(await store.events.after(stream, seq, 100), all.slice(index + 1));
+			assert.deepEqual(await store.events.after(stream, seq - 1, 2), all.slice(index, index + 2));
 		}
 	});
 
@@ -65,7 +65,7 @@ export function eventContract(opened: () => Store): void {
 		const reads: Array<Promise<StoredEvent[]>> = [];
 		const end = store.onEvents(() => {
 			order.push('heard');
-			reads.push(store.events(stream, 0, 10));
+			reads.push(store.events.after(stream, 0, 10));
 		});
 		await store.commit({ events: [event(stream)] }).then(() => order.push('resolved'));
 		end();

@@ -18,7 +18,7 @@ export function idempotencyContract(opened: () => Store): void {
 			body: first.answer.body,
 		});
 		assert.equal(await store.get('assistants', repeat.id), undefined);
-		assert.deepEqual(await store.events(repeat.id, 0, 10), []);
+		assert.deepEqual(await store.events.after(repeat.id, 0, 10), []);
 	});
 
 	test('a repeat of a request whose response is pending gets the ids of the messages', async () => {
@@ -32,7 +32,7 @@ export function idempotencyContract(opened: () => Store): void {
 			body_hash: key.body_hash,
 			pending,
 		});
-		assert.deepEqual(await store.storedResponse(key.scope, key.key), { body_hash: key.body_hash, pending });
+		assert.deepEqual(await store.idempotency.storedResponse(key.scope, key.key), { body_hash: key.body_hash, pending });
 	});
 
 	test('of two with one key at once, one is carried out and the other gets its answer', async () => {

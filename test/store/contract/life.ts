@@ -27,7 +27,7 @@ export function lifeContract(open: OpenStore): void {
 		assert.deepEqual({ ...(await second.get('assistants', record.id)) }, { ...record, version: 1 });
 		assert.ok(second.fence.epoch > first.fence.epoch);
 		await second.commit({ events: [event(stream)] });
-		const [before, after] = await second.events(stream, 0, 10);
+		const [before, after] = await second.events.after(stream, 0, 10);
 		assert.ok(before && after && after.seq > before.seq);
 	});
 

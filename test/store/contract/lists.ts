@@ -71,19 +71,19 @@ export function listContract(opened: () => Store): void {
 				...said.map((record) => ({ op: 'insert', kind: 'messages', record }) as const),
 			],
 		});
-		const all = await store.idleConversations(workspace_id, NOON + 4, undefined, 9);
+		const all = await store.conversations.idle(workspace_id, NOON + 4, undefined, 9);
 		const [two, three] = [silent, twin].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 		assert.deepEqual(all, [
 			{ id: first.id, at: NOON + 1, message_count: 7 },
 			{ id: two?.id, at: NOON + 2, message_count: 0 },
 			{ id: three?.id, at: NOON + 2, message_count: 0 },
 		]);
-		assert.deepEqual(await store.idleConversations(workspace_id, NOON + 4, all[0], 1), all.slice(1, 2));
-		assert.deepEqual(await store.idleConversations(workspace_id, NOON + 4, all[1], 9), all.slice(2));
+		assert.deepEqual(await store.conversations.idle(workspace_id, NOON + 4, all[0], 1), all.slice(1, 2));
+		assert.deepEqual(await store.conversations.idle(workspace_id, NOON + 4, all[1], 9), all.slice(2));
 		await store.commit({
 			write: [{ op: 'patch', kind: 'messages', id: said[1]?.id as string, set: { status: 'stopped' } }],
 		});
-		assert.equal((await store.idleConversations(workspace_id, NOON + 5, all[2], 9)).length, 2);
+		assert.equal((await store.conversations.idle(workspace_id, NOON + 5, all[2], 9)).length, 2);
 	});
 
 	test('filters narrow a list: by field, by absence, by time', async () => {
@@ -123,12 +123,12 @@ export function listContract(opened: () => Store): void {
 		assert.deepEqual(await list('asc', { at: 3, id: made[0]?.id ?? '' }), [4, 5]);
 		assert.deepEqual(await list('desc'), [5, 4, 3]);
 		assert.deepEqual(
-			(await store.messagesBefore(conversation_id, 4, 2)).map(({ seq }) => seq),
+			(await store.conversations.messagesBefore(conversation_id, 4, 2)).map(({ seq }) => seq),
 			[2, 3],
 		);
-		assert.deepEqual(await store.messagesBefore(conversation_id, 1, 2), []);
+		assert.deepEqual(await store.conversations.messagesBefore(conversation_id, 1, 2), []);
 		assert.deepEqual(
-			await store.messagesBefore(conversation_id, 2, 2),
+			await store.conversations.messagesBefore(conversation_id, 2, 2),
 			[{ seq: 1, role: 'assistant', content: 'It costs 5 €.\u0000\n', status: 'completed' }],
 			'what tools gave is not read',
 		);
@@ -152,7 +152,9 @@ export function listContract(opened: () => Store): void {
 		];
 		await store.commit({ write: [open, ended].map((record) => ({ op: 'insert', kind: 'messages', record })) });
 		await store.commit({ write: [{ op: 'patch', kind: 'messages', id: ended.id, set: { status: 'stopped' } }] });
-		const found = (await store.unfinishedReplies()).filter((one) => one.conversation_id === conversation_id);
+		const found = (await store.conversations.unfinishedReplies()).filter(
+			(one) => one.conversation_id === conversation_id,
+		);
 		assert.deepEqual(
 			found.map(({ id }) => id),
 			[open.id],
@@ -169,7 +171,7 @@ export function listContract(opened: () => Store): void {
 		];
 		await insert(store, [uses, ...others]);
 		assert.deepEqual(
-			(await store.assistantsWithKnowledgeBase(workspace_id, knowledge_base)).map(({ id }) => id),
+			(await store.assistants.withKnowledgeBase(workspace_id, knowledge_base)).map(({ id }) => id),
 			[uses.id],
 		);
 	});
@@ -185,11 +187,11 @@ export function listContract(opened: () => Store): void {
 				{ op: 'insert', kind: 'documents', record },
 			],
 		});
-		assert.equal((await store.apiKeyByHash(key.hash))?.id, key.id);
-		assert.equal(await store.apiKeyByHash('unknown'), undefined);
-		assert.equal(await store.isBlobInUse(blob), true);
+		assert.equal((await store.access.apiKeyByHash(key.hash))?.id, key.id);
+		assert.equal(await store.access.apiKeyByHash('unknown'), undefined);
+		assert.equal(await store.documents.isBlobInUse(blob), true);
 		await store.commit({ write: [{ op: 'remove', kind: 'documents', id: record.id }] });
-		assert.equal(await store.isBlobInUse(blob), false);
+		assert.equal(await store.documents.isBlobInUse(blob), false);
 	});
 }
 

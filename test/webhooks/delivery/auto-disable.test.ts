@@ -23,7 +23,7 @@ test('an endpoint of which every attempt has failed for 120 hours is disabled, a
 	const spared = await scene.register({ url: 'https://spared.example/', events: ['conversation.closed'] });
 	scene.start();
 	await refuse(scene, 'conv_a');
-	await until('the failure is stored', async () => (await store.failingSince(endpoint.id)) === NOON);
+	await until('the failure is stored', async () => (await store.deliveries.failingSince(endpoint.id)) === NOON);
 	time.advance(120 * HOUR - 1);
 	await refuse(scene, 'conv_b');
 	const still = await until('it is tried', async () => {
@@ -87,18 +87,18 @@ test('a success in between begins the 120 hours anew', async (t) => {
 	const endpoint = await scene.register();
 	scene.start();
 	await refuse(scene, 'conv_a');
-	await until('the failure is stored', async () => (await store.failingSince(endpoint.id)) === NOON);
+	await until('the failure is stored', async () => (await store.deliveries.failingSince(endpoint.id)) === NOON);
 	// Later than that, but nothing has failed meanwhile.
 	time.advance(121 * HOUR);
 	posts.respond = () => ({});
 	await scene.emit(['conv_b']);
-	await until('the failure is forgotten', async () => (await store.failingSince(endpoint.id)) === null);
+	await until('the failure is forgotten', async () => (await store.deliveries.failingSince(endpoint.id)) === null);
 	assert.equal((await store.get('webhooks', endpoint.id))?.status, 'active');
 	posts.respond = () => SERVER_ERROR;
 	time.advance(HOUR);
 	const since = time.now();
 	await refuse(scene, 'conv_c');
-	await until('the failure is stored', async () => (await store.failingSince(endpoint.id)) === since);
+	await until('the failure is stored', async () => (await store.deliveries.failingSince(endpoint.id)) === since);
 	time.advance(119 * HOUR);
 	await refuse(scene, 'conv_d');
 	await until('the last one is tried', async () => (await scene.deliveries(endpoint)).at(-1)?.attempts === 1);
@@ -115,7 +115,7 @@ test('an endpoint that somebody changes while its last attempt fails is judged a
 	const endpoint = await scene.register();
 	scene.start();
 	await refuse(scene, 'conv_a');
-	await until('the failure is stored', async () => (await store.failingSince(endpoint.id)) === NOON);
+	await until('the failure is stored', async () => (await store.deliveries.failingSince(endpoint.id)) === NOON);
 	time.advance(121 * HOUR);
 	scene.storeOverrides.commit = async (commit) => {
 		const disables = commit.write?.some((write) => write.op === 'patch' && write.kind === 'webhooks');

@@ -30,7 +30,7 @@ test('a time that was set when the clock was years ahead counts as come after it
 		[NOON, NOON + 10_000],
 		'its 72 hours count by the clock of now',
 	);
-	assert.equal(await scene.store.failingSince(endpoint.id), NOON, 'and the 120 hours of its endpoint');
+	assert.equal(await scene.store.deliveries.failingSince(endpoint.id), NOON, 'and the 120 hours of its endpoint');
 	await until('the next attempt is planned', () => time.pendingTimers.includes(10_000));
 	time.advance(10_000);
 	(await posts.nthPost(2)).end();
@@ -98,7 +98,7 @@ test('a clock that is far ahead for one moment ends nothing: no event, no delive
 	}
 	const after = await scene.deliveries(endpoint);
 	assert.deepEqual(after.slice(0, 3), before);
-	const kept = await store.events(scene.workspace, 0, 100);
+	const kept = await store.events.after(scene.workspace, 0, 100);
 	assert.deepEqual(
 		kept.slice(0, 3).map(({ id }) => id),
 		events,
@@ -134,7 +134,7 @@ test('an endpoint that fails while the clock is far ahead is not disabled for it
 	const endpoint = await scene.register();
 	scene.start();
 	await scene.emit(['conv_a']);
-	await until('it has failed', async () => (await store.failingSince(endpoint.id)) === NOON);
+	await until('it has failed', async () => (await store.deliveries.failingSince(endpoint.id)) === NOON);
 	time.setClock(121 * HOUR);
 	await scene.emit(['conv_b']);
 	await until('it has failed again', async () => (await scene.deliveries(endpoint))[1]?.attempts === 1);
@@ -161,7 +161,7 @@ test('a clock that stays where it was set is believed after ten minutes', async 
 	const [delivery] = await scene.untilStatus(endpoint, 'failed', 1);
 	assert.deepEqual([delivery?.attempts, delivery?.error], [1, 'It could not be delivered within 72 hours.']);
 	scene.deliverer.cleanUp();
-	await until('the event is erased', async () => (await store.events(scene.workspace, 0, 10)).length === 0);
+	await until('the event is erased', async () => (await store.events.after(scene.workspace, 0, 10)).length === 0);
 	await scene.emit(['conv_b']);
 	await until('it is disabled', async () => (await store.get('webhooks', endpoint.id))?.status === 'disabled');
 });

@@ -75,7 +75,7 @@ test('an endpoint at which too much waits cannot be revived yet, and says so', a
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register({ status: 'disabled' });
 	let commits = 0;
-	scene.storeOverrides.nextDueAfter = async () => 0;
+	scene.storeOverrides.deliveries.nextDueAfter = async () => 0;
 	scene.storeOverrides.commit = async (commit) => {
 		commits += 1;
 		return scene.store.commit(commit);

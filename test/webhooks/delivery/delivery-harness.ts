@@ -7,6 +7,7 @@ import { AttemptRunner } from '../../../src/webhooks/delivery/attempts.ts';
 import { Deliverer } from '../../../src/webhooks/delivery/index.ts';
 import { newSigningSecret, Sender, SigningSecrets } from '../../../src/webhooks/index.ts';
 import { temporaryPlace } from '../../store/contract/life.ts';
+import { type Overrides, withOverrides } from '../../store/overrides.ts';
 import { event, NOON, webhook } from '../../store/samples.ts';
 import { until } from '../../support/until.ts';
 import { ManualNetwork } from './manual-network.ts';
@@ -19,11 +20,13 @@ export const SETTLE_TIMEOUT_MS = 120_000;
 /** More than any test makes. */
 const MAX_ROWS = 10_000;
 
+type StoreOverrides = Overrides<Store> & Required<Pick<Overrides<Store>, 'deliveries' | 'events'>>;
+
 /** The delivery engine on a real store, with its time, and unless the test brings one its network, in the test's hands. */
 export interface DeliveryHarness {
 	store: Store;
 	/** What the engine is given in the place of the store's own. */
-	storeOverrides: Partial<Store>;
+	storeOverrides: StoreOverrides;
 	time: ManualTime;
 	posts: ManualNetwork;
 	deliverer: Deliverer;
@@ -56,7 +59,7 @@ export async function deliveryHarness(
 	const time = new ManualTime(NOON);
 	const posts = new ManualNetwork();
 	const workspace = newId('workspace');
-	const storeOverrides: Partial<Store> = {};
+	const storeOverrides: StoreOverrides = { deliveries: {}, events: {} };
 	const given = withOverrides(store, storeOverrides);
 	const sender = new Sender({ network: network ?? posts, secrets, clock: time });
 	const options = { store: given, sender, clock: time, log, random: () => 0.5 };
@@ -118,15 +121,4 @@ export async function deliveryHarness(
 		await store[Symbol.asyncDispose]();
 	});
 	return scene;
-}
-
-/** The store with some of its functions replaced, at any time. */
-function withOverrides(store: Store, instead: Partial<Store>): Store {
-	return new Proxy(store, {
-		get(target, name) {
-			if (Object.hasOwn(instead, name)) return instead[name as keyof Store];
-			const value: unknown = Reflect.get(target, name, target);
-			return typeof value === 'function' ? value.bind(target) : value;
-		},
-	});
 }

@@ -32,7 +32,7 @@ test('sixty endpoints that never answer take nothing from one that does', async 
 	const fail = (post: Post) => post.end(TIMED_OUT);
 	for (const { id, url } of dead) {
 		fail(posts.inFlight(url)[0] as Post);
-		await until('the failure is stored', async () => (await scene.store.failingSince(id)) !== null);
+		await until('the failure is stored', async () => (await scene.store.deliveries.failingSince(id)) !== null);
 	}
 	posts.respond = ({ url }) => {
 		if (url === HEALTHY) return {};
@@ -88,7 +88,7 @@ test('an endpoint that failed before the server was started anew is tried two at
 	await scene.emit(['conv_before']);
 	scene.start();
 	(await posts.nthPost(0)).end(SERVER_ERROR);
-	await until('the failure is stored', async () => (await scene.store.failingSince(endpoint.id)) !== null);
+	await until('the failure is stored', async () => (await scene.store.deliveries.failingSince(endpoint.id)) !== null);
 	await scene.restart();
 	await scene.emit(Array.from({ length: 20 }, (_, at) => `conv_${at}`));
 	for (let at = 1; at < 6; at++) {

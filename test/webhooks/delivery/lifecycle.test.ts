@@ -35,14 +35,14 @@ test('before the server stops what is under way ends and is stored, and nothing 
 	);
 	assert.equal(posts.posts.length, 2);
 	let looked = false;
-	scene.storeOverrides.failingSince = async () => {
+	scene.storeOverrides.deliveries.failingSince = async () => {
 		looked = true;
 		return null;
 	};
 	scene.deliverer.wake(endpoint.id);
 	scene.deliverer.wake(idle.id);
 	assert.equal(looked, false, 'nobody looks for more');
-	delete scene.storeOverrides.failingSince;
+	delete scene.storeOverrides.deliveries.failingSince;
 	await scene.restart();
 	for (const at of [2, 3]) (await posts.nthPost(at)).end();
 	await scene.untilStatus(endpoint, 'delivered', 4);

@@ -10,13 +10,13 @@ const several = (count: number, name = 'conv') => Array.from({ length: count }, 
 /** Counts what is read of what is due. */
 function countReads({ storeOverrides, store }: DeliveryHarness): { due: number; besides: number } {
 	const reads = { due: 0, besides: 0 };
-	storeOverrides.dueDeliveries = (...given) => {
+	storeOverrides.deliveries.due = (...given) => {
 		reads.due += 1;
-		return store.dueDeliveries(...given);
+		return store.deliveries.due(...given);
 	};
-	storeOverrides.dueDeliveriesExcept = (...given) => {
+	storeOverrides.deliveries.dueExcept = (...given) => {
 		reads.besides += 1;
-		return store.dueDeliveriesExcept(...given);
+		return store.deliveries.dueExcept(...given);
 	};
 	return reads;
 }
@@ -123,9 +123,9 @@ test('an event has nobody look at endpoints that it does not go to and that have
 	const waits = await scene.register({ url: 'https://waits.example/', events: ['assistant.updated'] });
 	const other = await scene.register({ url: 'https://other.example/', events: ['message.created'] });
 	const read: string[] = [];
-	scene.storeOverrides.dueDeliveries = (id, ...given) => {
+	scene.storeOverrides.deliveries.due = (id, ...given) => {
 		read.push(id);
-		return scene.store.dueDeliveries(id, ...given);
+		return scene.store.deliveries.due(id, ...given);
 	};
 	scene.start();
 	await scene.emit([null], 'assistant.updated');
@@ -145,9 +145,9 @@ test('events that come during a pause have nothing read, and are sent after it',
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	const read: string[] = [];
-	scene.storeOverrides.dueDeliveries = (id, ...given) => {
+	scene.storeOverrides.deliveries.due = (id, ...given) => {
 		read.push(id);
-		return scene.store.dueDeliveries(id, ...given);
+		return scene.store.deliveries.due(id, ...given);
 	};
 	const reads = () => read.filter((id) => id === endpoint.id).length;
 	posts.respond = () => SERVER_ERROR;

@@ -171,8 +171,8 @@ test('what is erased while it is under way leaves nothing behind, however it end
 		[last],
 	);
 	for (const { id } of deliveries.slice(0, 5)) assert.deepEqual(await attemptsOf(scene, id), []);
-	assert.equal(await store.failingSince(erased.id), null);
-	assert.equal(await store.failingSince(kept.id), NOON);
+	assert.equal(await store.deliveries.failingSince(erased.id), null);
+	assert.equal(await store.deliveries.failingSince(kept.id), NOON);
 	assert.equal(posts.posts.length, 6);
 });
 
@@ -231,9 +231,9 @@ test('what is replayed in the very commit that stores its delivery is delivered 
 		await store.commit({ write: [{ op: 'redeliver', webhook_id: endpoint.id, seqs: [seq], at: NOON }] });
 		let read = () => {};
 		const looked = new Promise<void>((resolve) => (read = resolve));
-		scene.storeOverrides.dueDeliveries = async (...given) => {
-			delete scene.storeOverrides.dueDeliveries;
-			const due = await store.dueDeliveries(...given);
+		scene.storeOverrides.deliveries.due = async (...given) => {
+			delete scene.storeOverrides.deliveries.due;
+			const due = await store.deliveries.due(...given);
 			read();
 			return due;
 		};

@@ -18,16 +18,16 @@ function aheadOf(waiting: DeliveryRecord[]): ReadAhead {
 	const due = () => waiting.filter(({ due_at }) => (due_at ?? 0) <= NOON);
 	return new ReadAhead(
 		{
-			async dueDeliveries(_, __, limit) {
+			async due(_, __, limit) {
 				const [retries, fresh] = [
 					due().filter(({ due_at }) => due_at !== 0),
 					due().filter(({ due_at }) => due_at === 0),
 				];
 				return { retries: retries.slice(0, limit), firstAttempts: fresh.slice(0, limit) };
 			},
-			async dueDeliveriesExcept(_, __, likenesses, limit) {
+			async dueExcept(_, __, excludedOrderingKeys, limit) {
 				return due()
-					.filter(({ subject }) => !likenesses.includes(subject ?? ''))
+					.filter(({ subject }) => !excludedOrderingKeys.includes(subject ?? ''))
 					.slice(0, limit);
 			},
 			async nextDueAfter() {

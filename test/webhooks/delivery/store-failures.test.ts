@@ -140,9 +140,9 @@ test('where not even the state of an endpoint can be read it is looked at once a
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
 	let reads = 0;
-	scene.storeOverrides.failingSince = async (id) => {
+	scene.storeOverrides.deliveries.failingSince = async (id) => {
 		reads += 1;
-		if (reads > 500) return store.failingSince(id);
+		if (reads > 500) return store.deliveries.failingSince(id);
 		throw new Error('I/O error');
 	};
 	scene.start();
@@ -153,7 +153,7 @@ test('where not even the state of an endpoint can be read it is looked at once a
 		time.advance(pause);
 	}
 	await until('a longer pause', () => time.pendingTimers[0] === 8_000);
-	delete scene.storeOverrides.failingSince;
+	delete scene.storeOverrides.deliveries.failingSince;
 	time.advance(8_000);
 	await scene.untilStatus(endpoint, 'delivered', 1);
 });
@@ -165,9 +165,9 @@ test('a delivery that cannot be read before it is sent is sent after a pause', a
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_b']);
 	let reads = 0;
-	scene.storeOverrides.event = async (seq) => {
+	scene.storeOverrides.events.at = async (seq) => {
 		if (++reads <= 2) throw new Error('I/O error');
-		return store.event(seq);
+		return store.events.at(seq);
 	};
 	scene.start();
 	await until('both could not be read', () => reads === 2 && time.pendingTimers.length > 0);
@@ -185,7 +185,7 @@ test('the database cannot be read: it is looked at again after a pause', async (
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
 	let reads = 0;
-	scene.storeOverrides.dueDeliveries = async () => {
+	scene.storeOverrides.deliveries.due = async () => {
 		reads += 1;
 		throw new Error('I/O error');
 	};
@@ -195,7 +195,7 @@ test('the database cannot be read: it is looked at again after a pause', async (
 	time.advance(1_000);
 	await until('a longer pause', () => time.pendingTimers[0] === 2_000);
 	assert.equal(reads, 2);
-	delete scene.storeOverrides.dueDeliveries;
+	delete scene.storeOverrides.deliveries.due;
 	time.advance(2_000);
 	await scene.untilStatus(endpoint, 'delivered', 1);
 });
@@ -227,7 +227,7 @@ test('a delivery whose event is gone is given up, and says so', async (t) => {
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
-	scene.storeOverrides.event = async () => undefined;
+	scene.storeOverrides.events.at = async () => undefined;
 	scene.start();
 	const [delivery] = await scene.untilStatus(endpoint, 'failed', 1);
 	assert.deepEqual(

@@ -329,7 +329,7 @@ export class Simulation {
 		for (const { id } of this.#endpoints) {
 			const record = await store.get('webhooks', id);
 			if (record) webhooks.set(id, record);
-			failingSince.set(id, await store.failingSince(id));
+			failingSince.set(id, await store.deliveries.failingSince(id));
 		}
 		const rows = this.#read<{ id: string; count: number }>(
 			'SELECT delivery_id AS id, count(*) AS count FROM delivery_attempts GROUP BY delivery_id',

@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { Generation } from '../../search-index.ts';
 import { openReadOnly } from '../connection.ts';
-import { generationOf } from '../search-index-read.ts';
-import { fullTextTable, statement, termsTable, vectorTable } from '../search-index-tables.ts';
+import { generationOf } from '../generation.ts';
+import { fullTextTable, termsTable, vectorTable } from '../search-index-tables.ts';
+import { statement, statementsOf } from '../statements.ts';
 import { readAllVectors, type StoredVectors } from './stored-vectors.ts';
 
 /** A chunk's row id with how well it matches; larger is better. */
@@ -44,7 +45,7 @@ export class SearchReader implements Disposable {
 	}
 
 	generation(id: string): Generation | undefined {
-		return generationOf(this.#db, id);
+		return generationOf(statementsOf(this.#db), id);
 	}
 
 	/** A number that is another one after each change of a generation's chunks and vectors. */

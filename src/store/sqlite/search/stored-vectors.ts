@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { statement, vectorTable } from '../search-index-tables.ts';
+import { vectorTable } from '../search-index-tables.ts';
+import { statement } from '../statements.ts';
 
 /** Many vectors: one row of `dimensions` values for each id, one behind the other. */
 export interface StoredVectors {

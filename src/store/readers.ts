@@ -1,0 +1,193 @@
+import type { StoredEvent, StoredResponse } from './commit.ts';
+import type { Kind, Records } from './records.ts';
+import type {
+	DocumentCoverage,
+	Generation,
+	OpenedBasis,
+	StoredChunk,
+	StoredTerms,
+	StoredText,
+} from './search-index.ts';
+
+/** The item after which a page begins, in the list's order. `at` is `seq` for messages and `created_at` for all other kinds. */
+export interface ListPosition {
+	at: number;
+	id: string;
+}
+
+/** What a list contains. Conditions are combined with AND. */
+export interface ListQuery<K extends Kind> {
+	where: Partial<Records[K]>;
+	/** `created_at` strictly after / before (ms). */
+	createdAfter?: number | undefined;
+	createdBefore?: number | undefined;
+	after?: ListPosition | undefined;
+	order: 'asc' | 'desc';
+	limit: number;
+}
+
+/** Records of every kind, by id or as a list. */
+export interface RecordsReader {
+	get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>;
+	list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Records[K][]>;
+}
+
+/** Queries about assistants. */
+export interface AssistantsReader {
+	/** Assistants of a workspace that this knowledge base is attached to. */
+	withKnowledgeBase(workspaceId: string, knowledgeBaseId: string): Promise<Records['assistants'][]>;
+	/** Assistants of a workspace that this tool is attached to. */
+	withTool(workspaceId: string, toolId: string): Promise<Records['assistants'][]>;
+	/** What the workspace's active assistants count against its plan. */
+	planUsage(workspaceId: string): Promise<{ assistants: number; tool_attachments: number }>;
+}
+
+/** A message without its tool calls and citations. */
+export type TranscriptMessage = Pick<Records['messages'], 'seq' | 'role' | 'content' | 'status'>;
+
+/** A conversation without recent messages. `at` is the time of its last message, or of its creation when it has none. */
+export interface IdleConversation extends ListPosition {
+	message_count: number;
+}
+
+/** Queries about conversations and their messages. */
+export interface ConversationsReader {
+	/** The last messages of a conversation before a `seq`, oldest first. */
+	messagesBefore(conversationId: string, seq: number, limit: number): Promise<TranscriptMessage[]>;
+	/** Replies that are `in_progress`. At the start these are the replies that the previous process did not finish. */
+	unfinishedReplies(): Promise<Records['messages'][]>;
+	/** The `in_progress` reply of a conversation. */
+	unfinishedReply(conversationId: string): Promise<Records['messages'] | undefined>;
+	/** Conversations of a workspace that have been idle since a time and have no reply in progress; the longest idle first. */
+	idle(workspaceId: string, since: number, after: ListPosition | undefined, limit: number): Promise<IdleConversation[]>;
+	/** Whether any row of an erased conversation remains. */
+	hasUnerasedRows(conversationId: string): Promise<boolean>;
+	/** The commit sequence of the last event that closed a message's text; undefined when there is none, or it was erased. */
+	closingEventSeq(conversationId: string, messageId: string): Promise<number | undefined>;
+}
+
+/** Queries about credentials. */
+export interface AccessReader {
+	apiKeyByHash(hash: string): Promise<Records['api_keys'] | undefined>;
+	sessionByHash(hash: string): Promise<Records['sessions'] | undefined>;
+	/** The user whose password link has this hash. */
+	userByPasswordLink(hash: string): Promise<Records['users'] | undefined>;
+	/** Whether `erase_expired` would erase a session or a stored response. */
+	hasExpiredRecords(before: number): Promise<boolean>;
+}
+
+/** Queries about responses stored under an idempotency key. */
+export interface IdempotencyReader {
+	/** The response stored under a key. `includeExpired` also returns one that has expired and is not erased yet. */
+	storedResponse(scope: string, key: string, includeExpired?: boolean): Promise<StoredResponse | undefined>;
+	/** Whether any stored response is sealed with the server's secret key. */
+	hasSealedResponses(): Promise<boolean>;
+}
+
+/** A document and the name of its bytes in the blob store. */
+export type DocumentBlob = Pick<Records['documents'], 'id' | 'created_at' | 'blob'>;
+
+/** Queries about documents. */
+export interface DocumentsReader {
+	/** Whether any document still needs these bytes. */
+	isBlobInUse(blob: string): Promise<boolean>;
+	/** The blobs of a knowledge base's documents, the oldest document first. */
+	blobsOf(knowledgeBaseId: string, after: ListPosition | undefined, limit: number): Promise<DocumentBlob[]>;
+	/** Another document of the same knowledge base, indexed from the same bytes under the same name and title. */
+	indexedDuplicate(document: Records['documents']): Promise<Records['documents'] | undefined>;
+}
+
+/** Queries about the search index that the main thread needs. Workers rank with `SearchReader`. */
+export interface SearchIndexReader {
+	generation(id: string): Promise<Generation | undefined>;
+	/** The generation that serves a knowledge base now. */
+	servingGeneration(knowledgeBaseId: string): Promise<Generation | undefined>;
+	/** Documents of a knowledge base, the oldest first, each with what a generation that is being built has of it. */
+	coverage(
+		knowledgeBaseId: string,
+		generation: string,
+		after: ListPosition | undefined,
+		limit: number,
+	): Promise<DocumentCoverage[]>;
+	/** The terms of a generation's chunks stored after this chunk, in the order of storage. */
+	termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]>;
+	/** The texts of a generation's chunks stored after this chunk, in the order of storage. */
+	textsAfter(generation: string, chunkId: number, limit: number): Promise<StoredText[]>;
+	/** The basis of a generation that was opened last, whether it serves or not. */
+	openedBasis(generation: string): Promise<OpenedBasis | undefined>;
+	/** The sample that a basis was opened with; undefined when it has none or does not exist. */
+	sampleOf(basis: string): Promise<Int8Array | undefined>;
+	/** A document's chunks in reading order, after a position in it, in the generation that serves the knowledge base now. */
+	servingChunks(knowledgeBaseId: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]>;
+}
+
+/** Queries about the log of events. */
+export interface EventsReader {
+	/** Events of a stream after a commit sequence, in order; only of these types, if any are given. */
+	after(stream: string, seq: number, limit: number, types?: readonly string[]): Promise<StoredEvent[]>;
+	/** The event with this commit sequence. */
+	at(seq: number): Promise<StoredEvent | undefined>;
+	/** The commit sequence of the last event ever stored, even if it was erased; 0 when there was none. */
+	lastSeq(): Promise<number>;
+	/**
+	 * The lowest and the highest commit sequence of the events created from `since` to `until` (both inclusive); null when
+	 * there are none. If the clock was set back, events of other times lie between them.
+	 */
+	range(since: number, until: number): Promise<{ first: number; last: number } | null>;
+	/** Whether `erase_events` would erase any. */
+	hasExpired(before: number): Promise<boolean>;
+}
+
+/** Pending deliveries of an endpoint that are due. Times that only a clock set back later can have written count as due. */
+export interface DueDeliveries {
+	/** Tried before, in the order in which they are due. */
+	retries: Records['deliveries'][];
+	/** In the order of their events. */
+	firstAttempts: Records['deliveries'][];
+}
+
+/** An endpoint with pending deliveries, and when the first of them is due (ms since the epoch; 0: it was never tried). */
+export interface WebhookWithPendingDeliveries {
+	id: string;
+	due_at: number;
+}
+
+/** Ids of endpoints whose deliveries no longer fit their state. */
+export interface WebhooksNeedingCleanup {
+	/** Disabled endpoints that still have pending deliveries. */
+	disabled: string[];
+	/** Deleted endpoints that still have deliveries. */
+	deleted: string[];
+}
+
+/** Queries about deliveries to webhook endpoints. */
+export interface DeliveriesReader {
+	/** At most `limit` retries and `limit` first attempts of an endpoint. */
+	due(webhookId: string, now: number, limit: number): Promise<DueDeliveries>;
+	/** The first due deliveries of an endpoint whose ordering key is none of these, looked for among the first few thousand. */
+	dueExcept(
+		webhookId: string,
+		now: number,
+		excludedOrderingKeys: readonly string[],
+		limit: number,
+	): Promise<Records['deliveries'][]>;
+	/** When the next pending delivery of an endpoint is due after this time; null when none is pending. */
+	nextDueAfter(webhookId: string, after: number): Promise<number | null>;
+	/** Endpoints with pending deliveries, of one workspace or (null) of all. */
+	webhooksWithPending(workspaceId: string | null): Promise<WebhookWithPendingDeliveries[]>;
+	webhooksNeedingCleanup(): Promise<WebhooksNeedingCleanup>;
+	/** The time of the first failed attempt since an endpoint's last success; null when the last attempt succeeded, or there was none. */
+	failingSince(webhookId: string): Promise<number | null>;
+}
+
+/** Everything that reads, one reader for each aggregate. Readers see only what is on disk. */
+export interface Readers extends RecordsReader {
+	readonly assistants: AssistantsReader;
+	readonly conversations: ConversationsReader;
+	readonly access: AccessReader;
+	readonly idempotency: IdempotencyReader;
+	readonly documents: DocumentsReader;
+	readonly searchIndex: SearchIndexReader;
+	readonly events: EventsReader;
+	readonly deliveries: DeliveriesReader;
+}

@@ -1,0 +1,73 @@
+import type { ConversationsReader, IdleConversation, ListPosition, TranscriptMessage } from '../../readers.ts';
+import type { MessageRecord } from '../../records.ts';
+import { hasUnerasedRows } from '../conversation-erasure.ts';
+import type { Prepare } from '../statements.ts';
+import { columnsOf, decodeRow } from '../tables.ts';
+import { LIST_START } from './list.ts';
+
+/** Queries about conversations and their messages. */
+export class SqliteConversationsReader implements ConversationsReader {
+	readonly #prepare: Prepare;
+
+	constructor(prepare: Prepare) {
+		this.#prepare = prepare;
+	}
+
+	async messagesBefore(conversationId: string, seq: number, limit: number): Promise<TranscriptMessage[]> {
+		// Tool results may be a thousand times as long as the text, so the query does not read them.
+		const rows = this.#prepare(
+			`SELECT seq, role, content, status FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+		).all(conversationId, seq, limit);
+		return (rows as TranscriptMessage[]).reverse();
+	}
+
+	async unfinishedReplies(): Promise<MessageRecord[]> {
+		// The index is named because the planner would take the index of all messages, which has the order already.
+		const rows = this.#prepare(
+			`SELECT ${columnsOf('messages')} FROM messages INDEXED BY messages_unfinished
+			 WHERE status = 'in_progress' ORDER BY id`,
+		).all();
+		return rows.map((row) => decodeRow('messages', row));
+	}
+
+	async unfinishedReply(conversationId: string): Promise<MessageRecord | undefined> {
+		// The index is named because it has only the few replies in progress; the other index has every message of the conversation.
+		const row = this.#prepare(
+			`SELECT ${columnsOf('messages')} FROM messages INDEXED BY messages_unfinished
+			 WHERE status = 'in_progress' AND conversation_id = ? LIMIT 1`,
+		).get(conversationId);
+		return row === undefined ? undefined : decodeRow('messages', row);
+	}
+
+	async idle(
+		workspaceId: string,
+		since: number,
+		after: ListPosition | undefined,
+		limit: number,
+	): Promise<IdleConversation[]> {
+		const { at, id } = after ?? LIST_START;
+		// A reply in progress is the last message, unless an earlier reply is being written again.
+		return this.#prepare(
+			`SELECT id, coalesce(last_message_at, created_at) AS at, message_count FROM conversations
+			 WHERE workspace_id = ? AND coalesce(last_message_at, created_at) < ?
+			 AND (coalesce(last_message_at, created_at), id) > (?, ?)
+			 AND NOT EXISTS (
+				SELECT 1 FROM messages INDEXED BY messages_in_order
+				WHERE conversation_id = conversations.id AND seq = conversations.message_count AND status = 'in_progress'
+			 )
+			 ORDER BY coalesce(last_message_at, created_at), id LIMIT ?`,
+		).all(workspaceId, since, at, id, limit) as IdleConversation[];
+	}
+
+	async hasUnerasedRows(conversationId: string): Promise<boolean> {
+		return hasUnerasedRows(this.#prepare, conversationId);
+	}
+
+	async closingEventSeq(conversationId: string, messageId: string): Promise<number | undefined> {
+		const row = this.#prepare(
+			`SELECT seq FROM events WHERE stream = ? AND type IN ('message.completed', 'message.failed')
+			 AND data ->> 'message_id' = ? ORDER BY seq DESC LIMIT 1`,
+		).get(conversationId, messageId) as { seq: number } | undefined;
+		return row?.seq;
+	}
+}
