@@ -3,6 +3,7 @@ import { AppError } from '../base/index.ts';
 import { ACCEPTED_ENCODINGS, decode, fileTooLargeError } from './decode.ts';
 import { ExchangeAbort } from './exchange-abort.ts';
 import { followRedirect, isRedirect, type OutgoingRequest } from './redirect.ts';
+import { ResponseLimitError } from './response-limit.ts';
 import { connectionFailure, discardBody, firstHeader, flatHeaders, sendRequest } from './send-request.ts';
 import type { SsrfGuard } from './ssrf-guard.ts';
 
@@ -149,6 +150,7 @@ function timeoutError(ms: number): AppError {
 function asAppError(thrown: unknown, url: URL, abort: ExchangeAbort): unknown {
 	if (abort.reason !== undefined) return abort.reason;
 	if (thrown instanceof AppError) return thrown;
+	if (thrown instanceof ResponseLimitError) return new AppError('unreadable_file', thrown.message, { cause: thrown });
 	const message =
 		connectionFailure(thrown, url) ?? `The connection to ${url.host} broke off before the file was complete.`;
 	return new AppError('unreadable_file', message, { cause: thrown });

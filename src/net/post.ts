@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { AppError } from '../base/index.ts';
 import { ExchangeAbort } from './exchange-abort.ts';
+import { ResponseLimitError } from './response-limit.ts';
 import { connectionFailure, discardBody, flatHeaders, sendRequest } from './send-request.ts';
 import type { SsrfGuard } from './ssrf-guard.ts';
 
@@ -92,7 +93,9 @@ async function firstText(body: Dispatcher.ResponseData['body'], maxBytes: number
 }
 
 function sentenceOf(thrown: unknown, url: string): string {
-	if (thrown instanceof AppError || thrown instanceof PostTimeoutError) return thrown.message;
+	const hasSentence =
+		thrown instanceof AppError || thrown instanceof PostTimeoutError || thrown instanceof ResponseLimitError;
+	if (hasSentence) return thrown.message;
 	const target = new URL(url);
 	return connectionFailure(thrown, target) ?? `The connection to ${target.host} broke off before there was an answer.`;
 }
