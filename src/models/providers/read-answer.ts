@@ -4,6 +4,7 @@ import type { AnswerEvent } from './answer-event.ts';
 import type { AnswerReader, StreamEvent } from './chat-protocol.ts';
 import { jsonOf } from './json.ts';
 import { providerError } from './provider-failure.ts';
+import { ReadPacing } from './read-pacing.ts';
 import { errorIn } from './service-error.ts';
 
 /** Characters of one server-sent event. The network bounds the bytes of one line and of the whole answer. */
@@ -11,29 +12,21 @@ const MAX_EVENT_CHARS = 1024 * 1024;
 /** Characters of an answer without server-sent events that are searched for an error. */
 const MAX_BODY_CHARS = 64 * 1024;
 /**
- * Once text has come, the stream is read this often at most, as often as screens are drawn: a fast model writes several
- * tokens in that time, and what follows a reading costs as much for one token as for all.
- */
-const PACE_MS = 16;
-
-/**
  * Reads an answer to its end, one batch of events for each reading of the stream. After the last event of the answer it goes
  * on to the end of the stream, which keeps the connection for the next request. An end of the iteration closes the stream.
- * @param paceMs milliseconds between a reading that had text and the next one
  * @throws ServiceError, ProviderError, or what the stream throws
  */
 export async function* readAnswer(
 	body: ReadableStream<Uint8Array>,
 	reader: AnswerReader,
-	paceMs = PACE_MS,
+	pacing: Pick<ReadPacing, 'recordText' | 'delayMs'> = new ReadPacing(),
 ): AsyncGenerator<AnswerEvent[], void, undefined> {
 	const bytes = body.getReader();
 	const stream = new ServerSentEvents();
-	let readAt = Number.NEGATIVE_INFINITY;
 	try {
 		for (;;) {
-			const early = readAt + paceMs - performance.now();
-			if (early > 1 && !reader.isFinished) await wait(early);
+			const { delayMs } = pacing;
+			if (delayMs > 0 && !reader.isFinished) await wait(delayMs);
 			const { done, value } = await bytes.read();
 			if (!reader.isFinished) {
 				const events: AnswerEvent[] = [];
@@ -44,7 +37,7 @@ export async function* readAnswer(
 						reader.end(events);
 					}
 				});
-				if (events.some(({ type }) => type === 'text_delta')) readAt = performance.now();
+				if (events.some(({ type }) => type === 'text_delta')) pacing.recordText();
 				if (events.length > 0) yield events;
 				if (failed !== undefined) throw failed.reason;
 			}
