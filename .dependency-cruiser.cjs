@@ -14,7 +14,7 @@ const mayImport = {
 	pool: ['base', 'contract'],
 	net: ['base'],
 	extractive: ['base', 'text'],
-	models: ['base', 'contract', 'net', 'text', 'extractive'],
+	models: ['base', 'config', 'contract', 'net', 'text', 'extractive'],
 	outbox: ['base', 'contract', 'store'],
 	knowledge: ['base', 'contract', 'parsing', 'retrieval', 'store', 'pool', 'net', 'models'],
 	tools: ['base', 'contract', 'store', 'net'],
@@ -34,7 +34,7 @@ mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'mod
  * Algorithms without durable state: they get values and return values, so they run in any thread. Listed beside the table,
  * which an edit could widen by mistake.
  */
-const pureModules = ['text', 'parsing', 'retrieval'];
+const pureModules = ['text', 'parsing', 'retrieval', 'extractive'];
 
 const browserModules = ['widget', 'api-docs'];
 const modules = [...Object.keys(mayImport), ...browserModules];
@@ -53,6 +53,13 @@ module.exports = {
 	forbidden: [
 		...table,
 		{
+			name: 'models-import-types-of-the-settings',
+			comment: 'Models are given their settings and do not read them.',
+			severity: 'error',
+			from: { path: '^src/models/' },
+			to: { path: '^src/config/', dependencyTypesNot: ['type-only'] },
+		},
+		{
 			name: 'no-unlisted-module',
 			comment: 'Every folder of src/ has a line in the import table above.',
 			severity: 'error',
@@ -61,7 +68,7 @@ module.exports = {
 		},
 		{
 			name: 'pure-engine',
-			comment: 'Parsing, retrieval and text processing know no database, no thread, no network and no model.',
+			comment: 'Text, parsing, retrieval and extractive use no database, no thread, no network and no model.',
 			severity: 'error',
 			from: { path: `^src/${oneOf(pureModules)}/` },
 			to: { path: '^src/(store|pool|net|models)/' },

@@ -99,31 +99,36 @@ export const ProviderSchema = Type.Object(
 export type ProviderType = 'openai-compatible' | 'openai' | 'anthropic';
 export type ProviderConfig = Static<typeof ProviderSchema>;
 
-/** A provider with everything that was not set filled in. */
+/** A provider of models, with a value for everything that the settings leave out. */
 export interface ProviderSettings {
 	id: string;
 	type: ProviderType;
-	/** Without a slash at its end. */
+	/** What precedes `/chat/completions` or `/messages`; without a slash at its end. */
 	base_url: string;
-	/** A secret; null for a service that asks for none. */
+	/** A secret that no log, error or response contains. Null for a service that needs none. */
 	api_key: string | null;
-	/** Null where it takes any name. */
+	/** Null where the provider takes any name. */
 	models: readonly ModelSettings[] | null;
-	/** Of a model that does not say otherwise. */
+	/** Of a model that is not listed. */
 	context_tokens: number;
-	/** Null leaves it to the provider. */
+	/** Of a model that is not listed. Null leaves it to the provider. */
 	max_output_tokens: number | null;
+	/** Time limit for the first token, all attempts together. */
 	first_token_timeout_ms: number;
+	/** Time limit between two pieces of an answer. */
 	idle_timeout_ms: number;
 	/** Null leaves it to the provider. */
 	temperature: number | null;
 }
 
-/** A model of a provider, with everything that was not set filled in. */
+/** A listed model of a provider, with a value for everything that the settings leave out. */
 export interface ModelSettings {
 	name: string;
+	/** One sentence for people. */
 	description: string | null;
+	/** What it reads and writes at once. */
 	context_tokens: number;
+	/** Null leaves it to the provider. */
 	max_output_tokens: number | null;
 }
 
