@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { type DeriveKey, type FirstStartSecrets, Passwords } from '../../src/access/index.ts';
+import type { FirstStartSecrets } from '../../src/access/index.ts';
 import { type ApiResponse, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 /** One that may be set. */
 export const PASSWORD = 'four ducks on a pond';
-
-/** In the place of the slow hash, for tests that are not about it. */
-export const quickDerive: DeriveKey = async (password, salt, bytes) =>
-	createHash('sha512').update(salt).update(password).digest().subarray(0, bytes);
 
 /** What a browser is told to keep, and sends again. */
 export interface CookieClient {
@@ -65,13 +60,12 @@ export interface AppWithUsers extends AsyncDisposable {
 /** The first owner's email. */
 export const OWNER = 'owner@localhost';
 
-/** Starts a server with a quick hash, sets the owner's password, and signs the owner in. */
+/** Starts a server, sets the owner's password, and signs the owner in. */
 export async function startAppWithUsers(options: TestAppOptions = {}): Promise<AppWithUsers> {
 	let first: FirstStartSecrets | undefined;
 	const app = await startTestApp({
 		...options,
 		overrides: {
-			passwords: new Passwords(quickDerive),
 			onFirstStart: (made) => {
 				first = made;
 			},

@@ -7,8 +7,9 @@ import { type DeriveKey, DeviceCookies, insertWorkspace, Passwords, Sessions, Us
 import { deferred, newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
+import { quickDerive } from '../support/app.ts';
 import { until } from '../support/until.ts';
-import { manualClock, PASSWORD, quickDerive } from './people.ts';
+import { manualClock, PASSWORD } from './people.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-sessions-'));
 const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });

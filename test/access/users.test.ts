@@ -10,7 +10,8 @@ import { deferred, newId } from '../../src/base/index.ts';
 import type { UserPatch } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
-import { manualClock, PASSWORD, quickDerive } from './people.ts';
+import { quickDerive } from '../support/app.ts';
+import { manualClock, PASSWORD } from './people.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-users-'));
 const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });

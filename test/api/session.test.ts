@@ -10,12 +10,11 @@ import {
 	OWNER,
 	openCookieClient,
 	PASSWORD,
-	quickDerive,
 	request,
 	setPassword,
 	startAppWithUsers,
 } from '../access/people.ts';
-import { startTestApp } from '../support/app.ts';
+import { quickDerive, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
 import { addWorkspace, openStoreDirectly } from './direct-store.ts';
@@ -139,7 +138,6 @@ async function startPeopledAppAt(public_url: string) {
 	const app = await startTestApp({
 		settings: { public_url },
 		overrides: {
-			passwords: new Passwords(quickDerive),
 			onFirstStart: ({ passwordToken }) => {
 				token = passwordToken;
 			},

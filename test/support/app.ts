@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApiKey } from '../../src/access/index.ts';
+import { createApiKey, type DeriveKey, Passwords } from '../../src/access/index.ts';
 import { type App, type AppOverrides, startApp } from '../../src/app.ts';
 import { createLog } from '../../src/base/index.ts';
 import { loadConfig, type Settings } from '../../src/config/index.ts';
@@ -37,6 +38,10 @@ export interface TestAppOptions {
 /** The origin that test pages have. */
 export const ORIGIN = 'https://shop.example';
 
+/** Replaces the slow hash of passwords in tests that are not about it. */
+export const quickDerive: DeriveKey = async (password, salt, bytes) =>
+	createHash('sha512').update(salt).update(password).digest().subarray(0, bytes);
+
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
 	const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'parley-test-')));
 	const key = options.key ?? createApiKey();
@@ -49,7 +54,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 		log_level: 'silent',
 		...options.settings,
 	};
-	const app: App = await startApp(settings, { log: createLog('silent'), ...options.overrides });
+	const app: App = await startApp(settings, {
+		log: createLog('silent'),
+		passwords: new Passwords(quickDerive),
+		...options.overrides,
+	});
 
 	const call = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
 		const isForm = body instanceof FormData;
