@@ -5,7 +5,7 @@ import type { ConversationRecord, ListPosition, MessageRecord, Store } from '../
 import { type Handler, RawResponse, SelfIdempotentHandler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { fingerprintOf } from './idempotent-call.ts';
-import { resumePosition } from './messages.ts';
+import { resumePosition } from './stream-request.ts';
 
 type ConversationOperation =
 	| 'listConversations'

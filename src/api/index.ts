@@ -16,7 +16,7 @@ import { type SessionRoutesOptions, sessionRoutes } from './session.ts';
 import { type ToolHandlersOptions, toolHandlers } from './tools.ts';
 import { type UsersOptions, userHandlers } from './users.ts';
 import { type WebhookHandlersOptions, webhookHandlers } from './webhooks.ts';
-import { type WidgetRoutesOptions, widgetRoutes } from './widget.ts';
+import { type WidgetRoutesOptions, widgetRoutes } from './widget/routes.ts';
 import { type WorkspaceOptions, workspaceHandlers } from './workspace.ts';
 
 export { unhandledApi } from './admission.ts';
@@ -28,7 +28,7 @@ export { passwordPageRoutes } from './password-page.ts';
 export { SameOriginCheck } from './same-origin-check.ts';
 export { DRAIN_SAFE_PATHS, serverRoutes, type Unready } from './server-routes.ts';
 export { startPageRoutes } from './start-page.ts';
-export { widgetErrorHeaders } from './widget.ts';
+export { widgetErrorHeaders } from './widget/cors.ts';
 export { widgetFileRoutes } from './widget-files.ts';
 
 export type ApiOptions = PipelineOptions &

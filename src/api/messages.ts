@@ -13,10 +13,10 @@ import {
 } from '../conversations/index.ts';
 import type { Deployments } from '../deployments/index.ts';
 import type { HttpRequest } from '../http/index.ts';
-import { parsePosition, type StreamPosition } from '../outbox/index.ts';
 import type { MessageRecord } from '../store/index.ts';
 import { type Handler, RawResponse, SelfIdempotentHandler } from './call.ts';
 import { fingerprintOf } from './idempotent-call.ts';
+import { wantsStream } from './stream-request.ts';
 
 export interface MessageHandlersOptions {
 	conversations: Conversations;
@@ -69,11 +69,6 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 	};
 }
 
-/** Whether the reply is to be streamed: what the body says, else what the Accept header says. */
-export function wantsStream(request: HttpRequest, stream: boolean | undefined): boolean {
-	return stream ?? request.header('accept')?.includes('text/event-stream') === true;
-}
-
 /**
  * The answer to a message: the stream of its turn, or the whole reply once it has ended.
  * @throws AppError `model_error` where a whole reply failed
@@ -105,10 +100,4 @@ export async function turnResponse(
 	// As it was when it ended: a rating given since belongs to the message, not to this answer.
 	const asAnswered = { ...reply, feedback: null, feedback_comment: null };
 	return { ...presentFor(audience, asAnswered), user_message: presentFor(audience, turn.question) } as MessageReply;
-}
-
-/** Where a stream is to be resumed: the header that browsers send by themselves, or the query. */
-export function resumePosition(request: HttpRequest, query: string | undefined): StreamPosition | null {
-	const text = request.header('last-event-id') ?? query;
-	return text === undefined || text === '' ? null : parsePosition(text);
 }

@@ -21,9 +21,10 @@ import {
 } from './idempotent-call.ts';
 import { respondUntilRevoked } from './revocable-response.ts';
 
-/** Milliseconds until an answer must have begun. Replies of a model may take longer: they have a limit of their own. */
+/** Milliseconds until the response must have begun. */
 const RESPONSE_TIMEOUT_MS = 60_000;
-const REPLY_TIMEOUT_MS = 15 * 60_000;
+/** The same where the response waits for a model's reply, which has its own time limit. */
+export const REPLY_TIMEOUT_MS = 15 * 60_000;
 /** A large file on a slow line: the body's way counts too. */
 const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 
