@@ -1,23 +1,14 @@
 import { AppError } from '../../base/index.ts';
-import { type Feedback, operations, type WidgetMessageReply } from '../../contract/index.ts';
-import {
-	type Conversations,
-	type FinishedTurn,
-	listMessages,
-	type MessageForHuman,
-	presentFor,
-	presentForVisitor,
-	type RunningTurn,
-} from '../../conversations/index.ts';
+import { type Feedback, operations, type SendMessage } from '../../contract/index.ts';
+import { type Conversations, listMessages, presentFor, presentForVisitor } from '../../conversations/index.ts';
 import type { Deployments } from '../../deployments/index.ts';
 import type { HttpRequest, RouteResponse } from '../../http/index.ts';
 import type { ConversationRecord, MessageRecord, Store } from '../../store/index.ts';
-import type { RawResponse } from '../call.ts';
 import { bySequence } from '../conversations.ts';
 import type { Cursors } from '../cursors.ts';
-import { createIdempotentCall, fingerprintOf, type IdempotencyOptions, idempotencyKeyOf } from '../idempotent-call.ts';
-import { turnResponse } from '../messages.ts';
+import { createIdempotentCall, type IdempotencyOptions, idempotencyKeyOf } from '../idempotent-call.ts';
 import { respondDuringUse } from '../revocable-response.ts';
+import { sendMessage } from '../send-message.ts';
 import { resumePosition, wantsStream } from '../stream-request.ts';
 import type { VisitorAdmission } from './visitor-admission.ts';
 import type { VisitorHandler, VisitorRequest } from './visitor-route.ts';
@@ -74,11 +65,9 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		});
 	};
 
-	/** Sends a message, or finds the one that it repeats. */
-	const sendOrReplay = async (visit: VisitorRequest, stream: boolean, request: HttpRequest): Promise<RouteResponse> => {
+	/** Sends a message, or joins the turn of the one that it repeats. */
+	const send = async (visit: VisitorRequest, stream: boolean, request: HttpRequest): Promise<RouteResponse> => {
 		const { deployment, endUser, visitorKey, body } = visit;
-		const respond = (turn: RunningTurn | FinishedTurn | MessageForHuman) =>
-			turnResponse(conversations, turn, request, stream, 'visitor') as Promise<RawResponse | WidgetMessageReply>;
 		// Retries skip the message quota but count as requests.
 		if (request.header('idempotency-key') !== undefined) deployments.limits.countRequest(deployment.id, visitorKey);
 		const { runIdempotently, responses } = createIdempotentCall(
@@ -87,31 +76,20 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			request,
 			options,
 		);
-		const response = await runIdempotently(
-			() => fingerprintOf(body),
-			async (claim) => {
+		const result = await sendMessage<typeof operations.sendWidgetMessage>(conversations, {
+			request,
+			body,
+			stream,
+			audience: 'visitor',
+			runIdempotently,
+			async prepare() {
 				deployments.limits.countMessage(deployment.id, visitorKey, deployment.rate_limit.messages_per_minute);
-				const conversation_id = body.conversation_id as string | undefined;
+				const { conversation_id, content, metadata } = body as unknown as SendMessage;
 				if (conversation_id !== undefined) await conversationOf(visit, conversation_id);
-				const turn = await conversations.send({
-					deployment,
-					conversation_id,
-					content: body.content as string,
-					metadata: body.metadata as Record<string, unknown> | undefined,
-					channel: 'widget',
-					end_user: endUser,
-					receipt: claim?.receiptKey(),
-				});
-				claim?.releaseEarly();
-				return respond(turn);
+				return { deployment, conversation_id, content, metadata, channel: 'widget', end_user: endUser };
 			},
-			async (pending, claim) => {
-				const turn = await conversations.joinRepeat(pending);
-				claim.releaseEarly();
-				return respond(turn);
-			},
-		);
-		return responses.toResponse(response);
+		});
+		return responses.toResponse(result);
 	};
 
 	return {
@@ -119,8 +97,8 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			const { deployment, body, request } = visit;
 			const stream = deployment.features.streaming && wantsStream(request, body.stream as boolean | undefined);
 			return stream
-				? respondWithStream(visit, (revocableRequest) => sendOrReplay(visit, true, revocableRequest))
-				: sendOrReplay(visit, false, request);
+				? respondWithStream(visit, (revocableRequest) => send(visit, true, revocableRequest))
+				: send(visit, false, request);
 		},
 
 		async listWidgetMessages(visit) {
