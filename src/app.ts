@@ -219,7 +219,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
 	errorHeaderAccess = access;
 	const credentialMonitor = resources.use(
-		new CredentialMonitor({ access, log, concurrencyLimit: overrides.streamsPerCredential }),
+		new CredentialMonitor({ access, clock, log, concurrencyLimit: overrides.streamsPerCredential }),
 	);
 	const sweeper = resources.use(new Sweeper({ store, jumpDetector, log }));
 	const visitorTokens = new VisitorTokens({ secrets, network, clock, log });

@@ -1,7 +1,7 @@
 export { Access, type AccessOptions, type Caller, type Credentials } from './access.ts';
 export { createApiKey, isApiKey } from './api-keys.ts';
 export { type ClientNameFormat, ClientNames } from './client-names.ts';
-export { CredentialMonitor, type CredentialMonitorOptions, type CredentialUse } from './credential-monitor.ts';
+export { CredentialMonitor, type CredentialMonitorOptions } from './credential-monitor.ts';
 export { DeviceCookies } from './device-cookies.ts';
 export {
 	createFirstWorkspace,

@@ -1,7 +1,6 @@
-import type { Caller, CredentialMonitor, CredentialUse } from '../access/index.ts';
-import { AppError } from '../base/index.ts';
+import type { Caller, CredentialMonitor } from '../access/index.ts';
+import { AppError, type RevocableUse } from '../base/index.ts';
 import type {
-	EncodableEvent,
 	HttpRequest,
 	JsonOptions,
 	MultipartFields,
@@ -11,8 +10,8 @@ import type {
 } from '../http/index.ts';
 
 /**
- * Answers a request that may take long, for as long as its credential is good: when that ends, so does the request's signal,
- * and the event stream with it.
+ * Responds to a request that may take long, for as long as its credential is valid. When the credential is revoked, the request's
+ * signal aborts and its event stream ends.
  */
 export async function respondUntilRevoked(
 	monitor: CredentialMonitor,
@@ -28,15 +27,15 @@ export async function respondUntilRevoked(
 	}
 }
 
-/** Answers a request with the signal of a use, and ends the use when the answer is over, be it a stream or not. */
-export async function respondDuringUse(
-	use: Pick<CredentialUse, 'signal' | 'end'>,
+/** Responds to a request with the signal of a use, and ends the use with the response, be it an event stream or not. */
+export async function respondDuringUse<C>(
+	use: RevocableUse<C>,
 	request: HttpRequest,
 	respond: (request: HttpRequest) => Promise<RouteResponse>,
 ): Promise<RouteResponse> {
 	try {
 		const response = await respond(new RequestWithSignal(request, use.signal));
-		if ('events' in response) return { ...response, events: new RevocableEvents(response.events, use) };
+		if ('events' in response) return { ...response, events: use.untilRevoked(response.events) };
 		use.end();
 		return response;
 	} catch (error) {
@@ -45,46 +44,7 @@ export async function respondDuringUse(
 	}
 }
 
-/**
- * The same events, to be read once; their use of the credential is over after the last, after a failure, or when nobody wants
- * more. A class, because objects made of closures take twice the memory, for each open stream.
- */
-class RevocableEvents implements AsyncIterableIterator<EncodableEvent, undefined, undefined> {
-	readonly #events: AsyncIterator<EncodableEvent>;
-	readonly #use: Pick<CredentialUse, 'end'>;
-
-	constructor(events: AsyncIterable<EncodableEvent>, use: Pick<CredentialUse, 'end'>) {
-		this.#events = events[Symbol.asyncIterator]();
-		this.#use = use;
-	}
-
-	[Symbol.asyncIterator](): this {
-		return this;
-	}
-
-	async next(): Promise<IteratorResult<EncodableEvent, undefined>> {
-		try {
-			const step = await this.#events.next();
-			if (step.done) this.#use.end();
-			return step;
-		} catch (error) {
-			this.#use.end();
-			throw error;
-		}
-	}
-
-	async return(): Promise<IteratorResult<EncodableEvent, undefined>> {
-		// Not before: the source may be waiting for the signal, and would wait for ever.
-		try {
-			await this.#events.return?.();
-		} finally {
-			this.#use.end();
-		}
-		return { done: true, value: undefined };
-	}
-}
-
-/** A request with another signal; all else is its own. */
+/** A request with another signal. */
 class RequestWithSignal implements HttpRequest {
 	readonly #request: HttpRequest;
 	readonly signal: AbortSignal;

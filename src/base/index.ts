@@ -18,6 +18,7 @@ export { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts';
 export { ReadWriteLock } from './read-write-lock.ts';
 export { ResourceShortage, shortageFromWorker, shortageOf } from './resource-shortage.ts';
 export { retryAfterMs } from './retry-after.ts';
+export { RevocableUse, RevocableUses } from './revocable-use.ts';
 export { SecretBox } from './secret-box.ts';
 export { Semaphore, type SemaphoreQueue } from './semaphore.ts';
 export { encodeServerSentEvent, type ServerSentEvent } from './server-sent-event.ts';

@@ -5,11 +5,10 @@ import { type DeploymentRecord, decideAndCommit, type IdempotencyRecord, type St
 import { createAllowlist } from './allowlist.ts';
 import { appearanceOf, featuresOf } from './appearance.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
-import type { RevocableStream, StreamVisit } from './revocable-stream.ts';
 import { requireVerificationKey, type TokenSettings } from './token-settings.ts';
 import { noSuchDeployment, type VisibleDeployment } from './visible-deployment.ts';
 import { VisitorLimits } from './visitor-limits.ts';
-import { VisitorStreams } from './visitor-streams.ts';
+import { type StreamVisit, type VisitorStream, VisitorStreams } from './visitor-streams.ts';
 
 export interface DeploymentsOptions {
 	store: Store;
@@ -84,15 +83,15 @@ export class Deployments implements AsyncDisposable {
 	}
 
 	/**
-	 * Begins what goes on after a visit was let in: it ends with the visitor's token, and when a change of the deployment
-	 * would not let the visit in any more. It must be ended.
-	 * @throws AppError `rate_limit_exceeded` where the visitor has as many streams open as one may have
+	 * Begins an event stream of an admitted visit. It ends when the visitor's token expires, and when a change of the deployment
+	 * means that the visit would no longer be admitted. It must be ended.
+	 * @throws AppError `rate_limit_exceeded` when the visitor has too many streams open
 	 */
-	openStream(visit: StreamVisit): RevocableStream {
+	openStream(visit: StreamVisit): VisitorStream {
 		const stream = this.#streams.open(visit);
 		const { id } = visit.deployment;
-		// It may have changed between the look at the visit and now.
-		if (this.peekVisible(id)?.record !== visit.deployment) stream.recheck(this.visible(id));
+		// The deployment may have changed between the admission and now.
+		if (this.peekVisible(id)?.record !== visit.deployment) this.#streams.recheck(stream, this.visible(id));
 		return stream;
 	}
 
@@ -183,10 +182,10 @@ export class Deployments implements AsyncDisposable {
 			store: this.#store,
 			clock: this.#clock,
 			tokenSettings: this.#tokenSettings,
-			onChanged: (deployment) => this.#streams.recheck(deployment),
+			onChanged: (deployment) => this.#streams.recheckAll(deployment),
 		});
 		// It may have been changed by others while it was not in memory.
-		this.#streams.recheck(actor);
+		this.#streams.recheckAll(actor);
 		return actor;
 	}
 }

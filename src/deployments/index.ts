@@ -1,7 +1,7 @@
 export { createAllowlist } from './allowlist.ts';
 export { Deployments, type DeploymentsOptions, presentDeployment } from './deployments.ts';
-export type { RevocableStream, StreamVisit } from './revocable-stream.ts';
 export type { TokenSettings } from './token-settings.ts';
 export type { VisibleDeployment } from './visible-deployment.ts';
 export { visitorKey } from './visitor-key.ts';
+export type { StreamVisit, VisitorStream } from './visitor-streams.ts';
 export type { RenderedConfig } from './widget-config.ts';

@@ -1,104 +1,118 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { AppError, type Clock, type Log } from '../base/index.ts';
-import { RevocableStream, type StreamVisit } from './revocable-stream.ts';
-import type { VisibleDeployment } from './visible-deployment.ts';
+import { AppError, type Clock, type Log, type RevocableUse, RevocableUses } from '../base/index.ts';
+import type { DeploymentRecord } from '../store/index.ts';
+import { noSuchDeployment, type VisibleDeployment } from './visible-deployment.ts';
+
+/** An admitted request of a visitor that is answered with an event stream. */
+export interface StreamVisit {
+	/** The deployment at the time of admission. */
+	deployment: DeploymentRecord;
+	/** The visitor: see `visitorKey`. */
+	visitor: string;
+	/** When the visitor's token expires (milliseconds since the epoch); null where the deployment requires none. */
+	expiresAt: number | null;
+	/** The request's: aborts when the client has gone. */
+	signal: AbortSignal;
+	/**
+	 * Checks the visit by the deployment as it is now.
+	 * @throws AppError where it would no longer be admitted
+	 */
+	recheckAccess(deployment: VisibleDeployment): Promise<void>;
+}
+
+/** The event stream of a visit: it ends when the visit would no longer be admitted. */
+export type VisitorStream = RevocableUse<StreamVisit>;
 
 export interface VisitorStreamsOptions {
 	clock: Clock;
 	log: Log;
-	/** Milliseconds after which a stream in which nothing happens ends, at the latest, once its token is over. */
+	/** Milliseconds after which a stream without events ends, at the latest, once its token has expired. */
 	recheckIntervalMs?: number;
 }
 
 /**
- * Streams that one visitor may have open at once, per deployment. One is enough for a tab; but without tokens a visitor is an
- * address, and behind it may be a whole office.
+ * Streams that one visitor may have open at once, per deployment. A tab needs one; but without tokens a visitor is an address,
+ * and behind it may be a whole office.
  */
 const MAX_STREAMS_PER_VISITOR = 100;
-/** Nobody knows when a tab will be closed. */
-const RETRY_SECONDS = 10;
 const RECHECK_INTERVAL_MS = 2_000;
-/** Tokens that are verified anew before other work of the process gets a turn; the streams that wait tell nothing meanwhile. */
+/** Visits that are checked before other work of the process has its turn. Their streams withhold their events meanwhile. */
 const RECHECKS_BEFORE_YIELD = 100;
 
 /**
- * The event streams that visitors have open: so many each at most, and each only while its visit would be let in. They are
- * judged anew when their deployment changes, and end with their token. It holds as many entries as there are open streams.
+ * The event streams that visitors have open, up to a limit for each. They are checked again when their deployment changes, and end
+ * when their token expires.
  */
 export class VisitorStreams implements Disposable {
-	readonly #clock: Clock;
 	readonly #log: Log;
-	readonly #byDeployment = new Map<string, Set<RevocableStream>>();
-	readonly #byVisitor = new Map<string, number>();
-	/** No token is over before this. Where streams have ended since, it may be too early, never too late. */
-	#earliestExpiry = Number.POSITIVE_INFINITY;
+	readonly #streams: RevocableUses<StreamVisit>;
 	readonly #timer: NodeJS.Timeout;
 
 	constructor({ clock, log, recheckIntervalMs = RECHECK_INTERVAL_MS }: VisitorStreamsOptions) {
-		this.#clock = clock;
 		this.#log = log;
+		this.#streams = new RevocableUses({ clock, concurrencyLimit: MAX_STREAMS_PER_VISITOR, limitSentence });
 		this.#timer = setInterval(() => this.endExpired(), recheckIntervalMs);
 		this.#timer.unref();
 	}
 
-	/** What is remembered: deployments and visitors that have streams open. */
+	/** How many deployments and visitors have streams open. */
 	get size(): { deployments: number; visitors: number } {
-		return { deployments: this.#byDeployment.size, visitors: this.#byVisitor.size };
+		const { grants, limitKeys } = this.#streams.size;
+		return { deployments: grants, visitors: limitKeys };
 	}
 
 	/**
-	 * Counts and watches a stream from now on. It must be ended.
-	 * @throws AppError `rate_limit_exceeded` where the visitor has as many open as one may have
+	 * Counts and checks a stream from now on. It must be ended.
+	 * @throws AppError `rate_limit_exceeded` when the visitor has too many open
 	 */
-	open(visit: StreamVisit): RevocableStream {
-		const { id } = visit.deployment;
-		const visitor = `${id} ${visit.visitor}`;
-		const count = this.#byVisitor.get(visitor) ?? 0;
-		if (count >= MAX_STREAMS_PER_VISITOR) {
-			const sentence = `At most ${MAX_STREAMS_PER_VISITOR} event streams may be open at once. Try again in ${RETRY_SECONDS} seconds.`;
-			throw new AppError('rate_limit_exceeded', sentence, { retry_after: RETRY_SECONDS });
-		}
-		this.#byVisitor.set(visitor, count + 1);
-		const streams = this.#byDeployment.get(id) ?? new Set();
-		this.#byDeployment.set(id, streams);
-		const stream = new RevocableStream(visit, this.#clock, this.#log, () => {
-			streams.delete(stream);
-			if (streams.size === 0 && this.#byDeployment.get(id) === streams) this.#byDeployment.delete(id);
-			const others = (this.#byVisitor.get(visitor) ?? 1) - 1;
-			if (others === 0) this.#byVisitor.delete(visitor);
-			else this.#byVisitor.set(visitor, others);
-		});
-		streams.add(stream);
-		if (visit.expiresAt !== null) this.#earliestExpiry = Math.min(this.#earliestExpiry, visit.expiresAt);
-		stream.watchRequest();
-		return stream;
+	open(visit: StreamVisit): VisitorStream {
+		const { deployment, visitor, expiresAt, signal } = visit;
+		const limitKey = `${deployment.id} ${visitor}`;
+		return this.#streams.begin({ grantId: deployment.id, limitKey, context: visit, expiresAt, signal });
 	}
 
-	/** Judges the streams of a deployment by what it is now. To be called when it has changed. */
-	recheck(deployment: VisibleDeployment): void {
+	/** Checks the streams of a deployment after a change, by the deployment as it is now. */
+	recheckAll(deployment: VisibleDeployment): void {
 		let afterYield: VisibleDeployment | Promise<VisibleDeployment> = deployment;
 		let rechecked = 0;
-		for (const stream of this.#byDeployment.get(deployment.record.id) ?? []) {
+		for (const stream of this.#streams.of(deployment.record.id)) {
 			if (++rechecked % RECHECKS_BEFORE_YIELD === 0)
 				afterYield = Promise.resolve(afterYield).then((it) => yieldToEventLoop(it));
-			stream.recheck(afterYield);
+			this.recheck(stream, afterYield);
 		}
 	}
 
-	/** Ends the streams whose tokens are over. Costs nothing until the first one is. */
+	/** Ends a stream unless the deployment still admits its visit. Until that is known its events are withheld. */
+	recheck(stream: VisitorStream, deployment: VisibleDeployment | Promise<VisibleDeployment>): void {
+		stream.withholdUntil(this.#revokeUnlessAdmitted(stream, deployment));
+	}
+
+	/** Ends the streams whose tokens have expired. */
 	endExpired(): void {
-		const now = this.#clock.now();
-		if (now < this.#earliestExpiry) return;
-		this.#earliestExpiry = Number.POSITIVE_INFINITY;
-		for (const streams of this.#byDeployment.values()) {
-			for (const stream of [...streams]) {
-				if (stream.expiresAt > now) this.#earliestExpiry = Math.min(this.#earliestExpiry, stream.expiresAt);
-				else stream.close();
-			}
-		}
+		this.#streams.endExpired();
 	}
 
 	[Symbol.dispose](): void {
 		clearInterval(this.#timer);
 	}
+
+	/** Never rejects. */
+	async #revokeUnlessAdmitted(
+		stream: VisitorStream,
+		deployment: VisibleDeployment | Promise<VisibleDeployment>,
+	): Promise<void> {
+		try {
+			const current = await deployment;
+			if (current.record.status !== 'active') throw noSuchDeployment();
+			await stream.context.recheckAccess(current);
+		} catch (error) {
+			// A check that failed ends the stream too. The visitor's next request is checked again.
+			if (!(error instanceof AppError)) this.#log.error({ err: error }, 'an open stream could not be checked');
+			stream.revoke();
+		}
+	}
+}
+
+function limitSentence(limit: number): string {
+	return `At most ${limit} event streams may be open at once.`;
 }

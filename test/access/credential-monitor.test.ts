@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Caller, CredentialMonitor } from '../../src/access/index.ts';
-import { createLog } from '../../src/base/index.ts';
+import { createLog, systemClock } from '../../src/base/index.ts';
 import { until } from '../support/until.ts';
 
 const log = createLog('silent');
@@ -21,7 +21,11 @@ function setUp(...good: string[]) {
 			return state.good.has(credentialId);
 		},
 	};
-	return { state, watch: (recheckIntervalMs = 3_600_000) => new CredentialMonitor({ access, log, recheckIntervalMs }) };
+	return {
+		state,
+		watch: (recheckIntervalMs = 3_600_000) =>
+			new CredentialMonitor({ access, clock: systemClock, log, recheckIntervalMs }),
+	};
 }
 
 test('what was begun with a credential ends with it, and with no other one', async () => {

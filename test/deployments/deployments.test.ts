@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { VisitorTokenSettings } from '../../src/access/index.ts';
 import { AppError, createLog, deferred, newId, SecretBox } from '../../src/base/index.ts';
-import { Deployments, presentDeployment, type RevocableStream } from '../../src/deployments/index.ts';
+import { Deployments, presentDeployment, type VisitorStream } from '../../src/deployments/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import type { Commit, CommitOutcome, Store } from '../../src/store/index.ts';
 import { assistantRecord, deploymentRecord } from './records.ts';
@@ -423,7 +423,7 @@ test('streams are judged also when a change by others is found out', async () =>
 });
 
 /** How many of one event a stream tells. */
-async function toldOn(stream: RevocableStream): Promise<number> {
+async function toldOn(stream: VisitorStream): Promise<number> {
 	async function* events() {
 		yield 'event';
 	}

@@ -59,10 +59,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			signal: request.signal,
 			recheckAccess: (current) => admission.recheck(visit, current, request),
 		});
-		return respondDuringUse(stream, request, async (revocableRequest) => {
-			const response = await respond(revocableRequest);
-			return 'events' in response ? { ...response, events: stream.untilRevoked(response.events) } : response;
-		});
+		return respondDuringUse(stream, request, respond);
 	};
 
 	/** Sends a message, or joins the turn of the one that it repeats. */
