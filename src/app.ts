@@ -49,7 +49,7 @@ import {
 	SecretBox,
 	systemClock,
 } from './base/index.ts';
-import type { Settings } from './config/index.ts';
+import { processSources, type Settings } from './config/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
 import { createHttpServer, RequestLog } from './http/index.ts';
@@ -143,6 +143,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			observer: requestLog(settings, log, clientNames),
 			trustedProxies: settings.trusted_proxies,
 			drainSafePaths: DRAIN_SAFE_PATHS,
+			environment: processSources().env,
 			unhandled(request) {
 				const api = errorHeaderAccess && unhandledApi(errorHeaderAccess, request);
 				return { headers: [...widgetErrorHeaders(request), ...(api?.headers ?? [])], refusal: api?.refusal ?? null };

@@ -1,76 +1,50 @@
 import type * as uWS from 'uWebSockets.js';
-import { AppError, type Deferred, deferred, type Log } from '../base/index.ts';
-import { BodyBuffer } from './body-buffer.ts';
-import { ChunkedBody } from './chunked-body.ts';
-import { type ClientAddress, formatAddress } from './client-address.ts';
-import { discardResponse, type RequestDispatcher } from './dispatch.ts';
+import { AppError, type Deferred, deferred } from '../base/index.ts';
+import { formatAddress } from './client-address.ts';
+import { discardResponse } from './dispatch.ts';
 import { readFraming, UNKNOWN_LENGTH } from './framing.ts';
-import type { HttpLimits } from './limits.ts';
-import { IncomingRequest, type RequestContext } from './request.ts';
-import type { ExchangeOutcome, RequestObserver } from './request-log.ts';
+import { IncomingBody } from './incoming-body.ts';
+import type { PendingExchange } from './pending-exchanges.ts';
+import { copyRequest, type IncomingRequest, type RequestContext } from './request.ts';
+import type { ExchangeOutcome } from './request-log.ts';
 import type { ResponseChannel } from './response-channel.ts';
-import { type ResponseHead, writeHead } from './response-head.ts';
-import { EVENT_STREAM_HEADERS, type EventWriter } from './sse.ts';
-import type { BytesResponse, EventStreamResponse, Headers, RouteResponse } from './types.ts';
-import { writeEventStream } from './write-event-stream.ts';
-import { writeLargeBody } from './write-large-body.ts';
-
-/** What an exchange needs to know of the server around it. */
-export interface ServerContext {
-	readonly dispatcher: RequestDispatcher;
-	readonly limits: HttpLimits;
-	readonly log: Log;
-	readonly clientAddress: ClientAddress;
-	/** Observes each request when its exchange is over. */
-	readonly observer: RequestObserver | null;
-	/** Exchanges whose answer is not written yet, event streams included. */
-	readonly pendingExchanges: Set<Exchange>;
-}
-
-/** Bodies up to this size are handed over whole; the socket's buffer holds them. Larger ones wait for the client. */
-const SINGLE_WRITE_BYTES = 16 * 1024;
-const NO_HEADERS: Headers = [];
-const CLOSE_HEADER: Headers = [['connection', 'close']];
-
-/** Where the library's headers are copied to: it lends them only during its call, which is synchronous. */
-let headerPairs: string[] = [];
-const copyHeader = (name: string, value: string): void => {
-	headerPairs.push(name, value);
-};
+import { writeHead } from './response-head.ts';
+import type { ServerContext } from './server-context.ts';
+import type { EventWriter } from './sse.ts';
+import type { BytesResponse, EventStreamResponse, RouteResponse } from './types.ts';
+import { writeBytes } from './write-bytes.ts';
+import { writeEventStream, writeStreamHeadOnly } from './write-event-stream.ts';
 
 /**
- * One request and its answer. Together with what writes answers in several steps (large ones, event streams) the only place
- * that touches the HTTP library's request and response: their rules (what may be called when, and in which turn) are kept
- * here together, hence the length of this file.
+ * One request and its response. Only this class, `IncomingBody` and the writers of responses touch the HTTP library's request
+ * and response. The library's rules (which call is allowed when, and in which iteration of the event loop) are kept here.
  */
-export class Exchange implements RequestContext, ResponseChannel {
+export class Exchange implements RequestContext, ResponseChannel, PendingExchange {
 	readonly res: uWS.HttpResponse;
 	readonly #server: ServerContext;
 	readonly #request: IncomingRequest;
-	/** Until the answer must have begun; after that, until the rest of an unwanted body must have come. */
+	/** Fires when the response has not begun in time; after that, when the rest of an unwanted body has not arrived in time. */
 	#deadlineTimer: NodeJS.Timeout | null = null;
-	/** While the client takes no byte of the answer. */
+	/** Runs while the client takes no byte of the response. */
 	#stallTimer: NodeJS.Timeout | null = null;
 	#writer: EventWriter | null = null;
-	/** The answer, while it waits for the rest of an unwanted body. */
+	#incomingBody: IncomingBody | null = null;
+	/** The response, while it waits for the rest of an unwanted body. */
 	#delayedResponse: RouteResponse | null = null;
-	/** The answer that was begun to be written. */
+	/** The response whose writing has begun. */
 	#startedResponse: RouteResponse | null = null;
-	/** Bytes of events handed to the socket. */
+	/** Bytes of events that the socket took. */
 	#streamedBytes = 0;
-	/** The server closes the connection before the answer's end. */
+	/** The server closes the connection before the response's end. */
 	#closedByServer = false;
-	/** The answer is decided. */
 	#isResponseChosen = false;
-	/** The library's response is no longer ours to touch: the answer is written, or the client has gone. */
+	/** The library's response object must not be used any more: the response is written, or the client has left. */
 	#released = false;
 	#finishedPromise: Deferred<void> | null = null;
-	/** The connection must close behind the answer: the library reads the framing of this request laxly. */
-	closesConnection = false;
-	#chunked: ChunkedBody | null = null;
-
-	/** Whether the library tells when the client has gone, as it must wherever the answer is not written in its callback. */
+	/** The library reports the client's leaving. Required for every response that is not written in its callback. */
 	#hasAbortHandler = false;
+	/** The connection must close after the response, because the library parses the framing of this request laxly. */
+	closesConnection = false;
 
 	/** Takes a request from the HTTP library, inside its callback. */
 	static handle(res: uWS.HttpResponse, req: uWS.HttpRequest, server: ServerContext): void {
@@ -80,10 +54,7 @@ export class Exchange implements RequestContext, ResponseChannel {
 	private constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, server: ServerContext) {
 		this.res = res;
 		this.#server = server;
-		headerPairs = [];
-		req.forEach(copyHeader);
-		// The case-sensitive method only: asking for the other one changes it in place.
-		this.#request = new IncomingRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery(), headerPairs, this);
+		this.#request = copyRequest(req, this);
 		if (server.observer !== null) this.#request.startedAt = performance.now();
 	}
 
@@ -95,17 +66,23 @@ export class Exchange implements RequestContext, ResponseChannel {
 		return this.#server.clientAddress(() => this.#peerAddress(), forwardedFor);
 	}
 
-	/** The socket's other end; empty once the connection is gone. */
+	/** The peer's address; empty once the connection is closed. */
 	#peerAddress(): string {
 		return this.#released ? '' : formatAddress(this.res.getRemoteAddress());
 	}
 
-	/** Whether the answer is an event stream. */
-	get streaming(): boolean {
+	get requestId(): string {
+		return this.#request.id;
+	}
+
+	get isHead(): boolean {
+		return this.#request.method === 'HEAD';
+	}
+
+	get isStreaming(): boolean {
 		return this.#writer !== null;
 	}
 
-	/** Ends an event stream for the server's own reasons; other answers are left to finish. */
 	async closeStream(): Promise<void> {
 		if (this.#writer === null) return;
 		const finished = this.#writer.finish();
@@ -113,14 +90,13 @@ export class Exchange implements RequestContext, ResponseChannel {
 		await finished;
 	}
 
-	/** Resolves when the answer is written or can no longer be. */
 	waitUntilFinished(): Promise<void> {
 		this.#finishedPromise ??= deferred();
 		if (this.#released) this.#finishedPromise.resolve();
 		return this.#finishedPromise.promise;
 	}
 
-	// From here on: the life of an exchange, in the order in which it happens.
+	// The steps of an exchange, in the order in which they happen.
 
 	#run(): void {
 		const request = this.#request;
@@ -140,12 +116,12 @@ export class Exchange implements RequestContext, ResponseChannel {
 	}
 
 	/**
-	 * Answers a request whose framing is ambiguous, and closes. Not at once: the library would go on to read what lies
-	 * behind such a request as the next one, and run it. While an answer is pending it closes the connection instead.
+	 * Rejects a request whose framing is ambiguous, and closes the connection. It does so in the next iteration of the event
+	 * loop: after a response within the callback, the library would parse the following bytes as the next request and run it.
+	 * While a response is pending, the library closes the connection instead.
 	 */
 	#rejectFraming(message: string): void {
-		this.#handleAbort();
-		this.#server.pendingExchanges.add(this);
+		this.keepPending();
 		const response = this.#errorResponse(new AppError('invalid_request', message));
 		this.#cacheClientAddress();
 		this.#startedResponse = response;
@@ -153,8 +129,8 @@ export class Exchange implements RequestContext, ResponseChannel {
 			if (this.#released) return;
 			try {
 				this.res.cork(() => {
-					this.#writeHead(response);
-					this.res.end(this.#request.method === 'HEAD' ? '' : response.body, true);
+					writeHead(this.res, this.requestId, response);
+					this.res.end(this.isHead ? '' : response.body, true);
 				});
 				this.release();
 			} catch (error) {
@@ -164,26 +140,27 @@ export class Exchange implements RequestContext, ResponseChannel {
 	}
 
 	/**
-	 * A chunked request runs in the next turn, where the library has not closed its connection by then because of what it
-	 * found behind the body. Its answer is the last one of the connection. While it is pending the library refuses to run what
-	 * it reads; the connection closes together with the answer, or reading stops before the answer is complete.
+	 * Runs a chunked request in the next iteration of the event loop, unless the library has closed its connection by then
+	 * because of what follows the body. Its response is the last one of the connection. While the response is pending, the
+	 * library does not run further requests; then the connection closes together with the response, or reading stops before
+	 * the response is complete.
 	 */
 	#runChunked(): void {
 		this.closesConnection = true;
 		this.#receiveBody(UNKNOWN_LENGTH);
 		this.#cacheClientAddress();
-		this.#server.pendingExchanges.add(this);
+		this.keepPending();
 		setImmediate(() => {
 			if (!this.#released) this.#awaitResponse(this.#server.dispatcher.dispatch(this.#request));
 		});
 	}
 
-	/** The library tells the address only before the answer is written; the line about the request comes after that. */
+	/** The library gives the address only until the response is written; the request's log line is written after that. */
 	#cacheClientAddress(): void {
 		if (this.#server.observer !== null) void this.#request.clientAddress;
 	}
 
-	/** An answer that is written at once needs no watch, and most are. */
+	/** Most responses are written within the callback and need no handler. */
 	#handleAbort(): void {
 		if (this.#hasAbortHandler) return;
 		this.#hasAbortHandler = true;
@@ -192,43 +169,32 @@ export class Exchange implements RequestContext, ResponseChannel {
 
 	#receiveBody(announced: number): void {
 		this.#handleAbort();
-		const res = this.res;
-		const flow = {
-			pause: () => void (this.#released || res.pause()),
-			resume: () => void (this.#released || res.resume()),
-		};
-		const { bodyIdleTimeoutMs, chunkedEndTimeoutMs } = this.#server.limits;
-		const buffer = new BodyBuffer(flow, bodyIdleTimeoutMs);
-		if (this.closesConnection) this.#chunked = new ChunkedBody(buffer, chunkedEndTimeoutMs);
-		const body = this.#chunked ?? buffer;
-		this.#request.announcedBytes = announced;
-		this.#request.body = buffer;
-		res.onData((chunk, last) => {
-			try {
-				body.push(new Uint8Array(chunk), last);
-			} catch (error) {
-				buffer.fail(error instanceof Error ? error : new Error(String(error)));
-				this.#fail(error);
-			}
+		this.#incomingBody = new IncomingBody(this.res, {
+			announcedBytes: announced,
+			limits: this.#server.limits,
+			isReleased: () => this.#released,
+			onError: (error) => this.#fail(error),
 		});
+		this.#request.announcedBytes = announced;
+		this.#request.body = this.#incomingBody.buffer;
 	}
 
-	/** The answer is there, and so is all of the request: the way that most requests take, written for what it costs. */
+	/** The whole request and its response are there. Most requests take this path, so it does as little as possible. */
 	#writeNow(response: BytesResponse): void {
 		this.#isResponseChosen = true;
 		this.#cacheClientAddress();
 		try {
-			this.#writeBytes(response, this.#server.dispatcher.isDraining);
+			this.#startedResponse = response;
+			writeBytes(this, response, this.#server.dispatcher.isDraining);
 		} catch (error) {
 			this.failWrite(error);
 		}
 	}
 
 	#awaitResponse(response: RouteResponse | Promise<RouteResponse>): void {
-		this.#handleAbort();
-		// The library tells the address only while the connection lasts; the handler may ask later, and gets the same.
+		this.keepPending();
+		// The library gives the address only while the connection is open; a handler may need it later.
 		void this.#request.clientAddress;
-		this.#server.pendingExchanges.add(this);
 		if (!(response instanceof Promise)) {
 			this.#respond(response);
 			return;
@@ -249,9 +215,9 @@ export class Exchange implements RequestContext, ResponseChannel {
 	}
 
 	#fail(error: unknown): void {
-		// Whoever has left caused the failure by leaving, or will never see it.
+		// A client that has left caused the failure by leaving, or will never see it.
 		if (this.#isResponseChosen || this.#released) {
-			this.#server.log.debug({ err: error, request_id: this.#request.id }, 'a request failed after its end');
+			this.#server.log.debug({ err: error, request_id: this.requestId }, 'a request failed after its response');
 			return;
 		}
 		this.#respond(this.#errorResponse(error));
@@ -269,7 +235,8 @@ export class Exchange implements RequestContext, ResponseChannel {
 		if (body === null || body.complete) this.#write(response, last);
 		else if (body.hasStalled) this.#write(response, true);
 		else {
-			// Closing on a client that still sends would cost it the answer; so the rest is thrown away first, for a while.
+			// A client that is still sending would lose the response if the connection closed now (the reset discards it), so the
+			// rest of the body is read and discarded first, within a time limit.
 			this.#delayedResponse = response;
 			this.#deadlineTimer = setTimeout(() => this.#write(response, true), this.#server.limits.lingeringCloseMs);
 			body.discard(() => this.#write(response, last));
@@ -279,79 +246,38 @@ export class Exchange implements RequestContext, ResponseChannel {
 	#write(response: RouteResponse, close: boolean): void {
 		this.#delayedResponse = null;
 		if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
-		this.#stopBodyTimers();
+		this.#incomingBody?.stopTimers();
 		try {
 			if (this.#released) discardResponse(response);
 			else if ('events' in response) this.#stream(response);
-			else this.res.cork(() => this.#writeBytes(response, close));
+			else {
+				this.#startedResponse = response;
+				this.res.cork(() => writeBytes(this, response, close));
+			}
 		} catch (error) {
 			this.failWrite(error);
 		}
 	}
 
-	#writeBytes(response: BytesResponse, close: boolean): void {
-		const { res } = this;
-		const { status, body } = response;
-		this.#startedResponse = response;
-		this.#writeHead(response);
-		if (status === 204 || status === 304) {
-			this.#endWithoutBody(close);
-		} else if (this.#request.method === 'HEAD') {
-			res.writeHeader('content-length', String(body === undefined ? 0 : Buffer.byteLength(body)));
-			this.#endWithoutBody(close);
-		} else if (body === undefined || body.length <= SINGLE_WRITE_BYTES) {
-			res.end(body, close);
-		} else {
-			this.#handleAbort();
-			// This form of writing has no closing of its own either.
-			if (close) res.writeHeader('connection', 'close');
-			this.#server.pendingExchanges.add(this);
-			writeLargeBody(this, typeof body === 'string' ? Buffer.from(body) : body);
-			return;
-		}
-		this.release();
-	}
-
-	#writeHead(head: ResponseHead): void {
-		writeHead(this.res, this.#request.id, head);
-	}
-
-	/**
-	 * The library's own way to report a length here leaves the answer pending, and its connection unusable; and this form
-	 * has no closing: the header asks the client to, and idle connections end anyway.
-	 */
-	#endWithoutBody(close: boolean): void {
-		if (close) this.res.writeHeader('connection', 'close');
-		this.pauseReading();
-		this.res.endWithoutBody();
-	}
-
 	#stream(response: EventStreamResponse): void {
-		const headers: Headers = [
-			...EVENT_STREAM_HEADERS,
-			...(response.headers ?? NO_HEADERS),
-			...(this.closesConnection ? CLOSE_HEADER : NO_HEADERS),
-		];
-		const head = { status: 200, headers };
 		this.#startedResponse = response;
-		if (this.#request.method === 'HEAD') {
+		if (this.isHead) {
 			discardResponse(response);
-			this.res.cork(() => {
-				this.#writeHead(head);
-				this.#endWithoutBody(false);
-			});
-			this.release();
+			writeStreamHeadOnly(this, response);
 			return;
 		}
-		this.#writer = writeEventStream(this, {
-			events: response.events,
+		this.#writer = writeEventStream(this, response, {
 			heartbeatMs: this.#server.limits.heartbeatIntervalMs,
-			writeHead: () => this.#writeHead(head),
-			reportFailure: (err) => this.#server.log.error({ err, request_id: this.#request.id }, 'an event stream failed'),
+			reportFailure: (err) => this.#server.log.error({ err, request_id: this.requestId }, 'an event stream failed'),
 		});
 	}
 
-	// What answers that are written in several steps ask for.
+	// What the writers of responses call.
+
+	keepPending(): void {
+		this.#handleAbort();
+		this.#server.pendingExchanges.add(this);
+	}
 
 	countStreamedBytes(bytes: string | Uint8Array): void {
 		if (this.#server.observer !== null) this.#streamedBytes += Buffer.byteLength(bytes);
@@ -374,12 +300,7 @@ export class Exchange implements RequestContext, ResponseChannel {
 		this.#stallTimer = null;
 	}
 
-	#stopBodyTimers(): void {
-		this.#request.body?.stopTimer();
-		this.#chunked?.stopTimer();
-	}
-
-	/** The client has gone; the library has taken its response back. */
+	/** The client has left; the library has taken its response object back. */
 	#onClientGone(): void {
 		this.release(this.#closedByServer ? 'cut_off' : 'client_left');
 		this.#request.abort();
@@ -394,7 +315,7 @@ export class Exchange implements RequestContext, ResponseChannel {
 		this.#released = true;
 		this.#server.pendingExchanges.delete(this);
 		if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
-		this.#stopBodyTimers();
+		this.#incomingBody?.stopTimers();
 		this.stopStallTimer();
 		this.#finishedPromise?.resolve();
 	}
@@ -409,9 +330,9 @@ export class Exchange implements RequestContext, ResponseChannel {
 		return this.#server.dispatcher.errorResponse(error, this.#request);
 	}
 
-	/** An answer that cannot be written is a defect of ours: the connection does not survive it, the process does. */
+	/** A response that cannot be written is a defect: the connection closes, the process continues. */
 	failWrite(error: unknown): void {
-		this.#server.log.error({ err: error, request_id: this.#request.id }, 'an answer could not be written');
+		this.#server.log.error({ err: error, request_id: this.requestId }, 'a response could not be written');
 		if (!this.#released) this.#handleAbort();
 		this.closeNow();
 	}

@@ -1,14 +1,14 @@
 const LINE_BREAK = /[\r\n\0]/;
 
-/** Headers as they go over the wire, made once for many answers: each call of the HTTP library costs as much as all its bytes. */
+/** Headers that many responses share, serialised once. */
 export class HeaderBlock {
-	/** Lines, each behind a line break: what comes before ends without one. */
+	/** One line per header, each preceded by a line break, as `packHeaders` appends them. */
 	readonly lines: string;
 
-	/** @throws TypeError for a header that would break out of its line */
+	/** @throws TypeError for a name or value with a line break, which would forge another header */
 	constructor(headers: ReadonlyArray<readonly [name: string, value: string]>) {
 		const invalid = headers.find((pair) => pair.some((text) => LINE_BREAK.test(text)));
-		if (invalid !== undefined) throw new TypeError(`The header ${JSON.stringify(invalid[0])} is broken.`);
+		if (invalid !== undefined) throw new TypeError(`The header ${JSON.stringify(invalid[0])} contains a line break.`);
 		this.lines = headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 	}
 }

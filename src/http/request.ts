@@ -1,3 +1,4 @@
+import type * as uWS from 'uWebSockets.js';
 import { AppError, newId } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
 import { readJson } from './json-body.ts';
@@ -8,33 +9,33 @@ const UNENCODED_PARAMETER = /^[a-z_]+=[A-Za-z0-9_-]*$/;
 const NO_LOG_FIELDS: RequestLogFields = Object.freeze({});
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** What a request needs of the server and of its connection, asked for only where a handler wants to know. */
+/** What a request needs from the server and its connection. Read only when a handler needs it. */
 export interface RequestContext {
 	readonly maxJsonBytes: number;
 	clientAddress(forwardedFor: string | undefined): string;
 }
 
-/** A request, copied off the HTTP library, so that it outlives the library's callback. */
+/** A request, copied from the HTTP library, so that it is valid after the library's callback. */
 export class IncomingRequest implements HttpRequest {
 	readonly id = newId('request');
 	readonly method: string;
 	readonly path: string;
 	params = NO_PARAMS;
-	/** The path of the route as in the table; null where there is none. */
+	/** The route's path as in the routing table; null where no route matched. */
 	route: string | null = null;
-	/** Whether successful answers of the route are logged as a sample only. */
+	/** Whether only a sample of the route's successful responses is logged. */
 	sampled = false;
 	/** When the request's head had arrived (`performance.now()`); 0 where there is no observer. */
 	startedAt = 0;
-	/** See `note`. */
+	/** See `addLogFields`. */
 	logFields: RequestLogFields = NO_LOG_FIELDS;
-	/** The route's own time for an answer. */
+	/** The route's own time limit for a response. */
 	responseTimeoutMs: number | undefined;
-	/** Bytes of body announced; `UNKNOWN_LENGTH` where it is chunked. */
+	/** Bytes of the announced body; `UNKNOWN_LENGTH` for a chunked body. */
 	announcedBytes = 0;
-	/** Where the body arrives; null where there is none. */
+	/** Receives the body; null for a request without one. */
 	body: BodyBuffer | null = null;
-	/** Name, value, name, value, …, as they came; names in lower case. */
+	/** Name, value, name, value, … in the order received; names in lower case. */
 	readonly headers: readonly string[];
 	readonly #context: RequestContext;
 	readonly #queryText: string | undefined;
@@ -48,13 +49,13 @@ export class IncomingRequest implements HttpRequest {
 		path: string,
 		queryText: string | undefined,
 		headers: readonly string[],
-		origin: RequestContext,
+		context: RequestContext,
 	) {
 		this.method = method;
 		this.path = path;
 		this.#queryText = queryText;
 		this.headers = headers;
-		this.#context = origin;
+		this.#context = context;
 	}
 
 	get hasBody(): boolean {
@@ -68,7 +69,7 @@ export class IncomingRequest implements HttpRequest {
 
 	queryValue(name: string): string | null {
 		const text = this.#queryText;
-		// One parameter without anything encoded, as most are, is read without taking all of it apart.
+		// Most query strings are one parameter without encoded characters: it is read without parsing the whole query.
 		if (this.#query === undefined && text !== undefined && text.startsWith(name) && UNENCODED_PARAMETER.test(text)) {
 			if (text.charCodeAt(name.length) === 61) return text.slice(name.length + 1);
 		}
@@ -94,21 +95,21 @@ export class IncomingRequest implements HttpRequest {
 		for (let at = 0; at < headers.length; at += 2) {
 			if (headers[at] !== name) continue;
 			const next = headers[at + 1] as string;
-			// Repeated headers are one list (RFC 9110, section 5.2); cookies have a separator of their own.
+			// Repeated headers are one list (RFC 9110, section 5.2). Cookies are joined by semicolons (RFC 6265, section 5.4).
 			if (value === undefined) value = next;
 			else value += (name === 'cookie' ? '; ' : ', ') + next;
 		}
 		return value;
 	}
 
-	addLogFields(notes: RequestLogFields): void {
-		this.logFields = this.logFields === NO_LOG_FIELDS ? notes : { ...this.logFields, ...notes };
+	addLogFields(fields: RequestLogFields): void {
+		this.logFields = this.logFields === NO_LOG_FIELDS ? fields : { ...this.logFields, ...fields };
 	}
 
 	async json({ maxBytes = Number.POSITIVE_INFINITY }: JsonOptions = {}): Promise<unknown> {
 		if (this.body === null) return undefined;
-		const facts = { contentType: this.header('content-type'), announcedBytes: this.announcedBytes };
-		return readJson(this.body, facts, Math.min(maxBytes, this.#context.maxJsonBytes));
+		const headers = { contentType: this.header('content-type'), announcedBytes: this.announcedBytes };
+		return readJson(this.body, headers, Math.min(maxBytes, this.#context.maxJsonBytes));
 	}
 
 	async multipart(options: MultipartOptions): Promise<MultipartFields> {
@@ -117,9 +118,23 @@ export class IncomingRequest implements HttpRequest {
 		return readMultipart(this.body, contentType, options);
 	}
 
-	/** Lets the signal abort, also for whoever asks for it only later. */
+	/** Aborts the signal, also when a handler reads `signal` only later. */
 	abort(reason?: unknown): void {
 		this.#abortReason ??= { reason };
 		this.#controller?.abort(reason);
 	}
+}
+
+/** Receives copies of the library's headers, which are valid only during its synchronous callback. */
+let headerPairs: string[] = [];
+const copyHeader = (name: string, value: string): void => {
+	headerPairs.push(name, value);
+};
+
+/** Copies a request from the HTTP library, inside its callback. */
+export function copyRequest(req: uWS.HttpRequest, context: RequestContext): IncomingRequest {
+	headerPairs = [];
+	req.forEach(copyHeader);
+	// Only the case-sensitive method: the getter of the other one changes it in place.
+	return new IncomingRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery(), headerPairs, context);
 }

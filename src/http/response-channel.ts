@@ -1,27 +1,34 @@
 import type * as uWS from 'uWebSockets.js';
 
-/** What an answer that is written in several steps needs of its exchange. */
+/** What the writers of a response need from its exchange. */
 export interface ResponseChannel {
 	readonly res: uWS.HttpResponse;
-	/** Whether the connection must close behind the answer. */
+	/** Sent as `X-Request-Id`. */
+	readonly requestId: string;
+	/** Whether the response has no body because the request is a HEAD. */
+	readonly isHead: boolean;
+	/** Whether the connection must close after the response. */
 	readonly closesConnection: boolean;
-	/** Counts what of an event stream was handed to the socket. */
+	/** The response stays pending when the writer returns: subscribes to the client's leaving. */
+	keepPending(): void;
+	/** Counts bytes of an event stream that the socket took. */
 	countStreamedBytes(bytes: string | Uint8Array): void;
-	/** Bounds the time for which the client takes no byte. */
+	/** Starts the time limit within which the client must take a byte. */
 	startStallTimer(): void;
 	/** The client takes bytes again. */
 	stopStallTimer(): void;
-	/** Whether the client takes no byte for now. */
+	/** Whether the client takes no byte at present. */
 	readonly isStalled: boolean;
 	/**
-	 * Called before the last bytes of an answer. Where the connection must close, nothing more is read from it: once an answer
-	 * is complete the library would run what it reads. Its own limit of about ten seconds closes the connection then.
+	 * Called before the last bytes of a response. Where the connection must close, the server stops reading from it: once a
+	 * response is complete, the library would run the next request that it reads. The library's own limit of about ten seconds
+	 * then closes the connection.
 	 */
 	pauseReading(): void;
-	/** The answer is written; the library's response may not be used any more. */
+	/** The response is written. The library's response object must not be used after this call. */
 	release(): void;
-	/** Closes the connection at once, whatever was written. */
+	/** Closes the connection at once, in whatever state the response is. */
 	closeNow(): void;
-	/** Logs an answer that could not be written, and cuts. */
+	/** Logs a response that could not be written, and closes the connection. */
 	failWrite(error: unknown): void;
 }

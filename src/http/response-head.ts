@@ -3,9 +3,9 @@ import { STATUS_CODES } from 'node:http';
 import type { HeaderBlock } from './header-block.ts';
 import type { Headers } from './types.ts';
 
-const BROKEN_HEADER = /[\r\n\0]/;
+const LINE_BREAK = /[\r\n\0]/;
 
-/** The head of an answer. */
+/** The status and headers of a response. */
 export interface ResponseHead {
 	status: number;
 	headers?: Headers | undefined;
@@ -13,26 +13,34 @@ export interface ResponseHead {
 }
 
 /** Writes status and headers, the request's id first. */
-export function writeHead(
-	res: uWS.HttpResponse,
-	requestId: string,
-	{ status, headers, headerBlock }: ResponseHead,
-): void {
-	// The library writes this status by itself.
-	if (status !== 200) res.writeStatus(statusLine(status));
-	// All headers in one call, which costs as much as all its bytes: each line begins with the end of the one before.
-	let lines = requestId;
+export function writeHead(res: uWS.HttpResponse, requestId: string, head: ResponseHead): void {
+	// The library writes the status 200 itself.
+	if (head.status !== 200) res.writeStatus(statusLine(head.status));
+	res.writeHeader('x-request-id', packHeaders(requestId, head));
+}
+
+/**
+ * The value of the first header with all other headers packed behind it, each on a line of its own, so that one call of the
+ * HTTP library writes them all. It copies the value to the socket unchanged.
+ *
+ * The library's interface expects one call per header. Each call costs about as much as all bytes that it writes: with one call
+ * per header, a request for the widget's configuration (seven headers) took 21.1 µs of processor time instead of 19.5 µs
+ * (bench `config`, medians of 16 alternating rounds; by the least disturbed rounds of four such runs 5 to 14 % more).
+ * Line breaks are removed from names and values here, because the library does not check them.
+ */
+export function packHeaders(first: string, { headers, headerBlock }: Omit<ResponseHead, 'status'>): string {
+	let lines = first;
 	if (headerBlock !== undefined) lines += headerBlock.lines;
-	// By index: taking pairs apart by iteration shows in the rate of the smallest answers.
+	// By index: destructuring by iteration shows in the rate of the smallest responses.
 	for (let at = 0; headers !== undefined && at < headers.length; at++) {
 		const pair = headers[at] as (typeof headers)[number];
 		const line = `${pair[0]}: ${pair[1]}`;
-		lines += `\r\n${BROKEN_HEADER.test(line) ? sanitisedHeader(pair) : line}`;
+		lines += `\r\n${LINE_BREAK.test(line) ? sanitisedHeader(pair) : line}`;
 	}
-	res.writeHeader('x-request-id', lines);
+	return lines;
 }
 
-/** The line of a header that would break out of it. */
+/** The line of a header without the line breaks in its name and value. */
 function sanitisedHeader([name, value]: Headers[number]): string {
 	return `${name.replace(/[\r\n\0]+/g, '')}: ${value.replace(/[\r\n\0]+/g, ' ')}`;
 }

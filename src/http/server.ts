@@ -3,60 +3,67 @@ import { descriptorShares, type Log } from '../base/index.ts';
 import { createClientAddress } from './client-address.ts';
 import { ConnectionLimit } from './connection-limit.ts';
 import { RequestDispatcher } from './dispatch.ts';
-import { Exchange, type ServerContext } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
+import { PendingExchanges } from './pending-exchanges.ts';
 import type { RequestObserver } from './request-log.ts';
 import { Router } from './router.ts';
+import type { ServerContext } from './server-context.ts';
 import type { HttpRequest, Route, Unhandled } from './types.ts';
 
-/** How a server is made. */
+/** What a server is made from. */
 export interface HttpServerOptions {
 	host: string;
-	/** 0 takes any free port. */
+	/** 0: any free port. */
 	port: number;
 	routes: readonly Route[];
 	log: Log;
-	/** Addresses and CIDR ranges whose X-Forwarded-For is believed. Default: nobody's. */
+	/** Addresses and CIDR ranges whose X-Forwarded-For is trusted. Default: none. */
 	trustedProxies?: readonly string[];
-	/** Paths of routes (as in the table) that answer also while the server drains: whether it is alive, and how it does. */
+	/** Paths of routes (as in the table) that are served also while the server drains: liveness and metrics. */
 	drainSafePaths?: readonly string[];
-	/** Asked once for each answer that no handler made. */
+	/** Called once for each response that no handler made. */
 	unhandled?: (request: HttpRequest) => Unhandled;
 	limits?: Partial<HttpLimits>;
 	/** Observes each request when its exchange is over. */
 	observer?: RequestObserver | null;
-	/** Whether `routes` are not all: other paths are answered 503 until `serve` brings the rest. */
+	/** Whether `routes` is incomplete: other paths are answered 503 until `replaceRoutes` is called. */
 	isStarting?: boolean;
-	/** Connections that may be open at once. Default: what the process's limit on file descriptors leaves for them. */
+	/** Connections that may be open at once. Default: the clients' share of the process's limit on file descriptors. */
 	maxConnections?: number;
+	/** The environment of this process. The HTTP library reads its limit on a request's headers from there and nowhere else. */
+	environment: Record<string, string | undefined>;
 }
 
 /** A listening HTTP server. */
 export interface HttpServer extends AsyncDisposable {
 	/**
-	 * Begins to take requests.
+	 * Listens and accepts requests.
 	 * @throws Error where the address cannot be listened on
 	 */
 	listen(): Promise<{ host: string; port: number }>;
-	/** Goes on with these routes instead of those that it was made with. Errors in the table show here. */
+	/**
+	 * Serves these routes instead of the former ones.
+	 * @throws Error for a wrong routing table
+	 */
 	replaceRoutes(routes: readonly Route[]): void;
 	/**
-	 * From now on new requests are answered 503 `unavailable` and their connections close; what runs goes on. A connection
-	 * whose stream has ended stays until its client or the disposal closes it.
+	 * From now on, new requests are answered 503 `unavailable` and their connections close. Running requests continue. A
+	 * connection whose stream has ended stays open until its client or the disposal closes it.
 	 */
 	drain(): void;
-	/** Resolves when no answer is pending any more, open event streams aside. */
+	/** Resolves when no response is pending, open event streams aside. */
 	waitUntilIdle(): Promise<void>;
-	/** Ends all event streams, each after what it has ready. */
+	/** Ends all event streams. Each sends its ready events first. */
 	closeStreams(): Promise<void>;
-	/** Stops listening and closes all connections, whatever is still under way on them. */
+	/** Stops listening and closes all connections, also those with a response in flight. */
 	[Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The library's exports, with those that its types leave out. */
+/** The library's exports, including those that its types omit. */
 type UwsLibrary = typeof uWS & { _cfg(setting: string): void; LIBUS_LISTEN_EXCLUSIVE_PORT: number };
 
-/** A form of `listen` that its types leave out. */
+/** An overload of `listen` that its types omit. */
 interface ExclusiveListener {
 	listen(
 		host: string,
@@ -66,14 +73,17 @@ interface ExclusiveListener {
 	): unknown;
 }
 
-/** The library tells no cause. */
+/** The library gives no cause. */
 const CANNOT_LISTEN =
 	'the port is taken, this user may not use it (below 1024), or this machine does not have the address.';
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** A server for a table of routes, not listening yet. Errors in the table show here. */
+/**
+ * A server for a routing table. It does not listen yet.
+ * @throws Error for a wrong routing table
+ */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-	const pendingExchanges = new Set<Exchange>();
+	const pendingExchanges = new PendingExchanges();
 	const dispatcher = new RequestDispatcher({
 		router: new Router(options.routes),
 		isStarting: options.isStarting ?? false,
@@ -94,7 +104,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 	const accept = (res: uWS.HttpResponse, req: uWS.HttpRequest): void => Exchange.handle(res, req, context);
 	return {
 		async listen() {
-			const library = await loadLibrary();
+			const library = await loadLibrary(options.environment);
 			app = library
 				.App()
 				.filter((res, change) => connections.count(res, change))
@@ -108,16 +118,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		drain() {
 			dispatcher.isDraining = true;
 		},
-		async waitUntilIdle() {
-			for (;;) {
-				const pendingResponses = [...pendingExchanges].filter((exchange) => !exchange.streaming);
-				if (pendingResponses.length === 0) return;
-				await Promise.all(pendingResponses.map((exchange) => exchange.waitUntilFinished()));
-			}
-		},
-		async closeStreams() {
-			await Promise.all([...pendingExchanges].map((exchange) => exchange.closeStream()));
-		},
+		waitUntilIdle: () => pendingExchanges.waitUntilIdle(),
+		closeStreams: () => pendingExchanges.closeStreams(),
 		async [Symbol.asyncDispose]() {
 			dispatcher.isDraining = true;
 			app?.close();
@@ -126,14 +128,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 	};
 }
 
-/**
- * The HTTP library reads its limit on a request's headers from the environment while it is loaded, and nowhere else.
- * This is the one place outside of the settings that writes there.
- */
-async function loadLibrary(): Promise<UwsLibrary> {
-	process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(MAX_HEADER_BYTES);
+/** Loads the HTTP library. It reads its limit on a request's headers from the environment when it is loaded. */
+async function loadLibrary(environment: Record<string, string | undefined>): Promise<UwsLibrary> {
+	environment.UWS_HTTP_MAX_HEADERS_SIZE ??= String(MAX_HEADER_BYTES);
 	const library = (await import('uWebSockets.js')) as unknown as UwsLibrary;
-	// No header that names the library.
+	// Sends no header that names the library.
 	library._cfg('silent');
 	return library;
 }
@@ -145,7 +144,7 @@ function bind(
 	port: number,
 ): Promise<{ host: string; port: number }> {
 	return new Promise((resolve, reject) => {
-		// Without this option two processes could share a port, and requests would go to either.
+		// Without this option two processes could share a port, and each would get some of the requests.
 		(app as unknown as ExclusiveListener).listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
 			if (socket) resolve({ host, port: library.us_socket_local_port(socket) });
 			else reject(new Error(`Cannot listen on ${host}:${port}: ${CANNOT_LISTEN}`));

@@ -1,19 +1,25 @@
 import type { ResponseChannel } from './response-channel.ts';
-import { EventWriter, SSE_COMMENT } from './sse.ts';
-import type { EncodableEvent } from './types.ts';
+import { writeHead } from './response-head.ts';
+import { EVENT_STREAM_HEADERS, EventWriter, SSE_COMMENT } from './sse.ts';
+import type { EventStreamResponse, Headers } from './types.ts';
+import { endWithoutBody } from './write-bytes.ts';
 
-/** How an event stream begins, and what becomes of a failure. */
+const NO_HEADERS: Headers = [];
+const CLOSE_HEADER: Headers = [['connection', 'close']];
+
+/** How an event stream is kept open, and how its failure is reported. */
 export interface EventStreamWriteOptions {
-	events: AsyncIterable<EncodableEvent>;
 	heartbeatMs: number;
-	/** Writes status and headers. */
-	writeHead(): void;
 	/** The events failed. */
 	reportFailure(error: unknown): void;
 }
 
-/** Answers with an event stream, until its events end or fail, or the client leaves. */
-export function writeEventStream(channel: ResponseChannel, options: EventStreamWriteOptions): EventWriter {
+/** Writes an event stream until its events end or fail, or the client leaves. */
+export function writeEventStream(
+	channel: ResponseChannel,
+	response: EventStreamResponse,
+	options: EventStreamWriteOptions,
+): EventWriter {
 	const { res } = channel;
 	let headWritten = false;
 	let endPending = false;
@@ -21,7 +27,7 @@ export function writeEventStream(channel: ResponseChannel, options: EventStreamW
 		let ok = true;
 		try {
 			res.cork(() => {
-				if (!headWritten) options.writeHead();
+				if (!headWritten) writeStreamHead(channel, response);
 				headWritten = true;
 				ok = res.write(chunk);
 			});
@@ -35,22 +41,22 @@ export function writeEventStream(channel: ResponseChannel, options: EventStreamW
 	};
 	const finish = (): void => {
 		channel.pauseReading();
-		// Not with the library's order to close: in a begun chunked answer it would write that header into the body.
+		// Without the library's flag to close: in a chunked response that has begun, it would write that header into the body.
 		res.cork(() => res.end());
 		channel.release();
 	};
 	const end = (): void => {
-		// While bytes wait for the client, reading cannot be stopped: each write that goes only half-way begins it again.
+		// While bytes wait for the client, reading cannot be stopped: each partial write starts it again.
 		if (channel.closesConnection && channel.isStalled) endPending = true;
 		else finish();
 	};
 	const abort = (error: unknown): void => {
 		options.reportFailure(error);
-		// Without its proper end: the client shall not take what it has for all there is. In a later turn, because closing
-		// throws away what the library has gathered in this one.
+		// Closes without the final chunk, so that the client does not take a part for the whole. It closes in a later iteration
+		// of the event loop, because closing discards what the library has buffered in this one.
 		setImmediate(() => channel.closeNow());
 	};
-	const writer = new EventWriter(options.events, { write, end, abort }, options.heartbeatMs);
+	const writer = new EventWriter(response.events, { write, end, abort }, options.heartbeatMs);
 	res.onWritable(() => {
 		channel.stopStallTimer();
 		if (!endPending) writer.onWritable();
@@ -58,4 +64,21 @@ export function writeEventStream(channel: ResponseChannel, options: EventStreamW
 		return true;
 	});
 	return writer;
+}
+
+/** Answers a HEAD request for an event stream: its headers and nothing else. */
+export function writeStreamHeadOnly(channel: ResponseChannel, response: EventStreamResponse): void {
+	channel.res.cork(() => {
+		writeStreamHead(channel, response);
+		endWithoutBody(channel, false);
+	});
+	channel.release();
+}
+
+function writeStreamHead(
+	{ res, requestId, closesConnection }: ResponseChannel,
+	{ headers }: EventStreamResponse,
+): void {
+	const all = [...EVENT_STREAM_HEADERS, ...(headers ?? NO_HEADERS), ...(closesConnection ? CLOSE_HEADER : NO_HEADERS)];
+	writeHead(res, requestId, { status: 200, headers: all });
 }

@@ -1,6 +1,6 @@
 import type { ResponseChannel } from './response-channel.ts';
 
-/** Gives the socket as much of a body as it takes, and more whenever it takes more. */
+/** Writes as much of a body as the socket takes, and the rest whenever the socket takes more. */
 export function writeLargeBody(channel: ResponseChannel, bytes: Uint8Array): void {
 	const { res } = channel;
 	const writeFrom = (offset: number): boolean => {

@@ -15,7 +15,14 @@ export async function start(
 	routes: Route[],
 	options: Partial<HttpServerOptions> = {},
 ): Promise<RunningServer> {
-	const server = createHttpServer({ host: '127.0.0.1', port: 0, log: createLog('silent'), routes, ...options });
+	const server = createHttpServer({
+		host: '127.0.0.1',
+		port: 0,
+		log: createLog('silent'),
+		environment: process.env,
+		routes,
+		...options,
+	});
 	const { port } = await server.listen();
 	t.after(() => server[Symbol.asyncDispose]());
 	return { server, port, url: `http://127.0.0.1:${port}` };

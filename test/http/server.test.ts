@@ -9,7 +9,13 @@ const health: Route = { method: 'GET', path: '/healthz', handle: () => ({ status
 
 test('a port that is taken is refused with a sentence that names it', async (t) => {
 	const { port } = await start(t, [hello]);
-	const second = createHttpServer({ host: '127.0.0.1', port, routes: [], log: createLog('silent') });
+	const second = createHttpServer({
+		host: '127.0.0.1',
+		port,
+		routes: [],
+		log: createLog('silent'),
+		environment: process.env,
+	});
 	t.after(() => second[Symbol.asyncDispose]());
 	await assert.rejects(second.listen(), new RegExp(`Cannot listen on 127\\.0\\.0\\.1:${port}`));
 });

@@ -1,0 +1,48 @@
+import type * as uWS from 'uWebSockets.js';
+import { BodyBuffer } from './body-buffer.ts';
+import { ChunkedBody } from './chunked-body.ts';
+import { UNKNOWN_LENGTH } from './framing.ts';
+import type { HttpLimits } from './limits.ts';
+
+/** What an incoming body needs from its exchange. */
+export interface IncomingBodyOptions {
+	/** `UNKNOWN_LENGTH` for a chunked body. */
+	announcedBytes: number;
+	limits: HttpLimits;
+	/** Whether the library has taken its response back: then reading can be neither paused nor resumed. */
+	isReleased(): boolean;
+	/** The body's reader threw. */
+	onError(error: unknown): void;
+}
+
+/** Subscribes to a request's body at the HTTP library and passes its bytes to a buffer. */
+export class IncomingBody {
+	readonly buffer: BodyBuffer;
+	readonly #chunked: ChunkedBody | null;
+
+	constructor(res: uWS.HttpResponse, options: IncomingBodyOptions) {
+		const { bodyIdleTimeoutMs, chunkedEndTimeoutMs } = options.limits;
+		const flow = {
+			pause: () => void (options.isReleased() || res.pause()),
+			resume: () => void (options.isReleased() || res.resume()),
+		};
+		const buffer = new BodyBuffer(flow, bodyIdleTimeoutMs);
+		const chunked = options.announcedBytes === UNKNOWN_LENGTH ? new ChunkedBody(buffer, chunkedEndTimeoutMs) : null;
+		this.buffer = buffer;
+		this.#chunked = chunked;
+		const target = chunked ?? buffer;
+		res.onData((chunk, last) => {
+			try {
+				target.push(new Uint8Array(chunk), last);
+			} catch (error) {
+				buffer.fail(error instanceof Error ? error : new Error(String(error)));
+				options.onError(error);
+			}
+		});
+	}
+
+	stopTimers(): void {
+		this.buffer.stopTimer();
+		this.#chunked?.stopTimer();
+	}
+}

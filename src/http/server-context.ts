@@ -1,0 +1,17 @@
+import type { Log } from '../base/index.ts';
+import type { ClientAddress } from './client-address.ts';
+import type { RequestDispatcher } from './dispatch.ts';
+import type { HttpLimits } from './limits.ts';
+import type { PendingExchanges } from './pending-exchanges.ts';
+import type { RequestObserver } from './request-log.ts';
+
+/** What an exchange needs from its server. */
+export interface ServerContext {
+	readonly dispatcher: RequestDispatcher;
+	readonly limits: HttpLimits;
+	readonly log: Log;
+	readonly clientAddress: ClientAddress;
+	/** Observes each request when its exchange is over. */
+	readonly observer: RequestObserver | null;
+	readonly pendingExchanges: PendingExchanges;
+}
