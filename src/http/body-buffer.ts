@@ -1,27 +1,27 @@
 import { AppError } from '../base/index.ts';
 
-/** The socket's tap: stops and goes on taking bytes from the client. */
+/** Pauses and resumes reading from the client. */
 export interface BodyFlowControl {
 	pause(): void;
 	resume(): void;
 }
 
-/** Whoever reads a body. */
+/** The reader of a body. */
 export interface BodySink {
-	/** The next bytes, valid only during the call; `last` once, with the body's end. */
+	/** The next bytes, valid only during the call. `last` is true once, at the body's end. */
 	write(bytes: Uint8Array, last: boolean): void;
-	/** The rest will not come. */
+	/** The rest of the body will not arrive. */
 	abort(error: Error): void;
 }
 
-/** What may pile up before anybody reads. */
+/** Bytes that are buffered before the reader is set. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
-/** The HTTP library gives up a body after 10 seconds, also one that we keep waiting, unless its tap is moved. */
+/** The HTTP library aborts a body after 10 seconds, also while it is paused, unless `pause` or `resume` is called. */
 const MAX_CHECK_INTERVAL_MS = 4_000;
 
 /**
- * Stands between the socket, which delivers whether or not anybody listens, and the one reader of a body, who may come
- * later: holds the first bytes, then closes the tap until a reader comes or the rest is thrown away.
+ * Buffers a body between the socket, which delivers at once, and its one reader, which may be set later. It holds the first
+ * bytes, then pauses the socket until the reader is set or the rest is discarded.
  */
 export class BodyBuffer {
 	readonly #flow: BodyFlowControl;
@@ -35,21 +35,21 @@ export class BodyBuffer {
 	#isDiscarding = false;
 	#failure: Error | null = null;
 	#onEnd: (() => void) | null = null;
-	/** Bytes of body that have arrived. */
+	/** Bytes of the body that have arrived. */
 	receivedBytes = 0;
 	/** Whether the body's last byte has arrived. */
 	complete = false;
-	/** Whether the body stopped arriving half-way. */
+	/** Whether the body stopped arriving before its end. */
 	hasStalled = false;
 
-	/** @param idleMs for which the body may bring no byte while somebody waits for it */
-	constructor(tap: BodyFlowControl, idleMs: number) {
-		this.#flow = tap;
+	/** @param idleMs time limit between two bytes while the socket is not paused */
+	constructor(flow: BodyFlowControl, idleMs: number) {
+		this.#flow = flow;
 		this.#idleMs = idleMs;
 		this.#timer = setInterval(() => this.#checkArrival(), Math.min(MAX_CHECK_INTERVAL_MS, idleMs / 2));
 	}
 
-	/** The socket delivers. */
+	/** Takes bytes from the socket. */
 	push(bytes: Uint8Array, last: boolean): void {
 		this.#lastByteAt = performance.now();
 		this.receivedBytes += bytes.length;
@@ -66,17 +66,17 @@ export class BodyBuffer {
 		}
 	}
 
-	/** Whether the rest will not come. */
+	/** Whether the rest of the body will not arrive. */
 	get hasFailed(): boolean {
 		return this.#failure !== null;
 	}
 
-	/** Whether the client has to wait. */
+	/** Whether reading from the client is paused. */
 	get isPaused(): boolean {
 		return this.#paused;
 	}
 
-	/** Takes the one reader. */
+	/** Sets the one reader. */
 	setSink(sink: BodySink): void {
 		if (this.#sink !== null) throw new Error('A request body can be read once.');
 		if (this.#failure !== null) {
@@ -86,25 +86,25 @@ export class BodyBuffer {
 		this.#sink = sink;
 		const buffered = this.#buffered;
 		this.#buffered = [];
-		// Before the held bytes are handed over: the reader may close the tap again while it takes them.
+		// Before the buffered bytes are passed on: the reader may pause the socket again while it takes them.
 		this.resume();
 		const { complete } = this;
 		for (const [at, bytes] of buffered.entries()) {
-			// A reader that has had enough throws the rest away from within.
+			// The reader may call `discard` within `write`.
 			if (this.#isDiscarding) return;
 			sink.write(bytes, complete && at === buffered.length - 1);
 		}
 		if (buffered.length === 0 && complete) sink.write(Buffer.alloc(0), true);
 	}
 
-	/** Closes the tap: the client has to wait. */
+	/** Pauses reading from the client. */
 	pause(): void {
 		if (this.#paused || this.complete) return;
 		this.#paused = true;
 		this.#flow.pause();
 	}
 
-	/** Opens the tap again. */
+	/** Resumes reading from the client. */
 	resume(): void {
 		if (!this.#paused) return;
 		this.#paused = false;
@@ -112,7 +112,7 @@ export class BodyBuffer {
 		this.#flow.resume();
 	}
 
-	/** Throws the rest away. `onEnd` is called when the last byte has come; not at all where the body fails before. */
+	/** Discards the rest. `onEnd` is called when the last byte has arrived, and not at all if the body fails before. */
 	discard(onEnd?: () => void): void {
 		this.#isDiscarding = true;
 		this.#buffered = [];
@@ -121,7 +121,7 @@ export class BodyBuffer {
 		else this.resume();
 	}
 
-	/** The rest will not come. */
+	/** Records that the rest of the body will not arrive. */
 	fail(error: Error): void {
 		if (this.complete || this.#failure !== null) return;
 		this.#failure = error;
@@ -136,7 +136,7 @@ export class BodyBuffer {
 		this.fail(error);
 	}
 
-	/** Nobody watches the body's arrival any more. */
+	/** Stops checking that the body arrives. */
 	stopTimer(): void {
 		clearInterval(this.#timer);
 	}
@@ -146,7 +146,7 @@ export class BodyBuffer {
 			this.failStalled(new AppError('invalid_request', 'The request body stopped arriving.'));
 			return;
 		}
-		// Each resume grants the connection another 10 seconds; a tap that is closed stays closed.
+		// Each resume gives the connection another 10 seconds. A paused socket stays paused.
 		if (this.#paused) this.#flow.resume();
 		this.#flow.pause();
 		if (!this.#paused) this.#flow.resume();

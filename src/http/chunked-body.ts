@@ -2,17 +2,17 @@ import { AppError } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
 
 const NO_BYTES = new Uint8Array(0);
-/** The end of a chunked body, behind the line break that ends its last data (RFC 9112, section 7.1). */
+/** The end of a chunked body, with the line break that ends its last data (RFC 9112, section 7.1). */
 const BODY_END = Buffer.from('\r\n0\r\n\r\n');
 
 /**
- * Carries a chunked body from the HTTP library to its inlet. The library reads chunks laxly, and shows only their data:
+ * Passes a chunked body from the HTTP library to its buffer. The library parses chunks laxly and shows only their data:
  *
- * 1. It reports the end of a body before it reads what follows. The end is handed on one turn later: where the rest of the
- *    packet is no clean end (trailers, a further request), the library has closed the connection by then, and the request
- *    does not run.
+ * 1. It reports the end of a body before it reads what follows. The end is passed on in the next iteration of the event
+ *    loop: if the rest of the packet is not a clean end (trailers, another request), the library has closed the connection
+ *    by then, and the request does not run.
  * 2. It reads a chunk extension as digits of the size. Such a size is too large, so the end of the body arrives as data, and
- *    then nothing: that is refused soon, instead of when the body's own limit has passed.
+ *    nothing follows. That is rejected soon, instead of after the body's own time limit.
  */
 export class ChunkedBody {
 	readonly #buffer: BodyBuffer;
@@ -20,13 +20,13 @@ export class ChunkedBody {
 	#tail = Buffer.alloc(0);
 	#timer: NodeJS.Timeout | null = null;
 
-	/** @param waitMs for which more must follow what looks like the end of the body */
-	constructor(inlet: BodyBuffer, waitMs: number) {
-		this.#buffer = inlet;
-		this.#endTimeoutMs = waitMs;
+	/** @param endTimeoutMs time limit within which more must follow data that looks like the end of the body */
+	constructor(buffer: BodyBuffer, endTimeoutMs: number) {
+		this.#buffer = buffer;
+		this.#endTimeoutMs = endTimeoutMs;
 	}
 
-	/** The library delivers. The bytes are valid only during the call. */
+	/** Takes bytes from the library. They are valid only during the call. */
 	push(bytes: Uint8Array, last: boolean): void {
 		this.stopTimer();
 		if (last) {
@@ -40,14 +40,13 @@ export class ChunkedBody {
 		if (this.#tail.equals(BODY_END)) this.#timer = setTimeout(() => this.#failUnended(), this.#endTimeoutMs);
 	}
 
-	/** The exchange is over. */
 	stopTimer(): void {
 		if (this.#timer !== null) clearTimeout(this.#timer);
 		this.#timer = null;
 	}
 
 	#failUnended(): void {
-		// The client waits for us: what comes next may well be more data.
+		// The server has paused the client, so more data may follow.
 		if (this.#buffer.isPaused) {
 			this.#timer?.refresh();
 			return;

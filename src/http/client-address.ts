@@ -3,19 +3,19 @@ import ipaddr from 'ipaddr.js';
 type CidrBlock = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
- * Tells the client's address from the socket's and, behind trusted proxies, the X-Forwarded-For header.
- * @param peer tells the socket's other end; to ask the HTTP library for it costs as much as a fifth of a small answer
+ * Determines the client's address from the socket's and, behind trusted proxies, the X-Forwarded-For header.
+ * @param peer returns the socket's peer address; this call of the HTTP library costs a fifth of a small response
  */
 export type ClientAddress = (peer: () => string, forwardedFor: string | undefined) => string;
 
-/** Addresses that only programs of this machine can connect to. */
+/** Addresses that only programs on this machine can connect to. */
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /**
- * @param trustedProxies addresses and CIDR ranges whose word on X-Forwarded-For is taken
- * @param listenAddress the address that is listened on. Where only programs of this machine can connect to it, and such a one is
- * trusted, all are: each of them can take the address that is
- * @throws Error that names an entry which is neither
+ * @param trustedProxies addresses and CIDR ranges whose X-Forwarded-For is trusted
+ * @param listenAddress the server's own address. If only programs on this machine can connect to it and this address is
+ * trusted, then all peers are: each program on this machine can use the trusted address
+ * @throws Error that names an entry which is neither an address nor a range
  */
 export function createClientAddress(trustedProxies: readonly string[], listenAddress?: string): ClientAddress {
 	const blocks = trustedProxies.map((entry) => parseCidrBlock(entry.trim()));
@@ -32,8 +32,8 @@ export function createClientAddress(trustedProxies: readonly string[], listenAdd
 		listenAddress !== undefined && LOOPBACK.includes(listenAddress) && isTrusted(listenAddress);
 	return (peer, forwardedFor) => {
 		if (forwardedFor === undefined || !(isEveryPeerTrusted || isTrusted(peer()))) return peer();
-		// Each proxy appends whom it heard from: only the entries from the right, as far as trusted proxies wrote them, are
-		// known to be true. What stands further left was sent by the client and may be made up.
+		// Each proxy appends the address of its peer. Only the entries from the right that trusted proxies wrote are reliable;
+		// entries further left were sent by the client and may be forged.
 		let client: string | undefined;
 		let end = forwardedFor.length;
 		while (end >= 0) {
@@ -64,7 +64,7 @@ function parseCidrBlock(entry: string): CidrBlock {
 	}
 }
 
-/** The IPv4 addresses of a network, as numbers; none of an IPv6 one. */
+/** The first and last address of an IPv4 network, as numbers; empty for an IPv6 network. */
 function ipv4RangeOf([base, bits]: CidrBlock): { first: number; last: number }[] {
 	const text = base.toString();
 	const size = 2 ** (32 - bits);
@@ -75,8 +75,8 @@ function ipv4RangeOf([base, bits]: CidrBlock): { first: number; last: number }[]
 }
 
 /**
- * An IPv4 address in its usual form as a number, or -1 for every other text. Most requests behind a proxy are told apart by
- * it, and by nothing slower.
+ * An IPv4 address in its usual form as a number, or -1 for every other text. This fast path is enough for most requests
+ * behind a proxy.
  */
 function ipv4Number(text: string): number {
 	let number = 0;
@@ -92,7 +92,7 @@ function ipv4Number(text: string): number {
 			digits = 0;
 			continue;
 		}
-		// A leading zero means octal to some.
+		// Some parsers read a leading zero as octal.
 		if (code < 48 || code > 57 || (digits > 0 && part === 0)) return -1;
 		part = part * 10 + code - 48;
 		if (part > 255) return -1;
@@ -101,7 +101,7 @@ function ipv4Number(text: string): number {
 	return dots === 3 && digits > 0 ? number * 256 + part : -1;
 }
 
-/** An entry of X-Forwarded-For: an address, some proxies add a port. Null for `unknown` and other names. */
+/** Parses an entry of X-Forwarded-For: an address, to which some proxies add a port. Null for `unknown` and other names. */
 function parseForwardedEntry(entry: string): string | null {
 	let text = entry.trim();
 	if (ipv4Number(text) >= 0) return text;
@@ -111,11 +111,11 @@ function parseForwardedEntry(entry: string): string | null {
 	return ipaddr.isValid(text) ? ipaddr.process(text).toString() : null;
 }
 
-/** The IPv4 address that was written last: behind a proxy it is the same one again and again. */
+/** A cache of one entry: behind a proxy, most requests come from the same IPv4 address. */
 let lastNumber = -1;
 let lastText = '';
 
-/** The text of a socket's binary address: 4 bytes, or 16 of which an IPv4-mapped one is shown as IPv4. */
+/** The text of a socket's binary address of 4 or 16 bytes. An IPv4-mapped address is shown as IPv4. */
 export function formatAddress(bytes: ArrayBuffer): string {
 	if (bytes.byteLength === 4) {
 		const number = new Uint32Array(bytes)[0] as number;

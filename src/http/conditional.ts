@@ -5,7 +5,7 @@ import type { BytesResponse, Headers } from './types.ts';
 const ETAG_PATTERN = /(W\/)?("[\x21\x23-\x7e\x80-\u{10ffff}]*")/uy;
 const SEPARATOR = /[ \t]*(?:,[ \t]*)*/y;
 
-/** A strong entity tag of these bytes. */
+/** The strong entity tag of these bytes. */
 export function etagOf(bytes: string | Uint8Array): string {
 	return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`;
 }
@@ -23,7 +23,7 @@ export interface EntityTag {
 
 /**
  * Reads If-Match or If-None-Match (RFC 9110, section 13.1).
- * @throws AppError `invalid_request` where the value is neither `*` nor a list of quoted tags
+ * @throws AppError `invalid_request` for a value that is neither `*` nor a list of quoted tags
  */
 export function parseEntityTags(value: string): '*' | EntityTag[] {
 	const text = value.trim();
@@ -45,7 +45,7 @@ export function parseEntityTags(value: string): '*' | EntityTag[] {
 	return tags;
 }
 
-/** Whether an If-None-Match header names this tag; weak comparison, as caches make. An unreadable header names nothing. */
+/** Whether an If-None-Match header names this tag, by weak comparison (RFC 9110, section 13.1.2). An invalid header names none. */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
 	if (ifNoneMatch === undefined) return false;
 	if (ifNoneMatch === etag) return true;
@@ -60,21 +60,21 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
 }
 
 /**
- * The 304 to a request whose copy is still good, or null: then answer in full.
- * @param headers those of the full answer that a cache keeps up to date: ETag, Cache-Control, Vary and the like
+ * The 304 for a request whose cached copy is current, or null: then send the full response.
+ * @param headers those of the full response that a cache updates: ETag, Cache-Control, Vary and the like
  */
 export function notModified(ifNoneMatch: string | undefined, etag: string, headers: Headers): BytesResponse | null {
 	return matchesEtag(ifNoneMatch, etag) ? { status: 304, headers } : null;
 }
 
 /**
- * The versions that an If-Match header names; null where it names none in particular.
- * @throws AppError `invalid_request` for a header that cannot be read
+ * The versions that an If-Match header names; null for `*` and without a header.
+ * @throws AppError `invalid_request` for an invalid header
  */
 export function ifMatchVersions(ifMatch: string | undefined): readonly number[] | null {
 	if (ifMatch === undefined) return null;
 	const tags = parseEntityTags(ifMatch);
 	if (tags === '*') return null;
-	// Strong comparison: a weak tag, or one that is not a version of ours, matches nothing.
+	// Strong comparison: a weak tag, or a tag that is not a version number, matches nothing.
 	return tags.map(({ weak, tag }) => (!weak && /^"\d{1,15}"$/.test(tag) ? Number(tag.slice(1, -1)) : Number.NaN));
 }

@@ -4,13 +4,12 @@ import { errorResponse } from './errors.ts';
 import { writeHead } from './response-head.ts';
 
 const SECONDS_TO_RETRY = 10;
-/** Of the limit: connections are said to be taken again when fewer are open, so that the log does not go to and fro. */
+/** Share of the limit below which the log reports that connections are accepted again. Below 1, so that it does not alternate. */
 const RESUME_RATIO = 0.9;
 
 /**
- * Counts the connections of clients. One beyond the limit is answered 503 as soon as it is there, without waiting for a
- * request, and closed. The library closes connections that bring no request within about ten seconds, so idle ones do not
- * count for ever.
+ * Counts the clients' connections. A connection beyond the limit is answered 503 and closed at once, without waiting for a
+ * request. The library closes connections that send no request within about ten seconds, so idle ones do not count for ever.
  */
 export class ConnectionLimit {
 	readonly #limit: number;
@@ -23,7 +22,7 @@ export class ConnectionLimit {
 		this.#log = log;
 	}
 
-	/** The library calls this for each connection: with 1 when it begins, with -1 when it has ended. */
+	/** The library calls this with 1 when a connection opens and with -1 when it has closed. */
 	count(res: uWS.HttpResponse, change: number): void {
 		this.#openCount += change;
 		if (change > 0 && this.#openCount > this.#limit) this.#refuse(res);
@@ -38,7 +37,7 @@ export class ConnectionLimit {
 			this.#isRefusing = true;
 			this.#log.warn(
 				{ open: this.#openCount, limit: this.#limit },
-				'new connections are refused: as many are open as the limit on file descriptors allows',
+				'new connections are refused: the limit that the file descriptors allow is reached',
 			);
 		}
 		const id = newId('request');

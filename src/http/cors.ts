@@ -4,26 +4,26 @@ import type { BytesResponse, Headers, HttpRequest } from './types.ts';
 export interface CorsRules {
 	methods: readonly string[];
 	requestHeaders: readonly string[];
-	/** Response headers that scripts may read beyond the few that they always may. */
+	/** Response headers that scripts may read besides the CORS-safelisted ones. */
 	exposedHeaders: readonly string[];
-	/** Seconds for which a browser may remember a preflight. */
+	/** Seconds for which a browser may cache a preflight's response. */
 	maxAgeSeconds: number;
 }
 
-/** Answers of one set of CORS rules. */
+/** Responses by one set of CORS rules. */
 export interface Cors {
 	/**
-	 * The headers of an answer, an error included. Without an origin only `Vary` is set: what is cached under the same
-	 * URL must not reach another origin.
+	 * The headers of a response, errors included. Without an origin only `Vary` is set: a response that is cached for the
+	 * same URL must not reach another origin.
 	 */
 	headers(origin: string | undefined): Headers;
-	/** Those of them that every origin's answers have in common: all but the one that names it. */
+	/** The headers that are the same for every origin: all but `Access-Control-Allow-Origin`. */
 	readonly common: Headers;
-	/** The 204 to a preflight, for any origin: a preflight cannot tell what it is for. */
+	/** The 204 to a preflight, for any origin: a preflight cannot name a deployment. */
 	preflight(request: HttpRequest): BytesResponse;
 }
 
-/** Builds the answers of a set of CORS rules (WHATWG Fetch, section 3.3). The origin is echoed, never `*`. */
+/** Makes the headers of a set of CORS rules (WHATWG Fetch, section 3.3). The origin is echoed; it is never `*`. */
 export function createCors(rules: CorsRules): Cors {
 	const exposed = ['access-control-expose-headers', rules.exposedHeaders.join(', ')] as const;
 	const vary = ['vary', 'Origin'] as const;

@@ -4,46 +4,46 @@ import type { IncomingRequest } from './request.ts';
 import type { Router } from './router.ts';
 import type { BytesResponse, HttpRequest, Route, RouteResponse, Unhandled } from './types.ts';
 
-/** Seconds after which a client that was turned away may come again. */
+/** Seconds after which a rejected client may retry. */
 const SECONDS_TO_RETRY = 5;
 
-/** Methods that an answer names; a client may send any word of any length. */
+/** Methods that an error message names. A client may send any word of any length. */
 const NAMED_METHOD = /^[A-Za-z-]{1,20}$/;
 
-/** What a dispatcher works with. */
+/** What a dispatcher needs. */
 export interface DispatcherOptions {
 	router: Router;
-	/** Whether these are not all routes yet: other paths are answered 503 until `serve`. */
+	/** Whether the routes are incomplete: other paths are answered 503 until `replaceRouter` is called. */
 	isStarting: boolean;
 	log: Log;
-	/** Paths of routes that answer also while the server drains. */
+	/** Paths of routes that are served also while the server drains. */
 	servedWhileDraining: ReadonlySet<string>;
-	/** What the application adds to the answers that no handler made. */
+	/** What the application adds to responses that no handler made. */
 	unhandled(request: HttpRequest): Unhandled;
 }
 
-/** Brings requests to their handlers and makes an answer of whatever comes back. Nothing it calls can throw past it. */
+/** Calls the handler of each request and turns its result or error into a response. It never throws. */
 export class RequestDispatcher {
 	readonly #options: DispatcherOptions;
 	#router: Router;
-	/** Whether the routes are not all there yet: what is not found may be there soon. */
+	/** Whether the routes are incomplete: an unknown path may exist soon. */
 	#isStarting: boolean;
-	/** Whether new requests are turned away. */
+	/** Whether new requests are rejected. */
 	isDraining = false;
 
-	constructor(rules: DispatcherOptions) {
-		this.#options = rules;
-		this.#router = rules.router;
-		this.#isStarting = rules.isStarting;
+	constructor(options: DispatcherOptions) {
+		this.#options = options;
+		this.#router = options.router;
+		this.#isStarting = options.isStarting;
 	}
 
-	/** Goes on with the whole table. */
+	/** Uses this complete routing table from now on. */
 	replaceRouter(router: Router): void {
 		this.#router = router;
 		this.#isStarting = false;
 	}
 
-	/** The answer, at once or later. A promise rejects with what the handler threw: `errorResponse` makes an answer of it. */
+	/** The response or its promise. The promise rejects with what the handler threw; `errorResponse` makes a response of that. */
 	dispatch(request: IncomingRequest): RouteResponse | Promise<RouteResponse> {
 		try {
 			const route = this.#findRoute(request);
@@ -55,14 +55,14 @@ export class RequestDispatcher {
 		}
 	}
 
-	/** The answer to what a handler threw, or to what went wrong before one was found. */
+	/** The response for an error of a handler, or for an error before a handler was found. */
 	errorResponse(error: unknown, request: HttpRequest): BytesResponse {
 		const { log } = this.#options;
 		const { headers, refusal } = this.#unhandled(request);
-		// A failure of the server is told as it is.
-		const told = refusal && error instanceof AppError && error.status < 500 ? refusal : error;
-		const response = errorResponse(told, request.id, log);
-		const allow = told instanceof MethodNotAllowed ? [['allow', told.allow] as const] : [];
+		// A refusal replaces client errors only, never a failure of the server.
+		const reported = refusal && error instanceof AppError && error.status < 500 ? refusal : error;
+		const response = errorResponse(reported, request.id, log);
+		const allow = reported instanceof MethodNotAllowed ? [['allow', reported.allow] as const] : [];
 		return { ...response, headers: [...(response.headers ?? []), ...allow, ...headers] };
 	}
 
@@ -70,16 +70,21 @@ export class RequestDispatcher {
 		try {
 			return this.#options.unhandled(request);
 		} catch (cause) {
-			this.#options.log.error({ err: cause, request_id: request.id }, 'the headers of an error could not be made');
+			this.#options.log.error(
+				{ err: cause, request_id: request.id },
+				'the headers of an error response could not be made',
+			);
 			return { headers: [] };
 		}
 	}
 
-	/** The error that a request is answered with when its deadline has passed. */
+	/** The error for a request whose deadline has passed. */
 	deadlineError({ id, method, route }: IncomingRequest): AppError {
-		// The path itself may hold what nobody else should read.
+		// The path itself may contain private data, so only the route is logged.
 		this.#options.log.warn({ request_id: id, method, route }, 'a request took too long');
-		return new AppError('unavailable', 'The answer took too long.', { retry_after: SECONDS_TO_RETRY });
+		return new AppError('unavailable', 'The server took too long to respond. Try again later.', {
+			retry_after: SECONDS_TO_RETRY,
+		});
 	}
 
 	/** @throws AppError `not_found`, `method_not_allowed`, `unavailable`, `invalid_request` */
@@ -100,25 +105,25 @@ export class RequestDispatcher {
 	}
 }
 
-/** A 405 with the methods that the path does take. */
+/** A 405 with the methods that the path accepts. */
 class MethodNotAllowed extends AppError {
 	readonly allow: string;
 
 	constructor(method: string, allow: string) {
 		const named = NAMED_METHOD.test(method) ? method : 'this method';
-		super('method_not_allowed', `This path does not take ${named}. It takes ${allow}.`);
+		super('method_not_allowed', `This path does not accept ${named}. It accepts ${allow}.`);
 		this.allow = allow;
 	}
 }
 
-/** The types promise a reply; a handler that breaks the promise must not end the process. */
+/** The types guarantee a response. A handler that breaks the guarantee must not crash the process. */
 function requireResponse(response: RouteResponse): RouteResponse {
 	if (response !== null && typeof response === 'object' && ('status' in response || 'events' in response))
 		return response;
-	throw new TypeError('A route handler returned no reply.');
+	throw new TypeError('A route handler returned no response.');
 }
 
-/** Lets go of a reply that will not be sent: its events, where it has some, must learn of it. */
+/** Releases a response that will not be sent: closes the iterator of its events. */
 export function discardResponse(response: RouteResponse): void {
 	if (!('events' in response)) return;
 	const release = async (): Promise<void> => {

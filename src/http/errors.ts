@@ -1,19 +1,19 @@
 import { AppError, type Log, messageOf } from '../base/index.ts';
 import type { BytesResponse, Headers } from './types.ts';
 
-/** The headers that every error has; an error is true now, and nobody may keep it. */
+/** The headers of every error. An error must not be cached. */
 const ERROR_HEADERS: Headers = [
 	['content-type', 'application/json; charset=utf-8'],
 	['cache-control', 'no-store'],
 ];
 
-/** Causes of causes that a line names, and the characters of each. */
+/** Causes in a chain that a log line names, and the characters of each. */
 const MAX_CAUSES = 5;
 const MAX_CAUSE_CHARS = 500;
 
 /**
- * The answer to anything thrown: an AppError as the API's error envelope, with its code's status; everything else is a
- * defect, answered as `internal_error` without its message. What the server is to blame for is logged here, with its cause.
+ * The response for anything thrown. An AppError becomes the API's error envelope with its code's status. Everything else is
+ * a defect and becomes `internal_error` without its message. Failures of the server are logged here, with their causes.
  */
 export function errorResponse(error: unknown, requestId: string, log: Log): BytesResponse {
 	if (!(error instanceof AppError)) {
@@ -29,12 +29,12 @@ export function errorResponse(error: unknown, requestId: string, log: Log): Byte
 	return errorEnvelopeResponse(error, requestId);
 }
 
-/** Whether an answer tells of a failure of the server. A 503 without a cause tells of its state: it starts, stops, or is busy. */
+/** Whether an error is a failure of the server. A 503 without a cause is a state: the server is starting, stopping or busy. */
 function isFailure(error: AppError): boolean {
 	return error.status >= 500 && (error.status !== 503 || error.cause !== undefined);
 }
 
-/** What led to an error, the nearest cause first. */
+/** The chain of an error's causes, the nearest first. */
 function causesOf(error: Error): string[] {
 	const causes: string[] = [];
 	for (let { cause } = error; cause !== undefined && causes.length < MAX_CAUSES; ) {

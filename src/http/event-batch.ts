@@ -1,10 +1,10 @@
-/** Events that wait to be sent in one write: as text, or as bytes that other streams send as well. */
+/** Events that wait to be sent in one write: as text, or as bytes that several streams share. */
 export class EventBatch {
 	#text = '';
 	#chunks: Uint8Array[] = [];
 	#bytes = 0;
 
-	/** Characters and bytes that wait. */
+	/** Characters and bytes in the batch. */
 	get length(): number {
 		return this.#text.length + this.#bytes;
 	}
@@ -23,7 +23,7 @@ export class EventBatch {
 		this.#bytes += chunk.length;
 	}
 
-	/** All of them, in order. */
+	/** Removes and returns all events, in order. */
 	drain(): string | Uint8Array {
 		const text = this.#text;
 		if (this.#bytes === 0) {

@@ -1,4 +1,4 @@
-/** What a chunked body announces: an end, but no length. */
+/** The length of a chunked body, which announces none. */
 export const UNKNOWN_LENGTH = Number.POSITIVE_INFINITY;
 
 const LENGTH = /^\d{1,15}$/;
@@ -7,9 +7,9 @@ const HOST = /^[A-Za-z0-9\-._~%!$&'()*+;=:[\]]+$/;
 
 /**
  * Reads how many body bytes a request announces from its copied headers (name, value, name, value, …; lower-case
- * names). What is ambiguous is refused, never guessed: two parties that read one request differently is how requests
- * are smuggled (RFC 9112, sections 3.2 and 6.3).
- * @returns the number of bytes, `UNKNOWN_LENGTH` where the body is chunked, or a sentence that tells what is wrong
+ * names). Ambiguous framing is rejected: request smuggling needs two parties that read one request differently (RFC 9112,
+ * sections 3.2 and 6.3).
+ * @returns the number of bytes, `UNKNOWN_LENGTH` for a chunked body, or a sentence that describes the error
  */
 export function readFraming(headers: readonly string[]): number | string {
 	let host: string | undefined;
@@ -35,7 +35,7 @@ export function readFraming(headers: readonly string[]): number | string {
 	if (host === undefined || !HOST.test(host)) return 'The request needs one valid Host header.';
 	if (coding !== undefined) {
 		if (length !== undefined) return 'Transfer-Encoding and Content-Length exclude each other.';
-		return coding === 'chunked' ? UNKNOWN_LENGTH : 'The only Transfer-Encoding taken here is "chunked".';
+		return coding === 'chunked' ? UNKNOWN_LENGTH : 'The only accepted Transfer-Encoding is "chunked".';
 	}
 	if (length === undefined) return 0;
 	return LENGTH.test(length) ? Number(length) : 'The Content-Length is not a number of bytes.';

@@ -4,10 +4,10 @@ import { UNKNOWN_LENGTH } from './framing.ts';
 import { exceedsJsonDepth } from './json-depth.ts';
 import { hasLoneSurrogate } from './lone-surrogates.ts';
 
-/** What a request says of its body. */
+/** A request's headers that describe its body. */
 export interface BodyHeaders {
 	contentType: string | undefined;
-	/** Bytes announced; `UNKNOWN_LENGTH` where the body is chunked. */
+	/** Bytes of the announced body; `UNKNOWN_LENGTH` for a chunked body. */
 	announcedBytes: number;
 }
 
@@ -15,16 +15,16 @@ const JSON_TYPE = /^application\/json[ \t]*(?:$|;)/i;
 const OTHER_CHARSET = /;[ \t]*charset[ \t]*=[ \t]*(?!"?utf-?8"?[ \t]*(?:;|$))/i;
 
 /**
- * Reads a whole body as JSON; undefined where it is empty.
+ * Reads a whole body as JSON; undefined for an empty one.
  * @throws AppError `unsupported_content_type`, `payload_too_large`, `invalid_json`
  */
-export function readJson(inlet: BodyBuffer, facts: BodyHeaders, maxBytes: number): Promise<unknown> {
+export function readJson(body: BodyBuffer, headers: BodyHeaders, maxBytes: number): Promise<unknown> {
 	const { promise, resolve, reject } = deferred<unknown>();
 	const rejectBody = (error: Error): void => {
-		inlet.discard();
+		body.discard();
 		reject(error);
 	};
-	const hasJsonType = isJsonType(facts.contentType);
+	const hasJsonType = isJsonType(headers.contentType);
 	const chunks: Buffer[] = [];
 	let size = 0;
 	const parse = (end: Uint8Array): void => {
@@ -38,11 +38,11 @@ export function readJson(inlet: BodyBuffer, facts: BodyHeaders, maxBytes: number
 			}
 		}
 	};
-	if (!hasJsonType && facts.announcedBytes !== UNKNOWN_LENGTH) rejectBody(unsupportedTypeError());
-	else if (facts.announcedBytes !== UNKNOWN_LENGTH && facts.announcedBytes > maxBytes)
+	if (!hasJsonType && headers.announcedBytes !== UNKNOWN_LENGTH) rejectBody(unsupportedTypeError());
+	else if (headers.announcedBytes !== UNKNOWN_LENGTH && headers.announcedBytes > maxBytes)
 		rejectBody(payloadTooLargeError(maxBytes));
 	else {
-		inlet.setSink({
+		body.setSink({
 			write(bytes, last) {
 				size += bytes.length;
 				if (size > maxBytes) rejectBody(payloadTooLargeError(maxBytes));
@@ -55,10 +55,10 @@ export function readJson(inlet: BodyBuffer, facts: BodyHeaders, maxBytes: number
 	return promise;
 }
 
-/** More than anybody's data has, and far less than the stack of whatever goes into it. */
+/** Deeper than real data, and far less than the stack that a recursive reader of it has. */
 const MAX_DEPTH = 200;
 
-/** A decoder of its own for each text: a fatal one that has thrown must not carry anything over. */
+/** Uses a new decoder for each text: a fatal decoder that has thrown must not pass state to the next text. */
 function parseJson(bytes: Uint8Array): unknown {
 	let text: string;
 	try {
@@ -76,7 +76,7 @@ function parseJson(bytes: Uint8Array): unknown {
 		throw new AppError('invalid_json', `The request body is not valid JSON: ${messageOf(cause)}.`, { cause });
 	}
 	if (hasLoneSurrogate(text)) {
-		throw new AppError('invalid_json', 'A string in the request body holds half of a surrogate pair.');
+		throw new AppError('invalid_json', 'A string in the request body contains half of a surrogate pair.');
 	}
 	return value;
 }

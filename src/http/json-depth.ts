@@ -2,8 +2,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Whether a JSON text nests deeper than so many levels; told from the text, since whatever goes into a value of such depth
- * would run out of stack. Brackets within strings do not count.
+ * Whether a JSON text nests deeper than `maxDepth` levels. It scans the text, because a recursive reader of a value of such
+ * depth would overflow the stack. Brackets within strings do not count.
  */
 export function exceedsJsonDepth(text: string, maxDepth: number): boolean {
 	let depth = 0;
@@ -18,7 +18,7 @@ export function exceedsJsonDepth(text: string, maxDepth: number): boolean {
 	return false;
 }
 
-/** Where the string that begins at `start` ends: at a quote before which no backslash is left over. */
+/** The position of the quote that ends the string starting at `start`: the first with an even number of backslashes before it. */
 function endOfString(text: string, start: number): number {
 	for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
 		let backslashes = 0;

@@ -1,25 +1,25 @@
-/** Bounds of the HTTP front. Times are in milliseconds. */
+/** Limits of the HTTP server. Times are in milliseconds. */
 export interface HttpLimits {
 	/** Bytes of a JSON body. */
 	maxJsonBytes: number;
-	/** Until an answer must have begun, where the route names no time of its own; the body's arrival counts. */
+	/** Until a response must have begun, unless the route sets its own limit. Includes the time in which the body arrives. */
 	responseTimeoutMs: number;
-	/** For which a body may bring no byte. */
+	/** Between two bytes of a body. */
 	bodyIdleTimeoutMs: number;
-	/** For which a chunked body may bring nothing after data that looks like its end. */
+	/** Until more of a chunked body must follow data that looks like its end. */
 	chunkedEndTimeoutMs: number;
-	/** For which an answer that is ready waits for the rest of a body that nobody wants, before it closes the connection. */
+	/** For which a ready response waits for the rest of an unwanted body before it closes the connection. */
 	lingeringCloseMs: number;
 	/**
-	 * For which a client may take no byte of an answer. The HTTP library has a limit of its own of 10 to 12 seconds; a
-	 * larger value here changes nothing.
+	 * For which a client may take no byte of a response. The HTTP library has its own limit of 10 to 12 seconds, so a larger
+	 * value has no effect.
 	 */
 	sendTimeoutMs: number;
-	/** Between two comments on an event stream that has nothing to say. */
+	/** Between two comments on an idle event stream. */
 	heartbeatIntervalMs: number;
 }
 
-/** What a server uses where it is told nothing else. */
+/** The limits of a server unless its options set others. */
 export const DEFAULT_LIMITS: HttpLimits = {
 	maxJsonBytes: 1024 * 1024,
 	responseTimeoutMs: 60_000,

@@ -5,28 +5,28 @@ import type { BodyBuffer } from './body-buffer.ts';
 import type { FilePart, MultipartFields, MultipartOptions } from './types.ts';
 
 const FORM_DATA = /^multipart\/form-data[ \t]*;/i;
-/** Bounds on what a form may hold beside its bytes; far above what any operation takes. */
+/** Limits of a form besides its bytes, far above what any operation accepts. */
 const MAX_FILES = 32;
 const MAX_FIELDS = 128;
 const MAX_FILE_NAME = 255;
 const MAX_CONTENT_TYPE = 255;
-/** A media type, with whatever parameters without control characters. */
+/** A media type, with any parameters that have no control characters. */
 const CONTENT_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;[^\p{Cc}]*)?$/u;
 /**
- * The parser waits for ever where a part that nobody reads fills its buffer and ends within one write: so each write is
- * smaller than the buffer, and the next one waits for its turn.
+ * The parser waits for ever if an unread part fills its buffer and ends within one write. So each write is smaller than the
+ * buffer and waits for the one before.
  */
 const PARSER_BUFFER_BYTES = 64 * 1024;
 const WRITE_BYTES = 32 * 1024;
 
-/** One multipart body on its way through the parser. The first failure ends it and is its outcome. */
+/** Reads one multipart body through the parser. The first failure ends it and is its outcome. */
 class MultipartReader {
 	readonly #body: BodyBuffer;
 	readonly #options: MultipartOptions;
 	readonly #parser: BusboyInstance;
 	readonly #fields: MultipartFields = [];
 	readonly #openStreams = new Set<Readable>();
-	/** The files' handlers, one after the other. */
+	/** The files' handlers, called one after the other. */
 	#fileHandlers: Promise<void> = Promise.resolve();
 	#writes: Promise<void> = Promise.resolve();
 	#isFinished = false;
@@ -37,8 +37,8 @@ class MultipartReader {
 		this.#reject = reject;
 	});
 
-	constructor(inlet: BodyBuffer, contentType: string, options: MultipartOptions) {
-		this.#body = inlet;
+	constructor(body: BodyBuffer, contentType: string, options: MultipartOptions) {
+		this.#body = body;
 		this.#options = options;
 		this.#parser = createParser(contentType, options);
 		this.#parser.on('file', (name, stream, fileName, _encoding, type) => this.#onFile(name, stream, fileName, type));
@@ -55,12 +55,12 @@ class MultipartReader {
 		});
 	}
 
-	/** Lets the body flow in. */
+	/** Starts reading the body. */
 	read(): void {
 		this.#body.setSink({
 			write: (bytes, last) => {
 				if (!last) this.#body.pause();
-				// The socket takes its memory back after the call, while the parser may hold on to what it was given.
+				// The bytes are valid only during the call, and the parser may keep them longer.
 				const copy = Buffer.from(bytes);
 				this.#writes = this.#writes.then(() => this.#write(copy, last));
 			},
@@ -80,15 +80,15 @@ class MultipartReader {
 		}
 	}
 
-	/** Resolves when the parser wants more: not before the reader of an open file has made room. */
-	#writeToParser(piece: Buffer): Promise<void> {
+	/** Resolves when the parser takes more: after the reader of an open file has drained its buffer. */
+	#writeToParser(chunk: Buffer): Promise<void> {
 		return new Promise((resolve, reject) => {
-			this.#parser.write(piece, (error) => (error ? reject(error) : resolve()));
+			this.#parser.write(chunk, (error) => (error ? reject(error) : resolve()));
 		});
 	}
 
 	#onFile(name: string | undefined, stream: Readable, fileName: string | undefined, contentType: string): void {
-		// The parser reports a body that ends too early on the part's stream as well, whether or not anybody listens yet.
+		// The parser reports a body that ends too early on the part's stream as well, also before it has a listener.
 		stream.on('error', () => {});
 		if (name === undefined) this.#fail(new AppError('invalid_request', 'A part of the form has no name.'));
 		if (this.#isFinished || name === undefined) {
@@ -110,7 +110,7 @@ class MultipartReader {
 		this.#fileHandlers = this.#fileHandlers.then(async () => {
 			if (this.#isFinished) return;
 			await this.#options.onFile(part);
-			// What the handler left unread must not stop the parts behind it.
+			// Bytes that the handler left unread must not block the following parts.
 			stream.resume();
 		});
 		this.#fileHandlers.catch((error) => this.#fail(error));
@@ -135,8 +135,8 @@ class MultipartReader {
 		const reason = error instanceof Error ? error : new Error(String(error));
 		for (const stream of this.#openStreams) stream.destroy(reason);
 		this.#body.discard();
-		// A handler may still be busy with its file, which it now sees destroyed; its outcome no longer matters, but nothing
-		// is reported before it has let go.
+		// A handler may still be reading its file, whose stream is now destroyed. Its outcome does not matter, but the failure
+		// is reported only after the handler has settled.
 		this.#fileHandlers.then(
 			() => this.#reject(error),
 			() => this.#reject(error),
@@ -149,7 +149,7 @@ class MultipartReader {
  * @throws AppError `unsupported_content_type`, `invalid_request`, `payload_too_large`
  */
 export async function readMultipart(
-	inlet: BodyBuffer,
+	body: BodyBuffer,
 	contentType: string | undefined,
 	options: MultipartOptions,
 ): Promise<MultipartFields> {
@@ -158,9 +158,9 @@ export async function readMultipart(
 		if (contentType === undefined || !FORM_DATA.test(contentType)) {
 			throw new AppError('unsupported_content_type', 'Send files as multipart/form-data.');
 		}
-		form = new MultipartReader(inlet, contentType, options);
+		form = new MultipartReader(body, contentType, options);
 	} catch (error) {
-		inlet.discard();
+		body.discard();
 		throw error;
 	}
 	form.read();
@@ -171,7 +171,7 @@ function createParser(contentType: string, options: MultipartOptions): BusboyIns
 	const config: BusboyConfig = {
 		headers: { 'content-type': contentType },
 		fileHwm: PARSER_BUFFER_BYTES,
-		// A part is a file where it says so by a file name; browsers send one for every file input.
+		// A part with a file name is a file: browsers send one for every file input.
 		isPartAFile: (_name, _type, fileName) => fileName !== undefined,
 		limits: {
 			fileSize: options.maxFileBytes,
@@ -195,14 +195,14 @@ function malformedBodyError(error: unknown): AppError {
 	return new AppError('invalid_request', message, { cause: error });
 }
 
-/** The part's Content-Type where it is one; a part without a type that can be read is bytes (RFC 7578, section 4.4; RFC 9110, 8.3). */
+/** The part's Content-Type; a part without a valid one is bytes (RFC 7578, section 4.4; RFC 9110, section 8.3). */
 function knownContentType(contentType: string): string {
 	return contentType.length <= MAX_CONTENT_TYPE && CONTENT_TYPE.test(contentType)
 		? contentType
 		: 'application/octet-stream';
 }
 
-/** The parser has cut off folders; control characters go too, and what no file system would take. */
+/** Removes control characters and names that no file system accepts. The parser has removed folders. */
 function cleanFileName(fileName: string | undefined): string | null {
 	if (fileName === undefined) return null;
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed

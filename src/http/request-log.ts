@@ -2,38 +2,38 @@ import type { Log } from '../base/index.ts';
 import type { IncomingRequest } from './request.ts';
 import type { RouteResponse } from './types.ts';
 
-/** How the exchange of a request ended: its answer was written, its client left before that, or the server cut it off. */
+/** How an exchange ended: its response was written, the client left before that, or the server closed the connection. */
 export type ExchangeOutcome = 'completed' | 'client_left' | 'cut_off';
 
 /** Observes each request, once, when its exchange is over. */
 export interface RequestObserver {
 	/**
-	 * @param sent the answer; null where none was begun
-	 * @param streamedBytes bytes of events, where the answer is a stream
+	 * @param response null if no response had begun
+	 * @param streamedBytes bytes of events, if the response is a stream
 	 */
 	onExchangeEnd(
 		request: IncomingRequest,
-		sent: RouteResponse | null,
+		response: RouteResponse | null,
 		streamedBytes: number,
-		ending: ExchangeOutcome,
+		outcome: ExchangeOutcome,
 	): void;
 }
 
 export interface RequestLogOptions {
 	log: Log;
-	/** Of successful answers of routes that are `sampled`, one in so many has a line; 0: none has. */
+	/** For routes with `isLogSampled`: the number of successful responses per log line; 0: no lines. */
 	sampleInterval: number;
-	/** How a line names a client by its address; undefined: not at all. */
+	/** The name of a client in the log, by its address; undefined: none. */
 	clientNameOf(address: string): string | undefined;
 }
 
-/** Methods that a line names as they are; a client may send any word. */
+/** Methods that are logged unchanged. A client may send any word. */
 const METHOD = /^[A-Z]{1,16}$/;
 
-/** Writes one line for each request. It holds no path, query, header or body: those may hold secrets and what people say. */
+/** Logs one line for each request. It has no path, query, header or body: those may contain secrets and private text. */
 export class RequestLog implements RequestObserver {
 	readonly #options: RequestLogOptions;
-	/** Successful answers of sampled routes since the last line of one. */
+	/** Successful responses of sampled routes since the last line. */
 	#skipped = 0;
 
 	constructor(options: RequestLogOptions) {
@@ -60,7 +60,7 @@ export class RequestLog implements RequestObserver {
 				method: METHOD.test(request.method) ? request.method : 'other',
 				route: request.route,
 				status,
-				outcome: outcome,
+				outcome,
 				duration_ms: Math.round((performance.now() - request.startedAt) * 10) / 10,
 				request_bytes: request.body?.receivedBytes ?? 0,
 				response_bytes: bodyBytesOf(request, response, streamedBytes),
@@ -80,7 +80,7 @@ function statusOf(response: RouteResponse | null): number | null {
 	return 'status' in response ? response.status : 200;
 }
 
-/** The bytes of the answer's body. Where the client left early, fewer were sent. */
+/** The bytes of the response's body. If the client left early, fewer were sent. */
 function bodyBytesOf({ method }: IncomingRequest, response: RouteResponse | null, streamedBytes: number): number {
 	if (response === null || method === 'HEAD') return 0;
 	if ('events' in response) return streamedBytes;

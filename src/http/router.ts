@@ -1,18 +1,18 @@
 import { AppError } from '../base/index.ts';
 import type { Route } from './types.ts';
 
-/** The handlers of one path, and the values of its placeholders for the request at hand. */
+/** The routes of one path, and the values of its placeholders in a request. */
 export interface RouteMatch {
 	routes: PathRoutes;
 	params: Readonly<Record<string, string>>;
 }
 
-/** One path of the table with a route for each of its methods. */
+/** One path of the routing table, with a route for each of its methods. */
 export class PathRoutes {
 	readonly #routes = new Map<string, Route>();
-	/** As in the table. */
+	/** As in the routing table. */
 	readonly path: string;
-	/** The value of the header `Allow`. */
+	/** The value of the `Allow` header. */
 	allow = '';
 
 	constructor(path: string) {
@@ -32,12 +32,12 @@ export class PathRoutes {
 	}
 }
 
-/** One step of a path with what may follow. */
+/** A node of the trie of path segments. */
 interface TrieNode {
 	staticChildren: Map<string, TrieNode>;
-	/** A `{placeholder}` here: any one segment. */
+	/** A `{placeholder}`: any one segment. */
 	paramChild?: TrieNode;
-	/** A `{rest+}` here: all that is left. */
+	/** A `{rest+}`: all remaining segments. */
 	wildcardRoutes?: PathRoutes;
 	routes?: PathRoutes;
 }
@@ -46,14 +46,14 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 const PLACEHOLDER = /^\{(\w+)(\+?)\}$/;
 
 /**
- * Finds the place of a path. Static segments win over placeholders, at each segment from the left; a trailing slash is
- * another path, and dot segments mean nothing.
+ * Finds the routes of a path. Static segments win over placeholders, at each segment from the left. A path with a trailing
+ * slash is another path; dot segments have no special meaning.
  */
 export class Router {
-	/** Paths without placeholders are found in one look-up. */
+	/** Paths without placeholders, found in one look-up. */
 	readonly #staticMatches = new Map<string, RouteMatch>();
 	readonly #root: TrieNode = { staticChildren: new Map() };
-	/** The placeholders' names by place: routes of one shape may name them differently only by mistake. */
+	/** The placeholders' names. Routes of one path that name them differently are a mistake. */
 	readonly #paramNames = new Map<PathRoutes, string[]>();
 
 	constructor(routes: readonly Route[]) {
@@ -62,7 +62,7 @@ export class Router {
 
 	/**
 	 * @param path as sent, without the query string
-	 * @throws AppError `invalid_request` where the percent-encoding is broken
+	 * @throws AppError `invalid_request` for invalid percent-encoding
 	 */
 	find(path: string): RouteMatch | null {
 		const exact = this.#staticMatches.get(path);

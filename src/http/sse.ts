@@ -3,31 +3,31 @@ import { type Deferred, deferred, encodeServerSentEvent } from '../base/index.ts
 import { EventBatch } from './event-batch.ts';
 import type { EncodableEvent, Headers } from './types.ts';
 
-/** What every event stream says of itself: nobody on the way may cache, buffer or rewrite it. */
+/** The headers of every event stream: proxies must not cache, buffer or rewrite it. */
 export const EVENT_STREAM_HEADERS: Headers = [
 	['content-type', 'text/event-stream; charset=utf-8'],
 	['cache-control', 'no-cache, no-transform'],
 	['x-accel-buffering', 'no'],
 ];
 
-/** A comment, which clients skip: it opens a stream that has nothing to say yet, and keeps one awake. */
+/** A comment, which clients ignore. It opens a stream without an event and keeps an idle one alive. */
 export const SSE_COMMENT = ':\n\n';
-/** Characters or bytes of ready events after which a turn ends: they are sent before more are pulled. */
+/** Characters and bytes of ready events after which the loop yields, so that they are sent before more are read. */
 const MAX_BATCH_LENGTH = 32 * 1024;
 
-/** Where an event stream goes to. */
+/** The destination of an event stream. */
 export interface EventSink {
-	/** Sends; false where the socket takes no more for now, and `writable()` will follow. */
-	write(piece: string | Uint8Array): boolean;
-	/** Ends the answer properly. */
+	/** Sends. False: the socket takes no more at present, and `onWritable()` will follow. */
+	write(chunk: string | Uint8Array): boolean;
+	/** Ends the response properly. */
 	end(): void;
-	/** The events failed: breaks the connection off, so that the client does not take what it has for all there is. */
+	/** The events failed: aborts the connection, so that the client does not take a part for the whole. */
 	abort(error: unknown): void;
 }
 
 /**
- * Carries events to a socket: pulls the next one only while the socket takes bytes, sends what is ready together as one
- * write, and lets go of the events as soon as the client leaves.
+ * Writes events to a socket. It reads the next event only while the socket takes bytes, sends ready events in one write, and
+ * closes the iterator as soon as the client leaves.
  */
 export class EventWriter {
 	readonly #iterator: AsyncIterator<EncodableEvent>;
@@ -35,10 +35,10 @@ export class EventWriter {
 	readonly #heartbeat: NodeJS.Timeout;
 	readonly #batch = new EventBatch();
 	#isOpen = false;
-	/** Until the stream opens, with a comment where no event was ready by then. */
+	/** Opens the stream with a comment if no event is ready by then. */
 	#openTimer: NodeJS.Immediate | null;
 	#isFlushScheduled = false;
-	/** Present while the socket takes no more. */
+	/** Set while the socket takes no more. */
 	#writable: Deferred<void> | null = null;
 	#isStopped = false;
 
@@ -55,18 +55,18 @@ export class EventWriter {
 		if (this.#isStopped || this.#writable === null) return;
 		const writable = this.#writable;
 		this.#writable = null;
-		// The HTTP library moves what it buffered only along with a further write: where no event waits, a comment pushes.
+		// The HTTP library flushes its buffer only with a further write: if no event waits, a comment is written.
 		this.#send(this.#batch.isEmpty ? SSE_COMMENT : this.#batch.drain());
 		writable.resolve();
 	}
 
-	/** The client has gone. */
+	/** The client has left. */
 	onClientGone(): void {
 		if (!this.#stop()) return;
 		void this.#closeIterator();
 	}
 
-	/** Ends the stream for the server's own reasons: what is ready is sent first. Resolves when the events are let go. */
+	/** Ends the stream on the server's initiative. Ready events are sent first. Resolves when the iterator is closed. */
 	async finish(): Promise<void> {
 		if (!this.#stop()) return;
 		if (!this.#batch.isEmpty || !this.#isOpen)
@@ -85,7 +85,7 @@ export class EventWriter {
 				if (step.done) break;
 				this.#batch.add(step.value.encoded ?? encodeServerSentEvent(step.value));
 				this.#flushSoon();
-				// Events that are always ready, at a client that always takes them, would leave nobody else a turn.
+				// Events that are always ready, for a client that always takes them, would block the event loop.
 				if (this.#batch.length >= MAX_BATCH_LENGTH) await yieldToEventLoop();
 			}
 		} catch (error) {
@@ -98,8 +98,8 @@ export class EventWriter {
 	}
 
 	/**
-	 * Sends as soon as no further event is ready by itself. Not in a turn of its own: with many streams a turn is long, and
-	 * what makes the events has joined those of a turn already.
+	 * Sends as soon as no further event is ready. It does not wait for the next iteration of the event loop: with many streams
+	 * an iteration is long, and the source of the events has already joined those of one iteration.
 	 */
 	#flushSoon(): void {
 		if (this.#isFlushScheduled) return;
@@ -137,7 +137,7 @@ export class EventWriter {
 		this.#openTimer = null;
 	}
 
-	/** A generator that is busy takes the hint at its next step; its own failure while leaving tells nobody anything. */
+	/** A generator that is running returns at its next `yield`. Its errors while it returns have no receiver. */
 	async #closeIterator(): Promise<void> {
 		try {
 			await this.#iterator.return?.();

@@ -21,11 +21,11 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 /** How files are served. */
 export interface StaticFilesOptions {
-	/** Default `no-cache`: kept, but asked about each time; the ETag makes that cheap. */
+	/** Default `no-cache`: stored, but revalidated each time; the ETag makes that cheap. */
 	cacheControl?: string;
-	/** The value of Content-Security-Policy, on every file. */
+	/** The Content-Security-Policy of every file. */
 	contentSecurityPolicy?: string;
-	/** The value of Vary, on every file. */
+	/** The Vary header of every file. */
 	vary?: string;
 }
 
@@ -34,30 +34,30 @@ export class StaticFiles {
 	readonly #files = new Map<string, { etag: string; headers: Headers; body: Uint8Array }>();
 	readonly #common: Headers;
 
-	/** @param entries name and content; the name's ending decides the content type */
+	/** @param entries name and content; the name's extension determines the content type */
 	constructor(
 		entries: Iterable<readonly [name: string, content: string | Uint8Array]>,
-		rules: StaticFilesOptions = {},
+		options: StaticFilesOptions = {},
 	) {
-		const policy = rules.contentSecurityPolicy;
+		const policy = options.contentSecurityPolicy;
 		this.#common = [
-			['cache-control', rules.cacheControl ?? 'no-cache'],
+			['cache-control', options.cacheControl ?? 'no-cache'],
 			['x-content-type-options', 'nosniff'],
 			...(policy === undefined ? [] : [['content-security-policy', policy] as const]),
-			...(rules.vary === undefined ? [] : [['vary', rules.vary] as const]),
+			...(options.vary === undefined ? [] : [['vary', options.vary] as const]),
 		];
 		for (const [name, content] of entries) this.#add(name, content);
 	}
 
-	/** Reads files of one folder: those named, or all that lie directly in it. */
-	static async read(folder: string, names?: readonly string[], rules?: StaticFilesOptions): Promise<StaticFiles> {
+	/** Reads the named files of one folder, or all files directly in it. */
+	static async read(folder: string, names?: readonly string[], options?: StaticFilesOptions): Promise<StaticFiles> {
 		const fileNames = names ?? (await fileNamesIn(folder));
 		const entries = fileNames.map(async (name) => [name, await readFile(join(folder, name))] as const);
-		return new StaticFiles(await Promise.all(entries), rules);
+		return new StaticFiles(await Promise.all(entries), options);
 	}
 
 	/**
-	 * The answer to a request for a file.
+	 * The response to a request for a file.
 	 * @throws AppError `not_found`
 	 */
 	respond(name: string, request: HttpRequest): BytesResponse {

@@ -50,7 +50,7 @@ test('a method of any length is refused without being repeated', async (t) => {
 	const peer = new RawClient(t, port);
 	peer.send(`${'G'.repeat(3_000)} /hello HTTP/1.1\r\nHost: a\r\n\r\n`);
 	const text = await peer.untilText('request_id');
-	assert.match(text, /"This path does not take this method\. It takes GET, HEAD\."/);
+	assert.match(text, /"This path does not accept this method\. It accepts GET, HEAD\."/);
 });
 
 test('HEAD gives the headers of GET, the length included, and no body, and the connection goes on', async (t) => {
