@@ -16,7 +16,11 @@ const model = SingleLineText({
 	examples: ['builtin/extractive'],
 });
 const top_k = Type.Integer({ minimum: 1, maximum: 50, description: 'Passages given to the model. Default 5.' });
-const min_score = Type.Number({ minimum: 0, maximum: 1, description: 'Passages below are left out. Default 0.' });
+const min_score = Type.Number({
+	minimum: 0,
+	maximum: 1,
+	description: 'Passages with a lower score are left out. Default 0.',
+});
 const status = OneOf(['active', 'archived']);
 
 export const RagSettings = Type.Object({ top_k, min_score });
@@ -108,7 +112,7 @@ export const assistantOperations = {
 			'Change the instructions': { master_prompt: 'Answer in one sentence.' },
 			'Use another model': { model: 'builtin/extractive' },
 			'Archive it': { status: 'archived' },
-			'Take it back': { status: 'active' },
+			'Reactivate it': { status: 'active' },
 		},
 		errors: ['unknown_model', 'plan_limit_exceeded'],
 		result: Assistant,

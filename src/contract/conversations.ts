@@ -34,7 +34,7 @@ export const Conversation = Type.Object({
 	status,
 	title: NullableText(),
 	metadata: AnyObject(),
-	end_user: NullableObject(EndUser, { description: 'Who the visitor is, where a token said so.' }),
+	end_user: NullableObject(EndUser, { description: 'The visitor, from the visitor’s token.' }),
 	handled_by: OneOf(['model', 'human']),
 	message_count: Type.Integer(),
 	last_message_at: NullableTimestamp,
@@ -62,7 +62,7 @@ export const AgentSaying = Strict({
 		SingleLineText({
 			maxLength: 200,
 			examples: ['Kim'],
-			description: "As the visitor sees it. Default: the user's, else the key's.",
+			description: "The name that the visitor sees. Default: the user's, or the key's.",
 		}),
 	),
 });
@@ -76,8 +76,8 @@ export const ConversationListQuery = PageQueryWith({
 	assistant_id: Type.Optional(Id('Only conversations with this assistant.')),
 	status: Type.Optional(OneOf(['active', 'archived'], { description: 'Only conversations in this state.' })),
 	end_user_id: Type.Optional(Type.String({ maxLength: 500, description: 'Only conversations of this visitor.' })),
-	created_after: Type.Optional(Type.String({ format: 'date-time', description: 'Begun after this moment.' })),
-	created_before: Type.Optional(Type.String({ format: 'date-time', description: 'Begun before this moment.' })),
+	created_after: Type.Optional(Type.String({ format: 'date-time', description: 'Created after this time.' })),
+	created_before: Type.Optional(Type.String({ format: 'date-time', description: 'Created before this time.' })),
 });
 
 /** The query of an event stream. */
@@ -152,7 +152,7 @@ export const conversationOperations = {
 		path: '/api/v1/conversations/{id}/events',
 		summary: 'Follow a conversation as an event stream',
 		description:
-			'At most 1,000 clients may follow a conversation at once, and one API key or session may have 20,000 event streams and replies under way; beyond that the answer is a 429.',
+			'At most 1,000 clients may follow a conversation at once, and one API key or session may have 20,000 open event streams and replies. Beyond that the response is a 429.',
 		tag: 'Conversations',
 		access: withKey('conversations:read'),
 		query: EventStreamQuery,
@@ -181,7 +181,7 @@ export const conversationOperations = {
 		errors: ['conversation_archived', 'conversation_not_taken_over'],
 		method: 'POST',
 		path: '/api/v1/conversations/{id}/messages',
-		summary: 'Say something as a person, in a conversation that was taken over',
+		summary: 'Send a message as a human, in a conversation that was taken over',
 		tag: 'Conversations',
 		access: withKey('conversations:write'),
 		body: AgentSaying,

@@ -16,26 +16,26 @@ const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as con
 
 const status = OneOf(DELIVERY_STATUSES, {
 	description:
-		'`pending`: an attempt is to come. `failed`: given up after 72 hours of attempts. `cancelled`: the endpoint was disabled.',
+		'`pending`: an attempt will follow. `failed`: given up after 72 hours of attempts. `cancelled`: the endpoint was disabled.',
 });
 const event_type = OneOf(EVENT_TYPES);
-const status_code = NullableInteger({ description: 'What the endpoint answered; null where there was no answer.' });
+const status_code = NullableInteger({ description: 'The status of the endpoint’s response; null without a response.' });
 const error = NullableText({ description: 'Why it was not delivered, for people.' });
 
-/** What became of one event at one endpoint. */
+/** The delivery of one event to one endpoint. */
 export const Delivery = Type.Object({
 	id: Type.String(),
 	webhook_id: Type.String(),
-	event_id: Type.String({ description: '`webhook-id` of every attempt: receivers know repeats by it.' }),
+	event_id: Type.String({ description: 'The `webhook-id` of every attempt. Receivers recognise repeats by it.' }),
 	event_type,
 	status,
-	attempts: Type.Integer({ minimum: 0, description: 'How many there were.' }),
-	status_code: NullableInteger({ description: 'Of the last attempt; null where there was no answer.' }),
+	attempts: Type.Integer({ minimum: 0, description: 'Number of attempts so far.' }),
+	status_code: NullableInteger({ description: 'Of the last attempt; null without a response.' }),
 	error: NullableText({ description: 'Why the last attempt failed, for people.' }),
 	next_attempt_at: NullableTimestamp,
 	first_attempt_at: NullableText({
 		format: 'date-time',
-		description: 'Of those since it was last made due: it is tried for 72 hours from here.',
+		description: 'Since the delivery was last made due. Retries end 72 hours after this time.',
 	}),
 	created_at: Timestamp,
 	updated_at: Timestamp,
@@ -50,15 +50,15 @@ export const DeliveryAttempt = Type.Object({
 	duration_ms: Type.Integer({ minimum: 0 }),
 	error,
 	answer: NullableText({
-		description: 'The first 2 KiB of what the endpoint answered; null where there was no answer.',
+		description: 'The first 2 KiB of the endpoint’s response; null without a response.',
 	}),
 });
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
 
-/** A delivery with what was sent and what came of it. */
+/** A delivery with its event and its attempts. */
 export const DeliveryDetail = Type.Object({
 	...Delivery.properties,
-	attempt_log: Type.Array(DeliveryAttempt, { description: 'Every attempt, in order; of more than 200 the last ones.' }),
+	attempt_log: Type.Array(DeliveryAttempt, { description: 'The last 200 attempts, in order.' }),
 	event: Event,
 });
 export type DeliveryDetail = Static<typeof DeliveryDetail>;
@@ -71,13 +71,13 @@ export const DeliveryListQuery = PageQueryWith({
 export const WebhookReplay = Strict({
 	since: Type.String({
 		format: 'date-time',
-		description: 'From events of this moment on. They are kept for 30 days.',
+		description: 'Replays events from this time on. Events are kept for 30 days.',
 		examples: ['2026-11-20T12:00:00.000Z'],
 	}),
 	until: Type.Optional(
 		Type.String({
 			format: 'date-time',
-			description: 'Up to events of this moment. Default: now.',
+			description: 'Replays events up to this time. Default: now.',
 			examples: ['2026-11-20T18:00:00.000Z'],
 		}),
 	),
@@ -85,11 +85,11 @@ export const WebhookReplay = Strict({
 export type WebhookReplay = Static<typeof WebhookReplay>;
 
 export const WebhookReplayed = Type.Object({
-	replayed: Type.Integer({ minimum: 0, description: 'How many events are due at the endpoint because of it.' }),
+	replayed: Type.Integer({ minimum: 0, description: 'Number of events that were made due.' }),
 });
 export type WebhookReplayed = Static<typeof WebhookReplayed>;
 
-/** What was delivered to webhook endpoints, and what is to be delivered again. */
+/** Deliveries to webhook endpoints. */
 export const deliveryOperations = {
 	listDeliveries: {
 		method: 'GET',
@@ -114,7 +114,7 @@ export const deliveryOperations = {
 		path: '/api/v1/webhooks/{id}/deliveries/{delivery_id}/retry',
 		summary: 'Deliver an event again',
 		description:
-			'It is due at once, whatever became of it, and tried for 72 hours from its next attempt on. One that is pending is only brought forward.',
+			'Makes the delivery due at once, whatever its status, and retries it for 72 hours from its next attempt. The 72 hours of a pending delivery do not start again.',
 		tag: 'Webhooks',
 		access: withKey('webhooks:write'),
 		errors: ['webhook_disabled'],
@@ -123,9 +123,9 @@ export const deliveryOperations = {
 	replayWebhook: {
 		method: 'POST',
 		path: '/api/v1/webhooks/{id}/replay',
-		summary: 'Deliver all events of a time again',
+		summary: 'Deliver all events of a time range again',
 		description:
-			'Every event of the workspace in this time whose type the endpoint is registered for is due, in order, also those that it has received, and those from before it was registered. Receivers know repeats by `webhook-id`.',
+			'Makes due, in order, every event of the workspace in this time range whose type the endpoint is registered for. This includes events that it has received and events from before its registration. Receivers recognise repeats by `webhook-id`.',
 		tag: 'Webhooks',
 		access: withKey('webhooks:write'),
 		body: WebhookReplay,

@@ -18,7 +18,7 @@ import { NullableSingleLineText, OptionalMultilineText, SingleLineText } from '.
 const name = SingleLineText({ maxLength: 200, examples: ['The shop'] });
 const allowed_domains = Type.Array(SingleLineText({ maxLength: 300 }), {
 	maxItems: 200,
-	description: 'Host sources as in a Content-Security-Policy. Empty: nobody.',
+	description: 'Host sources as in a Content-Security-Policy. Empty: no origin is allowed.',
 	examples: [['example.com', '*.example.com']],
 });
 const status = OneOf(['active', 'archived']);
@@ -38,7 +38,7 @@ const appearance = {
 	}),
 	assistant_name: NullableSingleLineText({
 		maxLength: 80,
-		description: 'What stands at the top of the widget, beside the logo or its own initial.',
+		description: 'The title at the top of the widget, beside the logo or the initial.',
 		examples: ['Kettle help'],
 	}),
 	status_text: NullableSingleLineText({
@@ -50,7 +50,7 @@ const appearance = {
 		maxLength: 2000,
 		pattern: HTTPS_URL_PATTERN,
 		description:
-			'An image for the top of the widget, square. https. Pages with a Content-Security-Policy must allow it in img-src; where it cannot be loaded the initial of the name stands there.',
+			'A square image at the top of the widget. https. Pages with a Content-Security-Policy must allow it in img-src. If it cannot be loaded, the widget shows the initial of the name.',
 		examples: ['https://shop.example/logo.png'],
 	}),
 	privacy_url: NullableText({
@@ -81,7 +81,7 @@ const rate_limit = {
 	messages_per_minute: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Per visitor. Default 20.' }),
 };
 const jwt = {
-	algorithm: OneOf(['HS256', 'RS256', 'ES256'], { description: 'Tokens that name another one are refused.' }),
+	algorithm: OneOf(['HS256', 'RS256', 'ES256'], { description: 'Tokens with another algorithm are rejected.' }),
 	secret: NullableText({
 		maxLength: 10_000,
 		description: 'HS256: text whose UTF-8 bytes, at least 32, are the key. Write-only: reads back as "***".',
@@ -92,12 +92,12 @@ const jwt = {
 	}),
 	jwks_url: NullableText({
 		maxLength: 2000,
-		description: 'RS256 and ES256, instead of public_key: where the JSON Web Key Set (RFC 7517) is. https.',
+		description: 'RS256 and ES256, instead of public_key: URL of the JSON Web Key Set (RFC 7517). https.',
 	}),
-	audience: NullableSingleLineText({ maxLength: 500, description: 'The claim aud must be or hold this.' }),
+	audience: NullableSingleLineText({ maxLength: 500, description: 'The claim aud must equal or contain this.' }),
 	issuer: NullableSingleLineText({ maxLength: 500, description: 'The claim iss must be this.' }),
 };
-/** How tokens of visitors are verified, as clients send it: members that are left out are as if null, or stay as they are. */
+/** How visitors' tokens are verified, in a request. An absent member is null at creation and unchanged in a PATCH. */
 const jwtCreate = ObjectOrNull(Strict({ ...Patch(jwt).properties, algorithm: jwt.algorithm }));
 const jwtPatch = ObjectOrNull(Patch(jwt));
 
@@ -116,7 +116,7 @@ export const Deployment = Type.Object({
 	appearance: Appearance,
 	features: Features,
 	rate_limit: DeploymentRateLimit,
-	jwt: NullableObject(Type.Object(jwt), { description: 'How tokens of visitors are verified.', examples: [null] }),
+	jwt: NullableObject(Type.Object(jwt), { description: 'How visitors’ tokens are verified.', examples: [null] }),
 	status,
 	created_at: Timestamp,
 	updated_at: Timestamp,
@@ -153,7 +153,7 @@ export const DeploymentListQuery = PageQueryWith({
 	assistant_id: Type.Optional(Id('Only deployments of this assistant.')),
 });
 
-/** What the embed script reads. Public, cacheable by a CDN. */
+/** The configuration that the embed script reads. Public, cacheable by a CDN. */
 export const WidgetConfig = Type.Object({
 	deployment_id: Type.String(),
 	assistant_id: Type.String(),
@@ -219,8 +219,8 @@ export const deploymentOperations = {
 		access: withKey('deployments:write'),
 		body: DeploymentPatch,
 		examples: {
-			'Let another domain in': { allowed_domains: ['shop.example', 'www.shop.example'] },
-			'Slow visitors down': { rate_limit: { messages_per_minute: 5 } },
+			'Allow another domain': { allowed_domains: ['shop.example', 'www.shop.example'] },
+			'Lower the rate limit': { rate_limit: { messages_per_minute: 5 } },
 			'Archive it': { status: 'archived' },
 		},
 		errors: ['url_not_allowed'],

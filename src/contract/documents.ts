@@ -25,7 +25,7 @@ export const Document = Type.Object({
 	status: OneOf(['queued', 'processing', 'indexed', 'error']),
 	error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
 		description:
-			'Why it could not be indexed; while it is `queued`, what it waits for. `no_text`: there is nothing in it that can be searched, as in a scan. `resource_limit`: reading it takes more than one document may take.',
+			'Why it could not be indexed; while it is `queued`, what it waits for. `no_text`: it has no text that can be searched, for example because it is a scan. `resource_limit`: reading it takes more memory or time than one document may use.',
 		examples: [null],
 	}),
 	chunk_count: Type.Integer(),
@@ -39,7 +39,7 @@ export type Document = Static<typeof Document>;
 
 const title = SingleLineText({ maxLength: 500, examples: ['Warranty and repair'] });
 
-/** A document by JSON: imported from a URL, or given as text. `source_type` tells which. */
+/** A document in JSON: imported from a URL, or given as text, by `source_type`. */
 export const DocumentCreate = Strict(
 	{
 		source_type: OneOf(['url', 'text']),
@@ -52,7 +52,7 @@ export const DocumentCreate = Strict(
 				minLength: 1,
 				maxLength: 900_000,
 				description:
-					'The text; with source_type `text`. Control characters except tabs and line breaks are dropped, as in files.',
+					'The text; with source_type `text`. Control characters except tabs and line breaks are removed, as in files.',
 			}),
 		),
 	},
@@ -60,14 +60,14 @@ export const DocumentCreate = Strict(
 );
 export type DocumentCreate = Static<typeof DocumentCreate>;
 
-/** The title of a document that comes by a form, where a field that was not filled in is there but empty. */
+/** The title of an uploaded document. A form sends an empty field for a title that was not filled in. */
 export const DocumentFormTitle = OptionalSingleLineText({
 	maxLength: 500,
-	description: 'Blank or absent: as the file says.',
+	description: 'Blank or absent: the file’s own title.',
 	examples: ['Warranty and repair'],
 });
 
-/** A document by multipart form: the parts `file` and `title`. */
+/** A document as a multipart form with the parts `file` and `title`. */
 export const DocumentUpload = Strict({
 	file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'PDF, DOCX, HTML, MD or TXT.' }),
 	title: Type.Optional(DocumentFormTitle),
@@ -84,7 +84,7 @@ export const Chunk = Type.Object({
 export type Chunk = Static<typeof Chunk>;
 
 const { limit, cursor } = PageQuery.properties;
-/** Chunks come in reading order, and in no other. */
+/** Chunks are listed in reading order only. */
 const ChunkListQuery = Strict({ limit, cursor });
 
 /** Documents of a knowledge base. */

@@ -15,12 +15,12 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What the log shows, and what webhooks carry. */
+/** An event in the log and in webhooks. */
 export const Event = Type.Object({
 	id: Type.String(),
 	type: OneOf(EVENT_TYPES),
 	created_at: Timestamp,
-	data: AnyObject({ description: 'The resource concerned, as it was then.' }),
+	data: AnyObject({ description: 'The resource as it was at the time of the event.' }),
 });
 export type Event = Static<typeof Event>;
 
@@ -30,7 +30,10 @@ export const EventListQuery = Strict({
 	limit,
 	cursor,
 	types: Type.Optional(
-		Type.String({ maxLength: 500, description: `Only these, separated by commas: ${EVENT_TYPES.join(', ')}.` }),
+		Type.String({
+			maxLength: 500,
+			description: `Only events of these types, separated by commas: ${EVENT_TYPES.join(', ')}.`,
+		}),
 	),
 });
 
@@ -41,14 +44,14 @@ export const eventOperations = {
 		path: '/api/v1/events',
 		summary: 'Read the log of events, oldest first',
 		description:
-			'In the order in which they happened. Keep `next_cursor` and ask with it again: what has happened since comes next, and nothing is skipped. Without a cursor the log is read from its oldest event. Events are kept for 30 days. Where the server was brought back from a backup, a cursor from after it is refused (`invalid_cursor`): read the log anew.',
+			'Events are in the order of their commits. Keep `next_cursor` and send it with the next request to get the events since then; none is skipped. Without a cursor the log is read from its oldest event. Events are kept for 30 days. After the server was restored from a backup, a cursor from after the backup is rejected (`invalid_cursor`): read the log from its beginning.',
 		tag: 'Events',
 		access: withKey('webhooks:read'),
 		query: EventListQuery,
 		result: Type.Object({
 			data: Type.Array(Event),
 			next_cursor: Type.String({
-				description: 'Never null: at the end of the log it is where to go on later.',
+				description: 'Never null: at the end of the log it is the position from which to continue.',
 				examples: ['NDcxMQ'],
 			}),
 		}),

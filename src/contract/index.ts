@@ -1,4 +1,4 @@
-export { ApiKey, InvitedUser, Session, SignIn, User, UserCreate, UserPatch, Workspace } from './access.ts';
+export { ApiKey } from './api-keys.ts';
 export { Assistant, AssistantCreate, AssistantPatch, RagSettings } from './assistants.ts';
 export {
 	Conversation,
@@ -49,17 +49,11 @@ export { type Operations, operations } from './operations.ts';
 export type { FromParseHost, ToParseHost } from './parse-messages.ts';
 export { asSingleLine, EMAIL_PATTERN, isSingleLine } from './patterns.ts';
 export { serverStateOperations } from './server-state.ts';
+export { Session, SignIn } from './session.ts';
 export { EmptyObject, HIDDEN_SECRET, type Page } from './shapes.ts';
-export {
-	ApiToolConfig,
-	ApiToolConfigInput,
-	McpToolConfig,
-	McpToolConfigInput,
-	Tool,
-	ToolAuth,
-	ToolCreate,
-	ToolPatch,
-} from './tools.ts';
+export { ApiToolConfig, ApiToolConfigInput, McpToolConfig, McpToolConfigInput, ToolAuth } from './tool-config.ts';
+export { Tool, ToolCreate, ToolPatch } from './tools.ts';
+export { InvitedUser, User, UserCreate, UserPatch } from './users.ts';
 export { bodyValidator, queryValidator, type Validator } from './validate.ts';
 export { pointerTo } from './validation-details.ts';
 export { Webhook, WebhookTest } from './webhooks.ts';
@@ -79,3 +73,4 @@ export type {
 	TrainResult,
 	WorkerResult,
 } from './worker-jobs.ts';
+export { Workspace } from './workspace.ts';

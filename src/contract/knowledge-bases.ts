@@ -27,12 +27,13 @@ const semantic_weight = Type.Number({
 const status = OneOf(['ready', 'indexing', 'error']);
 const documents_failed = Type.Integer({
 	minimum: 0,
-	description: 'Documents in `error`. While there is one, and none is being processed, the status is `error`.',
+	description:
+		'Number of documents in `error`. While it is above 0 and no document is being processed, the status is `error`.',
 	examples: [0],
 });
 const searchable = Type.Boolean({
 	description:
-		'Whether searches and replies find documents of it. True also while the status is `indexing` or `error`: the documents that are indexed are found.',
+		'Whether searches and replies find its documents. True also while the status is `indexing` or `error`: indexed documents are found.',
 	examples: [true],
 });
 
@@ -77,22 +78,22 @@ export const IndexingStatus = Type.Object({
 	trained_at: NullableText({
 		format: 'date-time',
 		description:
-			'When the semantic basis that is searched was trained, while that basis covers the documents. Null where there is none, while documents or a reindex are in work, while a training is due or under way, and where a model provider makes the vectors (`embedder`). `ready` says that all documents are searchable, by their words at least; a basis that is trained on them can follow a few seconds later.',
+			'When the semantic basis in use was trained, if it covers all documents. Null without a basis, while documents or a reindex are being processed, while a training is due or running, and if a model provider makes the vectors (`embedder`). `ready` means that all documents are searchable, at least by keywords; a basis that is trained on them can follow a few seconds later.',
 		examples: ['2026-03-09T14:05:32.000Z'],
 	}),
 	embedder: NullableText({
 		description:
-			'What made the vectors that are searched: `builtin`, or the `provider/name` of an embeddings model. Null where nothing has been indexed.',
+			'The embedder of the searched vectors: `builtin`, or the `provider/name` of an embeddings model. Null if nothing has been indexed.',
 		examples: ['builtin'],
 	}),
 	reindex_required: Type.Boolean({
 		description:
-			'Whether a reindex is due: the server is set to another embedder by now, another model answers to its name, or documents were added while that of the index was not to be had. Until then the index is searched with the embedder that made it, or by keywords alone where that one is not to be had any more.',
+			'Whether a reindex is due: the server is configured with another embedder, the provider serves another model under the same name, or documents were added while the embedder of the index was not available. Until the reindex, the index is searched with the embedder that made it, or by keywords only if that embedder is not available.',
 		examples: [false],
 	}),
 	problem: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
 		description:
-			'What indexing waits for, such as a model provider that does not answer (it is tried again at least every quarter of an hour, and goes on where it was), or why the last reindex was given up. Null where nothing is the matter.',
+			'What indexing waits for, such as a model provider that does not respond (it is retried at least every 15 minutes and continues where it stopped), or why the last reindex was given up. Null without a problem.',
 		examples: [null],
 	}),
 });
@@ -195,7 +196,7 @@ export const knowledgeBaseOperations = {
 	stopReindex: {
 		method: 'POST',
 		path: '/api/v1/knowledge-bases/{id}/reindex/stop',
-		summary: 'End a reindex; the former index goes on serving',
+		summary: 'Stop a reindex; the former index continues to serve',
 		tag: 'Knowledge bases',
 		access: withKey('knowledge_bases:write'),
 		result: IndexingStatus,

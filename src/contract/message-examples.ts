@@ -1,4 +1,4 @@
-// What the documentation shows of messages: a question and its answer, which belong together.
+// Examples of messages for the documentation: a question and its answer.
 
 const ID = '06gzhmza00001mjww6bbdevcx5ss2c8f';
 
@@ -42,7 +42,7 @@ const answer = {
 	tool_calls: [],
 };
 
-/** What the API shows of a message beyond what its visitor sees. */
+/** Fields of a message that the API shows and the visitor does not see. */
 const apiOnlyFields = {
 	feedback_comment: null,
 	model: 'builtin/extractive',

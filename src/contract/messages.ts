@@ -17,7 +17,7 @@ import {
 import { SpokenText } from './text-shapes.ts';
 
 export const Citation = Type.Object({
-	index: Type.Integer({ description: 'The number in the text: [1].' }),
+	index: Type.Integer({ description: 'The number of the citation in the text: [1].' }),
 	document_id: Type.String(),
 	title: Type.String({ examples: ['Warranty and repair'] }),
 	url: NullableText(),
@@ -35,7 +35,7 @@ export const ToolCall = Type.Object({
 	result: Type.Unknown({ examples: [{ state: 'shipped' }] }),
 	status: Type.String({
 		description:
-			'`running`, `completed`, `failed`, or `stopped`: cut off before its result came, so that nobody knows whether it took effect.',
+			'`running`, `completed`, `failed`, or `stopped`: ended before its result arrived, so it may or may not have taken effect.',
 		examples: ['completed'],
 	}),
 	duration_ms: NullableInteger(),
@@ -70,7 +70,7 @@ const visibleFields = {
 export const Message = Type.Object(
 	{
 		...visibleFields,
-		feedback_comment: NullableText({ description: 'What the person who rated it said.' }),
+		feedback_comment: NullableText({ description: 'The comment with the rating.' }),
 		model: NullableText(),
 		tool_calls: Type.Array(ToolCall),
 		usage: NullableObject(Usage),
@@ -86,7 +86,7 @@ export const WidgetToolCall = Type.Object({
 	status: ToolCall.properties.status,
 });
 
-/** A message as visitors see it: without model, usage, and what tools were given and gave. */
+/** A message as visitors see it: without model, usage, and the arguments and results of tools. */
 export const WidgetMessage = Type.Object(
 	{
 		...visibleFields,
@@ -97,7 +97,7 @@ export const WidgetMessage = Type.Object(
 export type WidgetToolCall = Static<typeof WidgetToolCall>;
 export type WidgetMessage = Static<typeof WidgetMessage>;
 
-/** Where an order of messages is asked for: oldest first unless said otherwise. */
+/** The query of a list of messages: oldest first by default. */
 export const MessageListQuery = PageQueryWith({});
 
 const sendFields = {
@@ -107,7 +107,7 @@ const sendFields = {
 	stream: Type.Optional(Type.Boolean({ description: 'An SSE stream of the reply.' })),
 	metadata: Type.Optional(
 		AnyObject({
-			description: "The conversation's, at its start only. At most 16 KiB.",
+			description: 'Metadata of the conversation, at its start only. At most 16 KiB.',
 		}),
 	),
 };
@@ -116,7 +116,7 @@ export const SendMessage = Strict(sendFields);
 export type SendMessage = Static<typeof SendMessage>;
 
 export const Feedback = Strict({
-	rating: NullableOneOf(['up', 'down'], { description: 'null takes a rating back.' }),
+	rating: NullableOneOf(['up', 'down'], { description: 'null removes a rating.' }),
 	comment: Type.Optional(NullableText({ maxLength: 2000 })),
 });
 export type Feedback = Static<typeof Feedback>;
@@ -129,7 +129,7 @@ export const WidgetMessageReply = Type.Object(
 );
 export type WidgetMessageReply = Static<typeof WidgetMessageReply>;
 
-/** Messages to send, for the documentation. */
+/** Request bodies for the documentation. */
 export const messageBodies = {
 	'Start a conversation': {
 		deployment_id: 'dep_06gzhmza00001mjww6bbdevcx5ss2c8f',
@@ -151,7 +151,7 @@ export const messageOperations = {
 		path: '/api/v1/messages',
 		summary: 'Send a message and get the reply',
 		description:
-			'One API key or session may have 20,000 event streams and replies under way at once. Beyond that the answer is a 429, and the message is not stored.',
+			'One API key or session may have 20,000 open event streams and replies. Beyond that the response is a 429, and the message is not stored.',
 		tag: 'Messages',
 		access: withKey('messages:write'),
 		body: SendMessage,

@@ -4,20 +4,20 @@ import { NullableInteger, NullableText, PageOf, PageQuery, Strict } from './shap
 
 export const Model = Type.Object({
 	id: Type.String({
-		description: 'What `model` of an assistant takes; `provider/*` where the provider takes any name.',
+		description: 'A value for an assistant’s `model`; `provider/*` if the provider accepts any name.',
 		examples: ['builtin/extractive'],
 	}),
 	provider: Type.String({ examples: ['builtin'] }),
 	name: NullableText({
-		description: 'The name within the provider; null where it takes any.',
+		description: 'The name within the provider; null if the provider accepts any name.',
 		examples: ['extractive'],
 	}),
 	description: Type.String({ examples: ['Quotes the best-matching sentences of the knowledge bases.'] }),
 	context_tokens: NullableInteger({
 		minimum: 1,
-		description: 'Tokens that it reads and writes at once; null where that is not known.',
+		description: 'Size of the context window in tokens; null if unknown.',
 	}),
-	default: Type.Boolean({ description: 'Whether assistants that name no model get this one.' }),
+	default: Type.Boolean({ description: 'Whether assistants without a model use this one.' }),
 });
 export type Model = Static<typeof Model>;
 
@@ -30,7 +30,7 @@ export const modelOperations = {
 		method: 'GET',
 		path: '/api/v1/models',
 		summary: 'List the configured models',
-		description: 'Any API key may ask.',
+		description: 'Any API key may call this operation.',
 		tag: 'Models',
 		access: withKey(null),
 		query: ListQuery,

@@ -22,9 +22,9 @@ export const SCOPES: readonly ('*' | Scope)[] = [
 ];
 
 /**
- * Who may call: `key`, an API key or session with this scope (null: with any); `session`, a signed-in user; `widget`, a
- * visitor whose Origin is on the deployment's allowlist, with a token of theirs where the deployment asks for one (`token`:
- * false: it never does here); `public`, anyone.
+ * Who may call an operation. `key`: an API key or session with this scope (null: any scope). `session`: a signed-in user.
+ * `widget`: a visitor whose Origin is on the deployment's allowlist, with the visitor's token if the deployment requires one
+ * (never if `token` is false). `public`: anyone.
  */
 export type OperationAccess =
 	| { kind: 'key'; scope: Scope | null }
@@ -32,60 +32,59 @@ export type OperationAccess =
 	| { kind: 'widget'; token: boolean }
 	| { kind: 'public' };
 
-/** For operations that take an API key, or a session, with this scope; null: any. */
+/** For operations that need an API key or a session with this scope; null: any scope. */
 export const withKey = <S extends Scope | null>(scope: S) => ({ kind: 'key', scope }) as const;
 /** For operations of visitors. */
 export const asVisitor = { kind: 'widget', token: true } as const;
-/** For what visitors' pages read before anybody can identify themselves. */
+/** For operations of visitors that never need a token. */
 export const asAnyVisitor = { kind: 'widget', token: false } as const;
 
-/** For what only a person does who is signed in. */
+/** For operations that need a signed-in user. */
 export const asUser = { kind: 'session' } as const;
-/** For what anyone may call. */
+/** For operations that anyone may call. */
 export const asAnyone = { kind: 'public' } as const;
 
-/** Bytes of a body of a few short fields, each character of them written as an escape; or of one that there should not be. */
+/** Largest body in bytes of operations with a few short fields (each character may be an escape) or without a body. */
 export const SMALL_BODY = 8 * 1024;
 
-/** One operation of the API: the single source of its route, its validation, its types and its documentation. */
+/** One operation of the API: the only source of its route, validation, types and documentation. */
 export interface Operation {
 	method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
 	/** With `{placeholders}`. */
 	path: string;
 	summary: string;
-	/** Markdown: what the summary leaves out. */
+	/** Markdown: details beyond the summary. */
 	description?: string;
 	tag: string;
 	access: OperationAccess;
 	query?: TSchema;
 	/** The JSON body. */
 	body?: TSchema;
-	/** Bytes that the JSON body may have, where that is less than the 1 MiB of all others. */
+	/** Largest JSON body in bytes. Default 1 MiB. */
 	maxBodyBytes?: number;
-	/** The multipart body that may come instead of the JSON one. */
+	/** The multipart body that is accepted instead of the JSON body. */
 	multipart?: TSchema;
-	/** The status of success. Default 200. */
+	/** The status of a success. Default 200. */
 	status?: 200 | 201;
-	/** The body of success. */
+	/** The body of a success. */
 	result: TSchema;
 	/**
-	 * The result is a resource with a version: its answers carry an ETag, GET honours If-None-Match, PATCH and DELETE honour
+	 * The result is a resource with a version: its responses have an ETag, GET honours If-None-Match, PATCH and DELETE honour
 	 * If-Match.
 	 */
 	versioned?: true;
-	/** A POST that changes nothing: a repeat is carried out again, and its Idempotency-Key is ignored. */
+	/** A POST that changes nothing: its Idempotency-Key is ignored, and a repeat runs again. */
 	reads?: true;
-	/** The result shows a secret, once: a stored copy of it is sealed. */
+	/** The result shows a secret once: its stored copy is encrypted. */
 	secret?: true;
-	/** `setDefault`: the answer is an event stream; `asked`: where the request asks for one. */
+	/** `always`: the response is an event stream. `asked`: it is one if the request asks for it. */
 	streams?: 'always' | 'asked';
-	/** The answer sets the session's cookie, or takes it away. */
+	/** The response sets or removes the session's cookie. */
 	setsCookie?: true;
-	/** What this operation may be refused with beyond what follows from the rest (`errorCodesOf` in openapi/). */
+	/** Error codes besides those that follow from the other fields (`errorCodesOf` in openapi/). */
 	errors?: readonly ErrorCode[];
 	/**
-	 * Bodies as clients send them, by what each is for, for the documentation. Where absent, one is made of the examples
-	 * that the fields' schemas have.
+	 * Request bodies for the documentation, by their purpose. Default: one made from the examples of the fields' schemas.
 	 */
 	examples?: Readonly<Record<string, unknown>>;
 }
@@ -100,17 +99,17 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 	? { [K in Name]: string } & PathParams<Rest>
 	: unknown;
 
-/** What a handler of an operation is given. */
+/** The input of an operation's handler. */
 export interface OperationInput<O extends Operation> {
 	params: PathParams<O['path']>;
 	query: StaticOr<O['query'], Record<string, never>>;
 	body: StaticOr<O['body'], undefined>;
 }
 
-/** What a handler of an operation answers. */
+/** The result of an operation's handler. */
 export type OperationResult<O extends Operation> = Static<O['result']>;
 
-/** Whether an operation honours an Idempotency-Key: what is changed for a credential, and what visitors' messages begin. */
+/** Whether an operation honours an Idempotency-Key: POSTs with a credential that change something, and visitors' messages. */
 export function takesIdempotencyKey({ method, access, status, reads }: Operation): boolean {
 	if (method !== 'POST' || reads) return false;
 	return access.kind === 'key' || access.kind === 'session' || (access.kind === 'widget' && status === 201);

@@ -1,4 +1,4 @@
-import { accessOperations } from './access.ts';
+import { apiKeyOperations } from './api-keys.ts';
 import { assistantOperations } from './assistants.ts';
 import { conversationOperations } from './conversations.ts';
 import { deliveryOperations } from './deliveries.ts';
@@ -8,9 +8,12 @@ import { eventOperations } from './events.ts';
 import { knowledgeBaseOperations } from './knowledge-bases.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
+import { sessionOperations } from './session.ts';
 import { toolOperations } from './tools.ts';
+import { userOperations } from './users.ts';
 import { webhookOperations } from './webhooks.ts';
 import { widgetOperations } from './widget.ts';
+import { workspaceOperations } from './workspace.ts';
 
 /** Every operation of the API by its operationId. The order is that of the documentation. */
 export const operations = {
@@ -26,7 +29,10 @@ export const operations = {
 	...deliveryOperations,
 	...eventOperations,
 	...modelOperations,
-	...accessOperations,
+	...apiKeyOperations,
+	...userOperations,
+	...workspaceOperations,
+	...sessionOperations,
 };
 
 export type Operations = typeof operations;

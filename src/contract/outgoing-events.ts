@@ -9,16 +9,19 @@ import { Timestamp } from './shapes.ts';
 /** A knowledge base with its indexing status. */
 export const IndexedKnowledgeBase = Type.Object({ ...KnowledgeBase.properties, ...IndexingStatus.properties });
 
-/** A tool call of a reply that came to nothing. */
+/** A failed tool call of a reply. */
 export const ToolFailure = Type.Object({
 	tool_id: Type.String(),
 	tool_name: Type.String({ description: 'The function that was called.', examples: ['order_status'] }),
 	conversation_id: Type.String(),
-	message_id: Type.String({ description: 'The reply that it was called for.' }),
-	error: Type.String({ description: 'What the model was told.', examples: ['The API answered with status 500.'] }),
+	message_id: Type.String({ description: 'The reply for which it was called.' }),
+	error: Type.String({
+		description: 'The error that the model received.',
+		examples: ['The API answered with status 500.'],
+	}),
 });
 
-/** What tries out an endpoint. */
+/** A test of an endpoint. */
 export const Ping = Type.Object({ webhook_id: Type.String() });
 
 export interface OutgoingEvent {

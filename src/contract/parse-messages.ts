@@ -1,6 +1,6 @@
 import type { ParsedChunk, ParsedDocument, ParseJob, WorkerResult } from './worker-jobs.ts';
 
-/** What the server sends to the process that parses, as JSON over its IPC channel. `start` comes first, and once. */
+/** Messages from the server to the parsing process, as JSON over its IPC channel. `start` is sent first, and once. */
 export type ToParseHost =
 	| {
 			type: 'start';
@@ -9,24 +9,24 @@ export type ToParseHost =
 			threads: number;
 			/** The heap of one thread (MB). */
 			heapMb: number;
-			/** The processor time that one document may take (ms). */
+			/** Processor time limit of one document (ms). */
 			cpuMs: number;
 	  }
 	| { type: 'parse'; id: number; job: ParseJob }
-	/** Ends a job whose answer is not waited for any more. */
+	/** Ends a job whose result is no longer needed. */
 	| { type: 'cancel'; id: number };
 
-/** What the process that parses answers. */
+/** Messages from the parsing process to the server. */
 export type FromParseHost =
-	/** It runs and takes documents. Sent once, before anything else. */
+	/** The process accepts documents. Sent first, and once. */
 	| { type: 'started' }
 	/** A part of a document, in reading order. Parts keep each message short, so that reading them never blocks the server for long. */
 	| { type: 'chunks'; id: number; chunks: ParsedChunk[] }
-	/** The answer, without the chunks: those came before. */
+	/** The result, without the chunks, which were sent before. */
 	| { type: 'answer'; id: number; answer: WorkerResult<ParsedDocument> }
-	/** The document was given up: it has taken the processor time that one may take. */
+	/** The document was given up because it reached the processor time limit. */
 	| { type: 'overtime'; id: number }
 	/** The job threw. */
 	| { type: 'failure'; id: number; code: string | null; message: string }
-	/** Its threads failed outside of any job: it has to be replaced. */
+	/** A thread failed outside of a job: the process must be replaced. */
 	| { type: 'broken'; reason: string };

@@ -1,4 +1,4 @@
-/** The sentence for a text that does not match a pattern, by the pattern. */
+/** For each pattern, the end of the sentence about a text that does not match it. */
 const sentences = new Map<string, string>();
 
 function pattern(source: string, sentence: string): string {
@@ -6,23 +6,23 @@ function pattern(source: string, sentence: string): string {
 	return source;
 }
 
-/** The rest of the sentence for a text that does not match a pattern; the sentence begins with the text's path. */
+/** The end of the sentence about a text that does not match a pattern. The sentence begins with the text's path. */
 export function sentenceOfPattern(source: string): string {
 	return sentences.get(source) ?? `must match the pattern ${source}`;
 }
 
 /** The control characters of Unicode (Cc: C0, DEL, C1), and the two separators that break lines. */
 const LINE_CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
-/** The control characters, but for the tab, the line feed, and the carriage return that Windows puts before it. */
+/** The control characters except the tab, the line feed and the carriage return before it (Windows). */
 const MULTILINE_CONTROLS = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
 
 /**
- * Leading white space, a character that is none, and anything allowed. The first two classes share no character, so a match
- * takes time in proportion to the text, also where it fails.
+ * Leading white space, a character that is not white space, and any allowed characters. The first two classes are disjoint, so
+ * matching takes linear time, also for a text that does not match.
  */
 const withVisibleCharacter = (excluded: string) => `^[^\\S${excluded}]*[^\\s${excluded}][^${excluded}]*$`;
 
-/** One line that shows something. */
+/** One line with a visible character. */
 export const SINGLE_LINE = pattern(
 	withVisibleCharacter(LINE_CONTROLS),
 	'must have a visible character, and no line breaks, tabs or other control characters',
@@ -32,7 +32,7 @@ export const SINGLE_LINE_OR_EMPTY = pattern(
 	`^[^${LINE_CONTROLS}]*$`,
 	'must not have line breaks, tabs or other control characters',
 );
-/** Lines that show something. */
+/** Lines with a visible character. */
 export const MULTILINE = pattern(
 	withVisibleCharacter(MULTILINE_CONTROLS),
 	'must have a visible character, and no control characters except tabs and line breaks',
@@ -42,10 +42,10 @@ export const MULTILINE_OR_EMPTY = pattern(
 	`^[^${MULTILINE_CONTROLS}]*$`,
 	'must not have control characters except tabs and line breaks',
 );
-/** Any text that shows something. */
+/** Any text with a visible character. */
 export const VISIBLE = pattern('[^\\s\\u0000-\\u001f\\u007f-\\u009f]', 'must have a visible character');
 
-/** White space, control characters and a second @ are what an address cannot have; the rest is for its mail server to judge. */
+/** An address has no white space, no control characters and one @. Its mail server validates the rest. */
 export const EMAIL_PATTERN = pattern(
 	'^[^\\s\\u0000-\\u001f\\u007f-\\u009f@]+@[^\\s\\u0000-\\u001f\\u007f-\\u009f@]+$',
 	'must be an email address',
@@ -70,12 +70,12 @@ export const FUNCTION_NAME = pattern(
 
 const singleLine = new RegExp(SINGLE_LINE, 'u');
 
-/** Whether a text is one line that shows something: the rule of names and titles. */
+/** Whether a text is one line with a visible character: the rule for names and titles. */
 export function isSingleLine(text: string): boolean {
 	return singleLine.test(text);
 }
 
-/** A text from elsewhere as a name of one line, control characters gone; null where nothing visible is left. */
+/** A text from another source as a name of one line, without control characters; null if nothing visible remains. */
 export function asSingleLine(text: string): string | null {
 	const line = text
 		.replace(/[\s\u2028\u2029]+/gu, ' ')

@@ -2,18 +2,18 @@ import { Type } from 'typebox';
 import { asAnyone, type OperationTable } from './operation.ts';
 import { OneOf } from './shapes.ts';
 
-/** That the process runs. */
+/** The process runs. */
 export const Liveness = Type.Object({ status: OneOf(['alive']) });
 
-/** That the server takes requests. */
+/** The server accepts requests. */
 export const Readiness = Type.Object({ status: OneOf(['ready']) });
 
-/** That the server takes no requests. */
+/** The server accepts no requests. */
 export const Unreadiness = Type.Object({
 	status: OneOf(['not ready']),
 	reason: Type.String({
 		description:
-			'Why, for programs: `starting`, `stopping`, or what keeps writes from the disk: `disk_full`, `disk_error`, `disk_stalled`, `database_damaged`, `database_read_only`, `database_busy`, `database_gone`, `writer_ended`.',
+			'The reason, for programs: `starting`, `stopping`, or why the server cannot write: `disk_full`, `disk_error`, `disk_stalled`, `database_damaged`, `database_read_only`, `database_busy`, `database_gone`, `writer_ended`.',
 		examples: ['disk_full'],
 	}),
 	message: Type.String({
@@ -23,15 +23,15 @@ export const Unreadiness = Type.Object({
 });
 
 /**
- * What load balancers and monitors ask. It answers beside the API: without a credential, without a limit, while the server
- * drains, and whatever the query is.
+ * Operations for load balancers and monitors. They are outside the API: no credential, no rate limit, any query, and they are
+ * served while the server drains.
  */
 export const serverStateOperations = {
 	getLiveness: {
 		method: 'GET',
 		path: '/healthz',
-		summary: 'Tell whether the process runs',
-		description: 'For a supervisor that restarts what does not answer. It looks at nothing else.',
+		summary: 'Check whether the process runs',
+		description: 'For a supervisor that restarts a process which does not respond. It checks nothing else.',
 		tag: 'Server',
 		access: asAnyone,
 		result: Liveness,
@@ -39,7 +39,7 @@ export const serverStateOperations = {
 	getReadiness: {
 		method: 'GET',
 		path: '/readyz',
-		summary: 'Tell whether the server takes requests',
+		summary: 'Check whether the server accepts requests',
 		description:
 			'For a load balancer. 503 while the server starts, while it stops, and while it cannot write to its database.',
 		tag: 'Server',

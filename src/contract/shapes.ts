@@ -1,9 +1,9 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 
-/** What a stored secret reads back as; sent back, it leaves the secret as it is. */
+/** The value that a stored secret reads back as. Sent back, it leaves the secret unchanged. */
 export const HIDDEN_SECRET = '***';
 
-/** An object that refuses unknown members: what clients send. */
+/** An object that rejects unknown members, for requests. */
 export function Strict<P extends TProperties>(
 	properties: P,
 	options: { description?: string; minProperties?: number; examples?: unknown[] } = {},
@@ -11,12 +11,12 @@ export function Strict<P extends TProperties>(
 	return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** An object with members of any name and kind. The document says so outright: code generators take silence for "none". */
+/** An object with any members. `additionalProperties` is explicit, because code generators read its absence as "none". */
 export function AnyObject(options: { description?: string; examples?: unknown[] } = {}) {
 	return Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, ...options });
 }
 
-/** What operations take that take nothing. */
+/** The body of operations without parameters. */
 export const EmptyObject = Strict({});
 
 /** The members of an object, each optional: the shape of a JSON merge patch (RFC 7396). */
@@ -34,7 +34,7 @@ interface TextOptions {
 	examples?: string[];
 }
 
-/** A string or null. One `type` array instead of `anyOf`, so that a wrong value gives one complaint, not three. */
+/** A string or null. One `type` array instead of `anyOf`, so that a wrong value gives one error, not three. */
 export function NullableText(options: TextOptions = {}) {
 	return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
 }
@@ -71,8 +71,8 @@ export function NullableObject<T extends TObject>(
 }
 
 /**
- * One of several objects, told apart by a constant that all of them have under one name: complaints are about the one that
- * is meant. (`discriminator` is the keyword of OpenAPI; ajv knows it too.)
+ * One of several objects, distinguished by a constant member, so that errors are about the intended variant.
+ * (`discriminator` is a keyword of OpenAPI that ajv supports.)
  */
 export function Variants<V extends TObject>(
 	tag: string,
@@ -102,11 +102,11 @@ export const NullableTimestamp = NullableText({ format: 'date-time' });
 /** The query of every list. */
 export const PageQuery = Strict({
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items per page.' })),
-	cursor: Type.Optional(Type.String({ maxLength: 1000, description: '`next_cursor` of the page before.' })),
+	cursor: Type.Optional(Type.String({ maxLength: 1000, description: '`next_cursor` of the previous page.' })),
 	order: Type.Optional(OneOf(['asc', 'desc'], { description: 'By creation time.' })),
 });
 
-/** The query of a list with filters of its own. */
+/** The query of a list with filters. */
 export function PageQueryWith<P extends TProperties>(filters: P) {
 	return Strict({ ...PageQuery.properties, ...filters });
 }
@@ -115,17 +115,17 @@ export function PageQueryWith<P extends TProperties>(filters: P) {
 export function PageOf<T extends TSchema>(item: T) {
 	return Type.Object({
 		data: Type.Array(item),
-		next_cursor: NullableText({ description: 'Give it as `cursor` for the next page; null on the last one.' }),
+		next_cursor: NullableText({ description: 'Send it as `cursor` to get the next page; null on the last page.' }),
 	});
 }
 
-/** What a list answers. */
+/** The type of a page of a list. */
 export interface Page<T> {
 	data: T[];
 	next_cursor: string | null;
 }
 
-/** What a DELETE that removes answers. */
+/** The result of a DELETE that removes a resource. */
 export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
 
 /** The envelope of every error. */

@@ -9,7 +9,7 @@ interface TextOptions {
 	examples?: string[];
 }
 
-/** A name or title that people read: one line with a visible character and without control characters. */
+/** A name or title: one line with a visible character and without control characters. */
 export function SingleLineText(options: TextOptions) {
 	return Type.String({ minLength: 1, pattern: SINGLE_LINE, ...options });
 }
@@ -24,7 +24,7 @@ export function OptionalSingleLineText(options: TextOptions) {
 	return Type.String({ pattern: SINGLE_LINE_OR_EMPTY, ...options });
 }
 
-/** Text that people read, which may have tabs and line breaks (CR too) but no other control characters. */
+/** Text with a visible character, which may have tabs and line breaks (LF, CR LF) but no other control characters. */
 export function MultilineText(options: TextOptions) {
 	return Type.String({ minLength: 1, pattern: MULTILINE, ...options });
 }
@@ -40,8 +40,8 @@ export function NullableMultilineText(options: TextOptions) {
 }
 
 /**
- * What somebody says: any text with a visible character. Stray control characters come along with what is pasted from real
- * documents; they are kept, so that what is stored is what was sent.
+ * The content of a message: any text with a visible character. Text that is pasted from documents may have control characters.
+ * They are kept, so that the stored text equals the sent text.
  */
 export function SpokenText(options: TextOptions) {
 	return Type.String({ minLength: 1, pattern: VISIBLE, ...options });

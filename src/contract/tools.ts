@@ -1,6 +1,6 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
-import { FUNCTION_NAME, URL_PATTERN } from './patterns.ts';
+import { FUNCTION_NAME } from './patterns.ts';
 import {
 	AnyObject,
 	Deleted,
@@ -16,8 +16,7 @@ import {
 	Variants,
 } from './shapes.ts';
 import { NullableMultilineText, SingleLineText } from './text-shapes.ts';
-
-const WRITE_ONLY = 'Write-only: reads back as "***", which sent back leaves it as it is.';
+import { ApiToolConfig, ApiToolConfigInput, McpToolConfig, McpToolConfigInput } from './tool-config.ts';
 
 const name = Type.String({
 	pattern: FUNCTION_NAME,
@@ -26,142 +25,14 @@ const name = Type.String({
 });
 const description = NullableMultilineText({
 	maxLength: 4000,
-	description: 'Tells models what it does and when to call it.',
+	description: 'Describes to models what the tool does and when to call it.',
 	examples: ['The weather of a city, now and for the next days.'],
 });
 const type = OneOf(['api', 'mcp']);
 const status = OneOf(['active', 'archived'], {
 	description:
-		'`archived` switches the tool off: models are not offered it, and it is not called. It stays attached where it is.',
+		'`archived` disables the tool: models are not offered it, and it is not called. It stays attached to its assistants.',
 });
-
-const url = (text: string) =>
-	Type.String({
-		minLength: 1,
-		maxLength: 4000,
-		pattern: URL_PATTERN,
-		description: `${text} https, unless the server may reach private networks.`,
-	});
-const timeout_ms = Type.Integer({
-	minimum: 1,
-	maximum: 30_000,
-	description: 'For a whole call. Default 10000.',
-	examples: [10_000],
-});
-
-/** Members of any name; `Type.Record` would let names with a line break through unchecked. */
-function StringMap<T>(value: TSchema, options: { description: string; examples: unknown[] }) {
-	return Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: value, maxProperties: 50, ...options });
-}
-
-const headers = StringMap<string>(Type.String({ maxLength: 4096 }), {
-	description: `Sent with every call. \`{placeholders}\` that are parameters are filled in; a header whose argument is not given is left out. Values whose name speaks of a secret (it holds \`auth\`, \`cookie\`, \`credential\`, \`key\`, \`passw\`, \`secret\`, \`session\`, \`signature\` or \`token\`, other than in \`author\` and \`idempotency-key\`) are secret, sent as they are, and refused where they hold a placeholder that is a parameter. Other methods than GET are sent with an \`Idempotency-Key\` of the call's own unless the tool sets that header. ${WRITE_ONLY}`,
-	examples: [{ Accept: 'application/json' }],
-});
-const query = StringMap<string | number | boolean>(
-	Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], maxLength: 4096 }),
-	{
-		description:
-			'Added to the query of the URL. Values may hold `{placeholders}`; one whose argument is not given is left out, and a list is sent as a pair for each of its items. Not for secrets: they read back.',
-		examples: [{ units: 'metric' }],
-	},
-);
-const body = Type.Unknown({
-	description:
-		'Sent as JSON; not with GET; null: none. In its texts `{placeholders}` that are parameters are filled in; others stay as they are. A text that is one placeholder and nothing else becomes the argument itself, be it a number or an object, and is left out where that is not given.',
-	examples: [null],
-});
-const parameters = AnyObject({
-	description:
-		'What models fill in: a JSON Schema (2020-12, or draft-07 by `$schema`) with `"type": "object"`. `$ref` leads to a place in it by a JSON Pointer (`#/$defs/city`), and never back to where it stands. At most 1,000 schemas and keywords, and 64 KiB, each reference counted as what it leads to.',
-	examples: [{ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }],
-});
-const method = OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-const apiUrl = {
-	...url('Each `{placeholder}`, in path or query, is a property of `parameters`.'),
-	examples: ['https://weather.example/v1/cities/{city}'],
-} as ReturnType<typeof url>;
-const mcpUrl = {
-	...url('The endpoint of an MCP server (streamable HTTP).'),
-	examples: ['https://tools.example/mcp'],
-} as ReturnType<typeof url>;
-const allowed_tools = Type.Unsafe<string[] | null>({
-	type: ['array', 'null'],
-	items: SingleLineText({ maxLength: 128 }),
-	maxItems: 200,
-	uniqueItems: true,
-	description: "Which of the server's tools models are offered; null: all.",
-	examples: [null],
-});
-
-const secret = Type.String({ minLength: 1, maxLength: 4096, description: WRITE_ONLY, examples: ['***'] });
-const authMembers = {
-	none: { type: Type.Literal('none') },
-	bearer: { type: Type.Literal('bearer'), token: secret },
-	basic: {
-		type: Type.Literal('basic'),
-		username: Type.String({ maxLength: 1000, examples: ['parley'] }),
-		password: Type.String({ maxLength: 4096, description: WRITE_ONLY, examples: ['***'] }),
-	},
-	header: {
-		type: Type.Literal('header'),
-		name: Type.String({ minLength: 1, maxLength: 128, examples: ['X-Api-Key'] }),
-		value: secret,
-	},
-};
-const authOptions = {
-	description: 'How calls say who they come from. In a change, another `type` begins anew.',
-	examples: [{ type: 'none' }],
-};
-const { none, bearer, basic, header } = authMembers;
-
-/** How calls of an API tool say who they come from, whole. */
-export const ToolAuth = Variants(
-	'type',
-	[Type.Object(none), Type.Object(bearer), Type.Object(basic), Type.Object(header)],
-	authOptions,
-);
-export type ToolAuth = Static<typeof ToolAuth>;
-const authInput = Variants('type', [Strict(none), Strict(bearer), Strict(basic), Strict(header)], authOptions);
-
-/** What calls of an API tool are made of, whole. */
-export const ApiToolConfig = Type.Object({
-	method,
-	url: apiUrl,
-	headers,
-	query,
-	body,
-	parameters,
-	timeout_ms,
-	auth: ToolAuth,
-});
-export type ApiToolConfig = Static<typeof ApiToolConfig>;
-
-/** The same as clients send it. */
-export const ApiToolConfigInput = Strict({
-	method,
-	url: apiUrl,
-	headers: Type.Optional(headers),
-	query: Type.Optional(query),
-	body: Type.Optional(body),
-	parameters: Type.Optional(parameters),
-	timeout_ms: Type.Optional(timeout_ms),
-	auth: Type.Optional(authInput),
-});
-export type ApiToolConfigInput = Static<typeof ApiToolConfigInput>;
-
-/** How an MCP server is reached, whole. */
-export const McpToolConfig = Type.Object({ url: mcpUrl, headers, allowed_tools, timeout_ms });
-export type McpToolConfig = Static<typeof McpToolConfig>;
-
-/** The same as clients send it. */
-export const McpToolConfigInput = Strict({
-	url: mcpUrl,
-	headers: Type.Optional(headers),
-	allowed_tools: Type.Optional(allowed_tools),
-	timeout_ms: Type.Optional(timeout_ms),
-});
-export type McpToolConfigInput = Static<typeof McpToolConfigInput>;
 
 export const Tool = Type.Object({
 	id: Type.String(),
@@ -186,38 +57,37 @@ export type ToolCreate = Static<typeof ToolCreate>;
 export const ToolPatch = Patch({
 	name,
 	description,
-	type: OneOf(['api', 'mcp'], { description: 'Another type needs the whole of its `config`.' }),
+	type: OneOf(['api', 'mcp'], { description: 'A change of the type needs a complete `config`.' }),
 	config: AnyObject({
-		description:
-			'A JSON merge patch (RFC 7396) of the configuration: what it names is merged, null removes; the whole must be right.',
+		description: 'A JSON merge patch (RFC 7396) of the configuration. The merged result must be valid.',
 		examples: [{ timeout_ms: 5000 }],
 	}),
 	status,
 });
 export type ToolPatch = Static<typeof ToolPatch>;
 
-/** What a tool is called with when it is tried out. */
+/** The input of a test call. */
 export const ToolTest = Strict({
 	function: Type.Optional(
 		SingleLineText({
 			maxLength: 128,
-			description: 'Which function, under the name that `/functions` lists. Needed for MCP tools: they have many.',
+			description: 'The name of the function, as `/functions` lists it. Required for MCP tools, which have several.',
 			examples: ['stock_level'],
 		}),
 	),
 	arguments: Type.Optional(
 		AnyObject({
-			description: 'As a model would give them. Default: none.',
+			description: 'The arguments, as a model gives them. Default: none.',
 			examples: [{ city: 'Ulm' }],
 		}),
 	),
 });
 export type ToolTest = Static<typeof ToolTest>;
 
-/** What came of trying a tool out. */
+/** The result of a test call. */
 export const ToolTestResult = Type.Object({
 	result: Type.String({
-		description: 'What a model would be told: at most 32 KiB, without the secrets of the tool.',
+		description: 'The result that a model receives: at most 32 KiB, without the secrets of the tool.',
 		examples: ['{"temperature": 21}'],
 	}),
 	is_error: Type.Boolean({ description: 'Whether the call failed.' }),
@@ -232,14 +102,14 @@ export const ToolTestResult = Type.Object({
 		}),
 		{ description: 'Why it failed.', examples: [null] },
 	),
-	status_code: NullableInteger({ description: 'With which HTTP status it was answered; null where it was not.' }),
+	status_code: NullableInteger({ description: 'The HTTP status of the response; null without a response.' }),
 	duration_ms: Type.Integer({ minimum: 0 }),
 });
 export type ToolTestResult = Static<typeof ToolTestResult>;
 
-/** A function that a tool offers. */
+/** A function of a tool. */
 export const ToolFunctionDescription = Type.Object({
-	name: Type.String({ description: "The tool's own name for it.", examples: ['stock_level'] }),
+	name: Type.String({ description: "The function's name within the tool.", examples: ['stock_level'] }),
 	description: NullableText({ examples: ['How many of an article are in stock.'] }),
 	parameters: AnyObject({
 		description: 'The JSON Schema of its arguments.',
@@ -307,7 +177,7 @@ export const toolOperations = {
 		versioned: true,
 		method: 'PATCH',
 		path: '/api/v1/tools/{id}',
-		summary: 'Change a tool, switch it off or on again',
+		summary: 'Change a tool, disable or enable it',
 		tag: 'Tools',
 		access: withKey('tools:write'),
 		body: ToolPatch,
@@ -325,9 +195,9 @@ export const toolOperations = {
 	testTool: {
 		method: 'POST',
 		path: '/api/v1/tools/{id}/test',
-		summary: 'Try a tool out',
+		summary: 'Test a tool',
 		description:
-			'Calls it once, as a model would, also where it is switched off. What comes of it is the answer, with status 200, whether or not the call succeeded.',
+			'Calls the tool once, as a model would, also if it is disabled. The status is 200 whether or not the call succeeded; the body has the result or the error.',
 		tag: 'Tools',
 		access: withKey('tools:write'),
 		body: ToolTest,
@@ -342,7 +212,7 @@ export const toolOperations = {
 		path: '/api/v1/tools/{id}/functions',
 		summary: 'List the functions of a tool',
 		description:
-			'An API tool is one function. Of an MCP tool: what its server offers at this moment, `allowed_tools` or not; models know each by the name of the tool, `_`, and the name given here.',
+			'An API tool has one function. For an MCP tool: all functions that its server offers at present, also those that are not in `allowed_tools`. Models call each by the tool’s name, `_` and the name given here.',
 		tag: 'Tools',
 		access: withKey('tools:read'),
 		result: PageOf(ToolFunctionDescription),

@@ -10,36 +10,36 @@ const options = {
 	allowUnionTypes: true,
 	verbose: false,
 	discriminator: true,
-	// The schemas are our own; the tests hold them against the rules of schemas.
+	// The schemas are part of this code; a test validates them.
 	validateSchema: false,
 } as const;
 
-/** Complaints that one answer lists. */
+/** Errors that one response lists. */
 const MAX_DETAILS = 20;
-/** For a value with more members and items than this only the first fault is reported: each may have several, and all would be held in memory. */
+/** For a value with more members and items, only the first error is reported: each may have several, and all would be in memory. */
 const MAX_NODES = 2_000;
 
 const MIN_TIMESTAMP = Date.parse('0000-01-01T00:00:00.000Z');
 const MAX_TIMESTAMP = Date.parse('9999-12-31T23:59:59.999Z');
 const dateTime = addFormats.default.get('date-time') as { validate(text: string): boolean };
 
-/** Compilers of one kind of values: one whose validators stop at the first fault, and one whose validators look for all. */
+/** Two compilers for one kind of value: the validators of `first` stop at the first error, those of `all` find all errors. */
 interface Compilers {
 	first: Ajv;
 	all: Ajv;
 }
 
 const COMPILERS: Record<Source, Compilers> = {
-	/** Bodies come as JSON: nothing is coerced. */
+	/** Bodies are JSON: nothing is coerced. */
 	body: compilers(false),
-	/** Query strings hold only text: numbers and booleans are read from it. */
+	/** Query strings are text: numbers and booleans are parsed from it. */
 	query: compilers(true),
 };
 
 function compilers(coerceTypes: boolean): Compilers {
 	const [first, all] = [false, true].map((allErrors) => {
 		const ajv = new Ajv({ ...options, coerceTypes, allErrors });
-		// RFC 3339 has leap seconds, which no Date can hold.
+		// RFC 3339 allows leap seconds, which a Date cannot represent.
 		ajv.addFormat('date-time', (text) => dateTime.validate(text) && isRepresentable(Date.parse(text)));
 		ajv.addFormat('binary', true);
 		return ajv;
@@ -47,17 +47,17 @@ function compilers(coerceTypes: boolean): Compilers {
 	return { first, all };
 }
 
-/** Whether a moment can be shown with a year of four digits; NaN is none. */
+/** Whether a time has a year of four digits; false for NaN. */
 function isRepresentable(at: number): boolean {
 	return at >= MIN_TIMESTAMP && at <= MAX_TIMESTAMP;
 }
 
-/** Checks a value and gives it its type, or throws `invalid_request` with the places and the reasons. */
+/** Returns a value with its type, or throws `invalid_request` with the path and reason of each error. */
 export type Validator<T> = (value: unknown) => T;
 
 /**
  * A validator of JSON bodies.
- * @param at where the value stands in the body, as a JSON Pointer, where it is a part of one
+ * @param at JSON Pointer to the value, if it is a part of the body
  */
 export function bodyValidator<T extends TSchema>(schema: T, at = ''): Validator<Static<T>> {
 	return validator(schema, 'body', at);
@@ -69,8 +69,8 @@ export function queryValidator<T extends TSchema>(schema: T): Validator<Static<T
 }
 
 /**
- * Compiles with the first value, and what finds all faults with the first value that has one: all schemas together would take
- * most of the time that the server takes to start. A sound value costs the fast validator alone.
+ * Compiles the first validator at the first value, and the one for all errors at the first invalid value: compiling all
+ * schemas at once would take most of the server's start time. A valid value costs the fast validator only.
  */
 function validator<T>(schema: TSchema, source: Source, at: string): Validator<T> {
 	const { first, all } = COMPILERS[source];
@@ -90,7 +90,7 @@ function validator<T>(schema: TSchema, source: Source, at: string): Validator<T>
 	};
 }
 
-/** Whether a value has more members and items than are looked through for all their faults. */
+/** Whether a value has too many members and items to find all errors. */
 function isLarge(value: unknown): boolean {
 	let nodes = 0;
 	const queue: unknown[] = [value];

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import type { ErrorDetail } from '../base/index.ts';
 import { sentenceOfPattern } from './patterns.ts';
 
-/** Where a checked value comes from. */
+/** The part of the request that a value comes from. */
 export type Source = 'body' | 'query';
 
 const SUBJECTS: Record<Source, string> = { body: 'The request body', query: 'The query' };
@@ -11,7 +11,7 @@ const UNKNOWN_MEMBER: Record<Source, string> = {
 	query: 'is not a known query parameter',
 };
 const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
-	'date-time': 'must be a moment with date, time and zone, such as 2026-11-20T12:00:00Z',
+	'date-time': 'must be a date and time with a time zone, such as 2026-11-20T12:00:00Z',
 };
 const TYPE_NAMES: Readonly<Record<string, string>> = {
 	array: 'a list',
@@ -24,9 +24,9 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What the errors of a validator say to the client: each place with its reason, once. The rest of a sentence that begins with
- * the place.
- * @param basePath where the value stands in the request, as a JSON Pointer
+ * The errors of a validator for the client: each path with its reason, once. A reason is the end of a sentence that begins
+ * with the path.
+ * @param basePath JSON Pointer to the value in the request
  */
 export function detailsOf(
 	errors: readonly ErrorObject[],
@@ -44,22 +44,22 @@ export function detailsOf(
 	return [...details.values()];
 }
 
-/** The sentence about a complaint. */
+/** The sentence about an error. */
 export function messageOfDetail({ path, message }: ErrorDetail, source: Source): string {
 	return `${path === '' ? SUBJECTS[source] : path} ${message}.`;
 }
 
-/** The JSON Pointer (RFC 6901) to a member at the top. */
+/** The JSON Pointer (RFC 6901) to a top-level member. */
 export function pointerTo(name: string): string {
 	return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Whether an error says what a more precise one of the same value says. */
+/** Whether an error is redundant, because the same value has a more precise one. */
 function isImplied({ keyword, instancePath }: ErrorObject, errors: readonly ErrorObject[]): boolean {
 	const others = (keywords: readonly string[]) =>
 		errors.some((other) => other.instancePath === instancePath && keywords.includes(other.keyword));
 	switch (keyword) {
-		// The constant that tells variants apart is judged by itself: as required, of a type, and one of the choices.
+		// The constant that distinguishes variants has its own errors: required, type and enum.
 		case 'discriminator':
 			return errors.length > 1;
 		case 'type':
@@ -93,7 +93,7 @@ function detailOf({ keyword, instancePath, params, message }: ErrorObject, sourc
 	}
 }
 
-/** What is said of a value that is too large, too long or too many, or the opposite. */
+/** The reason for a value that is out of bounds: too large, too long, too many, or the opposite. */
 function boundsMessage(keyword: string, { limit, i, j }: ErrorObject['params']): string | undefined {
 	switch (keyword) {
 		case 'minimum':

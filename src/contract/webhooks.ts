@@ -19,13 +19,13 @@ const url = Type.String({
 	minLength: 1,
 	maxLength: 4000,
 	pattern: URL_PATTERN,
-	description: 'Receives the deliveries. https, unless the server may reach private networks.',
+	description: 'Receives the deliveries. https, unless the server may connect to private networks.',
 	examples: ['https://example.com/hooks/parley'],
 });
 const events = Type.Array(OneOf([...EVENT_TYPES, '*']), {
 	minItems: 1,
 	uniqueItems: true,
-	description: 'The types of events that it receives, or `["*"]`: all, those of later versions included.',
+	description: 'The types of events that it receives, or `["*"]`: all types, also those of later versions.',
 	examples: [['message.created']],
 });
 const description = NullableMultilineText({ maxLength: 2000 });
@@ -48,7 +48,7 @@ export const Webhook = Type.Object({
 });
 export type Webhook = Static<typeof Webhook>;
 
-/** A webhook endpoint as its creation answers it, and nothing else. */
+/** A webhook endpoint with its secret, which only its creation returns. */
 export const NewWebhook = Type.Object({
 	...Webhook.properties,
 	signing_secret: Type.String({
@@ -66,7 +66,7 @@ export const WebhookPatch = Patch({
 	events,
 	secret: Type.String({
 		maxLength: 200,
-		description: `\`whsec_\` and the standard Base64 of 24 to 64 bytes. For 24 hours the former secret signs beside it.`,
+		description: `\`whsec_\` and the standard Base64 of 24 to 64 bytes. For 24 hours the former secret also signs.`,
 		examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
 	}),
 	description,
@@ -81,10 +81,10 @@ export const RotatedSecret = Type.Object({
 	}),
 });
 
-/** How an endpoint took the ping. */
+/** The result of a ping. */
 export const WebhookTest = Type.Object({
-	delivered: Type.Boolean({ description: 'Whether it answered with a status of 2xx within 5 seconds.' }),
-	status_code: NullableInteger({ description: 'Null where there was no answer.' }),
+	delivered: Type.Boolean({ description: 'Whether the endpoint responded with a status of 2xx within 5 seconds.' }),
+	status_code: NullableInteger({ description: 'Null without a response.' }),
 	duration_ms: Type.Integer({ minimum: 0 }),
 	error: NullableText({ description: 'Why it was not delivered, for people.' }),
 });
@@ -129,7 +129,7 @@ export const webhookOperations = {
 		versioned: true,
 		method: 'PATCH',
 		path: '/api/v1/webhooks/{id}',
-		summary: 'Change a webhook endpoint, disable or revive it',
+		summary: 'Change a webhook endpoint, disable or enable it',
 		tag: 'Webhooks',
 		access: withKey('webhooks:write'),
 		body: WebhookPatch,
@@ -150,7 +150,7 @@ export const webhookOperations = {
 		path: '/api/v1/webhooks/{id}/rotate-secret',
 		summary: 'Replace the signing secret',
 		description:
-			'For 24 hours the former secret signs beside the new one: `webhook-signature` then has a value for each. After several changes in a day so do up to ten former ones, each for its own 24 hours.',
+			'For 24 hours the former secret signs in addition to the new one: `webhook-signature` has a value for each. After several changes within a day, up to ten former secrets sign, each for its own 24 hours.',
 		tag: 'Webhooks',
 		access: withKey('webhooks:write'),
 		result: RotatedSecret,
@@ -159,7 +159,8 @@ export const webhookOperations = {
 		method: 'POST',
 		path: '/api/v1/webhooks/{id}/test',
 		summary: 'Send a ping to a webhook endpoint',
-		description: 'Sent at once and once, signed like every delivery, also to a disabled endpoint; `type` is `ping`.',
+		description:
+			'Sent at once, without retries, signed like every delivery, also to a disabled endpoint. `type` is `ping`.',
 		tag: 'Webhooks',
 		access: withKey('webhooks:write'),
 		result: WebhookTest,

@@ -5,7 +5,7 @@ import { Feedback, messageBodies, SendMessage, WidgetMessage, WidgetMessageReply
 import { asAnyVisitor, asVisitor, type OperationTable, SMALL_BODY } from './operation.ts';
 import { Id, PageOf, PageQueryWith, Strict } from './shapes.ts';
 
-/** The public routes of a conversation name the deployment that they are checked against. */
+/** The query of a visitor's routes: the deployment against which they are checked. */
 export const WidgetQuery = Type.Object({
 	deployment_id: Type.String({ minLength: 1, description: 'The deployment.' }),
 });
@@ -18,20 +18,20 @@ export const WidgetFeedback = Strict({ ...Feedback.properties, deployment_id: Id
 export const WidgetStop = Strict({ deployment_id: Id('The deployment.') });
 
 /**
- * Bytes of what anybody may send before it is known who they are: the longest content (or comment) with each character
- * written as two escapes of six bytes, the largest metadata written so, and a little more.
+ * Largest body in bytes from an unidentified visitor: the longest content (or comment) with each character written as two
+ * escapes of six bytes, the largest metadata in the same form, and some margin.
  */
 const MESSAGE_BODY = 448 * 1024;
 const FEEDBACK_BODY = 32 * 1024;
 
-/** What visitors of a web page may do. */
+/** Operations for visitors of a web page. */
 export const widgetOperations = {
 	getWidgetConfig: {
 		versioned: true,
 		method: 'GET',
 		path: '/api/v1/widget/config',
 		summary: "Read a deployment's widget configuration",
-		description: 'May be cached by a CDN. Query parameters that it does not know are passed over.',
+		description: 'May be cached by a CDN. Unknown query parameters are ignored.',
 		tag: 'Widget',
 		access: asAnyVisitor,
 		query: WidgetQuery,
@@ -42,7 +42,7 @@ export const widgetOperations = {
 		path: '/api/v1/widget/messages',
 		summary: 'Send a message as a visitor and get the reply',
 		description:
-			'Without `conversation_id` it starts a conversation, which the visitor continues by naming its id. The reply comes whole, or as a stream where `stream` or `Accept` ask for one and the deployment allows it.',
+			'Without `conversation_id` it starts a conversation; later messages name its id. The reply is returned whole, or as a stream if `stream` or `Accept` asks for one and the deployment allows it.',
 		tag: 'Widget',
 		access: asVisitor,
 		body: SendMessage,
@@ -57,8 +57,7 @@ export const widgetOperations = {
 		method: 'GET',
 		path: '/api/v1/widget/conversations/{id}/messages',
 		summary: "A visitor's history, oldest first",
-		description:
-			'For a visitor who comes back: the messages of a conversation, without tool arguments, usage and model.',
+		description: 'For a returning visitor: the messages of a conversation, without tool arguments, usage and model.',
 		tag: 'Widget',
 		access: asVisitor,
 		query: WidgetHistoryQuery,
@@ -69,7 +68,7 @@ export const widgetOperations = {
 		path: '/api/v1/widget/conversations/{id}/events',
 		summary: 'Follow a conversation as a visitor',
 		description:
-			'It ends when the visitor’s token does, and when the deployment would not admit them any more: come again with `Last-Event-ID` and a fresh token. At most 1,000 clients may follow a conversation at once, and a visitor may have 100 streams open in a deployment; beyond that the answer is a 429.',
+			'The stream ends when the visitor’s token expires or the deployment no longer allows the visitor: connect again with `Last-Event-ID` and a new token. At most 1,000 clients may follow a conversation at once, and a visitor may have 100 open streams in a deployment. Beyond that the response is a 429.',
 		tag: 'Widget',
 		access: asVisitor,
 		query: WidgetEventStreamQuery,
@@ -80,7 +79,7 @@ export const widgetOperations = {
 		method: 'POST',
 		path: '/api/v1/widget/conversations/{id}/stop',
 		summary: 'Stop the reply that is being written, as a visitor',
-		description: 'The text so far is kept, with status `stopped`. `stopped` is false where no reply was being written.',
+		description: 'The text so far is kept, with status `stopped`. `stopped` is false if no reply was being written.',
 		tag: 'Widget',
 		access: asVisitor,
 		body: WidgetStop,

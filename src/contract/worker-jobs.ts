@@ -1,31 +1,31 @@
 import type { ErrorCode } from '../base/index.ts';
 
-/** What workers answer: a result, or an error as a value, because error classes do not survive the way between threads. */
+/** The result of a worker's job, or its error as a value: error classes do not survive the transfer between threads. */
 export type WorkerResult<T> = { ok: true; value: T } | { ok: false; error: { code: ErrorCode; message: string } };
 
-/** The formats that documents come in. */
+/** The formats of documents. */
 export type DocumentFormat = 'pdf' | 'docx' | 'html' | 'md' | 'txt';
 
 /** Parse one stored file into chunks. */
 export interface ParseJob {
 	/** Absolute path of the stored bytes. */
 	path: string;
-	/** What the uploader called the file; decides the format only where the content does not. */
+	/** The file's name from the upload. Decides the format only if the content does not. */
 	file_name: string | null;
-	/** The Content-Type it came with, parameters included (a charset there is honoured). */
+	/** The Content-Type of the upload, with its parameters (a charset is honoured). */
 	content_type: string | null;
-	/** The document's title where the uploader gave one; else the file's own is looked for. */
+	/** The document's title from the upload; without one, the title is read from the file. */
 	title: string | null;
-	/** The address that the document came from, for readable HTML. */
+	/** The URL of the document, for readable HTML. */
 	url: string | null;
 }
 
 export interface ParsedChunk {
-	/** The chunk's text as a reader should see it, paragraphs separated by blank lines. */
+	/** The chunk's text for readers, with paragraphs separated by blank lines. */
 	text: string;
 	/** The headings above it, outermost first. */
 	heading_path: string[];
-	/** The page on which it begins, from 1; null where the format has no pages. */
+	/** The page on which it begins, from 1; null for formats without pages. */
 	page: number | null;
 	/** The analysed terms of headings and title, separated by spaces. */
 	title_terms: string;
@@ -34,13 +34,13 @@ export interface ParsedChunk {
 }
 
 export interface ParsedDocument {
-	/** The title found in the file (or the one given), null where there is none. */
+	/** The given title or the file's own; null for none. */
 	title: string | null;
 	format: DocumentFormat;
-	/** ISO 639-1, null where it could not be told. */
+	/** ISO 639-1; null if it was not detected. */
 	language: string | null;
 	page_count: number | null;
-	/** At least one: a document without text is refused with `no_text`. */
+	/** At least one: a document without text is rejected with `no_text`. */
 	chunks: ParsedChunk[];
 }
 
@@ -54,23 +54,23 @@ export interface FoldJob {
 	chunks: Array<Pick<ParsedChunk, 'title_terms' | 'body_terms'>>;
 }
 
-/** Train a new basis on all chunks of a generation and the given new ones, and embed them all. */
+/** Trains a new basis on all chunks of a generation and the given new ones, and embeds them all. */
 export interface TrainJob {
 	kind: 'train';
 	database: string;
-	/** The generation whose stored chunks to train on; null for a knowledge base that has none yet. */
+	/** The generation whose stored chunks are used; null for a knowledge base without one. */
 	generation: string | null;
-	/** A stored document that is left out: the new chunks replace its own. */
+	/** A stored document that is skipped, because the new chunks replace its chunks. */
 	exceptDocumentId?: string;
 	/** Chunks that are not stored yet. */
 	chunks: Array<Pick<ParsedChunk, 'title_terms' | 'body_terms'>>;
 }
 
 export interface FoldResult {
-	/** One row of `dimensions` int8 values a chunk, in the order given. */
+	/** One row of `dimensions` int8 values per chunk, in the given order. */
 	vectors: Int8Array;
 	dimensions: number;
-	/** Occurrences of terms in the chunks, and of those that the basis does not know. */
+	/** Occurrences of terms in the chunks, and of terms that are not in the basis. */
 	terms: number;
 	unknown_terms: number;
 }
@@ -88,7 +88,7 @@ export interface TrainResult {
 	vectors: Int8Array;
 }
 
-/** Hold the arguments of a tool's call against the schema of its parameters. */
+/** Validates the arguments of a tool call against the schema of its parameters. */
 export interface ArgumentCheckJob {
 	/** JSON Schema of an object. */
 	schema: Record<string, unknown>;
@@ -99,15 +99,15 @@ export type ArgumentCheckResult =
 	| { verdict: 'fits' }
 	/** `complaint`: what is wrong, as the end of a sentence about "they". */
 	| { verdict: 'misfits'; complaint: string }
-	/** The check did not end within its time limit. */
+	/** The check reached its time limit. */
 	| { verdict: 'too_slow' }
-	/** The schema is none that can be used. */
+	/** The schema cannot be used. */
 	| { verdict: 'no_schema' };
 
 /** Search one or more generations. */
 export interface SearchJob {
 	database: string;
-	/** What to search: each knowledge base's serving generation with its basis, and its weights. */
+	/** The serving generation of each knowledge base, with its basis and weights. */
 	targets: Array<{
 		knowledge_base_id: string;
 		generation: string;
@@ -115,8 +115,8 @@ export interface SearchJob {
 		hybrid: boolean;
 		semantic_weight: number;
 		/**
-		 * The query as a provider's embedder sees it; its vectors alone are compared with it. Absent for the built-in embedder,
-		 * which the worker asks itself, and where the provider's is not to be had: then the words must do.
+		 * The query's vector from a provider's embedder, compared only with vectors of the same embedder. Absent for the built-in
+		 * embedder, which the worker calls itself, and if the provider is not available: then the search uses keywords only.
 		 */
 		question?: { embedder: string; vector: Float32Array };
 	}>;

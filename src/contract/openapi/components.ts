@@ -1,23 +1,23 @@
 import type { TSchema } from 'typebox';
 import { pascalCase, schemaNames } from './names.ts';
 
-/** A JSON Schema as the document shows it. */
+/** A JSON Schema as in the document. */
 export type JsonSchema = Record<string, unknown>;
 
-/** Members of a schema that hold values rather than schemas. */
+/** Members of a schema whose values are not schemas. */
 const VALUE_KEYWORDS = new Set(['const', 'default', 'discriminator', 'enum', 'examples', 'required', 'type']);
-/** Members that hold schemas by names, which are no keywords. */
+/** Members that map names, which are not keywords, to schemas. */
 const MAP_KEYWORDS = new Set(['properties', 'patternProperties']);
 
-/** One of several objects, told apart by a constant under one name. */
+/** One of several objects, distinguished by a constant member. */
 interface Variants {
 	discriminator: { propertyName: string };
 	oneOf: ReadonlyArray<{ properties: Record<string, { const: string }> }>;
 }
 
 /**
- * What is described once and referred to from everywhere else. Only what something refers to is in it; a schema's name is
- * found by its identity, so the contract's files need not know of it.
+ * The document's Components Object: parts that are described once and referenced elsewhere. It has only referenced parts. A
+ * schema's name is found by its identity, so the contract's files do not declare it.
  */
 export class Components {
 	readonly #schemas = new Map<string, JsonSchema>();
@@ -29,8 +29,8 @@ export class Components {
 	};
 
 	/**
-	 * A schema: where it has a name, the reference to it.
-	 * @param fallbackName names the place of a schema without a name, for what must have one
+	 * A schema, or the reference to it if it has a name.
+	 * @param fallbackName for variants of a schema without a name, which must have one
 	 */
 	schema(schema: TSchema | JsonSchema, fallbackName = ''): JsonSchema {
 		const name = schemaNames.of(schema);
@@ -40,21 +40,21 @@ export class Components {
 	/** A schema under a name, as the reference to it. */
 	named(name: string, make: () => JsonSchema): JsonSchema {
 		if (!this.#schemas.has(name)) {
-			// Its place is taken before it is made: its members may refer to it.
+			// The name is reserved before the schema is made, because its members may refer to it.
 			this.#schemas.set(name, {});
 			this.#schemas.set(name, make());
 		}
 		return { $ref: `#/components/schemas/${name}` };
 	}
 
-	/** Anything else under a name, as the reference to it. */
+	/** Another component under a name, as the reference to it. */
 	shared(kind: 'responses' | 'headers' | 'parameters' | 'examples', name: string, make: () => object): object {
 		const known = this.#otherComponents[kind];
 		if (!known.has(name)) known.set(name, make());
 		return { $ref: `#/components/${kind}/${name}` };
 	}
 
-	/** The Components Object, names in order. */
+	/** The Components Object, sorted by name. */
 	all(): Record<string, object> {
 		const kinds = Object.entries({ schemas: this.#schemas, ...this.#otherComponents });
 		return Object.fromEntries(kinds.map(([kind, known]) => [kind, sortedByName(known)]));
@@ -82,7 +82,7 @@ export class Components {
 		);
 	}
 
-	/** A discriminator chooses among schemas with names, so each variant gets one. */
+	/** A discriminator refers to schemas by name, so each variant gets one. */
 	#variants({ discriminator: { propertyName }, oneOf, ...rest }: Variants, fallbackName: string): JsonSchema {
 		const references = oneOf.map((variant) => {
 			const value = (variant.properties[propertyName] as { const: string }).const;
@@ -98,10 +98,10 @@ export class Components {
 	}
 }
 
-/** Keywords that say something about texts alone. */
+/** Keywords that apply to strings only. */
 const STRING_KEYWORDS = new Set(['format', 'maxLength', 'minLength', 'pattern']);
 
-/** A schema of several types as a choice of schemas of one type each: some generators read the last type only. */
+/** A schema of several types as a choice of schemas with one type each: some code generators read the last type only. */
 function oneTypeEach(schema: object, types: readonly string[]): JsonSchema {
 	const { type: _types, ...keywords } = schema as JsonSchema;
 	const entries = Object.entries(keywords);

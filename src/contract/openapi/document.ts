@@ -11,20 +11,20 @@ import { securityOf, securitySchemes } from './security.ts';
 import { TAGS } from './tags.ts';
 
 const IDEMPOTENCY_KEY_IGNORED =
-	'An `Idempotency-Key` is ignored here (a malformed one is a 400): nothing is stored for a repeat.';
+	'An `Idempotency-Key` is ignored here (a malformed one is a 400): no response is stored.';
 
-/** What the multipart parts of files may be. */
+/** The content types of multipart files. */
 const FILE_TYPES =
 	'application/pdf, application/vnd.openxmlformats-officedocument.wordprocessingml.document, text/html, text/markdown, text/plain';
 
-/** The OpenAPI 3.1 document of the API, made from the operation table. Everything in it survives JSON. */
+/** The OpenAPI 3.1 document of the API, made from the operation table. All its values are JSON. */
 export function openApiDocument(version: string): object {
 	const components = new Components();
 	const table = Object.entries<OperationTable[string]>({ ...operations, ...serverStateOperations });
 	const paths: Record<string, Record<string, object>> = {};
 	for (const [operationId, operation] of table) {
 		const described = describe(operationId, operation, components);
-		// The one refusal without the envelope of errors: it is a state like the other.
+		// The only 503 without the error envelope: its body is a state, like that of the 200.
 		if (operationId === 'getReadiness') {
 			described.responses[503] = stateResponse('Not ready.', Unreadiness, components);
 		}
@@ -39,7 +39,7 @@ export function openApiDocument(version: string): object {
 			version,
 			summary: 'Assistants that answer from your own documents, in your own pages.',
 			description: introduction,
-			// Each server has its own operator, whose address the server does not know.
+			// Each server has its own operator, whose address is not known here.
 			contact: { name: 'The operator of this server' },
 			license: { name: 'MIT', identifier: 'MIT' },
 		},

@@ -4,17 +4,17 @@ import { operations } from '../operations.ts';
 
 const table: readonly Operation[] = Object.values(operations);
 
-/** Paths whose GET shows a resource with a version. */
+/** Paths whose GET returns a resource with a version. */
 const versionedPaths = new Set(
 	table.flatMap(({ method, path, versioned }) => (method === 'GET' && versioned ? [path] : [])),
 );
 
-/** Whether an operation changes or removes a resource with a version, and so may be bound to one (If-Match). */
+/** Whether an operation changes or removes a resource with a version, and so accepts If-Match. */
 export function honoursIfMatch({ method, path, versioned }: Operation): boolean {
 	return (method === 'PATCH' || method === 'DELETE') && (versioned === true || versionedPaths.has(path));
 }
 
-/** What an operation may be refused with, by status: what follows from its description, and what it names itself. */
+/** The error codes of an operation, by status: those that follow from its description, and those that it names itself. */
 export function errorCodesOf(operation: Operation): Map<number, ErrorCode[]> {
 	const codes = new Set<ErrorCode>([
 		'invalid_request',
@@ -44,7 +44,7 @@ function accessCodes({ method, access }: Operation): ErrorCode[] {
 				'unauthorized',
 				...csrfCodes,
 				...(access.scope === null ? [] : (['insufficient_scope'] as const)),
-				// Users who are no owners may do everything else.
+				// Members may do everything but settings.
 				...(access.scope?.startsWith('settings:') ? (['forbidden'] as const) : []),
 				'rate_limit_exceeded',
 			];
@@ -61,7 +61,7 @@ function takesCursor({ query }: Operation): boolean {
 	return 'cursor' in membersOf(query);
 }
 
-/** Whether a request names a resource that may not exist: in its path, its body, or as the widget's deployment. */
+/** Whether a request names a resource that may not exist: in its path or body, or as the widget's deployment. */
 function referencesResource({ path, body, access }: Operation): boolean {
 	return (
 		path.includes('{') || access.kind === 'widget' || Object.keys(membersOf(body)).some((name) => /_ids?$/.test(name))

@@ -1,7 +1,7 @@
 import { ID_PREFIXES, type IdKind } from '../../base/index.ts';
 import { idKindOf, schemaNames } from './names.ts';
 
-/** The keywords that examples are made of. */
+/** The keywords from which examples are made. */
 interface Schema {
 	type?: string | readonly string[];
 	const?: unknown;
@@ -16,20 +16,20 @@ interface Schema {
 	properties?: Readonly<Record<string, Schema>>;
 }
 
-/** Where in an example a value stands. */
+/** The position of a value in an example. */
 interface ExampleContext {
-	/** The name of the member that holds it. */
+	/** The name of its member. */
 	name: string;
-	/** What an `id` names here. */
+	/** The kind of resource that a member `id` identifies. */
 	kind: IdKind | undefined;
 	/** JSON Pointer. */
 	path: string;
-	/** Is told of each text that nobody chose. */
+	/** Called for each string without an example. */
 	onPlaceholder: (path: string) => void;
 }
 
 const ID = '06gzhmza00001mjww6bbdevcx5ss2c8f';
-/** Stands where a text is needed and nobody chose one. */
+/** The value of a string for which no schema has an example. */
 const PLACEHOLDER_TEXT = '…';
 const EXAMPLE_TIMESTAMP = '2026-11-20T12:00:00.000Z';
 
@@ -39,10 +39,10 @@ export function exampleId(kind: IdKind): string {
 }
 
 /**
- * An example of a schema: its own where it has one, else one made of its members'. Ids and times need none: the member's
- * name tells what an id names.
- * @param kind what an `id` names at the top
- * @param onPlaceholder is told of each text for which no schema has an example, by its JSON Pointer
+ * An example of a schema: its own, or one made from its members' examples. Ids and times need none: the member's name gives
+ * the kind of an id.
+ * @param kind the kind of resource that a member `id` at the top identifies
+ * @param onPlaceholder called with the JSON Pointer of each string for which no schema has an example
  */
 export function exampleOf(schema: object, kind?: IdKind, onPlaceholder: (path: string) => void = () => {}): unknown {
 	return exampleFor(schema as Schema, { name: '', kind, path: '', onPlaceholder });
@@ -98,7 +98,7 @@ function exampleString(
 	return PLACEHOLDER_TEXT;
 }
 
-/** What the resource of a schema's name is: of a `WidgetMessage` and of a `MessageReply` a message. */
+/** The kind of resource of a schema's name: `WidgetMessage` and `MessageReply` are messages. */
 function lastKindIn(name: string | undefined): IdKind | undefined {
 	const words = name?.match(/[A-Z][a-z]+/g) ?? [];
 	for (let at = words.length; at > 0; at--) {

@@ -12,34 +12,40 @@ const count = (description: string, example: number) => ({
 });
 
 const HEADERS = {
-	'X-Request-Id': { ...text('Names this request in the log.', 'req_06gzhmza00001mjww6bbdevcx5ss2c8f'), required: true },
+	'X-Request-Id': {
+		...text('Identifies this request in the log.', 'req_06gzhmza00001mjww6bbdevcx5ss2c8f'),
+		required: true,
+	},
 	ETag: { ...text('The version of the resource, for `If-None-Match` and `If-Match`.', '"3"'), required: true },
 	'ETag-unless-repeated': text(
-		'The version of the resource, for `If-None-Match` and `If-Match`. Not in a repeated answer: the resource may have changed since.',
+		'The version of the resource, for `If-None-Match` and `If-Match`. Absent from a replayed response: the resource may have changed since.',
 		'"1"',
 	),
 	'Idempotent-Replayed': {
-		description: '`true` where the answer repeats that of an earlier request with the same `Idempotency-Key`.',
+		description: '`true` if this is the stored response of an earlier request with the same `Idempotency-Key`.',
 		schema: { type: 'string', enum: ['true'] },
 	},
 	'Set-Cookie': text(
-		'The session’s cookie, or its end; and the device’s, which only sign-in reads.',
+		'Sets or removes the session’s cookie, and sets the device’s cookie, which only sign-in reads.',
 		'parley_session=…; HttpOnly; SameSite=Lax; Path=/',
 	),
 	'x-ratelimit-limit': count(
-		'Requests a minute that this credential may make. Where there is none, or on a 401: that the client’s address may.',
+		'Requests per minute for this credential. Without a credential, or on a 401: for the client’s address.',
 		6000,
 	),
-	'x-ratelimit-remaining': count('Requests that it may make at once.', 999),
-	'x-ratelimit-reset': count('Seconds until it may make as many as ever.', 1),
-	'Retry-After': { ...count('Seconds after which to try again.', 5) },
-	'WWW-Authenticate': text('The scheme of the credential that is missing.', 'Bearer'),
-	'Access-Control-Allow-Origin': text('The origin of the page that asked, where it named one.', 'https://shop.example'),
+	'x-ratelimit-remaining': count('Requests that are allowed at once.', 999),
+	'x-ratelimit-reset': count('Seconds until the whole limit is available again.', 1),
+	'Retry-After': { ...count('Seconds after which to retry.', 5) },
+	'WWW-Authenticate': text('The scheme of the missing credential.', 'Bearer'),
+	'Access-Control-Allow-Origin': text(
+		'The origin of the requesting page, if the request has one.',
+		'https://shop.example',
+	),
 } as const;
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** The Headers of a response, by name, as references. */
+/** References to the headers of a response, by name. */
 export function headersOf(names: readonly HeaderName[], components: Components): Record<string, object> {
 	return Object.fromEntries(
 		names.map((name) => [
@@ -49,7 +55,7 @@ export function headersOf(names: readonly HeaderName[], components: Components):
 	);
 }
 
-/** The headers that every answer of an operation can have, errors included. */
+/** The headers that every response of an operation can have, errors included. */
 export function commonHeaders({ access, path }: Operation): HeaderName[] {
 	if (access.kind === 'widget') return ['X-Request-Id', 'Access-Control-Allow-Origin'];
 	if (!path.startsWith('/api/')) return ['X-Request-Id'];

@@ -1,26 +1,26 @@
 import { ERROR_CODES } from '../../base/index.ts';
 
-/** What holds for every operation, in Markdown. */
-export const introduction = `**Who calls.** Send an API key as \`Authorization: Bearer sk_…\`, or sign in for a session cookie. Both act in one workspace;
-what belongs to another one does not exist for them. The widget’s operations take neither: a deployment id, and the \`Origin\`
-of a page that the deployment allows.
+/** What applies to every operation, in Markdown. */
+export const introduction = `**Authentication.** Send an API key as \`Authorization: Bearer sk_…\`, or sign in for a session cookie. Both act in one workspace.
+Resources of other workspaces are 404. The widget’s operations take neither: they need a deployment id and the \`Origin\` of a page that the
+deployment allows.
 
-**Requests.** Bodies are JSON (\`Content-Type: application/json\`), at most 1 MiB, files aside; less where an operation says so. Fields and
-query parameters that an operation does not know are refused. Names and titles are one line with a visible
-character and no control characters; longer texts may have tabs and line breaks (LF or CR LF), and no other control characters. What is said
-in a conversation is kept as it was sent. \`PATCH\` is a JSON merge patch (RFC 7396). \`HEAD\` is served wherever \`GET\` is.
+**Requests.** Bodies are JSON (\`Content-Type: application/json\`) of at most 1 MiB; some operations take less. Files are not limited by this. Unknown fields and
+query parameters are rejected. Names and titles are one line with a visible character and without control characters. Longer
+texts may have tabs and line breaks (LF or CR LF), and no other control characters. The content of messages is stored as it was sent.
+\`PATCH\` is a JSON merge patch (RFC 7396). \`HEAD\` works wherever \`GET\` does.
 
-**Answers.** Times are ISO 8601 in UTC. Ids are opaque. New fields may appear at any time: ignore those that you do not know.
+**Responses.** Times are ISO 8601 in UTC. Ids are opaque. New fields may be added at any time: ignore unknown ones.
 
-**Lists** come in pages: \`limit\` (1 to 100, default 20) and \`cursor\`, the \`next_cursor\` of the page before. Newest first,
-except where said otherwise; \`order\` turns that around.
+**Lists** are paginated by \`limit\` (1 to 100, default 20) and \`cursor\`, which is the \`next_cursor\` of the previous page. The newest items come first,
+unless the operation says otherwise; \`order\` changes that.
 
-**Again, safely.** A \`POST\` with an \`Idempotency-Key\` can be repeated for 24 hours and is carried out once. Resources have an \`ETag\`:
-\`If-None-Match\` saves sending one again, \`If-Match\` guards against overwriting somebody else’s change.
+**Retries.** A \`POST\` with an \`Idempotency-Key\` can be repeated for 24 hours and runs once. Resources have an \`ETag\`:
+\`If-None-Match\` saves transferring an unchanged resource, \`If-Match\` prevents overwriting another client’s change.
 
 **Errors** have the envelope \`{ "error": { "code", "message", "retry_after"?, "details"?, "request_id" } }\`, on unknown paths
-(404 \`not_found\`) and wrong methods (405 \`method_not_allowed\`, with \`Allow\`) too. \`details\` names the places in the request (twenty at most), as JSON
-Pointers; query parameters stand at the top. What is not HTTP, or has headers of more than 16 KiB (431), is refused before that.
+(404 \`not_found\`) and wrong methods (405 \`method_not_allowed\`, with \`Allow\`) too. \`details\` names the invalid fields of the request (at most twenty) as JSON
+Pointers; a query parameter is a pointer to the top level. Requests that are not valid HTTP, or have headers of more than 16 KiB (431), are rejected without the envelope.
 Retry 429 and 503 after \`Retry-After\` seconds, 500 with growing delays.
 
 | code | status | |

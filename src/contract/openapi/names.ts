@@ -1,5 +1,5 @@
 import { ID_PREFIXES, type IdKind } from '../../base/index.ts';
-import * as access from '../access.ts';
+import * as apiKeys from '../api-keys.ts';
 import * as assistants from '../assistants.ts';
 import * as conversations from '../conversations.ts';
 import * as deliveries from '../deliveries.ts';
@@ -11,14 +11,18 @@ import * as messages from '../messages.ts';
 import * as models from '../models.ts';
 import * as outgoingEvents from '../outgoing-events.ts';
 import * as serverState from '../server-state.ts';
+import * as session from '../session.ts';
 import { Deleted, ErrorEnvelope } from '../shapes.ts';
+import * as toolConfig from '../tool-config.ts';
 import * as tools from '../tools.ts';
+import * as users from '../users.ts';
 import * as webhooks from '../webhooks.ts';
 import * as widget from '../widget.ts';
+import * as workspace from '../workspace.ts';
 
-/** The contract's files; a schema that one of them exports has the name of the export. */
+/** The contract's files. A schema that one of them exports has the name of the export. */
 const FILES: readonly object[] = [
-	access,
+	apiKeys,
 	assistants,
 	conversations,
 	deliveries,
@@ -30,9 +34,13 @@ const FILES: readonly object[] = [
 	models,
 	outgoingEvents,
 	serverState,
+	session,
+	toolConfig,
 	tools,
+	users,
 	webhooks,
 	widget,
+	workspace,
 ];
 
 const namesOfSchemas = new Map<object, string>([
@@ -45,7 +53,7 @@ for (const file of FILES) {
 
 /** The names that schemas have in the document and in the clients that are generated from it. */
 export const schemaNames = {
-	/** Undefined for a schema that is described where it stands. A page of a named schema is a list of it. */
+	/** Undefined for a schema that is described inline. A page of a named schema is named as a list of it. */
 	of(schema: object): string | undefined {
 		const name = namesOfSchemas.get(schema);
 		if (name !== undefined) return name;
@@ -55,7 +63,7 @@ export const schemaNames = {
 	},
 };
 
-/** What the ids of a path or a schema name: `knowledge-bases` and `KnowledgeBase` speak of a `knowledge_base`. */
+/** The kind of resource that a path segment or a schema names: `knowledge_base` for `knowledge-bases` and `KnowledgeBase`. */
 export function idKindOf(name: string): IdKind | undefined {
 	const words = name
 		.replaceAll(/(?<!^)[A-Z]/g, '_$&')
@@ -65,7 +73,7 @@ export function idKindOf(name: string): IdKind | undefined {
 	return [words, singular].find((kind): kind is IdKind => kind in ID_PREFIXES);
 }
 
-/** The name in capitals of its words: of `unknown_model` and of `message.created`. */
+/** A name in PascalCase, from a form such as `unknown_model` or `message.created`. */
 export function pascalCase(name: string): string {
 	return name.replaceAll(/(?:^|[._-])(\w)/g, (_gap, first: string) => first.toUpperCase());
 }

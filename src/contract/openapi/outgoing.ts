@@ -8,7 +8,7 @@ const text = (example: string) => ({ type: 'string', examples: [example] });
 const HEADERS: Readonly<Record<string, { description: string; schema: JsonSchema }>> = {
 	'X-Service-Signature': {
 		description:
-			'Lower-case hexadecimal HMAC-SHA256 of the raw body, keyed with the newest secret, whole and as UTF-8.',
+			'Lower-case hexadecimal HMAC-SHA256 of the raw body, keyed with the newest secret: the whole text as UTF-8.',
 		schema: {
 			type: 'string',
 			pattern: '^[0-9a-f]{64}$',
@@ -18,11 +18,11 @@ const HEADERS: Readonly<Record<string, { description: string; schema: JsonSchema
 	'X-Service-Timestamp': { description: 'Unix seconds of this attempt.', schema: text('1795176000') },
 	'X-Service-Event': { description: 'The type of the event.', schema: text('message.created') },
 	'webhook-id': {
-		description: 'The id of the event, the same with every attempt: what has come before is known by it.',
+		description: 'The id of the event, the same in every attempt. Receivers recognise repeats by it.',
 		schema: text(exampleId('event')),
 	},
 	'webhook-timestamp': {
-		description: 'Unix seconds of this attempt, which are signed: what is old may be somebody else’s replay.',
+		description: 'Unix seconds of this attempt. They are signed: reject old ones, which may be replays.',
 		schema: text('1795176000'),
 	},
 	'webhook-signature': {
@@ -46,10 +46,10 @@ function describe(type: string, { summary, body }: OutgoingEvent, components: Co
 		summary,
 		description:
 			type === 'ping'
-				? 'Sent once, when somebody asks for it (`testWebhook`).'
-				: 'Sent to the active endpoints that are registered for it, in order; again with growing delays for up to 72 hours until one takes it.',
+				? 'Sent once, by `testWebhook`.'
+				: 'Sent, in order, to the active endpoints that are registered for it. Failed attempts are retried with growing delays for up to 72 hours.',
 		tags: ['Webhooks'],
-		// The signature says who calls.
+		// The signature authenticates the sender.
 		security: [],
 		parameters: Object.entries(HEADERS).map(([header, its]) =>
 			components.shared('parameters', header, () => ({ name: header, in: 'header', required: true, ...its })),
@@ -66,7 +66,7 @@ function describe(type: string, { summary, body }: OutgoingEvent, components: Co
 		responses: {
 			default: {
 				description:
-					'A status of 2xx within 5 seconds: taken. Anything else, redirects included: not taken, and `Retry-After` may put the next attempt off up to twofold. The first 2 KiB of the body are kept with the delivery.',
+					'A status of 2xx within 5 seconds is a success. Any other response, redirects included, is a failure; its `Retry-After` may lengthen the delay before the next attempt up to twofold. The first 2 KiB of the body are stored with the delivery.',
 			},
 		},
 	};

@@ -5,7 +5,7 @@ import { honoursIfMatch } from './error-codes.ts';
 import { exampleId } from './examples.ts';
 import { idKindOf } from './names.ts';
 
-/** Everything that a request of an operation may bring beside its body. */
+/** The parameters of an operation's path, query and headers. */
 export function parametersOf(operation: Operation, components: Components): object[] {
 	return [
 		...pathParameters(operation.path),
@@ -17,7 +17,7 @@ export function parametersOf(operation: Operation, components: Components): obje
 const HEADERS = {
 	'Idempotency-Key': {
 		description:
-			'Names this request, so that it can be sent again without harm: a repeat within 24 hours gets the same answer, and nothing is made twice. The same key with another body is a 400 `idempotency_key_reused`.',
+			'Makes the request safe to retry: a repeat within 24 hours gets the same response, and nothing is created twice. The same key with another body is a 400 `idempotency_key_reused`.',
 		schema: {
 			type: 'string',
 			minLength: 1,
@@ -31,16 +31,16 @@ const HEADERS = {
 		schema: { type: 'string', examples: ['"3"'] },
 	},
 	'If-None-Match': {
-		description: 'The `ETag` of the copy that the client has; where it is still good, the answer is a 304.',
+		description: 'The `ETag` of the client’s copy. If it is current, the response is a 304.',
 		schema: { type: 'string', examples: ['"3"'] },
 	},
 	'Last-Event-ID': {
-		description: 'The `id` of the last event that arrived: the stream goes on behind it, without gap or repeat.',
+		description: 'The `id` of the last event that arrived. The stream continues after it, without gap or repeat.',
 		schema: { type: 'string', maxLength: 50, examples: ['12.0'] },
 	},
 	Origin: {
 		description:
-			"The origin of the visitor's page, which the deployment's allowlist must name. Browsers send it by themselves; where it is absent, `Referer` counts.",
+			"The origin of the visitor's page, which must be on the deployment's allowlist. Browsers send it; without it, `Referer` is used.",
 		schema: { type: 'string', examples: ['https://shop.example'] },
 	},
 } as const;

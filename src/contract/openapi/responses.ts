@@ -9,7 +9,7 @@ import { exampleId, exampleOf } from './examples.ts';
 import { commonHeaders, type HeaderName, headersOf, successHeaders } from './headers.ts';
 import { idKindOf, pascalCase } from './names.ts';
 
-/** Every answer of an operation, by its status. */
+/** Every response of an operation, by status. */
 export function responsesOf(operation: Operation, components: Components): Record<string, object> {
 	return { ...successResponseObjects(operation, components), ...errorResponseObjects(operation, components) };
 }
@@ -19,16 +19,17 @@ function successResponseObjects(operation: Operation, components: Components): R
 	const headers = headersOf(successHeaders(operation), components);
 	const stream = { 'text/event-stream': eventStream(operation, components) };
 	const json = { 'application/json': wholeResult(operation, components) };
-	if (streams === 'always') return { 200: { description: 'The events, as they come.', headers, content: stream } };
+	if (streams === 'always') return { 200: { description: 'The events as they happen.', headers, content: stream } };
 	const responses: Record<string, object> = {
 		[status]: { description: status === 201 ? 'Made.' : 'Done.', headers, content: json },
 	};
 	if (streams === 'asked') {
-		if (status === 200) throw new Error(`${operation.path} cannot answer 200 both whole and streamed.`);
-		responses[200] = { description: 'The events of the reply, as they come.', headers, content: stream };
+		if (status === 200)
+			throw new Error(`${operation.path} cannot have both a whole and a streamed response with status 200.`);
+		responses[200] = { description: 'The events of the reply as they happen.', headers, content: stream };
 	}
 	if (versioned && method === 'GET') {
-		responses[304] = { description: 'The copy that the client has is still good.', headers };
+		responses[304] = { description: 'The client’s copy is current.', headers };
 	}
 	return responses;
 }
@@ -38,13 +39,13 @@ function wholeResult({ path, result }: Operation, components: Components): objec
 	return { schema: components.schema(result), example: exampleOf(result, idKindOf(collection)) };
 }
 
-/** An answer of the server about itself. */
+/** A response about the server's own state. */
 export function stateResponse(description: string, schema: TSchema, components: Components): object {
 	const content = { 'application/json': { schema: components.schema(schema), example: exampleOf(schema) } };
 	return { description, headers: headersOf(['X-Request-Id'], components), content };
 }
 
-/** In the document a stream is what each of its events holds in `data`, told apart by `type`. */
+/** The document describes a stream by the `data` of each of its events, distinguished by `type`. */
 function eventStream({ access }: Operation, components: Components): object {
 	const visitor = access.kind === 'widget';
 	const schemas = Object.entries(visitor ? widgetStreamEventSchemas : streamEventSchemas);
@@ -56,7 +57,7 @@ function eventStream({ access }: Operation, components: Components): object {
 		);
 		return {
 			description:
-				'What an event of a stream holds in `data`: one line of JSON, whose `type` repeats the event’s name. Its `id` goes into `Last-Event-ID` for resuming. Comment lines keep the stream awake.',
+				'The `data` of an event: one line of JSON, whose `type` repeats the event’s name. To resume, send its `id` as `Last-Event-ID`. Comment lines keep the connection open.',
 			oneOf: references.map(([, reference]) => reference),
 			discriminator: {
 				propertyName: 'type',
@@ -78,7 +79,7 @@ function errorResponseObjects(operation: Operation, components: Components): Rec
 	);
 }
 
-/** Answers that hold the same have one name, and are described once. */
+/** Equal error responses share a name and are described once. */
 function errorResponseName({ access: { kind }, path }: Operation, codes: readonly ErrorCode[]): string {
 	const publicPrefix = path.startsWith('/api/') ? 'Public' : 'Server';
 	const audience = kind === 'widget' ? 'Visitor' : kind === 'public' ? publicPrefix : '';
@@ -88,7 +89,7 @@ function errorResponseName({ access: { kind }, path }: Operation, codes: readonl
 	return audience + [...(codes.includes('invalid_json') ? ['BadRequest'] : []), ...names].join('Or');
 }
 
-/** What anybody who sends a body may be told. */
+/** The error codes of every operation with a body. */
 const BODY_ERROR_CODES: readonly ErrorCode[] = ['invalid_request', 'invalid_json', 'unsupported_content_type'];
 
 function errorHeaders(operation: Operation, status: number): HeaderName[] {

@@ -1,0 +1,91 @@
+import { type Static, Type } from 'typebox';
+import { asAnyone, asUser, type OperationTable, SMALL_BODY } from './operation.ts';
+import { Deleted, Strict, Timestamp } from './shapes.ts';
+import { User } from './users.ts';
+import { Workspace } from './workspace.ts';
+
+/** The signed-in user and the workspace. */
+export const Session = Type.Object({
+	id: Type.String(),
+	user: User,
+	workspace: Workspace,
+	expires_at: Timestamp,
+});
+export type Session = Static<typeof Session>;
+
+/** A sign-in. The rules for passwords apply only when one is set. */
+export const SignIn = Strict({
+	email: Type.String({ minLength: 1, maxLength: 254, examples: ['ada@example.com'] }),
+	password: Type.String({ minLength: 1, maxLength: 200, examples: ['correct horse battery staple'] }),
+	workspace_id: Type.Optional(
+		Type.String({ minLength: 1, maxLength: 100, description: 'For people with accounts in several workspaces.' }),
+	),
+});
+export type SignIn = Static<typeof SignIn>;
+
+export const PasswordSet = Strict({
+	token: Type.String({
+		minLength: 1,
+		maxLength: 100,
+		description: 'The part of the link after the #.',
+		examples: ['4fK9qT2mXw7Lr8Nc5Vb1Hj6Gd3Ps0Yz4Ua9Ie2Ok7Qx'],
+	}),
+	password: Type.String({ minLength: 12, maxLength: 200, examples: ['correct horse battery staple'] }),
+});
+export type PasswordSet = Static<typeof PasswordSet>;
+
+/** The user whose password was set. */
+export const PasswordOwner = Type.Object({ user: User, workspace: Workspace });
+
+/** Sessions: signing in and out. */
+export const sessionOperations = {
+	createSession: {
+		setsCookie: true,
+		method: 'POST',
+		path: '/api/v1/session',
+		summary: 'Sign in',
+		description:
+			'Sets the cookie `parley_session`. If the email and the password match several accounts, `workspace_id` selects one; without it, the oldest is used. An account with three older accounts of the same email in other workspaces is found only by its `workspace_id`.\n\nFive sign-ins per minute may fail from one client address (IPv6: from one /64), and twenty per hour for one account from all addresses together. After that the response is a 429. A browser that has signed in to the account before has the cookie `parley_device`: it has its own limit of five failures per minute, independent of other clients. A new password revokes the account’s earlier device cookies.',
+		tag: 'Session',
+		access: asAnyone,
+		body: SignIn,
+		maxBodyBytes: SMALL_BODY,
+		errors: ['unauthorized', 'csrf_failed', 'rate_limit_exceeded', 'unavailable'],
+		status: 201,
+		result: Session,
+	},
+	getSession: {
+		method: 'GET',
+		path: '/api/v1/session',
+		summary: 'Get the signed-in user',
+		description: 'The user and the workspace of the session cookie.',
+		tag: 'Session',
+		access: asUser,
+		result: Session,
+	},
+	deleteSession: {
+		setsCookie: true,
+		method: 'DELETE',
+		path: '/api/v1/session',
+		summary: 'Sign out',
+		description: 'Ends the session of the cookie and removes the cookie.',
+		tag: 'Session',
+		access: asUser,
+		errors: ['csrf_failed'],
+		result: Deleted,
+	},
+	setPassword: {
+		setsCookie: true,
+		method: 'POST',
+		path: '/api/v1/session/password',
+		summary: 'Set a password by its link',
+		description:
+			'Signs the person out everywhere and revokes the link. Sets the cookie `parley_device`, which gives this browser its own limit of failed sign-ins.',
+		tag: 'Session',
+		access: asAnyone,
+		body: PasswordSet,
+		maxBodyBytes: SMALL_BODY,
+		errors: ['csrf_failed', 'rate_limit_exceeded', 'unavailable'],
+		result: PasswordOwner,
+	},
+} as const satisfies OperationTable;
