@@ -63,7 +63,7 @@ async function indexedSamples(): Promise<string> {
 	return id;
 }
 
-test('a client generated from the description walks the tour, from documents to a cited answer on a website', async () => {
+test('runs the tour with a client generated from the description, from documents to a cited reply on a website', async () => {
 	const knowledge_base_id = await indexedSamples();
 	const list = dataOf(
 		await client.GET('/api/v1/knowledge-bases/{id}/documents', {
@@ -165,7 +165,7 @@ test('a client generated from the description walks the tour, from documents to 
 	assert.equal(history.data[1]?.id, answer.id);
 });
 
-test('a generated client sees refusals, versions and repeats as they are described', async () => {
+test('shows errors, versions and repeats to a generated client as described', async () => {
 	const header = { 'Idempotency-Key': 'once' };
 	const first = await client.POST('/api/v1/knowledge-bases', { params: { header }, body: { name: 'Once' } });
 	const again = await client.POST('/api/v1/knowledge-bases', { params: { header }, body: { name: 'Once' } });
@@ -194,7 +194,7 @@ test('a generated client sees refusals, versions and repeats as they are describ
 	assert.equal(nobody.error?.error.code, 'unauthorized');
 });
 
-test('the client was generated from the description that this server gives', async () => {
+test('serves the description from which the client was generated', async () => {
 	const built = JSON.parse(await readFile(new URL('../../.build/openapi/openapi.json', import.meta.url), 'utf8'));
 	assert.deepEqual(api.document, built, 'run the tests by "npm test"');
 });

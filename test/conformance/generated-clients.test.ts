@@ -22,7 +22,7 @@ function run(script: string, ...args: string[]): void {
 	assert.equal(status, 0, `${script}:\n${stdout}${stderr}`);
 }
 
-test('the clients that openapi-typescript and @hey-api/openapi-ts generate compile strictly with a call of every operation', () => {
+test('compiles strictly the clients of openapi-typescript and @hey-api/openapi-ts with a call of every operation', () => {
 	const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3'))) as OpenApiDocument;
 	const api = new ApiDescription(document);
 	const description = join(folder, 'openapi.json');

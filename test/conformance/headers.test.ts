@@ -32,7 +32,7 @@ async function soundParts(operation: DescribedOperation): Promise<Parts> {
 	return { path, query: await tenant.query(operation), body: await tenant.body(operation) };
 }
 
-test('whoever has a copy is told so, by every operation that takes If-None-Match', async () => {
+test('answers 304 to a current copy in every operation with If-None-Match', async () => {
 	for (const operation of taking('If-None-Match')) {
 		const parts = await soundParts(operation);
 		const statusFor = async (tag: string) =>
@@ -47,7 +47,7 @@ test('whoever has a copy is told so, by every operation that takes If-None-Match
 	}
 });
 
-test('a change that is bound to a version happens to that version only, by every operation that takes If-Match', async () => {
+test('changes only the named version in every operation with If-Match', async () => {
 	for (const operation of taking('If-Match')) {
 		const get = api.operations.find(({ method, path }) => method === 'GET' && path === operation.path);
 		const parts = await soundParts(operation);
@@ -62,7 +62,7 @@ test('a change that is bound to a version happens to that version only, by every
 	}
 });
 
-test('a repeat under its Idempotency-Key gets the same answer, from every operation that takes one', async () => {
+test('replays the same response in every operation with an Idempotency-Key', async () => {
 	for (const operation of taking('Idempotency-Key')) {
 		const { headers: credential = {}, ...parts } = {
 			...(await soundParts(operation)),

@@ -54,7 +54,7 @@ function usersOf(thing: string): Array<{ operation: DescribedOperation; place: '
 
 const removed: string[] = [];
 
-test('what was deleted is gone: for every operation that could name it, and from its list', async (context) => {
+test('answers 404 for a deleted resource in every operation, and removes it from its list', async (context) => {
 	for (const { operation: removal, query, thing } of removals()) {
 		await context.test(`${removal.id} ${JSON.stringify(query)}`, async () => {
 			for (const { operation, place, name } of usersOf(thing)) {
@@ -79,7 +79,7 @@ test('what was deleted is gone: for every operation that could name it, and from
 		assert.ok(removed.includes(operation.id), `${operation.id} was never seen to delete`);
 });
 
-test('what was taken off is off: it cannot be taken off again', async () => {
+test('answers 404 when a resource is detached twice', async () => {
 	for (const { operation, query } of removals()) {
 		const path = await tenant.pathTo(operation.path);
 		const first = await call(operation, { path, query });
@@ -90,7 +90,7 @@ test('what was taken off is off: it cannot be taken off again', async () => {
 	}
 });
 
-test('a create that was refused leaves no trace', async (context) => {
+test('leaves no trace of a rejected creation', async (context) => {
 	for (const operation of api.operations) {
 		const list = listOf(operation);
 		if (!list) continue;
@@ -115,7 +115,7 @@ test('a create that was refused leaves no trace', async (context) => {
 	}
 });
 
-test('a thing is found under its own parent only', async (context) => {
+test('finds a resource only under its own parent', async (context) => {
 	for (const operation of api.operations) {
 		const slots = pathSlots(operation.path);
 		for (const { name } of slots.slice(0, -1)) {

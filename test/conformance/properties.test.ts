@@ -39,7 +39,7 @@ async function soundParts(operation: DescribedOperation): Promise<Parts> {
 	return { path, query: await tenant.query(operation), ...(body === undefined ? {} : { body }) };
 }
 
-test('every operation succeeds with what its description shows', async (context) => {
+test('succeeds with the described example of every operation', async (context) => {
 	for (const operation of api.operations) {
 		await context.test(operation.id, async () => {
 			const answer = await holds(operation, await soundParts(operation));
@@ -48,7 +48,7 @@ test('every operation succeeds with what its description shows', async (context)
 	}
 });
 
-test('no example of a body is refused for its form', async () => {
+test('accepts the form of every example of a body', async () => {
 	for (const operation of api.operations) {
 		const media = operation.body['application/json'];
 		for (const [name, example] of media ? api.examples(media) : []) {
@@ -61,7 +61,7 @@ test('no example of a body is refused for its form', async () => {
 	}
 });
 
-test('whatever a schema allows is answered as described', async (context) => {
+test('answers as described to any request that a schema allows', async (context) => {
 	for (const operation of api.operations) {
 		await context.test(operation.id, async () => {
 			const sound = await soundParts(operation);
@@ -78,7 +78,7 @@ test('whatever a schema allows is answered as described', async (context) => {
 	}
 });
 
-test('whatever a schema refuses is a 400 that names the place', async (context) => {
+test('answers 400 with the path to any request that a schema rejects', async (context) => {
 	for (const operation of api.operations) {
 		await context.test(operation.id, async () => {
 			const sound = await soundParts(operation);

@@ -42,7 +42,7 @@ function withId({ path, query, body, headers }: Required<Parts>, slot: Slot, id:
 	return { path, query, headers, body: { ...(body as object), ...changed } };
 }
 
-test("another workspace's ids are those of nothing, in every place of every operation", async (context) => {
+test('treats ids of another workspace as unknown, in every parameter of every operation', async (context) => {
 	let walked = 0;
 	for (const operation of api.operations) {
 		for (const slot of owner.slots(operation)) {
@@ -64,7 +64,7 @@ test("another workspace's ids are those of nothing, in every place of every oper
 	assert.ok(walked > 40, `${walked} places`);
 });
 
-test('an operation that names nothing shows nothing of another workspace', async (context) => {
+test('shows nothing of another workspace in operations without ids', async (context) => {
 	for (const thing of new Set(
 		api.operations.flatMap((operation) => owner.slots(operation).map((slot) => slot.thing)),
 	)) {

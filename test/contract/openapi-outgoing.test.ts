@@ -21,7 +21,7 @@ const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3'))) as OpenApi
 const api = new ApiDescription(document);
 const described = Object.entries(document.webhooks);
 
-test('every type of event that is sent is described, and the ping', () => {
+test('describes every type of event that is sent, and the ping', () => {
 	assert.deepEqual(
 		described.map(([type]) => type),
 		[...EVENT_TYPES, 'ping'],
@@ -34,7 +34,7 @@ test('every type of event that is sent is described, and the ping', () => {
 	}
 });
 
-test('the body of each is the event with the resource that it is about, by example too', () => {
+test('describes the body of each as the event with its resource, also in the example', () => {
 	for (const [type, { post }] of described) {
 		assert.equal(post.requestBody.required, true);
 		const media = post.requestBody.content['application/json'] ?? assert.fail(type);
@@ -53,7 +53,7 @@ test('the body of each is the event with the resource that it is about, by examp
 	}
 });
 
-test('the headers that are described are those that are sent', () => {
+test('describes exactly the headers that are sent', () => {
 	const body = '{}';
 	for (const [type, { post }] of described) {
 		const event = { id: 'evt_06gzhmza00001mjww6bbdevcx5ss2c8f', type, body };

@@ -31,14 +31,14 @@ function membersOf(value: unknown, name: string): unknown[] {
 	]);
 }
 
-test('the document survives being sent as JSON: nothing in it is lost or strange', () => {
+test('is unchanged by serialisation as JSON', () => {
 	assert.deepEqual(document, openApiDocument('1.2.3'));
 	assert.match(document.openapi, /^3\.1\.\d$/);
 	assert.equal(document.info.version, '1.2.3');
 	assert.doesNotMatch(JSON.stringify(document), /"~|undefined/);
 });
 
-test('every operation is described, once, under its method and path, in a group that is explained', () => {
+test('describes every operation once, under its method and path, in a described group', () => {
 	assert.deepEqual(
 		api.operations.map(({ id, method, path, summary }) => `${id} ${method} ${path} ${summary}`).toSorted(),
 		table.map(([id, { method, path, summary }]) => `${id} ${method} ${path} ${summary}`).toSorted(),
@@ -50,7 +50,7 @@ test('every operation is described, once, under its method and path, in a group 
 	}
 });
 
-test('the parameters are those of the path and of the query, each once and explained', () => {
+test('describes the parameters of path and query, each once', () => {
 	for (const [id, { path, query }] of table) {
 		const operation = described(id);
 		assert.deepEqual(
@@ -67,7 +67,7 @@ test('the parameters are those of the path and of the query, each once and expla
 	}
 });
 
-test('the headers that an operation heeds are among its parameters', () => {
+test('lists the headers that an operation reads among its parameters', () => {
 	const expected = (id: string): string[] => namesIn(described(id), 'header');
 	assert.deepEqual(expected('createAssistant'), ['Idempotency-Key']);
 	assert.deepEqual(expected('getAssistant'), ['If-None-Match']);
@@ -79,7 +79,7 @@ test('the headers that an operation heeds are among its parameters', () => {
 	assert.deepEqual(expected('getWidgetConfig'), ['If-None-Match', 'Origin']);
 });
 
-test('every operation says who may call it', () => {
+test('describes who may call every operation', () => {
 	const schemes = Object.keys(document.components.securitySchemes as object);
 	assert.deepEqual(schemes, ['apiKey', 'session', 'visitorToken']);
 	const expected = {
@@ -95,14 +95,14 @@ test('every operation says who may call it', () => {
 	}
 });
 
-test('a file is uploaded as multipart, everything else is sent as JSON', () => {
+test('describes an upload as multipart and every other body as JSON', () => {
 	for (const [id, { body, multipart }] of table) {
 		const types = [...(body ? ['application/json'] : []), ...(multipart ? ['multipart/form-data'] : [])];
 		assert.deepEqual(Object.keys(described(id).body), types, id);
 	}
 });
 
-test('every operation says what it answers: whole, streamed, or that the client has it already', () => {
+test('describes the responses of every operation: whole, streamed and 304', () => {
 	for (const [id, { method, status = 200, streams, versioned }] of table) {
 		const { responses } = described(id);
 		const successes = [...responses].filter(([its]) => its < 400);
@@ -123,7 +123,7 @@ test('every operation says what it answers: whole, streamed, or that the client 
 	}
 });
 
-test('every refusal has the envelope, and the codes that come with its status', () => {
+test('describes every error with the envelope and the codes of its status', () => {
 	const seen = new Set<ErrorCode>();
 	for (const { id, responses } of api.operations) {
 		for (const [status, { description, content }] of responses) {
@@ -154,7 +154,7 @@ test('every refusal has the envelope, and the codes that come with its status', 
 	for (const code of Object.keys(ERROR_CODES)) assert.ok(document.info.description.includes(`\`${code}\``), code);
 });
 
-test('the statuses that the API may answer are described where they can come', () => {
+test('describes each status of the API on the operations that can return it', () => {
 	const statusesOf = (id: keyof typeof operations) => [...described(id).responses.keys()];
 	assert.deepEqual(statusesOf('createAssistant'), [201, 400, 401, 403, 413, 429, 500, 503]);
 	assert.deepEqual(statusesOf('getAssistant'), [200, 304, 400, 401, 403, 404, 429, 500, 503]);
@@ -163,7 +163,7 @@ test('the statuses that the API may answer are described where they can come', (
 	assert.deepEqual(statusesOf('getWidgetConfig'), [200, 304, 400, 403, 404, 429, 500, 503]);
 });
 
-test('every schema in it is a valid JSON Schema of the dialect that OpenAPI 3.1 uses', () => {
+test('has only valid JSON Schemas of the dialect of OpenAPI 3.1', () => {
 	const schemas = [...membersOf(document, 'schema'), ...Object.values(document.components.schemas ?? {})];
 	assert.ok(schemas.length > 100);
 	for (const schema of schemas) api.check(schema as JsonSchema);
@@ -181,7 +181,7 @@ function objectSchemas(value: unknown, place = '#'): Array<[place: string, schem
 	];
 }
 
-test('every object says which members it has, or that it takes any: generated clients let none be sent otherwise', () => {
+test('declares the members of every object, or that it accepts any, for generated clients', () => {
 	const schemas = objectSchemas(document);
 	assert.ok(schemas.length > 100);
 	const silent = schemas.filter(
@@ -193,7 +193,7 @@ test('every object says which members it has, or that it takes any: generated cl
 	);
 });
 
-test('every reference leads to something, and everything that can be referred to is', () => {
+test('has a target for every reference and a reference to every component', () => {
 	const references = new Set(membersOf(document, '$ref') as string[]);
 	for (const $ref of references) api.resolve({ $ref });
 	for (const [kind, members] of Object.entries(document.components)) {
@@ -205,7 +205,7 @@ test('every reference leads to something, and everything that can be referred to
 	}
 });
 
-test('what the contract exports by name has that name in generated clients too', async () => {
+test('gives every exported schema of the contract its name in generated clients', async () => {
 	const used = new Set<unknown>();
 	const walk = (value: unknown): void => {
 		if (typeof value !== 'object' || value === null || used.has(value)) return;
@@ -230,7 +230,7 @@ test('what the contract exports by name has that name in generated clients too',
 	}
 });
 
-test('the events of a stream are described one by one, told apart by their type', () => {
+test('describes the events of a stream individually, distinguished by type', () => {
 	for (const [id, { streams }] of table) {
 		if (!streams) continue;
 		const media = described(id).responses.get(200)?.content['text/event-stream'] ?? assert.fail(id);
@@ -243,7 +243,7 @@ test('the events of a stream are described one by one, told apart by their type'
 	}
 });
 
-test('every body and every answer has an example, which fits its schema and which somebody chose', () => {
+test('has a chosen example for every body and response, which matches its schema', () => {
 	for (const { id, body, responses, parameters } of api.operations) {
 		const answers = [...responses].flatMap(([status, { content }]) =>
 			Object.entries(content).map(([type, media]) => [`${status} ${type}`, media] as const),
@@ -271,7 +271,7 @@ function assertChosen(value: unknown, place: string): void {
 	for (const [name, member] of Object.entries(value)) assertChosen(member, `${place}/${name}`);
 }
 
-test("the list of operations in docs/api.md is the contract's", async () => {
+test('lists the operations of the contract in docs/api.md', async () => {
 	const page = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
 	const listed = [...page.matchAll(/^\| `([A-Z]+ \/\S+)` \| (.+) \|$/gm)].map(([, route, what]) => [route, what]);
 	assert.deepEqual(

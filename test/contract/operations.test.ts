@@ -12,7 +12,7 @@ import {
 
 const table = Object.entries<Operation>(operations);
 
-test('no two operations share a method and a path', () => {
+test('gives every operation a unique method and path', () => {
 	const routes = table.map(([, { method, path }]) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`);
 	assert.deepEqual(
 		routes.filter((route, index) => routes.indexOf(route) !== index),
@@ -20,7 +20,7 @@ test('no two operations share a method and a path', () => {
 	);
 });
 
-test('every path is versioned, in kebab-case, with its ids in braces', () => {
+test('uses versioned paths in kebab-case, with ids in braces', () => {
 	for (const [id, { path }] of table) {
 		assert.match(path, /^\/api\/v1(\/([a-z]+(-[a-z]+)*|\{[a-z_]+\}))+$/, id);
 		const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -28,7 +28,7 @@ test('every path is versioned, in kebab-case, with its ids in braces', () => {
 	}
 });
 
-test('reading asks for a read scope, changing for a write scope, and searching is reading', () => {
+test('requires a read scope for reading and searching, and a write scope for changing', () => {
 	for (const [id, { method, access }] of table) {
 		if (access.kind !== 'key' || access.scope === null) continue;
 		assert.ok(SCOPES.includes(access.scope), id);
@@ -37,7 +37,7 @@ test('reading asks for a read scope, changing for a write scope, and searching i
 	}
 });
 
-test('a credential is needed everywhere but on visitors’ pages and for signing in', () => {
+test('requires a credential everywhere except on visitors’ pages and for signing in', () => {
 	for (const [id, { path, access }] of table) {
 		const expected = path.startsWith('/api/v1/widget/')
 			? ['widget']
@@ -48,7 +48,7 @@ test('a credential is needed everywhere but on visitors’ pages and for signing
 	}
 });
 
-test('only what creates answers 201, and only what changes takes a body', () => {
+test('uses status 201 only for creating operations, and bodies only for changing ones', () => {
 	for (const [id, { method, status, body, multipart }] of table) {
 		if (status === 201) assert.equal(method, 'POST', id);
 		if (method === 'GET' || method === 'DELETE') assert.equal(body ?? multipart, undefined, id);
@@ -56,7 +56,7 @@ test('only what creates answers 201, and only what changes takes a body', () => 
 	}
 });
 
-test('every list that comes in pages takes limit, cursor and order, within the documented bounds', () => {
+test('accepts limit, cursor and order for every paginated list, within the documented bounds', () => {
 	const lists = table.filter(([, { query }]) => 'cursor' in ((query as { properties?: object })?.properties ?? {}));
 	assert.ok(lists.length >= 5);
 	for (const [id, { method, query, access, result }] of lists) {
@@ -81,7 +81,7 @@ test('every list that comes in pages takes limit, cursor and order, within the d
 	}
 });
 
-test('a change may name any one field alone, or nothing', () => {
+test('accepts a PATCH with any single field, or none', () => {
 	for (const [id, { method, body }] of table) {
 		if (method !== 'PATCH' || !body) continue;
 		assert.deepEqual(bodyValidator(body)({}), {}, id);
@@ -89,7 +89,7 @@ test('a change may name any one field alone, or nothing', () => {
 	}
 });
 
-test('visitors are not shown the model, its usage, or what tools were given and gave', () => {
+test('hides the model, its usage and the arguments and results of tools from visitors', () => {
 	const shown = [...Object.keys(WidgetMessage.properties), ...Object.keys(WidgetMessageReply.properties)];
 	for (const hidden of ['model', 'usage', 'metadata']) assert.ok(!shown.includes(hidden), hidden);
 	assert.deepEqual(Object.keys(WidgetMessage.properties.tool_calls.items.properties), ['id', 'name', 'status']);

@@ -24,7 +24,7 @@ const INVISIBLE = ['', ' ', '   ', '\u00a0', '\u3000 ', '\ufeff'];
 const CONTROLS = ['\u0000', '\u0007', '\u001b[31m', '\u007f', '\u0085', '\u009b', '\u000b', '\f'];
 const LINE_BREAKS = ['\n', '\r\n', '\r'];
 
-test('a name is one line with a visible character and no control characters', () => {
+test('accepts a name of one line with a visible character and without control characters', () => {
 	const check = bodyValidator(AssistantCreate);
 	for (const name of ['A', 'Ада', '👩‍👩‍👧', ' a b ', 'مرحبا', 'a\u00a0b', '\u200ea', 'x'.repeat(200)]) {
 		assert.ok(takes(check, { name }), JSON.stringify(name));
@@ -40,7 +40,7 @@ test('a name is one line with a visible character and no control characters', ()
 	assert.ok(!takes(title, { title: ' ' }) && !takes(title, { title: 'a\u0000' }));
 });
 
-test('a text of several lines has tabs and line breaks, those of Windows too, and no other control characters', () => {
+test('accepts tabs and line breaks (LF, CR LF) in multiline text, and no other control characters', () => {
 	const check = bodyValidator(AssistantCreate);
 	for (const field of ['master_prompt', 'description']) {
 		for (const text of ['', 'One.\n\tTwo.\r\nThree.', '\u2028', 'x'.repeat(2_000)]) {
@@ -52,7 +52,7 @@ test('a text of several lines has tabs and line breaks, those of Windows too, an
 	}
 });
 
-test('what is said may have any characters of which one is visible: it is pasted from anywhere', () => {
+test('accepts any characters in a message if one is visible', () => {
 	const check = bodyValidator(SendMessage);
 	const sent = (content: string) => takes(check, { deployment_id: 'dep_1', content });
 	for (const bad of [...CONTROLS, ...LINE_BREAKS]) assert.ok(sent(`${bad}Hello${bad}`), JSON.stringify(bad));
@@ -61,14 +61,14 @@ test('what is said may have any characters of which one is visible: it is pasted
 	}
 });
 
-test('a long text that breaks the rule is refused without going over it again and again', () => {
+test('rejects a long invalid text in linear time', () => {
 	const check = bodyValidator(AssistantCreate);
 	for (const text of [' '.repeat(31_999), 'a'.repeat(31_999), ' a'.repeat(15_999)]) {
 		assert.ok(!takes(check, { name: 'a', master_prompt: `${text}\u0000` }));
 	}
 });
 
-test('a name from elsewhere is made one line; what shows nothing is no name', () => {
+test('makes a name from another source one line; a name without a visible character becomes null', () => {
 	assert.equal(asSingleLine('  Ada\u0000 \n\tLovelace\u009b '), 'Ada Lovelace');
 	for (const text of ['', ' \n', '\u0000', '\u2028']) assert.equal(asSingleLine(text), null, JSON.stringify(text));
 });
@@ -110,7 +110,7 @@ function* unruly(schema: Schema, place: string): Generator<string> {
 	for (const variant of [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])]) yield* unruly(variant, place);
 }
 
-test('every text that a request may bring has a rule, or is named here with the reason why it has none', () => {
+test('has a rule for every text of a request, or an exception listed here with its reason', () => {
 	const found: string[] = [];
 	for (const [id, { body, query, multipart }] of Object.entries<Operation>(operations)) {
 		for (const schema of [body, query, multipart] as (TSchema | undefined)[]) {

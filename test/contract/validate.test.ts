@@ -45,14 +45,14 @@ function complaint(check: (value: unknown) => unknown, value: unknown): Complain
 	return all[0] as Complaint;
 }
 
-test('what is valid comes back as it was: nothing is added, coerced or taken away', () => {
+test('returns a valid value unchanged: nothing is added, coerced or removed', () => {
 	const value = { name: 'Helper', description: null, rag_settings: { top_k: 50, min_score: 0 } };
 	assert.equal(assistant(value), value);
 	assert.deepEqual(value, { name: 'Helper', description: null, rag_settings: { top_k: 50, min_score: 0 } });
 	assert.deepEqual(assistant({ name: 'x' }), { name: 'x' });
 });
 
-test('an unknown field is named, wherever it stands: a typo must not be lost silently', () => {
+test('names an unknown field at any depth', () => {
 	assert.deepEqual(complaint(assistant, { name: 'a', nmae: 'b' }), ['/nmae', 'is not a known field']);
 	assert.deepEqual(complaint(assistant, { name: 'a', rag_settings: { topk: 5 } }), [
 		'/rag_settings/topk',
@@ -62,7 +62,7 @@ test('an unknown field is named, wherever it stands: a typo must not be lost sil
 	assert.deepEqual(complaint(conversations, { stauts: 'active' }), ['/stauts', 'is not a known query parameter']);
 });
 
-test('the place of a fault is a JSON Pointer, with its escapes', () => {
+test('gives the path of an error as a JSON Pointer, with escapes', () => {
 	assert.deepEqual(complaint(assistant, { name: 'a', 'x/y~z': 1 }), ['/x~1y~0z', 'is not a known field']);
 	assert.deepEqual(complaint(assistant, { name: 'a', rag_settings: { top_k: 51 } }), [
 		'/rag_settings/top_k',
@@ -78,7 +78,7 @@ test('the place of a fault is a JSON Pointer, with its escapes', () => {
 	]);
 });
 
-test('what is missing and what may be chosen is said', () => {
+test('names missing fields and allowed values', () => {
 	assert.deepEqual(complaint(assistant, {}), ['/name', 'is required']);
 	assert.deepEqual(complaint(deployment, { assistant_id: 'a', appearance: { theme: 'blue' } }), [
 		'/appearance/theme',
@@ -89,7 +89,7 @@ test('what is missing and what may be chosen is said', () => {
 	}
 });
 
-test('all faults of a value are listed, twenty at most', () => {
+test('lists all errors of a value, at most twenty', () => {
 	const value = { nmae: 'a', description: 7, rag_settings: { top_k: 0, min_score: '1' }, 'x/y': 1 };
 	assert.deepEqual(complaints(assistant, value).sort(), [
 		['/description', 'must be a string or null'],
@@ -107,13 +107,13 @@ test('all faults of a value are listed, twenty at most', () => {
 	assert.equal(complaints(assistant, { name: 'a', ...many }).length, 20);
 });
 
-test('a value that is refused for its size is not looked through for every other fault', () => {
+test('does not search a very large value for all errors', () => {
 	const allowed_domains = Array.from({ length: 100_000 }, () => 7);
 	const [first, ...others] = complaints(deployment, { assistant_id: 'asst_1', allowed_domains });
 	assert.deepEqual([first?.[0], others], ['/allowed_domains', []]);
 });
 
-test('a value of one variant is told the faults of that variant, and one of none which there are', () => {
+test('reports the errors of the chosen variant, or the variants if none is chosen', () => {
 	const tool = bodyValidator(ToolCreate);
 	assert.deepEqual(complaint(tool, { name: 'a' }), ['/type', 'is required']);
 	for (const type of ['ftp', 7, null]) {
@@ -129,7 +129,7 @@ test('a value of one variant is told the faults of that variant, and one of none
 	);
 });
 
-test('a body is JSON with types: text is not read as a number, null not as absent', () => {
+test('keeps the types of a body: text is not a number, null is not absent', () => {
 	const patch = bodyValidator(AssistantPatch);
 	for (const top_k of ['5', 5.5, true, null, [5], 0, 51, Number.NaN, Number.POSITIVE_INFINITY]) {
 		assert.equal(complaint(assistant, { name: 'a', rag_settings: { top_k } })[0], '/rag_settings/top_k');
@@ -141,12 +141,12 @@ test('a body is JSON with types: text is not read as a number, null not as absen
 	assert.equal(complaint(patch, { rag_settings: null })[0], '/rag_settings');
 });
 
-test('lengths count characters, not UTF-16 units', () => {
+test('counts lengths in characters, not in UTF-16 units', () => {
 	assert.ok(assistant({ name: '👋'.repeat(200) }));
 	assert.equal(complaint(assistant, { name: '👋'.repeat(201) })[0], '/name');
 });
 
-test('a query holds text: numbers are read from it', () => {
+test('parses numbers from a query', () => {
 	assert.deepEqual(conversations({ limit: '5', status: 'active', end_user_id: '7' }), {
 		limit: 5,
 		status: 'active',
@@ -159,7 +159,7 @@ test('a query holds text: numbers are read from it', () => {
 	assert.equal(complaint(conversations, { cursor: 'x'.repeat(1_001) })[0], '/cursor');
 });
 
-test('a time in a query is a moment: with date, time and zone, and one that there is', () => {
+test('accepts a time in a query only with an existing date, a time and a zone', () => {
 	for (const created_after of ['2026-11-20T12:00:00Z', '2026-11-20T12:00:00.123+01:00']) {
 		conversations({ created_after });
 	}
@@ -177,7 +177,7 @@ test('a time in a query is a moment: with date, time and zone, and one that ther
 	}
 });
 
-test('a field called __proto__ is unknown like any other, and changes no prototype', () => {
+test('treats a field called __proto__ as unknown and changes no prototype', () => {
 	assert.deepEqual(complaint(assistant, JSON.parse('{"name": "a", "__proto__": {"name": "b"}}')), [
 		'/__proto__',
 		'is not a known field',
@@ -191,7 +191,7 @@ test('a field called __proto__ is unknown like any other, and changes no prototy
 	}
 });
 
-test('free-form metadata may use any name, and keeps it as data', () => {
+test('accepts any name in free-form metadata and keeps it as data', () => {
 	const body = JSON.parse('{"deployment_id": "dep_1", "content": "Hi", "metadata": {"__proto__": {"admin": true}}}');
 	const checked = bodyValidator(SendMessage)(body);
 	assert.equal((checked.metadata as { admin?: boolean }).admin, undefined);
@@ -205,7 +205,7 @@ test('free-form metadata may use any name, and keeps it as data', () => {
 	}
 });
 
-test('whatever is sent to whatever operation is taken as it is or refused with a place and a reason', () => {
+test('accepts any generated input of any operation unchanged, or rejects it with a path and a reason', () => {
 	const checks = Object.values<Operation>(operations).flatMap(({ body }) => (body ? [bodyValidator(body)] : []));
 	const fields = fc.constantFrom(
 		'name',
@@ -233,7 +233,7 @@ test('whatever is sent to whatever operation is taken as it is or refused with a
 	);
 });
 
-test('every schema that requests or settings are held against is a valid JSON Schema, and can be compiled', () => {
+test('has a valid JSON Schema that compiles for every request and setting', () => {
 	// The server compiles them when they are first needed, and takes them to be valid.
 	const standard = new Ajv({ strict: true, allowUnionTypes: true, discriminator: true });
 	const all: Operation[] = Object.values(operations);

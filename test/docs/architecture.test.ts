@@ -8,7 +8,7 @@ import { type Page, root, tableOf, uncoded } from './markdown.ts';
 const path = 'docs/architecture.md';
 const page: Page = { path, text: readFileSync(join(root, path), 'utf8') };
 
-test('each row of "Where is what?" names a file that has the text of the row', () => {
+test('names a file with the text of the row in each row of "Where is what?"', () => {
 	const rows = tableOf(page, 'question');
 	assert.ok(rows.length >= 20);
 	const wrong = rows.filter(([, file = '', fragment = '']) => {
@@ -20,7 +20,7 @@ test('each row of "Where is what?" names a file that has the text of the row', (
 	);
 });
 
-test('the table of modules is that of the import rules', () => {
+test('has the same table of modules as the import rules', () => {
 	const { forbidden } = createRequire(import.meta.url)(join(root, '.dependency-cruiser.cjs')) as {
 		forbidden: Array<{ name: string; to: { pathNot?: string | string[] } }>;
 	};

@@ -31,7 +31,7 @@ test('docs/widget.md lists every attribute of the script tag', () => {
 	assert.deepEqual(namesIn('docs/widget.md', 'attribute').sort(), attributes.sort());
 });
 
-test('the tools in docs/tools.md are accepted by the API', () => {
+test('shows tools in docs/tools.md that the API accepts', () => {
 	const check = bodyValidator(operations.createTool.body);
 	const examples = [...page('docs/tools.md').text.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) =>
 		JSON.parse(json),

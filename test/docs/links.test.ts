@@ -7,7 +7,7 @@ import { anchorsOf, type Page, pages, prose, root, targetsOf } from './markdown.
 const all = pages();
 const byPath = new Map(all.map((page) => [page.path, page]));
 
-test('every link of a page leads to a file of the project, and to a heading that is there', () => {
+test('has an existing file and heading for every link of a page', () => {
 	const broken = all.flatMap((page) =>
 		targetsOf(page)
 			.filter((target) => !/^[a-z]+:/.test(target))
@@ -19,7 +19,7 @@ test('every link of a page leads to a file of the project, and to a heading that
 	assert.ok(byPath.has('README.md') && byPath.has('docs/architecture.md'));
 });
 
-test('every file that a page names in code exists', () => {
+test('names only existing files', () => {
 	const missing = all.flatMap((page) =>
 		[...page.text.matchAll(/(?<![\w./@-])(?:src|workers|test|bench|docs|scripts|examples|deploy|\.ci)\/[\w./-]*\w/g)]
 			.map(([name]) => name)
@@ -29,7 +29,7 @@ test('every file that a page names in code exists', () => {
 	assert.deepEqual(missing, []);
 });
 
-test('every npm script that a page names exists', () => {
+test('names only existing npm scripts', () => {
 	const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
 	const unknown = all.flatMap((page) =>
 		[...page.text.matchAll(/\bnpm run ([a-z:]+)/g)]
@@ -40,7 +40,7 @@ test('every npm script that a page names exists', () => {
 	assert.deepEqual(unknown, []);
 });
 
-test('every page of docs can be reached from the README', () => {
+test('links every page of docs from the README', () => {
 	const reached = new Set<string>();
 	const follow = (path: string) => {
 		const page = byPath.get(path);
@@ -53,12 +53,12 @@ test('every page of docs can be reached from the README', () => {
 	assert.deepEqual(unreached, []);
 });
 
-test('the README has at most 180 lines', () => {
+test('keeps the README within 180 lines', () => {
 	const lines = byPath.get('README.md')?.text.trimEnd().split('\n').length ?? 0;
 	assert.ok(lines <= 180, `${lines} lines: move what is more to docs/`);
 });
 
-test('no page shows a code block that was not closed', () => {
+test('closes every code block', () => {
 	const open = all.filter((page) => /^```/m.test(prose(page))).map(({ path }) => path);
 	assert.deepEqual(open, []);
 });

@@ -47,7 +47,7 @@ function routes(smuggled: () => void): Route[] {
 for (const proxy of PROXIES) {
 	const options = { skip: proxy.program === null ? `${proxy.name} is not installed` : false };
 
-	test(`chunked requests are answered behind ${proxy.name}, with extensions too`, options, async (t) => {
+	test(`answers chunked requests behind ${proxy.name}, also with chunk extensions`, options, async (t) => {
 		const { port } = await start(
 			t,
 			routes(() => {}),
@@ -64,7 +64,7 @@ for (const proxy of PROXIES) {
 		}
 	});
 
-	test(`behind ${proxy.name} no doubtful request reaches into the answers of others`, options, async (t) => {
+	test(`mixes no ambiguous request with the responses of others behind ${proxy.name}`, options, async (t) => {
 		let smuggled = 0;
 		const { port } = await start(
 			t,

@@ -40,7 +40,7 @@ function counting(): { ran: Record<string, number>; routes: Route[] } {
 const to = (path: string, body = '0\r\n\r\n') =>
 	`POST ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
 
-test('a chunked request is answered, and its connection is closed', async (t) => {
+test('answers a chunked request and closes its connection', async (t) => {
 	const { ran, routes } = counting();
 	const { port } = await start(t, routes);
 	for (const parts of [[HEAD + BODY], [HEAD, BODY], [HEAD, '6\r\n"bo', 'dy"\r\n', '0\r\n', '\r\n']]) {
@@ -56,7 +56,7 @@ test('a chunked request is answered, and its connection is closed', async (t) =>
 	assert.equal(ran.echo, 3);
 });
 
-test('a handler that does not read its chunked body is answered too, and the connection is closed', async (t) => {
+test('responds when a handler does not read its chunked body, and closes the connection', async (t) => {
 	const { routes } = counting();
 	const { port } = await start(t, routes);
 	const peer = new RawClient(t, port);
@@ -74,7 +74,7 @@ const ENDINGS: Record<string, string> = {
 };
 
 for (const [what, body] of Object.entries(ENDINGS)) {
-	test(`nothing behind a chunked body with ${what} runs as a request`, async (t) => {
+	test(`runs nothing that follows a chunked body with ${what} as a request`, async (t) => {
 		const { ran, routes } = counting();
 		const { port } = await start(t, routes);
 		const together = new RawClient(t, port);
@@ -93,7 +93,7 @@ for (const [what, body] of Object.entries(ENDINGS)) {
 	});
 }
 
-test('nothing behind a chunked request runs, also where its answer is large, empty, or a stream', async (t) => {
+test('runs nothing that follows a chunked request, also if its response is large, empty or a stream', async (t) => {
 	const { ran, routes } = counting();
 	const { port } = await start(t, routes);
 	const ends: Record<string, (text: string) => boolean> = {
@@ -121,7 +121,7 @@ test('nothing behind a chunked request runs, also where its answer is large, emp
 	for (const { peer } of peers) assert.doesNotMatch(peer.text, /next/);
 });
 
-test('a chunked request that is followed by trailers in the same packet does not run', async (t) => {
+test('does not run a chunked request with trailers in the same packet', async (t) => {
 	const { ran, routes } = counting();
 	const { port } = await start(t, routes);
 	for (const request of [`${HEAD}6\r\n"body"\r\n0\r\nX-Sum: 1\r\n\r\n`, to('/stop', '0\r\nX-Sum: 1\r\n\r\n')]) {
@@ -132,7 +132,7 @@ test('a chunked request that is followed by trailers in the same packet does not
 	assert.deepEqual([ran.echo, ran.stop], [0, 0]);
 });
 
-test('a chunked body whose end is taken for data, because of a chunk extension, is refused soon', async (t) => {
+test('rejects a chunked body soon if a chunk extension makes its end look like data', async (t) => {
 	const { ran, routes } = counting();
 	const { port } = await start(t, routes, { limits: { chunkedEndTimeoutMs: 50 } });
 	const peer = new RawClient(t, port);
@@ -143,7 +143,7 @@ test('a chunked body whose end is taken for data, because of a chunk extension, 
 	assert.equal(ran.echo, 0);
 });
 
-test('data that only looks like the end of a body is data where more follows', async (t) => {
+test('takes data that looks like the end of a body as data if more follows', async (t) => {
 	const { routes } = counting();
 	const { port } = await start(t, routes, { limits: { chunkedEndTimeoutMs: 5_000 } });
 	const peer = new RawClient(t, port);
@@ -154,7 +154,7 @@ test('data that only looks like the end of a body is data where more follows', a
 	assert.ok((await peer.untilClosed()).endsWith('{"body":[0,1]}'));
 });
 
-test('a client that leaves behind a chunked request keeps it from running', async (t) => {
+test('does not run a chunked request whose client has left', async (t) => {
 	const { ran, routes } = counting();
 	const { port, server } = await start(t, routes);
 	const peer = new RawClient(t, port);
@@ -165,7 +165,7 @@ test('a client that leaves behind a chunked request keeps it from running', asyn
 	assert.equal(ran.echo, 0);
 });
 
-test('requests with a length keep their connection', async (t) => {
+test('keeps the connection of a request with a length', async (t) => {
 	const { ran, routes } = counting();
 	const { port } = await start(t, routes);
 	const peer = new RawClient(t, port);

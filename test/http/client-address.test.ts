@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { formatAddress } from '../../src/http/client-address.ts';
 import { createClientAddress } from '../../src/http/index.ts';
 
-test('nobody is believed who is not a trusted proxy', () => {
+test('trusts X-Forwarded-For from trusted proxies only', () => {
 	const nobody = createClientAddress([]);
 	assert.equal(
 		nobody(() => '10.0.0.1', '1.2.3.4'),
@@ -20,7 +20,7 @@ test('nobody is believed who is not a trusted proxy', () => {
 	);
 });
 
-test('the client is the last address that a trusted proxy saw; what stands further left may be made up', () => {
+test('uses the last address that a trusted proxy saw; entries further left may be forged', () => {
 	const address = createClientAddress(['10.0.0.0/8', '2001:db8::/32', '192.0.2.7']);
 	assert.equal(
 		address(() => '10.0.0.1', undefined),
@@ -49,7 +49,7 @@ test('the client is the last address that a trusted proxy saw; what stands furth
 	);
 });
 
-test('entries come with ports, as mapped IPv4, or not as addresses at all', () => {
+test('reads entries with ports, mapped IPv4 addresses and entries that are not addresses', () => {
 	const address = createClientAddress(['::ffff:10.0.0.0/104']);
 	assert.equal(
 		address(() => '10.0.0.1', '1.2.3.4:5678'),
@@ -77,7 +77,7 @@ test('entries come with ports, as mapped IPv4, or not as addresses at all', () =
 	);
 });
 
-test('a network is trusted from its first address to its last', () => {
+test('trusts a network from its first address to its last', () => {
 	const address = createClientAddress(['192.0.2.77/28', '203.0.113.9', '0.0.0.0/32']);
 	assert.equal(
 		address(() => '192.0.2.63', '1.2.3.4'),
@@ -109,7 +109,7 @@ test('a network is trusted from its first address to its last', () => {
 	);
 });
 
-test('one client has one name, however its address is written', () => {
+test('gives one client one address, however the address is written', () => {
 	const address = createClientAddress(['10.0.0.1']);
 	const told = (text: string) => address(() => '10.0.0.1', text);
 	for (const same of ['1.2.3.8', ' 1.2.3.8 ', '01.2.3.010', '0x1.2.3.8', '16909064', '::ffff:1.2.3.8']) {
@@ -120,12 +120,12 @@ test('one client has one name, however its address is written', () => {
 	}
 });
 
-test('a wrong entry in the settings is named', () => {
+test('names a wrong entry of the settings', () => {
 	assert.throws(() => createClientAddress(['10.0.0.0/8', 'proxy.local']), /"proxy\.local" is neither/);
 	assert.throws(() => createClientAddress(['10.0.0.0/40']), /"10\.0\.0\.0\/40" is neither/);
 });
 
-test('binary addresses are written as people write them', () => {
+test('formats binary addresses in their usual form', () => {
 	const bytes = (...values: number[]) => new Uint8Array(values).buffer;
 	assert.equal(formatAddress(bytes(192, 0, 2, 1)), '192.0.2.1');
 	assert.equal(formatAddress(bytes(192, 0, 2, 2)), '192.0.2.2');
@@ -136,7 +136,7 @@ test('binary addresses are written as people write them', () => {
 	assert.equal(formatAddress(bytes()), '');
 });
 
-test('on an address of this machine alone, a proxy on the machine speaks for whichever of its addresses it comes from', () => {
+test('trusts every local peer when the server listens on loopback and trusts a loopback address', () => {
 	const forwarded = '6.6.6.6, 1.2.3.4';
 	const unasked = () => assert.fail('the peer was asked for');
 	assert.equal(createClientAddress(['127.0.0.1'], '127.0.0.1')(unasked, forwarded), '1.2.3.4');
@@ -161,7 +161,7 @@ test('on an address of this machine alone, a proxy on the machine speaks for whi
 	);
 });
 
-test('whoever is not trusted is not believed either where only programs of this machine can connect, or others as well', () => {
+test('does not trust other peers on loopback or other addresses', () => {
 	assert.equal(
 		createClientAddress(['10.0.0.1'], '127.0.0.1')(() => '127.0.0.1', '1.2.3.4'),
 		'127.0.0.1',

@@ -13,14 +13,14 @@ import { requireVersion } from '../../src/store/index.ts';
 
 const code = (expected: string) => (error: unknown) => error instanceof AppError && error.code === expected;
 
-test('equal bytes have equal tags, others have others', () => {
+test('gives equal bytes equal tags, and different bytes different tags', () => {
 	assert.match(etagOf('a'), /^"[\w-]{27}"$/);
 	assert.equal(etagOf('ü'), etagOf(Buffer.from('ü')));
 	assert.notEqual(etagOf('a'), etagOf('b'));
 	assert.equal(versionEtag(7), '"7"');
 });
 
-test('a copy that is still good is a 304, in a list, weak or for whatever there is', () => {
+test('answers 304 for a current copy: in a list, as a weak tag, or as *', () => {
 	const headers = [['etag', '"a"']] as const;
 	for (const value of ['"a"', '*', ' "x", W/"a" ', '"x" ,, "a"', 'W/"a"']) {
 		assert.deepEqual(notModified(value, '"a"', headers), { status: 304, headers }, value);
@@ -31,7 +31,7 @@ test('a copy that is still good is a 304, in a list, weak or for whatever there 
 	assert.equal(matchesEtag('"a"', 'W/"a"'), true);
 });
 
-test('If-Match is held against the current version by strong comparison', () => {
+test('compares If-Match with the current version by strong comparison', () => {
 	for (const value of [undefined, '*', '"2"', '"1", "2"'])
 		assert.doesNotThrow(() => requireVersion({ version: 2 }, ifMatchVersions(value)));
 	for (const value of ['"1"', 'W/"2"', '"1", W/"2"', '""']) {
@@ -42,7 +42,7 @@ test('If-Match is held against the current version by strong comparison', () => 
 	}
 });
 
-test('tags may hold commas and anything but quotes', () => {
+test('accepts tags with commas and any other character except quotes', () => {
 	assert.deepEqual(parseEntityTags('"a,b", W/"c d"'.replace(' d', '_d')), [
 		{ weak: false, tag: '"a,b"' },
 		{ weak: true, tag: '"c_d"' },

@@ -8,7 +8,7 @@ const GET = 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\n';
 const hello = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) } as const;
 const LIMIT = 20;
 
-test('a connection beyond the limit is answered 503 and closed, and one that ends makes room', async (t) => {
+test('answers 503 to a connection beyond the limit and closes it, until another one ends', async (t) => {
 	const lines: Array<{ level: number; msg: string }> = [];
 	const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }) as Log;
 	const { port } = await start(t, [hello], { log, maxConnections: LIMIT });

@@ -10,7 +10,7 @@ const cors = createCors({
 	maxAgeSeconds: 600,
 });
 
-test('an answer echoes its origin, varies by it, and exposes what scripts may read', () => {
+test('echoes the origin, varies by it, and exposes the headers that scripts may read', () => {
 	assert.deepEqual(cors.headers('https://a.example'), [
 		['access-control-allow-origin', 'https://a.example'],
 		['vary', 'Origin'],
@@ -19,7 +19,7 @@ test('an answer echoes its origin, varies by it, and exposes what scripts may re
 	assert.deepEqual(cors.headers(undefined), [['vary', 'Origin']]);
 });
 
-test('a preflight of any origin is a 204 that never allows credentials', async (t) => {
+test('answers 204 to a preflight of any origin, and never allows credentials', async (t) => {
 	const route: Route = { method: 'OPTIONS', path: '/x', handle: (request) => cors.preflight(request) };
 	const { url } = await start(t, [route]);
 	const headers = { origin: 'https://b.example', 'access-control-request-method': 'POST' };

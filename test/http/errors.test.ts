@@ -9,7 +9,7 @@ function logging(): { log: Log; lines: Array<Record<string, unknown>> } {
 	return { log: pino<never>({}, { write: (line: string) => void lines.push(JSON.parse(line)) }), lines };
 }
 
-test('an AppError becomes the envelope, with only the members that it has', () => {
+test('turns an AppError into the envelope, with only the members that it has', () => {
 	const { log, lines } = logging();
 	const reply = errorResponse(new AppError('not_found'), 'req_1', log);
 	assert.equal(reply.status, 404);
@@ -24,7 +24,7 @@ test('an AppError becomes the envelope, with only the members that it has', () =
 	assert.equal(lines.length, 0, 'an answer is no event for the log');
 });
 
-test('credentials that are missing are asked for, and a retry is given its time', () => {
+test('sends WWW-Authenticate with a 401, and Retry-After with a retry time', () => {
 	const { log } = logging();
 	const missing = new Map(errorResponse(new AppError('unauthorized'), 'req_1', log).headers);
 	assert.equal(missing.get('www-authenticate'), 'Bearer');
@@ -33,7 +33,7 @@ test('credentials that are missing are asked for, and a retry is given its time'
 	assert.equal(JSON.parse(busy.body as string).error.retry_after, 3);
 });
 
-test('anything else is logged with its cause and answered without it', () => {
+test('logs any other error with its cause and responds without it', () => {
 	const { log, lines } = logging();
 	const reply = errorResponse(new Error('the table is gone'), 'req_2', log);
 	assert.equal(reply.status, 500);

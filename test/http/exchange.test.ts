@@ -9,7 +9,7 @@ import { codeOf, eventually, json, RawClient, start } from './harness.ts';
 const hello: Route = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) };
 const never: Route = { method: 'GET', path: '/never', handle: () => new Promise<RouteResponse>(() => {}) };
 
-test('every answer carries a request id, and the library does not name itself', async (t) => {
+test('sends a request id with every response, and no header that names the library', async (t) => {
 	const { url } = await start(t, [hello]);
 	const ids = new Set<string>();
 	for (const path of ['/hello', '/hello', '/nowhere']) {
@@ -23,7 +23,7 @@ test('every answer carries a request id, and the library does not name itself', 
 	assert.equal(ids.size, 3);
 });
 
-test('an unknown path is a 404 and a wrong method a 405 that names the right ones', async (t) => {
+test('answers 404 to an unknown path, and 405 with the allowed methods to a wrong method', async (t) => {
 	const { url } = await start(t, [hello, { method: 'POST', path: '/hello', handle: () => ({ status: 201 }) }]);
 	const missing = await fetch(`${url}/hello/`);
 	assert.equal(missing.status, 404);
@@ -38,14 +38,14 @@ test('an unknown path is a 404 and a wrong method a 405 that names the right one
 	}
 });
 
-test('methods are case-sensitive', async (t) => {
+test('treats methods as case-sensitive', async (t) => {
 	const { port } = await start(t, [hello]);
 	const peer = new RawClient(t, port);
 	peer.send('get /hello HTTP/1.1\r\nHost: a\r\n\r\n');
 	assert.match(await peer.untilText('method_not_allowed'), /^HTTP\/1\.1 405 /);
 });
 
-test('a method of any length is refused without being repeated', async (t) => {
+test('rejects a method of any length without repeating it', async (t) => {
 	const { port } = await start(t, [hello]);
 	const peer = new RawClient(t, port);
 	peer.send(`${'G'.repeat(3_000)} /hello HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -53,7 +53,7 @@ test('a method of any length is refused without being repeated', async (t) => {
 	assert.match(text, /"This path does not accept this method\. It accepts GET, HEAD\."/);
 });
 
-test('HEAD gives the headers of GET, the length included, and no body, and the connection goes on', async (t) => {
+test('answers HEAD with the headers of GET, the length included, and no body, and keeps the connection', async (t) => {
 	const big: Route = { method: 'GET', path: '/big', handle: async () => ({ status: 200, body: 'ü'.repeat(50_000) }) };
 	const { port } = await start(t, [hello, big]);
 	for (const [path, length] of [
@@ -72,7 +72,7 @@ test('HEAD gives the headers of GET, the length included, and no body, and the c
 	}
 });
 
-test('a 204 and a 304 have no body and no length', async (t) => {
+test('sends no body and no length with 204 and 304', async (t) => {
 	const { port } = await start(t, [
 		{ method: 'GET', path: '/204', handle: () => ({ status: 204 }) },
 		{ method: 'GET', path: '/304', handle: () => ({ status: 304, headers: [['etag', '"1"']] }) },
@@ -118,7 +118,7 @@ const AMBIGUOUS: Record<string, string> = {
 };
 
 for (const [what, request] of Object.entries(AMBIGUOUS)) {
-	test(`a request with ${what} is a 400 and the end of its connection; nothing behind it runs`, async (t) => {
+	test(`answers 400 to a request with ${what}, closes the connection and runs nothing that follows`, async (t) => {
 		let ran = 0;
 		const count = (): RouteResponse => {
 			ran += 1;
@@ -139,7 +139,7 @@ for (const [what, request] of Object.entries(AMBIGUOUS)) {
 	});
 }
 
-test('requests on one connection are answered one after the other', async (t) => {
+test('answers requests on one connection one after the other', async (t) => {
 	const { port } = await start(t, [hello]);
 	const peer = new RawClient(t, port);
 	for (let count = 1; count <= 3; count++) {
@@ -149,7 +149,7 @@ test('requests on one connection are answered one after the other', async (t) =>
 	assert.equal(peer.closed, false);
 });
 
-test('a handler that throws is a 500 without its message, and the server goes on', async (t) => {
+test('answers 500 without the message when a handler throws, and continues', async (t) => {
 	const secret = 'the password is tiger';
 	const { url } = await start(t, [
 		hello,
@@ -193,7 +193,7 @@ test('a handler that throws is a 500 without its message, and the server goes on
 	assert.equal(await (await fetch(`${url}/hello`)).text(), 'hello');
 });
 
-test('an AppError is answered with its status, code, details and Retry-After', async (t) => {
+test('answers an AppError with its status, code, details and Retry-After', async (t) => {
 	const details = [{ path: '/name', message: 'must be a string' }];
 	const { url } = await start(t, [
 		{
@@ -212,7 +212,7 @@ test('an AppError is answered with its status, code, details and Retry-After', a
 	assert.deepEqual(await answer.json(), { error });
 });
 
-test('a handler that fails after its client has left harms nobody', async (t) => {
+test('ignores a handler that fails after its client has left', async (t) => {
 	const entered = deferred<HttpRequest>();
 	const goOn = deferred<void>();
 	const left = deferred<void>();
@@ -241,7 +241,7 @@ test('a handler that fails after its client has left harms nobody', async (t) =>
 	assert.equal(await (await fetch(`${url}/hello`)).text(), 'hello');
 });
 
-test('a handler that never answers is given up: 503, and its signal aborts', async (t) => {
+test('answers 503 and aborts the signal when a handler reaches its deadline', async (t) => {
 	let signal: AbortSignal | undefined;
 	const { url } = await start(t, [
 		{
@@ -261,12 +261,12 @@ test('a handler that never answers is given up: 503, and its signal aborts', asy
 	assert.equal(signal?.aborted, true);
 });
 
-test("the server's own deadline holds where a route names none", async (t) => {
+test("uses the server's deadline for a route without its own", async (t) => {
 	const { url } = await start(t, [never], { limits: { responseTimeoutMs: 50 } });
 	assert.equal((await fetch(`${url}/never`)).status, 503);
 });
 
-test('an answer that comes after the deadline is dropped, its events let go', async (t) => {
+test('discards a response after the deadline, and closes its events', async (t) => {
 	const answer = deferred<RouteResponse>();
 	const released = deferred<void>();
 	const { url, server } = await start(t, [
@@ -287,7 +287,7 @@ test('an answer that comes after the deadline is dropped, its events let go', as
 	await server.waitUntilIdle();
 });
 
-test('line breaks in a header cannot forge another one', async (t) => {
+test('removes line breaks from headers, so that they cannot forge another header', async (t) => {
 	const { port } = await start(t, [
 		{
 			method: 'GET',
@@ -310,7 +310,7 @@ test('line breaks in a header cannot forge another one', async (t) => {
 	assert.ok(!lines.some((line) => line.startsWith('set-cookie')));
 });
 
-test('a request is seen whole: parameters, query, repeated headers, the peer', async (t) => {
+test('gives handlers the whole request: parameters, query, repeated headers, peer address', async (t) => {
 	const { port } = await start(t, [
 		{
 			method: 'GET',
@@ -344,7 +344,7 @@ test('a request is seen whole: parameters, query, repeated headers, the peer', a
 	});
 });
 
-test('one query parameter is read as all of them are', async (t) => {
+test('reads a single query parameter like the parsed query', async (t) => {
 	const { url } = await start(t, [
 		{
 			method: 'GET',
@@ -373,7 +373,7 @@ test('one query parameter is read as all of them are', async (t) => {
 	assert.equal(await (await fetch(`${url}/q?id=dep_1-2`)).text(), '["dep_1-2","dep_1-2"]');
 });
 
-test('headers made beforehand arrive beside the others, and none of them can break out of its line', async (t) => {
+test('sends prepared headers with the others, and rejects line breaks in them', async (t) => {
 	const headerBlock = new HeaderBlock([
 		['x-first', 'one'],
 		['x-second', 'two, three'],
@@ -397,7 +397,7 @@ test('headers made beforehand arrive beside the others, and none of them can bre
 	assert.throws(() => new HeaderBlock([['x-a\n', 'b']]), TypeError);
 });
 
-test('an answer given at once that cannot be written costs its connection, and the server goes on', async (t) => {
+test('closes the connection of an immediate response that cannot be written, and continues', async (t) => {
 	const { url } = await start(t, [
 		{ method: 'GET', path: '/broken', handle: () => ({ status: 200, headers: [null as never], body: 'x' }) },
 		{ method: 'GET', path: '/fine', handle: () => ({ status: 200, body: 'fine' }) },
@@ -406,7 +406,7 @@ test('an answer given at once that cannot be written costs its connection, and t
 	assert.equal(await (await fetch(`${url}/fine`)).text(), 'fine');
 });
 
-test('broken percent-encoding in a path is a 400', async (t) => {
+test('answers 400 to invalid percent-encoding in a path', async (t) => {
 	const { port } = await start(t, [{ method: 'GET', path: '/things/{id}', handle: () => ({ status: 200 }) }]);
 	for (const path of ['/things/%', '/things/%zz', '/things/%C3', '/%ff/x']) {
 		const peer = new RawClient(t, port);
@@ -415,7 +415,7 @@ test('broken percent-encoding in a path is a 400', async (t) => {
 	}
 });
 
-test('a large answer arrives whole, also at a reader that pauses', async (t) => {
+test('sends a large response whole, also to a reader that pauses', async (t) => {
 	const body = Buffer.alloc(12_000_000);
 	for (let at = 0; at < body.length; at += 4) body.writeUInt32LE(at, at);
 	const { url } = await start(t, [{ method: 'GET', path: '/large', handle: async () => ({ status: 200, body }) }]);
@@ -429,7 +429,7 @@ test('a large answer arrives whole, also at a reader that pauses', async (t) => 
 	assert.ok(Buffer.concat(pieces).equals(body));
 });
 
-test('a reader that stalls is cut off, and what it did not take is freed', async (t) => {
+test('disconnects a stalled reader and frees what it did not take', async (t) => {
 	const body = Buffer.alloc(64_000_000);
 	let asked = 0;
 	const route: Route = {

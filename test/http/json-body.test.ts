@@ -17,7 +17,7 @@ async function post(url: string, body: string | Uint8Array, contentType = 'appli
 	return { status: answer.status, body: (await answer.json()) as { got?: unknown } };
 }
 
-test('a JSON body is read, whatever the spelling of its content type', async (t) => {
+test('reads a JSON body for any spelling of its content type', async (t) => {
 	const { url } = await start(t, [echo]);
 	for (const type of ['application/json', 'Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"']) {
 		const { status, body } = await post(`${url}/echo`, '{"ü":[1,2,{"x":null}]}', type);
@@ -26,7 +26,7 @@ test('a JSON body is read, whatever the spelling of its content type', async (t)
 	}
 });
 
-test('a body of another type is refused, one that is not there needs no type', async (t) => {
+test('rejects a body of another type; a request without a body needs no type', async (t) => {
 	const { url, port } = await start(t, [echo]);
 	const types = [
 		'text/plain',
@@ -46,7 +46,7 @@ test('a body of another type is refused, one that is not there needs no type', a
 	assert.match(await peer.untilText('nothing'), /^HTTP\/1\.1 200/);
 });
 
-test('a body that is nested beyond all use is refused before anything goes into it', async (t) => {
+test('rejects a too deeply nested body before it is parsed', async (t) => {
 	const { url } = await start(t, [echo]);
 	const nested = (levels: number) => `${'[{"a\\"]":'.repeat(levels / 2)}"]}[{\\\\"${'}]'.repeat(levels / 2)}`;
 	assert.equal((await post(`${url}/echo`, nested(200))).status, 200);
@@ -58,7 +58,7 @@ test('a body that is nested beyond all use is refused before anything goes into 
 	assert.equal((await post(`${url}/echo`, JSON.stringify(Array(1000).fill([{ a: '[[[' }])))).status, 200);
 });
 
-test('half a surrogate pair is refused: it could not be given back as it came', async (t) => {
+test('rejects half of a surrogate pair, which could not be returned unchanged', async (t) => {
 	const { url } = await start(t, [echo]);
 	for (const bad of ['"\\ud800"', '{"a":["\\uDC00x"]}', '{"\\ud800":1}', '"\\udc00\\ud800"', '["\\ud83d","\\ude42"]']) {
 		const { status, body } = await post(`${url}/echo`, bad);
@@ -75,7 +75,7 @@ test('half a surrogate pair is refused: it could not be given back as it came', 
 	}
 });
 
-test('what is not JSON, or not UTF-8, is a 400 and the connection goes on', async (t) => {
+test('answers 400 to invalid JSON and invalid UTF-8, and keeps the connection', async (t) => {
 	const { url } = await start(t, [echo]);
 	for (const bad of [
 		'{',
@@ -92,7 +92,7 @@ test('what is not JSON, or not UTF-8, is a 400 and the connection goes on', asyn
 	assert.equal((await post(`${url}/echo`, '1')).status, 200);
 });
 
-test('a body in a thousand chunks is the body in one', async (t) => {
+test('reads a body in a thousand chunks like a body in one', async (t) => {
 	const { port } = await start(t, [echo]);
 	const peer = new RawClient(t, port);
 	const value = { text: 'päöü€😀'.repeat(100) };
@@ -110,7 +110,7 @@ test('a body in a thousand chunks is the body in one', async (t) => {
 	assert.deepEqual(JSON.parse(text).got, value);
 });
 
-test('a body of exactly the limit is taken, one byte more is a 413', async (t) => {
+test('accepts a body of exactly the limit and answers 413 to one byte more', async (t) => {
 	const { url, port } = await start(t, [echo], { limits: { maxJsonBytes: 100_000, lingeringCloseMs: 100 } });
 	const fits = JSON.stringify('x'.repeat(99_998));
 	assert.equal((await post(`${url}/echo`, fits)).status, 200);
@@ -123,13 +123,13 @@ test('a body of exactly the limit is taken, one byte more is a 413', async (t) =
 	assert.match(await chunked.untilClosed(), /^HTTP\/1\.1 413 .*payload_too_large/s);
 });
 
-test('the limit is a mebibyte where nothing else is said', async (t) => {
+test('limits bodies to 1 MiB by default', async (t) => {
 	const { url } = await start(t, [echo]);
 	assert.equal((await post(`${url}/echo`, JSON.stringify('x'.repeat(1_048_574)))).status, 200);
 	assert.equal((await post(`${url}/echo`, JSON.stringify('x'.repeat(1_048_575)))).status, 413);
 });
 
-test('a handler may want less than the limit, and never gets more', async (t) => {
+test('lets a handler lower the limit, and never raise it', async (t) => {
 	const wanting = (maxBytes: number): Route => ({
 		method: 'POST',
 		path: `/${maxBytes}`,
@@ -147,7 +147,7 @@ test('a handler may want less than the limit, and never gets more', async (t) =>
 	assert.match(await chunked.untilText('larger than 1000 bytes'), /^HTTP\/1\.1 413 /);
 });
 
-test('a body that nobody reads is thrown away, and the connection goes on', async (t) => {
+test('discards an unread body and keeps the connection', async (t) => {
 	const { port } = await start(t, [echo, ignore]);
 	const peer = new RawClient(t, port);
 	peer.send('POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n');
@@ -156,14 +156,14 @@ test('a body that nobody reads is thrown away, and the connection goes on', asyn
 	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 403 .*HTTP\/1\.1 200 .*"got":"ok"/s);
 });
 
-test('an unwanted body that does not end is cut off after its answer', async (t) => {
+test('closes the connection after the response if an unread body does not end', async (t) => {
 	const { port } = await start(t, [ignore], { limits: { lingeringCloseMs: 50 } });
 	const peer = new RawClient(t, port);
 	peer.send('POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\nxxx');
 	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 403 .*connection: close.*no$/is);
 });
 
-test('a client that asks before it sends its body is told to go on', async (t) => {
+test('answers 100 Continue to a client that expects it', async (t) => {
 	const { port } = await start(t, [echo]);
 	const peer = new RawClient(t, port);
 	peer.send(`${JSON_HEAD}Expect: 100-continue\r\nContent-Length: 4\r\n\r\n`);
@@ -172,7 +172,7 @@ test('a client that asks before it sends its body is told to go on', async (t) =
 	assert.match(await peer.untilText('"got":"ok"'), /HTTP\/1\.1 200/);
 });
 
-test('a body is held for a handler that comes late, and its client waits meanwhile', async (t) => {
+test('buffers a body for a handler that reads late, and pauses the client', async (t) => {
 	const goOn = deferred<void>();
 	const late: Route = {
 		method: 'POST',
@@ -199,14 +199,14 @@ test('a body is held for a handler that comes late, and its client waits meanwhi
 	assert.match(await peer.untilText(String(size)), /^HTTP\/1\.1 200/);
 });
 
-test('a body that stops arriving is a 400 and the end of the connection', async (t) => {
+test('answers 400 and closes the connection when a body stops arriving', async (t) => {
 	const { port } = await start(t, [echo], { limits: { bodyIdleTimeoutMs: 100 } });
 	const peer = new RawClient(t, port);
 	peer.send(`${JSON_HEAD}Content-Length: 100\r\n\r\n{"a`);
 	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 400 .*stopped arriving/s);
 });
 
-test('a body whose client leaves half-way fails its reader', async (t) => {
+test('fails the reader of a body whose client leaves before its end', async (t) => {
 	const failed = deferred<unknown>();
 	const begun = deferred<void>();
 	const { port, server } = await start(t, [
@@ -233,7 +233,7 @@ test('a body whose client leaves half-way fails its reader', async (t) => {
 	await server.waitUntilIdle();
 });
 
-test('a body of any other length than announced does not become another request', async (t) => {
+test('never runs a part of a body of wrong length as another request', async (t) => {
 	let ran = 0;
 	const { port } = await start(t, [
 		echo,

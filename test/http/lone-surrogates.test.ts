@@ -13,7 +13,7 @@ function holdsHalf(json: string): boolean {
 	return strings.some((text) => /\p{Surrogate}/u.test(text));
 }
 
-test('half of a surrogate pair is seen wherever it stands, and a whole one is none', () => {
+test('finds half of a surrogate pair at any position, and no half in a whole pair', () => {
 	const told: Array<[json: string, isLone: boolean]> = [
 		['"\\ud800"', true],
 		['"\\uDFFF"', true],
@@ -45,7 +45,7 @@ test('half of a surrogate pair is seen wherever it stands, and a whole one is no
 	}
 });
 
-test('the text tells the same as the value does', () => {
+test('gives the same result for the text as for the parsed value', () => {
 	const piece = fc.constantFrom(
 		...[
 			'\\ud83d',

@@ -53,7 +53,7 @@ async function send(url: string, body: Buffer, contentType = 'multipart/form-dat
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-test('files and fields arrive in order, byte for byte', async (t) => {
+test('delivers files and fields in order, byte for byte', async (t) => {
 	const { url } = await start(t, [taking()]);
 	const first = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7919) % 256));
 	const second = Buffer.from('\r\n--X\r\n--XY\r\n-\r\n');
@@ -89,7 +89,7 @@ test('files and fields arrive in order, byte for byte', async (t) => {
 	});
 });
 
-test('file names come without folders and control characters, in any of their spellings', async (t) => {
+test('removes folders and control characters from file names, in any encoding of the name', async (t) => {
 	const { url } = await start(t, [taking()]);
 	const names: Array<[string, string | null]> = [
 		['filename="../../etc/passwd"', 'passwd'],
@@ -111,7 +111,7 @@ test('file names come without folders and control characters, in any of their sp
 	}
 });
 
-test('a part whose Content-Type is none is bytes', async (t) => {
+test('treats a part with an invalid Content-Type as bytes', async (t) => {
 	const { url } = await start(t, [taking()]);
 	const types: Record<string, string> = {
 		'text/plain; charset="utf-8"': 'text/plain',
@@ -133,7 +133,7 @@ test('a part whose Content-Type is none is bytes', async (t) => {
 	assert.match(body.files[0]?.contentType ?? '', /^[a-z]+\/[a-z-]+$/);
 });
 
-test('a file of exactly the limit is taken; one byte more is a 413, and its stream is destroyed', async (t) => {
+test('accepts a file of exactly the limit; answers 413 to one byte more and destroys its stream', async (t) => {
 	const failures: unknown[] = [];
 	const { url } = await start(t, [
 		taking({
@@ -157,7 +157,7 @@ test('a file of exactly the limit is taken; one byte more is a 413, and its stre
 	assert.match(String(failures[0]), /larger than 200000 bytes/);
 });
 
-test('a file far over the limit is answered while it is still being sent', async (t) => {
+test('answers a file far over the limit while it is still being sent', async (t) => {
 	const { port } = await start(t, [taking({ maxFileBytes: 10_000 })], { limits: { lingeringCloseMs: 50 } });
 	const peer = new RawClient(t, port);
 	peer.send(
@@ -168,7 +168,7 @@ test('a file far over the limit is answered while it is still being sent', async
 	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 413 .*payload_too_large/s);
 });
 
-test('fields have a limit too, and so has their number', async (t) => {
+test('limits the size and the number of fields', async (t) => {
 	const { url } = await start(t, [taking({ maxFieldBytes: 10 })]);
 	const field = (body: string) => ({ head: 'Content-Disposition: form-data; name="a"', body });
 	assert.equal((await send(url, form(field('0123456789')))).status, 200);
@@ -176,7 +176,7 @@ test('fields have a limit too, and so has their number', async (t) => {
 	assert.equal((await send(url, form(...Array.from({ length: 200 }, () => field('x'))))).status, 413);
 });
 
-test('what is not a well-formed form is a 400', async (t) => {
+test('answers 400 to a malformed form', async (t) => {
 	const { url } = await start(t, [taking()]);
 	const head = 'Content-Disposition: form-data; name="file"; filename="a"';
 	const whole = form({ head, body: 'x'.repeat(1_000) });
@@ -200,7 +200,7 @@ test('what is not a well-formed form is a 400', async (t) => {
 	assert.equal((await send(url, whole)).status, 200, 'the server goes on');
 });
 
-test('parts that are no form data, however large, are passed over', async (t) => {
+test('ignores parts that are not form data, of any size', async (t) => {
 	const { url } = await start(t, [taking()]);
 	const body = Buffer.alloc(70_000, 'z');
 	for (const head of ['X-Odd: y', 'Content-Disposition: attachment', 'Content-Type: text/plain']) {
@@ -213,7 +213,7 @@ test('parts that are no form data, however large, are passed over', async (t) =>
 	assert.equal((await send(url, preamble)).status, 200);
 });
 
-test('files are handled one after the other, and one that is not read stops nobody', async (t) => {
+test('handles files one after the other, and an unread file does not block the next', async (t) => {
 	const order: string[] = [];
 	const { url } = await start(t, [
 		taking({
@@ -230,7 +230,7 @@ test('files are handled one after the other, and one that is not read stops nobo
 	assert.deepEqual(order, ['+one', '-one', '+skipped', '-skipped', '+two', '-two']);
 });
 
-test('a slow reader holds back the client instead of filling the memory', async (t) => {
+test('applies backpressure to the client while the reader is slow', async (t) => {
 	const opened = deferred<void>();
 	const goOn = deferred<void>();
 	const { port, server } = await start(t, [
@@ -276,7 +276,7 @@ test('a slow reader holds back the client instead of filling the memory', async 
 	await server.waitUntilIdle();
 });
 
-test('an upload whose client leaves destroys its file stream', async (t) => {
+test('destroys the file stream when the client leaves', async (t) => {
 	const failed = deferred<unknown>();
 	const opened = deferred<void>();
 	const { port, server } = await start(t, [
@@ -303,7 +303,7 @@ test('an upload whose client leaves destroys its file stream', async (t) => {
 	await server.waitUntilIdle();
 });
 
-test("a file handler's own failure is the answer, and the rest of the form is not handled", async (t) => {
+test('responds with the failure of a file handler and does not handle the rest of the form', async (t) => {
 	const handled: string[] = [];
 	const { url } = await start(t, [
 		taking({

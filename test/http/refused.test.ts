@@ -12,7 +12,7 @@ const REFUSED: Record<string, string> = {
 };
 
 for (const [what, request] of Object.entries(REFUSED)) {
-	test(`a request with ${what} is answered 505 and its connection closed; nothing runs`, async (t) => {
+	test(`answers 505 to a request with ${what}, closes the connection and runs nothing`, async (t) => {
 		let ran = 0;
 		const handle = () => {
 			ran += 1;

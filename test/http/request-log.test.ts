@@ -98,7 +98,7 @@ const ROUTES: Route[] = [
 	{ method: 'GET', path: '/large', handle: async () => ({ status: 200, body: 'x'.repeat(300_000) }) },
 ];
 
-test('a request has one line: its route instead of its path, its answer, its bytes, and what its handler knows of it', async (t) => {
+test('logs one line per request: route instead of path, status, bytes, and the fields that the handler added', async (t) => {
 	const { url, requests } = await startLogged(t, ROUTES);
 	const response = await fetch(`${url}/things/secret-thing?token=LEAK`, {
 		method: 'POST',
@@ -126,7 +126,7 @@ test('a request has one line: its route instead of its path, its answer, its byt
 	assert.doesNotMatch(JSON.stringify(line), /LEAK|secret-thing/);
 });
 
-test('what is refused before a handler has its line too: no such path, a wrong method, ambiguous framing', async (t) => {
+test('logs requests that are rejected before a handler runs: unknown path, wrong method, ambiguous framing', async (t) => {
 	const { url, port, requests } = await startLogged(t, ROUTES);
 	await (await fetch(`${url}/secret-path`)).text();
 	await (await fetch(`${url}/now`, { method: 'DELETE' })).text();
@@ -145,7 +145,7 @@ test('what is refused before a handler has its line too: no such path, a wrong m
 	assert.ok(lines.every(({ client }) => client === '<127.0.0.1>'));
 });
 
-test('a failure of the server has its cause in a line with the same request id', async (t) => {
+test('logs the cause of a server failure in a line with the same request id', async (t) => {
 	const { url, lines, requests } = await startLogged(t, ROUTES);
 	const defect = await fetch(`${url}/defect`);
 	const disk = await fetch(`${url}/disk`);
@@ -166,7 +166,7 @@ test('a failure of the server has its cause in a line with the same request id',
 	assert.deepEqual(failures[1]?.causes, ['SQLITE_FULL: database or disk is full']);
 });
 
-test('HEAD and 304 have no bytes of body; a large answer has all of its own', async (t) => {
+test('logs no body bytes for HEAD and 304, and all bytes of a large response', async (t) => {
 	const { url, requests } = await startLogged(t, ROUTES);
 	await fetch(`${url}/large`, { method: 'HEAD' });
 	await fetch(`${url}/same`);
@@ -181,7 +181,7 @@ test('HEAD and 304 have no bytes of body; a large answer has all of its own', as
 	);
 });
 
-test('a stream has one line, at its end, which says whether the client left', async (t) => {
+test('logs a stream once, at its end, with whether the client left', async (t) => {
 	const { url, port, lines, requests } = await startLogged(t, ROUTES);
 	const text = await (await fetch(`${url}/events`)).text();
 	const [ended] = (await requests(1)) as [Line];
@@ -199,7 +199,7 @@ test('a stream has one line, at its end, which says whether the client left', as
 	assert.ok(left.response_bytes > 0);
 });
 
-test('a client that leaves before its answer has a line without a status', async (t) => {
+test('logs no status for a client that leaves before its response', async (t) => {
 	const { port, requests } = await startLogged(t, ROUTES);
 	const peer = new RawClient(t, port);
 	peer.send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -220,7 +220,7 @@ test('a client that leaves before its answer has a line without a status', async
 	held.resolve();
 });
 
-test('of sampled routes successes are logged now and then, and refusals always', async (t) => {
+test('logs a sample of the successes of sampled routes, and every rejection', async (t) => {
 	const { url, requests } = await startLogged(t, ROUTES, { sample: 3 });
 	for (let at = 0; at < 7; at++) await (await fetch(`${url}/sampled`)).text();
 	await (await fetch(`${url}/sampled-refusal`)).text();
@@ -240,7 +240,7 @@ test('of sampled routes successes are logged now and then, and refusals always',
 	await none.requests(1);
 });
 
-test('a server that is starting answers its first routes, and 503 elsewhere until it has the others', async (t) => {
+test('serves its first routes while it starts, and answers 503 elsewhere until it has the others', async (t) => {
 	const { url, server, requests } = await startLogged(t, [ROUTES[1] as Route], { starting: true });
 	assert.equal((await fetch(`${url}/now`)).status, 200);
 	const early = await fetch(`${url}/events`);

@@ -14,7 +14,7 @@ function find(router: Router, method: string, path: string): [string, Record<str
 	return taken === undefined ? found.routes.allow : [taken.path, { ...found.params }];
 }
 
-test('fixed segments win over placeholders, whatever the order of the table', () => {
+test('prefers static segments to placeholders, in any order of the table', () => {
 	const paths = ['/a/{x}', '/a/b', '/a/{x}/c', '/a/b/{y}', '/{z}', '/'];
 	for (const order of [paths, [...paths].reverse()]) {
 		const router = new Router(order.map((path) => route('GET', path)));
@@ -27,12 +27,12 @@ test('fixed segments win over placeholders, whatever the order of the table', ()
 	}
 });
 
-test('a fixed segment that leads nowhere does not hide a placeholder that does', () => {
+test('falls back to a placeholder if the static segment has no matching route', () => {
 	const router = new Router([route('GET', '/a/b/c'), route('GET', '/a/{x}/d')]);
 	assert.deepEqual(find(router, 'GET', '/a/b/d'), ['/a/{x}/d', { x: 'b' }]);
 });
 
-test('a rest placeholder takes what is left, and gives way to anything more precise', () => {
+test('matches the rest of a path with {name+}, after all more precise routes', () => {
 	const router = new Router([route('GET', '/ui/{file+}'), route('GET', '/ui/index'), route('GET', '/ui')]);
 	assert.deepEqual(find(router, 'GET', '/ui/a/b.js'), ['/ui/{file+}', { file: 'a/b.js' }]);
 	assert.deepEqual(find(router, 'GET', '/ui/index'), ['/ui/index', {}]);
@@ -40,7 +40,7 @@ test('a rest placeholder takes what is left, and gives way to anything more prec
 	assert.equal(find(router, 'GET', '/ui/'), 'none');
 });
 
-test('trailing slashes, empty and dot segments and other case are other paths', () => {
+test('treats trailing slashes, empty segments, dot segments and letter case as different paths', () => {
 	const router = new Router([route('GET', '/a'), route('GET', '/a/{x}')]);
 	for (const path of ['/a/', '//a', '/a//', '/A', '/a/b/', '', 'a', '*']) {
 		assert.equal(find(router, 'GET', path), 'none', path);
@@ -48,7 +48,7 @@ test('trailing slashes, empty and dot segments and other case are other paths', 
 	assert.deepEqual(find(router, 'GET', '/a/..'), ['/a/{x}', { x: '..' }]);
 });
 
-test('parameters are decoded once, and an encoded slash stays inside its segment', () => {
+test('decodes parameters once, and keeps an encoded slash in its segment', () => {
 	const router = new Router([route('GET', '/a/{x}/{y}'), route('GET', '/plain')]);
 	assert.deepEqual(find(router, 'GET', '/a/b%2Fc/%2525'), ['/a/{x}/{y}', { x: 'b/c', y: '%25' }]);
 	assert.deepEqual(find(router, 'GET', '/%61/%C3%A9/+'), ['/a/{x}/{y}', { x: 'é', y: '+' }]);
@@ -59,20 +59,20 @@ test('parameters are decoded once, and an encoded slash stays inside its segment
 	);
 });
 
-test('parameters named like properties of objects are only names', () => {
+test('allows parameters that are named like properties of objects', () => {
 	const router = new Router([route('GET', '/{constructor}')]);
 	assert.deepEqual(find(router, 'GET', '/x'), ['/{constructor}', { constructor: 'x' }]);
 	assert.equal(new Router([]).find('/__proto__'), null);
 });
 
-test('a method that a path does not take is told the ones that it does; HEAD goes with GET', () => {
+test('lists the methods of a path; HEAD belongs to GET', () => {
 	const router = new Router([route('POST', '/a'), route('GET', '/a'), route('DELETE', '/b')]);
 	assert.equal(find(router, 'PUT', '/a'), 'GET, HEAD, POST');
 	assert.equal(find(router, 'HEAD', '/b'), 'DELETE');
 	assert.deepEqual(find(router, 'HEAD', '/a'), ['/a', {}]);
 });
 
-test('a table that contradicts itself is refused when it is made', () => {
+test('rejects a contradictory routing table at construction', () => {
 	const make = (...paths: string[]) => new Router(paths.map((path) => route('GET', path)));
 	assert.throws(() => make('/a', '/a'), /Two routes for GET \/a/);
 	const renamed = [route('GET', '/a/{x}'), route('POST', '/a/{y}')];

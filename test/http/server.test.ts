@@ -7,7 +7,7 @@ import { codeOf, RawClient, start } from './harness.ts';
 const hello: Route = { method: 'GET', path: '/hello', handle: () => ({ status: 200, body: 'hello' }) };
 const health: Route = { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: 'alive' }) };
 
-test('a port that is taken is refused with a sentence that names it', async (t) => {
+test('names the port in the error when it is in use', async (t) => {
 	const { port } = await start(t, [hello]);
 	const second = createHttpServer({
 		host: '127.0.0.1',
@@ -20,7 +20,7 @@ test('a port that is taken is refused with a sentence that names it', async (t) 
 	await assert.rejects(second.listen(), new RegExp(`Cannot listen on 127\\.0\\.0\\.1:${port}`));
 });
 
-test('a draining server turns new requests away and finishes those that run', async (t) => {
+test('rejects new requests while it drains and finishes running ones', async (t) => {
 	const goOn = deferred<void>();
 	const entered = deferred<void>();
 	const { url, server } = await start(
@@ -59,7 +59,7 @@ test('a draining server turns new requests away and finishes those that run', as
 	await settling;
 });
 
-test('a closed server takes no connection and ends those it had', async (t) => {
+test('accepts no connection after it is closed, and ends open ones', async (t) => {
 	let aborted = false;
 	const entered = deferred<void>();
 	const { server, port } = await start(t, [
@@ -88,7 +88,7 @@ test('a closed server takes no connection and ends those it had', async (t) => {
 	assert.equal(await late.untilClosed(), '');
 });
 
-test('answers that no handler made carry the headers that the application adds to them', async (t) => {
+test("adds the application's headers to responses that no handler made", async (t) => {
 	const thrower: Route = {
 		method: 'GET',
 		path: '/throws',
@@ -107,7 +107,7 @@ test('answers that no handler made carry the headers that the application adds t
 	assert.equal((await fetch(`${url}/hello`)).headers.get('x-origin-was'), null);
 });
 
-test('errors of error headers do not cost the client its answer', async (t) => {
+test('responds also when making the error headers fails', async (t) => {
 	const { url } = await start(t, [hello], {
 		unhandled: () => {
 			throw new Error('no');
@@ -116,7 +116,7 @@ test('errors of error headers do not cost the client its answer', async (t) => {
 	assert.equal((await fetch(`${url}/nowhere`)).status, 404);
 });
 
-test('a client behind a trusted proxy is known by its own address', async (t) => {
+test("uses the client's own address behind a trusted proxy", async (t) => {
 	const who: Route = {
 		method: 'GET',
 		path: '/who',
@@ -129,7 +129,7 @@ test('a client behind a trusted proxy is known by its own address', async (t) =>
 	assert.equal(await (await fetch(`${plain.url}/who`, { headers })).text(), '127.0.0.1');
 });
 
-test('headers of 12 KB are taken, of 20 KB refused', async (t) => {
+test('accepts headers of 12 KB and rejects headers of 20 KB', async (t) => {
 	const { port } = await start(t, [hello]);
 	for (const [size, status] of [
 		[12_000, 200],

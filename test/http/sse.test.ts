@@ -45,7 +45,7 @@ function silent(onReturn: () => void): AsyncIterable<EncodableEvent> {
 	};
 }
 
-test('an event is written byte for byte as the standard has it', () => {
+test('serialises an event byte for byte as the standard requires', () => {
 	assert.equal(
 		encodeServerSentEvent({ id: '12.3', event: 'a.b', data: '{"x":1}' }),
 		'id: 12.3\nevent: a.b\ndata: {"x":1}\n\n',
@@ -61,7 +61,7 @@ test('an event is written byte for byte as the standard has it', () => {
 	);
 });
 
-test('events that come with their bytes are sent as these, in order with others and in one write', async (t) => {
+test('sends events with prepared bytes in order with others, in one write', async (t) => {
 	const encoded = Buffer.from(encodeServerSentEvent({ id: '2.0', event: 'two', data: '"☕"' }));
 	const shared = { id: '2.0', event: 'two', data: '"not read"', encoded };
 	async function* mixed(): AsyncGenerator<EncodableEvent> {
@@ -86,7 +86,7 @@ test('events that come with their bytes are sent as these, in order with others 
 	assert.equal(chunksOf(peer.text).length, 1);
 });
 
-test('a stream says that it must not be kept, and ends when its events do', async (t) => {
+test('forbids caching of a stream, and ends it when its events end', async (t) => {
 	async function* two(): AsyncGenerator<EncodableEvent> {
 		yield { id: '1.0', event: 'one', data: '"ü"' };
 		yield { id: '2.0', event: 'two', data: '{}' };
@@ -108,7 +108,7 @@ test('a stream says that it must not be kept, and ends when its events do', asyn
 	assert.equal(peer.closed, false, 'the connection goes on');
 });
 
-test('HEAD of a stream has its headers, no body, and lets go of the events', async (t) => {
+test('answers HEAD of a stream with its headers and no body, and closes the events', async (t) => {
 	let released = 0;
 	const { url } = await start(t, [
 		streaming(() =>
@@ -122,7 +122,7 @@ test('HEAD of a stream has its headers, no body, and lets go of the events', asy
 	await eventually(() => released === 1, 'the events are let go');
 });
 
-test('a stream that has nothing to say opens at once and is kept awake by comments', async (t) => {
+test('opens an idle stream at once and keeps it alive with comments', async (t) => {
 	const { port } = await start(t, [streaming(() => silent(() => {}))], { limits: { heartbeatIntervalMs: 30 } });
 	const peer = new RawClient(t, port);
 	peer.send(GET);
@@ -130,7 +130,7 @@ test('a stream that has nothing to say opens at once and is kept awake by commen
 	assert.deepEqual(chunksOf(peer.text).slice(0, 3), [':\n\n', ':\n\n', ':\n\n']);
 });
 
-test('an event leaves in the turn in which it became ready, behind no other work', async () => {
+test('sends an event in the iteration of the event loop in which it became ready', async () => {
 	const ready = deferred<void>();
 	async function* one(): AsyncGenerator<EncodableEvent> {
 		yield { event: 'opens', data: '' };
@@ -150,7 +150,7 @@ test('an event leaves in the turn in which it became ready, behind no other work
 	assert.deepEqual(seenByTheNext, ['event: opens\ndata: \n\n', 'event: later\ndata: \n\n']);
 });
 
-test('a client that leaves releases the events and aborts the signal', async (t) => {
+test('closes the events and aborts the signal when the client leaves', async (t) => {
 	const released = deferred<void>();
 	let signal: AbortSignal | undefined;
 	const { port, server } = await start(t, [
@@ -168,7 +168,7 @@ test('a client that leaves releases the events and aborts the signal', async (t)
 	await server.closeStreams();
 });
 
-test('events that fail break the connection off instead of ending it', async (t) => {
+test('aborts the connection when the events fail, instead of ending the response', async (t) => {
 	async function* failing(): AsyncGenerator<EncodableEvent> {
 		yield { event: 'a', data: '1' };
 		throw new Error('lost');
@@ -182,7 +182,7 @@ test('events that fail break the connection off instead of ending it', async (t)
 	assert.ok(!text.includes('lost'));
 });
 
-test('a stream whose headers cannot be written breaks off, and the server goes on', async (t) => {
+test('closes a stream whose headers cannot be written, and the server continues', async (t) => {
 	const headers = [null as unknown as readonly [string, string]];
 	const { port } = await start(t, [
 		streaming(() => silent(() => {}), headers),
@@ -196,7 +196,7 @@ test('a stream whose headers cannot be written breaks off, and the server goes o
 	assert.match(await next.untilText('\r\n\r\n'), /^HTTP\/1\.1 200/);
 });
 
-test('events that are always ready leave others their turn', async (t) => {
+test('yields to the event loop while events are always ready', async (t) => {
 	let pulled = 0;
 	async function* endless(): AsyncGenerator<EncodableEvent> {
 		for (;;) {
@@ -215,7 +215,7 @@ test('events that are always ready leave others their turn', async (t) => {
 	peer.socket.destroy();
 });
 
-test('a slow reader gets every event in order, and no more are made than it takes', async (t) => {
+test('sends a slow reader every event in order, and produces no more than it takes', async (t) => {
 	const data = 'x'.repeat(10_000);
 	const total = 3_000;
 	let made = 0;
@@ -246,7 +246,7 @@ test('a slow reader gets every event in order, and no more are made than it take
 	);
 });
 
-test('what was written before a pause arrives although nothing follows it', async (t) => {
+test('sends what was written before a pause although nothing follows it', async (t) => {
 	const data = 'x'.repeat(8_000_000);
 	async function* one(): AsyncGenerator<EncodableEvent> {
 		yield { event: 'e', data };
@@ -261,7 +261,7 @@ test('what was written before a pause arrives although nothing follows it', asyn
 	await peer.until(() => peer.size > data.length);
 });
 
-test('a reader that takes nothing for too long is cut off, and the events are let go', async (t) => {
+test('disconnects a reader that takes nothing within the time limit, and closes the events', async (t) => {
 	const released = deferred<void>();
 	async function* endless(): AsyncGenerator<EncodableEvent> {
 		try {
@@ -283,7 +283,7 @@ test('a reader that takes nothing for too long is cut off, and the events are le
 	await peer.untilClosed();
 });
 
-test('a server that closes its streams ends each after what it has ready', async (t) => {
+test('ends each stream after its ready events when the server closes its streams', async (t) => {
 	const released: number[] = [];
 	const next = deferred<void>();
 	async function* some(): AsyncGenerator<EncodableEvent> {

@@ -12,7 +12,7 @@ const serve = (files: StaticFiles): Route => ({
 	handle: (request) => files.respond(request.params.file as string, request),
 });
 
-test('the files of a folder are served with their types, and again only when they have changed', async (t) => {
+test('serves the files of a folder with their types, and 304 while they are unchanged', async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-static-'));
 	t.after(() => rm(folder, { recursive: true }));
 	await mkdir(join(folder, 'inner'));
@@ -42,7 +42,7 @@ test('the files of a folder are served with their types, and again only when the
 	for (const name of escapes) assert.equal((await fetch(`${url}/ui/${name}`)).status, 404, name);
 });
 
-test('named files alone are read, and made-up ones are served like them', async (t) => {
+test('reads only the named files, and serves files from memory like them', async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-static-'));
 	t.after(() => rm(folder, { recursive: true }));
 	await writeFile(join(folder, 'a.css'), 'a{}');
