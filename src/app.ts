@@ -162,7 +162,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			createNetwork({
 				allowPrivateNetwork: settings.allow_private_network,
 				refusedNetworks: settings.refused_networks,
-				endpointConnections: Math.ceil(shares.models / Math.max(settings.providers.length, 1)),
+				serviceConnections: Math.ceil(shares.models / Math.max(settings.providers.length, 1)),
 				fetchConnections: shares.tools,
 			}),
 	);

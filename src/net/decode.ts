@@ -2,12 +2,11 @@ import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { AppError } from '../base/index.ts';
 
-/** The content codings (RFC 9110, 8.4.1) that are understood, as a request offers them. */
+/** The supported content codings (RFC 9110, 8.4.1), as the value of Accept-Encoding. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
- * The bytes that were meant, from those on the wire; ends once there are more than `maxBytes`, however few they were
- * packed into.
+ * Decompresses a body. Throws as soon as there are more than `maxBytes`, however few bytes they were compressed to.
  * @param encoding the Content-Encoding header; empty for none
  * @throws AppError `unreadable_file`
  */
@@ -22,7 +21,7 @@ export async function* decode(wire: AsyncIterable<Buffer>, encoding: string, max
 	}
 }
 
-/** The error of an answer that is over a limit. */
+/** The error for a file above a limit. */
 export function fileTooLargeError(maxBytes: number): AppError {
 	return new AppError('unreadable_file', `The file at this URL is larger than ${formatBytes(maxBytes)}.`);
 }
@@ -31,7 +30,7 @@ async function* decompress(wire: AsyncIterable<Buffer>, coding: string): AsyncGe
 	const chunks = wire[Symbol.asyncIterator]();
 	let first = await chunks.next();
 	while (!first.done && first.value.length === 0) first = await chunks.next();
-	// No body is no body in any coding.
+	// An empty body is empty in every coding.
 	if (first.done) return;
 	const head = first.value;
 	const decoder = decoderOf(coding, head);
@@ -39,7 +38,7 @@ async function* decompress(wire: AsyncIterable<Buffer>, coding: string): AsyncGe
 		yield head;
 		for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
 	}
-	// Hands a failure of the source to the decoder, from where it reaches the reader below.
+	// Passes an error of the source to the decoder, which throws it in the loop below.
 	pipeline(withHead(), decoder, () => {});
 	try {
 		for await (const chunk of decoder) yield chunk as Buffer;
@@ -55,7 +54,7 @@ function decoderOf(coding: string, head: Buffer): Transform {
 		case 'x-gzip':
 			return createGunzip();
 		case 'deflate':
-			// Some servers leave out the zlib wrapper that the standard asks for; its first byte ends in 8.
+			// Some servers omit the zlib wrapper that the standard requires. Its first byte ends in 8.
 			return (head[0]! & 0x0f) === 8 ? createInflate() : createInflateRaw();
 		case 'br':
 			return createBrotliDecompress();

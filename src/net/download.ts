@@ -7,40 +7,40 @@ import { ResponseLimitError } from './response-limit.ts';
 import { connectionFailure, discardBody, firstHeader, flatHeaders, sendRequest } from './send-request.ts';
 import type { SsrfGuard } from './ssrf-guard.ts';
 
-/** How a download is made and bounded. */
+/** The request of a download, and its limits. */
 export interface DownloadOptions {
-	/** What is fetched: downloads for one purpose wait for none for another. Default `document`. */
+	/** Each purpose has its own connections, so downloads for one do not wait for those of another. Default `document`. */
 	purpose?: 'document' | 'key_set';
-	/** Ends it; what is under way then throws the signal's reason. */
+	/** Aborts the download, which then throws the signal's reason. */
 	signal?: AbortSignal;
-	/** Milliseconds for everything: names, connections, redirects, and the last byte of the body. Default 15,000. */
+	/** Milliseconds for the whole download: DNS, connections, redirects, and the last byte of the body. Default 15,000. */
 	timeoutMs?: number;
 	/** Bytes of the body as sent. Default 10 MB. */
 	maxWireBytes?: number;
 	/** Bytes of the body after decompression. Default 20 MB. */
 	maxDecodedBytes?: number;
-	/** Redirects that are followed, each judged anew. Default 3. */
+	/** Redirects that are followed. The guard checks each. Default 3. */
 	maxRedirects?: number;
 	/** Only https, also after redirects (unless private networks are allowed). */
 	httpsOnly?: boolean;
 	method?: 'GET' | 'POST';
-	/** Those that concern the connection or the coding are left out. */
+	/** Headers about the connection or the coding are ignored. */
 	headers?: Readonly<Record<string, string>>;
 	body?: string | Uint8Array;
 }
 
-/** An answer with a status of 2xx whose body is still to be read. To be disposed of where it is not read to its end. */
+/** A response with a status of 2xx. Its body is not read yet. The caller reads it to its end or disposes of the download. */
 export interface Download extends AsyncDisposable {
-	/** Where the answer came from, after redirects. */
+	/** The URL of the response, after redirects. */
 	readonly finalUrl: string;
 	readonly status: number;
 	/** By lower-case name; repeated headers are joined by a comma. */
 	readonly headers: Readonly<Record<string, string>>;
-	/** The decoded bytes, to be read once. Throws AppError `unreadable_file` where they break off or are too many. */
+	/** The decoded bytes; can be read once. Throws AppError `unreadable_file` if they break off or are too many. */
 	readonly body: AsyncIterable<Buffer>;
 }
 
-/** Ours to set: how the bytes travel, and for whom. Cookies are never sent or kept. */
+/** Headers that only this module sets. Cookies are never sent or stored. */
 const MANAGED_HEADERS = new Set([
 	'accept-encoding',
 	'connection',
@@ -57,8 +57,8 @@ const MANAGED_HEADERS = new Set([
 
 /**
  * Fetches a URL through the guard.
- * @throws AppError `url_not_allowed` where the guard refuses a URL or an address on the way; `unreadable_file` where there
- * is no usable answer: no connection, no 2xx status, too late, too large, broken
+ * @throws AppError `url_not_allowed` if the guard refuses a URL or an address; `unreadable_file` if there is no usable
+ * response: no connection, no 2xx status, time limit passed, too large, broken off
  */
 export async function download(
 	guard: SsrfGuard,
@@ -113,7 +113,7 @@ export async function download(
 	}
 }
 
-/** The bytes as sent, up to the limit. */
+/** @throws AppError `unreadable_file` for more bytes than the limit */
 async function* limitBytes(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
 	let size = 0;
 	for await (const chunk of body) {

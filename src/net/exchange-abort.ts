@@ -1,12 +1,15 @@
-/** One end for a whole exchange: its deadline, its caller's signal, or that it is no longer wanted. */
+/**
+ * One signal for a whole exchange. It aborts at the deadline, with the caller's signal, or when the exchange is no longer
+ * needed.
+ */
 export class ExchangeAbort {
 	readonly #controller = new AbortController();
 	readonly #callerSignal: AbortSignal | undefined;
 	readonly #timer: NodeJS.Timeout;
-	/** Why it ended, where the reason came from outside of the exchange itself. */
+	/** The reason of an abort by the deadline or the caller's signal; undefined otherwise. */
 	reason: unknown = undefined;
 
-	/** @param onTimeout makes the reason of an end by the deadline */
+	/** @param onTimeout makes the reason of an abort by the deadline */
 	constructor(timeoutMs: number, callerSignal: AbortSignal | undefined, onTimeout: () => Error) {
 		this.#callerSignal = callerSignal;
 		this.#timer = setTimeout(() => this.#abortFor(onTimeout()), timeoutMs);
@@ -18,7 +21,7 @@ export class ExchangeAbort {
 		return this.#controller.signal;
 	}
 
-	/** Ends whatever is still open. */
+	/** Closes what is still open. Without effect after the first call. */
 	abort(reason: unknown = new Error('no longer wanted')): void {
 		clearTimeout(this.#timer);
 		this.#callerSignal?.removeEventListener('abort', this.#onCallerAbort);

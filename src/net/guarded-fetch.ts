@@ -4,9 +4,10 @@ import { connectionFailure } from './send-request.ts';
 import type { SsrfGuard, UrlRules } from './ssrf-guard.ts';
 
 /**
- * A fetch as the Fetch Standard has it, except that it follows no redirect: each is an answer like any other. It has no
- * limits of its own: the signal is what bounds it in time, whoever reads the body bounds it in size.
- * @throws AppError `url_not_allowed` where the guard refuses, `unavailable` where there is no answer; the signal's reason
+ * The fetch of the Fetch Standard, except that it follows no redirect: a redirect is a response like any other. It has no
+ * limits: the caller bounds the time by the signal, and the size while it reads the body.
+ * @throws AppError `url_not_allowed` if the guard refuses the URL, `unavailable` if there is no response; the signal's
+ * reason
  */
 export async function guardedFetch(
 	guard: SsrfGuard,
@@ -17,7 +18,7 @@ export async function guardedFetch(
 ): Promise<Response> {
 	const target = guard.checkUrl(String(url), rules);
 	try {
-		// The types of the platform's fetch and of undici's own tell apart what is the same.
+		// The platform's fetch and undici's have incompatible types for the same values.
 		const options = { ...init, dispatcher, redirect: 'manual' } as unknown as Parameters<typeof undiciFetch>[1];
 		return (await undiciFetch(target, options)) as unknown as Response;
 	} catch (thrown) {
@@ -25,7 +26,7 @@ export async function guardedFetch(
 		const cause = thrown instanceof TypeError ? (thrown.cause ?? thrown) : thrown;
 		if (cause instanceof AppError) throw cause;
 		const sentence =
-			connectionFailure(cause, target) ?? `The connection to ${target.host} broke off before there was an answer.`;
+			connectionFailure(cause, target) ?? `The connection to ${target.host} broke off before there was a response.`;
 		throw new AppError('unavailable', sentence, { cause });
 	}
 }

@@ -1,11 +1,11 @@
 /**
- * Endings of names that no public server has: those set aside for the own machine or the own network (RFC 6761, RFC 6762,
- * RFC 8375, ICANN's `.internal`, and `.localdomain` by custom), for what is not DNS (RFC 7686, RFC 9476), for nothing at all
- * (`.invalid`), and for the DNS's own affairs (`.arpa`, RFC 3172).
+ * Suffixes that no public server has: those reserved for the local machine or network (RFC 6761, RFC 6762, RFC 8375, ICANN's
+ * `.internal`, and `.localdomain` by custom), for names outside the DNS (RFC 7686, RFC 9476), for invalid names
+ * (`.invalid`), and for the infrastructure of the DNS (`.arpa`, RFC 3172).
  */
 const RESERVED_SUFFIX = /(^|\.)(localhost|localdomain|local|internal|onion|alt|invalid|arpa)$/;
 
-/** Names of the metadata services of clouds. Most lead to private addresses, which are refused anyway; some do not. */
+/** Names of cloud metadata services. Most resolve to private addresses, which are refused anyway; some do not. */
 const METADATA_HOSTS = new Set([
 	'metadata.azure.com',
 	'metadata.goog',
@@ -14,14 +14,14 @@ const METADATA_HOSTS = new Set([
 	'metadata.tencentyun.com',
 ]);
 
-/** A label as host names have it, underscores included, which some have in practice. */
+/** A label of a host name. Underscores are not standard, but some names have them. */
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const MAX_NAME_LENGTH = 253;
 
 /**
- * Whether a name may be one of the public internet. A name without a dot is not: the resolver would look for it in its own
+ * Whether a name can belong to the public internet. A name without a dot cannot: the resolver would look in the local
  * network first.
- * @param hostname as a parsed URL has it, so in lower case and punycode; one dot at its end changes nothing
+ * @param hostname of a parsed URL, so in lower case and punycode; one dot at its end is ignored
  */
 export function isPublicHostName(hostname: string): boolean {
 	const name = hostname.replace(/\.$/, '');

@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os';
 
 /**
- * The addresses of this machine's interfaces, as they are now: also where one is public, this server does not call itself
- * or its neighbours on the same machine. An address that a router outside translates to one of these is not among them.
+ * The current addresses of this machine's interfaces. The server never connects to itself or to another service on the same
+ * machine, even if the address is public. An address that an outside router translates to one of these is not known here.
  */
 export function interfaceAddresses(): string[] {
 	return Object.values(networkInterfaces()).flatMap((addresses = []) =>

@@ -4,11 +4,14 @@ const STATUS_BYTES = 12;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 
 /**
- * Removes interim responses with status 100 from what a connection receives. A client must accept them although it did not ask for any
- * (RFC 9110, 15.2), but undici closes the connection. Other interim responses and the final one pass unchanged.
+ * Removes interim responses with status 100 from what a connection receives. A client must accept them although it did not
+ * ask for any (RFC 9110, 15.2), but undici closes the connection. Other interim responses and the final one pass unchanged.
  */
 export class InterimResponseFilter {
-	/** The part of the exchange that the next byte belongs to: a status line, the head of an interim response, or the final response. */
+	/**
+	 * The part of the exchange that the next byte belongs to: a status line, the head of an interim response, or the final
+	 * response.
+	 */
 	#state: 'status line' | 'removed head' | 'kept head' | 'final' = 'status line';
 	/** The bytes received so far of a status line, or of the blank line that ends a head. */
 	#partial: Buffer = Buffer.alloc(0);
@@ -18,7 +21,9 @@ export class InterimResponseFilter {
 		return this.#state === 'final';
 	}
 
-	/** @returns the bytes to keep of those received; the first bytes of a status line are held back until the status is known */
+	/**
+	 * @returns the bytes to keep of those received; the first bytes of a status line are held back until the status is known
+	 */
 	filter(bytes: Buffer): Buffer {
 		const output: Buffer[] = [];
 		let remaining = bytes;

@@ -1,6 +1,6 @@
 /**
- * Ports of services that are not HTTP and might take a request for commands of their own (mail, IRC, file sharing): the bad
- * ports of the Fetch Standard, 2.9 "Port blocking".
+ * Ports of services that do not speak HTTP and could read a request as commands (mail, IRC, file sharing): the bad ports of
+ * the Fetch Standard, 2.9 "Port blocking".
  */
 const BAD_PORTS = new Set(
 	`0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135
@@ -8,7 +8,7 @@ const BAD_PORTS = new Set(
 	1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080`.split(/\s+/),
 );
 
-/** @param port as a parsed URL has it: empty for the scheme's own */
+/** @param port of a parsed URL: empty for the default port of the scheme */
 export function isBadPort(port: string): boolean {
 	return BAD_PORTS.has(port);
 }

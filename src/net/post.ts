@@ -5,32 +5,32 @@ import { ResponseLimitError } from './response-limit.ts';
 import { connectionFailure, discardBody, flatHeaders, sendRequest } from './send-request.ts';
 import type { SsrfGuard } from './ssrf-guard.ts';
 
-/** What is posted, and how the exchange is bounded. */
+/** The request of a POST, and its limits. */
 export interface PostOptions {
 	/** By lower-case name. */
 	headers: Readonly<Record<string, string>>;
 	body: string | Uint8Array;
-	/** Milliseconds for everything: name, connection, TLS, the answer and what is read of its body. */
+	/** Milliseconds for the whole exchange: DNS, connection, TLS, the response and the part of its body that is read. */
 	timeoutMs: number;
-	/** Bytes of the answer's body that are read; what follows is not waited for. */
+	/** Bytes of the response's body that are read. The exchange does not wait for the rest. */
 	maxBodyBytes: number;
-	/** Ends it; it then rejects with the signal's reason. */
+	/** Aborts the exchange, which then rejects with the signal's reason. */
 	signal?: AbortSignal;
 	/** Only https (unless private networks are allowed). */
 	httpsOnly?: boolean;
 }
 
-/** What came of a POST. That there was no answer is an outcome too. */
+/** The outcome of a POST, with or without a response. */
 export interface PostOutcome {
-	/** Of the answer, a redirect's own included; null where there was none. */
+	/** The status of the response, which may be a redirect; null without a response. */
 	status: number | null;
 	/** By lower-case name; repeated headers are joined by a comma. */
 	headers: Readonly<Record<string, string>>;
-	/** The beginning of the answer's body, read as UTF-8. */
+	/** The beginning of the response's body, decoded as UTF-8. */
 	body: string;
-	/** Whole milliseconds that all of it took. */
+	/** Duration of the whole exchange in whole milliseconds. */
 	duration_ms: number;
-	/** Why there was no answer in time, as a sentence; null where there was one, whatever its status. */
+	/** Why there was no response in time, as a sentence; null with a response of any status. */
 	error: string | null;
 }
 
@@ -52,7 +52,7 @@ export async function post(
 	const abort = new ExchangeAbort(
 		timeoutMs,
 		signal,
-		() => new PostTimeoutError(`No answer within ${timeoutMs / 1_000} seconds.`),
+		() => new PostTimeoutError(`No response within ${timeoutMs / 1_000} seconds.`),
 	);
 	const outcome = { status: null as number | null, headers: {}, body: '', error: null as string | null };
 	try {
@@ -62,7 +62,7 @@ export async function post(
 		outcome.status = response.statusCode;
 		outcome.headers = flatHeaders(response);
 		outcome.body = await firstText(response.body, maxBodyBytes);
-		// The body may have ended by what ended the exchange.
+		// An abort of the exchange ends the body without an error.
 		if (abort.reason !== undefined) throw abort.reason;
 	} catch (thrown) {
 		outcome.error = sentenceOf(abort.reason ?? thrown, url);
@@ -73,7 +73,7 @@ export async function post(
 	return { ...outcome, duration_ms: Math.round(performance.now() - started) };
 }
 
-/** The first bytes of a body; where it breaks off, those before. Whoever answered with a status has answered. */
+/** The first bytes of a body, or fewer if it breaks off. The server has responded as soon as there is a status. */
 async function firstText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
 	const decoder = new TextDecoder();
 	let text = '';
@@ -85,7 +85,7 @@ async function firstText(body: Dispatcher.ResponseData['body'], maxBytes: number
 			if (remainingBytes <= 0) break;
 		}
 	} catch {
-		// The status is known, and that is what counts.
+		// The status decides the outcome, and it is known.
 	} finally {
 		discardBody(body);
 	}
@@ -97,5 +97,5 @@ function sentenceOf(thrown: unknown, url: string): string {
 		thrown instanceof AppError || thrown instanceof PostTimeoutError || thrown instanceof ResponseLimitError;
 	if (hasSentence) return thrown.message;
 	const target = new URL(url);
-	return connectionFailure(thrown, target) ?? `The connection to ${target.host} broke off before there was an answer.`;
+	return connectionFailure(thrown, target) ?? `The connection to ${target.host} broke off before there was a response.`;
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 
-/** One request on the way to the answer. */
+/** One request of a chain of redirects. */
 export interface OutgoingRequest {
 	url: URL;
 	method: string;
@@ -10,22 +10,22 @@ export interface OutgoingRequest {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Headers that may go to another server too. Any other may carry a secret for the first one. */
+/** Headers that may be sent to another origin. Any other header may carry a secret for the first origin. */
 const CROSS_ORIGIN_HEADERS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
 
 /** Headers that describe a body. */
 const BODY_HEADERS = ['content-type', 'content-length', 'content-encoding', 'content-language', 'content-location'];
 
-/** Whether a status sends the client elsewhere. */
+/** Whether a status is a redirect to another URL. */
 export function isRedirect(status: number): boolean {
 	return REDIRECTS.has(status);
 }
 
 /**
- * The request that follows a redirect, by the rules of the Fetch Standard (HTTP-redirect fetch), except that https never
- * leads to http and only common headers go to another server. The URL is not judged yet.
+ * The request that follows a redirect, by the rules of the Fetch Standard (HTTP-redirect fetch), except that a redirect from
+ * https to http is refused and only common headers are sent to another origin. The caller checks the URL.
  * @param location the Location header
- * @throws AppError `unreadable_file`, or `url_not_allowed` for a step from https to http
+ * @throws AppError `unreadable_file`, or `url_not_allowed` for a redirect from https to http
  */
 export function followRedirect(
 	previous: OutgoingRequest,

@@ -6,20 +6,20 @@ export interface ResolvedAddress {
 	family: number;
 }
 
-/** Finds all addresses of a name. Rejects, or answers none, where there are none. */
+/** Finds all addresses of a name. Rejects or resolves to an empty list if there are none. */
 export type ResolveHost = (hostname: string) => Promise<ResolvedAddress[]>;
 
-/** How long a name server is waited for, the second time about twice as long. */
+/** Time limit for a response of a name server. The second try has about twice as long. */
 const QUERY_TIMEOUT_MS = 1_500;
 const TRIES = 2;
 
-/** Asks the system, which knows the hosts file and the names of the own network too. */
+/** Uses the resolver of the system, which also knows the hosts file and the names of the local network. */
 export const systemResolver: ResolveHost = (hostname) => lookup(hostname, { all: true });
 
 /**
- * Asks the DNS, and nothing else, for a name of the public internet. Not the system: it has two threads for all names that
- * are slow to find, so that the owner of two names whose servers never answer could hold up every other.
- * @param servers to ask, by default those of the system as they are now
+ * Resolves a name of the public internet by DNS alone. The resolver of the system has two threads for slow lookups, so an
+ * attacker with two names whose servers never respond could block all other lookups.
+ * @param servers the name servers, by default the current ones of the system
  */
 export function dnsResolver(servers?: readonly string[]): ResolveHost {
 	return async (hostname) => {

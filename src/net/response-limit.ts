@@ -11,11 +11,11 @@ export class ResponseLimitError extends Error {
 /**
  * Limits what is read of each response on a connection, and removes interim responses with status 100.
  *
- * undici bounds one head (`maxHeaderSize`, trailers included) and one body (`maxResponseSize`). It bounds neither the number of interim
- * responses nor the extensions of a chunk, and it closes the connection on an interim response 100. So every byte of a response is
- * counted here, where the socket has it. Only the socket's public interface is used: `bytesRead`, the event `readable`, `read` and
- * `unshift`. The listener is added before undici adds its own, and listeners run in the order in which they were added. undici
- * reads a response in that event only, until the body begins.
+ * undici bounds one head (`maxHeaderSize`, trailers included) and one body (`maxResponseSize`). It bounds neither the number
+ * of interim responses nor the extensions of a chunk, and it closes the connection on an interim response 100. So every byte
+ * of a response is counted here, where the socket has it. Only the socket's public interface is used: `bytesRead`, the event
+ * `readable`, `read` and `unshift`. The listener is added before undici adds its own, and listeners run in the order in
+ * which they were added. undici reads a response in that event only, until the body begins.
  *
  * Each request must be written in one piece, and one at a time: a write begins the next exchange.
  */

@@ -3,7 +3,7 @@ import { rejectOnAbort } from '../base/index.ts';
 import type { ExchangeAbort } from './exchange-abort.ts';
 import type { OutgoingRequest } from './redirect.ts';
 
-/** Sends one request and waits for the head of its answer. Redirects are answers like any other. */
+/** Sends one request and waits for the head of the response. A redirect is a response like any other. */
 export async function sendRequest(
 	dispatcher: Dispatcher,
 	outgoing: OutgoingRequest,
@@ -17,13 +17,13 @@ export async function sendRequest(
 	return rejectOnAbort(sent, signal);
 }
 
-/** The value of an answer's header; of a repeated one the first. */
+/** The value of a response's header; the first value of a repeated one. */
 export function firstHeader(response: Dispatcher.ResponseData, name: string): string | undefined {
 	const value = response.headers[name];
 	return Array.isArray(value) ? value[0] : value;
 }
 
-/** An answer's headers by lower-case name, repeated ones joined by a comma. Cookies are left out. */
+/** The headers of a response by lower-case name, repeated ones joined by a comma, without cookies. */
 export function flatHeaders(response: Dispatcher.ResponseData): Record<string, string> {
 	const flat: Record<string, string> = {};
 	for (const [name, value] of Object.entries(response.headers)) {
@@ -32,13 +32,13 @@ export function flatHeaders(response: Dispatcher.ResponseData): Record<string, s
 	return flat;
 }
 
-/** Closes a connection whose answer is not read. */
+/** Closes the connection of a response that is not read to its end. */
 export function discardBody(body: Dispatcher.ResponseData['body']): void {
 	body.on('error', () => {});
 	body.destroy();
 }
 
-/** What the codes of node:net, node:dns, node:tls and undici mean to the one who gave the URL. */
+/** Sentences for the error codes of node:net, node:dns, node:tls and undici, for the person who gave the URL. */
 const SENTENCES: ReadonlyArray<readonly [codes: RegExp, sentence: (host: string) => string]> = [
 	[/^(ENOTFOUND|EAI_)/, (host) => `The name ${host} cannot be resolved.`],
 	[/CERT|^ERR_TLS_|^EPROTO$|ERR_SSL/, (host) => `No trusted TLS connection to ${host} could be made.`],
@@ -48,7 +48,7 @@ const SENTENCES: ReadonlyArray<readonly [codes: RegExp, sentence: (host: string)
 	],
 ];
 
-/** Why there is no connection, as a sentence; undefined where there was one, which broke. */
+/** Why there is no connection, as a sentence; undefined if a connection existed and broke. */
 export function connectionFailure(thrown: unknown, { host }: URL): string | undefined {
 	const code = String((thrown as { code?: unknown } | null)?.code ?? '');
 	return SENTENCES.find(([codes]) => codes.test(code))?.[1](host);

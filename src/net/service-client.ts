@@ -3,25 +3,25 @@ import { ExchangeAbort } from './exchange-abort.ts';
 import { isRedirect } from './redirect.ts';
 import { connectionFailure, discardBody, flatHeaders, sendRequest } from './send-request.ts';
 
-/** How the answers of an endpoint are bounded. */
+/** Limits for the exchanges with a service. */
 export interface ServiceClientOptions {
-	/** Milliseconds for a whole exchange, the last byte of its answer included. Default 15 minutes. */
+	/** Milliseconds for a whole exchange, including the last byte of the response. Default 15 minutes. */
 	timeoutMs?: number;
-	/** Bytes of an answer's body. Default 32 MiB. */
+	/** Bytes of a response's body. Default 32 MiB. */
 	maxBodyBytes?: number;
-	/** Bytes of one line of it: whoever reads line by line keeps no more. Default 1 MiB. */
+	/** Bytes of one line of the body, which bounds the buffer of a caller that reads lines. Default 1 MiB. */
 	maxLineBytes?: number;
-	/** Exchanges at the same time; more wait their turn. Default: no limit. */
+	/** Concurrent exchanges; further ones wait. Default: no limit. */
 	connections?: number | null;
 }
 
 /**
- * What a `fetch` rejects with, and what its body ends with, where the exchange failed. `unreachable`: there was no
- * connection. `broken`: there was one, and it ended too early. `late`: the deadline of the exchange has passed.
- * `too_large`: a bound was passed. `refused`: what was asked for, or answered, is against the rules of the endpoint.
+ * The error of a failed exchange: `fetch` rejects with it, or the body does. `unreachable`: no connection. `broken`: the
+ * connection closed too early. `late`: the deadline of the exchange has passed. `too_large`: the response is above a limit.
+ * `refused`: the request or the response breaks a rule of the service client.
  */
 export class ServiceError extends Error {
-	override readonly name = 'EndpointError';
+	override readonly name = 'ServiceError';
 	readonly kind: 'unreachable' | 'broken' | 'late' | 'too_large' | 'refused';
 
 	constructor(kind: ServiceError['kind'], message: string, cause?: unknown) {
@@ -30,30 +30,30 @@ export class ServiceError extends Error {
 	}
 }
 
-/** `fetch` as libraries take it, for requests with a text or bytes as their body, or with none. */
+/** `fetch` as libraries expect it, for requests whose body is a text, bytes or empty. */
 export type ServiceFetch = typeof fetch;
 
-/** A way out to one service, which the operator named in the settings. Disposal ends its connections. */
+/** A client of one service that the operator configured. Disposal closes its connections. */
 export interface ServiceClient extends AsyncDisposable {
 	/**
-	 * Asks the service, and nobody else: a URL of another origin is refused, a redirect is not followed. Of an answer with
-	 * an error status only the beginning is read. An abort closes the connection at once.
+	 * Sends a request to the service only: it refuses a URL of another origin and follows no redirect. It reads only the
+	 * beginning of a response with an error status. An abort closes the connection at once.
 	 * @throws ServiceError, or the reason of the request's signal; TypeError for a request that it does not take
 	 */
 	fetch: ServiceFetch;
 }
 
-/** Answers that tell of an error are a sentence or two. */
+/** A response with an error status is a sentence or two. */
 const MAX_ERROR_BYTES = 64 * 1024;
 const CONNECT_MS = 10_000;
-/** An idle connection is kept so long, unless the service says otherwise. */
+/** An idle connection is kept for this time, unless the service gives another. */
 const KEEP_ALIVE_MS = 30_000;
-/** Statuses whose answers have no body, by the Fetch Standard (null body status). */
+/** Statuses of responses without a body (null body status of the Fetch Standard). */
 const NULL_BODY_STATUSES = new Set([204, 205, 304]);
 const LINE_FEED = 10;
 
 /**
- * Opens the way to a service. Its address is not judged: an operator may well mean a private one, such as a model server
+ * Makes a client of a service. Its address is not checked: the operator may configure a private one, such as a model server
  * on the same machine.
  * @param baseUrl an http or https URL; its origin is the only one that is connected to
  */
@@ -70,14 +70,14 @@ export function createServiceClient(baseUrl: string, options: ServiceClientOptio
 		connections,
 		pipelining: 1,
 		keepAliveTimeout: KEEP_ALIVE_MS,
-		// Every exchange has one deadline, its own.
+		// The deadline of the exchange covers both.
 		headersTimeout: 0,
 		bodyTimeout: 0,
 	});
 
 	async function fetchFromService(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
 		const url = requestUrl(input);
-		if (url.origin !== origin) throw new ServiceError('refused', `This way leads to ${origin} only.`);
+		if (url.origin !== origin) throw new ServiceError('refused', `This client sends requests to ${origin} only.`);
 		const abort = new ExchangeAbort(timeoutMs, init.signal ?? undefined, () => timeoutError(timeoutMs));
 		try {
 			const hop = { url, method: init.method ?? 'GET', headers: requestHeaders(init.headers), body: requestBody(init) };
@@ -86,7 +86,7 @@ export function createServiceClient(baseUrl: string, options: ServiceClientOptio
 				discardBody(serviceResponse.body);
 				throw new ServiceError(
 					'refused',
-					`The service at ${url.host} sends its callers elsewhere, which is not followed.`,
+					`The service at ${url.host} redirects to another URL, and redirects are not followed.`,
 				);
 			}
 			const isError = serviceResponse.statusCode < 200 || serviceResponse.statusCode > 299;
@@ -105,7 +105,7 @@ export function createServiceClient(baseUrl: string, options: ServiceClientOptio
 
 function requestUrl(input: string | URL | Request): URL {
 	if (typeof input === 'string' || input instanceof URL) return new URL(input);
-	throw new TypeError('An endpoint takes a URL and the request beside it.');
+	throw new TypeError('A service client takes a URL and the options of the request, not a Request.');
 }
 
 function requestHeaders(given: RequestInit['headers']): Record<string, string> {
@@ -116,7 +116,7 @@ function requestHeaders(given: RequestInit['headers']): Record<string, string> {
 function requestBody({ body }: RequestInit): string | Uint8Array | null {
 	if (body === undefined || body === null || typeof body === 'string' || body instanceof Uint8Array)
 		return body ?? null;
-	throw new TypeError('An endpoint takes a text or bytes as the body.');
+	throw new TypeError('A service client takes a text or bytes as the body.');
 }
 
 function toFetchResponse(
@@ -141,11 +141,11 @@ function toFetchResponse(
 		},
 		cancel: cancel,
 	};
-	// Nothing is read ahead: what waits for a slow reader waits at its sender.
+	// Nothing is read ahead, so a slow reader slows down the sender.
 	return new Response(new ReadableStream(source, { highWaterMark: 0 }), head);
 }
 
-/** The bytes, up to the limits. */
+/** @throws ServiceError for a body or a line above its limit */
 async function* limitBytesAndLines(
 	body: AsyncIterable<Buffer>,
 	{ maxBodyBytes, maxLineBytes }: { maxBodyBytes: number; maxLineBytes: number },
@@ -154,7 +154,7 @@ async function* limitBytesAndLines(
 	let line = 0;
 	for await (const chunk of body) {
 		size += chunk.length;
-		if (size > maxBodyBytes) throw new ServiceError('too_large', `The answer is larger than ${maxBodyBytes} bytes.`);
+		if (size > maxBodyBytes) throw new ServiceError('too_large', `The response is larger than ${maxBodyBytes} bytes.`);
 		const first = chunk.indexOf(LINE_FEED);
 		if (first < 0) line += chunk.length;
 		else if (line + first <= maxLineBytes) line = chunk.length - 1 - chunk.lastIndexOf(LINE_FEED);
@@ -164,7 +164,7 @@ async function* limitBytesAndLines(
 	}
 }
 
-/** The first bytes; what follows is not read. */
+/** The first bytes. The rest is not read. */
 async function* firstBytes(body: Dispatcher.ResponseData['body'], maxBytes: number): AsyncGenerator<Buffer> {
 	let remainingBytes = maxBytes;
 	for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -185,7 +185,7 @@ async function* closeAtEnd(bytes: AsyncIterable<Buffer>, url: URL, abort: Exchan
 }
 
 function timeoutError(ms: number): ServiceError {
-	return new ServiceError('late', `The exchange was not over within ${ms / 1_000} seconds.`);
+	return new ServiceError('late', `The service did not finish its response within ${ms / 1_000} seconds.`);
 }
 
 function toServiceError(thrown: unknown, url: URL, abort: ExchangeAbort): unknown {

@@ -1,102 +1,89 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { AppError } from '../base/index.ts';
-import { CidrBlockList, isPublicAddress, isSameAddress } from './address.ts';
+import { type AddressRuleOptions, createAddressRules } from './address-rules.ts';
 import { isPublicHostName } from './host-name.ts';
-import { interfaceAddresses } from './interface-addresses.ts';
 import { isBadPort } from './ports.ts';
 import { dnsResolver, type ResolveHost, systemResolver } from './resolve.ts';
 
-/** What the guard lets through. */
-export interface SsrfGuardOptions {
-	/** Lifts the two rules that addresses must be public and that some URLs must be https; all others stay. */
+/** What the guard allows. */
+export interface SsrfGuardOptions extends AddressRuleOptions {
+	/** Disables two rules: that addresses must be public and that some URLs must be https. All other rules still apply. */
 	allowPrivateNetwork: boolean;
-	/** Addresses and CIDR blocks that are never connected to, private networks allowed or not. */
-	refusedNetworks?: readonly string[];
-	/** The DNS by default; where private networks are allowed the system's resolver, which knows the hosts file too. */
+	/** By default DNS; if private networks are allowed, the resolver of the system, which also knows the hosts file. */
 	resolve?: ResolveHost;
-	/** Which addresses may be connected to; by default those that are public and none of this machine's own. */
-	isAddressAllowed?: (address: string) => boolean;
-	/** The addresses of this machine; by default those of its interfaces, at the time of asking. */
-	interfaceAddresses?: () => string[];
-	/** Milliseconds for finding the address, connecting and TLS. */
+	/** Milliseconds for DNS, connection and TLS. */
 	connectTimeoutMs?: number;
 }
 
-/** What a URL must fulfil besides. */
+/** Additional rules for a URL. */
 export interface UrlRules {
-	/** Only https. Lifted by `allowPrivateNetwork`. */
+	/** Only https. `allowPrivateNetwork` disables the rule. */
 	httpsOnly?: boolean;
-	/** Where the URL stands in a request, as a JSON Pointer: a refusal then names it. */
+	/** The position of the URL in a request, as a JSON Pointer, for the details of the error. */
 	path?: string;
 }
 
-/** Judges where this server may connect to. */
+/** Decides which URLs and addresses this server may connect to. */
 export interface SsrfGuard {
 	/**
-	 * Judges what can be told without asking the network: syntax, scheme, literal addresses, reserved names.
+	 * Checks what needs no request to the network: syntax, scheme, literal addresses, reserved names.
 	 * @throws AppError `url_not_allowed`
 	 */
 	checkUrl(url: string, rules?: UrlRules): URL;
-	/** Opens connections, to judged addresses only, whatever the URL's name resolves to at another time. */
+	/** Opens connections to checked addresses only. A name that resolves differently at another time makes no difference. */
 	readonly connect: buildConnector.connector;
 }
 
 const MAX_URL_LENGTH = 8_192;
-/** No website has so many; whoever owns a name may give it thousands, and have each of them judged. */
+/** No website has more. The owner of a name could give it thousands, and each costs a check. */
 const MAX_ADDRESSES = 32;
 
-/** A parser leaves some of them out without a word: whoever reads the URL sees another one than is fetched. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** A URL parser silently drops some of them, so a person would read another URL than the fetched one. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
-/** The guard of everything that goes out. */
+/** Makes the guard of all outgoing connections. */
 export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
 	const { allowPrivateNetwork } = options;
+	const areAddressesAllowed = createAddressRules(options);
+	const urlCheck = new UrlCheck(allowPrivateNetwork, areAddressesAllowed);
 	const resolve = options.resolve ?? (allowPrivateNetwork ? systemResolver : dnsResolver());
-	const refusedNetworks = new CidrBlockList(options.refusedNetworks ?? []);
-	const readInterfaceAddresses = options.interfaceAddresses ?? interfaceAddresses;
-	const arePublicAndNotLocal = (addresses: readonly string[]) => {
-		if (!addresses.every(isPublicAddress)) return false;
-		// Asks the system, which takes longer than all the rest: once, however many addresses there are.
-		const localAddresses = readInterfaceAddresses();
-		return !addresses.some((address) => localAddresses.some((localAddress) => isSameAddress(localAddress, address)));
+	const connector = buildConnector({
+		lookup: checkedLookup(resolve, allowPrivateNetwork, areAddressesAllowed),
+		autoSelectFamily: true,
+		// With HTTP/2, one connection could serve several names.
+		allowH2: false,
+		timeout: options.connectTimeoutMs ?? 10_000,
+	});
+	return {
+		checkUrl: (url, rules) => urlCheck.checkUrl(url, rules),
+		connect(target, callback) {
+			try {
+				// Node does not call `lookup` for a literal address.
+				urlCheck.checkTarget(target);
+			} catch (thrown) {
+				callback(thrown as Error, null);
+				return;
+			}
+			connector(target, callback);
+		},
 	};
-	const passAddressRules = (addresses: readonly string[]) => {
-		if (allowPrivateNetwork) return true;
-		return options.isAddressAllowed ? addresses.every(options.isAddressAllowed) : arePublicAndNotLocal(addresses);
-	};
-	const areAddressesAllowed = (...addresses: string[]) =>
-		!addresses.some((address) => refusedNetworks.has(address)) && passAddressRules(addresses);
+}
 
-	/** Judges where a URL leads, as it stands there; a name may still turn out to have a forbidden address. */
-	function checkTarget({ hostname, port }: { hostname: string; port: string }): void {
-		const host = hostname.replace(/^\[|\]$/g, '');
-		const allowed = isIP(host) ? areAddressesAllowed(host) : allowPrivateNetwork || isPublicHostName(host);
-		if (!allowed) throw notPublicError(hostname);
-		if (isBadPort(port))
-			throw urlNotAllowedError(`Port ${port} belongs to a service that is not on the web, and is not connected to.`);
+/** The rules for a URL that need no request to the network. */
+class UrlCheck {
+	readonly #allowPrivateNetwork: boolean;
+	readonly #areAddressesAllowed: (addresses: readonly string[]) => boolean;
+
+	constructor(allowPrivateNetwork: boolean, areAddressesAllowed: (addresses: readonly string[]) => boolean) {
+		this.#allowPrivateNetwork = allowPrivateNetwork;
+		this.#areAddressesAllowed = areAddressesAllowed;
 	}
 
-	function requireAllowedUrl(text: string, rules: UrlRules): URL {
-		if (text.length > MAX_URL_LENGTH) throw urlNotAllowedError(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
-		if (CONTROL_CHARACTER.test(text) || !URL.canParse(text))
-			throw urlNotAllowedError('The URL is not a valid absolute URL.');
-		const url = new URL(text);
-		if (url.protocol !== 'https:' && url.protocol !== 'http:')
-			throw urlNotAllowedError('Only http and https URLs are allowed.');
-		if (rules.httpsOnly && url.protocol !== 'https:' && !allowPrivateNetwork) {
-			throw urlNotAllowedError('Only https URLs are allowed here.');
-		}
-		if (url.username !== '' || url.password !== '')
-			throw urlNotAllowedError('A URL with a user name or password is not allowed.');
-		checkTarget(url);
-		return url;
-	}
-
-	function checkUrl(text: string, rules: UrlRules = {}): URL {
+	checkUrl(text: string, rules: UrlRules = {}): URL {
 		try {
-			return requireAllowedUrl(text, rules);
+			return this.#requireAllowedUrl(text, rules);
 		} catch (thrown) {
 			if (!(thrown instanceof AppError) || rules.path === undefined) throw thrown;
 			const details = [{ path: rules.path, message: thrown.message }];
@@ -104,13 +91,46 @@ export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
 		}
 	}
 
-	// The socket connects to the very addresses that were judged here: nothing resolves the name a second time.
-	const lookup: LookupFunction = (hostname, { all, family }, callback) => {
+	/** Checks host and port. The addresses of a name are checked when it is resolved. */
+	checkTarget({ hostname, port }: { hostname: string; port: string }): void {
+		const host = hostname.replace(/^\[|\]$/g, '');
+		const allowed = isIP(host)
+			? this.#areAddressesAllowed([host])
+			: this.#allowPrivateNetwork || isPublicHostName(host);
+		if (!allowed) throw notPublicError(hostname);
+		if (isBadPort(port))
+			throw urlNotAllowedError(`Port ${port} belongs to a service that is not on the web, and is not connected to.`);
+	}
+
+	#requireAllowedUrl(text: string, rules: UrlRules): URL {
+		if (text.length > MAX_URL_LENGTH) throw urlNotAllowedError(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
+		if (CONTROL_CHARACTER.test(text) || !URL.canParse(text))
+			throw urlNotAllowedError('The URL is not a valid absolute URL.');
+		const url = new URL(text);
+		if (url.protocol !== 'https:' && url.protocol !== 'http:')
+			throw urlNotAllowedError('Only http and https URLs are allowed.');
+		if (rules.httpsOnly && url.protocol !== 'https:' && !this.#allowPrivateNetwork) {
+			throw urlNotAllowedError('Only https URLs are allowed here.');
+		}
+		if (url.username !== '' || url.password !== '')
+			throw urlNotAllowedError('A URL with a user name or password is not allowed.');
+		this.checkTarget(url);
+		return url;
+	}
+}
+
+/** The socket connects to the addresses that are checked here. The name is not resolved a second time. */
+function checkedLookup(
+	resolve: ResolveHost,
+	allowPrivateNetwork: boolean,
+	areAddressesAllowed: (addresses: readonly string[]) => boolean,
+): LookupFunction {
+	return (hostname, { all, family }, callback) => {
 		resolve(hostname)
 			.then((addresses) => {
-				// A service of an intranet may well run on more machines.
+				// A service in an intranet may run on more machines.
 				if (addresses.length > MAX_ADDRESSES && !allowPrivateNetwork) throw notPublicError(hostname);
-				if (!areAddressesAllowed(...addresses.map(({ address }) => address))) throw notPublicError(hostname);
+				if (!areAddressesAllowed(addresses.map(({ address }) => address))) throw notPublicError(hostname);
 				const usable = addresses.filter((found) => !family || found.family === familyNumber(family));
 				if (usable.length === 0) throw Object.assign(new Error(`no address of ${hostname}`), { code: 'ENOTFOUND' });
 				return usable;
@@ -123,27 +143,6 @@ export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
 				(thrown: Error) => callback(thrown, ''),
 			);
 	};
-
-	const connector = buildConnector({
-		lookup,
-		autoSelectFamily: true,
-		// HTTP/2 would let one connection serve several names.
-		allowH2: false,
-		timeout: options.connectTimeoutMs ?? 10_000,
-	});
-	return {
-		checkUrl,
-		connect(target, callback) {
-			try {
-				// A literal address never reaches `lookup`.
-				checkTarget(target);
-			} catch (thrown) {
-				callback(thrown as Error, null);
-				return;
-			}
-			connector(target, callback);
-		},
-	};
 }
 
 function familyNumber(family: number | 'IPv4' | 'IPv6'): number {
@@ -155,7 +154,7 @@ function urlNotAllowedError(message: string): AppError {
 	return new AppError('url_not_allowed', message);
 }
 
-/** Tells neither the address nor whether there is one: the caller might be exploring our network. */
+/** Reveals neither the address nor whether there is one: the caller might be exploring the operator's network. */
 function notPublicError(hostname: string, cause?: Error): AppError {
 	const why = `The host ${hostname} is not on the public internet, or its name cannot be resolved`;
 	return new AppError('url_not_allowed', `${why}: this server does not connect to it.`, { cause });

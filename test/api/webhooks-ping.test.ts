@@ -129,7 +129,7 @@ test('an endpoint that does not take the ping is told apart in a sentence, with 
 	const told: Array<[url: string, status_code: number | null, error: RegExp]> = [
 		[failing.url, 500, /^The endpoint answered with status 500\.$/],
 		[elsewhere.url, 301, /^The endpoint answered with status 301, and redirects are not followed\.$/],
-		[closing.origin, null, /^The connection to 127\.0\.0\.1:\d+ broke off before there was an answer\.$/],
+		[closing.origin, null, /^The connection to 127\.0\.0\.1:\d+ broke off before there was a response\.$/],
 	];
 	for (const [url, status_code, error] of told) {
 		const { path } = await register(app, url);
@@ -150,7 +150,7 @@ test('an endpoint that stays silent has five seconds, and its connection is clos
 	const { status, body } = await app.call('POST', `${path}/test`);
 	assert.deepEqual(
 		[status, body.delivered, body.status_code, body.error],
-		[200, false, null, 'No answer within 5 seconds.'],
+		[200, false, null, 'No response within 5 seconds.'],
 	);
 	assert.ok(body.duration_ms >= 4_990, `after ${body.duration_ms} ms`);
 	await gone;

@@ -62,7 +62,7 @@ test('that there is no answer is told in a sentence', async () => {
 	await gone[Symbol.asyncDispose]();
 	await using network = createNetwork({ allowPrivateNetwork: true, resolve: async () => [] });
 	for (const [url, message] of [
-		[closing.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was an answer\.$/],
+		[closing.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was a response\.$/],
 		[gone.origin, /^Could not connect to 127\.0\.0\.1:\d+\.$/],
 		['http://nowhere.example/', /^The name nowhere\.example cannot be resolved\.$/],
 		[`https://127.0.0.1:${closing.port}/`, /^(No trusted TLS connection|The connection) to 127\.0\.0\.1:\d+ /],

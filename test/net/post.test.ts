@@ -71,10 +71,10 @@ test('the deadline covers the name, the connection, the answer and its body', as
 	const late = { ...SENT, timeoutMs: 100 };
 	for (const url of ['http://lost.example/', silent.origin, `https://127.0.0.1:${silent.port}/`]) {
 		const { status, error } = await network.post(url, late);
-		assert.deepEqual([status, error], [null, 'No answer within 0.1 seconds.'], url);
+		assert.deepEqual([status, error], [null, 'No response within 0.1 seconds.'], url);
 	}
 	const { status, body, error } = await network.post(slow.origin, late);
-	assert.deepEqual([status, body, error], [200, 'part', 'No answer within 0.1 seconds.']);
+	assert.deepEqual([status, body, error], [200, 'part', 'No response within 0.1 seconds.']);
 });
 
 test('that there is no answer is told in a sentence', async () => {
@@ -84,8 +84,8 @@ test('that there is no answer is told in a sentence', async () => {
 	await gone[Symbol.asyncDispose]();
 	await using network = createNetwork({ allowPrivateNetwork: true, resolve: async () => [] });
 	const told: Array<[url: string, error: RegExp]> = [
-		[closing.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was an answer\.$/],
-		[babbling.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was an answer\.$/],
+		[closing.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was a response\.$/],
+		[babbling.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was a response\.$/],
 		[gone.origin, /^Could not connect to 127\.0\.0\.1:\d+\.$/],
 		['http://nowhere.example/', /^The name nowhere\.example cannot be resolved\.$/],
 		[`https://127.0.0.1:${babbling.port}/`, /^No trusted TLS connection to 127\.0\.0\.1:\d+ could be made\.$/],

@@ -179,7 +179,7 @@ test('that there is no answer is told in a sentence', async () => {
 	const network = createNetwork({ allowPrivateNetwork: true, resolve: async () => [] });
 	await using room = toolsHarness({ network });
 	for (const [url, sentence] of [
-		[closing.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was an answer\.$/],
+		[closing.origin, /^The connection to 127\.0\.0\.1:\d+ broke off before there was a response\.$/],
 		[broken.origin, /^The connection broke off before the answer was complete\.$/],
 		[gone.origin, /^Could not connect to 127\.0\.0\.1:\d+\.$/],
 		['http://nowhere.example', /^The name nowhere\.example cannot be resolved\.$/],

@@ -22,7 +22,7 @@ const PROTOCOLS: { readonly [type in ProviderSettings['type']]: ChatProtocol } =
 
 /**
  * Prepares a call, which may be asked several times.
- * @returns what rejects with EndpointError, ServiceError or ProviderError where the service does not answer
+ * @returns what rejects with ServiceError or ProviderError where the service does not answer
  */
 export function prepareCall(call: ModelCall, settings: ProviderSettings, fetch: ServiceFetch): Ask {
 	const protocol = PROTOCOLS[settings.type];

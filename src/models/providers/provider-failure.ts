@@ -79,7 +79,7 @@ function classify(thrown: unknown, now: number): ProviderFailure {
 	for (const error of causeChain(thrown)) {
 		if (error instanceof ProviderError) return error.failure;
 		if (error instanceof AppError) return { ...unclassified(error.message, thrown), isProviderFault: false };
-		if (error instanceof ServiceError) return classifyEndpointError(error, thrown);
+		if (error instanceof ServiceError) return classifyServiceError(error, thrown);
 	}
 	const status = reportedStatus(thrown);
 	if (status !== null) return classifyStatus(status, requestedDelayMs(thrown, now), thrown);
@@ -98,7 +98,7 @@ function unclassified(sentence: string, thrown: unknown): ProviderFailure {
 	};
 }
 
-function classifyEndpointError({ kind, message }: ServiceError, thrown: unknown): ProviderFailure {
+function classifyServiceError({ kind, message }: ServiceError, thrown: unknown): ProviderFailure {
 	const base = { ...unclassified(CONNECTION_LOST_SENTENCE, thrown), detail: message };
 	switch (kind) {
 		case 'unreachable':

@@ -21,7 +21,7 @@ const ACCEPTED: PostOutcome = { status: 204, headers: {}, body: '', duration_ms:
 
 /** What an attempt comes to that fails. */
 export const SERVER_ERROR: Partial<PostOutcome> = { status: 500, body: 'No.' };
-export const NO_RESPONSE: Partial<PostOutcome> = { status: null, error: 'No answer within 5 seconds.' };
+export const NO_RESPONSE: Partial<PostOutcome> = { status: null, error: 'No response within 5 seconds.' };
 /** The same, and it took that long. */
 export const TIMED_OUT: Partial<PostOutcome> = { ...NO_RESPONSE, duration_ms: 5_000 };
 

@@ -95,7 +95,7 @@ test('an answer that never ends is no delivery, and holds its slot for five seco
 		const all = await scene.deliveries(endpoint);
 		return all[0]?.attempts === 1 && all;
 	});
-	assert.deepEqual([delivery?.status, delivery?.error], ['pending', 'No answer within 5 seconds.']);
+	assert.deepEqual([delivery?.status, delivery?.error], ['pending', 'No response within 5 seconds.']);
 	const made = await attempt(delivery?.id);
 	assert.ok(made && made.duration_ms >= 4_990 && made.duration_ms < 15_000, `${made?.duration_ms} ms`);
 	await until('the connection is closed', () => gone === 1);

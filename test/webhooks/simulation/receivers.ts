@@ -112,7 +112,7 @@ export class Receivers {
 			case 'hanging':
 				return {
 					after: TIMEOUT_MS,
-					answer: { status: null, headers: {}, body: '', error: 'No answer within 5 seconds.' },
+					answer: { status: null, headers: {}, body: '', error: 'No response within 5 seconds.' },
 				};
 			case 'unreachable':
 				return { after: soon, answer: { status: null, headers: {}, body: '', error: 'Could not connect.' } };
