@@ -14,7 +14,7 @@ import {
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 
-/** What the shop's assistant knows. */
+/** Documents of the shop's assistant. */
 const DOCUMENTS: Array<[title: string, content: string]> = [
 	['Returns', '# Returns\n\nYou have 45 days to return an order. We refund the price within five working days.'],
 	[
@@ -26,7 +26,7 @@ const DOCUMENTS: Array<[title: string, content: string]> = [
 /** Calls the API, in this process or another. */
 export type Call = TestApp['call'];
 
-/** A shop with Parley on its pages: a server, a model that says what tests tell it, a website and a browser. */
+/** A website with the widget on its pages: a server, a stand-in model with scripted answers, the website and a browser. */
 export interface Shop extends AsyncDisposable {
 	app: TestApp;
 	model: ModelServer;
@@ -34,7 +34,7 @@ export interface Shop extends AsyncDisposable {
 	browser: TestBrowser;
 	/** A deployment whose assistant is the stand-in model, unless said otherwise. */
 	deploy(settings?: object, assistant?: object): Promise<string>;
-	/** Somebody who was never here before, on a page of the shop with this deployment's widget. */
+	/** A new visitor on a page of the shop with this deployment's widget. */
 	visit(deployment: string, how?: VisitOptions): Promise<SharedVisitor & { chat: ChatOnPage }>;
 	/** The same with a browser profile of their own, whose clock, network, routes and scripts may be changed. */
 	stay(deployment: string, how?: StayOptions): Promise<Visitor & { chat: ChatOnPage }>;
@@ -43,7 +43,7 @@ export interface Shop extends AsyncDisposable {
 export interface VisitOptions {
 	attributes?: string;
 	host?: string;
-	/** The whole of what the page loads, instead of the script tag. */
+	/** Replaces the script tag of the page. */
 	script?: string;
 	headers?: Record<string, string>;
 }
@@ -92,6 +92,29 @@ export async function openShop(options: TestAppOptions = {}): Promise<Shop> {
 	};
 }
 
+/** Script for `addInitScript`: makes the browser refuse storage, as it does where the visitor has switched it off. */
+export const STORAGE_REFUSED =
+	'for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("no", "SecurityError") } })';
+
+/**
+ * Requests that fail until `isDown` is false. `before` goes to `stay`.
+ * @param pattern a glob for the address
+ * @param error how they fail, for Playwright's `abort`
+ */
+export function createOutage(pattern: string, error = 'connectionreset') {
+	const outage = {
+		isDown: true,
+		/** Requests so far, failed ones included. */
+		attempts: 0,
+		before: ({ context }: Visitor) =>
+			context.route(pattern, (route) => {
+				outage.attempts++;
+				return outage.isDown ? route.abort(error) : route.continue();
+			}),
+	};
+	return outage;
+}
+
 /** A deployment that the shop's pages may embed. */
 export async function deploy(call: Call, settings: object = {}, assistant: object = {}): Promise<string> {
 	const { body: made } = await call('POST', '/api/v1/assistants', {
@@ -122,7 +145,7 @@ export async function addDocuments(call: Call, deployment: string, documents = D
 	await call('POST', `/api/v1/assistants/${body.assistant_id}/knowledge-bases`, { knowledge_base_id: base.id });
 }
 
-/** The widget of a page, as a visitor finds their way in it. */
+/** The parts of a page's widget, and what a visitor does with them. */
 export type ChatOnPage = ReturnType<typeof chatOn>;
 
 export function chatOn(page: Page, which = 0) {
@@ -140,7 +163,7 @@ export function chatOn(page: Page, which = 0) {
 		notice: panel.locator('.notice'),
 		live: host.locator('[aria-live=polite]'),
 		control: (name: string | RegExp) => panel.getByRole('button', { name, exact: typeof name === 'string' }),
-		/** What an expression is of the first `element` for a selector; the text of a program, for the browser. */
+		/** Evaluates an expression in the browser. `element` is the first element for the selector. */
 		of: (selector: string, expression: string) =>
 			page.evaluate(
 				`((element) => (${expression}))(document.querySelectorAll('parley-widget')[${which}].shadowRoot.querySelector('${selector}'))`,
@@ -150,10 +173,16 @@ export function chatOn(page: Page, which = 0) {
 			await this.field.waitFor();
 		},
 		async ask(text: string) {
-			// Until a reply is whole nothing is sent, and what is written stays in the field.
+			// The chat sends nothing before the reply is complete. What is typed until then stays in the field.
 			await panel.locator('button[type=submit]').waitFor();
 			await this.field.fill(text);
 			await this.field.press('Enter');
+		},
+		/** Asks, and waits until the reply is complete. */
+		async askAndWait(text: string, answer: string | RegExp = 'Hello.') {
+			await this.ask(text);
+			await this.says(answer);
+			await this.control('Send').waitFor();
 		},
 		/** Begins a new conversation. */
 		async restart() {
@@ -167,7 +196,7 @@ export function chatOn(page: Page, which = 0) {
 	};
 }
 
-/** Waits until a deployment's only conversation has so many messages, and no reply is being written any more. */
+/** Waits until a deployment's only conversation has this number of messages and no reply is in progress. */
 export function untilAnswered(call: Call, deployment: string, count: number): Promise<boolean> {
 	return until(`${count} messages are stored and answered`, async () => {
 		const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
@@ -176,7 +205,13 @@ export function untilAnswered(call: Call, deployment: string, count: number): Pr
 	});
 }
 
-/** The content of the messages of a deployment's only conversation, as the server has them. */
+/** The API's path of a deployment's newest conversation. */
+export async function conversationPath(call: Call, deployment: string): Promise<string> {
+	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
+	return `/api/v1/conversations/${body.data[0].id}`;
+}
+
+/** The messages of a deployment's only conversation, as the server has them. */
 export async function stored(
 	call: Call,
 	deployment: string,

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { deferred } from '../../src/base/index.ts';
+import { axeFindings } from '../support/axe.ts';
 import { noBrowser, OTHER_SITE } from '../support/browser.ts';
-import { addDocuments, openShop, type Shop } from './shop.ts';
+import { addDocuments, conversationPath, openShop, type Shop } from './shop.ts';
 
 const skip = noBrowser;
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** For a person to look at; not kept. */
 const PICTURES = fileURLToPath(new URL('../../.build/screenshots/', import.meta.url));
 const LONG_WORD = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'.repeat(2);
@@ -90,11 +89,7 @@ const FAINT = `(() => {
 async function lookAt(page: Page, name: string): Promise<void> {
 	await settled(page);
 	await page.screenshot({ path: join(PICTURES, `${name}.png`) });
-	if (await page.evaluate("typeof axe === 'undefined'")) await page.addScriptTag({ path: AXE });
-	const found = (await page.evaluate(
-		`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations', 'incomplete'] }).then(({ violations, incomplete }) => [...violations, ...incomplete.filter(({ id }) => id !== 'color-contrast')].flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) => id + ' ' + target + ' ' + [...any, ...all, ...none].map(({ message }) => message))))`,
-	)) as string[];
-	assert.deepEqual(found, [], name);
+	assert.deepEqual(await axeFindings(page, { includeUndecided: true }), [], name);
 	const { seen, faint } = (await page.evaluate(FAINT)) as { seen: number; faint: string[] };
 	assert.deepEqual(faint, [], name);
 	assert.ok(seen > 0 || name.endsWith('-closed'), 'there is text to be looked at');
@@ -154,9 +149,9 @@ test('axe finds nothing wrong with any state of the chat, in the light and in th
 		await chat.reply.getByText('could not be written').waitFor();
 		await lookAtBoth(page, 'stopped-and-failed');
 		const { call } = shop.app;
-		const { body } = await call('GET', `/api/v1/conversations?deployment_id=${rich}`);
-		await call('POST', `/api/v1/conversations/${body.data[0].id}/takeover`);
-		await call('POST', `/api/v1/conversations/${body.data[0].id}/messages`, {
+		const conversation = await conversationPath(call, rich);
+		await call('POST', `${conversation}/takeover`);
+		await call('POST', `${conversation}/messages`, {
 			content: 'Let me help.',
 			name: 'Maria',
 		});
@@ -184,9 +179,7 @@ test('axe finds nothing wrong with any state of the chat, in the light and in th
 		await using visitor = await shop.visit(limited, { attributes });
 		const { chat, page } = visitor;
 		await chat.open();
-		await chat.ask('One?');
-		await chat.says('Hello.');
-		await chat.control('Send').waitFor();
+		await chat.askAndWait('One?');
 		await chat.ask('Two?');
 		await chat.notice.waitFor();
 		await lookAtBoth(page, 'limited');
@@ -345,9 +338,7 @@ test('what could not be sent is seen to be so, and what can be done about it is 
 	await using visitor = await shop.visit(limited);
 	const { chat } = visitor;
 	await chat.open();
-	await chat.ask('One?');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
+	await chat.askAndWait('One?');
 	await chat.ask('Two?');
 	await chat.panel.getByText('Not sent').waitFor();
 	const size = '[...element.children].map((one) => getComputedStyle(one).fontSize)';

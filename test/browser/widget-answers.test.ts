@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import { noBrowser, OTHER_SITE } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { addDocuments, openShop, type Shop, stored, untilAnswered } from './shop.ts';
+import { addDocuments, chatOn, conversationPath, openShop, type Shop, stored, untilAnswered } from './shop.ts';
+import { TOKENS, tokenFor } from './tokens.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -85,8 +85,8 @@ test('a reply is rated, rated otherwise, and not rated any more', { skip }, asyn
 	await chat.ask('Hello?');
 	await chat.says('Hello.');
 	const rating = async () => {
-		const { body } = await shop.app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
-		const { body: list } = await shop.app.call('GET', `/api/v1/conversations/${body.data[0].id}/messages`);
+		const conversation = await conversationPath(shop.app.call, deployment);
+		const { body: list } = await shop.app.call('GET', `${conversation}/messages`);
 		return list.data[1].feedback;
 	};
 	const isPressed = (name: string) => chat.control(name).and(chat.panel.locator('[aria-pressed=true]'));
@@ -156,13 +156,7 @@ test('on a domain that the deployment does not allow, and for a deployment that 
 test('where tokens are required the chat waits for one, asks again for a fresh one, and keeps people apart', {
 	skip,
 }, async () => {
-	const secret = 'a secret of the shop with 32 bytes and more';
-	const token = (sub: string, seconds = 600) => {
-		const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-		const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub, name: 'Ada', exp: Math.floor(Date.now() / 1000) + seconds })}`;
-		return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
-	};
-	const deployment = await shop.deploy({ features: { jwt_required: true }, jwt: { algorithm: 'HS256', secret } });
+	const deployment = await shop.deploy(TOKENS);
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
 	const identify = (jwt: string) => page.evaluate(`Parley.identify(${JSON.stringify(jwt)})`);
@@ -170,26 +164,26 @@ test('where tokens are required the chat waits for one, asks again for a fresh o
 	await chat.notice.getByText('Please sign in on this website to use the chat.').waitFor();
 	assert.equal(await chat.field.isDisabled(), true);
 
-	await identify(token('ada'));
+	await identify(tokenFor('ada'));
 	await chat.notice.waitFor({ state: 'detached' });
 	await chat.ask('Who am I?');
 	await chat.says('Hello.');
 
 	await page.evaluate('Parley.on("unauthorized", () => { window.asked = true })');
 	// In one step: the field closes as soon as the server has refused the token for anything.
-	await page.evaluate(`Parley.identify(${JSON.stringify(token('ada', -600))}); Parley.send('And now?')`);
+	await page.evaluate(`Parley.identify(${JSON.stringify(tokenFor('ada', -600))}); Parley.send('And now?')`);
 	await chat.notice.getByText('Please sign in').waitFor();
 	assert.equal(await page.evaluate('window.asked'), true);
 	// The message that was turned away goes with the next token, by itself.
-	await identify(token('ada'));
+	await identify(tokenFor('ada'));
 	await untilAnswered(shop.app.call, deployment, 4);
 	await chat.messages.nth(4).waitFor();
 
-	await identify(token('grace'));
+	await identify(tokenFor('grace'));
 	await until('nothing of the other one is shown', async () => (await chat.messages.count()) === 1);
 	await page.reload();
 	await chat.notice.getByText('Please sign in').waitFor();
-	await identify(token('ada'));
+	await identify(tokenFor('ada'));
 	await chat.messages.filter({ hasText: 'Who am I?' }).waitFor();
 });
 
@@ -201,8 +195,7 @@ test('a person takes over: what they say appears by itself, under their name', {
 	await chat.open();
 	await chat.ask('Is anybody there?');
 	await chat.says('Hello.');
-	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
-	const conversation = `/api/v1/conversations/${body.data[0].id}`;
+	const conversation = await conversationPath(call, deployment);
 	await call('POST', `${conversation}/takeover`);
 	await call('POST', `${conversation}/messages`, { content: 'I am. How can I help?', name: 'Maria' });
 	await chat.says('I am. How can I help?');
@@ -245,9 +238,9 @@ test('without streaming a reply comes whole, and a person’s words come too', {
 	await chat.control('Try again').click();
 	await chat.says('Again in one piece.');
 	assert.equal(await chat.messages.count(), 5);
-	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
-	await call('POST', `/api/v1/conversations/${body.data[0].id}/takeover`);
-	await call('POST', `/api/v1/conversations/${body.data[0].id}/messages`, { content: 'It is me.', name: 'Maria' });
+	const conversation = await conversationPath(call, deployment);
+	await call('POST', `${conversation}/takeover`);
+	await call('POST', `${conversation}/messages`, { content: 'It is me.', name: 'Maria' });
 	await page.clock.fastForward(10_000);
 	await chat.says('It is me.');
 	await chat.control('Send').waitFor();
@@ -327,7 +320,6 @@ test('a page takes the widget as a module, and the server’s own demo shows any
 	await guest.page.getByLabel('API key').fill(shop.app.key);
 	await guest.page.getByRole('button', { name: 'Make an example' }).click();
 	await guest.page.waitForURL(/deployment_id=dep_/);
-	const { chatOn } = await import('./shop.ts');
 	const chat = chatOn(guest.page);
 	await chat.control('How many days do I have to return an order?').click();
 	await chat.says('45 days');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { deferred } from '../../src/base/index.ts';
 import { noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { chatOn, openShop, type Shop, stored, untilAnswered } from './shop.ts';
+import { chatOn, createOutage, openShop, type Shop, STORAGE_REFUSED, stored, untilAnswered } from './shop.ts';
 import { TOKENS, tokenFor } from './tokens.ts';
 
 const skip = noBrowser;
@@ -13,14 +14,10 @@ before(async () => {
 });
 after(() => shop?.[Symbol.asyncDispose]());
 
-/** What browsers do where somebody wants nothing kept. */
-const KEEPS_NOTHING =
-	'for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("no", "SecurityError") } })';
-
 test('a fresh token goes on with the conversation also where the browser keeps nothing', { skip }, async () => {
 	const deployment = await shop.deploy(TOKENS);
 	await using visitor = await shop.stay(deployment, {
-		before: ({ context }) => context.addInitScript(KEEPS_NOTHING),
+		before: ({ context }) => context.addInitScript(STORAGE_REFUSED),
 	});
 	const { chat, page } = visitor;
 	await chat.open();
@@ -38,13 +35,8 @@ test('a fresh token goes on with the conversation also where the browser keeps n
 
 test('a chat that could not begin begins when it is opened again', { skip }, async () => {
 	const deployment = await shop.deploy();
-	let isDown = true;
-	await using visitor = await shop.stay(deployment, {
-		before: ({ context }) =>
-			context.route('**/api/v1/widget/config*', (route) =>
-				isDown ? route.abort('connectionrefused') : route.continue(),
-			),
-	});
+	const outage = createOutage('**/api/v1/widget/config*', 'connectionrefused');
+	await using visitor = await shop.stay(deployment, outage);
 	const { chat, page } = visitor;
 	await page.evaluate(
 		'window.seen = []; for (const event of ["ready", "open"]) Parley.on(event, () => seen.push(event))',
@@ -52,7 +44,7 @@ test('a chat that could not begin begins when it is opened again', { skip }, asy
 	await chat.button.click();
 	await chat.notice.waitFor();
 	await chat.control('Close chat').click();
-	isDown = false;
+	outage.isDown = false;
 	await chat.button.click();
 	await chat.notice.waitFor({ state: 'detached' });
 	await chat.ask('One?');
@@ -69,12 +61,8 @@ test('where the chat itself cannot be loaded a sentence says so, in the visitorâ
 		['**/widget/chat-*', 'de-DE', 'Das hat nicht geklappt. Bitte versuchen Sie es noch einmal.'],
 		['**/widget/*-*', 'de-DE', 'That did not work. Please try again.'],
 	] as const) {
-		let isDown = true;
-		await using visitor = await shop.stay(await shop.deploy(), {
-			context: { locale },
-			before: ({ context }) =>
-				context.route(missing, (route) => (isDown ? route.abort('connectionreset') : route.continue())),
-		});
+		const outage = createOutage(missing);
+		await using visitor = await shop.stay(await shop.deploy(), { context: { locale }, before: outage.before });
 		const { chat, page } = visitor;
 		await chat.button.click();
 		await chat.host.getByRole('alert').getByText(sentence).waitFor();
@@ -83,7 +71,7 @@ test('where the chat itself cannot be loaded a sentence says so, in the visitorâ
 		await page.reload();
 		await chat.button.click();
 		await chat.host.getByRole('alert').getByText(sentence).waitFor();
-		isDown = false;
+		outage.isDown = false;
 		await chat.button.click();
 		await chat.field.waitFor();
 		assert.equal(await chat.host.getByRole('alert').count(), 0);
@@ -107,14 +95,11 @@ test('whoever uses the keyboard keeps a place in the chat when what they used is
 
 	// A token that is over while somebody writes takes neither the field nor what stands in it.
 	const closed = await shop.deploy(TOKENS);
-	let refuse = () => {};
-	const written = new Promise<void>((resolve) => {
-		refuse = resolve;
-	});
+	const draftWritten = deferred<void>();
 	await using other = await shop.stay(closed, {
 		before: ({ context }) =>
 			context.route('**/api/v1/widget/messages', async (route) => {
-				await written;
+				await draftWritten.promise;
 				await route.continue();
 			}),
 	});
@@ -123,7 +108,7 @@ test('whoever uses the keyboard keeps a place in the chat when what they used is
 	await other.chat.notice.waitFor({ state: 'detached' });
 	await other.chat.ask('And now?');
 	await other.chat.field.fill('A thought');
-	refuse();
+	draftWritten.resolve();
 	await other.chat.notice.getByText('Please sign in').waitFor();
 	assert.equal(await other.chat.field.inputValue(), 'A thought');
 	assert.equal(await other.chat.of('.panel', 'element.getRootNode().activeElement?.localName'), 'textarea');
@@ -170,23 +155,15 @@ test('a screen reader hears what is to be done first, and what is said while the
 
 	const { call } = shop.app;
 	const deployment = await shop.deploy();
-	let finish = () => {};
-	shop.model.enqueue([
-		{ say: 'It is ' },
-		{
-			wait: new Promise<void>((resolve) => {
-				finish = resolve;
-			}),
-		},
-		{ say: 'ready.' },
-	]);
+	const rest = deferred<void>();
+	shop.model.enqueue([{ say: 'It is ' }, { wait: rest.promise }, { say: 'ready.' }]);
 	await using other = await shop.visit(deployment);
 	await other.chat.open();
 	await other.page.evaluate(listen);
 	await other.chat.ask('Is it?');
 	await other.chat.says('It is');
 	await other.chat.control('Close chat').click();
-	finish();
+	rest.resolve();
 	await other.page.waitForFunction('heard.includes("Assistant: It is ready.")');
 	assert.equal((await stored(call, deployment)).length, 2);
 });
@@ -197,9 +174,7 @@ test('what is written while too much was sent goes out when the time is over', {
 	const { chat, page } = visitor;
 	await page.clock.install();
 	await chat.open();
-	await chat.ask('One');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
+	await chat.askAndWait('One');
 	await chat.ask('Two');
 	await chat.notice.getByText('That was a lot at once').waitFor();
 	await page.evaluate('Parley.send("Three")');
@@ -222,9 +197,7 @@ test('a message of a conversation that was left is not sent into the next one', 
 	await chat.restart();
 	await identify(600);
 	await chat.notice.waitFor({ state: 'detached' });
-	await chat.ask('Send this.');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
+	await chat.askAndWait('Send this.');
 	assert.deepEqual(
 		(await stored(shop.app.call, deployment)).map(({ content }) => content),
 		['Send this.', 'Hello.'],
@@ -246,29 +219,20 @@ test('a new conversation stops the reply of the one before', { skip }, async () 
 
 test('a message that is stopped before it gets out is not sent later, unless it is tried again', { skip }, async () => {
 	const deployment = await shop.deploy();
-	let isCut = true;
-	let tried = 0;
-	await using visitor = await shop.stay(deployment, {
-		before: ({ context }) =>
-			context.route('**/api/v1/widget/messages', (route) => {
-				tried++;
-				return isCut ? route.abort('connectionreset') : route.continue();
-			}),
-	});
+	const outage = createOutage('**/api/v1/widget/messages');
+	await using visitor = await shop.stay(deployment, outage);
 	const { chat, page } = visitor;
 	await chat.open();
 	await chat.ask('No, wait.');
 	await chat.notice.getByText('The connection was lost').waitFor();
 	await chat.control('Stop the answer').click();
 	await chat.panel.getByText('Not sent').waitFor();
-	isCut = false;
-	const before = tried;
+	outage.isDown = false;
+	const attemptsBefore = outage.attempts;
 	await page.reload();
 	await chat.field.waitFor();
-	await chat.ask('Now.');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
-	assert.equal(tried, before + 1);
+	await chat.askAndWait('Now.');
+	assert.equal(outage.attempts, attemptsBefore + 1);
 	assert.deepEqual(
 		(await stored(shop.app.call, deployment)).map(({ content }) => content),
 		['Now.', 'Hello.'],
@@ -283,9 +247,7 @@ test('two tabs of one visitor are in one conversation', { skip }, async () => {
 	const [one, two] = [visitor.chat, chatOn(other)];
 	await one.open();
 	await two.open();
-	await one.ask('From the first?');
-	await one.says('Hello.');
-	await one.control('Send').waitFor();
+	await one.askAndWait('From the first?');
 	await two.messages.filter({ hasText: 'From the first?' }).waitFor();
 	await two.ask('From the second?');
 	await one.messages.filter({ hasText: 'From the second?' }).waitFor();

@@ -59,9 +59,7 @@ test('axe finds nothing on pages with landmarks of their own, with the chat clos
 			await chat.open();
 			await settled(page);
 			assert.deepEqual(await violations(page), [], `${name}, ${theme}, open`);
-			await chat.ask('How long is the warranty?');
-			await chat.says('three years');
-			await chat.control('Send').waitFor();
+			await chat.askAndWait('How long is the warranty?', 'three years');
 			assert.deepEqual(await violations(page), [], `${name}, ${theme}, with an answer`);
 		}
 	}

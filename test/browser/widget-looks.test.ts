@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import { embed, noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { addDocuments, openShop, type Shop } from './shop.ts';
+import { addDocuments, conversationPath, openShop, type Shop } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -171,8 +171,8 @@ test('a reason that a visitor gives for a thumb down arrives with the rating', {
 	await chat.control('Submit').click();
 	await field.waitFor({ state: 'detached' });
 	await chat.panel.getByText('Thank you for your feedback.').waitFor();
-	const { body } = await shop.app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
-	const { body: list } = await shop.app.call('GET', `/api/v1/conversations/${body.data[0].id}/messages`);
+	const conversation = await conversationPath(shop.app.call, deployment);
+	const { body: list } = await shop.app.call('GET', `${conversation}/messages`);
 	assert.deepEqual([list.data[1].feedback, list.data[1].feedback_comment], ['down', 'The price.']);
 });
 
@@ -216,9 +216,7 @@ test('a visitor who has read to the end of a long answer stays there when they r
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
-	await chat.ask('Tell me all');
-	await chat.says('End.');
-	await chat.control('Send').waitFor();
+	await chat.askAndWait('Tell me all', 'End.');
 	await chat.of('.log', 'element.scrollTop = element.scrollHeight');
 	const end = (await chat.of('.log', SCROLLED)) as number;
 	await chat.control('Not helpful').click();
@@ -329,9 +327,7 @@ test('a source names its document and its pages; more than three documents share
 	await chat.open();
 	for (const text of ['Few.', 'Many.']) {
 		shop.model.enqueue([{ say: text }]);
-		await chat.ask('Which?');
-		await chat.says(text);
-		await chat.control('Send').waitFor();
+		await chat.askAndWait('Which?', text);
 	}
 	await page.reload();
 	await chat.says('Many.');
@@ -367,8 +363,7 @@ test('a visitor whose message no model answers sees that a person will, until on
 	await chat.open();
 	await chat.ask('One?');
 	await chat.says('Hello.');
-	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
-	const conversation = `/api/v1/conversations/${body.data[0].id}`;
+	const conversation = await conversationPath(call, deployment);
 	await call('POST', `${conversation}/takeover`);
 	await chat.ask('Is anybody there?');
 	await chat.notice.getByText('A person will answer here.').waitFor();

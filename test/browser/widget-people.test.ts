@@ -169,9 +169,7 @@ test('a page hears of every refusal of a token: at the beginning, of a thumb, an
 	await chat.open();
 	await page.waitForFunction('counts.unauthorized === 1');
 	await identify(page, 'ada');
-	await chat.ask('One?');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
+	await chat.askAndWait('One?');
 	await identify(page, 'ada', -600);
 	await chat.control('Helpful').click();
 	await chat.notice.getByText('Please sign in').waitFor();

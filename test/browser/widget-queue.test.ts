@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import { noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { chatOn, openShop, type Shop, stored, untilAnswered } from './shop.ts';
+import { chatOn, createOutage, openShop, type Shop, stored, untilAnswered } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -17,17 +17,11 @@ after(() => shop?.[Symbol.asyncDispose]());
 const asked = async (deployment: string) =>
 	(await stored(shop.app.call, deployment)).filter(({ role }) => role === 'user').map(({ content }) => content);
 
-/** A visitor whose messages do not reach the server until the way is open. */
+/** A visitor whose messages do not reach the server until the outage ends. */
 async function stayBehind(deployment: string, context?: object) {
-	const way = { isOpen: false };
-	const visitor = await shop.stay(deployment, {
-		...(context ? { context } : {}),
-		before: ({ context }) =>
-			context.route('**/api/v1/widget/messages', (route) =>
-				way.isOpen ? route.continue() : route.abort('connectionreset'),
-			),
-	});
-	return Object.assign(visitor, { way });
+	const outage = createOutage('**/api/v1/widget/messages');
+	const visitor = await shop.stay(deployment, { ...(context ? { context } : {}), before: outage.before });
+	return Object.assign(visitor, { outage });
 }
 
 test('what is written while an answer is being written waits, can be cancelled, and is sent in order after it', {
@@ -74,7 +68,7 @@ test('messages written without a connection outlive a reload, and are sent once 
 }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await stayBehind(deployment);
-	const { chat, page, way } = visitor;
+	const { chat, page, outage } = visitor;
 	await chat.open();
 	for (const text of ['One', 'Two', 'Three']) {
 		await chat.field.fill(text);
@@ -83,7 +77,7 @@ test('messages written without a connection outlive a reload, and are sent once 
 	}
 	await page.reload();
 	for (const text of ['One', 'Two', 'Three']) await chat.messages.filter({ hasText: text }).waitFor();
-	way.isOpen = true;
+	outage.isDown = false;
 	await untilAnswered(shop.app.call, deployment, 6);
 	assert.deepEqual(await asked(deployment), ['One', 'Two', 'Three']);
 	await chat.panel.getByText('Waiting to be sent').first().waitFor({ state: 'detached' });
@@ -93,7 +87,7 @@ test('messages written without a connection outlive a reload, and are sent once 
 test('what waits is sent by the next page also where the chat is closed there', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await stayBehind(deployment);
-	const { chat, page, way } = visitor;
+	const { chat, page, outage } = visitor;
 	await chat.open();
 	for (const text of ['One', 'Two']) {
 		await chat.field.fill(text);
@@ -101,7 +95,7 @@ test('what waits is sent by the next page also where the chat is closed there', 
 		await chat.messages.filter({ hasText: text }).getByText('Waiting to be sent').waitFor();
 	}
 	await chat.control('Close chat').click();
-	way.isOpen = true;
+	outage.isDown = false;
 	await page.reload();
 	// Two answers came.
 	await chat.button.and(page.getByLabel('Open chat (2)')).waitFor();

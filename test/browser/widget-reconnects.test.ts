@@ -5,7 +5,16 @@ import { deferred } from '../../src/base/index.ts';
 import { noBrowser } from '../support/browser.ts';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
-import { chatOn, deploy, openShop, type Shop, stored, untilAnswered } from './shop.ts';
+import {
+	chatOn,
+	conversationPath,
+	deploy,
+	openShop,
+	type Shop,
+	STORAGE_REFUSED,
+	stored,
+	untilAnswered,
+} from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -66,9 +75,7 @@ test('a page that is reloaded in the middle of a reply shows what was said, and 
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
 	await chat.open();
-	await chat.ask('One?');
-	await chat.says('First.');
-	await chat.control('Send').waitFor();
+	await chat.askAndWait('One?', 'First.');
 	await chat.ask('Two?');
 	await chat.says('The beginning,');
 	const asked = shop.model.calls.length;
@@ -121,9 +128,7 @@ test('a message that is sent while the connection is cut arrives once, also when
 	await using visitor = await shop.visit(deployment, { script });
 	const { chat, page } = visitor;
 	await chat.open();
-	await chat.ask('One?');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
+	await chat.askAndWait('One?');
 	const asked = shop.model.calls.length;
 	wire.cut();
 	await chat.ask('Two?');
@@ -224,11 +229,9 @@ test('a conversation that was closed, or erased, says so and makes way for a new
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
 	await chat.open();
-	await chat.ask('One?');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
-	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
-	await call('DELETE', `/api/v1/conversations/${body.data[0].id}`);
+	await chat.askAndWait('One?');
+	const conversation = await conversationPath(call, deployment);
+	await call('DELETE', conversation);
 	await chat.ask('Two?');
 	await chat.notice.getByText('This conversation is closed.').waitFor();
 	await chat.notice.getByRole('button', { name: 'New conversation' }).click();
@@ -248,16 +251,11 @@ test('a conversation that was closed, or erased, says so and makes way for a new
 test('a visitor whose browser keeps nothing can talk all the same', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment, {
-		before: ({ context }) =>
-			context.addInitScript(
-				'for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get() { throw new DOMException("no", "SecurityError") } })',
-			),
+		before: ({ context }) => context.addInitScript(STORAGE_REFUSED),
 	});
 	const { chat } = visitor;
 	await chat.open();
-	await chat.ask('One?');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
+	await chat.askAndWait('One?');
 	await chat.ask('Two?');
 	await untilAnswered(shop.app.call, deployment, 4);
 	assert.deepEqual(visitor.problems, []);

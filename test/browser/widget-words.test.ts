@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { deferred } from '../../src/base/index.ts';
 import { embed, noBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { addDocuments, openShop, type Shop, stored, untilAnswered } from './shop.ts';
+import { addDocuments, conversationPath, createOutage, openShop, type Shop, stored, untilAnswered } from './shop.ts';
 
 const skip = noBrowser;
 let shop: Shop;
@@ -15,11 +16,6 @@ before(async () => {
 	if (!skip) shop = await openShop();
 });
 after(() => shop?.[Symbol.asyncDispose]());
-
-const conversationOf = async (deployment: string): Promise<string> => {
-	const { body } = await shop.app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
-	return `/api/v1/conversations/${body.data[0].id}`;
-};
 
 test('without streaming a reply is stopped while it is being written', { skip }, async () => {
 	const deployment = await shop.deploy({ features: { streaming: false } });
@@ -38,10 +34,7 @@ test('without streaming a reply is stopped while it is being written', { skip },
 
 test('a stop that came too late for its message stops no other reply', { skip }, async () => {
 	const deployment = await shop.deploy();
-	let answer = () => {};
-	const isAnswered = new Promise<void>((resolve) => {
-		answer = resolve;
-	});
+	const refusal = deferred<void>();
 	let sent = 0;
 	let stops = 0;
 	await using visitor = await shop.stay(deployment, {
@@ -51,7 +44,7 @@ test('a stop that came too late for its message stops no other reply', { skip },
 			});
 			await context.route('**/api/v1/widget/messages', async (route) => {
 				if (++sent > 1) return route.continue();
-				await isAnswered;
+				await refusal.promise;
 				return route.fulfill({
 					status: 403,
 					headers: { 'access-control-allow-origin': '*' },
@@ -65,7 +58,7 @@ test('a stop that came too late for its message stops no other reply', { skip },
 	await chat.ask('Tell me.');
 	await until('it is on its way', () => sent === 1);
 	await chat.control('Stop the answer').click();
-	answer();
+	refusal.resolve();
 	await chat.panel.getByText('Not sent').waitFor();
 	await page.reload();
 	await chat.says('Hello.');
@@ -75,19 +68,14 @@ test('a stop that came too late for its message stops no other reply', { skip },
 
 test('what a page sends where nothing can be had is sent when the visitor tries again', { skip }, async () => {
 	const deployment = await shop.deploy();
-	let isDown = true;
-	await using visitor = await shop.stay(deployment, {
-		before: ({ context }) =>
-			context.route('**/api/v1/widget/config*', (route) =>
-				isDown ? route.abort('connectionrefused') : route.continue(),
-			),
-	});
+	const outage = createOutage('**/api/v1/widget/config*', 'connectionrefused');
+	await using visitor = await shop.stay(deployment, outage);
 	const { chat, page } = visitor;
 	await page.waitForFunction('window.Parley?.get()');
 	await page.evaluate('Parley.send("From the page")');
 	await chat.notice.waitFor();
 	await page.evaluate('Parley.send("And this")');
-	isDown = false;
+	outage.isDown = false;
 	await chat.control('Try again').click();
 	await untilAnswered(shop.app.call, deployment, 4);
 	assert.equal(await chat.messages.filter({ hasText: 'From the page' }).count(), 1);
@@ -116,9 +104,7 @@ test('what waits for its turn is seen, and what could not be sent is not lost wi
 	const { chat, page } = visitor;
 	await page.clock.install();
 	await chat.open();
-	await chat.ask('One');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
+	await chat.askAndWait('One');
 	await chat.ask('Two, a long one');
 	await chat.notice.getByText('That was a lot at once').waitFor();
 	await page.evaluate('Parley.send("Three")');
@@ -136,10 +122,8 @@ test('what waits for its turn is seen, and what could not be sent is not lost wi
 	const other = await shop.deploy();
 	await using guest = await shop.visit(other);
 	await guest.chat.open();
-	await guest.chat.ask('One');
-	await guest.chat.says('Hello.');
-	await guest.chat.control('Send').waitFor();
-	await shop.app.call('DELETE', await conversationOf(other));
+	await guest.chat.askAndWait('One');
+	await shop.app.call('DELETE', await conversationPath(shop.app.call, other));
 	await guest.chat.ask('A long question');
 	await guest.chat.notice.getByText('This conversation is closed').waitFor();
 	await guest.chat.notice.getByRole('button').click();
@@ -155,10 +139,8 @@ test('several messages of a person that come at once are all heard, in their ord
 	const { chat, page } = visitor;
 	await page.clock.install();
 	await chat.open();
-	await chat.ask('Is anybody there?');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
-	const conversation = await conversationOf(deployment);
+	await chat.askAndWait('Is anybody there?');
+	const conversation = await conversationPath(shop.app.call, deployment);
 	await call('POST', `${conversation}/takeover`);
 	await page.evaluate('window.told = []; Parley.on("message", ({ message }) => told.push(message.content))');
 	await visitor.context.setOffline(true);
@@ -177,10 +159,8 @@ test('whoever waits for a person hears of them on the next page too, with the ch
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
 	await chat.open();
-	await chat.ask('Is anybody there?');
-	await chat.says('Hello.');
-	await chat.control('Send').waitFor();
-	const conversation = await conversationOf(deployment);
+	await chat.askAndWait('Is anybody there?');
+	const conversation = await conversationPath(shop.app.call, deployment);
 	await call('POST', `${conversation}/takeover`);
 	await chat.ask('A person, please.');
 	await until('it is stored', async () => (await stored(call, deployment)).length === 3);
