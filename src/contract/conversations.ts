@@ -15,7 +15,7 @@ import {
 	Strict,
 	Timestamp,
 } from './shapes.ts';
-import { NullableSingleLineText, SingleLineText, SpokenText } from './text-shapes.ts';
+import { MultilineText, NullableSingleLineText, SingleLineText } from './text-shapes.ts';
 
 const status = OneOf(['active', 'archived']);
 
@@ -54,7 +54,7 @@ export const ConversationPatch = Patch({
 export type ConversationPatch = Static<typeof ConversationPatch>;
 
 export const AgentSaying = Strict({
-	content: SpokenText({
+	content: MultilineText({
 		maxLength: 32_000,
 		examples: ['This is Kim. How can I help?'],
 	}),

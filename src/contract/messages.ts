@@ -14,7 +14,7 @@ import {
 	Strict,
 	Timestamp,
 } from './shapes.ts';
-import { SpokenText } from './text-shapes.ts';
+import { MultilineText, NullableMultilineText } from './text-shapes.ts';
 
 export const Citation = Type.Object({
 	index: Type.Integer({ description: 'The number of the citation in the text: [1].' }),
@@ -103,7 +103,7 @@ export const MessageListQuery = PageQueryWith({});
 const sendFields = {
 	deployment_id: Id('The deployment whose assistant answers.'),
 	conversation_id: Type.Optional(Id('Continue this conversation; absent: start one.')),
-	content: SpokenText({ maxLength: 32_000, examples: ['How long is the warranty?'] }),
+	content: MultilineText({ maxLength: 32_000, examples: ['How long is the warranty?'] }),
 	stream: Type.Optional(Type.Boolean({ description: 'An SSE stream of the reply.' })),
 	metadata: Type.Optional(
 		AnyObject({
@@ -117,7 +117,7 @@ export type SendMessage = Static<typeof SendMessage>;
 
 export const Feedback = Strict({
 	rating: NullableOneOf(['up', 'down'], { description: 'null removes a rating.' }),
-	comment: Type.Optional(NullableText({ maxLength: 2000 })),
+	comment: Type.Optional(NullableMultilineText({ maxLength: 2000 })),
 });
 export type Feedback = Static<typeof Feedback>;
 

@@ -42,8 +42,6 @@ export const MULTILINE_OR_EMPTY = pattern(
 	`^[^${MULTILINE_CONTROLS}]*$`,
 	'must not have control characters except tabs and line breaks',
 );
-/** Any text with a visible character. */
-export const VISIBLE = pattern('[^\\s\\u0000-\\u001f\\u007f-\\u009f]', 'must have a visible character');
 
 /** An address has no white space, no control characters and one @. Its mail server validates the rest. */
 export const EMAIL_PATTERN = pattern(

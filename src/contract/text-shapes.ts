@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { MULTILINE, MULTILINE_OR_EMPTY, SINGLE_LINE, SINGLE_LINE_OR_EMPTY, VISIBLE } from './patterns.ts';
+import { MULTILINE, MULTILINE_OR_EMPTY, SINGLE_LINE, SINGLE_LINE_OR_EMPTY } from './patterns.ts';
 import { NullableText } from './shapes.ts';
 
 interface TextOptions {
@@ -37,12 +37,4 @@ export function OptionalMultilineText(options: TextOptions) {
 /** As `OptionalMultilineText`, or null. */
 export function NullableMultilineText(options: TextOptions) {
 	return NullableText({ pattern: MULTILINE_OR_EMPTY, ...options });
-}
-
-/**
- * The content of a message: any text with a visible character. Text that is pasted from documents may have control characters.
- * They are kept, so that the stored text equals the sent text.
- */
-export function SpokenText(options: TextOptions) {
-	return Type.String({ minLength: 1, pattern: VISIBLE, ...options });
 }

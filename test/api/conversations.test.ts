@@ -166,6 +166,8 @@ test('a reply is rated, rated otherwise, commented on, and the rating taken back
 	assert.equal((await rate(question, { rating: 'up' })).status, 400, 'a question');
 	assert.equal((await rate('msg_unknown', { rating: 'up' })).status, 404);
 	assert.equal((await rate(reply, { rating: 'sideways' })).body.error.details[0].path, '/rating');
+	const refused = await rate(reply, { rating: 'up', comment: 'Nice\u0000' });
+	assert.deepEqual([refused.status, refused.body.error.details[0].path], [400, '/comment']);
 });
 
 test('a visitor rates the replies of their own deployment, and does not see comments', async () => {

@@ -8,7 +8,6 @@ import {
 	ConversationPatch,
 	type Operation,
 	operations,
-	SendMessage,
 } from '../../src/contract/index.ts';
 
 const takes = (check: (value: unknown) => unknown, value: unknown): boolean => {
@@ -52,12 +51,40 @@ test('accepts tabs and line breaks (LF, CR LF) in multiline text, and no other c
 	}
 });
 
-test('accepts any characters in a message if one is visible', () => {
-	const check = bodyValidator(SendMessage);
-	const sent = (content: string) => takes(check, { deployment_id: 'dep_1', content });
-	for (const bad of [...CONTROLS, ...LINE_BREAKS]) assert.ok(sent(`${bad}Hello${bad}`), JSON.stringify(bad));
-	for (const text of [...INVISIBLE, ...CONTROLS.filter((each) => each.length === 1), '\n']) {
-		assert.ok(!sent(text), JSON.stringify(text));
+test('a message has a visible character, and no control characters except tabs and line breaks', () => {
+	const { sendMessage, sendWidgetMessage, sayInConversation } = operations;
+	const bodies = [
+		[sendMessage.body, { deployment_id: 'dep_1' }],
+		[sendWidgetMessage.body, { deployment_id: 'dep_1' }],
+		[sayInConversation.body, {}],
+	] as const;
+	for (const [schema, fields] of bodies) {
+		const check = bodyValidator(schema);
+		const sent = (content: string) => takes(check, { ...fields, content });
+		for (const allowed of [...LINE_BREAKS, '\t', '\u2028', '👩‍👩‍👧']) {
+			assert.ok(sent(`${allowed}Hello${allowed}`), JSON.stringify(allowed));
+		}
+		for (const text of [...INVISIBLE, ...LINE_BREAKS, '\t']) assert.ok(!sent(text), JSON.stringify(text));
+		for (const bad of CONTROLS) {
+			for (const text of [bad, `Hello${bad}`, `${bad}Hello`, `One.\n${bad}Two.`]) {
+				assert.ok(!sent(text), JSON.stringify(text));
+			}
+		}
+	}
+});
+
+test('a comment may be empty, and has no control characters except tabs and line breaks', () => {
+	const bodies = [
+		[operations.rateMessage.body, {}],
+		[operations.rateWidgetMessage.body, { deployment_id: 'dep_1' }],
+	] as const;
+	for (const [schema, fields] of bodies) {
+		const check = bodyValidator(schema);
+		const rated = (comment: string | null) => takes(check, { ...fields, rating: 'down', comment });
+		for (const comment of [null, '', ' ', 'One.\r\n\tTwo.\nThree.', 'x'.repeat(2_000)]) {
+			assert.ok(rated(comment), JSON.stringify(comment));
+		}
+		for (const bad of CONTROLS) assert.ok(!rated(`Wrong.${bad}`), JSON.stringify(bad));
 	}
 });
 
@@ -83,8 +110,8 @@ const EXEMPT: readonly RegExp[] = [
 	/\/username$|\/auth\/name$|\/headers\/\*$|\/public_key$|\/jwks_url$|^addDocument\/url$/,
 	// Data that is sent on as it is, in a URL.
 	/\/query\/\*$/,
-	// What is asked, said or uploaded by anybody: kept, or dropped where it is indexed.
-	/^searchKnowledgeBase\/query$|\/comment$|^addDocument\/content$/,
+	// Searched and not stored, or indexed without its control characters.
+	/^searchKnowledgeBase\/query$|^addDocument\/content$/,
 ];
 
 interface Schema {

@@ -240,13 +240,13 @@ test("another deployment's conversation is a 404, also where it has the same ass
 	assert.equal((await app.call('GET', `/api/v1/conversations/${body.conversation_id}`)).body.message_count, 2);
 });
 
-test('content is from 1 to 32,000 characters, whatever it holds beside one that can be seen', async () => {
+test('accepts content of 1 to 32,000 characters with a visible one and without control characters', async () => {
 	const send = (content: unknown) => app.call('POST', MESSAGES, { deployment_id: echo.deployment, content });
-	for (const content of ['', ' ', '\u0000\n', 'x'.repeat(32_001), 7, null, undefined]) {
+	for (const content of ['', ' ', '\u0000\n', 'Hello\u0000', 'a\u001b[2J', 'x'.repeat(32_001), 7, null, undefined]) {
 		const { status, body } = await send(content);
 		assert.deepEqual([status, body.error.details[0].path], [400, '/content']);
 	}
-	for (const content of ['x'.repeat(32_000), '\u0000 \u2028 "\\ \r\n\r\ndata: x', '👩‍👩‍👧']) {
+	for (const content of ['x'.repeat(32_000), '\t\u2028 "\\ \r\n\r\ndata: x', '👩‍👩‍👧']) {
 		const { status, body } = await send(content);
 		assert.equal(status, 201);
 		assert.equal(body.user_message.content, content);

@@ -6,8 +6,8 @@ Resources of other workspaces are 404. The widget’s operations take neither: t
 deployment allows.
 
 **Requests.** Bodies are JSON (\`Content-Type: application/json\`) of at most 1 MiB; some operations take less. Files are not limited by this. Unknown fields and
-query parameters are rejected. Names and titles are one line with a visible character and without control characters. Longer
-texts may have tabs and line breaks (LF or CR LF), and no other control characters. The content of messages is stored as it was sent.
+query parameters are rejected. Names and titles are one line with a visible character and without control characters. Messages,
+comments and other longer texts may have tabs and line breaks (LF or CR LF), and no other control characters.
 \`PATCH\` is a JSON merge patch (RFC 7396). \`HEAD\` works wherever \`GET\` does.
 
 **Responses.** Times are ISO 8601 in UTC. Ids are opaque. New fields may be added at any time: ignore unknown ones.

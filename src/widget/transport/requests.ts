@@ -1,5 +1,6 @@
 import type { WidgetConfig, WidgetMessage, WidgetMessageReply } from '../../contract/index.ts';
 import { readEvents, type ServerSentEvent } from './event-stream.ts';
+import { withoutControls } from './without-controls.ts';
 
 /** The server's no, with what it says of the reason. Anything else that fails is the connection. */
 export class ApiError extends Error {
@@ -107,7 +108,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 	const messageOf = ({ content, conversation }: SendRequest, stream: boolean) => ({
 		deployment_id: deploymentId,
 		...(conversation ? { conversation_id: conversation } : {}),
-		content,
+		content: withoutControls(content),
 		stream,
 	});
 	const eventsOf = (response: Response): AsyncGenerator<ServerSentEvent> =>
@@ -145,7 +146,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 			await request(`${conversation(id)}/stop`, { body: { deployment_id: deploymentId } });
 		},
 		async rate(messageId: string, rating: 'up' | 'down' | null, signal: AbortSignal, comment?: string): Promise<void> {
-			const body = { deployment_id: deploymentId, rating, ...(comment ? { comment } : {}) };
+			const body = { deployment_id: deploymentId, rating, ...(comment ? { comment: withoutControls(comment) } : {}) };
 			await request(`messages/${encodeURIComponent(messageId)}/feedback`, { body, signal });
 		},
 	};
