@@ -206,41 +206,53 @@ export class Sessions {
 		return (await this.#store.list('workspaces', { where: {}, order: 'asc', limit })).length;
 	}
 
-	/** Null where the account has changed since its password was found right. */
-	async #createSession(
-		{ id: userId, password_hash }: UserRecord,
-		cookies: string | undefined,
-	): Promise<UserSession | null> {
+	/**
+	 * Begins a session, in place of the one that the browser has and of the user's oldest ones beyond the limit.
+	 * @returns null where the account has changed since its password was verified
+	 */
+	async #createSession(verified: UserRecord, cookies: string | undefined): Promise<UserSession | null> {
 		const token = createToken();
-		const formerToken = sessionTokenIn(cookies);
-		const setCookie = sessionCookie(token, LIFETIME_MS / 1000, this.#secure);
 		return decideAndCommit<UserSession | null>(this.#store, async () => {
-			const user = await this.#store.get('users', userId);
-			if (!user || user.password_hash !== password_hash) return { commit: null, result: null };
-			const now = this.#clock.now();
-			const session: SessionRecord = {
-				id: newId('session'),
-				version: 1,
-				workspace_id: user.workspace_id,
-				user_id: user.id,
-				hash: hashToken(token),
-				expires_at: now + LIFETIME_MS,
-				created_at: now,
-			};
-			const replaced =
-				formerToken === null ? undefined : await this.#store.access.sessionByHash(hashToken(formerToken));
-			const endedSessions = [...(replaced ? [replaced] : []), ...(await this.#sessionsToEnd(user.id))];
-			const write: Write[] = endedSessions.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
+			const user = await this.#store.get('users', verified.id);
+			if (user?.password_hash !== verified.password_hash) return { commit: null, result: null };
+			const session = this.#newSession(user, token);
+			const replaced = [...(await this.#sessionOf(cookies)), ...(await this.#sessionsBeyondLimit(user.id))];
+			const write: Write[] = replaced.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
 			write.push({ op: 'insert', kind: 'sessions', record: session });
-			return { commit: { expect: [expectVersion('users', user)], write }, result: { session, user, setCookie } };
+			const commit = { expect: [expectVersion('users', user)], write };
+			return { commit, result: { session, user, setCookie: this.#cookieOf(token) } };
 		});
 	}
 
-	/** Those of a person's sessions that leave room for one more by ending. */
-	async #sessionsToEnd(userId: string): Promise<SessionRecord[]> {
+	#newSession(user: UserRecord, token: string): SessionRecord {
+		const now = this.#clock.now();
+		return {
+			id: newId('session'),
+			version: 1,
+			workspace_id: user.workspace_id,
+			user_id: user.id,
+			hash: hashToken(token),
+			expires_at: now + LIFETIME_MS,
+			created_at: now,
+		};
+	}
+
+	/** The session that a browser has already, if any. */
+	async #sessionOf(cookies: string | undefined): Promise<SessionRecord[]> {
+		const token = sessionTokenIn(cookies);
+		const session = token === null ? undefined : await this.#store.access.sessionByHash(hashToken(token));
+		return session ? [session] : [];
+	}
+
+	/** The oldest sessions of a user, which end so that there is a place for one more. */
+	async #sessionsBeyondLimit(userId: string): Promise<SessionRecord[]> {
 		const oldest = { where: { user_id: userId }, order: 'asc', limit: 2 * MAX_SESSIONS } as const;
 		const sessions = await this.#store.list('sessions', oldest);
 		return sessions.slice(0, Math.max(0, sessions.length + 1 - MAX_SESSIONS));
+	}
+
+	#cookieOf(token: string): string {
+		return sessionCookie(token, LIFETIME_MS / 1000, this.#secure);
 	}
 
 	async #renewed(userSession: UserSession, token: string): Promise<UserSession> {
@@ -260,7 +272,7 @@ export class Sessions {
 			if (error instanceof AppError) return userSession;
 			throw error;
 		}
-		const setCookie = sessionCookie(token, LIFETIME_MS / 1000, this.#secure);
-		return { session: { ...session, ...set, version: session.version + 1 }, user, setCookie };
+		const renewed = { ...session, ...set, version: session.version + 1 };
+		return { session: renewed, user, setCookie: this.#cookieOf(token) };
 	}
 }
