@@ -8,21 +8,21 @@ import { includesScope, scopesOf } from './roles.ts';
 import type { Sessions, UserSession } from './sessions.ts';
 import { type BucketState, TokenBuckets } from './token-bucket.ts';
 
-/** Who calls: a credential that was checked, acting in one workspace. */
+/** A verified credential that acts in one workspace. */
 export interface Caller {
 	workspaceId: string;
-	/** Of the API key, or of the session. */
+	/** The id of the API key or of the session. */
 	credentialId: string;
-	/** The key's, or the person's. */
+	/** The name of the key or of the user. */
 	name: string;
 	scopes: ReadonlyArray<'*' | Scope>;
-	/** When who calls may do so no more (ms since the epoch); null: never, as a person, who may sign in again. */
+	/** When the API key expires (milliseconds since the epoch); null: never, or a session, whose user may sign in again. */
 	expiresAt: number | null;
-	/** Whose session it is; null where an API key calls. */
+	/** The session and its user; null for an API key. */
 	userSession: UserSession | null;
 }
 
-/** What a request brings along to say who sends it. */
+/** The headers of a request that may hold a credential. */
 export interface Credentials {
 	/** The Authorization header. */
 	authorization?: string | undefined;
@@ -35,21 +35,21 @@ export interface AccessOptions {
 	sessions: Pick<Sessions, 'find'>;
 	clock: Clock;
 	log: Log;
-	/** Requests a minute per credential instead of the plan's; 0: none; undefined: the plan's. */
+	/** Requests a minute per credential in place of the plan's limit; 0: no limit; undefined: the plan's. */
 	rateLimit: number | undefined;
 }
 
-/** Requests a minute from one address whose sender is not known: as many as the default plan gives to a key. */
+/** Requests a minute without a valid credential from one client network: the limit of a key of the default plan. */
 const ANONYMOUS_REQUESTS_PER_MINUTE = 6_000;
 
-/** Who is allowed to do what, and how often. */
+/** Authenticates callers, checks their scopes and counts their requests. */
 export class Access {
 	readonly #store: AccessOptions['store'];
 	readonly #sessions: AccessOptions['sessions'];
 	readonly #clock: Clock;
 	readonly #rateLimit: number | undefined;
 	readonly #buckets: TokenBuckets;
-	/** Of the addresses whose requests had no good credential. */
+	/** For client networks whose requests had no valid credential. */
 	readonly #anonymousBuckets: TokenBuckets;
 	readonly #lastUseRecorder: LastUseRecorder;
 
@@ -64,8 +64,8 @@ export class Access {
 	}
 
 	/**
-	 * Who a request's credentials speak for. Read from the store on every request: a revoked one ends at once. A Bearer key
-	 * decides alone; what a proxy asks for itself (Basic, say) does not stand in the way of a session.
+	 * The caller of a request. Each request reads the credential from the store, so a revocation takes effect at once. Where there
+	 * is a Bearer key, only the key counts. Another scheme, such as a proxy's Basic, leaves the session in effect.
 	 * @throws AppError `unauthorized`
 	 */
 	async authenticate({ authorization, cookies }: Credentials): Promise<Caller> {
@@ -75,23 +75,23 @@ export class Access {
 	}
 
 	/**
-	 * Who is signed in, whatever other credentials the request brings.
+	 * The user who is signed in. Other credentials of the request are ignored.
 	 * @throws AppError `unauthorized`
 	 */
 	async authenticateUser({ cookies }: Credentials): Promise<Caller & { userSession: UserSession }> {
 		const signedIn = await this.#sessions.find(cookies);
-		if (!signedIn) throw new AppError('unauthorized', 'Nobody is signed in, or the session is over.');
+		if (!signedIn) throw new AppError('unauthorized', 'You are not signed in, or the session has expired.');
 		return callerOf(signedIn);
 	}
 
-	/** Whether a caller's credential is good still. */
+	/** Whether a caller's credential has been neither revoked nor expired. */
 	async isCredentialValid({ credentialId, userSession }: Caller): Promise<boolean> {
 		const kind = userSession ? 'sessions' : 'api_keys';
 		const record = await this.#store.get(kind, credentialId);
 		return record !== undefined && (record.expires_at === null || record.expires_at > this.#clock.now());
 	}
 
-	/** @throws AppError `insufficient_scope` for a key, `forbidden` for a person */
+	/** @throws AppError `insufficient_scope` for a key, `forbidden` for a session */
 	requireScope({ scopes, userSession }: Caller, scope: Scope): void {
 		if (includesScope(scopes, scope)) return;
 		if (userSession) throw new AppError('forbidden', 'Only owners of the workspace may do this.');
@@ -105,7 +105,7 @@ export class Access {
 		return perMinute === 0 ? null : this.#buckets.tryConsume(caller.credentialId, perMinute);
 	}
 
-	/** Counts a request whose sender is not known, for the network of its address; null where there is no limit. */
+	/** Counts a request without a valid credential, for the client network of its address; null where there is no limit. */
 	countAnonymous(address: string): BucketState | null {
 		const perMinute = this.#rateLimit ?? ANONYMOUS_REQUESTS_PER_MINUTE;
 		return perMinute === 0 ? null : this.#anonymousBuckets.tryConsume(clientNetwork(address), perMinute);

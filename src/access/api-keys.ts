@@ -18,17 +18,17 @@ export function createApiKey(): string {
 	return `sk_${secret}${checksum(secret)}`;
 }
 
-/** Whether a string is an API key by its form and checksum. Tells typos from revoked keys without a look-up. */
+/** Whether a string is an API key by its form and checksum. It tells typing errors from revoked keys without a read of the store. */
 export function isApiKey(text: string): boolean {
 	return API_KEY_PATTERN.test(text) && checksum(text.slice(3, 3 + SECRET_CHARS)) === text.slice(3 + SECRET_CHARS);
 }
 
-/** What is stored of a key: its SHA-256, hexadecimal. A key has 256 random bits, so no slow hash is needed. */
+/** The stored form of a key: its SHA-256 in hexadecimal. A key has 256 random bits, so a slow hash is not needed. */
 export function hashApiKey(key: string): string {
 	return createHash('sha256').update(key).digest('hex');
 }
 
-/** What people see of a key in lists. */
+/** The start of a key, which lists show. */
 export function displayPrefixOf(key: string): string {
 	return key.slice(0, 8);
 }

@@ -5,12 +5,12 @@ import { LruCache } from '../base/index.ts';
 export type ClientNameFormat = 'plain' | 'hashed' | 'off';
 
 const HASH_CHARACTERS = 16;
-/** Addresses whose hash is at hand. */
+/** Addresses whose hash is cached. */
 const CACHE_SIZE = 10_000;
 
 /**
- * Names clients in log lines. A hash tells requests of one address from those of others, and cannot be turned back without
- * the server's secret key; another key gives other names.
+ * Names clients in log lines. A hash distinguishes addresses and cannot be reversed without the server's secret key.
+ * Another key gives other names.
  */
 export class ClientNames {
 	readonly #format: ClientNameFormat;
@@ -21,12 +21,12 @@ export class ClientNames {
 		this.#format = naming;
 	}
 
-	/** Hashes with this key from now on. Before, hashed names are left out. */
+	/** Sets the key of the hash. Until then hashed names are left out. */
 	useKey(key: Buffer): void {
 		this.#key = key;
 	}
 
-	/** Undefined where the client is not to be named. */
+	/** Undefined where the settings leave the client out. */
 	nameOf(address: string): string | undefined {
 		if (this.#format === 'plain') return address;
 		if (this.#format === 'off' || this.#key === null) return undefined;

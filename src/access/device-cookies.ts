@@ -3,20 +3,20 @@ import type { UserRecord } from '../store/index.ts';
 import { cookieValues, setCookie } from './cookies.ts';
 
 const COOKIE_NAME = 'parley_device';
-/** Sign-in and setting a password are below it; no other request carries the cookie. */
+/** The path of sign-in and of setting a password. No other request carries the cookie. */
 const COOKIE_PATH = '/api/v1/session';
 const LIFETIME_SECONDS = 365 * 24 * 3_600;
 const NONCE_BYTES = 16;
 const NONCE_LENGTH = 22;
 /** A nonce and an HMAC-SHA-256, both in base64url. */
 const DEVICE_TOKEN_PATTERN = /^[\w-]{65}$/;
-/** Accounts for which one browser is a known device. The oldest entry is dropped for one more. */
+/** Accounts for which one browser is a known device. One more drops the oldest. */
 const MAX_TOKENS = 4;
 
-/** A browser in which somebody has signed in to an account before. */
+/** A browser that has signed in to an account before. */
 export interface KnownDevice {
 	userId: string;
-	/** Tells this device from the account's other ones. */
+	/** Distinguishes the devices of an account. */
 	nonce: string;
 }
 
@@ -24,10 +24,10 @@ type Account = Pick<UserRecord, 'id' | 'password_hash'>;
 
 /**
  * Device cookies (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"): a browser that has signed in to an account
- * keeps a signed token for it. Its failed sign-ins are counted by themselves, so guesses from elsewhere cannot lock it out.
+ * keeps a signed token for it. Its failed sign-ins are counted separately, so guesses from elsewhere cannot lock it out.
  *
- * A token is no credential. Its signature covers the account's id, a nonce, and the stored password hash: a new password ends
- * all tokens of the account without a list of them.
+ * A token is no credential. Its signature covers the account's id, a nonce, and the stored password hash: a new password
+ * invalidates all tokens of the account without a list of them.
  */
 export class DeviceCookies {
 	readonly #key: Buffer;
@@ -42,7 +42,7 @@ export class DeviceCookies {
 		this.#secure = secure;
 	}
 
-	/** Whether a Cookie header has anything of a token's form; whether it is valid depends on the account. */
+	/** Whether a Cookie header holds something that looks like a token. Its validity depends on the account. */
 	hasTokenIn(cookies: string | undefined): boolean {
 		return tokensIn(cookies).length > 0;
 	}

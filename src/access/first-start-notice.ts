@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fsyncFolder } from '../base/index.ts';
 import { FIRST_OWNER, type FirstStartSecrets, passwordLink } from './first-start.ts';
 
-/** Where the server talks to the person who started it. */
+/** The console of the operator who starts the server. */
 export interface OperatorConsole {
-	/** Whether a person reads it, rather than a log that is kept. */
+	/** Whether it is a terminal; otherwise the output may be kept in a log. */
 	isTerminal: boolean;
-	/** Whether secrets are printed although it is no terminal. */
+	/** Whether secrets are printed where it is not a terminal. */
 	printsKey: boolean;
 	print(line: string): void;
 }
@@ -16,20 +16,20 @@ export interface OperatorConsole {
 export interface FirstStartNoticeOptions {
 	dataDir: string;
 	console: OperatorConsole;
-	/** Whether the operator has chosen the key, and so knows it. */
+	/** Whether the operator configured the key, and so knows it. */
 	keyIsGiven: boolean;
 	/** The server's own address, as browsers see it. */
 	address: string;
 }
 
-/** Where the first key and the link for the first password are kept for the operator. */
+/** The file that keeps the first key and the link for the first password for the operator. */
 export function firstStartFile(dataDir: string): string {
 	return join(dataDir, 'first-start.txt');
 }
 
 /**
- * Tells the operator once what the first start has made. It is written to a file before it is stored, so that a crash in
- * between loses nothing. Where a person reads along, it is printed and the file goes.
+ * Shows the operator once what the first start has created. It is written to a file before it is stored, so that a crash in
+ * between loses nothing. On a terminal it is printed, and the file is removed.
  */
 export class FirstStartNotice {
 	readonly #options: FirstStartNoticeOptions;
@@ -39,7 +39,7 @@ export class FirstStartNotice {
 		this.#options = options;
 	}
 
-	/** Writes the file durably, for its owner alone. */
+	/** Writes the file durably; only its owner can read it. */
 	async save({ key, passwordToken }: FirstStartSecrets): Promise<void> {
 		const { dataDir, keyIsGiven, address } = this.#options;
 		this.#lines = [
@@ -57,7 +57,7 @@ export class FirstStartNotice {
 			} finally {
 				await file.close();
 			}
-			// Replaces what a start has left that was cut off before it stored anything.
+			// Replaces the file of a start that crashed before it stored anything.
 			await rename(temporary, path);
 		} finally {
 			await rm(temporary, { force: true });
@@ -65,7 +65,7 @@ export class FirstStartNotice {
 		await fsyncFolder(dataDir);
 	}
 
-	/** Says it, once it is stored. */
+	/** Prints the notice. Call it after the commit. */
 	async print(): Promise<void> {
 		const { dataDir, console } = this.#options;
 		const path = firstStartFile(dataDir);
@@ -74,7 +74,7 @@ export class FirstStartNotice {
 		else console.print(`First start: ${path} holds what you need to sign in. Delete it when you have read it.`);
 	}
 
-	/** Reminds of a file that an earlier start has left. */
+	/** Reminds the operator of a file that an earlier start has left. */
 	async remind(): Promise<void> {
 		const path = firstStartFile(this.#options.dataDir);
 		const exists = await stat(path).then(

@@ -5,18 +5,18 @@ import { insertKey } from './key-record.ts';
 import { createToken } from './secret-token.ts';
 import { newUser } from './users.ts';
 
-/** What the first start made that cannot be had again: to be shown once. */
+/** Secrets that the first start created. They are shown once and cannot be read again. */
 export interface FirstStartSecrets {
 	/** The first API key. */
 	key: string;
-	/** Of the link by which the owner sets a password. */
+	/** The token of the link by which the owner sets a password. */
 	passwordToken: string;
 }
 
-/** Whom the first user is until somebody says better. */
+/** Name and email of the first user until they are changed. */
 export const FIRST_OWNER = 'owner@localhost';
 
-/** Refuses a key of the wrong form, before anything is made of it. */
+/** Rejects a malformed key before anything is created with it. */
 export function requireKeyForm(key: string): void {
 	if (isApiKey(key)) return;
 	throw new AppError(
@@ -26,9 +26,9 @@ export function requireKeyForm(key: string): void {
 }
 
 /**
- * Makes the first workspace with its owner and a key, where there is no workspace.
+ * Creates the first workspace with its owner and a key, where there is no workspace.
  * @param configuredKey the key to use; otherwise one is generated
- * @param save is given it before it is stored: from then on nothing may be lost
+ * @param save receives the secrets before the commit, so that a crash cannot lose them
  * @returns null where there was a workspace already
  */
 export async function createFirstWorkspace(
@@ -59,7 +59,7 @@ export async function createFirstWorkspace(
 	}));
 }
 
-/** The writes that make a workspace. */
+/** The writes that create a workspace. */
 export function insertWorkspace(id: string, name: string, now: number): Write[] {
 	const record = { id, name, plan: 'unlimited', retention_days: null, created_at: now, updated_at: now };
 	return [
@@ -69,10 +69,10 @@ export function insertWorkspace(id: string, name: string, now: number): Write[] 
 }
 
 /**
- * Where a person sets a password.
+ * The link by which a user sets a password.
  * @param base the server's own address, as browsers see it
  */
 export function passwordLink(base: string, token: string): string {
-	// In the fragment, which browsers keep to themselves: no log on the way has it.
+	// The token is in the fragment, which browsers do not send: no log on the way holds it.
 	return `${base}/set-password#${token}`;
 }

@@ -10,36 +10,36 @@ import {
 	type StoredResponse,
 } from '../store/index.ts';
 
-/** How long a stored answer is given again. */
+/** How long a stored response is replayed (milliseconds). */
 const KEY_LIFETIME_MS = 24 * 3_600_000;
-/** How often an answer is kept anew when its conversation has changed meanwhile. */
+/** How often the storing of a response is retried when its conversation has changed meanwhile. */
 const MAX_CONFLICT_RETRIES = 20;
 
-/** What makes two requests the same one, sent twice. */
+/** What identifies repeats of a request. */
 export interface IdempotentRequest {
-	/** Whose key it is, and for what. */
+	/** The owner of the key and the operation. */
 	scope: string;
 	/** The client's Idempotency-Key. */
 	key: string;
-	/** Of the body; the same key with another one is a mistake. */
+	/** Of the body. The same key with another fingerprint is an error. */
 	fingerprint: string;
 }
 
-/** The right to carry out a request: nobody else does at the same time under the same key. */
+/** The exclusive right to execute a request with its key. */
 export interface IdempotencyClaim {
-	/** The part of a commit that lets repeats be answered the same; it must go with the request's own change. */
+	/** The part of the request's commit by which repeats get the same response. */
 	receipt(answer: CompleteResponse & Pick<IdempotencyRecord, 'subject'>): CompleteReceipt;
 	/** The same for a response that is pending when the change is committed: the commit adds where it will be found. */
 	receiptKey(): ReceiptKey;
-	/** Lets repeats go on before the request is answered. What they need must be on disk. */
+	/** Lets repeats continue before the request has its response. What they need must be on disk. */
 	releaseEarly(): void;
 }
 
-/** What a repeat's turn may come to. */
+/** What executes or replays a request. */
 export interface IdempotentHandlers<T> {
-	/** Carries the request out: it is the first, or those before it came to nothing. */
+	/** Executes the request: it is the first, or the earlier ones failed. */
 	execute(claim: IdempotencyClaim): Promise<T>;
-	/** Answers a repeat from what is stored. */
+	/** Responds to a repeat from what is stored. */
 	replay(stored: StoredResponse, claim: IdempotencyClaim): Promise<T>;
 }
 
@@ -48,11 +48,11 @@ interface InFlightRequest {
 	done: Deferred<void>;
 }
 
-/** Requests under an Idempotency-Key: each is carried out once, and its repeats are answered the same for 24 hours. */
+/** Requests with an Idempotency-Key: each is executed once, and its repeats get the same response for 24 hours. */
 export class Idempotency {
 	readonly #store: Pick<Store, 'commit' | 'get' | 'idempotency'>;
 	readonly #clock: Clock;
-	/** Requests that are being carried out, by scope and key. Each is a connection of ours, which bounds them. */
+	/** Requests in flight, by scope and key. Each has a connection, and the connection limit bounds them. */
 	readonly #inFlight = new Map<string, InFlightRequest>();
 
 	readonly #jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
@@ -72,9 +72,9 @@ export class Idempotency {
 	}
 
 	/**
-	 * Carries a request out, or answers it as the first one was; waits while the first one is under way.
-	 * @param signal gives up waiting
-	 * @throws AppError `idempotency_key_reused`, and whatever `execute` throws
+	 * Executes a request, or replays the response of the first one. Waits while the first one is in flight.
+	 * @param signal aborts the wait
+	 * @throws AppError `idempotency_key_reused`, and what `execute` throws
 	 */
 	async run<T>(
 		request: IdempotentRequest,
@@ -92,7 +92,7 @@ export class Idempotency {
 			if (this.#inFlight.get(id) === running) this.#inFlight.delete(id);
 			running.done.resolve();
 		};
-		// A clock that is wrong for a moment must not have a request carried out a second time.
+		// A clock that is wrong for a moment must not cause a second execution.
 		const accept_expired = this.#jumpDetector.isSuspect();
 		const receiptKey = (): ReceiptKey => ({
 			scope: request.scope,
@@ -121,20 +121,22 @@ export class Idempotency {
 		}
 	}
 
-	/** Stores an answer that no commit carried: nothing was changed, or the request was refused while it was carried out. */
+	/** Stores a response that no commit carried: the request changed nothing, or it was rejected during its execution. */
 	async storeReceipt(receipt: IdempotencyRecord): Promise<void> {
 		const { scope, key, subject, accept_expired } = receipt;
 		for (let attempt = 0; attempt < MAX_CONFLICT_RETRIES; attempt++) {
 			if (await this.#store.idempotency.storedResponse(scope, key, accept_expired)) return;
 			const conversation = subject ? await this.#store.get('conversations', subject) : undefined;
-			// Erased meanwhile: what the answer shows of it must not outlive it.
+			// Erased meanwhile: the response must not keep any of its content.
 			if (subject && !conversation) return;
 			const expect = conversation ? [expectVersion('conversations', conversation)] : [];
 			const { outcome } = await this.#store.commit({ expect, idempotency: receipt });
 			if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');
 			if (outcome !== 'conflict') return;
 		}
-		throw new AppError('unavailable', 'The conversation is being changed by too many at once.', { retry_after: 1 });
+		throw new AppError('unavailable', 'Too many requests change the conversation at the same time.', {
+			retry_after: 1,
+		});
 	}
 }
 

@@ -3,7 +3,7 @@ import type { Scope } from '../contract/index.ts';
 import type { ApiKeyRecord, Write } from '../store/index.ts';
 import { displayPrefixOf, hashApiKey } from './api-keys.ts';
 
-/** What a key is and may do. */
+/** The properties of a new key. */
 export interface ApiKeyProperties {
 	name: string;
 	scopes: ('*' | Scope)[];
@@ -12,7 +12,7 @@ export interface ApiKeyProperties {
 	now: number;
 }
 
-/** What is stored of a key: its hash alone, never the key. */
+/** The record of a key: it holds the hash, never the key. */
 export function keyRecord(
 	workspaceId: string,
 	key: string,

@@ -3,16 +3,16 @@ import { AppError } from '../base/index.ts';
 import type { Network } from '../net/index.ts';
 import { isAllowedRsaLength } from './visitor-keys.ts';
 
-/** Where key sets come from. */
+/** Downloads key sets. */
 export type KeySetSource = Pick<Network, 'download'>;
 
 const MAX_KEY_SET_BYTES = 128 * 1024;
 const MAX_KEYS = 100;
 
 /**
- * Fetches a JSON Web Key Set (RFC 7517) and keeps the keys that can verify a visitor's token. Others in it, for other
- * algorithms or purposes, are nobody's mistake.
- * @throws Error where there is no key set to be had
+ * Fetches a JSON Web Key Set (RFC 7517) and keeps the keys that can verify a visitor's token. Keys for
+ * other algorithms or purposes are skipped.
+ * @throws Error where the URL gives no key set
  */
 export async function downloadKeySet(source: KeySetSource, url: string, timeoutMs: number): Promise<LocalJWKSet> {
 	await using file = await source.download(url, {
@@ -35,19 +35,20 @@ function parseKeys(text: string): unknown[] {
 	try {
 		set = JSON.parse(text);
 	} catch (cause) {
-		throw new AppError('unreadable_file', 'What is at this URL is not JSON.', { cause });
+		throw new AppError('unreadable_file', 'The document at this URL is not JSON.', { cause });
 	}
 	const keys = (set as { keys?: unknown } | null)?.keys;
-	if (!Array.isArray(keys)) throw new AppError('unreadable_file', 'What is at this URL is not a JSON Web Key Set.');
+	if (!Array.isArray(keys))
+		throw new AppError('unreadable_file', 'The document at this URL is not a JSON Web Key Set.');
 	if (keys.length > MAX_KEYS) throw new AppError('unreadable_file', `The key set has more than ${MAX_KEYS} keys.`);
 	return keys;
 }
 
-/** The members of a key that verifying needs, or null where it is none for it. */
+/** The members of a key that verification needs; null where the key cannot verify. */
 async function toVerificationKey(given: unknown): Promise<JWK | null> {
 	if (typeof given !== 'object' || given === null) return null;
 	const { kty, kid, use, alg, key_ops, n, e, crv, x, y, d } = given as JWK;
-	// A private key that is published is anybody's.
+	// A published private key lets everyone sign.
 	if (d !== undefined) return null;
 	const jwk = Object.fromEntries(
 		Object.entries({ kty, kid, use, alg, key_ops, n, e, crv, x, y }).filter(([, value]) => value !== undefined),

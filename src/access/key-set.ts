@@ -11,23 +11,23 @@ export interface RemoteKeySetOptions {
 }
 
 const FETCH_TIMEOUT_MS = 5_000;
-/** After this time a key that was taken out of the set counts no more. */
+/** Milliseconds after which a key that was removed from the set is no longer accepted. */
 const MAX_AGE_MS = 5 * 60_000;
-/** The host is not asked more often, whatever keys tokens name and however often it fails. */
+/** The shortest interval between downloads, whichever keys tokens name and however often the host fails. */
 const COOLDOWN_MS = 30_000;
-/** While nobody can be verified it is asked this often. */
+/** The interval between downloads while there is no key set and no token can be verified. */
 const RETRY_MS = 5_000;
 
 /**
- * The key set of one URL: fetched when it is first needed, again when it has become old or a token names a key that it
- * lacks, once for all who wait for it. While its host fails, the last set goes on being used.
+ * The key set of one URL. It is downloaded when it is first needed, and again when it is old or a token names a key that it lacks;
+ * requests that wait at the same time share one download. While the host fails, the last set stays in use.
  */
 export class RemoteKeySet {
 	readonly #url: string;
 	readonly #options: RemoteKeySetOptions;
 	#keys: LocalJWKSet | null = null;
 	#fetchedAt = Number.NEGATIVE_INFINITY;
-	/** When fetching ended last, well or not. */
+	/** When the last download ended, successful or not. */
 	#triedAt = Number.NEGATIVE_INFINITY;
 	#failing = false;
 	#fetching: Promise<void> | null = null;
@@ -38,7 +38,7 @@ export class RemoteKeySet {
 	}
 
 	/**
-	 * The key that a token's header asks for.
+	 * The key that a token's header names.
 	 * @throws AppError `unavailable` while there is no set, and the errors of `createLocalJWKSet`
 	 */
 	readonly find: JWTVerifyGetKey = async (header, token) => {
@@ -56,7 +56,7 @@ export class RemoteKeySet {
 	async #current(): Promise<LocalJWKSet> {
 		if (this.#hasElapsed(this.#fetchedAt, MAX_AGE_MS) && this.#mayFetch()) {
 			const fetched = this.#fetch();
-			// With a host that failed the last time, whoever has keys to go on with does not wait again.
+			// After a failure of the host, a set that is in use already is used without another wait.
 			if (this.#keys === null || !this.#failing) await fetched;
 		}
 		if (this.#keys !== null) return this.#keys;
@@ -66,7 +66,7 @@ export class RemoteKeySet {
 		});
 	}
 
-	/** The set after these keys, where there is one or may be one by now; else the same keys. */
+	/** A newer set than these keys, where there is one or a download may give one; otherwise the same keys. */
 	async #refreshed(keys: LocalJWKSet): Promise<LocalJWKSet> {
 		if (this.#keys === keys && this.#mayFetch()) await this.#fetch();
 		return this.#keys ?? keys;
@@ -76,7 +76,7 @@ export class RemoteKeySet {
 		return this.#fetching !== null || this.#hasElapsed(this.#triedAt, this.#keys === null ? RETRY_MS : COOLDOWN_MS);
 	}
 
-	/** A time in the future is over too: the clock has stepped back. */
+	/** A time in the future counts as past too: the clock has stepped back. */
 	#hasElapsed(since: number, ms: number): boolean {
 		const passed = this.#options.clock.now() - since;
 		return passed < 0 || passed >= ms;
@@ -89,7 +89,7 @@ export class RemoteKeySet {
 		return this.#fetching;
 	}
 
-	/** Never rejects: what it came to shows in the fields. */
+	/** Never rejects. The outcome is in the fields. */
 	async #download(): Promise<void> {
 		const { source, clock, log, fetchTimeoutMs = FETCH_TIMEOUT_MS } = this.#options;
 		try {

@@ -8,20 +8,20 @@ interface Cost {
 	p: number;
 }
 
-/** What OWASP's password storage cheat sheet asks for: 32 MiB and about a quarter of a second each. */
+/** As OWASP's password storage cheat sheet recommends: 32 MiB and about a quarter of a second each. */
 const COST: Cost = { ln: 15, r: 8, p: 3 };
-/** What a stored hash may ask for: one from a damaged row must not take all memory. */
+/** The highest cost that a stored hash may name: a damaged row must not take all memory. */
 const MAX_COST: Cost = { ln: 20, r: 16, p: 16 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** Each takes a thread of Node's pool, of which files and names need some too, and 32 MiB. */
+/** Each takes 32 MiB and a thread of Node's pool, which file and DNS operations share. */
 const MAX_CONCURRENT_HASHES = 2;
 /** About ten seconds of work. */
 const MAX_QUEUED_HASHES = 64;
 
 const PHC = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{4,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-/** Makes a key of a password: Node's scrypt, off the event loop. */
+/** Derives a key from a password: Node's scrypt, outside the event loop. */
 export type DeriveKey = (password: string, salt: Buffer, bytes: number, options: ScryptOptions) => Promise<Buffer>;
 
 const derive: DeriveKey = (password, salt, bytes, options) =>
@@ -30,30 +30,30 @@ const derive: DeriveKey = (password, salt, bytes, options) =>
 	});
 
 /**
- * Passwords as they are stored: a memory-hard hash with its cost and salt in the PHC string format, so that the cost can be
- * raised later. Few are computed at a time, and few wait, whoever asks. People who have proved who they are before wait in the
- * queue `preferred`: a flood of guesses fills the other one, and they are not turned away for it.
+ * Stored passwords: a memory-hard hash with its cost and salt in the PHC string format, so that the cost can be raised later.
+ * Concurrency and queue are small for all callers. Known devices wait in the queue `preferred`: a flood of guesses fills the other
+ * queue and does not get them rejected.
  */
 export class Passwords {
 	readonly #semaphore = new Semaphore(MAX_CONCURRENT_HASHES, MAX_QUEUED_HASHES);
 	readonly #derive: DeriveKey;
-	/** Of a password that nobody has; what is compared with where there is no account. */
+	/** The hash of a random password, to compare with where there is no account. */
 	readonly #dummyHash = format(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
 
 	constructor(deriveKey: DeriveKey = derive) {
 		this.#derive = deriveKey;
 	}
 
-	/** @throws AppError `unavailable` when too many wait already */
+	/** @throws AppError `unavailable` when the queue is full */
 	async hash(password: string, queue: SemaphoreQueue = 'common'): Promise<string> {
 		const salt = randomBytes(SALT_BYTES);
 		return format(COST, salt, await this.#key(password, { salt, bytes: HASH_BYTES, cost: COST, queue }));
 	}
 
 	/**
-	 * Whether a password is the one of a stored hash.
-	 * @param stored null where there is no account or no password yet: costs the same, and is never true
-	 * @throws AppError `unavailable` when too many wait already
+	 * Whether a password matches a stored hash.
+	 * @param stored null where there is no account or no password yet: the cost is the same, the result is false
+	 * @throws AppError `unavailable` when the queue is full
 	 */
 	async verify(password: string, stored: string | null, queue: SemaphoreQueue = 'common'): Promise<boolean> {
 		const { cost, salt, hash } = parse(stored ?? this.#dummyHash);
@@ -66,7 +66,7 @@ export class Passwords {
 		{ salt, bytes, cost: { ln, r, p }, queue }: { salt: Buffer; bytes: number; cost: Cost; queue: SemaphoreQueue },
 	): Promise<Buffer> {
 		const N = 2 ** ln;
-		// Two keyboards may send the same letters in different forms (RFC 8265, section 4).
+		// Keyboards may send the same letters in different Unicode forms (RFC 8265, section 4).
 		const text = password.normalize('NFC');
 		return this.#semaphore.run(
 			() => this.#derive(text, salt, bytes, { N, r, p, maxmem: 256 * N * r }),

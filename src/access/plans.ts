@@ -1,12 +1,12 @@
 import { AppError } from '../base/index.ts';
 import { type Commit, expectVersion, type Store } from '../store/index.ts';
 
-/** What a workspace may use. Null: as much as it likes. */
+/** The limits of a workspace. Null: no limit. */
 export interface Plan {
 	requestsPerMinute: number;
 	/** Active assistants. */
 	assistants: number | null;
-	/** Tools attached to active assistants, in all. */
+	/** Tools attached to active assistants, in total. */
 	tool_attachments: number | null;
 }
 
@@ -20,12 +20,12 @@ const PLANS: ReadonlyMap<string | undefined, Plan> = new Map([
 /** The names of all plans. */
 export const PLAN_NAMES = [...PLANS.keys()] as readonly string[];
 
-/** The plan of this name; a self-hosted server's default for a name that is not configured. */
+/** The plan with this name; the default plan of a self-hosted server for an unknown name. */
 export function planOf(name: string | undefined): Plan {
 	return PLANS.get(name) ?? UNLIMITED;
 }
 
-/** What a change adds to what a plan counts. */
+/** What a change adds to the counts of a plan. */
 export interface PlanUsage {
 	assistants?: number;
 	tool_attachments?: number;
@@ -34,8 +34,8 @@ export interface PlanUsage {
 const PLAN_UNITS = { assistants: 'active assistants', tool_attachments: 'attached tools' } as const;
 
 /**
- * Whether a change keeps a workspace within its plan.
- * @returns what the change's commit must hold, so that two changes at once cannot both slip under the limit
+ * Checks that a change keeps a workspace within its plan.
+ * @returns parts of the change's commit, by which of two concurrent changes at the limit only one can succeed
  * @throws AppError `plan_limit_exceeded`
  */
 export async function requirePlanCapacity(

@@ -9,23 +9,22 @@ const MEMBER_SCOPES: readonly GrantedScope[] = SCOPES.filter(
 	(scope) => scope !== '*' && !scope.startsWith('settings:'),
 );
 
-/** What a user's sessions may do: an owner everything, a member everything but the settings. */
+/** The scopes of a user's sessions: an owner has all, a member all but the settings. */
 export function scopesOf(role: UserRecord['role']): readonly GrantedScope[] {
 	return role === 'owner' ? OWNER_SCOPES : MEMBER_SCOPES;
 }
 
-/** Whether these scopes hold a scope. */
+/** Whether these scopes include a scope. */
 export function includesScope(scopes: readonly GrantedScope[], scope: GrantedScope): boolean {
 	return scopes.includes('*') || scopes.includes(scope);
 }
 
 /**
- * Nobody gives what they do not have.
- * @param grantorScopes the scopes of who gives
+ * A grantor can only grant scopes that it has.
  * @throws AppError `insufficient_scope`
  */
 export function requireGrantable(grantorScopes: readonly GrantedScope[], grantedScopes: readonly GrantedScope[]): void {
 	const missing = grantedScopes.find((scope) => !includesScope(grantorScopes, scope));
 	if (missing === undefined) return;
-	throw new AppError('insufficient_scope', `The scope ${missing} can only be given by who has it.`);
+	throw new AppError('insufficient_scope', `Only a caller with the scope ${missing} can grant it.`);
 }

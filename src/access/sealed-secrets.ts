@@ -1,16 +1,16 @@
 import type { Kind, ListPosition, Records, Store } from '../store/index.ts';
 
-/** What is asked of the store to find sealed secrets. */
+/** The part of the store that is read to find sealed secrets. */
 export type SealedSecretsStore = Pick<Store, 'idempotency' | 'list'>;
 
-/** How `SecretBox.seal` writes: a version, then at least the 28 bytes of nonce and tag in base64url. */
+/** The format of `SecretBox.seal`: a version, then at least the 28 bytes of nonce and tag in base64url. */
 const SEALED_PATTERN = /^v1\.[A-Za-z0-9_-]{38,}$/;
 const PAGE = 100;
 
-/** Whether the database holds anything that was sealed with the server's secret key, and would be lost with it. */
+/** Whether the database holds anything that is sealed with the server's secret key and would be lost with it. */
 export async function hasSealedSecrets(store: SealedSecretsStore): Promise<boolean> {
 	if (await store.idempotency.hasSealedResponses()) return true;
-	// Empty where it was forgotten; else a webhook endpoint always has one.
+	// Empty after `parley secrets reset`; otherwise a webhook endpoint always has a secret.
 	for await (const { secret } of listAll(store, 'webhooks')) if (secret !== '') return true;
 	for await (const { config } of listAll(store, 'tools')) if (holdsSealed(config)) return true;
 	for await (const { jwt } of listAll(store, 'deployments')) if (holdsSealed(jwt)) return true;

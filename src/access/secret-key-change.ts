@@ -14,7 +14,7 @@ import {
 } from './secret-key-files.ts';
 
 /**
- * The key that takes the place of a lost one, durable when this returns: the given key, else the key in the file, else a new one.
+ * The key that replaces a lost key, durable when this returns: the given key, else the key in the file, else a new one.
  * A file that holds no key is kept beside it as `secret.key.unreadable`.
  * @param configuredKey `PARLEY_SECRET_KEY`
  */
@@ -33,13 +33,13 @@ export async function replacementKey(dataDir: string, configuredKey: string | un
 	return found ?? ((await readKey(path)) as Buffer);
 }
 
-/** The key that `replacementKey` would take without making one; null where it would make one. */
+/** The key that `replacementKey` would reuse; null where it would generate one. */
 export async function existingKey(dataDir: string, configuredKey: string | undefined): Promise<Buffer | null> {
 	return configuredKey === undefined ? readKeyOrNull(keyFile(dataDir)) : Buffer.from(configuredKey, 'base64');
 }
 
 /**
- * Makes a key the database's own, together with a change of what was sealed with the key before. The key must be durable. After a
+ * Assigns a key to the database in the same commit that changes what was sealed with the key before. The key must be durable. After a
  * crash before the commit, `replacementKey` finds the same key and this starts over; after the commit, the start renews the fingerprint
  * in the folder from the database.
  * @throws AppError `unavailable` where the commit is refused

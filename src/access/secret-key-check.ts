@@ -11,10 +11,10 @@ import {
 	SECRET_KEY_FACT,
 } from './secret-key-files.ts';
 
-/** A key that fits its database, or what is wrong with it, as a sentence that says what to do. */
+/** A key that matches its database, or a sentence that names the problem and the remedy. */
 export type KeyCheck = { key: Buffer } | { problem: string };
 
-/** What group and others may do. */
+/** The permission bits of group and others. */
 const GROUP_OR_OTHERS_ACCESS = 0o077;
 
 /**
@@ -45,7 +45,7 @@ export async function checkSecretKey(
 	return { key };
 }
 
-/** What is wrong with the permissions of the key's file, as a sentence; null where all is well or there is no file. */
+/** A sentence about a problem with the permissions of the key's file; null where there is none, or no file. */
 export async function checkKeyPermissions(dataDir: string): Promise<string | null> {
 	const path = keyFile(dataDir);
 	const found = await stat(path).catch((error: NodeJS.ErrnoException) => {

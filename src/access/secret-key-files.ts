@@ -14,7 +14,7 @@ export const keyFile = (dataDir: string): string => join(dataDir, 'secret.key');
 /** The file of the key's fingerprint. */
 export const fingerprintFile = (dataDir: string): string => join(dataDir, 'secret.check');
 
-/** Tells one key from another without telling anything of either. */
+/** A fingerprint of a key, from which the key cannot be derived. */
 export function fingerprint(key: Buffer): string {
 	return createHmac('sha256', key).update('parley secret key').digest('hex');
 }
@@ -22,12 +22,11 @@ export function fingerprint(key: Buffer): string {
 /** Creates a file, readable by its owner only, atomically. An existing file is kept. */
 export async function createFileOnce(path: string, line: string): Promise<void> {
 	if ((await readText(path)) !== null) return;
-	// A name that nobody had before: a start that was cut off may have left its own, and in a container every start has
-	// the same process id.
+	// A unique name: a start that crashed may have left its temporary file, and in a container every start has the same process id.
 	const temporary = `${path}.${randomUUID()}.tmp`;
 	try {
 		await writeFile(temporary, `${line}\n`, { flag: 'wx', mode: 0o600, flush: true });
-		// A link, not a rename: of two processes that start at once, the second takes the first one's file.
+		// A link, not a rename: of two processes that start at once, the second uses the file of the first.
 		await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
 			if (error.code !== 'EEXIST') throw error;
 		});
@@ -58,13 +57,13 @@ export async function readText(path: string): Promise<string | null> {
 	}
 }
 
-/** The file of the key holds something else. */
+/** The file of the key does not hold a key. */
 export class UnreadableKeyError extends AppError {
 	constructor(path: string) {
 		super('unavailable', `${path} does not hold a secret key of ${KEY_BYTES} bytes in base64. ${LOST_KEY_REMEDY}`);
 	}
 }
 
-/** What a person can do where the key is lost. */
+/** What an operator can do when the key is lost. */
 export const LOST_KEY_REMEDY =
 	'Restore the key from a backup, or forget what was sealed with it: "parley secrets reset" lists that first.';

@@ -18,8 +18,8 @@ import {
 } from './secret-key-files.ts';
 
 /**
- * The server's secret: what keeps cursors from being forged and stored secrets from being read. It is given, or made on the
- * first start in a file that only its owner reads. A fingerprint beside the data tells later starts which key they need.
+ * The server's secret key: it authenticates cursors and encrypts stored secrets. It is configured, or the first start creates it in
+ * a file that only its owner can read. By a fingerprint beside the data, later starts check that they have the right key.
  * @param configuredKey `PARLEY_SECRET_KEY`: 32 bytes in base64
  * @throws AppError `unavailable` where the folder's secrets were sealed with another key
  */
@@ -30,16 +30,16 @@ export async function loadSecretKey(dataDir: string, configuredKey?: string): Pr
 			? await keyFromFile(dataDir)
 			: await requireKeyFits(dataDir, Buffer.from(configuredKey, 'base64'));
 	await createFileOnce(fingerprintFile(dataDir), fingerprint(key));
-	// Before anything is sealed with it, also where the process that made the file did not come this far.
+	// The file must be durable before anything is sealed with the key, also where the process that created it crashed before this.
 	await fsyncFolder(dataDir);
 	return key;
 }
 
 /**
- * Loads the key that belongs to a database. The database knows its fingerprint too: brought to another folder alone, it is
- * not served with a key that opens none of its secrets. Where that key is lost (its file is missing, holds another key or none)
+ * Loads the key that belongs to a database. The database holds its fingerprint too: a database that was moved
+ * to another folder without its key does not start with a key that opens none of its secrets. Where that key is lost (its file is missing, holds another key or none)
  * and nothing was sealed with it, PARLEY_SECRET_KEY, the key in the file or a new key takes its place, and the log says so. A file
- * that holds no key is replaced only where the database had a key before: otherwise a person put it there.
+ * that holds no key is replaced only where the database had a key before: otherwise the operator put it there.
  * @throws AppError `unavailable`
  */
 export async function loadSecretKeyOfDatabase(
@@ -93,7 +93,7 @@ class WrongKeyError extends AppError {
 	}
 }
 
-/** The key in the folder's file, made where neither it nor a fingerprint of another one is there. */
+/** The key in the folder's file. It is created where there is neither a key nor a fingerprint of another key. */
 async function keyFromFile(dataDir: string): Promise<Buffer> {
 	const path = keyFile(dataDir);
 	const expectedFingerprint = await readText(fingerprintFile(dataDir));
@@ -113,7 +113,7 @@ async function keyFromFile(dataDir: string): Promise<Buffer> {
 	return (await readKey(path)) as Buffer;
 }
 
-/** The given key, held against the fingerprint; against the folder's own key where there is no fingerprint yet. */
+/** The configured key, compared with the fingerprint, or with the folder's key where there is no fingerprint yet. */
 async function requireKeyFits(dataDir: string, key: Buffer): Promise<Buffer> {
 	const storedFingerprint = await readText(fingerprintFile(dataDir));
 	if (storedFingerprint === fingerprint(key)) return key;

@@ -21,19 +21,19 @@ export interface SessionsOptions {
 	passwords: Passwords;
 	devices: DeviceCookies;
 	clock: Clock;
-	/** Whether browsers reach this server over https: then the cookie goes over nothing else. */
+	/** Whether browsers reach this server over https: then the cookie is sent over https only. */
 	secure: boolean;
 }
 
-/** A session with who it belongs to. */
+/** A session with its user. */
 export interface UserSession {
 	session: SessionRecord;
 	user: UserRecord;
-	/** The Set-Cookie header that the browser must get; null where it has the right cookie. */
+	/** The Set-Cookie header to send; null where the browser's cookie is current. */
 	setCookie: string | null;
 }
 
-/** A session that has just begun. */
+/** A new session. */
 export interface NewSession extends UserSession {
 	/** The Set-Cookie header that makes the browser a known device of the account. */
 	deviceCookie: string;
@@ -44,31 +44,31 @@ export interface SignInOrigin {
 	/** The client's address. */
 	address: string;
 	/**
-	 * The request's Cookie header: a session that the browser has already ends with the new one, and a device cookie says where
-	 * somebody has signed in before.
+	 * The request's Cookie header. The new session replaces the browser's present one, and a device cookie shows that the browser
+	 * has signed in before.
 	 */
 	cookies: string | undefined;
 }
 
-/** A sign-in that the limits allow, counted as failed until it is taken back. */
+/** A sign-in that the limits allow. It counts as failed until it is refunded. */
 interface SignInAttempt {
-	/** The account that alone may be tried; null: all that the email names. */
+	/** The only account to try; null: all accounts of the email. */
 	onlyUserId: string | null;
-	/** Guesses of clients that are not known do not keep a known device waiting. */
+	/** Known devices do not wait behind guesses of unknown clients. */
 	queue: SemaphoreQueue;
 	refund: Refund;
 }
 
 const HOUR = 3_600_000;
 const LIFETIME_MS = 14 * 24 * HOUR;
-/** A session is prolonged when so much of its time is gone. */
+/** A session is renewed when this much of its lifetime has passed. */
 const RENEW_AFTER_MS = HOUR;
-/** Accounts whose password is tried where no workspace is named. */
+/** Accounts whose password is tried where the sign-in names no workspace. */
 const MAX_CANDIDATES = 3;
-/** Of one person; the oldest ends for one more. */
+/** Sessions of one user. One more ends the oldest. */
 const MAX_SESSIONS = 50;
 
-/** Who is signed in: sessions of people, each known to its browser by a cookie alone. */
+/** Sessions of users. The browser holds a session's token in a cookie. */
 export class Sessions {
 	readonly #store: SessionsOptions['store'];
 	readonly #users: SessionsOptions['users'];
@@ -96,7 +96,7 @@ export class Sessions {
 			const user = await this.#verifiedAccount(credentials, attempt);
 			userSession = user && (await this.#createSession(user, origin.cookies));
 		} catch (error) {
-			// Not the person's failure.
+			// The sign-in did not fail because of its password.
 			refund();
 			throw error;
 		}
@@ -106,14 +106,14 @@ export class Sessions {
 	}
 
 	/**
-	 * The Set-Cookie header that makes the browser a known device of an account whose owner it has proved to be.
+	 * The Set-Cookie header that makes the browser a known device of an account that it has authenticated for.
 	 * @param cookies the request's Cookie header
 	 */
 	deviceCookie(user: UserRecord, cookies: string | undefined): string {
 		return this.#devices.issue(user, cookies);
 	}
 
-	/** The session whose cookie a request brings, prolonged where it is time to; null where there is none that is good. */
+	/** The session of a request's cookie, renewed where it is due; null where there is no valid one. */
 	async find(cookies: string | undefined): Promise<UserSession | null> {
 		const token = sessionTokenIn(cookies);
 		const session = token === null ? undefined : await this.#store.access.sessionByHash(hashToken(token));
@@ -124,7 +124,7 @@ export class Sessions {
 
 	/**
 	 * Ends a session.
-	 * @returns the Set-Cookie header that makes the browser forget it
+	 * @returns the Set-Cookie header that removes the cookie
 	 */
 	async signOut(id: string): Promise<string> {
 		await decideAndCommit(this.#store, async () => ({
@@ -135,9 +135,9 @@ export class Sessions {
 	}
 
 	/**
-	 * Counts a sign-in against the limit that it falls under. A known device of an account may always try that account, within
-	 * its own limit. Of a server with several workspaces, a sign-in that names none also tries accounts elsewhere; those stay
-	 * under the limit for clients that are not known, or an account of one's own would be a way to guess the others' passwords.
+	 * Counts a sign-in against its limit. A known device of an account may always try that account, within the device's own limit. On
+	 * a server with several workspaces, a sign-in that names none also tries accounts of other workspaces. Those attempts stay under
+	 * the limit for unknown clients: otherwise a user could guess other accounts' passwords through the own account's device.
 	 * @throws AppError `rate_limit_exceeded`
 	 */
 	async #countAttempt(credentials: SignIn, { address, cookies }: SignInOrigin): Promise<SignInAttempt> {
@@ -153,12 +153,12 @@ export class Sessions {
 		return { onlyUserId: refundOthers === null ? device.userId : null, queue: 'preferred', refund };
 	}
 
-	/** The device that a sign-in comes from, where it is known to one of the accounts; `sole`: only one is tried. */
+	/** The device of a sign-in, where it is a known device of one of the accounts; `sole`: only one account is tried. */
 	async #knownDevice(
 		credentials: SignIn,
 		cookies: string | undefined,
 	): Promise<(KnownDevice & { sole: boolean }) | null> {
-		// Accounts are read for those alone who bring what may be a token.
+		// Accounts are read only where there may be a token.
 		if (!this.#devices.hasTokenIn(cookies)) return null;
 		const tried = await this.#candidateAccounts(credentials);
 		const device = this.#devices.find(
@@ -169,15 +169,14 @@ export class Sessions {
 	}
 
 	/**
-	 * The account that email and password fit: in the workspace that is named, else the oldest that does.
+	 * The account that email and password match: in the named workspace, else the oldest that matches.
 	 *
-	 * Workspaces of one server do not know of each other's people, and an owner of one can give any email an account there: so
-	 * neither what a sign-in costs nor which of one's own accounts it finds may depend on accounts elsewhere. Every account's
-	 * hash has a salt of its own, so to look at one account alone would let an older one elsewhere show by its being in the
-	 * way. Hence, whatever accounts there are and whichever fits, as many hashes are computed as the server has workspaces,
-	 * but no more than three: one on most servers, and one where the workspace is named. Accounts of an email past its three
-	 * oldest with a password are found by their workspace alone.
-	 * @param only the account that alone may be tried; it costs as many hashes
+	 * Users of one workspace must not learn about accounts in another, and an owner can create an account for any email. So neither
+	 * the cost of a sign-in nor the account that it finds may depend on accounts elsewhere. Each hash has its own salt: if only one
+	 * account were tried, an older account elsewhere would be noticed, because it would be tried first. Therefore the number of
+	 * hashes is the number of the server's workspaces, at most three, whichever accounts exist and match: one on most servers, and
+	 * one where the workspace is named. An email's accounts beyond the three oldest with a password need the workspace's name.
+	 * @param attempt with `onlyUserId` only that account is tried, at the same cost
 	 */
 	async #verifiedAccount(
 		credentials: SignIn,
@@ -186,14 +185,14 @@ export class Sessions {
 		const { password } = credentials;
 		const accounts = await this.#candidateAccounts(credentials);
 		const candidates = accounts.map((user) => (onlyUserId === null || user?.id === onlyUserId ? user : undefined));
-		// All of them, also past the one that fits: whose password it is shall not see how many are before it.
+		// All of them, also after a match: the time must not show how many accounts come before it.
 		const isValid = await Promise.all(
 			candidates.map((user) => this.#passwords.verify(password, user?.password_hash ?? null, queue)),
 		);
 		return candidates[isValid.indexOf(true)] ?? null;
 	}
 
-	/** The accounts that a sign-in is tried on, one for each hash that it costs; undefined: a hash for no account. */
+	/** The accounts that a sign-in is tried on, one per computed hash; undefined: a hash without an account. */
 	async #candidateAccounts({ email, workspace_id }: SignIn): Promise<(UserRecord | undefined)[]> {
 		const tries = workspace_id === undefined ? await this.#countWorkspaces(MAX_CANDIDATES) : 1;
 		const accounts = await this.#users.findByEmail(email, workspace_id);
@@ -201,7 +200,7 @@ export class Sessions {
 		return Array.from({ length: tries }, (_, at) => withPassword[at]);
 	}
 
-	/** How many workspaces the server has, counted up to a number. */
+	/** How many workspaces the server has, at most `limit`. */
 	async #countWorkspaces(limit: number): Promise<number> {
 		return (await this.#store.list('workspaces', { where: {}, order: 'asc', limit })).length;
 	}
@@ -262,13 +261,13 @@ export class Sessions {
 		const set = { expires_at: now + LIFETIME_MS };
 		try {
 			const { outcome } = await this.#store.commit({
-				// Of requests that come at once, one prolongs.
+				// Of concurrent requests, one renews.
 				expect: [expectVersion('sessions', session)],
 				write: [{ op: 'patch', kind: 'sessions', id: session.id, set }],
 			});
 			if (outcome !== 'committed') return userSession;
 		} catch (error) {
-			// The session is good all the same, and what is only read needs no disk that can be written to.
+			// The session stays valid, and requests that only read work while the disk cannot be written.
 			if (error instanceof AppError) return userSession;
 			throw error;
 		}

@@ -7,21 +7,21 @@ const ADDRESS_FAILURES_PER_MINUTE = 5;
 const DEVICE_FAILURES_PER_MINUTE = 5;
 const ACCOUNT_FAILURES_PER_HOUR = 20;
 /**
- * How many are remembered of each: only those that have failed or are being judged. A failure costs a hash, of which there is
- * time for some hundreds a minute and some ten thousand an hour, so no failure is pushed out before its time is over.
+ * Entries of each limit: only attempts that have failed or are in progress. A failure costs a hash, and the server computes some
+ * hundreds a minute and some ten thousand an hour, so no failure is evicted before it expires.
  */
 const MAX_TRACKED_ADDRESSES = 50_000;
 const MAX_TRACKED_ACCOUNTS = 100_000;
 const MAX_TRACKED_DEVICES = 50_000;
 
-/** Takes an attempt back: it did not fail. */
+/** Refunds an attempt that did not fail. */
 export type Refund = () => void;
 
 /**
- * How often signing in may fail: from one address; for one account, over all addresses; and on one device that has signed in
- * to the account before. Attempts on a known device count for the device alone, so guesses from elsewhere do not lock it out.
+ * How often signing in may fail: from one address; for one account, over all addresses; and on one device that has signed in to
+ * the account before. Attempts on a known device count for the device only, so guesses from elsewhere do not lock it out.
  *
- * Each method counts an attempt as failed before it is judged, so of many at once no more are judged than may fail.
+ * Each method counts an attempt as failed before the password is checked, so that concurrent attempts cannot exceed the limit.
  */
 export class SignInLimits {
 	readonly #addresses: SlidingWindowLimiter;
@@ -35,8 +35,8 @@ export class SignInLimits {
 	}
 
 	/**
-	 * Counts an attempt of a client that is no known device of the account.
-	 * @param email of the account, whether there is one or not
+	 * Counts an attempt of a client that is not a known device of the account.
+	 * @param email of the account, whether it exists or not
 	 * @param address the client's
 	 * @throws AppError `rate_limit_exceeded`
 	 */
@@ -46,7 +46,7 @@ export class SignInLimits {
 		return refundOrWait;
 	}
 
-	/** As `take`, but null where the limit is reached. */
+	/** As `consume`, but null where the limit is reached. */
 	tryConsume(email: string, address: string): Refund | null {
 		const refundOrWait = this.#consumeBoth(email, address);
 		return typeof refundOrWait === 'number' ? null : refundOrWait;
@@ -66,7 +66,7 @@ export class SignInLimits {
 	#consumeBoth(email: string, address: string): Refund | number {
 		const network = clientNetwork(address);
 		const account = accountKey(email);
-		// The address first: a refused address may name any number of accounts, and each counted account takes memory.
+		// The address first: a rejected address may name any number of accounts, and each counted account takes memory.
 		const addressWait = this.#addresses.tryConsume(network, ADDRESS_FAILURES_PER_MINUTE);
 		if (addressWait > 0) return addressWait;
 		const accountWait = this.#accounts.tryConsume(account, ACCOUNT_FAILURES_PER_HOUR);
@@ -81,7 +81,7 @@ export class SignInLimits {
 	}
 }
 
-/** Short, whatever the email's length. */
+/** A key of fixed length for an email of any length. */
 function accountKey(email: string): string {
 	return createHash('sha256').update(email).digest('base64url').slice(0, 22);
 }

@@ -9,10 +9,10 @@ export interface SweeperOptions {
 }
 
 const SWEEP_INTERVAL_MS = 60_000;
-/** Of each kind in one commit: others that wait for the disk do not wait for long. */
+/** Records of each kind in one commit: a batch must not delay other commits for long. */
 const BATCH_SIZE = 500;
 
-/** Erases sessions and stored answers whose time is over: at the start, and every minute. While the clock is in doubt it erases nothing. */
+/** Erases expired sessions and stored responses at the start and every minute. While the clock is suspect it erases nothing. */
 export class Sweeper implements AsyncDisposable {
 	readonly #store: SweeperOptions['store'];
 	readonly #jumpDetector: SweeperOptions['jumpDetector'];
@@ -24,7 +24,7 @@ export class Sweeper implements AsyncDisposable {
 		this.#periodicTask = new PeriodicTask({
 			intervalMs: SWEEP_INTERVAL_MS,
 			run: (signal) => this.#sweepAll(signal),
-			onFailure: (error) => log.warn({ err: error }, 'what has expired could not be erased'),
+			onFailure: (error) => log.warn({ err: error }, 'expired records could not be erased'),
 		});
 	}
 
@@ -32,7 +32,7 @@ export class Sweeper implements AsyncDisposable {
 		this.#periodicTask.start();
 	}
 
-	/** Erases everything that is over by now; one that is under way is joined. */
+	/** Erases everything that has expired by now. Joins a run that is in progress. */
 	sweep(): Promise<void> {
 		return this.#periodicTask.run();
 	}
@@ -47,7 +47,7 @@ export class Sweeper implements AsyncDisposable {
 		for (; before !== null && !signal.aborted; before = this.#jumpDetector.trustedNow()) {
 			if (!(await this.#store.access.hasExpiredRecords(before))) return;
 			const { outcome } = await this.#store.commit({ write: [{ op: 'erase_expired', before, limit: BATCH_SIZE }] });
-			// Another owner has the store, and sweeps it.
+			// Another process owns the store and sweeps it.
 			if (outcome !== 'committed') return;
 		}
 	}

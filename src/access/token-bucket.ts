@@ -1,11 +1,11 @@
 import { type Clock, LruCache } from '../base/index.ts';
 
-/** How much of a bucket is left. */
+/** The state of a bucket. */
 export interface BucketState {
 	allowed: boolean;
 	/** Requests a minute. */
 	limit: number;
-	/** Whole requests that may follow at once. */
+	/** Whole requests that may follow immediately. */
 	remaining: number;
 	/** Whole seconds until the bucket is full again. */
 	resetSeconds: number;
@@ -19,10 +19,10 @@ interface Bucket {
 	updatedAt: number;
 }
 
-/** What one request takes from a bucket's level; a millisecond brings back `perMinute`. */
+/** What one request takes from a bucket's level; each millisecond adds `perMinute`. */
 const UNITS_PER_REQUEST = 60_000;
 
-/** Buckets of those not seen for longest are forgotten: they are full again by then, or belong to an attacker. */
+/** The least recently used buckets are evicted: they are full again by then, or belong to an attacker. */
 const MAX_BUCKETS = 50_000;
 
 /** Token buckets by key: a steady rate a minute, with a burst of a sixth of it (at least 10). */
@@ -34,7 +34,7 @@ export class TokenBuckets {
 		this.#clock = clock;
 	}
 
-	/** Takes one token, or tells how long to wait. */
+	/** Takes one token, or returns how long to wait. */
 	tryConsume(key: string, perMinute: number): BucketState {
 		const now = this.#clock.now();
 		const full = Math.max(10, Math.ceil(perMinute / 6)) * UNITS_PER_REQUEST;

@@ -1,16 +1,16 @@
 import { decideAndCommit, type Store } from '../store/index.ts';
 
 const TRUSTED_TIME_FACT = 'seen_time';
-/** It is written no more often: a server without work lets the disk rest. */
+/** The interval between writes: an idle server hardly writes to the disk. */
 const WRITE_INTERVAL_MS = 10 * 60_000;
 
-/** What the clock said when it was last beyond doubt (ms since the epoch); null where no server has noted it yet. */
+/** The last trusted time (milliseconds since the epoch); null where no server has recorded one yet. */
 export async function readTrustedTime(store: Pick<Store, 'get'>): Promise<number | null> {
 	const fact = await store.get('server_facts', TRUSTED_TIME_FACT);
 	return fact === undefined ? null : Number(fact.value);
 }
 
-/** Notes what a clock says that is beyond doubt, so that the next start notices a jump that lies between. */
+/** Records a trusted time, so that the next start detects a jump of the clock between the two. */
 export async function recordTrustedTime(store: Pick<Store, 'get' | 'commit'>, now: number): Promise<void> {
 	await decideAndCommit(store, async () => {
 		const fact = await store.get('server_facts', TRUSTED_TIME_FACT);
@@ -18,7 +18,7 @@ export async function recordTrustedTime(store: Pick<Store, 'get' | 'commit'>, no
 			const record = { id: TRUSTED_TIME_FACT, value: String(now), created_at: now };
 			return { commit: { write: [{ op: 'insert', kind: 'server_facts', record }] }, result: undefined };
 		}
-		// A clock that was set back since counts from where it is now.
+		// After the clock was set back, the earlier time counts.
 		const isRecent = Math.abs(now - Number(fact.value)) < WRITE_INTERVAL_MS;
 		if (isRecent) return { commit: null, result: undefined };
 		const write = { op: 'patch', kind: 'server_facts', id: TRUSTED_TIME_FACT, set: { value: String(now) } } as const;

@@ -27,38 +27,39 @@ export interface Invitation {
 	token: string;
 }
 
-/** Who makes a user or a link. Nobody makes anybody who may do more than themselves. */
+/** The caller that creates a user or a link. A created user may not have more scopes than the grantor. */
 export interface Grantor {
 	scopes: ReadonlyArray<'*' | Scope>;
-	/** The part of the commit that lets a repeat of the request be answered the same. */
+	/** The part of the commit by which a repeat of the request gets the same response. */
 	receipt?: (invited: Invitation) => IdempotencyRecord | undefined;
 }
 
-/** Under which conditions a user is changed. */
+/** The conditions of a change of a user. */
 export interface UserChange {
 	scopes: ReadonlyArray<'*' | Scope>;
-	/** Those of the user that may be changed; null: any. */
+	/** Versions of the user that may be changed; null: any. */
 	versions: readonly number[] | null;
-	/** A session that stays where the others end. */
+	/** The session that is not revoked when the others are. */
 	exceptSessionId?: string | undefined;
 }
 
 const PASSWORD_LINK_LIFETIME_MS = 24 * 3_600_000;
 const NO_PASSWORD_LINK = { password_link_hash: null, password_link_expires_at: null };
 const MAX_NAME = 200;
-/** Accounts of one email, each in another workspace, that are looked at. */
+/** Accounts of one email, each in another workspace, that are read. */
 const MAX_ACCOUNTS_PER_EMAIL = 20;
 
 /**
- * The email by which people are told apart: typed in another case, or with letters put together of others, it is the same.
- * A normal form is its own: small letters may go together where their capitals do not (a J and a caron, say).
+ * The normal form of an email, which identifies a user: emails that differ in case or in Unicode composition are equal. The
+ * form is stable: lower-case letters may compose where their capitals do not (J and a caron), so it is computed until it no longer
+ * changes.
  */
 export function normaliseEmail(email: string): string {
 	const form = email.toLowerCase().normalize('NFC');
 	return form === email ? form : normaliseEmail(form);
 }
 
-/** A user who has yet to set a password, by the link with this token. */
+/** A user without a password, who sets one by the link with this token. */
 export function newUser(
 	workspaceId: string,
 	{ email, name, role }: UserCreate,
@@ -80,7 +81,7 @@ export function newUser(
 	};
 }
 
-/** The people of a workspace: who they are, what they may do, and how they come by a password. */
+/** The users of a workspace: their accounts, roles and password links. */
 export class Users {
 	readonly #store: UsersOptions['store'];
 	readonly #passwords: Passwords;
@@ -99,7 +100,7 @@ export class Users {
 		return user;
 	}
 
-	/** Whoever has this email: in one workspace, or the oldest few of all. */
+	/** The accounts with this email: in one workspace, or the oldest few of all workspaces. */
 	findByEmail(email: string, workspaceId?: string): Promise<UserRecord[]> {
 		const where = { email: normaliseEmail(email), ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }) };
 		return this.#store.list('users', { where, order: 'asc', limit: MAX_ACCOUNTS_PER_EMAIL });
@@ -137,8 +138,8 @@ export class Users {
 			requireVersion(user, versions);
 			const { name = user.name, role = user.role } = patch;
 			const email = patch.email === undefined ? user.email : normaliseEmail(patch.email);
-			// A link was given for the role and sent to the address that there was: to an owner's it must not grow, nor stay
-			// with whom it was sent to by mistake.
+			// The link was issued for the former role and sent to the former address. It must not become an owner's link, nor stay valid
+			// for a recipient who got it by mistake.
 			const link = role === user.role && email === user.email ? {} : NO_PASSWORD_LINK;
 			const set = { email, name, role, ...link, updated_at: this.#clock.now() };
 			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }];
@@ -160,7 +161,7 @@ export class Users {
 		});
 	}
 
-	/** Removes a user and signs the person out everywhere. @throws AppError `not_found`, `precondition_failed`, `invalid_request` */
+	/** Removes a user and revokes the user's sessions. @throws AppError `not_found`, `precondition_failed`, `invalid_request` */
 	remove(workspaceId: string, id: string, versions: readonly number[] | null): Promise<void> {
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
@@ -175,7 +176,7 @@ export class Users {
 		});
 	}
 
-	/** Makes a new link for setting a password in the place of the one before. @throws AppError `not_found`, `insufficient_scope` */
+	/** Replaces the user's link for setting a password. @throws AppError `not_found`, `insufficient_scope` */
 	invite(workspaceId: string, id: string, grantor: Grantor): Promise<Invitation> {
 		const token = createToken();
 		return decideAndCommit(this.#store, async () => {
@@ -193,11 +194,11 @@ export class Users {
 	}
 
 	/**
-	 * Sets the password of whom a link was made for: once, and who is signed in with the former one is no more.
-	 * @throws AppError `invalid_request` where the link is not or no more good, `unavailable`
+	 * Sets the password of a link's user, once, and revokes the user's sessions.
+	 * @throws AppError `invalid_request` where the link is not valid, `unavailable`
 	 */
 	async setPassword(token: string, password: string): Promise<UserRecord> {
-		// Before the costly part, which is for those alone who have a link.
+		// Checked before the costly hash, which only holders of a link may cause.
 		await this.#userOfLink(token);
 		const password_hash = await this.#passwords.hash(password, 'preferred');
 		return decideAndCommit(this.#store, async () => {
@@ -215,8 +216,8 @@ export class Users {
 	async #userOfLink(token: string): Promise<UserRecord> {
 		const user = isTokenShaped(token) ? await this.#store.access.userByPasswordLink(hashToken(token)) : undefined;
 		if (user && (user.password_link_expires_at ?? 0) > this.#clock.now()) return user;
-		throw new AppError('invalid_request', 'This link is not good any more: it was used, replaced, or is too old.', {
-			details: [{ path: '/token', message: 'is not good any more' }],
+		throw new AppError('invalid_request', 'This link is not valid: it was used or replaced, or it has expired.', {
+			details: [{ path: '/token', message: 'is not valid' }],
 		});
 	}
 
@@ -229,7 +230,7 @@ export class Users {
 		});
 	}
 
-	/** Whoever ceases to be an owner leaves another one behind; the commit sees to it that it is still so. */
+	/** Requires another owner where one is removed or demoted. The commit checks that this still holds. */
 	async #requireAnotherOwner(user: UserRecord, commit: CommitParts, path?: string): Promise<void> {
 		if (user.role !== 'owner') return;
 		addGuard(commit, await workspaceGuardParts(this.#store, user.workspace_id));
@@ -239,7 +240,7 @@ export class Users {
 		const details = path === undefined ? {} : { details: [{ path, message: 'must stay owner' }] };
 		throw new AppError(
 			'invalid_request',
-			'This is the last owner of the workspace. Make somebody else an owner first.',
+			'This is the last owner of the workspace. Make another user an owner first.',
 			details,
 		);
 	}
@@ -247,7 +248,7 @@ export class Users {
 
 type CommitParts = Required<Pick<Commit, 'expect' | 'write'>>;
 
-/** Adds to a commit what is not in it yet. */
+/** Adds parts to a commit that it does not have yet. */
 function addGuard(commit: CommitParts, { expect, write }: CommitParts): void {
 	if (commit.expect.some(({ kind }) => kind === 'workspace_guards')) return;
 	commit.expect.push(...expect);

@@ -3,10 +3,10 @@ import { type CryptoKey, importSPKI } from 'jose';
 import type { SecretBox } from '../base/index.ts';
 import type { DeploymentJwt } from '../contract/index.ts';
 
-/** What the secrets of visitors' tokens are sealed for. */
+/** The purpose for which secrets of visitors' tokens are sealed. */
 export const SEAL_PURPOSE = 'visitor tokens';
 
-/** Whether the secret of settings can be opened, or they have none. */
+/** Whether the settings' secret can be opened, or they have none. */
 export function canOpenTokenSecret({ secret }: Pick<DeploymentJwt, 'secret'>, secrets: SecretBox): boolean {
 	if (secret === null) return true;
 	try {
@@ -17,16 +17,16 @@ export function canOpenTokenSecret({ secret }: Pick<DeploymentJwt, 'secret'>, se
 	}
 }
 
-/** Whether an RSA key is neither too weak (RFC 7518, 3.3) nor longer than OpenSSL verifies with. */
+/** Whether an RSA key is strong enough (RFC 7518, section 3.3) and not longer than OpenSSL supports. */
 export function isAllowedRsaLength(bits: number | undefined): boolean {
 	return bits !== undefined && bits >= RSA_BITS.least && bits <= RSA_BITS.most;
 }
 export const RSA_BITS = { least: 2048, most: 16_384 };
 
-/** The keys that deployments hold themselves, each unsealed and imported once. */
+/** Keys in the settings of deployments, each opened and imported once. */
 export class VisitorKeys {
 	readonly #secrets: SecretBox;
-	/** By the settings as they are in memory: a change makes new ones, and they go to sleep with their deployment. */
+	/** By the settings object in memory: a change creates a new object, and passivation of the deployment drops it. */
 	readonly #imported = new WeakMap<DeploymentJwt, Promise<CryptoKey>>();
 
 	constructor(secrets: SecretBox) {

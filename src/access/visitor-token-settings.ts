@@ -9,13 +9,13 @@ export interface VisitorTokenSettingsOptions {
 	network: Pick<Network, 'checkUrl'>;
 }
 
-/** As many bytes as the hash has (RFC 7518, 3.2). */
+/** The length of the hash (RFC 7518, section 3.2). */
 const SECRET_BYTES = 32;
 const PEM = /^-----BEGIN PUBLIC KEY-----\s[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----$/;
 
 const NO_SETTINGS = { secret: null, public_key: null, jwks_url: null, audience: null, issuer: null };
 
-/** How a deployment verifies its visitors' tokens: judged, and its secret sealed, before it is stored. */
+/** Validates how a deployment verifies its visitors' tokens, and seals the secret before it is stored. */
 export class VisitorTokenSettings {
 	readonly #secrets: SecretBox;
 	readonly #network: Pick<Network, 'checkUrl'>;
@@ -27,7 +27,7 @@ export class VisitorTokenSettings {
 
 	/**
 	 * The settings after a JSON merge patch (RFC 7396).
-	 * @param stored as they are now, their secret sealed
+	 * @param stored the present settings, with the secret sealed
 	 * @param patch null clears them
 	 * @throws AppError `invalid_request` or `url_not_allowed`, with details below `/jwt`
 	 */
@@ -57,7 +57,7 @@ export class VisitorTokenSettings {
 	}
 }
 
-/** @param isNew whether the secret is in the clear; one that is sealed was judged when it came */
+/** @param isNew whether the secret is plain text; a sealed one was validated when it was set */
 function symmetricKeyErrors({ secret, public_key, jwks_url }: DeploymentJwt, isNew: boolean): ErrorDetail[] {
 	const details: ErrorDetail[] = [];
 	const only = 'must be null: with HS256 the key is secret';
@@ -87,9 +87,9 @@ function asymmetricKeyErrors({ algorithm, secret, public_key, jwks_url }: Deploy
 	return details;
 }
 
-/** What is wrong with a public key, or null. */
+/** The problem of a public key, or null. */
 function publicKeyProblem(pem: string, algorithm: DeploymentJwt['algorithm']): string | null {
-	// A private key holds its public key, and would be read as well: it does not belong here.
+	// A private key contains its public key and would be accepted, but it must not be stored here.
 	if (!PEM.test(pem.trim())) return 'must be one public key as PEM (-----BEGIN PUBLIC KEY-----)';
 	let key: KeyObject;
 	try {
@@ -106,7 +106,7 @@ function publicKeyProblem(pem: string, algorithm: DeploymentJwt['algorithm']): s
 		: `must be an RSA key of ${RSA_BITS.least} to ${RSA_BITS.most} bits for RS256`;
 }
 
-/** The members of a patch that say something. */
+/** The members of a patch that are present. */
 function definedMembers<P extends object>(patch: P): Partial<P> {
 	return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<P>;
 }

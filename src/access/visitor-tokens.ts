@@ -14,11 +14,11 @@ export interface VisitorTokensOptions {
 	fetchTimeoutMs?: number;
 }
 
-/** What a good token says. */
+/** The claims of a valid token. */
 export interface VerifiedToken {
-	/** Whom it speaks of. */
+	/** The token's subject. */
 	end_user: EndUser;
-	/** When it is over (milliseconds since the epoch), the tolerance for clocks included. */
+	/** When the token expires (milliseconds since the epoch), with the tolerance for clocks. */
 	expiresAt: number;
 }
 
@@ -26,10 +26,10 @@ const MAX_TOKEN_BYTES = 8 * 1024;
 /** Seconds that the clocks of signer and verifier may differ. */
 const TOLERANCE_SECONDS = 30;
 const MAX_CLAIM_LENGTH = 500;
-/** Key sets that are kept, each at most 128 KiB. */
+/** Key sets in memory, each at most 128 KiB. */
 const MAX_KEY_SETS = 500;
 
-/** Verifies the tokens by which pages tell who their visitor is (RFC 7519), as each deployment wants it. */
+/** Verifies the tokens that identify visitors (RFC 7519), by the settings of each deployment. */
 export class VisitorTokens {
 	readonly #options: VisitorTokensOptions;
 	readonly #keys: VisitorKeys;
@@ -41,12 +41,12 @@ export class VisitorTokens {
 	}
 
 	/**
-	 * Who a request's Authorization header says the visitor is.
-	 * @throws AppError `invalid_jwt`, or `unavailable` while the key set cannot be had
+	 * Identifies the visitor by a request's Authorization header.
+	 * @throws AppError `invalid_jwt`, or `unavailable` while the key set cannot be downloaded
 	 */
 	async verify(settings: DeploymentJwt | null, authorization: string | undefined): Promise<VerifiedToken> {
 		const token = tokenOf(authorization);
-		// Required once without being set up: nobody can be let in.
+		// Tokens are required, but were never configured.
 		if (settings === null || isKeyless(settings)) {
 			throw invalidTokenError('The deployment has no key to verify a JWT with.');
 		}
@@ -67,7 +67,7 @@ export class VisitorTokens {
 			return { end_user: endUserOf(payload), expiresAt: tokenExpiryOf(payload) };
 		} catch (error) {
 			if (!(error instanceof errors.JOSEError)) throw error;
-			// Without its cause, which holds what the token says of a person.
+			// Without the cause, which holds personal data from the token.
 			throw invalidTokenError(messageFor(error, algorithm));
 		}
 	}
@@ -83,14 +83,14 @@ export class VisitorTokens {
 	}
 }
 
-/** Whether the key is gone: "parley secrets reset" forgets secrets. */
+/** Whether the key is missing: "parley secrets reset" erases secrets. */
 function isKeyless({ secret, public_key, jwks_url }: DeploymentJwt): boolean {
 	return secret === null && public_key === null && jwks_url === null;
 }
 
 function tokenOf(authorization: string | undefined): string {
 	if (authorization === undefined) {
-		throw invalidTokenError('This deployment asks who the visitor is: send "Authorization: Bearer <JWT>".');
+		throw invalidTokenError('This deployment requires a token of the visitor: send "Authorization: Bearer <JWT>".');
 	}
 	if (authorization.length > MAX_TOKEN_BYTES + 'Bearer '.length) {
 		throw invalidTokenError(`The JWT is longer than ${MAX_TOKEN_BYTES} bytes.`);
@@ -101,8 +101,8 @@ function tokenOf(authorization: string | undefined): string {
 }
 
 /**
- * Who a verified token speaks of. Names that are no text, or too long to be one, are left out; of others the control characters
- * are. `sub` stays as it is: two people must not become one.
+ * The end user of a verified token. Names that are not text or too long are left out, and control characters are removed from others.
+ * `sub` stays unchanged: two users must not become one.
  */
 function endUserOf({ sub, name, email }: JWTPayload): EndUser {
 	if (!isText(sub))
@@ -115,13 +115,13 @@ function tokenExpiryOf({ exp }: JWTPayload): number {
 	return Math.ceil((exp as number) + TOLERANCE_SECONDS) * 1000;
 }
 
-/** Text that reads the same after it was stored: half a surrogate pair would not, and two people could become one. */
+/** Text that is unchanged by storage: half a surrogate pair would change, and two users could become one. */
 function isText(value: unknown): value is string {
 	if (typeof value !== 'string' || value === '' || [...value].length > MAX_CLAIM_LENGTH) return false;
 	return Buffer.from(value).toString() === value;
 }
 
-/** What is wrong with a token, without a word of it. */
+/** The problem of a token, without quoting it. */
 function messageFor(error: errors.JOSEError, algorithm: string): string {
 	if (error instanceof errors.JWTExpired) return 'The JWT has expired.';
 	if (error instanceof errors.JWTClaimValidationFailed) return messageForClaim(error);

@@ -1,8 +1,8 @@
 import { type Commit, expectVersion, type Store } from '../store/index.ts';
 
 /**
- * What a commit holds whose decision rests on a count or on uniqueness within a workspace: of two such decisions at once one
- * is made anew. Read it before what the decision rests on.
+ * Parts of a commit whose decision depends on a count or on uniqueness within a workspace: of two concurrent decisions, one conflicts
+ * and is repeated. Call it before reading what the decision depends on.
  */
 export async function workspaceGuardParts(
 	store: Pick<Store, 'get'>,

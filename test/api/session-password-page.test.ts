@@ -97,7 +97,7 @@ test('a person opens the link, sets a password with the keyboard, and signs in w
 	await page.goto(`${app.url}/set-password#${first.passwordToken}`);
 	await page.getByLabel('New password').fill(PASSWORD);
 	await page.keyboard.press('Enter');
-	await page.getByRole('status').getByText('This link is not good any more').waitFor();
+	await page.getByRole('status').getByText('This link is not valid').waitFor();
 	assert.deepEqual(complaints, []);
 	assert.deepEqual(
 		[...new Set(asked)].filter((origin) => origin !== 'null' && origin !== app.url),
