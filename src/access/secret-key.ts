@@ -36,10 +36,10 @@ export async function loadSecretKey(dataDir: string, configuredKey?: string): Pr
 }
 
 /**
- * Loads the key that belongs to a database. The database holds its fingerprint too: a database that was moved
- * to another folder without its key does not start with a key that opens none of its secrets. Where that key is lost (its file is missing, holds another key or none)
- * and nothing was sealed with it, PARLEY_SECRET_KEY, the key in the file or a new key takes its place, and the log says so. A file
- * that holds no key is replaced only where the database had a key before: otherwise the operator put it there.
+ * Loads the key that belongs to a database. The database holds its fingerprint too: a database that was moved to another folder
+ * without its key does not start with a key that opens none of its secrets. Where that key is lost (its file is missing, or holds
+ * another key or none) and nothing was sealed with it, PARLEY_SECRET_KEY, the key in the file or a new key replaces it, and the log
+ * says so. A file that holds no key is replaced only where the database had a key before: otherwise the operator put it there.
  * @throws AppError `unavailable`
  */
 export async function loadSecretKeyOfDatabase(

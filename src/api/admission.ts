@@ -10,8 +10,8 @@ export interface AdmissionOptions {
 }
 
 /**
- * Lets a request in by its credentials: who is it, how often, and for a session, from our own pages; then the rest. Every
- * answer to who was let in says how much of the rate limit is left, and keeps the session's cookie in step.
+ * Admits a request with a valid credential: checks the credential, the rate limit and, for a session, the origin; then responds. Every
+ * response to an admitted request shows the rest of the rate limit and renews the session's cookie.
  */
 export async function admitCaller<C extends Caller>(
 	request: HttpRequest,
@@ -35,7 +35,7 @@ export async function admitCaller<C extends Caller>(
 	}
 }
 
-/** Answers a request without a good credential: it counts for the client's address, and too many of them are a 429. */
+/** Rejects a request without a valid credential. It counts for the client's address, and too many of them are a 429. */
 function rejectUnauthenticated(
 	error: AppError,
 	request: HttpRequest,
@@ -47,7 +47,8 @@ function rejectUnauthenticated(
 }
 
 /**
- * Lets anyone in, as often as the client's address may come; then the rest. Every answer says how much of that is left.
+ * Admits a request without a credential within the limit of the client's address, then responds. Every response shows the rest of
+ * that limit.
  */
 export async function admitAnonymous(
 	request: HttpRequest,
@@ -65,8 +66,8 @@ export async function admitAnonymous(
 }
 
 /**
- * The answer to an API request that reaches no operation, such as a path that cannot be decoded: it counts for the client's
- * address, and too many of them are a 429. Visitors' routes have limits of their own.
+ * The response to an API request that reaches no operation, such as a path that cannot be decoded. It counts for the client's
+ * address, and too many of them are a 429. Visitors' routes have separate limits.
  */
 export function unhandledApi(access: Access, request: HttpRequest): Unhandled {
 	const { path } = request;
@@ -75,7 +76,7 @@ export function unhandledApi(access: Access, request: HttpRequest): Unhandled {
 	return { headers: rateHeaders(bucket), refusal: bucket && !bucket.allowed ? rateLimitError(bucket) : null };
 }
 
-/** What a request brings along to say who sends it. */
+/** The headers of a request that may hold a credential. */
 function credentialsOf(request: HttpRequest): Credentials {
 	return { authorization: request.header('authorization'), cookies: request.header('cookie') };
 }
@@ -99,7 +100,7 @@ function rateLimitError({ retryAfter }: BucketState): AppError {
 	});
 }
 
-/** The answer's own word on a header comes first and stands alone: one that signs out must not be told to stay. */
+/** Headers of the response replace added ones of the same name: a sign-out must not renew the cookie. */
 function withHeaders(response: RouteResponse, headers: Headers): RouteResponse {
 	const responseHeaders = response.headers ?? [];
 	const added = headers.filter(([name]) => !responseHeaders.some(([known]) => known === name));

@@ -26,7 +26,7 @@ function presentApiKey(record: ApiKeyRecord): ApiKey {
 	};
 }
 
-/** When a new key expires: not later than its maker, of which otherwise nothing would ever be over. */
+/** When a new key expires: not later than the key that creates it, which could otherwise prolong itself. */
 function expiryOf(given: string | null | undefined, makersExpiry: number | null, now: number): number | null {
 	if (given === undefined) return makersExpiry;
 	const at = given === null ? null : Date.parse(given);
@@ -39,7 +39,7 @@ function invalidExpiryError(message: string): AppError {
 	return new AppError('invalid_request', `/expires_at ${message}.`, { details: [{ path: '/expires_at', message }] });
 }
 
-/** API keys: make, look at, revoke. */
+/** API keys: create, read, revoke. */
 export function apiKeyHandlers({ store, cursors, clock, credentialMonitor }: ApiKeysOptions): {
 	[K in ApiKeyOperation]: Handler<Operations[K]>;
 } {

@@ -32,16 +32,16 @@ export interface AssistantsOptions {
 	clock: Clock;
 }
 
-/** What a change of an assistant comes to. */
+/** The outcome of a change of an assistant. */
 interface Change {
 	set: Partial<AssistantRecord>;
-	/** What its commit holds besides. */
+	/** Further parts of the commit. */
 	commitParts?: Pick<Commit, 'expect' | 'write'>;
 }
 
 type ChangeOperation = Extract<Operations[AssistantOperation], { result: typeof AssistantSchema }>;
 
-/** Of each kind; every one is looked at for every reply. */
+/** Attachments of each kind. Every reply reads all of them. */
 const MAX_ATTACHMENTS = 100;
 
 /** An assistant as the API shows it. */
@@ -62,7 +62,7 @@ export function presentAssistant(record: AssistantRecord): Assistant {
 	};
 }
 
-/** The event that every change of an assistant makes. */
+/** The event of every change of an assistant. */
 export function assistantUpdated(record: AssistantRecord, now: number): NewEvent {
 	return {
 		id: newId('event'),
@@ -73,7 +73,7 @@ export function assistantUpdated(record: AssistantRecord, now: number): NewEvent
 	};
 }
 
-/** Assistants: create, read, change, archive, and what they know and can do. */
+/** Assistants: create, read, change, archive, and attach knowledge bases and tools. */
 export function assistantHandlers({ store, models, cursors, clock }: AssistantsOptions): {
 	[K in AssistantOperation]: Handler<Operations[K]>;
 } {
@@ -83,7 +83,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 		return record;
 	};
 
-	/** Changes an assistant by what `decide` makes of its present state; null changes nothing. */
+	/** Changes an assistant as `decide` says for its present state; null changes nothing. */
 	const change = <O extends ChangeOperation>(
 		{ caller, params, ifMatchVersions, receipt }: Call<O> & { params: { id: string } },
 		decide: (record: AssistantRecord, now: number) => Promise<Change | null>,
@@ -220,7 +220,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 	};
 }
 
-/** What is attached must be there still, and gets a new version: its deletion, decided at the same time, must see this. */
+/** An attached resource must still exist, and gets a new version: a concurrent deletion then conflicts with the attachment. */
 function touchedParts(
 	kind: 'knowledge_bases' | 'tools',
 	record: { id: string; version: number },

@@ -10,15 +10,15 @@ export interface Call<O extends Operation> extends OperationInput<O> {
 	/** The versions of the resource that the client would change or remove (If-Match); null: any. */
 	ifMatchVersions: readonly number[] | null;
 	/**
-	 * The answer as the part of a commit that makes repeats get it again; undefined where the client named no
-	 * Idempotency-Key. It goes into the commit that the answer tells of.
+	 * The part of a commit by which repeats get the same response; undefined where the client sent no Idempotency-Key. It belongs to
+	 * the commit that the response reports.
 	 */
 	receipt(answer: HandlerResult<O>): IdempotencyRecord | undefined;
 	/**
-	 * Sees to repeats of a request for a handler of its own kind (`SelfIdempotentHandler`).
-	 * @param fingerprint what makes two requests the same one; only asked for where repeats are to be seen to
-	 * @param execute carries the request out; the claim is null where the client named no Idempotency-Key
-	 * @param replayPending answers a repeat of a request whose stored response is pending
+	 * Executes a request once and replays its response to repeats, for a `SelfIdempotentHandler`.
+	 * @param fingerprint identifies repeats; only called where the client sent an Idempotency-Key
+	 * @param execute executes the request; the claim is null where the client sent no Idempotency-Key
+	 * @param replayPending responds to a repeat of a request whose stored response is pending
 	 */
 	runIdempotently(
 		fingerprint: () => string,
@@ -27,7 +27,7 @@ export interface Call<O extends Operation> extends OperationInput<O> {
 	): Promise<HandlerResult<O> | RawResponse>;
 }
 
-/** A result with the version of the resource that it shows: the answer carries it as its ETag. */
+/** A result with the version of the resource that it shows, which the response carries as its ETag. */
 export class VersionedResult<T> {
 	readonly result: T;
 	readonly version: number;
@@ -42,12 +42,12 @@ export function withVersion<T>(result: T, { version }: { version: number }): Ver
 	return new VersionedResult(result, version);
 }
 
-/** What an operation answers with: its result, with the version where it is a resource of its own. */
+/** What a handler returns: the operation's result, with its version where it is a versioned resource. */
 export type HandlerResult<O extends Operation> = O extends { versioned: true }
 	? VersionedResult<OperationResult<O>>
 	: OperationResult<O>;
 
-/** An answer that is more than a result in JSON: a stream, say. */
+/** A response that is not a result in JSON, such as an event stream. */
 export class RawResponse {
 	readonly response: RouteResponse;
 	constructor(response: RouteResponse) {
@@ -55,12 +55,12 @@ export class RawResponse {
 	}
 }
 
-/** What answers an operation. A result is sent as JSON with the operation's status. */
+/** The handler of an operation. A result is sent as JSON with the operation's status. */
 export type HandlerFunction<O extends Operation> = (call: Call<O>) => Promise<HandlerResult<O> | RawResponse>;
 
 /**
- * A handler that sees to repeats itself, by `call.once`: it learns only on the way what makes two requests the same, or its
- * answer is yet to come when the request has been carried out.
+ * A handler that calls `runIdempotently` itself, because it computes the fingerprint while it reads the request, or because its
+ * response is still pending when the request has been executed.
  */
 export class SelfIdempotentHandler<O extends Operation> {
 	readonly handle: HandlerFunction<O>;

@@ -25,7 +25,7 @@ export interface ConversationHandlersOptions {
 	cursors: Cursors;
 }
 
-/** Where a message is in its conversation. */
+/** The list position of a message in its conversation. */
 export function bySequence({ seq, id }: MessageRecord): ListPosition {
 	return { at: seq, id };
 }
@@ -63,7 +63,7 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			const { deployment_id, assistant_id, status, end_user_id } = query;
 			const createdAfter = parseTimestamp(query.created_after);
 			const createdBefore = parseTimestamp(query.created_before);
-			// The filters as they are meant, in one order: however they were written, the list is the same.
+			// The filters in a canonical form and order: the spelling of the query must not make another list.
 			const filters = [deployment_id, assistant_id, status, end_user_id, createdAfter, createdBefore];
 			const list = `conversations ${caller.workspaceId} ${JSON.stringify(filters)}`;
 			const page = cursors.read(list, query);

@@ -6,14 +6,14 @@ import type { ListPosition } from '../store/index.ts';
 const TAG_BYTES = 16;
 const DEFAULT_LIMIT = 20;
 
-/** What every list's query may hold. */
+/** The query parameters of every list. */
 export interface PageQuery {
 	limit?: number;
 	cursor?: string;
 	order?: 'asc' | 'desc';
 }
 
-/** A page to be read: hand `limit` and `after` to the store. */
+/** A page to read: pass `limit` and `after` to the store. */
 export interface PageRequest {
 	limit: number;
 	order: 'asc' | 'desc';
@@ -21,8 +21,8 @@ export interface PageRequest {
 }
 
 /**
- * Cursors of lists: the place of a page's last item, sealed with a key together with the list and its filters, so that one
- * that was altered, or that belongs to another list, is refused.
+ * Cursors of lists: the list position of a page's last item, sealed with a key together with the list and its filters. An altered
+ * cursor, or a cursor of another list, is rejected.
  */
 export class Cursors {
 	readonly #tagKey: Buffer;
@@ -45,8 +45,8 @@ export class Cursors {
 	}
 
 	/**
-	 * Makes a page of what the store gave for one item more than the page holds.
-	 * @param positionOf where an item is in the list
+	 * Makes a page of the records that the store returned for a limit of one more than the page holds.
+	 * @param positionOf the list position of an item
 	 */
 	page<R, T>(
 		list: string,
@@ -61,12 +61,12 @@ export class Cursors {
 		return { data: shown.map(present), next_cursor };
 	}
 
-	/** A cursor of a place in a list, for lists that tell themselves where to go on. */
+	/** A cursor of a list position, for lists that compute it themselves. */
 	cursorAt(list: string, { order }: PageRequest, position: ListPosition): string {
 		return this.#encode(`${list} ${order}`, position);
 	}
 
-	/** The tag is both seal and initial vector (as in RFC 5297): nobody else reads where a place is, or makes one up. */
+	/** The tag is both authentication tag and initial vector (as in RFC 5297): clients can neither read nor forge a position. */
 	#encode(list: string, { at, id }: ListPosition): string {
 		const position = Buffer.from(JSON.stringify([at, id]));
 		const tag = this.#tag(list, position);
@@ -77,7 +77,7 @@ export class Cursors {
 	#decode(list: string, cursor: string): ListPosition {
 		const bytes = Buffer.from(cursor, 'base64url');
 		const tag = bytes.subarray(0, TAG_BYTES);
-		// The decoder passes over foreign characters: only the text that we would write ourselves is ours.
+		// The decoder skips foreign characters: only the canonical encoding is accepted.
 		const isCanonical = bytes.length > TAG_BYTES && bytes.toString('base64url') === cursor;
 		if (!isCanonical) throw new AppError('invalid_cursor');
 		const decipher = createDecipheriv('aes-256-ctr', this.#encryptionKey, tag);
@@ -97,7 +97,7 @@ export class Cursors {
 	}
 }
 
-/** Where most records are in their lists. */
+/** The list position of most records. */
 export function byCreation({ created_at, id }: { created_at: number; id: string }): ListPosition {
 	return { at: created_at, id };
 }

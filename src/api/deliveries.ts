@@ -21,7 +21,7 @@ export interface DeliveryHandlersOptions {
 	deliverer: Pick<Deliverer, 'wake'>;
 }
 
-/** Attempts that are shown of one delivery: more than its schedule has; who retries by hand may make any number. */
+/** Attempts that are shown of one delivery: more than its schedule has, because retries by hand are not limited. */
 const MAX_LISTED_ATTEMPTS = 200;
 
 /** A delivery as the API shows it. */
@@ -35,7 +35,7 @@ export function presentDelivery(record: DeliveryRecord): Delivery {
 		attempts: record.attempts,
 		status_code: record.status_code,
 		error: record.error,
-		// What is next in the order of the log is due since it was stored.
+		// A delivery that is next in the order of the log is due since it was stored.
 		next_attempt_at: timestampOrNull(record.due_at === 0 ? record.updated_at : record.due_at),
 		first_attempt_at: timestampOrNull(record.first_attempt_at),
 		created_at: timestamp(record.created_at),
@@ -44,7 +44,7 @@ export function presentDelivery(record: DeliveryRecord): Delivery {
 	};
 }
 
-/** What was delivered to webhook endpoints, and delivering it again. */
+/** Deliveries to webhook endpoints: list, read, retry. */
 export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryHandlersOptions): {
 	[K in DeliveryOperation]: Handler<Operations[K]>;
 } {
@@ -76,7 +76,7 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 				store.events.at(record.event_seq),
 				store.list('delivery_attempts', { where, order: 'desc', limit: MAX_LISTED_ATTEMPTS }),
 			]);
-			// They are erased together.
+			// Event and delivery are erased together.
 			if (!event) throw deliveryNotFound();
 			return {
 				...presentDelivery(record),
@@ -91,7 +91,7 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 				const record = await find(webhook.id, params.delivery_id);
 				requireActive(webhook);
 				const now = clock.now();
-				// Before those that wait in the order of the log.
+				// It precedes deliveries that wait in the order of the log.
 				const set =
 					record.status === 'pending' ? { due_at: now, updated_at: now } : { ...retryPatch(now), due_at: now };
 				const result = presentDelivery({ ...record, ...set });

@@ -4,10 +4,10 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * Whether a visitor's request comes from the server's own demo page, which may show every deployment, whatever its
- * allowlist. Browsers tell the origin, and no page can change it: another website gains nothing.
+ * allowlist. Browsers send the origin, and no page can change it, so another website gains nothing.
  *
- * That is its public address, where it has one, and what runs on the reader's own machine. `Host` alone would not do: a
- * website whose name leads here (DNS rebinding) would be at home under any name.
+ * The page's origin is the server's public address, where it has one, or a loopback address. A comparison with `Host` alone would not
+ * be safe: a website whose name resolves to this server (DNS rebinding) would pass it.
  */
 export class DemoOrigin {
 	readonly #publicUrl: string | undefined;
@@ -17,7 +17,7 @@ export class DemoOrigin {
 		this.#publicUrl = publicUrl;
 	}
 
-	/** @param origin of the page that asks; null where the request names none */
+	/** @param origin of the page that sends the request; null where the request names none */
 	allows(origin: string | null, request: HttpRequest): boolean {
 		if (origin === null) return false;
 		if (origin === this.#publicUrl) return true;

@@ -27,7 +27,7 @@ const MAIN = `<h1>A page with Parley on it</h1>
 </section>
 `;
 
-/** Room below for the chat's button. */
+/** Space below for the chat's button. */
 const STYLE = `main { padding-bottom: 96px; }
 #said:not(:empty) { margin-top: 16px; }
 `;

@@ -4,7 +4,7 @@ import { AppError } from '../base/index.ts';
 import { openApiDocument } from '../contract/index.ts';
 import { type BytesResponse, type HttpRequest, type Route, StaticFiles } from '../http/index.ts';
 
-/** Only the server's own files: no other host is asked for anything. */
+/** Only the server's own files: the page loads nothing from another host. */
 const POLICY =
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -73,7 +73,7 @@ export function docsPageRoutes({ version }: { version: string }): Route[] {
 	];
 }
 
-/** Made and read when the first request needs it: most servers have none. */
+/** Rendered and read on the first request: most servers have none. */
 class Documentation {
 	readonly #version: string;
 	#generatedFiles: StaticFiles | undefined;
@@ -95,13 +95,13 @@ class Documentation {
 		return this.#generatedFiles.respond(name, request);
 	}
 
-	/** The page's script and style sheet, which the build makes of src/api-docs. */
+	/** The page's script and style sheet, which the build makes from src/api-docs. */
 	async builtFile(name: string, request: HttpRequest): Promise<BytesResponse> {
 		const folder = builtFolder();
 		if (folder === undefined) throw new AppError('not_found', 'The API docs are not built: run "npm run build".');
 		this.#builtFiles ??= StaticFiles.read(fileURLToPath(folder), undefined, { contentSecurityPolicy: POLICY }).catch(
 			(error: unknown) => {
-				// The next request tries again.
+				// The next request retries.
 				this.#builtFiles = undefined;
 				throw error;
 			},
@@ -110,7 +110,7 @@ class Documentation {
 	}
 }
 
-/** Beside the bundled server, or where the build put them when Parley runs from its sources. */
+/** Beside the bundled server, or in the build's folder when Parley runs from its sources. */
 function builtFolder(): URL | undefined {
 	const candidates = ['./static/docs/', '../../.build/static/docs/'].map(
 		(candidate) => new URL(candidate, import.meta.url),

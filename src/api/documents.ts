@@ -37,7 +37,7 @@ type AddDocumentResult = HandlerResult<Operations['addDocument']> | RawResponse;
 const MAX_FIELD_BYTES = 10_000;
 const checkTitle = bodyValidator(DocumentFormTitle);
 
-/** Documents of a knowledge base: upload, import, read, remove, try again. */
+/** Documents of a knowledge base: upload, import, read, remove, retry. */
 export function documentHandlers({ store, documents, network, cursors, maxUploadBytes }: DocumentsOptions): {
 	[K in DocumentOperation]: Handler<Operations[K]>;
 } {
@@ -50,7 +50,7 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 		return { knowledgeBase, document };
 	};
 
-	/** What the answer to a request for a document is, as far as repeats go. */
+	/** The stored response to a request that creates a document, for repeats. */
 	const receiptOf =
 		({ receipt }: Call<Operations['addDocument']>) =>
 		(record: DocumentRecord) =>
@@ -217,7 +217,7 @@ function titleOf(fields: Array<{ name: string; value: string }>): string | undef
 	}
 }
 
-/** Parsers drop these characters from files. A text is known to be text: a stray NUL must not make it look like anything else. */
+/** Parsers drop these characters from files. Here the content is known to be text: a NUL must not make it look binary. */
 function stripControlCharacters(text: string): string {
 	return text.replace(/(?![\t\n\r])\p{Cc}/gu, '');
 }

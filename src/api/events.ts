@@ -10,7 +10,7 @@ export interface EventHandlersOptions {
 	cursors: Cursors;
 }
 
-/** The log of a workspace's events, for whoever would rather poll or must rebuild what it missed. */
+/** The event log of a workspace, for clients that poll or that missed webhook deliveries. */
 export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 	listEvents: Handler<Operations['listEvents']>;
 } {
@@ -19,9 +19,9 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 			const types = named === undefined ? [] : typesOf(named);
 			const list = `events ${caller.workspaceId} ${types}`;
 			const page = cursors.read(list, query, 'asc');
-			// Commit sequences only grow, and what has a smaller one is seen no later: after the last one nothing is skipped.
+			// Sequence numbers only grow, and an event becomes visible before all later ones: after the last one nothing is skipped.
 			const lastSeenSeq = page.after?.at ?? 0;
-			// Read before the page: whatever is up to here and not on it is of another workspace or type.
+			// Read before the page: an event up to here that is not on the page is of another workspace or type.
 			const head = await store.events.lastSeq();
 			if (page.after) await requireSameLog(page.after, head);
 			const events = await store.events.after(caller.workspaceId, lastSeenSeq, page.limit, types);
@@ -32,21 +32,24 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 		},
 	};
 
-	/** The event at a place in the log, of whichever workspace (nobody can read a cursor); empty where it was erased. */
+	/** The event at a log position, of any workspace (clients cannot read a cursor); empty where it was erased. */
 	async function eventIdAt(seq: number): Promise<string> {
 		return (await store.events.at(seq))?.id ?? '';
 	}
 
 	/**
-	 * A database that was brought back from a backup gives the places after it a second time. Whoever had seen them would
-	 * miss what stands there now.
+	 * After a restore from a backup, the database assigns the later log positions a second time. A client that had read them before
+	 * would miss the new events.
 	 * @throws AppError `invalid_cursor`
 	 */
 	async function requireSameLog({ at, id }: ListPosition, head: number): Promise<void> {
 		const storedId = id === '' ? '' : await eventIdAt(at);
-		// Of an event that was erased meanwhile nothing can be told but that its place was taken.
+		// Of an erased event only its position is known.
 		if (at <= head && (storedId === '' || storedId === id)) return;
-		throw new AppError('invalid_cursor', 'The log was brought back from a backup. Read it anew, without a cursor.');
+		throw new AppError(
+			'invalid_cursor',
+			'The log was restored from a backup. Read it from the beginning, without a cursor.',
+		);
 	}
 }
 

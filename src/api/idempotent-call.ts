@@ -23,14 +23,14 @@ export function idempotencyKeyOf(request: HttpRequest): string | null {
 }
 
 /**
- * Refuses a malformed Idempotency-Key of any POST: also where a sound one would be ignored, the client should learn of it.
+ * Rejects a malformed Idempotency-Key of any POST, also where a well-formed one would be ignored.
  * @throws AppError `invalid_request`
  */
 export function requireWellFormedKey(request: HttpRequest): void {
 	if (request.method === 'POST') idempotencyKeyOf(request);
 }
 
-/** SHA-256 of a JSON body in its canonical form (members sorted, RFC 8785 in spirit): the order of members is no difference. */
+/** SHA-256 of a JSON body in its canonical form (members sorted, similar to RFC 8785): the order of members does not matter. */
 export function fingerprintOf(body: unknown): string {
 	if (body === undefined) return EMPTY_BODY_FINGERPRINT;
 	return createHash('sha256').update(canonicalJson(body)).digest('hex');
@@ -43,7 +43,7 @@ function canonicalJson(value: unknown): string {
 	return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
-/** A request's path in one spelling, however it was percent-encoded. */
+/** A request's path in its canonical percent-encoding. */
 export function canonicalPathOf({ path }: Operation, { params }: HttpRequest): string {
 	return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
@@ -54,14 +54,14 @@ export interface IdempotencyOptions {
 	log: Log;
 }
 
-/** What a request's handler needs to see to repeats. */
+/** What a handler needs for idempotent execution. */
 export interface IdempotentCall<O extends Operation> extends Pick<Call<O>, 'receipt' | 'runIdempotently'> {
 	responses: OperationResponses<O>;
 }
 
 /**
- * Sees to repeats of a request: where it is a POST that names an Idempotency-Key.
- * @param scope whose key that is, and for what
+ * Prepares the idempotent execution of a request, where it is a POST with an Idempotency-Key.
+ * @param scope the owner of the key and the operation
  */
 export function createIdempotentCall<O extends Operation>(
 	operation: O,
@@ -71,7 +71,7 @@ export function createIdempotentCall<O extends Operation>(
 ): IdempotentCall<O> {
 	const key = takesIdempotencyKey(operation) ? idempotencyKeyOf(request) : null;
 	const responses = new OperationResponses(operation, operation.secret ? secrets : null, request, log);
-	// Keyed: what a body held could be guessed from a plain hash of it.
+	// A keyed hash: from a plain hash the body could be guessed.
 	const keyedFingerprint = (fingerprint: string) =>
 		createHmac('sha256', secrets.key('fingerprints')).update(fingerprint).digest('hex');
 	let currentClaim: IdempotencyClaim | null = null;
@@ -104,7 +104,7 @@ export function createIdempotentCall<O extends Operation>(
 	return { responses, runIdempotently, receipt: (result) => currentClaim?.receipt(responses.toStored(result)) };
 }
 
-/** Whether a refusal belongs to what was asked for, not to how or when it was asked: only then a repeat gets it again. */
+/** Whether an error depends on the request alone, not on the caller or the time: only then a repeat gets it again. */
 function isReplayable(error: unknown): boolean {
 	if (!(error instanceof AppError)) return false;
 	const { status, code } = error;

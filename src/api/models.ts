@@ -8,13 +8,13 @@ export interface ModelHandlersOptions {
 	cursors: Cursors;
 }
 
-/** Models: what is configured. */
+/** Models: list the configured ones. */
 export function modelHandlers({ models, cursors }: ModelHandlersOptions): {
 	listModels: Handler<Operations['listModels']>;
 } {
 	return {
 		async listModels({ query }) {
-			// They are configured, not made: their order is that of the configuration, and a place is a number in it.
+			// The order is that of the configuration, and a list position is an index in it.
 			const page = cursors.read('models', query, 'asc');
 			const all = models.list().map((model, at) => ({ model, place: { at: at + 1, id: '' } }));
 			const remaining = all.slice(page.after?.at ?? 0);

@@ -13,18 +13,18 @@ import { type HandlerResult, RawResponse, VersionedResult } from './call.ts';
 
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 const NO_STORE = ['cache-control', 'no-store'] as const;
-/** For the client alone, and asked for again each time: that is what the ETag is for. */
+/** For the client only, which revalidates it by its ETag on each use. */
 const PRIVATE_CACHE = ['cache-control', 'private, no-cache'] as const;
 const REPLAYED = ['idempotent-replayed', 'true'] as const;
 const SEAL_PURPOSE = 'stored answers';
 
-/** What is stored of an answer. */
+/** The stored part of a response. */
 type StorableResponse = CompleteResponse & { subject: string | null };
 
-/** Makes replies of what an operation answers, and keeps them for repeats. */
+/** Makes responses of an operation's results, and stores them for repeats. */
 export class OperationResponses<O extends Operation> {
 	readonly #operation: O;
-	/** Null: a stored answer shows no secret. */
+	/** Null: the operation's responses hold no secret. */
 	readonly #secrets: SecretBox | null;
 	readonly #request: HttpRequest;
 	readonly #log: Log;
@@ -36,7 +36,7 @@ export class OperationResponses<O extends Operation> {
 		this.#log = log;
 	}
 
-	/** The reply that carries an answer; a 304 where the client has it already. */
+	/** The response that carries a result; a 304 where the client has it already. */
 	toResponse(handlerResult: HandlerResult<O> | RawResponse): RouteResponse {
 		const value: unknown = handlerResult;
 		if (value instanceof RawResponse) return value.response;
@@ -50,7 +50,7 @@ export class OperationResponses<O extends Operation> {
 		return { status, headers: [JSON_HEADER, ...headers], body: JSON.stringify(value.result) };
 	}
 
-	/** An answer as it is stored for repeats. */
+	/** A result as it is stored for repeats. */
 	toStored(handlerResult: HandlerResult<O>): StorableResponse {
 		const value: unknown = handlerResult;
 		const result: unknown = value instanceof VersionedResult ? value.result : value;
@@ -59,25 +59,25 @@ export class OperationResponses<O extends Operation> {
 		return { status: this.#operation.status ?? 200, body, subject: conversation_id };
 	}
 
-	/** A refusal as it is stored for repeats. */
+	/** An error as it is stored for repeats. */
 	toStoredError(error: unknown): StorableResponse {
 		const { status, body } = errorResponse(error, this.#request.id, this.#log);
 		return { status, body: this.#sealIfSecret(String(body)), subject: this.#conversationId() };
 	}
 
-	/** The reply to a repeat: the same status and bytes as the first one's. */
+	/** The response to a repeat: the same status and bytes as the first one. */
 	replay({ status, body }: CompleteResponse): RawResponse {
 		const text = this.#secrets ? this.#secrets.open(body, SEAL_PURPOSE) : body;
 		return new RawResponse({ status, headers: [JSON_HEADER, NO_STORE, REPLAYED], body: text });
 	}
 
-	/** Marks the answer to a repeat that is found elsewhere than among the stored ones. */
+	/** Marks the response to a repeat whose stored response was pending. */
 	markReplayed(handlerResult: HandlerResult<O> | RawResponse): RawResponse {
 		const response = this.toResponse(handlerResult);
 		return new RawResponse({ ...response, headers: [...(response.headers ?? []), REPLAYED] });
 	}
 
-	/** The conversation that the operation is about: what is stored of it goes when that is erased. */
+	/** The conversation of the operation: its erasure erases the stored response too. */
 	#conversationId(): string | null {
 		const { path } = this.#operation;
 		return /\/conversations\/\{id\}/.test(path) ? (this.#request.params.id ?? null) : null;

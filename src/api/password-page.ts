@@ -86,7 +86,7 @@ addEventListener('hashchange', begin);
 begin();
 `;
 
-/** The page on which a person sets a password by a link. */
+/** The page on which a user sets a password by a link. */
 export function passwordPageRoutes(): Route[] {
 	return staticPageRoutes({
 		path: '/set-password',

@@ -25,7 +25,7 @@ import { respondUntilRevoked } from './revocable-response.ts';
 const RESPONSE_TIMEOUT_MS = 60_000;
 /** The same where the response waits for a model's reply, which has its own time limit. */
 export const REPLY_TIMEOUT_MS = 15 * 60_000;
-/** A large file on a slow line: the body's way counts too. */
+/** The same for uploads: the time limit includes the transfer of a large file over a slow line. */
 const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 
 const MULTIPART = /^multipart\/form-data[ \t]*(?:$|;)/i;
@@ -35,8 +35,8 @@ export interface PipelineOptions extends IdempotencyOptions, AdmissionOptions {
 }
 
 /**
- * The way of a request with a credential: who is it, how often, may they, is it well formed, was it answered before; then
- * the handler.
+ * The route of an operation that needs a credential. In this order it checks the credential, the rate limit, the scope, the input and
+ * whether the request is a repeat; then it calls the handler.
  */
 export function credentialRoute<O extends Operation>(
 	operation: O,
@@ -75,7 +75,7 @@ export function credentialRoute<O extends Operation>(
 	};
 }
 
-/** Lets the handler answer, and sees to repeats where it does not do that itself. */
+/** Calls the handler, idempotently where the handler does not see to that itself. */
 async function runHandler<O extends Operation>(
 	operation: O,
 	handler: Handler<O>,
@@ -83,7 +83,7 @@ async function runHandler<O extends Operation>(
 	options: PipelineOptions,
 ): Promise<RouteResponse> {
 	const { caller, request } = input;
-	// An answer that shows a secret is for whoever asked first, and for nobody else with the same key.
+	// A response with a secret is replayed only to the credential of the first request.
 	const keyOwner = operation.secret ? `${caller.workspaceId} ${caller.credentialId}` : caller.workspaceId;
 	const scope = `${keyOwner} ${operation.method} ${canonicalPathOf(operation, request)}`;
 	const { responses, receipt, runIdempotently } = createIdempotentCall(operation, scope, request, options);
@@ -103,10 +103,10 @@ function responseTimeoutOf({ streams, multipart }: Operation): number {
 	return multipart ? UPLOAD_TIMEOUT_MS : RESPONSE_TIMEOUT_MS;
 }
 
-/** Checks and types what a request of an operation brings. */
+/** Validates and types the input of an operation. */
 export interface InputReader {
 	query(request: HttpRequest): unknown;
-	/** Undefined for the multipart body that an operation takes instead of a JSON one. */
+	/** Undefined for a multipart body, which some operations accept in place of JSON. */
 	body(request: HttpRequest): Promise<unknown>;
 }
 
@@ -121,7 +121,7 @@ export function inputReader(operation: Operation): InputReader {
 			const maxBytes = operation.body === undefined ? SMALL_BODY : operation.maxBodyBytes;
 			const value = await request.json({ maxBytes });
 			if (operation.body === undefined) {
-				// An empty JSON object is as good as no body: some clients cannot send none.
+				// An empty JSON object is accepted as no body: some clients always send one.
 				if (value !== undefined) checkBody(value);
 				return undefined;
 			}
@@ -134,7 +134,7 @@ export function inputReader(operation: Operation): InputReader {
 	};
 }
 
-/** A parameter that is given twice is not one of the two: it is refused. */
+/** @throws AppError `invalid_request` for a repeated parameter, because neither value would be right */
 function queryObject(request: HttpRequest): Record<string, string> {
 	// Without a prototype: a parameter may have any name.
 	const query: Record<string, string> = Object.create(null);

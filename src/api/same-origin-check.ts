@@ -4,19 +4,19 @@ import type { HttpRequest } from '../http/index.ts';
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Keeps other websites from acting with the cookies of those who visit them. Browsers tell in `Origin` which page a request
- * comes from (WHATWG Fetch, section 3.1), and no page can change that.
+ * Prevents cross-site request forgery. Browsers name in `Origin` the page that sends a request (WHATWG Fetch, section 3.1), and no page
+ * can change that.
  */
 export class SameOriginCheck {
 	readonly #publicUrl: string | undefined;
 
-	/** @param publicUrl this server's origin as browsers see it; undefined: whatever they call it in `Host` */
+	/** @param publicUrl this server's origin as browsers see it; undefined: the origin that `Host` names */
 	constructor(publicUrl: string | undefined) {
 		this.#publicUrl = publicUrl;
 	}
 
 	/**
-	 * A request that changes something with nothing but a cookie must come from a page of this server, and say so.
+	 * A change that only a cookie authenticates must come from a page of this server, and must have an Origin header.
 	 * @throws AppError `csrf_failed`
 	 */
 	requireSameOrigin(request: HttpRequest): void {
@@ -28,13 +28,13 @@ export class SameOriginCheck {
 	}
 
 	/**
-	 * What needs no cookie may come from anywhere but another website's page.
+	 * A request that needs no cookie may have no Origin header, but must not come from another website's page.
 	 * @throws AppError `csrf_failed`
 	 */
 	rejectCrossOrigin(request: HttpRequest): void {
 		const origin = request.header('origin');
 		if (origin === undefined || this.#isSameOrigin(origin, request.header('host'))) return;
-		// A proxy may have put another Host in the place of the one that the browser knows.
+		// A proxy may have replaced the Host that the browser sent.
 		const hint = this.#publicUrl === undefined ? ' Behind a proxy, set PARLEY_PUBLIC_URL.' : '';
 		throw new AppError('csrf_failed', `The Origin of the request is not this server.${hint}`);
 	}
@@ -42,7 +42,7 @@ export class SameOriginCheck {
 	#isSameOrigin(origin: string, host: string | undefined): boolean {
 		if (this.#publicUrl !== undefined) return origin === this.#publicUrl;
 		if (host === undefined || !URL.canParse(origin)) return false;
-		// In the origin's scheme: behind a proxy that ends TLS we see http where the browser sees https, without a port.
+		// With the origin's scheme: behind a proxy that terminates TLS the server sees http where the browser sees https, without a port.
 		const ownOrigin = `${new URL(origin).protocol}//${host}`;
 		return URL.canParse(ownOrigin) && origin !== 'null' && new URL(ownOrigin).origin === origin;
 	}

@@ -3,7 +3,7 @@ import type { Route } from '../http/index.ts';
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 const NO_STORE = ['cache-control', 'no-store'] as const;
 
-/** Why a server takes no traffic now. */
+/** Why the server does not accept traffic now. */
 export interface Unready {
 	/** For programs. */
 	reason: string;
@@ -12,11 +12,11 @@ export interface Unready {
 }
 
 export interface ServerRoutesOptions {
-	/** Null while the server takes traffic. */
+	/** Null while the server accepts traffic. */
 	currentUnreadiness(): Unready | null;
 }
 
-/** Routes about the server itself: whether it lives, and whether it takes traffic. */
+/** Health routes: whether the process runs, and whether it accepts traffic. */
 export function serverRoutes({ currentUnreadiness }: ServerRoutesOptions): Route[] {
 	const stateResponse = (status: number, body: object) => ({
 		status,
@@ -35,5 +35,5 @@ export function serverRoutes({ currentUnreadiness }: ServerRoutesOptions): Route
 	];
 }
 
-/** The routes that answer also while the server drains. */
+/** The routes that respond also while the server drains. */
 export const DRAIN_SAFE_PATHS = ['/healthz', '/readyz'];

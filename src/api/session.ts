@@ -22,17 +22,17 @@ export interface SessionRoutesOptions extends AdmissionOptions {
 	credentialMonitor: CredentialMonitor;
 }
 
-/** A request to an operation that needs no credential but what it says itself. */
+/** A request to an operation that needs no credential beside its input. */
 interface AnonymousCall<O extends Operation> extends OperationInput<O> {
 	request: HttpRequest;
 }
 
-/** A request of somebody who is signed in. */
+/** A request of a user who is signed in. */
 interface UserCall<O extends Operation> extends AnonymousCall<O> {
 	caller: Caller & { userSession: UserSession };
 }
 
-/** A result, with the cookies that the browser gets along with it. */
+/** A result with cookies for the browser. */
 interface SessionResult<O extends Operation> {
 	result: OperationResult<O>;
 	/** Set-Cookie headers. */
@@ -46,7 +46,7 @@ const NO_STORE = ['cache-control', 'no-store'] as const;
 export function sessionRoutes(options: SessionRoutesOptions): Route[] {
 	const { store, sessions, users, credentialMonitor, access, sameOriginCheck } = options;
 
-	/** A route that anyone may call, but no other website's page. */
+	/** A public route, which pages of other websites cannot call. */
 	const anonymousRoute = <O extends Operation>(
 		operation: O,
 		handle: (call: AnonymousCall<O>) => Promise<SessionResult<O>>,
@@ -69,7 +69,7 @@ export function sessionRoutes(options: SessionRoutesOptions): Route[] {
 		};
 	};
 
-	/** A route for who is signed in: here only the session counts. */
+	/** A route for signed-in users: only the session counts. */
 	const userRoute = <O extends Operation>(
 		operation: O,
 		handle: (call: UserCall<O>) => Promise<SessionResult<O>>,

@@ -11,7 +11,7 @@ const STYLE = `.links { margin: 24px 0 0; padding: 0; list-style: none; backgrou
 const DEMO =
 	'<li><a href="demo">Demo</a><span>A plain page with the chat on it, as visitors of a website see it.</span></li>\n';
 
-/** The page at the server's own address: where to go from here. Programs that ask for JSON get the same as JSON. */
+/** The page at the server's root, with links to the other pages. Clients that ask for JSON get the links as JSON. */
 export function startPageRoutes({ demo, version }: { demo: boolean; version: string }): Route[] {
 	const main = `<h1>Parley</h1>
 <p>This server runs assistants that answer from your own documents, over an API and on your website.</p>
@@ -43,7 +43,7 @@ ${demo ? DEMO : ''}<li><a href="api/openapi.json">OpenAPI description</a><span>T
 	});
 }
 
-/** Whether a request would rather have JSON than a page. */
+/** Whether a request prefers JSON to a page. */
 function asksForJson(request: HttpRequest): boolean {
 	const accept = request.header('accept') ?? '';
 	return /\bapplication\/([\w.-]+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);

@@ -1,10 +1,10 @@
 import { type HttpRequest, type Route, type RouteResponse, StaticFiles } from '../http/index.ts';
 
-/** Only the server's own files, no inline code, and no form that goes anywhere by itself. */
+/** Only the server's own files, no inline code, and no form submission. */
 const POLICY =
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The look that the server's own pages share: type, space and colours, in the light and in the dark. */
+/** The style that the server's pages share: fonts, spacing and colours, for light and dark schemes. */
 const STYLE = `:root {
 	color-scheme: light dark;
 	--page: #f7f8fa; --surface: #fff; --text: #1c2024; --soft: #5b606b; --line: #dcdee5; --control: #858a97;
@@ -41,23 +41,23 @@ button:disabled { opacity: 0.6; cursor: default; }
 @media (max-width: 640px) { main { padding: 32px 16px; } }
 `;
 
-/** A page of the server's own. Its addresses are relative: a proxy may have the server under a path of its own. */
+/** A page of the server. Its links are relative: a proxy may serve it below another path. */
 export interface StaticPage {
-	/** Where it is, for example `/demo`. Its style sheet and its script lie below: `/demo/page.css` and `/demo/page.js`. */
+	/** Its path, for example `/demo`. Style sheet and script are below it: `/demo/page.css` and `/demo/page.js`. */
 	path: string;
-	/** The name of the folder of these two, where the path has no name. */
+	/** The folder of these two, where the path is `/`. */
 	folder?: string;
 	title: string;
-	/** What stands in `<main>`. */
+	/** The content of `<main>`. */
 	main: string;
-	/** What it adds to the look that all pages share. */
+	/** Styles beside the shared ones. */
 	style?: string;
 	script?: string;
-	/** What stands in `<head>` besides. */
+	/** Further content of `<head>`. */
 	head?: string;
-	/** What else than its address its answer depends on. */
+	/** The `Vary` header: request headers that the response depends on. */
 	vary?: string;
-	/** Another answer for this request than the page; undefined: the page. */
+	/** A response in place of the page; undefined: the page. */
 	override?(request: HttpRequest): RouteResponse | undefined;
 }
 

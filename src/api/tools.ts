@@ -66,7 +66,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 		return record;
 	};
 
-	/** What a change makes of how a tool is called; nothing where it does not speak of that. */
+	/** The tool's configuration after a change; empty where the change does not touch it. */
 	const changedConfig = (record: ToolRecord, patch: ToolPatch): Partial<Pick<ToolRecord, 'type' | 'config'>> => {
 		const { type = record.type, config } = patch;
 		if (type !== record.type) {
@@ -79,7 +79,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 		if (!config) return {};
 		const stored = configOf(record);
 		const complete = completeConfig(type, mergeConfig(redactSecrets(stored), config), network, stored);
-		// What is stored goes to the host that it was given for, and to no other.
+		// Stored secrets are only sent to the host that they were given for.
 		return { config: secrets.seal(complete, originOf(complete) === originOf(stored) ? stored : null) };
 	};
 
@@ -147,7 +147,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 				const detached = attached.map((assistant) => withoutTool(assistant, record.id, now));
 				return {
 					commit: {
-						// Attaching gives the tool a new version: an attachment that this did not see makes it decide anew.
+						// An attachment changes the tool's version: a concurrent one conflicts, and this decision is repeated.
 						expect: [expectVersion('tools', record), ...attached.map((item) => expectVersion('assistants', item))],
 						write: [
 							...detached.map(
@@ -171,7 +171,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 		async testTool({ caller, params, body }) {
 			const record = await find(caller.workspaceId, params.id);
 			const started = performance.now();
-			// Goes on without the client: what a call changes is changed once, and a repeat is told what came of it.
+			// The call continues when the client leaves: it takes effect once, and a repeat gets its result.
 			const neverAborts = new AbortController().signal;
 			const trial = await tools.tryOut(record, body.function, body.arguments ?? {}, neverAborts);
 			return { ...trial, duration_ms: Math.round(performance.now() - started) };
@@ -188,12 +188,12 @@ function withoutTool(assistant: AssistantRecord, toolId: string, now: number): A
 	return { ...assistant, tool_ids: assistant.tool_ids.filter((id) => id !== toolId), updated_at: now };
 }
 
-/** The scheme, host and port that a tool's URL names; placeholders stand behind them. */
+/** The scheme, host and port of a tool's URL; placeholders follow only after them. */
 function originOf({ url }: ToolConfig): string {
 	return new URL('/', url).href;
 }
 
-/** What is stored was complete when it was stored. */
+/** A stored configuration was complete when it was stored. */
 function configOf({ config }: ToolRecord): ToolConfig {
 	return config as unknown as ToolConfig;
 }

@@ -19,11 +19,11 @@ export interface UsersOptions {
 	users: Users;
 	cursors: Cursors;
 	credentialMonitor: CredentialMonitor;
-	/** This server's address as browsers see it: what links begin with. */
+	/** This server's address as browsers see it, with which links begin. */
 	address: () => string;
 }
 
-/** A user as the API shows one. */
+/** A user as the API shows it. */
 export function presentUser(record: UserRecord): User {
 	return {
 		id: record.id,
@@ -36,7 +36,7 @@ export function presentUser(record: UserRecord): User {
 	};
 }
 
-/** Users: invite, look at, change, remove. */
+/** Users: invite, read, change, remove. */
 export function userHandlers({ store, users, cursors, credentialMonitor, address }: UsersOptions): {
 	[K in UserOperation]: Handler<Operations[K]>;
 } {

@@ -51,7 +51,7 @@ export interface WebhookHandlersOptions {
 	deliverer: Pick<Deliverer, 'cancelAll' | 'cleanUp' | 'wake'>;
 }
 
-/** Endpoints of one workspace: every event is stored, and then sent, once for each of them. */
+/** Endpoints of one workspace. Every event is stored and sent once for each of them. */
 const MAX_WEBHOOKS = 50;
 
 /** A webhook endpoint as the API shows it, without its secret. */
@@ -85,7 +85,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 
 	const find = (workspaceId: string, id: string) => findWebhook(store, workspaceId, id);
 
-	/** What guards the count of a workspace's endpoints. @throws AppError `plan_limit_exceeded` where no more may come */
+	/** Commit parts that guard the number of a workspace's endpoints. @throws AppError `plan_limit_exceeded` at the limit */
 	async function requireWebhookCapacity(workspace_id: string) {
 		const guard = await workspaceGuardParts(store, workspace_id);
 		const existing = await store.list('webhooks', { where: { workspace_id }, order: 'asc', limit: MAX_WEBHOOKS });
@@ -216,7 +216,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 	};
 }
 
-/** @throws AppError `invalid_request` where the secret was forgotten: the receiver could not check what it gets */
+/** @throws AppError `invalid_request` where the secret was erased: the receiver could not verify deliveries */
 function requireSecret(record: WebhookRecord): void {
 	if (!isSecretCleared(record)) return;
 	const message =
@@ -224,7 +224,7 @@ function requireSecret(record: WebhookRecord): void {
 	throw new AppError('invalid_request', `/status ${message}.`, { details: [{ path: '/status', message }] });
 }
 
-/** The reason that goes with a status. One that was disabled already keeps its own. */
+/** The reason of a status. An endpoint that was disabled already keeps its reason. */
 function disabledReason(
 	{ status: previous }: WebhookRecord,
 	status: Webhook['status'] | undefined,
@@ -233,7 +233,7 @@ function disabledReason(
 	return { disabled_reason: status === 'active' ? null : 'Disabled through the API.' };
 }
 
-/** What a change of an endpoint does to its deliveries. */
+/** The effects of an endpoint's change on its deliveries. */
 function deliveryWrites(previous: WebhookRecord, next: WebhookRecord, now: number): Write[] {
 	const writes: Write[] = [];
 	if (becomesDisabled(previous, next)) {
@@ -247,7 +247,7 @@ function becomesDisabled(previous: WebhookRecord, { status }: WebhookRecord): bo
 	return previous.status === 'active' && status === 'disabled';
 }
 
-/** Revived, or somewhere else: that it has failed before says nothing any more. */
+/** After a revival or a change of the URL, earlier failures no longer count. */
 function resetsFailures(previous: WebhookRecord, { status, url }: WebhookRecord): boolean {
 	return url !== previous.url || (previous.status === 'disabled' && status === 'active');
 }

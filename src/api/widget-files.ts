@@ -3,13 +3,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../base/index.ts';
 import { etagOf, type Headers, type HttpRequest, notModified, type Route, type RouteResponse } from '../http/index.ts';
 
-/** Kept for ten minutes, then asked about: a new version of the server reaches every page soon after. */
+/** Cached for ten minutes, then revalidated: a new version of the server soon reaches every page. */
 const SHORT_CACHE = 'public, max-age=600, stale-while-revalidate=86400';
-/** Named by its version. */
+/** The file name has a content hash. */
 const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
 const HASHED_NAME = /-([0-9a-f]{10})\.js$/;
 
-/** Pages of any origin load these, as scripts and as modules; what is in them is everybody's. */
+/** Pages of any origin load these, as scripts and as modules; their content is public. */
 const COMMON_HEADERS: Headers = [
 	['access-control-allow-origin', '*'],
 	['cross-origin-resource-policy', 'cross-origin'],
@@ -18,14 +18,14 @@ const COMMON_HEADERS: Headers = [
 	['vary', 'Accept-Encoding'],
 ];
 
-/** One form of a file: plain, or compressed. */
+/** One encoding of a file: plain or compressed. */
 interface EncodedFile {
 	headers: Headers;
 	etag: string;
 	body: Buffer;
 }
 
-/** The forms that a file may be asked for in, the smallest first. */
+/** The encodings that a client may accept, the smallest first. */
 const ENCODINGS = [
 	['br', '.br'],
 	['gzip', '.gz'],
@@ -33,12 +33,12 @@ const ENCODINGS = [
 ] as const;
 
 /**
- * What a website loads: the script of its tag, the same as a module, and what these load when the chat is opened. Made by
- * the build, compressed there, and held in memory.
+ * The files that a website loads: the script of the tag, the same as a module, and what these load when the chat is opened. The build
+ * makes and compresses them, and the server holds them in memory.
  */
 export async function widgetFileRoutes(): Promise<Route[]> {
 	const files = await readFiles(builtFolder());
-	// Beside them may lie those of the build before.
+	// The folder may also hold files of an earlier build.
 	const script = files.get('widget.js')?.get('')?.body.toString() ?? '';
 	const isCurrent = (name: string) => {
 		const version = HASHED_NAME.exec(name)?.[1];
@@ -47,7 +47,7 @@ export async function widgetFileRoutes(): Promise<Route[]> {
 	const hashedNames = [...files.keys()].filter(isCurrent);
 	const latest = new Map(hashedNames.map((name) => [nameWithoutHash(name), name]));
 	const respond = (name: string, request: HttpRequest): RouteResponse => {
-		// A page that was loaded before the server was renewed asks for what its script named then: what there is now will do.
+		// A page that was loaded before an upgrade requests names of the earlier version: the present file serves it too.
 		const current = files.has(name) ? name : HASHED_NAME.test(name) ? latest.get(nameWithoutHash(name)) : undefined;
 		const variants = current === undefined ? undefined : files.get(current);
 		if (variants === undefined) {
@@ -80,7 +80,7 @@ export async function widgetFileRoutes(): Promise<Route[]> {
 	];
 }
 
-/** Beside the bundled server, or where the build put them when Parley runs from its sources. */
+/** Beside the bundled server, or in the build's folder when Parley runs from its sources. */
 function builtFolder(): URL {
 	const bundled = new URL('./widget/', import.meta.url);
 	return existsSync(new URL('widget.js', bundled)) ? bundled : new URL('../../.build/widget/', import.meta.url);
@@ -110,12 +110,12 @@ async function readFiles(folder: URL): Promise<Map<string, Map<string, EncodedFi
 	return new Map(await Promise.all(names.map(read)));
 }
 
-/** The name without what tells versions apart. */
+/** The name without its content hash. */
 function nameWithoutHash(name: string): string {
 	return name.replace(HASHED_NAME, '');
 }
 
-/** Whether an Accept-Encoding header takes this coding (RFC 9110, section 12.5.3); the plain form is always taken. */
+/** Whether an Accept-Encoding header accepts this coding (RFC 9110, section 12.5.3); the plain encoding always is accepted. */
 function accepts(header: string, coding: string): boolean {
 	if (coding === '') return true;
 	return header.split(',').some((part) => {

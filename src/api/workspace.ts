@@ -20,14 +20,14 @@ export function presentWorkspace(record: WorkspaceRecord): Workspace {
 	};
 }
 
-/** The workspace of an id that is known to be one: whoever acts does so in a workspace. */
+/** The workspace of a caller. It exists, because every caller acts in a workspace. */
 export async function requireWorkspace(store: Pick<Store, 'get'>, id: string): Promise<WorkspaceRecord> {
 	const record = await store.get('workspaces', id);
 	if (!record) throw new AppError('not_found', 'The workspace does not exist.');
 	return record;
 }
 
-/** The workspace that a caller acts in: look at, change. */
+/** The caller's workspace: read, change. */
 export function workspaceHandlers({ store, clock }: WorkspaceOptions): {
 	[K in 'getWorkspace' | 'updateWorkspace']: Handler<Operations[K]>;
 } {
