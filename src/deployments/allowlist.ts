@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 
-/** One entry of an allowlist, read as the host-source of a Content-Security-Policy. */
+/** One entry of an allowlist, with the syntax of a Content-Security-Policy host-source. */
 interface HostSource {
 	/** `http`, `https`, or null for both. */
 	scheme: string | null;
@@ -11,20 +11,20 @@ interface HostSource {
 	port: string | null;
 }
 
-/** Tells whether an origin may embed a deployment. */
+/** Decides whether an origin may embed a deployment. */
 export interface Allowlist {
 	/** @param origin the Origin header, or the origin of a Referer */
 	allows(origin: string): boolean;
 }
 
 const ENTRY = /^(?:(https?):\/\/)?(\*\.(?!\[))?([^/:*?#@%\\\s[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}|\*))?$/i;
-/** A host as the URL parser writes it; other punctuation than this no website has in its name. */
+/** A host as the URL parser writes it. Host names of websites have no other punctuation. */
 const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])$/;
 const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1']);
 
 /**
- * Reads one entry.
- * @param at its place in the list
+ * Parses one entry.
+ * @param at its index in the list
  * @throws AppError `invalid_request` with the reason
  */
 function parseEntry(entry: string, at: number): HostSource | '*' {
@@ -53,12 +53,12 @@ function invalidEntry(at: number, message: string): AppError {
 	return new AppError('invalid_request', message, { details: [{ path: `/allowed_domains/${at}`, message }] });
 }
 
-/** @throws AppError `invalid_request` for an entry that cannot be read */
+/** @throws AppError `invalid_request` for a malformed entry */
 export function createAllowlist(entries: readonly string[]): Allowlist {
 	return new HostSources(entries.map(parseEntry));
 }
 
-/** Origins let in that are kept. */
+/** Allowed origins that are cached. */
 const ORIGIN_CACHE_SIZE = 100;
 
 class HostSources implements Allowlist {
@@ -84,7 +84,7 @@ class HostSources implements Allowlist {
 	}
 
 	#remember(origin: string): void {
-		// A set only for those that need one: a deployment awake should be small.
+		// The cache is created when it is needed: a resident deployment should be small.
 		if (this.#lastAllowed === undefined) return;
 		this.#allowedOrigins ??= new Set([this.#lastAllowed]);
 		if (this.#allowedOrigins.size < ORIGIN_CACHE_SIZE) this.#allowedOrigins.add(origin);
@@ -95,7 +95,7 @@ function matches(origin: string, any: boolean, sources: readonly HostSource[]): 
 	if (!URL.canParse(origin)) return false;
 	const { protocol, hostname, port, origin: normal } = new URL(origin);
 	if ((protocol !== 'http:' && protocol !== 'https:') || hostname.endsWith('.')) return false;
-	// An Origin is scheme, host and port as the URL parser writes them: anything else was not written by a browser.
+	// A browser's Origin has scheme, host and port as the URL parser writes them; anything else is rejected.
 	if (origin.toLowerCase() !== normal) return false;
 	if (any) return true;
 	const scheme = protocol.slice(0, -1);

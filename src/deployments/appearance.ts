@@ -1,7 +1,7 @@
 import type { Appearance, Features } from '../contract/index.ts';
 import type { DeploymentRecord } from '../store/index.ts';
 
-/** What deployments have that were stored before these settings existed, or that do not set them. */
+/** Defaults of settings that a deployment does not have, for example because it is older than they are. */
 const DEFAULT_APPEARANCE = {
 	assistant_name: null,
 	status_text: null,
@@ -12,12 +12,12 @@ const DEFAULT_APPEARANCE = {
 	radius: 'medium',
 } as const satisfies Partial<Appearance>;
 
-/** How a deployment's widget looks, with the defaults of what it does not set. */
+/** The appearance of a deployment's widget, with defaults. */
 export function appearanceOf({ appearance }: DeploymentRecord): Appearance {
 	return { ...DEFAULT_APPEARANCE, ...appearance };
 }
 
-/** What a deployment's widget does, with the defaults of what it does not set. */
+/** The features of a deployment's widget, with defaults. */
 export function featuresOf({ features }: DeploymentRecord): Features {
 	return { ai_disclosure: true, ...features };
 }

@@ -1,16 +1,16 @@
 import { getRandomValues } from 'node:crypto';
 import { type Clock, SlidingWindowLog } from '../base/index.ts';
 
-/** Keys in a generation fill at most two thirds of its places. */
+/** Keys fill at most two thirds of a generation's slots. */
 const SLOTS_PER_KEY = 1.5;
-/** Instead of the time of a key's only event, where it has more than one. */
+/** In place of the time of a key's only event, where it has several. */
 const MULTIPLE_EVENTS = Number.NaN;
 
 /**
- * Counts events per key in a sliding window, exactly, as `SlidingWindowLimiter` does, for keys most of which come once and never
- * again: one event of a key is a few bytes in an array, nothing that garbage collection would have to look at. Keys live in two
- * generations: when the younger one is full, the older one is forgotten at one go. So it remembers the last `keys` different
- * keys at least, and twice as many at most. A key is known by a hash of 64 bits that nobody outside can foresee.
+ * Counts events per key in an exact sliding window, as `SlidingWindowLimiter` does, for keys that mostly occur once: the only event of
+ * a key takes a few bytes in a typed array, which garbage collection does not scan. Keys are in two generations: when the younger one
+ * is full, the older one is dropped as a whole. So at least the last `keys` different keys are remembered, and at most twice as many.
+ * A key is identified by a 64-bit hash that clients cannot predict.
  */
 export class CompactSlidingWindow {
 	readonly #clock: Clock;
@@ -18,7 +18,7 @@ export class CompactSlidingWindow {
 	readonly #keys: number;
 	#younger: HashGeneration;
 	#older: HashGeneration;
-	/** Keys of the older generation that are in the younger one, too. */
+	/** Keys that are in both generations. */
 	#inBoth = 0;
 
 	constructor(clock: Clock, windowMs: number, keys: number) {
@@ -36,7 +36,7 @@ export class CompactSlidingWindow {
 	}
 
 	/**
-	 * Counts one event; 0 where it is within the limit, else whole seconds until one is again.
+	 * Counts one event. Returns 0 within the limit, else the whole seconds until an event is within it again.
 	 * @param group half of the key, as is `member`
 	 */
 	tryConsume(group: string, member: string, limit: number): number {
@@ -59,7 +59,7 @@ export class CompactSlidingWindow {
 		return Math.ceil(wait / 1000);
 	}
 
-	/** All times of a key; none where the only one before was too long ago, and `now` has taken its place. */
+	/** All times of a key; none where its only time was too long ago, and `now` has replaced it. */
 	#logOf(slot: number, now: number, limit: number): SlidingWindowLog | undefined {
 		const { singleEventTimes, logs } = this.#younger;
 		const before = singleEventTimes[slot] as number;
@@ -69,7 +69,7 @@ export class CompactSlidingWindow {
 			return undefined;
 		}
 		const log = new SlidingWindowLog(this.#windowMs);
-		// A clock that was set back: it happened at the latest just now.
+		// After the clock was set back, the event counts as of now.
 		log.tryAdd(Math.min(before, now), limit);
 		singleEventTimes[slot] = MULTIPLE_EVENTS;
 		logs.set(slot, log);
@@ -85,14 +85,14 @@ export class CompactSlidingWindow {
 	}
 }
 
-/** Keys by their hashes: open addressing, and no key ever leaves alone. */
+/** A hash table with open addressing. Single keys are never removed. */
 class HashGeneration {
 	size = 0;
-	/** When a key's only event happened (ms), by its place. */
+	/** The time of a key's only event (ms), by slot. */
 	readonly singleEventTimes: Float64Array;
-	/** The events of the others, by place. */
+	/** The events of the other keys, by slot. */
 	readonly logs = new Map<number, SlidingWindowLog>();
-	/** Two for each place; a first one of 0 is nobody's. */
+	/** Two hashes per slot. The first is 0 where the slot is free. */
 	readonly #hashes: Int32Array;
 	readonly #mask: number;
 
@@ -103,7 +103,7 @@ class HashGeneration {
 		this.#mask = slots - 1;
 	}
 
-	/** The place of a key; -1 where it is not here. */
+	/** The slot of a key; -1 where it is missing. */
 	find(first: number, second: number): number {
 		const hashes = this.#hashes;
 		for (let slot = second & this.#mask; hashes[2 * slot] !== 0; slot = (slot + 1) & this.#mask) {
@@ -112,7 +112,7 @@ class HashGeneration {
 		return -1;
 	}
 
-	/** Gives a key that is not here a place. There must be one left. */
+	/** Assigns a free slot to a new key. There must be one. */
 	add(first: number, second: number): number {
 		const hashes = this.#hashes;
 		let slot = second & this.#mask;
@@ -123,7 +123,7 @@ class HashGeneration {
 		return slot;
 	}
 
-	/** Takes over what another generation knows of a key. */
+	/** Copies the events of a key from another generation. */
 	copyFrom(slot: number, other: HashGeneration, from: number): void {
 		this.singleEventTimes[slot] = other.singleEventTimes[from] as number;
 		const times = other.logs.get(from);
@@ -141,14 +141,14 @@ const seeds = getRandomValues(new Int32Array(2));
 let firstHash = 0;
 let secondHash = 0;
 
-/** Sets both hashes of a key, the first of them never 0. Left in variables: an object for each request would show. */
+/** Sets both hashes of a key, the first of them never 0. They are in variables, because an object per request would cost time. */
 function hashKey(group: string, member: string): void {
 	firstHash = seeds[0] as number;
 	secondHash = seeds[1] as number;
 	mixIn(group);
-	// Where one half ends and the other begins is part of the key.
+	// The boundary between the two halves is part of the key.
 	mixIn(member, group.length);
-	// As MurmurHash3 ends: each bit depends on all others.
+	// The finaliser of MurmurHash3: each bit depends on all others.
 	firstHash ^= firstHash >>> 16;
 	firstHash = Math.imul(firstHash, 0x85ebca6b) ^ Math.imul(secondHash ^ (secondHash >>> 13), 0xc2b2ae35);
 	secondHash ^= secondHash >>> 16;

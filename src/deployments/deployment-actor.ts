@@ -9,20 +9,20 @@ import { type RenderedConfig, renderConfig } from './widget-config.ts';
 
 export type DeploymentMessage =
 	| { type: 'read' }
-	/** `versions`: those that the client would change; null: any. */
+	/** `versions`: the versions that may be changed (If-Match); null: any. */
 	| { type: 'change'; patch: DeploymentPatch; versions: readonly number[] | null };
 
 export interface DeploymentDependencies {
 	store: Pick<Store, 'commit' | 'get'>;
 	clock: Clock;
 	tokenSettings: TokenSettings;
-	/** Is told of each change once it is on disk, before anybody is answered. */
+	/** Called with each change once it is on disk, before the response. */
 	onChanged(deployment: VisibleDeployment): void;
 }
 
-/** One deployment awake: its settings as they are on disk, and what the hot routes need of them, made once. */
+/** One resident deployment: its settings as they are on disk, and what the hot routes need of them, rendered once. */
 export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecord>, VisibleDeployment {
-	/** Whether visitors see it. Beside the record, which the configuration's requests need not look into. */
+	/** Whether visitors see it. A field, so that requests of the configuration do not read the record. */
 	active: boolean;
 	#record: DeploymentRecord;
 	#allowlist: Allowlist;
@@ -66,7 +66,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 		const { jwt, ...plain } = patch;
 		const set = { ...mergedFields(this.#record, plain), updated_at: this.#deps.clock.now() };
 		if (jwt !== undefined) set.jwt = this.#deps.tokenSettings.merge(this.#record.jwt, jwt);
-		// Only where it is touched: what was stored before this rule must still be renamed and archived.
+		// Only where the patch touches it: deployments older than this rule can still be renamed and archived.
 		if (jwt !== undefined || patch.features?.jwt_required) {
 			requireVerificationKey(set.features ?? this.#record.features, set.jwt === undefined ? this.#record.jwt : set.jwt);
 		}
@@ -74,7 +74,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 			expect: [{ kind: 'deployments', id: this.#record.id, version: this.#record.version }],
 			write: [{ op: 'patch', kind: 'deployments', id: this.#record.id, set }],
 		} satisfies Commit);
-		// Not an answer: the memory is out of date, and is thrown away with this actor.
+		// Not an AppError: the actor's memory is outdated, and the error discards the actor.
 		if (outcome !== 'committed') throw new Error(`The deployment's change was refused (${outcome}).`);
 		this.#record = { ...this.#record, ...set, version: this.#record.version + 1 };
 		this.active = this.#record.status === 'active';
@@ -84,7 +84,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 	}
 }
 
-/** Archiving an archived deployment, and reviving an active one, is no change. */
+/** Archiving an archived deployment, or reviving an active one, changes nothing. */
 function isNoChange({ status }: DeploymentRecord, patch: DeploymentPatch): boolean {
 	return Object.keys(patch).every((field) => field === 'status' && patch.status === status);
 }

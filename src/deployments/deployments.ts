@@ -17,7 +17,7 @@ export interface DeploymentsOptions {
 	tokenSettings: TokenSettings;
 }
 
-/** Awake at once, about 2 KB each: whoever has so many deployments asked for within minutes has the memory, too. */
+/** Deployments in memory, about 2 KB each: a server with that many active deployments has the memory, too. */
 const MAX_RESIDENT = 120_000;
 const PASSIVATE_AFTER_MS = 10 * 60_000;
 const ACTOR_TIMEOUT_MS = 10_000;
@@ -47,7 +47,7 @@ export class Deployments implements AsyncDisposable {
 	readonly #clock: Clock;
 	readonly #tokenSettings: TokenSettings;
 	readonly #actors: ActorSystem<DeploymentMessage, DeploymentRecord>;
-	/** Deployments that are being loaded for visitors. */
+	/** Activations in flight, by deployment. */
 	readonly #activations = new Map<string, Promise<unknown>>();
 
 	constructor({ store, clock, log, tokenSettings }: DeploymentsOptions) {
@@ -64,7 +64,7 @@ export class Deployments implements AsyncDisposable {
 		});
 	}
 
-	/** The deployment when it is awake and active; undefined says nothing: then ask `visible`. */
+	/** The deployment where it is resident and active. Undefined does not mean that there is none: then call `visible`. */
 	peekVisible(id: string): VisibleDeployment | undefined {
 		const actor = this.#peek(id);
 		return actor?.active ? actor : undefined;
@@ -146,7 +146,7 @@ export class Deployments implements AsyncDisposable {
 		patch: DeploymentPatch,
 		versions: readonly number[] | null = null,
 	): Promise<DeploymentRecord> {
-		// Before its actor is asked, which may be too busy to answer: nobody learns which ids another workspace has.
+		// Before the actor is asked: whether it is busy must not show other workspaces which ids exist.
 		const record = isId('deployment', id) ? await this.#store.get('deployments', id) : undefined;
 		if (record?.workspace_id !== workspaceId) throw noSuchDeployment();
 		return this.#actors.ask(id, { type: 'change', patch, versions }, { deadlineMs: ACTOR_TIMEOUT_MS });
@@ -161,11 +161,11 @@ export class Deployments implements AsyncDisposable {
 		return this.#actors.activeActor(id) as DeploymentActor | undefined;
 	}
 
-	/** Loads a deployment; however many visitors come while it sleeps, they share one message to it. */
+	/** Loads a deployment. Concurrent requests share one message to its actor. */
 	#activate(id: string): Promise<unknown> {
 		let activation = this.#activations.get(id);
 		if (!activation) {
-			// Of an id that is part of a request's text, all of that text would be kept.
+			// A copy: the id is a slice of a request's text, and would keep all of that text in memory.
 			const copy = Buffer.from(id, 'latin1').toString('latin1');
 			activation = this.#actors
 				.ask(copy, { type: 'read' }, { deadlineMs: ACTOR_TIMEOUT_MS })
@@ -184,7 +184,7 @@ export class Deployments implements AsyncDisposable {
 			tokenSettings: this.#tokenSettings,
 			onChanged: (deployment) => this.#streams.recheckAll(deployment),
 		});
-		// It may have been changed by others while it was not in memory.
+		// Another process may have changed it while it was not in memory.
 		this.#streams.recheckAll(actor);
 		return actor;
 	}

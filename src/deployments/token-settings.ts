@@ -1,7 +1,7 @@
 import { AppError } from '../base/index.ts';
 import type { DeploymentJwt, DeploymentJwtPatch, Features } from '../contract/index.ts';
 
-/** Judges how a deployment verifies its visitors' tokens, and seals what of it is secret. */
+/** Validates how a deployment verifies its visitors' tokens, and seals the secret. */
 export interface TokenSettings {
 	/**
 	 * The settings after a JSON merge patch; null clears them.
@@ -11,7 +11,7 @@ export interface TokenSettings {
 }
 
 /**
- * Nobody could be let in where tokens are required and cannot be verified.
+ * Requires a key where tokens are required: otherwise no visitor could be admitted.
  * @throws AppError `invalid_request`
  */
 export function requireVerificationKey(features: Pick<Features, 'jwt_required'>, jwt: DeploymentJwt | null): void {

@@ -6,11 +6,11 @@ import type { RenderedConfig } from './widget-config.ts';
 export interface VisibleDeployment {
 	readonly record: DeploymentRecord;
 	readonly config: RenderedConfig;
-	/** @param origin null where the request named none: nobody is allowed in unnamed */
+	/** @param origin null where the request names none, which is never allowed */
 	allows(origin: string | null): boolean;
 }
 
-/** The same for an id that is unknown, malformed, of another workspace or, for visitors, archived: nobody learns which. */
+/** The same error for an id that is unknown, malformed, of another workspace or, for visitors, archived. */
 export function noSuchDeployment(): AppError {
 	return new AppError('not_found', 'The deployment does not exist.');
 }

@@ -2,18 +2,18 @@ import { AppError, type Clock, clientNetwork, SlidingWindowLimiter } from '../ba
 import { CompactSlidingWindow } from './compact-sliding-window.ts';
 
 const MINUTE_MS = 60_000;
-/** Requests of the widget configuration a minute, per client address and deployment. */
+/** Requests of the widget's configuration a minute, per client address and deployment. */
 const CONFIGS_PER_MINUTE = 600;
-/** History, events, stopping and rating a minute, all together, per visitor and deployment: a few for each page of an office. */
+/** Requests for history, events, stop and rating together a minute, per visitor and deployment: enough for an office behind one address. */
 const REQUESTS_PER_MINUTE = 300;
-/** Visitors that are remembered; under more than that, those not seen for longest start anew. */
+/** Visitors that are remembered. Beyond that, the counts of the least recently seen are reset. */
 const MAX_VISITORS = 100_000;
 /** Times of messages, and of requests, that are remembered, of all visitors together: 16 MB each. */
 const MAX_EVENT_TIMES = 8_000_000;
-/** Fewer for the configuration, and up to twice as many: each may have 600 times in memory. 48 MB when all of them have. */
+/** Visitors of the configuration: fewer, up to twice this number, because each may have 600 times in memory. At most 48 MB. */
 const MAX_CONFIG_VISITORS = 20_000;
 
-/** How often one visitor may call the public routes of one deployment. Its memory is bounded, however many come. */
+/** How often one visitor may call the public routes of one deployment. Memory is bounded for any number of visitors. */
 export class VisitorLimits {
 	readonly #configs: CompactSlidingWindow;
 	readonly #messages: SlidingWindowLimiter;
@@ -25,7 +25,7 @@ export class VisitorLimits {
 		this.#requests = new SlidingWindowLimiter(clock, MINUTE_MS, { keys: MAX_VISITORS, timestamps: MAX_EVENT_TIMES });
 	}
 
-	/** Visitors that are remembered, by what is counted. */
+	/** Remembered visitors, by what is counted. */
 	get size(): { configs: number; messages: number; requests: number } {
 		return { configs: this.#configs.size, messages: this.#messages.size, requests: this.#requests.size };
 	}
@@ -47,7 +47,7 @@ export class VisitorLimits {
 	}
 
 	/**
-	 * Counts whatever is neither the configuration nor a message.
+	 * Counts a request that is neither for the configuration nor a message.
 	 * @param visitor see `visitorKey`
 	 * @throws AppError `rate_limit_exceeded`
 	 */

@@ -3,7 +3,7 @@ import type { WidgetConfig } from '../contract/index.ts';
 import type { DeploymentRecord } from '../store/index.ts';
 import { appearanceOf, featuresOf } from './appearance.ts';
 
-/** The widget configuration as it goes over the wire, made once per change. */
+/** The widget's configuration as sent, rendered once per change. */
 export interface RenderedConfig {
 	body: Buffer;
 	/** Strong, quoted. */
