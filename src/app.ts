@@ -64,7 +64,7 @@ import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
 
 export type { OperatorConsole } from './access/index.ts';
 
-/** What tests put in the place of the real thing. */
+/** Replacements for tests. */
 export interface AppOverrides {
 	clock?: Clock;
 	log?: Log;
@@ -74,15 +74,15 @@ export interface AppOverrides {
 	providers?: ChatProvider[];
 	/** Receives what the first start made, once it is stored. */
 	onFirstStart?: (first: FirstStartSecrets) => void;
-	/** How the operator learns of it; without it, nothing is written or printed. */
+	/** The operator's console; without it, nothing is written or printed. */
 	console?: OperatorConsole;
 	/** How passwords are hashed. */
 	passwords?: Passwords;
 	/** Milliseconds that a model may take for a reply. */
 	replyTimeoutMs?: number;
-	/** Event streams and replies that may be under way at once with one API key or session. */
+	/** Event streams and replies that may be in flight at once with one API key or session. */
 	streamsPerCredential?: number;
-	/** Milliseconds from one look for conversations that are kept no longer to the next. */
+	/** Milliseconds between checks for conversations whose retention has ended. */
 	retentionIntervalMs?: number;
 }
 
@@ -90,11 +90,11 @@ export interface AppOverrides {
 export interface App extends AsyncDisposable {
 	/** Where it listens, for example `http://127.0.0.1:8080`. */
 	url: string;
-	/** Whether there is no owner with a password: then the dashboard is closed to everybody. */
+	/** Whether no owner has a password: then no owner can sign in. */
 	isSignInImpossible: boolean;
 	/** Whether this was the first start on the data folder. */
 	isFirstStart: boolean;
-	/** Takes no new work and lets running replies end, for `ms` at most. Dispose afterwards. */
+	/** Rejects new work and waits up to `ms` milliseconds for running replies. Dispose afterwards. */
 	drain(ms: number): Promise<void>;
 }
 
@@ -103,14 +103,14 @@ const NOT_READY = {
 	starting: { reason: 'starting', message: 'The server is starting.' },
 	stopping: { reason: 'stopping', message: 'The server is stopping.' },
 } as const;
-/** Event streams that have nothing to wait for any more are given so long to send what they have. */
+/** How long event streams may take to send their last events during a shutdown. */
 const STREAM_DRAIN_MS = 2_000;
-/** Owners that are looked at for one with a password. */
+/** Owners that are searched for one with a password. */
 const MAX_OWNERS_CHECKED = 100;
 
 /**
- * Listens, then builds every part in the order of its dependencies. On failure what was built is closed again.
- * @throws AppError `unavailable` with a sentence for what the operator can mend
+ * Listens, then constructs every part in the order of its dependencies. On failure the constructed parts are closed.
+ * @throws AppError `unavailable` with a sentence for a problem that the operator can resolve
  */
 export async function startApp(settings: Settings, overrides: AppOverrides = {}): Promise<App> {
 	try {
@@ -130,9 +130,9 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	let writes: { readonly problem: Unready | null } = { problem: null };
 	const currentUnreadiness = () => (state === 'ready' ? writes.problem : NOT_READY[state]);
 	const stateRoutes = [...serverRoutes({ currentUnreadiness }), ...docsPageRoutes({ version: version() })];
-	/** Null while the server starts: then errors tell no rate limit. */
+	/** Null while the server starts: then errors show no rate limit. */
 	let errorHeaderAccess: Access | null = null;
-	// First of all: where the port is taken, nothing has been made that would be shown only once.
+	// First: where the port is taken, no secrets may have been created that are shown only once.
 	const server = resources.use(
 		createHttpServer({
 			host: settings.host,
@@ -175,7 +175,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			writer: workerEntry('store'),
 			log,
 			onFailure(error) {
-				// Nothing can be written any more. Whoever watches over the process starts it anew.
+				// Nothing can be written any more. The supervisor restarts the process.
 				log.fatal({ error: messageOf(error) }, 'the database writer has ended');
 				setTimeout(() => process.exit(1), 200);
 			},
@@ -186,7 +186,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	clientNames.useKey(new SecretBox(secretKey).key('client addresses'));
 	const first = await runFirstStart(store, clock, settings, overrides, address());
 	const owners = await store.list('users', { where: { role: 'owner' }, order: 'asc', limit: MAX_OWNERS_CHECKED });
-	// One for all that erases: a jump that one of them notices holds for each.
+	// Shared by all parts that erase data: a jump that one of them detects stops all.
 	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 	const cursors = new Cursors(secretKey);
 	const secrets = new SecretBox(secretKey);
@@ -266,7 +266,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	retention.start();
 	server.replaceRoutes(routes);
 	state = 'ready';
-	// Closed before the parts that its requests need.
+	// Closed before the parts that its requests use.
 	resources.use(server);
 
 	const ownedResources = resources.move();
@@ -290,7 +290,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	};
 }
 
-/** The observer that logs requests; null where no line would be written. */
+/** The request log; null where no line would be written. */
 function requestLog(settings: Settings, log: Log, names: ClientNames): RequestLog | null {
 	if (!settings.request_log || !log.isLevelEnabled('info')) return null;
 	return new RequestLog({
@@ -300,7 +300,7 @@ function requestLog(settings: Settings, log: Log, names: ClientNames): RequestLo
 	});
 }
 
-/** Makes the first workspace, owner and key where there are none, and tells the operator. */
+/** Creates the first workspace, owner and key where there are none, and shows them to the operator. */
 async function runFirstStart(
 	store: Store,
 	clock: Clock,
@@ -320,13 +320,13 @@ async function runFirstStart(
 	return first;
 }
 
-/** The version of this Parley, from its package. */
+/** The version of Parley, from its package file. */
 export function version(): string {
 	for (const candidate of ['./package.json', '../package.json']) {
 		try {
 			return (JSON.parse(readFileSync(new URL(candidate, import.meta.url), 'utf8')) as { version: string }).version;
 		} catch {
-			// The bundle has one beside it; the sources lie one folder below theirs.
+			// The bundle has the file beside it; the sources are one folder below it.
 		}
 	}
 	return '0.0.0';

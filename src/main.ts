@@ -27,17 +27,17 @@ The commands work beside a running server, and without one. Settings come from t
 parley.config.json; docs/configuration.md of the project lists them.
 `;
 
-/** How long running replies may take to end after a signal to stop (ms). */
+/** Milliseconds that running replies may take to end after a signal to stop. */
 const DRAIN_MS = 30_000;
-/** What stopping may take in all: less than supervisors are told to wait. */
+/** Milliseconds that stopping may take in total: less than supervisors are configured to wait. */
 const STOP_MS = 42_000;
 const NOT_STOPPED = 'it takes too long, as where the disk does not answer. What was acknowledged is on disk.';
 
-/** Runs a command; the result is the exit code, or null for one that goes on until a signal ends it. */
+/** Runs a command. Returns its exit code, or null for a command that runs until a signal ends it. */
 async function main(args: string[]): Promise<number | null> {
-	// What is written is for its owner alone, also in a data folder that was there before and is open to others.
+	// Only the owner can read what is written, also in an existing data folder that is open to others.
 	process.umask(0o077);
-	// Names come from elsewhere; a terminal must show them and not act on them.
+	// Names are untrusted: a terminal must show them and not interpret their control characters.
 	const print = (line: string) => void process.stdout.write(`${terminalText(line)}\n`);
 	const printInfo = (line: string) => void process.stderr.write(`${terminalText(line)}\n`);
 	const settings = () => loadConfig(processSources());
@@ -101,13 +101,13 @@ async function stop(app: App): Promise<void> {
 	await app[Symbol.asyncDispose]();
 }
 
-/** The first signal to stop, listened for from now on: one that comes while the server starts is not lost, it stops when it has. */
+/** The first signal to stop, from now on: a signal during the start is not lost, and the server stops once it has started. */
 function firstStopSignal(): Promise<NodeJS.Signals> {
 	return new Promise((resolve) => {
 		let isStopping = false;
 		for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 			process.on(signal, () => {
-				// A second signal is from somebody who does not want to wait.
+				// A second signal ends the process at once.
 				if (isStopping) process.exit(1);
 				isStopping = true;
 				resolve(signal);
@@ -116,28 +116,28 @@ function firstStopSignal(): Promise<NodeJS.Signals> {
 	});
 }
 
-/** The first link was not used, or was never seen; or the database is older than users are. */
+/** No owner has a password: the first link was not used, or the database is older than users are. */
 const NO_PASSWORD_LINES = [
 	'Password:  nobody has one yet. "parley users list" shows who there is, "parley users reset-password EMAIL" makes a link;',
 	'           "parley users create EMAIL --role owner" makes a person.',
 ];
 
-/** What kept the last line from standard output: a full disk, for example. */
+/** The error of the last write to standard output: a full disk, for example. */
 let unprinted: NodeJS.ErrnoException | null = null;
 
-// What cannot be printed is no reason for a server to end, least of all while it stops in order.
+// A failed write to standard output must not end the server, least of all during an orderly shutdown.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-	// Nobody reads it any more, as behind `| head`.
+	// The reader has closed the pipe, as `| head` does.
 	if (error.code !== 'EPIPE') unprinted = error;
 });
 process.stderr.on('error', () => {});
 
 /**
- * A command's answer may be a key that is shown only once.
+ * Checks that a command's output was written: it may be a key that is shown only once.
  * @throws AppError `unavailable` where it was not printed
  */
 async function requirePrinted(): Promise<void> {
-	// Such an error comes a moment after the writing.
+	// The error arrives a moment after the write.
 	await new Promise(setImmediate);
 	if (unprinted === null) return;
 	const sentence = `The command was carried out, but its answer could not be printed (${unprinted.code}).`;
@@ -149,7 +149,7 @@ main(process.argv.slice(2)).then(
 		if (code !== null) process.exit(code);
 	},
 	(error: unknown) => {
-		// What a person can mend gets its sentence alone; a defect shows where it is.
+		// An error that the operator can resolve is printed as its sentence; a defect with its stack.
 		const isWrongUse = error instanceof ConfigError || error instanceof UsageError;
 		const isSentence = isWrongUse || error instanceof AppError;
 		const said = isSentence || !(error instanceof Error) ? messageOf(error) : (error.stack ?? error.message);
