@@ -1,4 +1,4 @@
-/** A JSON Schema of the description, as far as it is shown. */
+/** The shown part of a JSON Schema. */
 export interface Schema {
 	$ref?: string;
 	type?: string | string[];
@@ -60,23 +60,23 @@ export interface Operation {
 	responses: Record<string, ResponseObject | Reference>;
 }
 
-/** An operation with its place. */
+/** An operation with its method and path. */
 export interface OperationAtPath extends Operation {
 	method: string;
 	path: string;
 }
 
-/** The OpenAPI document, as far as it is shown. */
+/** The shown part of the OpenAPI document. */
 export interface OpenApi {
 	info: { title: string; version: string; summary: string; description: string };
 	tags: Array<{ name: string; description: string }>;
 	paths: Record<string, Record<string, Operation>>;
-	/** What the server sends, by the type of the event. */
+	/** Requests that the server sends, by type of event. */
 	webhooks: Record<string, { post: Operation }>;
 	components: Record<string, Record<string, unknown>>;
 }
 
-/** The OpenAPI document with its references followed. */
+/** The OpenAPI document with resolved references. */
 export class Description {
 	readonly document: OpenApi;
 
@@ -84,7 +84,7 @@ export class Description {
 		this.document = document;
 	}
 
-	/** What a reference leads to; anything else is itself. */
+	/** The target of a reference; any other value unchanged. */
 	resolve<T extends object>(value: T | Reference): T {
 		if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
 		const [kind = '', name = ''] = value.$ref.split('/').slice(2);
@@ -99,7 +99,7 @@ export class Description {
 		return this.document.tags.map((tag) => ({ ...tag, operations: all.filter(({ tags }) => tags.includes(tag.name)) }));
 	}
 
-	/** The examples of a body or an answer, by what each is. */
+	/** The examples of a body or response, by name. */
 	examples({ example, examples = {} }: MediaType): Array<[title: string, value: unknown]> {
 		if (example !== undefined) return [['Example', example]];
 		return Object.entries(examples).map(([name, given]) => {

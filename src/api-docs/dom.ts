@@ -1,6 +1,6 @@
 type Child = Node | string | null | undefined | false;
 
-/** An element with attributes and children. An attribute that is false or undefined is left out. */
+/** An element with attributes and children. Attributes that are false or undefined are omitted. */
 export function element<K extends keyof HTMLElementTagNameMap>(
 	name: K,
 	attributes: Record<string, string | boolean | undefined> = {},
@@ -28,14 +28,14 @@ export function disclosure(
 
 const contents = new WeakMap<HTMLDetailsElement, () => Child[]>();
 
-/** Makes the content of a disclosure, unless it is there. */
+/** Makes the content of a disclosure, unless it exists. */
 export function fill(details: HTMLDetailsElement): void {
 	const content = contents.get(details);
 	contents.delete(details);
 	if (content) details.append(element('div', { class: 'inside' }, ...content()));
 }
 
-/** Text of a program, as a block. */
+/** Program text as a block. */
 export function codeBlock(text: string): HTMLPreElement {
 	return element('pre', {}, element('code', {}, text));
 }

@@ -5,7 +5,7 @@ import { eventView, operationView } from './operation-view.ts';
 
 const WIDE_SCREEN = matchMedia('(min-width: 960px)');
 
-/** What the search looks through, and what it hides. */
+/** The text that the search matches, and the elements that it hides. */
 interface Entry {
 	text: string;
 	elements: HTMLElement[];
@@ -42,7 +42,7 @@ async function renderPage(): Promise<void> {
 		name: type,
 		view: eventView(description, type, post),
 	}));
-	sections.push(section('Events for webhooks', 'What this server sends to webhook endpoints.', events, entries));
+	sections.push(section('Events for webhooks', 'Events that this server sends to webhook endpoints.', events, entries));
 	const codes = element(
 		'section',
 		{ id: 'errors', 'aria-labelledby': 'errors-title' },
@@ -84,7 +84,7 @@ function section(
 	return sectionElement;
 }
 
-/** Shows the operations that have every word of the search. */
+/** Shows the operations that contain every word of the search. */
 function enableSearch(entries: Entry[], others: HTMLElement[]): void {
 	const search = byId<HTMLInputElement>('search');
 	search.addEventListener('input', () => {
@@ -108,7 +108,7 @@ function enableSearch(entries: Entry[], others: HTMLElement[]): void {
 	});
 }
 
-/** An address with an operation's name opens it; an operation that is opened is in the address. */
+/** Keeps the page's fragment and the open operation equal. */
 function enableAnchors(): void {
 	const openTarget = () => {
 		const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -123,7 +123,7 @@ function enableAnchors(): void {
 		const link = (event.target as Element).closest('a');
 		if (!link) return;
 		if (!WIDE_SCREEN.matches) byId<HTMLDetailsElement>('menu').open = false;
-		// The address stays as it is, so that it tells of no change.
+		// A click on the current fragment does not fire `hashchange`.
 		if (link.hash === location.hash) openTarget();
 	});
 	for (const operation of document.querySelectorAll<HTMLDetailsElement>('.operation')) {

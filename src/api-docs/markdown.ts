@@ -1,6 +1,6 @@
 import { element } from './dom.ts';
 
-/** The Markdown of descriptions as elements: paragraphs, lists, tables, bold, code and links. HTML stays text. */
+/** Renders the Markdown of descriptions: paragraphs, lists, tables, bold, code and links. HTML is shown as text. */
 export function markdown(text: string): HTMLElement[] {
 	return text
 		.trim()
@@ -15,7 +15,7 @@ export function markdown(text: string): HTMLElement[] {
 		});
 }
 
-/** The parts of a line. */
+/** The inline elements of a line. */
 export function inline(text: string): Array<Node | string> {
 	return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)\s]+\))/).map((part) => {
 		if (part.startsWith('`')) return element('code', {}, part.slice(1, -1));

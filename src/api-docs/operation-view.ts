@@ -4,7 +4,7 @@ import { inline, markdown } from './markdown.ts';
 import { type Credential, requestForm } from './request-form.ts';
 import { memberView, schemaView } from './schema-view.ts';
 
-/** An operation: a line that opens to all that is known of it, with a form to try it. */
+/** An operation: a line that opens to its whole description, with a form to send a request. */
 export function operationView(
 	description: Description,
 	operation: OperationAtPath,
@@ -91,7 +91,7 @@ function responseView(
 		...(headers ? [element('p', { class: 'soft' }, `Headers: ${Object.keys(headers).join(', ')}`)] : []),
 		...Object.entries(content ?? {}).flatMap(([type, media]) => [
 			element('p', { class: 'soft' }, type),
-			// All errors have the envelope that the introduction shows.
+			// All errors have the envelope, which the introduction shows.
 			...(isError ? [] : [schemaView(description, media.schema)]),
 			...examplesView(description, media),
 		]),

@@ -1,12 +1,12 @@
 import type { Description, MediaType, OperationAtPath, Parameter, Schema } from './description.ts';
 import { codeBlock, element } from './dom.ts';
 
-/** What identifies the reader, as it is when a request is sent. It is kept in the page's memory only. */
+/** Returns the reader's API key at the time of a request. It is kept in the page's memory only. */
 export type Credential = () => string;
 
-/** Characters of an answer that are shown. */
+/** Characters of a response that are shown. */
 const MAX_SHOWN_CHARS = 200_000;
-/** What only browsers set. */
+/** Headers that only browsers set. */
 const BROWSER_HEADERS = ['Origin'];
 
 interface Request {
@@ -40,7 +40,7 @@ export function requestForm(description: Description, operation: OperationAtPath
 		const bearer = token?.value || (takesKey ? credential() : '');
 		const content = body.read();
 		return {
-			// Behind a proxy the server may have a path of its own; this page is two steps below it.
+			// Behind a proxy the server may have a path prefix; this page is two segments below it.
 			url: new URL(`..${path}`, location.href).href + (query === '' ? '' : `?${query}`),
 			headers: {
 				...Object.fromEntries(valuesIn('header')),
@@ -85,7 +85,7 @@ export function requestForm(description: Description, operation: OperationAtPath
 		stop.onclick = () => abortController.abort();
 		send.disabled = true;
 		stop.hidden = false;
-		status.textContent = 'Sent. Waiting for the answer.';
+		status.textContent = 'Sent. Waiting for the response.';
 		try {
 			await sendAndShow(operation.method, read(), abortController.signal, status, responseElement);
 		} catch (error) {
@@ -100,7 +100,7 @@ export function requestForm(description: Description, operation: OperationAtPath
 	return form;
 }
 
-/** Sends a request and shows its answer as it arrives. */
+/** Sends a request and shows its response as it arrives. */
 async function sendAndShow(
 	method: string,
 	request: Request,
@@ -141,7 +141,7 @@ interface BodyFields {
 	read(): string | FormData | undefined;
 }
 
-/** The fields of a body: JSON as text; where files go, a choice of both. */
+/** The fields of a body: JSON as text, or a choice between JSON and a form for uploads. */
 function bodyOf(description: Description, contents: Array<[type: string, media: MediaType]>): BodyFields {
 	const forms = contents.map(([type, media]) =>
 		type === 'application/json' ? jsonFields(description, media) : multipartFields(description, media),
@@ -228,7 +228,7 @@ function curlOf(method: string, { url, headers, body }: Request): string {
 	const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 	const parts = [
 		...Object.entries(headers).map(([name, value]) =>
-			// The key belongs neither on the screen nor into a shell's history.
+			// The key must not appear on the screen or in a shell's history.
 			name === 'Authorization' ? '-H "Authorization: Bearer $KEY"' : `-H ${quoted(`${name}: ${value}`)}`,
 		),
 		...(typeof body === 'string' ? [`-d ${quoted(body)}`] : []),
@@ -242,7 +242,7 @@ function curlOf(method: string, { url, headers, body }: Request): string {
 	return ['curl', ...verb, quoted(url), ...parts].join(' \\\n  ').replace('curl \\\n  ', 'curl ');
 }
 
-/** JSON with a line for each member; anything else as it is. */
+/** JSON with one line per member; any other text unchanged. */
 function prettyPrint(text: string): string {
 	try {
 		return JSON.stringify(JSON.parse(text), null, 2);

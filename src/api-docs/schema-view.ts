@@ -2,7 +2,7 @@ import { type Description, type Schema, schemaNameOf } from './description.ts';
 import { disclosure, element } from './dom.ts';
 import { markdown } from './markdown.ts';
 
-/** What a schema says: its members with their types, bounds and descriptions. */
+/** A schema's members with their types, bounds and descriptions. */
 export function schemaView(description: Description, given: Schema): HTMLElement {
 	const { schema } = resolveNullable(description, given);
 	const variants = schema.oneOf ?? schema.anyOf;
@@ -59,7 +59,7 @@ function variantsView(description: Description, { discriminator }: Schema, varia
 	return element('div', {}, element('p', { class: 'soft' }, 'One of:'), ...parts);
 }
 
-/** The schema that a reference leads to, without the alternative that is null. */
+/** The resolved schema, without the alternative null. */
 function resolveNullable(description: Description, given: Schema): { schema: Schema; nullable: boolean } {
 	const schema = description.resolve<Schema>(given as Schema & { $ref: string });
 	const others = schema.anyOf?.filter(({ type }) => type !== 'null');
@@ -86,7 +86,7 @@ function typeOf(description: Description, given: Schema): string {
 	return nullable ? `${name} or null` : name;
 }
 
-/** What a value may be beyond its type, in words. */
+/** The constraints of a value besides its type, in words. */
 function boundsOf(schema: Schema): string {
 	const { minLength, maxLength, minimum, maximum, minItems, maxItems, format, pattern } = schema;
 	const values = schema.enum?.filter((value) => value !== null).map((value) => String(value));

@@ -1,15 +1,15 @@
 import type { ApiDescription, DescribedOperation, JsonSchema } from '../support/openapi.ts';
 
-/** What an operation is called with: every parameter that it has, and one body. */
+/** The arguments of a call: every parameter of the operation, and one body. */
 interface Call {
 	path: Record<string, unknown>;
 	query: Record<string, unknown>;
 	headers: Record<string, unknown>;
-	/** TypeScript source; undefined where the operation takes no body. */
+	/** TypeScript source; undefined for an operation without a body. */
 	body: string | undefined;
 }
 
-/** A TypeScript program that calls every operation through openapi-fetch, and reads every example of an answer as its type. */
+/** A TypeScript program that calls every operation through openapi-fetch, and assigns every example of a response to its type. */
 export function programOfOpenApiFetch(api: ApiDescription): string {
 	const calls = api.operations.flatMap(({ id, method, path, responses, ...operation }) => [
 		...callsOf(api, operation).map((call) => {
@@ -34,7 +34,7 @@ ${calls.join('\n')}
 `;
 }
 
-/** The same through the functions that @hey-api/openapi-ts generates. These send the first content type of a body alone. */
+/** The same with the functions that @hey-api/openapi-ts generates. They send only the first content type of a body. */
 export function programOfHeyApi(api: ApiDescription): string {
 	const calls = api.operations.flatMap(({ id, responses, parameters, body: bodies }) => [
 		...callsOf(api, { parameters, body: Object.fromEntries(Object.entries(bodies).slice(0, 1)) }).map((call) => {
@@ -68,7 +68,7 @@ function callsOf(api: ApiDescription, { parameters, body }: Pick<DescribedOperat
 	return (bodies.length === 0 ? [undefined] : bodies).map((text) => ({ ...given, body: text }));
 }
 
-/** The examples of what succeeds, as TypeScript source. */
+/** The examples of successful responses, as TypeScript source. */
 function answersOf(
 	api: ApiDescription,
 	responses: DescribedOperation['responses'],
@@ -82,7 +82,7 @@ function answersOf(
 	);
 }
 
-/** A value that a parameter takes. */
+/** A valid value of a parameter. */
 function sample({
 	examples,
 	enum: values,

@@ -2,27 +2,27 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { ApiDescription, JsonSchema } from '../support/openapi.ts';
 import { valuesOf } from './values.ts';
 
-/** Values that a schema refuses because of one fault, everything else being in order. */
+/** Values with exactly one error by a schema. */
 export interface Fault {
-	/** What is wrong, in words. */
+	/** The error in words. */
 	what: string;
-	/** Where, as a JSON Pointer. */
+	/** The path, as a JSON Pointer. */
 	path: string;
 	values: Arbitrary<unknown>;
 }
 
 const UNKNOWN = 'nonesuch';
-/** A text longer than this is not sent: it would be a test of the network. */
+/** A longer text is not sent: it would test the network. */
 const LONGEST = 950_000;
 
-/** Every single fault that a schema of the document can find in a value. */
+/** Every single error that a schema of the document can detect in a value. */
 export function faultsOf(api: ApiDescription, given: JsonSchema): Fault[] {
 	const schema = api.resolve<JsonSchema>(given);
 	if (schema.oneOf && schema.discriminator) {
-		// What is wrong with the constant that tells the variants apart is wrong for each of them: once is enough.
+		// An error of the constant that distinguishes the variants is the same in each variant, so it is tried once.
 		return unique(schema.oneOf.flatMap((variant) => faultsOf(api, variant)));
 	}
-	// A value that one branch refuses may please another.
+	// A value that one branch rejects may match another.
 	if (schema.oneOf || schema.anyOf) return [];
 	const types = [schema.type ?? []].flat();
 	if (types.length === 0 && !('const' in schema) && !schema.enum) return [];

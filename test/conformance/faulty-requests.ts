@@ -5,7 +5,7 @@ import { faultsOf } from './faults.ts';
 import type { Parts } from './requests.ts';
 import { IGNORES_UNKNOWN_QUERY } from './resources.ts';
 
-/** A request with one fault. */
+/** A request with one error. */
 export interface FaultyRequest {
 	what: string;
 	/** A JSON Pointer, or the name of a header. */
@@ -13,7 +13,7 @@ export interface FaultyRequest {
 	requests: Arbitrary<Parts>;
 }
 
-/** Every request with a single fault that an operation's description can find, in what it adds to a sound one. */
+/** Every request with a single error that an operation's description can detect, made from a valid one. */
 export function faultyRequests(api: ApiDescription, operation: DescribedOperation): FaultyRequest[] {
 	return [
 		...queryFaults(api, operation),
@@ -37,7 +37,7 @@ function bodyFaults(api: ApiDescription, operation: DescribedOperation): FaultyR
 	}));
 }
 
-/** A query holds text: what is no number, choice or moment there is wrong. */
+/** Queries are text: values that are not numbers, choices or times are wrong. */
 function queryFaults(api: ApiDescription, { id, parameters }: DescribedOperation): FaultyRequest[] {
 	const unknown = { what: 'unknown', place: '/nonesuch', requests: fc.constant({ query: { nonesuch: '1' } }) };
 	const faults: FaultyRequest[] = IGNORES_UNKNOWN_QUERY.includes(id) ? [] : [unknown];
@@ -67,7 +67,7 @@ function headerFaults({ parameters }: DescribedOperation): FaultyRequest[] {
 	});
 }
 
-/** Forms with one fault. */
+/** Forms with one error. */
 function formFaults(api: ApiDescription, operation: DescribedOperation): FaultyRequest[] {
 	const media = operation.body['multipart/form-data'];
 	if (!media) return [];
@@ -82,7 +82,7 @@ function formFaults(api: ApiDescription, operation: DescribedOperation): FaultyR
 		}
 		return { body };
 	};
-	// A part of a form is text or a file: there is no wrong type, and no member within a member.
+	// A part of a form is text or a file: it has no wrong type and no nested members.
 	return faultsOf(api, media.schema)
 		.filter(({ what, path }) => path !== '' && !what.includes('instead of'))
 		.map(({ what, path, values }) => ({

@@ -10,8 +10,8 @@ import { ApiDescription, type OpenApiDocument } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
 
 // The client's types are made from the API's description by openapi-typescript, before the tests and before the type check;
-// openapi-fetch sends what they allow. So the type check finds a description that does not fit how the API is used here, and
-// this test finds one that does not fit the server.
+// openapi-fetch sends what they allow. So the type check detects a description that does not match the calls here, and this
+// test detects one that does not match the server.
 
 type Message = components['schemas']['Message'];
 type StreamEvent = components['schemas']['StreamEvent'];
@@ -24,7 +24,7 @@ const client = createClient<paths>({ baseUrl: app.url, headers: { authorization:
 const visitor = createClient<paths>({ baseUrl: app.url });
 const origin = { Origin: ORIGIN };
 
-/** What an operation answered; its refusal is the test's failure. */
+/** The result of an operation; its error fails the test. */
 function dataOf<T>({ data, error, response }: { data?: T; error?: unknown; response: Response }): T {
 	if (data === undefined) assert.fail(`${response.url} answered ${response.status} ${JSON.stringify(error)}`);
 	return data;
@@ -200,9 +200,9 @@ test('serves the description from which the client was generated', async () => {
 });
 
 /**
- * The next reply in a stream, whose events are held against the description.
+ * The next reply in a stream. Its events are validated against the description.
  * @param schema the name of the events' schema
- * @param seen takes the events' ids, for resuming
+ * @param seen receives the events' ids, for resuming
  */
 async function replyIn(
 	response: Response,
@@ -218,7 +218,7 @@ async function replyIn(
 		if (event.type === 'message.delta') text += event.delta;
 		if (event.type === 'message.failed') assert.fail(event.error.message);
 		if (event.type !== 'message.completed') continue;
-		// A reply that had ended before is told of by this event alone.
+		// A reply that had ended before is replayed as this event only.
 		if (text !== '') assert.equal(event.message.content, text);
 		return event.message;
 	}

@@ -9,7 +9,7 @@ import { ApiDescription, type OpenApiDocument } from '../support/openapi.ts';
 import { programOfHeyApi, programOfOpenApiFetch } from './client-programs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Below the project, so that the programs find its packages. */
+/** Inside the project, so that the programs find its packages. */
 const folder = mkdtempSync(join(root, '.build', 'clients-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 

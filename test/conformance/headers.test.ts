@@ -11,9 +11,9 @@ const { api } = server;
 const tenant = new Tenant(server);
 after(() => server[Symbol.asyncDispose]());
 
-/** No thing here is ever changed that often. */
+/** Above the version of every resource of this test. */
 const STALE = '"999999"';
-/** Where a visitor is, who is known by that. */
+/** The visitor's address, which identifies the visitor. */
 const ADDRESS = { 'x-forwarded-for': '192.0.2.7' };
 
 const taking = (header: string) =>
@@ -37,7 +37,7 @@ test('answers 304 to a current copy in every operation with If-None-Match', asyn
 		const parts = await soundParts(operation);
 		const statusFor = async (tag: string) =>
 			(await call(operation, { ...parts, headers: { 'if-none-match': tag } })).status;
-		// A document that is being indexed has a new version every now and then.
+		// A document gets new versions while it is being indexed.
 		const etag = await until(`${operation.id} answers 304`, async () => {
 			const current = (await call(operation, parts)).headers.get('etag') ?? assert.fail(operation.id);
 			return (await statusFor(current)) === 304 && current;
@@ -53,7 +53,7 @@ test('changes only the named version in every operation with If-Match', async ()
 		const parts = await soundParts(operation);
 		const late = await call(operation, { ...parts, headers: { 'if-match': STALE } });
 		assert.deepEqual([late.status, late.body.error?.code], [412, 'precondition_failed'], operation.id);
-		// What is taken off something is no resource of its own: its version is that of what it is taken off.
+		// An attachment is not a resource: its version is that of the resource from which it is detached.
 		if (!get) continue;
 		await until(`${operation.id} finds the version that was read`, async () => {
 			const etag = (await call(get, { path: parts.path })).headers.get('etag') ?? assert.fail(operation.id);
@@ -84,7 +84,7 @@ test('replays the same response in every operation with an Idempotency-Key', asy
 			members.map(([name, value]) => [name, changed(name, value) ? `${value}x` : value]),
 		);
 		const reused = await send('the first', other);
-		// A body that is wrong is told so first.
+		// Validation of the body comes first.
 		const codes = ['idempotency_key_reused', 'invalid_request'];
 		assert.ok(codes.includes(reused.body.error?.code), `${operation.id}: ${JSON.stringify(reused.body)}`);
 	}

@@ -22,13 +22,13 @@ async function call(operation: DescribedOperation, parts: Parts): Promise<ApiRes
 	return answer;
 }
 
-/** What is said of a thing that is not there, but for the number of the request. */
+/** The error for an unknown resource, without the request's id. */
 function said({ status, body }: ApiResponse): unknown {
 	const { request_id: _id, ...error } = body?.error ?? {};
 	return { status, error };
 }
 
-/** A removal in each of its forms: as it is, and with each switch of its query on. */
+/** A removal in each of its forms: plain, and with each flag of its query. */
 function removals(): Array<{ operation: DescribedOperation; query: Record<string, string>; thing: string }> {
 	return api.operations.flatMap((operation) => {
 		const slots = pathSlots(operation.path);
@@ -41,7 +41,7 @@ function removals(): Array<{ operation: DescribedOperation; query: Record<string
 	});
 }
 
-/** The operations that are about a thing, named in their path or in their body. */
+/** The operations that name a resource in their path or body. */
 function usersOf(thing: string): Array<{ operation: DescribedOperation; place: 'path' | 'body'; name: string }> {
 	return api.operations.flatMap((operation) =>
 		tenant
@@ -61,7 +61,7 @@ test('answers 404 for a deleted resource in every operation, and removes it from
 				const path = await tenant.pathTo(place === 'path' ? operation.path : removal.path);
 				const { status, body } = await call(removal, { path, query });
 				assert.equal(status, 200, JSON.stringify(body));
-				// What is archived, or taken off something else, is there still.
+				// An archived or detached resource still exists.
 				if (body.deleted !== true) return;
 				removed.push(removal.id);
 				const id = path[pathSlots(removal.path).at(-1)?.name as string] as string;
@@ -84,7 +84,7 @@ test('answers 404 when a resource is detached twice', async () => {
 		const path = await tenant.pathTo(operation.path);
 		const first = await call(operation, { path, query });
 		const second = await call(operation, { path, query });
-		// Archiving twice is no error; everything else happens once.
+		// Archiving twice is not an error; every other removal happens once.
 		const archived = first.body.status === 'archived' && pathSlots(operation.path).length === 1;
 		assert.equal(second.status, archived ? 200 : 404, `${operation.id}: ${JSON.stringify(second.body)}`);
 	}
@@ -128,7 +128,7 @@ test('finds a resource only under its own parent', async (context) => {
 				const last = slots.at(-1)?.name as string;
 				const nowhere = { ...strayed, [last]: unknownId(mine[last] as string) };
 				assert.deepEqual(said(answer), said(await call(operation, { ...parts, path: nowhere })));
-				// It was not touched by that, either.
+				// The request did not change it either.
 				const right = await call(operation, { ...parts, path: mine });
 				assert.ok(right.status < 300, JSON.stringify(right.body));
 			});
@@ -136,7 +136,7 @@ test('finds a resource only under its own parent', async (context) => {
 	}
 });
 
-/** A request about one thing, everything else being about things that there are. */
+/** A request that names the given resource, and existing resources elsewhere. */
 async function partsAbout(
 	operation: DescribedOperation,
 	place: 'path' | 'body',
@@ -150,7 +150,7 @@ async function partsAbout(
 	return { path: await tenant.pathTo(operation.path), query, body: { ...body, [name]: id } };
 }
 
-/** The operation that lists what another one makes. */
+/** The operation that lists what another operation creates. */
 function listOf({ method, path, responses }: DescribedOperation): DescribedOperation | undefined {
 	if (method !== 'POST' || !responses.has(201)) return undefined;
 	const isList = ({ parameters }: DescribedOperation) => parameters.some(({ name }) => name === 'limit');

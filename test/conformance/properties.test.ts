@@ -14,11 +14,11 @@ const { api } = server;
 const tenant = new Tenant(server);
 after(() => server[Symbol.asyncDispose]());
 
-/** A failure names the seed: with it in FC_SEED the same values come again. FC_RUNS makes up more requests, for a long look. */
+/** A failure names its seed; FC_SEED repeats the same values. FC_RUNS sets the number of generated requests. */
 const seed = process.env.FC_SEED === undefined ? undefined : Number(process.env.FC_SEED);
 const often = (numRuns: number) => ({ numRuns, ...(seed === undefined ? {} : { seed }) });
 
-/** Requests that are made up for each operation. */
+/** Requests that are generated for each operation. */
 const RUNS = Number(process.env.FC_RUNS ?? 10);
 const LONGEST_QUERY = 8000;
 
@@ -32,7 +32,7 @@ async function holds(operation: DescribedOperation, parts: Parts): Promise<ApiRe
 	return answer;
 }
 
-/** What an operation must be given: ids of things of its own, a body and a query about things that there are. */
+/** The required input of an operation: ids of new resources, a body and a query with existing ones. */
 async function soundParts(operation: DescribedOperation): Promise<Parts> {
 	const path = await tenant.pathTo(operation.path);
 	const body = await tenant.body(operation);
@@ -68,7 +68,7 @@ test('answers as described to any request that a schema allows', async (context)
 			await fc.assert(
 				fc.asyncProperty(await partsOf(operation, sound), async (parts) => {
 					const { status, body } = await holds(operation, parts);
-					// What was removed is made anew for the next run; so is what a change may have switched off.
+					// Removed resources, and those that a change may have disabled, are created again for the next run.
 					const gone = operation.method === 'DELETE' || status === 404 || body?.error?.code?.endsWith('_archived');
 					if (gone) Object.assign(sound, await soundParts(operation));
 				}),
@@ -112,7 +112,7 @@ test('answers 400 with the path to any request that a schema rejects', async (co
 
 const isOptional = ({ in: place, required }: Parameter) => place !== 'path' && !required;
 
-/** Requests that an operation's description allows, about things that there are, things that there are not, and nonsense. */
+/** Requests that an operation's description allows, with existing ids, unknown ids and malformed ids. */
 async function partsOf(operation: DescribedOperation, sound: Parts): Promise<Arbitrary<Parts>> {
 	const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
 	const query: Record<string, Arbitrary<string>> = {};
@@ -125,7 +125,7 @@ async function partsOf(operation: DescribedOperation, sound: Parts): Promise<Arb
 	const media = operation.body['application/json'];
 	const bodies = media ? valuesOf(api, media.schema) : fc.constant(undefined);
 	const standing = (await tenant.about(operation, withIds(operation))) as Record<string, string> | undefined;
-	// A longer one would be refused before it is looked at, as the documentation says.
+	// A longer body is rejected before it is parsed, as the documentation says.
 	const queries = fc
 		.record(query, { requiredKeys })
 		.filter((made) => `${new URLSearchParams(made)}`.length < LONGEST_QUERY);
@@ -137,7 +137,7 @@ async function partsOf(operation: DescribedOperation, sound: Parts): Promise<Arb
 		});
 }
 
-/** A body that has nothing but the ids that the operation's may have. */
+/** A body with only the ids that the operation's body may have. */
 function withIds(operation: DescribedOperation): Record<string, string> {
 	const slots = tenant.slots(operation).filter((slot) => slot.in === 'body');
 	return Object.fromEntries(slots.map(({ name }) => [name, '']));

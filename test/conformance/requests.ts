@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { eventsOf, type ReceivedEvent } from '../support/event-stream.ts';
 import type { ApiDescription, DescribedOperation } from '../support/openapi.ts';
 
-/** What a request brings; what is absent is not sent. */
+/** The parts of a request. An absent part is not sent. */
 export interface Parts {
 	path?: Record<string, string>;
 	query?: Record<string, string>;
@@ -14,17 +14,17 @@ export interface Parts {
 export interface ApiResponse {
 	status: number;
 	headers: Headers;
-	/** The media type, without parameters; null where there is no body. */
+	/** The media type, without parameters; null without a body. */
 	type: string | null;
-	/** The parsed JSON; of a stream, its events. */
+	/** The parsed JSON, or the events of a stream. */
 	// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 	body: any;
 }
 
-/** Longer than any answer may take. */
+/** Longer than any response takes. */
 const DEADLINE_MS = 30_000;
 
-/** Sends a request of an operation. A stream that would stay open is left as soon as its head has come. */
+/** Sends a request of an operation. A stream that stays open is closed after its head. */
 export async function send(
 	url: string,
 	{ method, path, responses }: Pick<DescribedOperation, 'method' | 'path' | 'responses'>,
@@ -59,8 +59,8 @@ async function wholeStream(response: Response): Promise<ReceivedEvent[]> {
 }
 
 /**
- * Holds an answer against the description of its operation: status, media type, headers and body.
- * @throws AssertionError that says what is not as described
+ * Validates a response against the description of its operation: status, media type, headers and body.
+ * @throws AssertionError that names the difference
  */
 export function assertDescribed(api: ApiDescription, operation: DescribedOperation, answer: ApiResponse): void {
 	const { status, headers, type, body } = answer;

@@ -3,13 +3,13 @@ import type { DescribedOperation } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
 import type { ApiResponse, Parts } from './requests.ts';
 
-// What the API's description cannot tell: how things come about that no POST of a list makes, and bodies that must speak of
-// something particular. A new operation needs an entry here only where a test says so.
+// Facts that the API's description does not contain: how to create resources that no POST of a list creates, and bodies that
+// need particular values. A new operation needs an entry here only if a test asks for it.
 
-/** Who makes things: see `Tenant`. */
+/** The creator of resources: see `Tenant`. */
 interface ResourceMaker {
 	readonly key: string;
-	/** Where the server is. */
+	/** The server's address. */
 	readonly url: string;
 	operation(id: string): DescribedOperation;
 	call(operation: DescribedOperation, parts: Parts): Promise<ApiResponse>;
@@ -23,7 +23,7 @@ const unique = () => `${++made}${Date.now().toString(36)}`;
 
 const ORIGIN = { origin: 'https://shop.example' };
 
-/** Makes what an id names, by the path up to it. */
+/** Creates the resource that an id names, by the path before the id. */
 export const RESOURCE_MAKERS: Record<
 	string,
 	(tenant: ResourceMaker, parents: Record<string, string>) => Promise<string>
@@ -41,7 +41,7 @@ export const RESOURCE_MAKERS: Record<
 	'/api/v1/knowledge-bases/{id}/documents/{doc_id}': async (tenant, path) => {
 		const body = { source_type: 'text', title: 'Opening hours', content: `The shop opens at ten. ${unique()}` };
 		const { id: doc_id } = await tenant.done('addDocument', { path, body });
-		// Until it is indexed it changes by itself, and its ETag with it.
+		// Until it is indexed it changes, and its ETag too.
 		await until('the document is indexed', async () => {
 			const { status } = await tenant.done('getDocument', { path: { ...path, doc_id } });
 			return status === 'indexed' || status === 'error';
@@ -51,7 +51,7 @@ export const RESOURCE_MAKERS: Record<
 	'/api/v1/conversations/{id}': async (tenant) => {
 		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');
 		const { conversation_id } = await tenant.done('sendMessage', { body: { deployment_id, content: 'Hello' } });
-		// A person may say something only where they have taken over; whatever else there is goes on all the same.
+		// A human may send a message only after a takeover. All other operations work after one, too.
 		await tenant.done('takeOverConversation', { path: { id: conversation_id } });
 		return conversation_id;
 	},
@@ -68,15 +68,15 @@ export const RESOURCE_MAKERS: Record<
 	},
 };
 
-/** What a field that ends in `_id` names, where that is not the thing of its own name; null: nothing of ours. */
+/** The resource of a field that ends in `_id`, if it differs from the field's name; null: no resource of Parley. */
 export const ID_FIELDS: Record<string, string | null> = {
 	end_user_id: null,
 	last_event_id: null,
-	// Who has one account only need not say it; signing in finds out with the password.
+	// Optional for people with one account; signing in selects the account by the password.
 	workspace_id: null,
 };
 
-/** A person of the tenant's workspace, and what they sign in with. */
+/** A user of the tenant's workspace, with email and password. */
 async function person(tenant: ResourceMaker): Promise<{ email: string; password: string }> {
 	const { email, token } = await invited(tenant);
 	const password = `correct horse ${unique()}`;
@@ -90,18 +90,18 @@ async function invited(tenant: ResourceMaker): Promise<{ email: string; token: s
 	return { email, token: new URL(password_link).hash.slice(1) };
 }
 
-/** Members of bodies that must be unlike those of every other thing. */
+/** Members of bodies whose values must be unique. */
 export const UNIQUE_VALUES: Record<string, () => string> = {
 	email: () => `person-${unique()}@example.com`,
 };
 
-/** Operations that pass over query parameters that they do not know: what a cache-buster adds must not break a page. */
+/** Operations that ignore unknown query parameters: a cache-buster must not break a page. */
 export const IGNORES_UNKNOWN_QUERY: readonly string[] = ['getWidgetConfig', 'getLiveness', 'getReadiness'];
 
-/** Operations whose examples hold a secret that nobody was given. */
+/** Operations whose examples contain an invalid secret. */
 export const EXAMPLES_WITH_SECRET: readonly string[] = ['setPassword'];
 
-/** Bodies of operations whose example is about something that must be there, or not be there yet. */
+/** Bodies of operations whose example needs a resource that exists, or one that does not exist yet. */
 export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>> = {
 	addDocument: async () => ({ source_type: 'text', title: 'Opening hours', content: 'The shop opens at ten.' }),
 	createDeployment: async (tenant) => ({
@@ -114,7 +114,7 @@ export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>>
 	setPassword: async (tenant) => ({ token: (await invited(tenant)).token, password: `correct horse ${unique()}` }),
 };
 
-/** How to come by the credential of a security scheme, as headers. */
+/** The headers with the credential of each security scheme. */
 export const CREDENTIALS: Record<string, (tenant: ResourceMaker) => Promise<Record<string, string>>> = {
 	apiKey: async ({ key }) => ({ authorization: `Bearer ${key}` }),
 	session: async (tenant) => {

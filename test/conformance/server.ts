@@ -2,13 +2,13 @@ import { createNetwork } from '../../src/net/index.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { ApiDescription, type OpenApiDocument } from '../support/openapi.ts';
 
-/** A running server and what it says of itself. */
+/** A running server and its API description. */
 export interface ConformanceServer extends AsyncDisposable {
 	app: TestApp;
 	api: ApiDescription;
 }
 
-/** Starts a server for which no other host exists: whatever URLs are made up, nothing leaves this machine. */
+/** Starts a server that cannot reach other hosts, so that generated URLs cause no traffic. */
 export async function startConformanceServer(): Promise<ConformanceServer> {
 	const network = createNetwork({ allowPrivateNetwork: false, resolve: async () => [] });
 	const app = await startTestApp({ settings: { trusted_proxies: ['127.0.0.1'] }, overrides: { network } });

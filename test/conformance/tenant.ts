@@ -8,20 +8,20 @@ import type { ConformanceServer } from './server.ts';
 export interface Slot {
 	in: 'path' | 'query' | 'body';
 	name: string;
-	/** The path up to the parameter, as that of a thing: what the id names. */
+	/** The path up to the parameter, which gives the kind of the resource. */
 	thing: string;
 }
 
 let addresses = 0;
 
 /**
- * Somebody who works in a workspace of their own. Knows how to make what an operation needs, and calls it as described:
- * with the credential that it asks for, and ids of things that there are.
+ * A workspace with its credentials. It creates the resources that an operation needs and calls the operation as described:
+ * with the required credential and ids of existing resources.
  */
 export class Tenant {
 	readonly server: ConformanceServer;
 	readonly key: string;
-	/** What is there for requests to refer to, made once. */
+	/** Resources for requests to refer to, created once. */
 	readonly #standing = new Map<string, Promise<string>>();
 
 	constructor(server: ConformanceServer, key: string = server.app.key) {
@@ -41,7 +41,7 @@ export class Tenant {
 		return this.api.operations.find((operation) => operation.id === id) ?? assert.fail(`There is no ${id}.`);
 	}
 
-	/** Calls an operation with what is given, and with a credential where it asks for one. */
+	/** Calls an operation with the given input, and with a credential if it requires one. */
 	async call(operation: DescribedOperation, parts: Parts): Promise<ApiResponse> {
 		const headers = { ...(await this.headersFor(operation)), ...parts.headers };
 		return send(this.url, operation, { ...parts, headers });
@@ -54,7 +54,7 @@ export class Tenant {
 		return answer.body;
 	}
 
-	/** A new thing, by the path that ends with its id; those that it is part of are given, or made as well. */
+	/** Creates a resource, by the path that ends with its id. Its parents are given or created. */
 	async make(thing: string, parents: Record<string, string> = {}): Promise<string> {
 		const own = RESOURCE_MAKERS[thing];
 		const path = { ...(await this.pathTo(collectionOf(thing))), ...parents };
@@ -67,14 +67,14 @@ export class Tenant {
 		return id;
 	}
 
-	/** New things for every id in a path. */
+	/** Creates a resource for every id in a path. */
 	async pathTo(path: string): Promise<Record<string, string>> {
 		const ids: Record<string, string> = {};
 		for (const { name, thing } of pathSlots(path)) ids[name] = await this.make(thing, { ...ids });
 		return ids;
 	}
 
-	/** The thing of its kind that requests refer to. */
+	/** The existing resource of a kind that requests refer to. */
 	standing(thing: string): Promise<string> {
 		let made = this.#standing.get(thing);
 		if (!made) {
@@ -84,7 +84,7 @@ export class Tenant {
 		return made;
 	}
 
-	/** A body that an operation takes: an example of its own, about things that there are. Undefined where it takes none. */
+	/** A valid body of an operation: one of its examples, with ids of existing resources. Undefined for an operation without a body. */
 	async body(operation: DescribedOperation): Promise<unknown> {
 		const own = BODIES[operation.id];
 		if (own) return own(this);
@@ -93,7 +93,7 @@ export class Tenant {
 		return example && this.about(operation, example[1]);
 	}
 
-	/** A body about things that there are, unlike those of other things where it must be. */
+	/** A body with ids of existing resources, and with unique values where required. */
 	async about(operation: DescribedOperation, body: unknown): Promise<unknown> {
 		if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
 		const slots = this.slots(operation).filter((slot) => slot.in === 'body' && slot.name in body);
@@ -102,7 +102,7 @@ export class Tenant {
 		return { ...body, ...Object.fromEntries(ids), ...Object.fromEntries(fresh.map(([name, make]) => [name, make()])) };
 	}
 
-	/** What the query of an operation must have. */
+	/** The required parameters of an operation's query. */
 	async query(operation: DescribedOperation): Promise<Record<string, string>> {
 		const query: Record<string, string> = {};
 		for (const parameter of operation.parameters) {
@@ -114,7 +114,7 @@ export class Tenant {
 		return query;
 	}
 
-	/** Every id that a request of an operation may hold. */
+	/** Every id that a request of an operation may contain. */
 	slots(operation: DescribedOperation): Slot[] {
 		const schema = (media: Media | undefined) =>
 			media ? this.api.resolve<{ properties?: object }>(media.schema).properties : undefined;
@@ -127,7 +127,7 @@ export class Tenant {
 		];
 	}
 
-	/** A field that ends in `_id` names the thing of that kind. */
+	/** A field that ends in `_id` names a resource of that kind. */
 	#fieldSlot({ path }: DescribedOperation, place: 'query' | 'body', name: string): Slot[] {
 		if (!name.endsWith('_id')) return [];
 		const widget = path.startsWith('/api/v1/widget/') ? '/widget' : '';
@@ -142,11 +142,11 @@ export class Tenant {
 		return [{ in: place, name, thing }];
 	}
 
-	/** The headers that say who calls an operation. */
+	/** The headers with the credential of an operation. */
 	async headersFor({ id, security, parameters }: DescribedOperation): Promise<Record<string, string>> {
 		const origin = parameters.some(({ name }) => name === 'Origin');
 		if (security.length === 0 || security.some((schemes) => schemes.length === 0)) {
-			// Whoever needs no credential is counted by address: here each request comes from another one.
+			// Requests without a credential are rate-limited by address, so each comes from another address.
 			const n = addresses++;
 			const address = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 			return { 'x-forwarded-for': address, origin: origin ? 'https://shop.example' : this.url };
@@ -169,12 +169,12 @@ export function pathSlots(path: string): Slot[] {
 	}));
 }
 
-/** The path of the list that a thing is in. */
+/** The path of a resource's list. */
 function collectionOf(thing: string): string {
 	return thing.slice(0, thing.lastIndexOf('/'));
 }
 
-/** The collection of what a field names: of `knowledge_base_id`, `knowledge-bases`. */
+/** The collection of the resource that a field names: `knowledge-bases` for `knowledge_base_id`. */
 function plural(field: string): string {
 	return `${field.replace(/_id$/, '').replaceAll('_', '-')}s`;
 }

@@ -1,23 +1,23 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { ApiDescription, JsonSchema } from '../support/openapi.ts';
 
-/** Longest text that is made up; where more is allowed, the very longest is tried as well, up to `WHOLE_TEXT`. */
+/** Longest generated text. If more is allowed, the longest allowed text is tried as well, up to `WHOLE_TEXT`. */
 const SHORT_TEXT = 40;
 const WHOLE_TEXT = 40_000;
 
-/** What any text for people may be. */
+/** Texts that are valid in every field for people. */
 const PROSE = 'Grüße, 世界! 👋';
 
-/** Texts of any characters, NUL and all planes included, as JSON can carry them. Lengths count characters, as schemas do. */
+/** Texts of any characters that JSON allows, NUL and all planes included. Lengths are in characters, as in schemas. */
 const text = (minLength: number, maxLength: number) => fc.string({ unit: 'binary', minLength, maxLength });
 
-/** How much of an object is there. */
+/** How many optional members a generated object has. */
 type Fill = 'some' | 'all';
 
 /**
- * Values that a schema of the document allows. Understands the keywords that the contract uses, and throws at others:
- * a value that was made without heeding a keyword would prove nothing.
- * @param fill `all`: every member of every object is there, and no list is empty
+ * Values that a schema of the document allows. It supports the keywords that the contract uses and throws for others,
+ * because a value that ignores a keyword would test nothing.
+ * @param fill `all`: every object has all members, and no list is empty
  */
 export function valuesOf(api: ApiDescription, given: JsonSchema, fill: Fill = 'some'): Arbitrary<unknown> {
 	const schema = api.resolve<JsonSchema>(given);
@@ -70,7 +70,7 @@ function texts({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, f
 	const fits = (value: string) => [...value].length >= minLength && [...value].length <= maxLength;
 	const rule = pattern === undefined ? null : new RegExp(pattern, 'u');
 	if (rule && !rule.test(PROSE)) return also(fc.stringMatching(rule).filter(fits));
-	// A rule that prose keeps is one that most texts keep.
+	// Ordinary prose meets the pattern, so most generated texts meet it too.
 	const any = text(minLength, Math.min(maxLength, Math.max(minLength, SHORT_TEXT)));
 	const made = rule ? any.filter((value) => rule.test(value)) : any;
 	if (maxLength > WHOLE_TEXT) return also(made);

@@ -19,14 +19,14 @@ async function strangerOf(): Promise<Tenant> {
 	return new Tenant(server, (await addWorkspace(store)).key);
 }
 
-/** An answer as anybody sees it, but for the number of the request. */
+/** A response without the request's id. */
 function seen({ status, headers, body }: ApiResponse): unknown {
 	const { request_id: _id, ...error } = body?.error ?? {};
 	const told = [...headers].filter(([name]) => !['x-request-id', 'date', 'content-length'].includes(name));
 	return { status, headers: told, body: body?.error ? { error } : body };
 }
 
-/** What a visitor's page says of itself is no secret: the deployment that it shows belongs to whoever runs the page. */
+/** Operations of a visitor's page, which are public: they name the deployment of the page's owner. */
 const isPublic = ({ security }: DescribedOperation, { name }: Slot) =>
 	name === 'deployment_id' && !security.some((schemes) => schemes.includes('apiKey'));
 
@@ -55,7 +55,7 @@ test('treats ids of another workspace as unknown, in every parameter of every op
 				assertDescribed(api, operation, answer);
 				const nothing = await stranger.call(operation, withId(request, slot, unknownId(foreign)));
 				assert.deepEqual(seen(answer), seen(nothing));
-				// A filter that fits nothing finds nothing; everywhere else what is not there cannot be spoken of.
+				// A filter by an unknown id returns an empty list. Every other operation rejects an unknown id.
 				if (slot.in === 'query' && answer.status === 200) assert.deepEqual(answer.body.data, []);
 				else assert.deepEqual([answer.status, answer.body.error.code], [404, 'not_found']);
 			});
@@ -83,7 +83,7 @@ test('shows nothing of another workspace in operations without ids', async (cont
 	}
 });
 
-/** Every id that a workspace's own lists show. */
+/** Every id in a workspace's own lists. */
 async function idsOf(tenant: Tenant): Promise<Set<string>> {
 	const ids = new Set<string>();
 	for (const operation of api.operations) {

@@ -127,7 +127,7 @@ test('describes every error with the envelope and the codes of its status', () =
 	const seen = new Set<ErrorCode>();
 	for (const { id, responses } of api.operations) {
 		for (const [status, { description, content }] of responses) {
-			// Not ready is a state, and is told in the form of the other.
+			// Not ready is a state, with the same schema as ready.
 			if (status < 400 || (id === 'getReadiness' && status === 503)) continue;
 			assert.deepEqual(Object.keys(content), ['application/json'], `${id} ${status}`);
 			const media = content['application/json'] ?? assert.fail();
@@ -146,7 +146,7 @@ test('describes every error with the envelope and the codes of its status', () =
 		}
 		for (const status of [400, 500, 503]) assert.ok(responses.has(status), `${id} ${status}`);
 	}
-	// A method that a path does not take reaches no operation, and resource_limit stands in a document's error only.
+	// A wrong method reaches no operation, and resource_limit is in a document's error only.
 	// The introduction describes both.
 	const elsewhere: ErrorCode[] = ['method_not_allowed', 'resource_limit'];
 	const everywhere = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => !elsewhere.includes(code));
@@ -169,7 +169,7 @@ test('has only valid JSON Schemas of the dialect of OpenAPI 3.1', () => {
 	for (const schema of schemas) api.check(schema as JsonSchema);
 });
 
-/** Every schema of an object, with its place; what stands in examples is no schema. */
+/** Every schema in an object, with its path. Examples contain no schemas. */
 function objectSchemas(value: unknown, place = '#'): Array<[place: string, schema: JsonSchema]> {
 	if (typeof value !== 'object' || value === null) return [];
 	const { type } = value as { type?: unknown };
@@ -264,7 +264,7 @@ test('has a chosen example for every body and response, which matches its schema
 	}
 });
 
-/** Where no schema has an example, a text is three dots. */
+/** A string without an example is shown as three dots. */
 function assertChosen(value: unknown, place: string): void {
 	assert.notEqual(value, '…', `${place}: give this field's schema \`examples\` in src/contract`);
 	if (typeof value !== 'object' || value === null) return;

@@ -69,7 +69,7 @@ test('accepts limit, cursor and order for every paginated list, within the docum
 		);
 		const check = queryValidator(query);
 		const own = access.kind === 'widget' ? { deployment_id: 'dep_1' } : {};
-		// What is read from its beginning has one order.
+		// Lists that are read from their beginning have one order.
 		const order = ['listEvents', 'listDocumentChunks', 'listModels'].includes(id) ? {} : { order: 'asc' };
 		assert.deepEqual(check({ ...own, limit: '100', cursor: 'abc', ...order }), {
 			...own,

@@ -100,15 +100,15 @@ test('makes a name from another source one line; a name without a visible charac
 	for (const text of ['', ' \n', '\u0000', '\u2028']) assert.equal(asSingleLine(text), null, JSON.stringify(text));
 });
 
-/** Texts of requests that people do not read as names or prose, and why each has a rule of its own or none. */
+/** Texts of requests that are neither names nor prose, and why each has its own rule or none. */
 const EXEMPT: readonly RegExp[] = [
-	// Ids and cursors: whatever they are, an unknown one is answered as such.
+	// Ids and cursors: any unknown value has its own error.
 	/(^|[/_])ids?$|\/cursor$|\/last_event_id$|\/types$/,
-	// What is typed in to sign in, and secrets: compared, never shown.
+	// Credentials and secrets: compared, never shown.
 	/^createSession\/|^setPassword\/|\/secret$|\/token$|\/password$|\/value$/,
-	// Parsed by rules that are stricter: user names, headers, PEM keys, URLs.
+	// Parsed by stricter rules: user names, headers, PEM keys, URLs.
 	/\/username$|\/auth\/name$|\/headers\/\*$|\/public_key$|\/jwks_url$|^addDocument\/url$/,
-	// Data that is sent on as it is, in a URL.
+	// Data that is sent unchanged in a URL.
 	/\/query\/\*$/,
 	// Searched and not stored, or indexed without its control characters.
 	/^searchKnowledgeBase\/query$|^addDocument\/content$/,
@@ -127,7 +127,7 @@ interface Schema {
 	anyOf?: Schema[];
 }
 
-/** The places of all texts of a schema that have no rule. */
+/** The paths of all texts of a schema without a rule. */
 function* unruly(schema: Schema, place: string): Generator<string> {
 	const isText = [schema.type].flat().includes('string') && !schema.enum && schema.const === undefined;
 	if (isText && !schema.format && !schema.pattern) yield place;

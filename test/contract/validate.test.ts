@@ -23,7 +23,7 @@ const conversations = queryValidator(ConversationListQuery);
 
 type Complaint = [path: string, message: string];
 
-/** What a refused value is told: each place with its reason. The sentence is about the first. */
+/** The details of a rejected value: each path with its reason. The message is about the first. */
 function complaints(check: (value: unknown) => unknown, value: unknown): Complaint[] {
 	try {
 		check(value);
@@ -38,7 +38,7 @@ function complaints(check: (value: unknown) => unknown, value: unknown): Complai
 	return assert.fail(`${JSON.stringify(value)} was taken`);
 }
 
-/** The same of a value with one fault. */
+/** The same for a value with one error. */
 function complaint(check: (value: unknown) => unknown, value: unknown): Complaint {
 	const all = complaints(check, value);
 	assert.equal(all.length, 1, JSON.stringify(all));
@@ -234,7 +234,7 @@ test('accepts any generated input of any operation unchanged, or rejects it with
 });
 
 test('has a valid JSON Schema that compiles for every request and setting', () => {
-	// The server compiles them when they are first needed, and takes them to be valid.
+	// The server compiles each schema at its first use, without validating it.
 	const standard = new Ajv({ strict: true, allowUnionTypes: true, discriminator: true });
 	const all: Operation[] = Object.values(operations);
 	for (const { method, path, query, body } of all) {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Folders without pages of the project: installed, built, data of a server, files that tests read. */
+/** Folders without pages of the project: packages, build output, server data, test fixtures. */
 const SKIPPED = new Set(['node_modules', '.build', '.git', 'run', 'fixtures', 'cache']);
 
 /** A page of the project. */

@@ -82,7 +82,7 @@ for (const proxy of PROXIES) {
 				const answer = await fetch(`http://127.0.0.1:${front}/mine/${count}`);
 				assert.equal(await answer.text(), `for ${count}`, what);
 			}
-			// Where the proxy reads a request of its own there, this client gets the answer.
+			// If the proxy reads a separate request there, this client receives the response.
 			assert.equal(smuggled, peer.text.split('\r\n\r\nsmuggled').length - 1, what);
 			peer.socket.destroy();
 		}

@@ -64,7 +64,7 @@ test('responds when a handler does not read its chunked body, and closes the con
 	assert.match(await peer.untilClosed(), /connection: close\r\n(.*\r\n)*\r\nstopped$/i);
 });
 
-/** Everything here is read as the end of a chunked body by the HTTP library. */
+/** The HTTP library reads each of these as the end of a chunked body. */
 const ENDINGS: Record<string, string> = {
 	'a well-formed end': BODY,
 	'two bytes in the place of the last line break': '6\r\n"body"\r\n0\r\nXX',
@@ -111,7 +111,7 @@ test('runs nothing that follows a chunked request, also if its response is large
 		assert.match(peer.text, /^HTTP\/1\.1 20\d .*\r\n(.*\r\n)*connection: close\r\n/i);
 		peer.send(NEXT);
 	}
-	// What the server reads, it has read before it answers those that come later.
+	// The server answers later connections only after it has read this one.
 	const honest = new RawClient(t, port);
 	for (let count = 1; count <= 5; count++) {
 		honest.send(NEXT);

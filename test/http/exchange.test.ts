@@ -87,7 +87,7 @@ test('sends no body and no length with 204 and 304', async (t) => {
 	}
 });
 
-/** What lies behind the header block of each case must never run as a request of its own. */
+/** The bytes after the header block of each case must never run as a separate request. */
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
 const AMBIGUOUS: Record<string, string> = {
 	'no Host': 'GET /hello HTTP/1.1\r\nAccept: */*\r\n\r\n',

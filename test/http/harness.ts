@@ -28,7 +28,7 @@ export async function start(
 	return { server, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** A bare connection, for what a well-behaved client would not send. */
+/** A raw connection, for bytes that a well-behaved client does not send. */
 export class RawClient {
 	readonly socket: net.Socket;
 	closed = false;
@@ -53,7 +53,7 @@ export class RawClient {
 		t.after(() => this.socket.destroy());
 	}
 
-	/** What was received, as Latin-1; put together when asked for. */
+	/** The received bytes as Latin-1, concatenated when read. */
 	get text(): string {
 		if (this.#pieces.length > 0) this.#text += Buffer.concat(this.#pieces.splice(0)).toString('latin1');
 		return this.#text;
@@ -63,11 +63,11 @@ export class RawClient {
 		this.socket.write(text);
 	}
 
-	/** Resolves once the condition holds; rejects where it cannot any more, or does not within ten seconds. */
+	/** Resolves when the condition holds. Rejects after ten seconds. */
 	async until(condition: () => boolean): Promise<void> {
 		const limit = Date.now() + 10_000;
 		while (!condition()) {
-			if (Date.now() > limit) throw new Error(`Waited in vain; the connection gave: ${this.text}`);
+			if (Date.now() > limit) throw new Error(`The condition did not hold within ten seconds. Received: ${this.text}`);
 			await new Promise<void>((resolve) => {
 				this.#waiting.push(resolve);
 				setTimeout(resolve, 50).unref();
@@ -90,11 +90,11 @@ export class RawClient {
 	}
 }
 
-/** Waits for a condition, looking at each turn of the event loop. */
+/** Waits for a condition, checking it in each iteration of the event loop. */
 export async function eventually(condition: () => boolean, what: string, limitMs = 10_000): Promise<void> {
 	const limit = Date.now() + limitMs;
 	while (!condition()) {
-		if (Date.now() > limit) throw new Error(`Waited in vain until ${what}.`);
+		if (Date.now() > limit) throw new Error(`Timed out before ${what}.`);
 		await new Promise((resolve) => setImmediate(resolve));
 	}
 }
@@ -104,7 +104,7 @@ export function codeOf(body: unknown): string {
 	return (body as { error: { code: string } }).error.code;
 }
 
-/** A JSON answer. */
+/** A JSON response. */
 export function json(status: number, value: unknown): { status: number; headers: [string, string][]; body: string } {
 	return { status, headers: [['content-type', 'application/json']], body: JSON.stringify(value) };
 }

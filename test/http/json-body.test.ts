@@ -99,7 +99,7 @@ test('reads a body in a thousand chunks like a body in one', async (t) => {
 	const bytes = Buffer.from(JSON.stringify(value));
 	peer.socket.setNoDelay(true);
 	peer.send(`${JSON_HEAD}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`);
-	// One byte a chunk, split in the middle of characters, and now and then a turn of the event loop between two.
+	// One byte per chunk, which splits characters, with an iteration of the event loop between some of them.
 	for (let at = 0; at < bytes.length; at++) {
 		peer.send(Buffer.concat([Buffer.from('1\r\n'), bytes.subarray(at, at + 1), Buffer.from('\r\n')]));
 		if (at % 50 === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { hasLoneSurrogate } from '../../src/http/lone-surrogates.ts';
 
-/** What the text says, told the slow way: by looking at each string of its value. */
+/** The expected result, by checking each string of the parsed value. */
 function holdsHalf(json: string): boolean {
 	const strings: string[] = [];
 	JSON.parse(json, (name, value) => {

@@ -15,7 +15,7 @@ interface Seen {
 	hash: string;
 }
 
-/** A route that takes any form and tells what it saw. */
+/** A route that accepts any form and responds with what it received. */
 function taking(options: Partial<MultipartOptions> = {}): Route {
 	return {
 		method: 'POST',
@@ -261,7 +261,7 @@ test('applies backpressure to the client while the reader is slow', async (t) =>
 	};
 	pump();
 	await opened.promise;
-	// Once the socket's buffers are full nothing moves any more: a few turns without progress.
+	// When the socket's buffers are full, several iterations of the event loop pass without progress.
 	let still = 0;
 	let last = -1;
 	await eventually(() => {

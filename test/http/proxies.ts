@@ -10,16 +10,16 @@ import { until } from '../support/until.ts';
 /** A reverse proxy that tests can put in front of a server. */
 export interface Proxy {
 	name: string;
-	/** Null where it is not installed. */
+	/** Null if it is not installed. */
 	program: string | null;
-	/** Arguments of the program in a folder of its own, beside the file `config`. */
+	/** Arguments of the program, which runs in its own folder with the file `config`. */
 	args(folder: string): string[];
 	config(ports: { listen: number; server: number }, folder: string): string;
 }
 
 const ATTEMPTS = 3;
 
-/** Both keep their connections to the server open, and hand bodies on as they come. */
+/** Both keep their connections to the server open and stream bodies. */
 export const PROXIES: Proxy[] = [
 	{
 		name: 'nginx',
@@ -71,7 +71,7 @@ backend parley
 	},
 ];
 
-/** Starts a proxy in front of a server; it ends with the test. Resolves with its port. */
+/** Starts a proxy in front of a server and stops it with the test. Resolves with its port. */
 export async function startProxy(t: TestContext, proxy: Proxy, server: number): Promise<number> {
 	for (let attempt = 1; ; attempt++) {
 		const listen = await freePort();

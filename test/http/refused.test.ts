@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RawClient, start } from './harness.ts';
 
-/** Requests that the HTTP library refuses before they are routed. */
+/** Requests that the HTTP library rejects before they are routed. */
 const REFUSED: Record<string, string> = {
 	'HTTP/1.0': 'GET /any HTTP/1.0\r\nHost: a\r\n\r\n',
 	'a whole URL': 'GET http://a/any HTTP/1.1\r\nHost: a\r\n\r\n',

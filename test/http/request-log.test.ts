@@ -11,7 +11,7 @@ type Line = Record<string, any>;
 
 interface Logged extends RunningServer {
 	lines: Line[];
-	/** The lines about requests, once there are so many. */
+	/** The lines about requests, when there are `count`. */
 	requests(count: number): Promise<Line[]>;
 }
 

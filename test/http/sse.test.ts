@@ -30,7 +30,7 @@ function chunksOf(text: string): string[] {
 	}
 }
 
-/** Never a value; ends when it is told that nobody listens. */
+/** Yields no value; ends when the consumer returns. */
 function silent(onReturn: () => void): AsyncIterable<EncodableEvent> {
 	const over = deferred<IteratorResult<EncodableEvent>>();
 	return {
