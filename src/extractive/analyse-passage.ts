@@ -4,46 +4,46 @@ import { plainLines } from './markdown.ts';
 import { type PassageBlock, parsePassageBlocks } from './passage-blocks.ts';
 import type { QuotablePassage } from './request.ts';
 
-/** The smallest thing that is quoted. */
+/** The smallest part of a passage that is quoted. */
 export interface Unit {
 	kind: 'sentence' | 'item' | 'row' | 'code';
-	/** As the document has it, on one line (code: on several). */
+	/** The text of the document, on one line (code: on several). */
 	text: string;
-	/** Words, by which lengths are judged. */
+	/** Its number of words. */
 	words: number;
 	/** The analysed words. */
 	terms: ReadonlySet<string>;
-	/** The analysed words of what stands over it: the headings, the lead-in of its list, the header of its table. */
+	/** The analysed words of its context: the headings, the lead-in of its list, the header of its table. */
 	contextTerms: ReadonlySet<string>;
-	/** Its block's number within the passage. */
+	/** The number of its block within the passage. */
 	block: number;
-	/** A list item's number and depth. */
+	/** The number and the depth of a list item. */
 	number: number | null;
 	depth: number;
-	/** The unit that leads into its list (`You need:`), by position; null where there is none. */
+	/** The position of the unit that introduces its list (`You need:`); null without one. */
 	leadIn: number | null;
-	/** A heading-like line or a question in the document's text: says what follows, but answers nothing. */
+	/** A heading-like line or a question in the text of the document: it announces what follows, but answers nothing. */
 	isAnnouncement: boolean;
-	/** Leans on the sentence before: `This takes two days.` */
+	/** Refers to the sentence before: `This takes two days.` */
 	isDependent: boolean;
-	/** The language of a code block, empty else. */
+	/** The language of a code block; empty for any other unit. */
 	syntax: string;
 }
 
-/** A passage, read. */
+/** The units of a passage. */
 export interface AnalysedPassage {
-	/** ISO 639-1, null where it could not be told. */
+	/** ISO 639-1; null if it is unknown. */
 	language: string | null;
 	units: Unit[];
-	/** The analysed words of the title and of the innermost heading, each for itself: either may be the very question. */
+	/** The analysed words of the title, then of the innermost heading. Each is compared with the question separately. */
 	headings: Array<ReadonlySet<string>>;
 }
 
-/** Visitors ask about the same things: their passages are read once. About 20 kB a passage. */
+/** Visitors ask about the same things, so analysed passages are cached. About 20 kB per passage. */
 const PASSAGE_CACHE_SIZE = 256;
 const passageCache = new LruCache<string, AnalysedPassage>(PASSAGE_CACHE_SIZE);
 
-/** Longer sentences (lists without marks, text without stops) are cut at clauses, so that a quotation stays short. */
+/** Longer sentences (lists without marks, text without full stops) are split at clauses, so that a quotation stays short. */
 const MAX_SENTENCE_WORDS = 50;
 const MIN_CLAUSE_WORDS = 25;
 
@@ -52,13 +52,13 @@ const DEPENDENT_START =
 const SENTENCE_ENDING = /[.!?:;。！？：؟…]["'”’»)\]」』]*$/u;
 const QUESTION_ENDING = /[?？؟]["'”’»)\]」』]*$/u;
 
-/** A clause that runs on for longer is cut wherever it is. */
+/** A longer clause is split at any position. */
 const MAX_CLAUSE_CHARS = 300;
 const CLAUSE_END = /(?<=[;,:])\s+|(?<=[、；，：])\s*|(?<=\s[–—])\s+/u;
 
 /**
- * Reads a passage into what can be quoted from it.
- * @param language ISO 639-1; null where it could not be told
+ * Splits a passage into the units that can be quoted.
+ * @param language ISO 639-1; null if it is unknown
  */
 export function analysePassage(passage: QuotablePassage, language: string | null): AnalysedPassage {
 	const key = [language, passage.title, ...passage.heading_path, passage.text].join('\u0000');
@@ -74,7 +74,7 @@ export function analysePassage(passage: QuotablePassage, language: string | null
 	return read;
 }
 
-/** Runs of text without any stop, cut at spaces where there are some. */
+/** Splits text without full stops, at spaces where possible. */
 function splitAtSpaces(clause: string): string[] {
 	if (clause.length <= MAX_CLAUSE_CHARS) return [clause];
 	return clause.match(/\S[\s\S]{1,299}(?=\s|$)|[\s\S]{1,300}/gu) ?? [];
@@ -146,7 +146,7 @@ class PassageReader {
 		}
 	}
 
-	/** The sentence before, where it ends as one that introduces what follows. */
+	/** The sentence before, if its end introduces what follows. */
 	#leadIn(): number | null {
 		const last = this.units.at(-1);
 		return last?.kind === 'sentence' && /[:：]["'”’»)\]」』]*$/u.test(last.text) ? this.units.length - 1 : null;

@@ -1,9 +1,9 @@
 import type { SpokenLanguage } from './phrases.ts';
 
-/** What a question wants its answer to contain. */
+/** What a question expects its answer to contain. */
 export type AnswerType = 'steps' | 'time' | 'amount' | 'person' | 'place';
 
-/** How each language asks for each kind; matched against the question in lower case. */
+/** The words by which each language asks for each type; matched against the question in lower case. */
 const ANSWER_TYPE_CUES: Record<SpokenLanguage, Record<AnswerType, RegExp>> = {
 	en: {
 		steps:
@@ -71,14 +71,14 @@ const ANSWER_TYPE_CUES: Record<SpokenLanguage, Record<AnswerType, RegExp>> = {
 	},
 };
 
-/** The kinds of answer that a question asks for; none for most yes-or-no questions. */
+/** The types of answer that a question asks for; none for most yes-or-no questions. */
 export function expectedAnswerTypes(question: string, language: SpokenLanguage): Set<AnswerType> {
 	const text = question.toLowerCase();
 	const kinds = Object.entries(ANSWER_TYPE_CUES[language]) as Array<[AnswerType, RegExp]>;
 	return new Set(kinds.filter(([, cue]) => cue.test(text)).map(([kind]) => kind));
 }
 
-/** How each spaced language asks for a number of something; the group is the something. */
+/** How each spaced language asks for a number of things. The group matches the things. */
 const COUNT_QUESTIONS: Partial<Record<SpokenLanguage, RegExp>> = {
 	en: /\bhow many (\p{L}+)/u,
 	de: /\bwie ?viele?[rn]? (\p{L}+)/u,
@@ -90,8 +90,8 @@ const COUNT_QUESTIONS: Partial<Record<SpokenLanguage, RegExp>> = {
 };
 
 /**
- * What finds the number that a question asks for: "how many days" is answered where a number stands before "days". Null
- * where the question counts nothing.
+ * The pattern that finds the number a question asks for: "how many days" is answered by a number before "days". Null if the
+ * question asks for no number.
  */
 export function countPattern(question: string, language: SpokenLanguage): RegExp | null {
 	const noun = COUNT_QUESTIONS[language]?.exec(question.toLowerCase())?.[1];
@@ -120,10 +120,10 @@ const HAS_CLOCK =
 const HAS_NAME = /\S\s+\p{Lu}\p{L}+|@|さん|様|部|課|担当/u;
 const HAS_PLACE = /\S\s+\p{Lu}\p{L}+|https?:|www\.|\p{Nd}|階|室|駅|市/u;
 const HAS_COUNT = wordPattern(NUMBER_WORDS.flatMap((list) => list.split(' ')));
-/** Made when it is first needed: the platform loads the data of each language for it. */
+/** Made on first use, because the platform then loads the data of each language. */
 let calendar: RegExp | undefined;
 
-/** Whether a piece of text has what an answer of this kind contains. Steps are told by the form of a list instead. */
+/** Whether a text has what an answer of this type contains. Steps are recognised by the form of a list instead. */
 export function matchesAnswerType(text: string, kind: AnswerType): boolean {
 	switch (kind) {
 		case 'steps':
@@ -150,11 +150,11 @@ function calendarWords(language: string): string[] {
 	const day = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
 	const months = Array.from({ length: 12 }, (_, i) => month.format(Date.UTC(2024, i, 15)));
 	const days = Array.from({ length: 7 }, (_, i) => day.format(Date.UTC(2024, 0, 1 + i)));
-	// `Mondays`, `lunes`: plurals in -s are left to the pattern.
+	// The pattern handles plurals in -s: `Mondays`, `lunes`.
 	return [...months, ...days];
 }
 
-/** The units in which spans of time are given, singular and plural: `days`, `Tage`, `heures`. */
+/** The units of durations, singular and plural: `days`, `Tage`, `heures`. */
 function timeUnits(language: string): string[] {
 	return ['minute', 'hour', 'day', 'week', 'month', 'year'].flatMap((unit) => {
 		const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });

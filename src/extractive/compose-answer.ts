@@ -9,21 +9,21 @@ import { selectQuotations } from './selection.ts';
 import { courtesyOf } from './small-talk.ts';
 
 /**
- * Below this the search itself says that its best hit hardly matches: whatever shares a word with the question then
- * does so by chance.
+ * Below this confidence the best hit of the search hardly matches, so a word that it shares with the question is shared by
+ * chance.
  */
 const MIN_CONFIDENCE = 0.2;
 
 /**
- * The share of the question, by weight, that the best sentences and their surroundings must speak of. A third lets a
- * question put one thing in two words that the document does not use; questions about something else share less.
+ * The share of the question, by weight, that the best sentences and their context must contain. With a third, a question may
+ * name one thing in two words that the document does not use. Questions about something else share less.
  */
 const MIN_EVIDENCE = 0.34;
 
-/** How many of the best units may bring the evidence: the very best by form may stand beside the one that names it. */
+/** How many of the best units may have the evidence: the unit with the best form may be next to the unit with the words. */
 const MAX_EVIDENCE_UNITS = 8;
 
-/** The extractive model's answer, in Markdown. */
+/** Composes the answer in Markdown. */
 export function composeAnswer(request: ExtractiveRequest, sources: readonly Source[]): string {
 	const courtesy = courtesyOf(request.question);
 	if (courtesy) return PHRASES[courtesy.language][courtesy.kind];
@@ -34,7 +34,7 @@ export function composeAnswer(request: ExtractiveRequest, sources: readonly Sour
 	return quotations.length > 0 ? render(quotations, question.language) : PHRASES[question.language].nothingFound;
 }
 
-/** Reads one passage of a request. Split from `answer`, so that other work can run between two passages. */
+/** Analyses one passage. It is separate from `composeAnswer`, so that other work can run between two passages. */
 export function analyseSource(passage: QuotablePassage, language: string | null): Source {
 	return { passage, analysis: analysePassage(passage, language) };
 }

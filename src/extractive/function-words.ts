@@ -2,8 +2,8 @@ import { analyse } from '../text/index.ts';
 import type { SpokenLanguage } from './phrases.ts';
 
 /**
- * Words that questions are made of rather than about. They tell the language of a question that is too short for
- * statistics, and weigh little or nothing when its answer is looked for.
+ * Function words of questions. They reveal the language of a question that is too short for statistics, and have little or
+ * no weight in the search for its answer.
  */
 const FUNCTION_WORDS: Record<SpokenLanguage, string> = {
 	en: `a an the is are was were am be been do does did can could should would will may must have has had how what when
@@ -40,7 +40,7 @@ const FUNCTION_WORDS: Record<SpokenLanguage, string> = {
 		عندي بعد قبل أو و لا لم لن كان يكون يمكن يمكنني يجب إن أن إذا`,
 };
 
-/** Words with which one asks to be told: content for a stemmer, but hardly the subject. */
+/** Words that only request something. A stemmer treats them as content, but they are hardly the subject. */
 const REQUEST_WORDS: Record<SpokenLanguage, string> = {
 	en: `tell explain describe show give list please need want like know possible help find get got say mean means let
 		make made use used using question answer information info details detail hi hello hey thanks thank work works
@@ -68,15 +68,15 @@ for (const [language, list] of Object.entries(FUNCTION_WORDS) as Array<[SpokenLa
 		languagesByWord.set(word, [...(languagesByWord.get(word) ?? []), language]);
 }
 
-/** What the function words of a text say about its language. */
+/** The languages of the function words of a text. */
 export interface LanguageVote {
-	/** The spoken languages that most of its words belong to; several on a tie, none where it has no such words. */
+	/** The languages with the most function words in the text: several on a tie, none without function words. */
 	languages: SpokenLanguage[];
-	/** The share of its words that do, 0..1. */
+	/** The share of the words that are function words of these languages, 0..1. */
 	share: number;
 }
 
-/** Lets the words of a text vote for the language they are function words of. */
+/** Counts the words of a text as votes for the languages of which they are function words. */
 export function voteLanguage(text: string): LanguageVote {
 	const counts = new Map<SpokenLanguage, number>();
 	const words = analyse(text, null);
@@ -89,17 +89,17 @@ export function voteLanguage(text: string): LanguageVote {
 	return { languages, share: most / words.length };
 }
 
-/** How much a word may count for the subject of a question: nothing, a little, or in full. */
+/** The words that have no weight, or little, for the subject of a question. */
 export interface FunctionWords {
-	/** Analysed words that count nothing. */
+	/** Analysed words without weight. */
 	ignored: ReadonlySet<string>;
-	/** Analysed words that count little. */
+	/** Analysed words with little weight. */
 	lowWeight: ReadonlySet<string>;
 }
 
 const functionWordsCache = new Map<string | null, FunctionWords>();
 
-/** The asking words of a language as `analyse` renders them; of English for languages that have no list. */
+/** The function words of a language as stems of `analyse`; those of English for a language without a list. */
 export function functionWords(language: string | null): FunctionWords {
 	let known = functionWordsCache.get(language);
 	if (!known) {
@@ -113,7 +113,7 @@ export function functionWords(language: string | null): FunctionWords {
 	return known;
 }
 
-/** Whether the model has phrases in this language. */
+/** Whether there are phrases in this language. */
 export function isSpoken(language: string | null): language is SpokenLanguage {
 	return language !== null && Object.hasOwn(FUNCTION_WORDS, language);
 }

@@ -4,14 +4,17 @@ import { voteLanguage } from './function-words.ts';
 import type { QuotablePassage } from './request.ts';
 
 const SAMPLE_CHARS = 400;
-/** In prose about a third of the words are function words; of another language's fewer than a tenth look like them. */
+/**
+ * In prose about a third of the words are function words. Fewer than a tenth of the words look like those of another
+ * language.
+ */
 const MIN_FUNCTION_WORD_SHARE = 0.2;
 const LANGUAGE_CACHE_SIZE = 2_000;
 const languageCache = new LruCache<string, { language: string | null }>(LANGUAGE_CACHE_SIZE);
 
 /**
- * The language of each passage. Passages of one document agree, and one that could not be told (a table, a list of
- * names) follows the others, so that its words are stemmed as the question's are.
+ * The language of each passage. All passages of a document get its most frequent language. A document without a known one
+ * (a table, a list of names) gets that of the other documents, so that its words are stemmed like those of the question.
  */
 export function passageLanguages(passages: readonly QuotablePassage[]): Array<string | null> {
 	const detectedLanguages = passages.map(detectPassageLanguage);
@@ -23,7 +26,7 @@ export function passageLanguages(passages: readonly QuotablePassage[]): Array<st
 	return passages.map(({ document_id }) => mostFrequent(byDocument.get(document_id) ?? []) ?? mostCommon);
 }
 
-/** The language that occurs most often, null where there is none. */
+/** The language that occurs most often; null for an empty list. */
 export function mostFrequent(languages: ReadonlyArray<string | null>): string | null {
 	const counts = new Map<string, number>();
 	for (const language of languages) if (language !== null) counts.set(language, (counts.get(language) ?? 0) + 1);

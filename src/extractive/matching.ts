@@ -1,7 +1,7 @@
 import { functionWords } from './function-words.ts';
 import type { QuestionTerm } from './question.ts';
 
-/** The shortest words that are compared by their parts and with a slip of the finger. */
+/** The shortest words that are compared by their parts and with typos. */
 const MIN_PART_LENGTH = 4;
 const MIN_TYPO_LENGTH = 5;
 
@@ -9,9 +9,9 @@ const PART_SCORE = 0.6;
 const TYPO_SCORE = 0.8;
 
 /**
- * For each asked term, the words of a vocabulary that match it and how well, 0..1: the word itself; one that begins
- * with it or it begins with (pay, payroll); in languages that join words also one that ends with it (Jahresurlaub); and
- * for a term that is met nowhere, one that a single slip makes of it.
+ * For each term of the question, the words of a vocabulary that match it and how well, 0..1: the word itself; a word of
+ * which it is the beginning, or the reverse (pay, payroll); in languages that join words also a word that ends with it
+ * (Jahresurlaub); and for a term that the vocabulary lacks, a word with one typo.
  */
 export function matchTerms(
 	questionTerms: readonly QuestionTerm[],
@@ -19,7 +19,7 @@ export function matchTerms(
 	language: string | null,
 ): Array<Map<string, number>> {
 	const compounds = language === 'de' || language === 'nl';
-	// `over` is no part of `overtime`.
+	// `over` does not match `overtime`.
 	const meaningless = functionWords(language).ignored;
 	return questionTerms.map(({ term }) => {
 		const matches = new Map<string, number>();
@@ -38,15 +38,15 @@ export function matchTerms(
 
 function sharesPart(a: string, b: string, compounds: boolean): boolean {
 	const [short, long] = a.length < b.length ? [a, b] : [b, a];
-	// Stems that share little more than a syllable are strangers: `inter` and `international`.
+	// Stems that share little more than a syllable do not match: `inter` and `international`.
 	if (short.length < MIN_PART_LENGTH || short.length * (compounds ? 4 : 2) < long.length) return false;
 	return long.startsWith(short) || (compounds && short.length > MIN_PART_LENGTH && long.endsWith(short));
 }
 
-/** Whether one letter inserted, left out, changed, or swapped with its neighbour makes one word of the other. */
+/** Whether two words differ in one letter that is inserted, omitted, changed, or swapped with its neighbour. */
 function isTypo(a: string, b: string): boolean {
 	if (Math.abs(a.length - b.length) > 1 || b.length < MIN_TYPO_LENGTH - 1) return false;
-	// Figures are never slips of each other.
+	// A number is never a typo of another number.
 	if (/\p{Nd}/u.test(a) || /\p{Nd}/u.test(b)) return false;
 	let from = 0;
 	while (from < a.length && a[from] === b[from]) from++;

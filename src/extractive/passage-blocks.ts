@@ -1,4 +1,4 @@
-/** What a stretch of a passage's text is: prose, or one of the forms that are quoted as a whole or by line. */
+/** A block of a passage: prose, or a form that is quoted as a whole or by line. */
 export type PassageBlock =
 	| { kind: 'prose'; text: string }
 	| { kind: 'heading'; text: string }
@@ -7,7 +7,7 @@ export type PassageBlock =
 	| { kind: 'code'; language: string; lines: string[] };
 
 export interface ListItem {
-	/** The item's own number, null where it has a bullet. */
+	/** The number of the item; null with a bullet. */
 	number: number | null;
 	/** 0 for the outermost level. */
 	depth: number;
@@ -19,10 +19,10 @@ const HEADING = /^#{1,6}\s+(\S.*)$/;
 const LIST_ITEM = /^(\s*)(?:[-*+•‣◦–▪·●]|(\d{1,3})[.)]|\((\d{1,3})\))\s+(\S.*)$/;
 /** The line under a table's header. */
 const TABLE_RULE = /^\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?$/;
-/** Cells are separated by upright strokes or tabs. Like RULE, for lines without surrounding space. */
+/** Cells are separated by vertical bars or tabs. Like TABLE_RULE, for lines without surrounding space. */
 const TABLE_ROW = /\S\s*[|\t]\s*\S|^\|.*\|$/;
 
-/** Reads the blocks of a text: Markdown where it is Markdown, plain lines else. */
+/** Splits a text into blocks, by its Markdown where it has any, otherwise by its lines. */
 export function parsePassageBlocks(text: string): PassageBlock[] {
 	const lines = text.split(/\r\n|\r|\n/);
 	const blocks: PassageBlock[] = [];
@@ -70,7 +70,7 @@ function readList(lines: string[], at: number, blocks: PassageBlock[]): number |
 			const depth = indentOf(line) > outermost + 1 ? 1 : 0;
 			items.push({ number: number === undefined ? null : Number(number), depth, text: match[4] as string });
 		} else if (line.trim() === '') {
-			// Items may stand apart; what follows them unindented is no longer of the list.
+			// Blank lines may separate items. Text after a blank line belongs to the list only if it is indented.
 			const next = lines[end + 1];
 			if (next === undefined || !LIST_ITEM.test(next)) break;
 		} else if (CODE_FENCE.test(line) || HEADING.test(line)) break;
@@ -84,7 +84,7 @@ function readTable(lines: string[], at: number, blocks: PassageBlock[]): number 
 	let end = at;
 	while (end < lines.length && (isRow(lines[end]) || isRule(lines[end]))) end++;
 	const count = end - at;
-	// One stroke in one line is punctuation.
+	// A single bar in a single line is punctuation.
 	if (count < 2) return null;
 	const hasRule = isRule(lines[at + 1]);
 	const rows = lines
@@ -93,8 +93,8 @@ function readTable(lines: string[], at: number, blocks: PassageBlock[]): number 
 		.map(cellsOf);
 	const [first, ...rest] = rows;
 	if (first === undefined) return null;
-	// Without a ruler below it, a first line of three cells or more is taken for the header where it holds no figures. Of
-	// two cells it may as well be the first of a list of properties, which read alike as `Phone: 12345`.
+	// Without a rule below it, a first line of three cells or more counts as the header if it has no digits. A first line of
+	// two cells may as well be the first of a list of properties, such as `Phone: 12345`.
 	const hasHeader = hasRule || (first.length > 2 && !first.some(hasFigure) && rest.length > 0);
 	blocks.push(hasHeader ? { kind: 'table', header: first, rows: rest } : { kind: 'table', header: null, rows });
 	return end;
@@ -112,7 +112,7 @@ function readProse(lines: string[], at: number, blocks: PassageBlock[]): number 
 	return end;
 }
 
-/** Lines of a paragraph end where the page did; scripts without spaces are joined without one. */
+/** Joins the lines of a paragraph, which the width of a page broke. Scripts without spaces are joined without one. */
 function joinLines(lines: string[]): string {
 	return lines
 		.map((line) => line.trim())

@@ -1,23 +1,23 @@
-/** What the extractive model says itself, around what it quotes, in one language. */
+/** The sentences around the quotations, in one language. */
 export interface Phrases {
 	/** Opens the quotation of the first source. */
 	accordingTo(source: string): string;
 	/** Opens the quotation of each further source. */
 	also(source: string): string;
 	page(number: number): string;
-	/** Where the documents hold no answer. */
+	/** For documents without an answer. */
 	nothingFound: string;
-	/** Where the documents could not be searched. */
+	/** For a search that failed. */
 	searchFailed: string;
 	greeting: string;
 	thanks: string;
 	farewell: string;
 }
 
-/** The languages that the model speaks; in any other it answers in English. */
+/** The languages of the phrases. A question in any other language is answered in English. */
 export type SpokenLanguage = 'en' | 'de' | 'fr' | 'es' | 'nl' | 'pt' | 'it' | 'ja' | 'ar';
 
-/** The model's own sentences by language (ISO 639-1). */
+/** The phrases by language (ISO 639-1). */
 export const PHRASES: Record<SpokenLanguage, Phrases> = {
 	en: {
 		accordingTo: (source) => `According to ${source}:`,

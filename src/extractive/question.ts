@@ -5,37 +5,37 @@ import type { SpokenLanguage } from './phrases.ts';
 import type { ExtractiveRequest } from './request.ts';
 import { withoutCourtesies } from './small-talk.ts';
 
-/** A word that the answer should speak of. */
+/** A word that the answer should contain. */
 export interface QuestionTerm {
-	/** As `analyse` renders it. */
+	/** The stem that `analyse` returns. */
 	term: string;
-	/** 1 for what the question is about, less for words of asking and for words from the question before. */
+	/** 1 for the subject of the question, less for words that only request and for words from the question before. */
 	weight: number;
 	/** Whether it comes from the question before. */
 	isCarriedOver: boolean;
 }
 
-/** A question as the extractive model understands it. */
+/** A question, analysed. */
 export interface Question {
 	/** The language to answer in. */
 	language: SpokenLanguage;
 	answerTypes: ReadonlySet<AnswerType>;
-	/** Finds the number of something that is asked for; null where none is. */
+	/** Finds the number that the question asks for; null if it asks for none. */
 	countPattern: RegExp | null;
-	/** The asked terms in a language, because a document is searched in its own. */
+	/** The terms of the question in the language of a document. */
 	termsIn(language: string | null): QuestionTerm[];
 }
 
-/** What a message of 32,000 characters asks stands at its beginning or end; this much of each is read. */
+/** The question of a message of 32,000 characters is at its beginning or end. This much of each is read. */
 const EXCERPT_LENGTH = 1_500;
 const MAX_TERMS = 48;
-/** `tell`, `need`, `help`: they fit any passage. */
+/** `tell`, `need`, `help`: they match any passage. */
 const REQUEST_WORD_WEIGHT = 0.3;
-/** The same figure turns up anywhere by chance: `19`. */
+/** A number such as `19` often occurs by chance. */
 const NUMBER_WEIGHT = 0.5;
-/** Words of the question before set the scene of a follow-up, but what it asks now decides. */
+/** Words of the question before are context for a follow-up. Its own words count more. */
 const CARRIED_OVER_WEIGHT = 0.5;
-/** A question with fewer words of its own than this leans on the one before. */
+/** A question with more terms than this does not depend on the question before. */
 const FOLLOW_UP_MAX_TERMS = 2;
 
 const FOLLOW_UP_START =
@@ -44,8 +44,8 @@ const ANAPHORA =
 	/(?<![\p{L}\p{N}])(it|its|they|them|their|that|those|this|these|there|she|he|her|him|dafür|davon|dazu|damit|darüber|dort|cela|ça|celui|celle|eso|esto|ello|daarvoor|daarvan|isso|isto|ciò|questo|quello)(?![\p{L}\p{N}])|それ|これ|その|ذلك|هذا|هذه/iu;
 
 /**
- * Reads the question of a request.
- * @param passageLanguage the language that most of the passages are in, null where there are none
+ * Analyses the question of a request.
+ * @param passageLanguage the language of most passages; null without passages
  */
 export function readQuestion(request: ExtractiveRequest, passageLanguage: string | null): Question {
 	const text = withoutCourtesies(excerpt(request.question));
@@ -96,8 +96,8 @@ function weightedTerms(text: string, language: string | null, factor: number, is
 }
 
 /**
- * The language of the question. Detectors guess wildly on three words of jargon, so function words vote first, then the
- * earlier questions of the same visitor, then the documents that match; the detector decides what is left.
+ * The language of the question. Detectors are unreliable on three words of jargon, so the function words decide first, then
+ * the earlier questions of the same visitor, then the passages, and the detector last.
  */
 function languageOf(text: string, earlierQuestions: string[], passageLanguage: string | null): SpokenLanguage {
 	const voted = voteLanguage(text).languages;

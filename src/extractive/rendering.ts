@@ -7,7 +7,10 @@ import type { Quotation } from './selection.ts';
 const MAX_NAME_LENGTH = 80;
 const MAX_CODE_LINES = 20;
 
-/** The answer in Markdown: one paragraph or list a source, each opened by the source's name and closed by its number. */
+/**
+ * Renders the answer in Markdown: one paragraph or list per source, which begins with the source's name and ends with its
+ * number.
+ */
 export function render(quotations: readonly Quotation[], language: SpokenLanguage): string {
 	const paragraphs: string[] = [];
 	let previousName = '';
@@ -15,7 +18,7 @@ export function render(quotations: readonly Quotation[], language: SpokenLanguag
 		const name = sourceName(quotation.source.passage, language);
 		const phrases = PHRASES[language];
 		const frame = i === 0 ? phrases.accordingTo(name) : phrases.also(name);
-		// Neighbouring chunks of one page are one source to a reader.
+		// For a reader, neighbouring chunks of one page are one source.
 		paragraphs.push(renderQuotation(quotation, name === previousName ? '' : frame));
 		previousName = name;
 	});
@@ -29,7 +32,7 @@ function sourceName(passage: QuotablePassage, language: SpokenLanguage): string 
 	const names = [title, heading === title ? '' : heading].filter((name) => name !== '');
 	if (names.length === 0) return `[${passage.index}]`;
 	const name = names.map(escapeMarkdown).join(' › ');
-	// Closing emphasis is not recognised between a bracket and a letter, so Japanese has its own quotation marks.
+	// Markdown does not recognise closing emphasis between a bracket and a letter, so Japanese uses quotation marks.
 	const marked = language === 'ja' ? `「${name}」` : `*${name}*`;
 	return passage.page === null ? marked : `${marked} (${PHRASES[language].page(passage.page)})`;
 }
@@ -66,7 +69,7 @@ function renderQuotation({ source, positions, cutAfter }: Quotation, frame: stri
 	return parts.join('\n\n');
 }
 
-/** Neighbouring units of one form; a list that was quoted in part is one run all the same. */
+/** Groups neighbouring units of one form. A list that is quoted in part is one run too. */
 function runsOf(positions: number[], units: Unit[]): number[][] {
 	const runs: number[][] = [];
 	for (const position of positions) {

@@ -5,47 +5,47 @@ import { matchTerms } from './matching.ts';
 import type { Question, QuestionTerm } from './question.ts';
 import type { QuotablePassage } from './request.ts';
 
-/** A passage with what was read in it. */
+/** A passage with its analysis. */
 export interface Source {
 	passage: QuotablePassage;
 	analysis: AnalysedPassage;
 }
 
-/** A unit with its place and its marks. */
+/** A unit with its position and its scores. */
 export interface ScoredUnit {
 	source: Source;
 	unit: Unit;
 	/** Its position among the units of its passage. */
 	position: number;
-	/** How well it answers; comparable within one question only. */
+	/** How well it answers. Comparable within one question only. */
 	score: number;
-	/** Share of what the question asks that the unit says together with its surroundings, 0..1, in absolute terms. */
+	/** The share of the question that the unit contains together with its context, 0..1. Comparable between questions. */
 	evidence: number;
-	/** Whether it or what stands over it has a word of the question (of the one before, where it has none of its own). */
+	/** Whether it or its context has a word of the question (of the question before, if this one has no words of its own). */
 	sharesTerm: boolean;
 }
 
-/** How far words count that stand not in the unit but over it, or next to it. */
+/** The weight of words in the context of the unit, and in its neighbours. */
 const CONTEXT_WEIGHT = 0.9;
 const NEIGHBOUR_WEIGHT = 0.4;
 
-/** The share of the mark that the search's own order of passages decides. */
+/** The share of the score that the passage's score in the search decides. */
 const PASSAGE_SCORE_WEIGHT = 0.6;
 const ANSWER_TYPE_BONUS = 0.2;
 const STEP_BONUS = 0.4;
-/** A number of the very things that are counted says more than any other number. */
+/** A number of the things that the question asks for is better than any other number. */
 const COUNT_BONUS = 0.5;
-/** Under a heading that puts the very question, as in a list of frequent ones, the first sentences are the answer. */
+/** Under a heading that is the question, as in a list of frequent questions, the first sentences are the answer. */
 const HEADING_MATCH_BONUS = 0.7;
 const HEADING_MATCH_UNITS = 6;
 const HEADING_MATCH_THRESHOLD = 0.5;
 const ANNOUNCEMENT_FACTOR = 0.3;
 const SHORT_SENTENCE_FACTOR = 0.6;
-/** What only its heading connects with the question comes after what speaks of it itself. */
+/** A unit that matches the question only by its heading ranks below a unit that has the words itself. */
 const NO_TERM_FACTOR = 0.75;
 const MIN_SENTENCE_WORDS = 4;
 
-/** Marks every unit of the passages against the question. Units of languages that it has no words in get none. */
+/** Scores every unit of the passages, except those in languages in which the question has no terms. */
 export function scoreUnits(question: Question, sources: readonly Source[]): ScoredUnit[] {
 	const scored: ScoredUnit[] = [];
 	for (const language of new Set(sources.map((source) => source.analysis.language))) {
@@ -77,8 +77,8 @@ function scoreInLanguage(
 	const matches = matchTerms(questionTerms, vocabulary, language);
 	const ownMatches = units.map(({ unit }) => matches.map((match) => bestMatch(match, unit.terms)));
 	const rarity = matches.map((_, i) => relativeIdf(ownMatches, i));
-	// Which words tell sentences apart is one thing, what the question is about another: all passages were found by its
-	// subject, which is therefore common among them, and yet an answer must speak of it.
+	// Two different weights: how well a word distinguishes sentences, and how much the question is about it. The search found
+	// all passages by the subject, so the subject is frequent among them, but an answer must contain it.
 	const ranking = questionTerms.map(({ weight }, i) => weight * (rarity[i] as number));
 	const subject = questionTerms.map(({ weight }, i) => weight * (0.5 + 0.5 * (rarity[i] as number)));
 	const ignored = functionWords(language).ignored;
@@ -125,7 +125,7 @@ function scoreInLanguage(
 	});
 }
 
-/** Whether two neighbours are of one paragraph. The lines of a list or table stand each for itself. */
+/** Whether two neighbours belong to one paragraph. Each line of a list or table is separate. */
 function isSameParagraph(unit: Unit, neighbour: Unit | undefined): boolean {
 	return unit.kind === 'sentence' && neighbour?.block === unit.block;
 }
@@ -137,8 +137,8 @@ function bestMatch(match: Map<string, number>, terms: ReadonlySet<string>): numb
 }
 
 /**
- * How alike question and heading are, 0..1: the harmonic mean of the share of the question, by weight, that the heading
- * says, and of the share of the heading that the question says.
+ * The similarity of question and heading, 0..1: the harmonic mean of the share of the question, by weight, that the heading
+ * contains, and of the share of the heading that the question contains.
  */
 function headingSimilarity(
 	matches: Array<Map<string, number>>,
@@ -153,7 +153,7 @@ function headingSimilarity(
 	return ofQuestion + ofHeading === 0 ? 0 : (2 * ofQuestion * ofHeading) / (ofQuestion + ofHeading);
 }
 
-/** 0..1, 1 for a term that no unit holds: BM25's idf over the units, by its largest value. */
+/** BM25's idf over the units, divided by its largest value: 0..1, and 1 for a term that no unit contains. */
 function relativeIdf(inside: number[][], term: number): number {
 	const count = inside.length;
 	let holding = 0;
@@ -172,7 +172,7 @@ function weightedShare(values: number[], weights: number[]): number {
 	return all === 0 ? 0 : sum / all;
 }
 
-/** What the form of a unit says for or against it as an answer. */
+/** How much the form of a unit speaks for or against it as an answer; 1 is neutral. */
 function formFactor(unit: Unit, question: Question): number {
 	let factor = question.countPattern?.test(unit.text) ? 1 + COUNT_BONUS : 1;
 	for (const kind of question.answerTypes) {

@@ -1,27 +1,27 @@
 import type { AnswerType } from './answer-types.ts';
 import type { ScoredUnit, Source } from './scoring.ts';
 
-/** What is quoted of one passage, in the document's order. */
+/** The quoted units of one passage, in the order of the document. */
 export interface Quotation {
 	source: Source;
 	/** Positions of the quoted units within the passage, ascending. */
 	positions: number[];
-	/** Where a long list or table was cut: positions after which something was left out. */
+	/** The positions after which units of a long list or table were omitted. */
 	cutAfter: ReadonlySet<number>;
 }
 
-/** A reader takes in about five sentences at a glance; a list is easier and may be longer. */
+/** A reader takes in about five sentences at a glance. A list is easier to read and may be longer. */
 const MAX_SENTENCES = 5;
 const MAX_QUOTED_WORDS = 120;
 const MAX_LIST_UNITS = 12;
 const MAX_SOURCES = 3;
 
-/** What falls below this share of the best mark is rather about something else. */
+/** A unit below this share of the best score is probably about something else. */
 const MIN_SHARE_OF_BEST = 0.62;
-/** At this share of common words two sentences say the same. */
+/** Two sentences with this share of common words count as duplicates. */
 const DUPLICATE_SHARE = 0.75;
 
-/** Chooses what to quote: the best units, what they need to be understood, nothing twice. */
+/** Chooses the best units and those that they need to be understood, without duplicates. */
 export function selectQuotations(scored: readonly ScoredUnit[], wants: ReadonlySet<AnswerType>): Quotation[] {
 	const ranked = scored.filter((one) => one.sharesTerm && one.score > 0).sort((a, b) => b.score - a.score);
 	const best = ranked[0];
@@ -41,13 +41,13 @@ class QuotationSelector {
 	readonly #wantsSteps: boolean;
 	readonly #chosen = new Map<Source, Set<number>>();
 	readonly #cutAfter = new Map<Source, Set<number>>();
-	/** The lists and tables that were looked at already. */
+	/** The lists and tables that were handled already. */
 	readonly #groups = new Set<string>();
 	readonly #quotedTerms: Array<ReadonlySet<string>> = [];
 	#sentences = 0;
 	#words = 0;
 
-	/** @param wantsSteps a way to do something is of use only from its first step to its last */
+	/** @param wantsSteps instructions are useful only from the first step to the last, so they are quoted whole */
 	constructor(scored: readonly ScoredUnit[], near: ReadonlySet<ScoredUnit>, wantsSteps: boolean) {
 		for (const one of scored) {
 			const units = this.#unitsBySource.get(one.source) ?? [];
@@ -62,7 +62,7 @@ class QuotationSelector {
 		return this.#sentences >= MAX_SENTENCES || this.#words >= MAX_QUOTED_WORDS;
 	}
 
-	/** Takes a unit with what belongs to it, unless that was said already or is too much. */
+	/** Takes a unit with the units that it needs, unless it is a duplicate or does not fit. */
 	add(one: ScoredUnit): void {
 		if (!this.#chosen.has(one.source) && this.#chosen.size >= MAX_SOURCES) return;
 		if (this.#isChosen(one) || this.#isDuplicate(one.unit.terms)) return;
@@ -89,11 +89,11 @@ class QuotationSelector {
 		if (after && !rest && after.unit.isDependent && sameBlock(one, after)) together.push(after);
 		if (!this.#fits(together)) return;
 		for (const unit of together) this.#add(unit);
-		// A sentence that ends with a colon is nothing without what it introduces.
+		// A sentence that ends with a colon needs the list that it introduces.
 		if (rest) this.#takeGroup(rest, true);
 	}
 
-	/** Takes a list or table: as a whole where most of it matches (or it was announced), else the lines that do. */
+	/** Takes a list or table: the whole if most of it matches or a sentence introduces it, otherwise the matching lines. */
 	#takeGroup(one: ScoredUnit, whole = false): void {
 		const units = (this.#unitsBySource.get(one.source) as ScoredUnit[]).filter((other) => sameBlock(one, other));
 		const key = `${one.source.passage.index}.${one.unit.block}`;
@@ -112,7 +112,7 @@ class QuotationSelector {
 		}
 	}
 
-	/** The first quotation is always given; further ones only within the bounds. */
+	/** The first quotation is always taken, further ones only within the limit of words. */
 	#fits(together: ScoredUnit[]): boolean {
 		const words = together.reduce((sum, one) => sum + one.unit.words, 0);
 		return this.#sentences === 0 || this.#words + words <= MAX_QUOTED_WORDS;

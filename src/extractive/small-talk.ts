@@ -1,16 +1,16 @@
 import { analyse } from '../text/index.ts';
 import type { SpokenLanguage } from './phrases.ts';
 
-/** What a message that asks nothing is for. */
+/** The kind of a message that asks nothing. */
 export type SmallTalk = 'greeting' | 'thanks' | 'farewell';
 
-/** A message that consists of nothing but courtesies. */
+/** A message that consists of courtesies only. */
 export interface Courtesy {
 	kind: SmallTalk;
 	language: SpokenLanguage;
 }
 
-/** Words that come with a courtesy and mean nothing alone belong to `filler`. */
+/** `filler` has words that accompany a courtesy and mean nothing alone. */
 const COURTESIES: Record<SpokenLanguage, Record<SmallTalk | 'filler', string>> = {
 	en: {
 		greeting:
@@ -77,7 +77,7 @@ interface Phrase {
 	kind: SmallTalk | 'filler';
 }
 
-/** By first word, longest first, so that `thanks a lot` is not read as `thanks` and two words left over. */
+/** By first word, longest first, so that `thanks a lot` is not read as `thanks` and two other words. */
 const phrases = new Map<string, Phrase[]>();
 for (const [language, kinds] of Object.entries(COURTESIES) as Array<[SpokenLanguage, Record<string, string>]>) {
 	for (const [kind, list] of Object.entries(kinds) as Array<[Phrase['kind'], string]>) {
@@ -90,12 +90,12 @@ for (const [language, kinds] of Object.entries(COURTESIES) as Array<[SpokenLangu
 }
 for (const list of phrases.values()) list.sort((a, b) => b.words.length - a.words.length);
 
-/** Courtesies are short; a longer message asks something. */
+/** Courtesies are short. A longer message asks something. */
 const MAX_COURTESY_LENGTH = 80;
-/** What the message is for where it holds several: `hello, thank you, bye` is a farewell. */
+/** The courtesy with the highest rank is the kind of the message: `hello, thank you, bye` is a farewell. */
 const RANK: Record<Phrase['kind'], number> = { filler: 0, greeting: 1, thanks: 2, farewell: 3 };
 
-/** The courtesy that a message is, or null where it says anything else besides. */
+/** The courtesy of a message; null if the message has any other words. */
 export function courtesyOf(message: string): Courtesy | null {
 	if (message.length > MAX_COURTESY_LENGTH || message.trim() === '') return null;
 	const words = analyse(message, null);

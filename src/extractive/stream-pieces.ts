@@ -1,9 +1,9 @@
-/** A word, or as much of a script without spaces. Counted in code points: a pair of surrogates is never cut in two. */
+/** A word, or 24 characters of a script without spaces. It counts code points, so a surrogate pair is never split. */
 const PIECE = /\s*\S{1,24}|\s+/gu;
-/** Two or three words: smaller pieces cost more in events than they gain in smoothness. */
+/** Two or three words. The events of smaller pieces cost more than the smoother stream is worth. */
 const MIN_PIECE_CHARACTERS = 16;
 
-/** Cuts an answer into the pieces in which it is streamed; joined, they are the answer. */
+/** Splits an answer into the pieces that are streamed. Joined, they are the answer. */
 export function streamPieces(text: string): string[] {
 	const pieces: string[] = [];
 	let piece = '';

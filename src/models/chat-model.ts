@@ -62,7 +62,9 @@ export interface ChatRequest {
 	passages: readonly Passage[];
 	/** How well the knowledge bases answer the question in absolute terms, 0..1; 0 where there are none. */
 	confidence: number;
-	/** Whether the knowledge bases could not be searched: then that there are no passages says nothing about what they hold. */
+	/**
+	 * Whether the knowledge bases could not be searched: then that there are no passages says nothing about what they hold.
+	 */
 	search_failed?: boolean;
 	/** The tools that it may call, those that matter most first; none where there are none. */
 	tools: readonly ToolDefinition[];

@@ -6,8 +6,9 @@ export interface Embedder {
 	/** `provider/name`, with `?dimensions=…` where the settings ask for a number of them: what vectors are told apart by. */
 	readonly id: string;
 	/**
-	 * The unit vectors of texts, all of the same dimension, batch by batch as they come, which is in no order. Asks again where
-	 * that may help: it may take minutes. Where a batch fails, those that are under way are given all the same before it throws.
+	 * The unit vectors of texts, all of the same dimension, batch by batch as they come, which is in no order. Asks again
+	 * where that may help: it may take minutes. Where a batch fails, those that are under way are given all the same before it
+	 * throws.
 	 * @throws AppError `model_error`, which `isRecoverable` judges; the signal's reason
 	 */
 	embedDocuments(texts: readonly string[], signal: AbortSignal): AsyncIterable<EmbeddedBatch>;

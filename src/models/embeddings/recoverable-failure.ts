@@ -5,8 +5,8 @@ import { ProviderError } from '../providers/provider-failure.ts';
 const ACCOUNT_STATUSES = new Set<number | null>([401, 402, 403, 404]);
 
 /**
- * Whether an embedder that failed like this may well succeed with the same texts later: by itself, or once somebody has given
- * the server a new key, paid, or brought the model back.
+ * Whether an embedder that failed like this may well succeed with the same texts later: by itself, or once somebody has
+ * given the server a new key, paid, or brought the model back.
  */
 export function isRecoverable(thrown: unknown): boolean {
 	if (!isProviderFailure(thrown)) return false;

@@ -21,7 +21,10 @@ const LAST_MS = 1_000;
 export interface AnswerTerms {
 	/** Whether calls were offered: a model that was given no tools may still ask for one it has seen before. */
 	mayCall: boolean;
-	/** Whether an answer without a call or text that can be seen is none. With results of tools before it a model may be asked again. */
+	/**
+	 * Whether an answer without a call or text that can be seen is none. With results of tools before it a model may be asked
+	 * again.
+	 */
 	mustSpeak: boolean;
 	idleMs: number;
 	/** Called once, when the answer begins. */

@@ -7,7 +7,9 @@ export interface QuestionAndAnswer {
 	reply: string | null;
 }
 
-/** A conversation as questions with their replies. What stands before the first question has lost its own and is left out. */
+/**
+ * A conversation as questions with their replies. What stands before the first question has lost its own and is left out.
+ */
 export function pairMessages(history: readonly ChatMessage[]): QuestionAndAnswer[] {
 	const exchanges: QuestionAndAnswer[] = [];
 	for (const { role, content } of history) {

@@ -6,8 +6,8 @@ const PACE_MS = 16;
 const BUSY_UTILIZATION = 0.5;
 
 /**
- * Spaces the reads of a stream while the event loop is busy, so that several tokens arrive for one read. While the loop is not busy, every
- * read follows at once: no timer delays a token.
+ * Spaces the reads of a stream while the event loop is busy, so that several tokens arrive for one read. While the loop is
+ * not busy, every read follows at once: no timer delays a token.
  */
 export class ReadPacing {
 	#since: EventLoopUtilization;

@@ -12,8 +12,8 @@ interface EarlierMetadata {
 }
 
 /**
- * The memory of a stored round. A reply that an earlier version began and this version goes on with has rounds in the earlier
- * form; without their signatures the service would refuse the next round.
+ * The memory of a stored round. A reply that an earlier version began and this version goes on with has rounds in the
+ * earlier form; without their signatures the service would refuse the next round.
  */
 export function storedMemory(memory: unknown): RoundMemory {
 	return (memory as ReadonlyArray<RememberedPart & Partial<EarlierPart>>).map((part): RememberedPart => {
