@@ -5,7 +5,7 @@ export interface Passage {
 	document_id: string;
 	title: string;
 	url: string | null;
-	/** The page on which it begins, from 1; null where the format has no pages. */
+	/** The page on which it begins, from 1; null for a format without pages. */
 	page: number | null;
 	/** The headings above it, outermost first. */
 	heading_path: readonly string[];
@@ -20,55 +20,53 @@ export interface ChatMessage {
 	content: string;
 }
 
-/** A tool as a model is told of it. */
+/** The description of a tool for a model. */
 export interface ToolDefinition {
-	/** What the model calls it by: `^[a-zA-Z0-9_-]{1,64}$`. */
+	/** The name in the model's calls: `^[a-zA-Z0-9_-]{1,64}$`. */
 	name: string;
 	description: string | null;
-	/** JSON Schema of its arguments, which are an object. */
+	/** The JSON Schema of its arguments, which are an object. */
 	parameters: object;
 }
 
-/** A call that a model has asked for, together with what came of it. */
+/** A call that a model asked for, with its result. */
 export interface ToolResult {
-	/** The call's id, as the model gave it. */
+	/** The id of the call, from the model. */
 	id: string;
 	name: string;
-	/** As the model gave them: an object, or a text where it wrote what is not JSON. */
+	/** An object, or the text that the model wrote if it is not JSON. */
 	arguments: unknown;
-	/** What the model is told, at most 32 KiB. */
+	/** The text for the model, at most 32 KiB. */
 	result: string;
 	is_error: boolean;
 }
 
-/** A round of this reply that has been carried out: what the model wrote, and the calls that it then asked for. */
+/** A finished round of this reply: the text of the model, and the calls that it asked for. */
 export interface CompletedRound {
 	text: string;
 	calls: readonly ToolResult[];
-	/** What the model gave as its memory of the round, unchanged; absent where it gave none. */
+	/** The memory of the round that the model yielded, unchanged; absent if it yielded none. */
 	memory?: unknown;
 }
 
-/** Everything that a model may use for one reply. Plain data: it survives a way between threads. */
+/** Everything that a model may use for one reply. Plain data that can be sent between threads. */
 export interface ChatRequest {
-	/** The model's name within its provider: what follows the first slash of `provider/name`. */
+	/** The name of the model within its provider: the part after the first slash of `provider/name`. */
 	model: string;
 	/** The assistant's master prompt; may be empty. */
 	instructions: string;
 	/** Earlier messages, oldest first, without the question. */
 	history: readonly ChatMessage[];
 	question: string;
-	/** Best first; none where nothing was retrieved. */
+	/** Best first; empty if the search found nothing. */
 	passages: readonly Passage[];
-	/** How well the knowledge bases answer the question in absolute terms, 0..1; 0 where there are none. */
+	/** How well the knowledge bases answer the question in absolute terms, 0..1; 0 without knowledge bases. */
 	confidence: number;
-	/**
-	 * Whether the knowledge bases could not be searched: then that there are no passages says nothing about what they hold.
-	 */
+	/** The search failed, so an empty list of passages does not mean that the knowledge bases have no answer. */
 	search_failed?: boolean;
-	/** The tools that it may call, those that matter most first; none where there are none. */
+	/** The tools that it may call, the most important first. */
 	tools: readonly ToolDefinition[];
-	/** The rounds of this reply so far, in order; the model goes on from there. */
+	/** The rounds of this reply so far, in order. The model continues after them. */
 	rounds: readonly CompletedRound[];
 }
 
@@ -78,30 +76,33 @@ export interface ModelDelta {
 	text: string;
 }
 
-/** What the answer cost, in the provider's own count; at most once. A model that counts no tokens does not report any. */
+/** The tokens of the answer as the provider counts them; at most once. A model that counts no tokens reports none. */
 export interface ModelUsage {
 	type: 'usage';
 	input_tokens: number;
 	output_tokens: number;
 }
 
-/** A call that the model asks for, whole. Calls come once it is known that the answer has not broken off. */
+/**
+ * A complete call that the model asks for. Calls are yielded after the end of the answer, so none comes from an answer that
+ * broke off.
+ */
 export interface ModelToolCall {
 	type: 'tool_call';
 	/** Unique within the answer. */
 	id: string;
-	/** As a tool may be called, `^[a-zA-Z0-9_-]{1,64}$`, whatever the model wrote. */
+	/** Always `^[a-zA-Z0-9_-]{1,64}$`, even if the model wrote another name. */
 	name: string;
 	/**
-	 * What the model gave, parsed. Where it wrote what is not JSON this is its text, a string: no tool takes one, so whoever
-	 * holds it against the tool's schema has an error to tell the model.
+	 * The parsed arguments. If the model did not write JSON, this is its text, a string. No schema of a tool accepts a string,
+	 * so the validation against the schema gives an error for the model.
 	 */
 	arguments: unknown;
 }
 
 /**
- * What a model has to be given again with this round when it is asked for the next, such as its signed thinking. Plain data
- * that nobody else reads; at most once, and only beside calls.
+ * What the model needs back with this round in the request for the next, such as its signed thinking. Plain data that only
+ * the model reads; at most once, and only beside calls.
  */
 export interface ModelMemory {
 	type: 'memory';
@@ -109,33 +110,33 @@ export interface ModelMemory {
 }
 
 /**
- * Which of the passages it was given, by their source numbers: those that had no room are left out. First of all, where
- * it was not given all of them.
+ * The source numbers of the passages that fitted into the prompt. Yielded before any other event, and only if some passages
+ * did not fit.
  */
 export interface ModelPassages {
 	type: 'passages';
 	indexes: readonly number[];
 }
 
-/** What a model yields while it answers. Consumers switch on `type`, so that kinds can be added. */
+/** An event of a model's answer. Consumers switch on `type`, so that types can be added. */
 export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage | ModelMemory;
 
 /** A model that answers in a conversation. */
 export interface ChatModel {
 	/**
-	 * Writes one reply, or the next round of it. The joined deltas are its text in Markdown, citing passages as `[1]`, `[2]`.
-	 * Ends by throwing the signal's reason once it is aborted, and with an AppError `model_error` where the model fails.
+	 * Writes one reply, or its next round. The joined deltas are its text in Markdown, which cites passages as `[1]`, `[2]`.
+	 * @throws the signal's reason after an abort; AppError `model_error` if the model fails
 	 */
 	stream(request: ChatRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
-/** A source of chat models: the part of a model's full name before the first slash. */
+/** A provider of chat models. Its id is the part of a model's full name before the first slash. */
 export interface ChatProvider {
 	id: string;
 	chat: ChatModel;
-	/** The names that it serves; null where it takes any. */
+	/** The models that it serves; null if it takes any name. */
 	models: readonly ChatModelDescription[] | null;
-	/** What any model of it reads and writes at once, in tokens; null or absent where that is not known. */
+	/** Tokens that a model of it reads and writes at once; null or absent if unknown. */
 	context_tokens?: number | null;
 }
 
@@ -144,6 +145,6 @@ export interface ChatModelDescription {
 	name: string;
 	/** One sentence for people. */
 	description: string;
-	/** How much it reads and writes at once, in tokens; null or absent where that is not known. */
+	/** Tokens that it reads and writes at once; null or absent if unknown. */
 	context_tokens?: number | null;
 }

@@ -3,8 +3,8 @@ const CITATION = /(?<!\\)(\\*)\[\s{0,3}(\d{1,4}(?:\s{0,3},\s{0,3}\d{1,4}){0,20})
 const FENCE = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)]))*[ \t]*(`{3,}|~{3,})/;
 
 /**
- * The source numbers that an answer cites, in order of first appearance. Numbers in code are not citations, nor are
- * those that no passage has: a model may invent some.
+ * The source numbers that an answer cites, in order of first appearance. Numbers in code are not citations, and neither are
+ * numbers without a passage, which a model may invent.
  */
 export function citedIndexes(text: string, passages: ReadonlyArray<{ index: number }>): number[] {
 	const known = new Set(passages.map((passage) => passage.index));
@@ -22,7 +22,7 @@ export function citedIndexes(text: string, passages: ReadonlyArray<{ index: numb
 	return [...cited];
 }
 
-/** The text outside fenced code, cut at blank lines, which end code spans too. */
+/** The text outside fenced code, split at blank lines, which also end code spans. */
 function* proseBlocks(text: string): Generator<string> {
 	let fence: string | null = null;
 	let block: string[] = [];
@@ -32,7 +32,7 @@ function* proseBlocks(text: string): Generator<string> {
 			if (mark?.startsWith(fence) && /^[`~\s]*$/.test(line.slice(line.indexOf(mark)))) fence = null;
 			continue;
 		}
-		// The info string of a backtick fence holds no backtick, else the line is a code span.
+		// The info string of a backtick fence has no backtick. A line with one is a code span.
 		const opens =
 			mark !== undefined && !(mark[0] === '`' && line.slice(line.indexOf(mark) + mark.length).includes('`'));
 		if (!opens && line.trim() !== '') {
@@ -46,11 +46,11 @@ function* proseBlocks(text: string): Generator<string> {
 	yield block.join('\n');
 }
 
-/** The block with code spans (runs of backticks of the same length and what stands between) blanked out. */
+/** The block with each code span (two runs of backticks of the same length and the text between) replaced by a space. */
 function withoutCodeSpans(block: string): string {
 	if (!block.includes('`')) return block;
 	const runs = [...block.matchAll(/`+/g)].map((match) => ({ at: match.index, length: match[0].length }));
-	// The last run of each length: an opening run without a later partner is found without searching to the end again.
+	// With the last run of each length, an opening run without a closing run is found without another search to the end.
 	const last = new Map(runs.map((run, position) => [run.length, position]));
 	let prose = '';
 	let from = 0;

@@ -2,24 +2,24 @@ import { AppError } from '../base/index.ts';
 import { builtinProvider } from './builtin-provider.ts';
 import type { ChatModel, ChatProvider } from './chat-model.ts';
 
-/** The model of an assistant that names none, where the server's settings name no other. */
+/** The default model of assistants, unless the settings name another. */
 export const DEFAULT_MODEL = 'builtin/extractive';
 
 /** A configured model as the API lists it. */
 export interface ModelListing {
-	/** What an assistant's `model` takes: `provider/name`; `provider/*` where the provider takes any name. */
+	/** The value of an assistant's `model`: `provider/name`; `provider/*` if the provider takes any name. */
 	id: string;
 	provider: string;
-	/** Null where the provider takes any name. */
+	/** Null if the provider takes any name. */
 	name: string | null;
 	description: string;
-	/** What it reads and writes at once, in tokens; null where that is not known, or has no meaning. */
+	/** Tokens that it reads and writes at once; null if unknown or without meaning. */
 	context_tokens: number | null;
-	/** Whether assistants that name no model get this one. */
+	/** Whether it is the model of assistants that name none. */
 	default: boolean;
 }
 
-/** A model that was found by its full name. */
+/** A model that `resolve` found by its full name. */
 export interface ResolvedModel {
 	/** The full name, `provider/name`. */
 	id: string;
@@ -31,21 +31,24 @@ export interface ResolvedModel {
 /** The models that this server can answer with. */
 export interface Models {
 	readonly defaultModel: string;
-	/** The model of this full name, of the default one for null. Anything else is an AppError `unknown_model`. */
+	/**
+	 * The model with this full name; the default model for null.
+	 * @throws AppError `unknown_model` for a name that is not configured
+	 */
 	resolve(modelName: string | null): ResolvedModel;
 	/** Every configured model. */
 	list(): ModelListing[];
 }
 
-/** What the registry is made from. */
+/** The options of the registry. */
 export interface ModelsOptions {
-	/** Full name; `builtin/extractive` where absent. One that is not configured is an AppError `unknown_model`. */
+	/** Full name; by default `builtin/extractive`. A name that is not configured is an AppError `unknown_model`. */
 	defaultModel?: string | undefined;
 	/** Providers beside the built-in one. */
 	providers?: readonly ChatProvider[] | undefined;
 }
 
-/** The registry of models: the built-in provider and the given ones. */
+/** Makes the registry of models from the built-in provider and the given ones. */
 export function createModels(options: ModelsOptions = {}): Models {
 	const providers = new Map<string, ChatProvider>();
 	for (const provider of [builtinProvider, ...(options.providers ?? [])]) {
@@ -86,7 +89,7 @@ function listings(provider: ChatProvider, defaultModel: string): ModelListing[] 
 	});
 }
 
-/** Long names come from requests: what is repeated back is bounded. */
+/** A name may come from a request, so the part that an error repeats is bounded. */
 const MAX_SHOWN_NAME_LENGTH = 100;
 
 function unknownModel(id: string, configured: ModelListing[]): AppError {

@@ -64,7 +64,7 @@ test('one that waits to try again gives up where another has failed for good', a
 		return calls === 2 ? { wait: both.promise } : { status: 400 };
 	});
 	const asked = gathered(open.embedder, TEXTS.slice(0, 120));
-	await until('the first waits', () => /asking an embedder again/.test(open.logText()));
+	await until('the first waits', () => /retrying a request to an embeddings provider/.test(open.logText()));
 	both.resolve();
 	const { error } = await withDeadline(asked, 20_000, () => new Error('It is still waiting.'));
 	assert.match(String(error), /did not accept the request/);
@@ -119,7 +119,7 @@ test('a provider that failed five times in a row is left alone for a while, then
 	assert.equal(server.embeddings.calls.length, 10);
 	for (const asked of [vectorsOf(open.embedder, ['Tea']), open.embedder.embedQuestion('Tea?', NEVER_ABORTS)]) {
 		const error = await errorOf(asked);
-		assert.match(error.message, /left alone for a while/);
+		assert.match(error.message, /gets no requests for a while/);
 		assert.equal(isRecoverable(error), true);
 	}
 	assert.equal(server.embeddings.calls.length, 10, 'nobody is asked');
@@ -135,13 +135,13 @@ test('a provider that fails questions is asked for documents as ever, and the ot
 	const isQuestion = (input: readonly string[]) => input[0]?.endsWith('?');
 	server.embeddings.setDefault(({ body }) => (isQuestion(body.input) ? GONE : undefined));
 	for (let at = 0; at < 5; at++) await errorOf(open.embedder.embedQuestion('Tea?', NEVER_ABORTS));
-	assert.match((await errorOf(open.embedder.embedQuestion('Tea?', NEVER_ABORTS))).message, /left alone/);
+	assert.match((await errorOf(open.embedder.embedQuestion('Tea?', NEVER_ABORTS))).message, /gets no requests/);
 	assert.equal((await vectorsOf(open.embedder, TEXTS)).length, 200);
 
 	await using other = openEmbedder(server.provider());
 	server.embeddings.setDefault(({ body }) => (isQuestion(body.input) ? undefined : GONE));
 	for (let at = 0; at < 5; at++) await errorOf(vectorsOf(other.embedder, ['Tea']));
-	assert.match((await errorOf(vectorsOf(other.embedder, ['Tea']))).message, /status 503\. .* left alone/);
+	assert.match((await errorOf(vectorsOf(other.embedder, ['Tea']))).message, /status 503\. .* gets no requests/);
 	assert.equal((await other.embedder.embedQuestion('Tea?', NEVER_ABORTS)).length, 64);
 });
 

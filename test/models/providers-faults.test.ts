@@ -78,7 +78,7 @@ const FAULTS: Fault[] = [
 	{
 		what: 'sends its callers elsewhere',
 		script: [{ status: 307, headers: { location: 'http://169.254.169.254/' } }],
-		sentence: 'The model provider is not where the settings say.',
+		sentence: 'The model provider is not at the configured address.',
 	},
 	{ what: 'closes the connection at once', script: [{ die: true }], sentence: BROKE_OFF, asked: 3 },
 	{
@@ -339,7 +339,7 @@ test('a provider that is not there ends the reply after three attempts', async (
 	const { error } = await outcomeOf(provider.chat);
 	assert.ok(error instanceof AppError);
 	assert.deepEqual([error.code, error.message], ['model_error', 'The model provider could not be reached.']);
-	assert.equal(provider.logged().match(/asking a provider again/g)?.length, 2);
+	assert.equal(provider.logged().match(/retrying a request to a model provider/g)?.length, 2);
 });
 
 test('what was used is told although the answer was cut off', async () => {

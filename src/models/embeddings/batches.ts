@@ -1,24 +1,24 @@
 import { tokensOf } from '../providers/tokens.ts';
 
-/** Texts of one request. Services allow from a hundred to two thousand; beyond a hundred little is gained. */
+/** Texts of one request. Services allow from a hundred to two thousand. More than a hundred gain little. */
 const MAX_BATCH_TEXTS = 96;
-/** Tokens of one request, as `tokensOf` counts them: what a model on a small machine embeds within a few seconds. */
+/** Tokens of one request, as `tokensOf` counts them. A model on a small machine embeds so many within a few seconds. */
 const MAX_BATCH_TOKENS = 16_000;
-/** Numbers of one answer: more than a megabyte of JSON would keep the event loop from everybody else. */
+/** Numbers of one response. Parsing more than a megabyte of JSON would block the event loop. */
 const MAX_BATCH_VALUES = 65_536;
-/** Dimensions that are reckoned with until the first answer has told. */
+/** The assumed dimensions until the first response shows the real number. */
 const ASSUMED_DIMENSIONS = 1_536;
 
-/** Texts that are asked for together. */
+/** Texts of one request. */
 export interface Batch {
-	/** The place of the first of them among all texts. */
+	/** The index of the first of them among all texts. */
 	offset: number;
 	texts: string[];
 }
 
 /**
- * Cuts texts into the batches in which they are asked for.
- * @param dimensions of a vector; null where that is not known yet
+ * Splits texts into batches.
+ * @param dimensions of a vector; null if not known yet
  */
 export function batchesOf(texts: readonly string[], dimensions: number | null): Batch[] {
 	const maxTexts = Math.max(

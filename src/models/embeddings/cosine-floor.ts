@@ -1,4 +1,4 @@
-/** Texts that have nothing to do with each other, of about the length of a paragraph's beginning. */
+/** Texts about unrelated subjects, about as long as the beginning of a paragraph. */
 export const UNRELATED_TEXTS: readonly string[] = [
 	'The glacier retreated by forty metres last summer, leaving a lake of meltwater behind the moraine.',
 	'To change the tyre of a bicycle, release the brake, open the axle and lift the rim with two levers.',
@@ -14,10 +14,10 @@ export const UNRELATED_TEXTS: readonly string[] = [
 	'The tenants complained that the heating in the stairwell had been broken for weeks.',
 ];
 
-/** The text by whose vector a model is known again. */
+/** The text whose vector identifies a model. */
 export const SAMPLE_TEXT = UNRELATED_TEXTS[0] as string;
 
-/** A model whose unrelated texts all point the same way would leave no room for anything above. */
+/** Above this, the vectors of unrelated texts are almost the same, and no range is left for related texts. */
 const MAX_FLOOR = 0.95;
 
 /** The mean cosine of the unit vectors of unrelated texts, 0..0.95. */

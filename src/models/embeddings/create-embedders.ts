@@ -6,19 +6,21 @@ import { BUILTIN_EMBEDDER, type Embedder, type Embedders } from './embedder.ts';
 import { type EmbedderName, parseEmbedderId } from './embedder-id.ts';
 import { ProviderEmbedder } from './provider-embedder.ts';
 
-/** Bytes of an answer: the vectors of a whole batch take less, written as generously as JSON allows. All are one line. */
+/**
+ * Bytes of a response and of one line of it. The vectors of a whole batch take less, even with every digit that JSON allows.
+ */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
-/** Embedders that are kept, each with what it knows of its provider's health. More are never in use at once. */
+/** Embedders that are cached, each with its circuit breakers. More are never in use at once. */
 const MAX_EMBEDDERS = 100;
 
 /** The embedders of a server without providers. */
 export const builtinEmbedders: Embedders = { configured: BUILTIN_EMBEDDER, resolve: () => null };
 
 /**
- * The embedders that the settings allow. Nothing is asked before the first text.
+ * Makes the embedders of the configured providers. No request is sent before the first text.
  * @param configured `builtin`, or the id of an embedder of one of the providers
- * @throws AppError `unknown_model` where the embedder's provider is not configured, or has no embeddings
+ * @throws AppError `unknown_model` if the embedder's provider is not configured or has no embeddings
  */
 export function createEmbedders(
 	configured: string,

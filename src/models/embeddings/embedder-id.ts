@@ -1,13 +1,13 @@
-/** An embedder of a provider, as its id names it. */
+/** The parts of the id of a provider's embedder. */
 export interface EmbedderName {
 	provider: string;
-	/** The model's name within the provider. */
+	/** The name of the model within the provider. */
 	model: string;
-	/** The number of dimensions that the provider is asked for; null for the model's own. */
+	/** The number of dimensions in requests; null for the default of the model. */
 	dimensions: number | null;
 }
 
-/** What an id (`provider/name`, `provider/name?dimensions=512`) names; null for one that names no provider's model. */
+/** Parses an id: `provider/name`, `provider/name?dimensions=512`. Null for any other text. */
 export function parseEmbedderId(id: string): EmbedderName | null {
 	const [, provider, model, dimensions] = /^([^/]+)\/(.+?)(?:\?dimensions=([1-9]\d{0,3}))?$/s.exec(id) ?? [];
 	if (provider === undefined || model === undefined) return null;

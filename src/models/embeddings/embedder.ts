@@ -1,49 +1,48 @@
-/** The id of the embedder that is trained on the documents themselves and needs nobody outside. */
+/** The id of the embedder that is trained on the documents themselves and needs no provider. */
 export const BUILTIN_EMBEDDER = 'builtin';
 
-/** Turns texts into vectors by asking a provider. Two vectors may be compared only where the same embedder made both. */
+/** Turns texts into vectors by requests to a provider. Only vectors of the same embedder may be compared. */
 export interface Embedder {
-	/** `provider/name`, with `?dimensions=…` where the settings ask for a number of them: what vectors are told apart by. */
+	/** `provider/name`, with `?dimensions=…` if the settings give a number. It identifies the vectors. */
 	readonly id: string;
 	/**
-	 * The unit vectors of texts, all of the same dimension, batch by batch as they come, which is in no order. Asks again
-	 * where that may help: it may take minutes. Where a batch fails, those that are under way are given all the same before it
-	 * throws.
-	 * @throws AppError `model_error`, which `isRecoverable` judges; the signal's reason
+	 * The unit vectors of texts, all of the same dimension, in batches that arrive in any order. It retries requests where
+	 * that may help, so it may take minutes. If a batch fails, the batches in progress are yielded before it throws.
+	 * @throws AppError `model_error` (`isRecoverable` classifies it); the signal's reason
 	 */
 	embedDocuments(texts: readonly string[], signal: AbortSignal): AsyncIterable<EmbeddedBatch>;
 	/**
-	 * The unit vector of a question, within seconds or not at all: somebody waits for the answer.
+	 * The unit vector of a question. It fails after seconds, because a person waits for the answer.
 	 * @throws AppError `model_error`; the signal's reason
 	 */
 	embedQuestion(text: string, signal: AbortSignal): Promise<Float32Array>;
 	/**
-	 * The cosine that texts about unrelated matters have with this embedder, 0..1. Models differ widely in it: for some it is
-	 * next to nothing, for others 0.7. It is measured once.
+	 * The cosine of texts about unrelated subjects with this embedder, 0..1. It is almost 0 for some models and 0.7 for
+	 * others. It is measured once.
 	 * @throws AppError `model_error`; the signal's reason
 	 */
 	floor(signal: AbortSignal): Promise<number>;
 	/**
-	 * The unit vector of a text that is always the same: whoever has kept an earlier one sees whether the same model still
-	 * answers to the name. It is asked for once, by itself or with the first question.
+	 * The unit vector of a constant text. A difference from an earlier vector shows that another model has the name now. It is
+	 * requested once, alone or with the first question.
 	 * @throws AppError `model_error`; the signal's reason
 	 */
 	sample(signal: AbortSignal): Promise<Float32Array>;
-	/** Has the sample asked for anew: it was not what was expected, and may be by then. */
+	/** Discards the sample after a difference, so that the next call requests it again. */
 	forgetSample(): void;
 }
 
-/** Vectors of some of the texts that were asked for. */
+/** The vectors of some of the texts. */
 export interface EmbeddedBatch {
-	/** The place of the first of them among all texts; the others follow it. */
+	/** The index of the first of them among all texts; the others follow it. */
 	offset: number;
 	vectors: Float32Array[];
 }
 
 /** The embedders of this server. */
 export interface Embedders {
-	/** The id of the one that new indexes are made with; `builtin` for the one that needs no provider. */
+	/** The id of the embedder for new indexes; `builtin` for the one without a provider. */
 	readonly configured: string;
-	/** The embedder of an id, also where another is configured now; null where its provider is not there (any more). */
+	/** The embedder with an id, even if another is configured now; null if its provider is not configured. */
 	resolve(id: string): Embedder | null;
 }

@@ -1,18 +1,18 @@
-/** What a task heeds. */
+/** The signals of a task. */
 export interface TaskSignals {
-	/** Nobody wants it any more: it ends at once. */
+	/** The result is no longer needed. The task ends at once. */
 	signal: AbortSignal;
-	/** Another one has failed: it finishes what is under way, and begins nothing. */
+	/** Another task has failed. The task finishes its request and begins no other. */
 	drainSignal: AbortSignal;
 }
 
 type Settled<T> = { ok: true; index: number; value: T } | { ok: false; index: number; thrown: unknown };
 
 /**
- * Runs tasks, a few at a time, and gives what each brings as soon as it is there. When one fails no other begins; those that
- * are under way are waited for and given too, and then it throws. A consumer that leaves ends them all.
- * @param concurrencyLimit how many may be under way at this moment, at least one
- * @throws the signal's reason; what the first one that failed threw
+ * Runs tasks, a few at a time, and yields each result as soon as it exists. After a failure no other task begins. The
+ * results of the running tasks are yielded, and then it throws. If the consumer returns early, all tasks are aborted.
+ * @param concurrencyLimit the number of tasks that may run at this moment, at least one
+ * @throws the signal's reason; the error of the first task that failed
  */
 export async function* mapUnordered<I, T>(
 	items: readonly I[],

@@ -3,13 +3,13 @@ import type { ProbeOutcome } from '../providers/index.ts';
 import { ProviderError } from '../providers/provider-failure.ts';
 import type { Embedder } from './embedder.ts';
 
-/** A machine that loads its model first may need most of it. */
+/** A machine that has to load its model may need most of this time. */
 const PROBE_TIMEOUT_MS = 60_000;
 
-/** Tries an embedder with one text. */
+/** Tests an embedder with one text. */
 export async function probeEmbedder(embedder: Embedder): Promise<ProbeOutcome> {
 	const started = performance.now();
-	const timeout = new AppError('model_error', `There was no answer within ${PROBE_TIMEOUT_MS / 1_000} seconds.`);
+	const timeout = new AppError('model_error', `There was no response within ${PROBE_TIMEOUT_MS / 1_000} seconds.`);
 	const controller = new AbortController();
 	const timer = setTimeout(() => controller.abort(timeout), PROBE_TIMEOUT_MS);
 	try {

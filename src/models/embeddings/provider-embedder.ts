@@ -15,7 +15,7 @@ import { readVectors } from './vectors.ts';
 
 export interface ProviderEmbedderOptions {
 	id: string;
-	/** The same in its parts. */
+	/** The parts of the id. */
 	name: EmbedderName;
 	settings: ProviderSettings;
 	client: Pick<ServiceClient, 'fetch'>;
@@ -25,46 +25,46 @@ export interface ProviderEmbedderOptions {
 	random: () => number;
 }
 
-/** Requests for documents that are under way at the same time; questions do not wait behind them. */
+/** Concurrent requests for documents. Questions do not wait for them. */
 const MAX_CONCURRENT_REQUESTS = 4;
-/** Batches that may wait: those of more documents than are ever in work at once. */
+/** Batches that may wait. More documents than these are never processed at once. */
 const MAX_WAITING_BATCHES = 1_000;
-/** Tokens of a text at most, whatever the model takes of a conversation: so many the embedding models of today read. */
+/** Tokens of one text at most. Current embedding models read so many, whatever the context of the provider's chat models. */
 const MAX_TEXT_TOKENS = 8_000;
-/** Documents can wait: a limit of requests a minute has passed by then. */
+/** Documents can wait this long, which is enough for a limit of requests per minute to pass. */
 const DOCUMENT_RETRY_POLICY: RetryPolicy = { maxAttempts: 6, maxDelayMs: 60_000 };
-/** A question cannot: all of it, with its second attempt, is over within `QUESTION_TIMEOUT_MS`. */
+/** A question cannot wait. Both attempts together take at most `QUESTION_TIMEOUT_MS`. */
 const QUESTION_RETRY_POLICY: RetryPolicy = { maxAttempts: 2, maxDelayMs: 500 };
 const QUESTION_TIMEOUT_MS = 3_000;
 
-/** On which a call is made. */
+/** The terms of a call. */
 interface CallPolicy {
 	breaker: CircuitBreaker;
 	retryPolicy: RetryPolicy;
-	/** Milliseconds until it is late. */
+	/** The time limit of an attempt. */
 	timeoutMs: number;
 	timeoutScope: 'an attempt' | 'in all';
 }
 
 /**
- * The embedder of one model of a provider that speaks OpenAI's embeddings protocol. It speaks it itself: the provider
- * library gives vectors in the order in which they come, and which text each belongs to is told by their numbers alone.
+ * The embedder of one model of a provider with OpenAI's embeddings protocol. Vectors may arrive in any order; only their
+ * numbers show which text each belongs to, and libraries ignore them.
  */
 export class ProviderEmbedder implements Embedder {
 	readonly id: string;
 	readonly #options: ProviderEmbedderOptions;
 	/**
-	 * Two, because they have two deadlines: a provider that is too slow for questions may well be good for documents, and one
-	 * that takes too long for a whole batch may well answer a question.
+	 * One circuit breaker for each time limit: a provider that is too slow for questions may be fast enough for documents, and
+	 * one that takes too long for a whole batch may be fast enough for a question.
 	 */
 	readonly #documentCircuit: CircuitBreaker;
 	readonly #questionCircuit: CircuitBreaker;
 	readonly #semaphore = new Semaphore(MAX_CONCURRENT_REQUESTS, MAX_WAITING_BATCHES);
-	/** Once an answer has told; the settings may say so before. */
+	/** Known after the first response, or from the settings. */
 	#dimensions: number | null;
 	#floor: number | undefined;
 	#sample: Float32Array | undefined;
-	/** In a sentence. */
+	/** A sentence. */
 	#lastFailure = '';
 
 	constructor(options: ProviderEmbedderOptions) {
@@ -82,7 +82,7 @@ export class ProviderEmbedder implements Embedder {
 
 	async *embedDocuments(texts: readonly string[], signal: AbortSignal): AsyncGenerator<EmbeddedBatch> {
 		const batches = batchesOf(texts.map(this.#truncate), this.#dimensions);
-		// A provider that has failed lets one try: the others must not be turned away, and take that one with them.
+		// A half-open circuit permits one call. A second call would be refused, and its failure would end this iteration.
 		const concurrencyLimit = () => (this.#documentCircuit.state === 'closed' ? MAX_CONCURRENT_REQUESTS : 1);
 		let expected: number | undefined;
 		const run = (batch: Batch, signals: TaskSignals) => this.#embedBatch(batch, signals);
@@ -102,7 +102,7 @@ export class ProviderEmbedder implements Embedder {
 			timeoutMs,
 			timeoutScope: 'in all',
 		} as const;
-		// Nobody waits longer for the sample where it comes along.
+		// The sample is added to this request, which takes no longer for it.
 		const extraTexts = this.#sample === undefined ? [SAMPLE_TEXT] : [];
 		const [vector, sample] = await this.#callWithRetries([this.#truncate(text), ...extraTexts], { signal }, policy);
 		this.#sample ??= sample;
@@ -128,7 +128,7 @@ export class ProviderEmbedder implements Embedder {
 		this.#sample = undefined;
 	}
 
-	/** The vectors of a few texts, in their order. */
+	/** The vectors of a few texts, in the order of the texts. */
 	async #embedAll(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
 		const vectors: Float32Array[] = [];
 		for await (const batch of this.embedDocuments(texts, signal)) {
@@ -150,7 +150,7 @@ export class ProviderEmbedder implements Embedder {
 		return { offset, vectors };
 	}
 
-	/** Asks for one batch, as often as there is patience. */
+	/** Requests one batch, and retries within the terms. */
 	async #callWithRetries(
 		texts: string[],
 		{ signal, drainSignal }: Pick<TaskSignals, 'signal'> & Partial<TaskSignals>,
@@ -160,7 +160,7 @@ export class ProviderEmbedder implements Embedder {
 		const permission = breaker.tryAcquirePermission();
 		if (permission === null) throw circuitOpenError(this.#lastFailure);
 		using callAbort = new CallAbort(signal);
-		// It may well answer in time when it has less to do: whoever can wait longer tries again.
+		// The provider may be faster with less load, so a call that can wait retries.
 		const timeout = () =>
 			providerError(`The embeddings provider did not answer within ${timeoutMs / 1_000} seconds.`, {
 				isTransient: true,
@@ -178,7 +178,7 @@ export class ProviderEmbedder implements Embedder {
 					const delay = nextRetryDelay(attempt, providerFailure, this.#options.random(), retryPolicy);
 					if (delay === null || drainSignal?.aborted) throw thrown;
 					const { status, detail } = providerFailure;
-					this.#options.log.info({ embedder: this.id, attempt, status, detail }, 'asking an embedder again');
+					this.#options.log.info({ embedder: this.id, attempt, status, detail }, 'retrying a request to an embeddings provider');
 					if (timeoutScope === 'an attempt') callAbort.setDeadline(delay + timeoutMs, timeout);
 					await callAbort.race(sleep(delay, drainSignal ? AbortSignal.any([signal, drainSignal]) : signal));
 					if (drainSignal?.aborted) throw thrown;
@@ -240,9 +240,9 @@ function mixedDimensionsError(one: number | undefined, other: number | undefined
 	return new AppError('model_error', failed.message, { cause: failed });
 }
 
-/** @param last how it has failed last, in a sentence: that is what can be mended */
+/** @param last the sentence of the last failure, which tells the operator what to correct */
 function circuitOpenError(last: string): AppError {
-	const sentence = `${last} The embeddings provider has failed several times in a row and is left alone for a while.`;
+	const sentence = `${last} The embeddings provider has failed several times in a row and gets no requests for a while.`;
 	const failed = providerError(sentence.trimStart(), { isTransient: true });
 	return new AppError('model_error', failed.message, { cause: failed });
 }

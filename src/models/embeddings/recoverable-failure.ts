@@ -1,12 +1,14 @@
 import { AppError } from '../../base/index.ts';
 import { ProviderError } from '../providers/provider-failure.ts';
 
-/** Refusals that say nothing of the texts: the key, the bill, the permission, the model that is yet to be installed. */
+/**
+ * Statuses that have nothing to do with the texts: the key, the payment, the permission, a model that is not installed yet.
+ */
 const ACCOUNT_STATUSES = new Set<number | null>([401, 402, 403, 404]);
 
 /**
- * Whether an embedder that failed like this may well succeed with the same texts later: by itself, or once somebody has
- * given the server a new key, paid, or brought the model back.
+ * Whether an embedder that failed like this may succeed with the same texts later: by itself, or after the operator has set
+ * a new key, paid, or installed the model.
  */
 export function isRecoverable(thrown: unknown): boolean {
 	if (!isProviderFailure(thrown)) return false;
@@ -14,7 +16,7 @@ export function isRecoverable(thrown: unknown): boolean {
 	return isTransient || ACCOUNT_STATUSES.has(status);
 }
 
-/** Whether it was the provider that failed, in whatever way, and nothing of ours. */
+/** Whether the failure came from the provider in any way, and not from this server. */
 export function isProviderFailure(thrown: unknown): thrown is AppError & { cause: ProviderError } {
 	return thrown instanceof AppError && thrown.cause instanceof ProviderError;
 }

@@ -1,20 +1,20 @@
 import { providerError } from '../providers/provider-failure.ts';
 
-/** Dimensions that a vector may have: the largest models of today have so many. */
+/** The most dimensions of a vector, those of the largest current models. */
 export const MAX_DIMENSIONS = 4_096;
 
-/** The body of an answer, as far as it follows the protocol. */
+/** The expected body of a response. */
 interface EmbeddingsResponse {
 	data?: unknown;
 	error?: unknown;
 }
 
 /**
- * The unit vectors in the body of an answer, in the order of the texts that were sent: the protocol numbers them, and they
- * may come in any order.
- * @param count texts that were sent
+ * The unit vectors in the body of a response, in the order of the texts of the request. The protocol numbers them, and they
+ * may be in any order.
+ * @param count texts of the request
  * @param dimensions that each vector must have; null for any number, the same for all
- * @throws ProviderError where they are not what was asked for; whatever an answer reports instead
+ * @throws ProviderError for any other body; ReportedError for an error that the body reports
  */
 export function readVectors(body: string, count: number, dimensions: number | null): Float32Array[] {
 	const response = parseResponse(body);
@@ -46,7 +46,7 @@ function parseResponse(body: string): EmbeddingsResponse {
 		const answer: unknown = JSON.parse(body);
 		if (typeof answer === 'object' && answer !== null) return answer;
 	} catch {
-		// Python writes NaN where JSON has no word for it.
+		// Python writes NaN, which is not JSON.
 	}
 	throw providerError('The embeddings provider sent what is not part of its protocol.');
 }
@@ -63,10 +63,11 @@ function unitVector(embedding: unknown): Float32Array {
 	}
 	let square = 0;
 	for (const value of embedding) {
-		if (typeof value !== 'number') throw providerError('The embeddings provider sent a vector with what is no number.');
+		if (typeof value !== 'number')
+			throw providerError('The embeddings provider sent a vector with a value that is not a number.');
 		square += value * value;
 	}
-	// A number may be too large for its square, but such a one is none of a model's.
+	// The square of a number may overflow, but no model has such numbers.
 	if (!Number.isFinite(square) || square === 0) {
 		throw providerError('The embeddings provider sent a vector without a direction.');
 	}

@@ -1,7 +1,7 @@
 /** Why an answer ended, as its service reports it. `other` covers reasons that a protocol adds later. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other';
 
-/** Tokens as the service counts them; undefined where the service reports none. */
+/** Tokens as the service counts them; undefined if it reports none. */
 export interface TokenUsage {
 	input: number | undefined;
 	output: number | undefined;
@@ -13,7 +13,7 @@ export interface ReceivedToolCall {
 	id: string;
 	name: string;
 	arguments: string;
-	/** What the service wants back with this call in the next round (Gemini's thought signature). */
+	/** The signature that the service needs back with this call in the next round (Gemini's thought signature). */
 	signature?: string;
 }
 
@@ -22,7 +22,7 @@ export interface AnswerFinish {
 	type: 'finish';
 	reason: FinishReason;
 	usage: TokenUsage;
-	/** Whether the service takes unsigned reasoning back in the next round. */
+	/** Whether the service accepts unsigned reasoning back in the next round. */
 	takesReasoningBack: boolean;
 }
 
@@ -41,8 +41,8 @@ export type AnswerEvent =
 	| AnswerFinish;
 
 /**
- * Adds a piece of text or reasoning to the events of a batch. Adjacent pieces become one event: what follows costs as much
- * for one event with a long text as for one with a short text.
+ * Adds a piece of text or reasoning to the events of a batch. Adjacent pieces become one event, because an event with a long
+ * text costs as much as one with a short text.
  */
 export function pushDelta(events: AnswerEvent[], type: 'text_delta' | 'reasoning_delta', text: string): void {
 	if (text === '') return;

@@ -6,37 +6,34 @@ import type { CallAbort } from './call-abort.ts';
 import { brokeOff, providerError } from './provider-failure.ts';
 import { RoundRecorder } from './round-memory.ts';
 
-/** Characters of an answer's text at most: a model that does not stop is stopped. */
+/** Characters of an answer's text at most. A longer answer is aborted. */
 const MAX_TEXT_CHARS = 200_000;
 /** Characters of all arguments of an answer's calls together. */
 const MAX_ARGUMENT_CHARS = 256 * 1024;
 const MAX_CALLS = 64;
 const MAX_NAME_CHARS = 64;
-/** Far more than any tool takes. */
+/** Far deeper than the arguments of any tool. */
 const MAX_ARGUMENT_DEPTH = 256;
-/** After its last part an answer is given so long to end by itself, which keeps its connection for the next. */
+/** Time limit for the end of the stream after the last part of an answer. In time, its connection can be used again. */
 const LAST_MS = 1_000;
 
-/** What is expected of an answer. */
+/** The rules for an answer. */
 export interface AnswerTerms {
-	/** Whether calls were offered: a model that was given no tools may still ask for one it has seen before. */
+	/** Whether tools were offered. A model without tools may still ask for one that it has seen before. */
 	mayCall: boolean;
-	/**
-	 * Whether an answer without a call or text that can be seen is none. With results of tools before it a model may be asked
-	 * again.
-	 */
+	/** Whether an answer needs a call or visible text. After results of tools it may be empty. */
 	mustSpeak: boolean;
 	idleMs: number;
 	/** Called once, when the answer begins. */
 	onBegin(): void;
 }
 
-/** One answer of a provider, as it comes in. */
+/** One answer of a provider while it arrives. */
 export class Answer {
 	readonly #terms: AnswerTerms;
 	readonly #ending: CallAbort;
 	#textChars = 0;
-	/** Whether it has said anything that can be seen. */
+	/** Whether it has had any visible text. */
 	#spoke = false;
 	#argumentChars = 0;
 	#callCount = 0;
@@ -49,15 +46,15 @@ export class Answer {
 		this.#ending = ending;
 	}
 
-	/** Whether anything of the answer has come: it is then this answer or none. */
+	/** Whether any part of the answer has arrived. After that there is no retry. */
 	get begun(): boolean {
 		return this.#begun;
 	}
 
 	/**
-	 * What an answer means. Text is handed on at once, calls and usage when the answer has come to its end in good
-	 * order: a call in a stream that breaks off is not complete.
-	 * @throws ProviderError, whatever the stream throws, or the reason of the call's end
+	 * The events of an answer. Text is yielded at once, calls and usage after the regular end of the answer, because a call in
+	 * a stream that breaks off may be incomplete.
+	 * @throws ProviderError, an error of the stream, or the reason of the abort
 	 */
 	async *events(stream: AnswerStream): AsyncGenerator<ModelEvent, void, undefined> {
 		let finish: AnswerFinish | undefined;
@@ -75,7 +72,7 @@ export class Answer {
 		await this.#untilClosed(stream);
 	}
 
-	/** Records an event, within the bounds of an answer. */
+	/** Records an event, within the limits of an answer. */
 	#take(event: AnswerEvent): void {
 		if (this.#terms.mayCall) this.#recorder.add(event);
 		switch (event.type) {
@@ -91,7 +88,7 @@ export class Answer {
 		}
 	}
 
-	/** As much of it as an answer may have. */
+	/** Yields the text up to the limit of an answer. */
 	*#say(text: string): Generator<ModelEvent, void, undefined> {
 		const room = MAX_TEXT_CHARS - this.#textChars;
 		this.#textChars += text.length;
@@ -116,7 +113,7 @@ export class Answer {
 	*#last(finish: AnswerFinish): Generator<ModelEvent, void, undefined> {
 		const { input, output } = finish.usage;
 		if (input !== undefined || output !== undefined) {
-			// What was used is told although the answer may be of no use.
+			// The usage is reported even if the answer is rejected below.
 			yield { type: 'usage', input_tokens: countOf(input), output_tokens: countOf(output) };
 		}
 		const of = { isProviderFault: false };
@@ -138,30 +135,30 @@ export class Answer {
 		if (memory !== null) yield { type: 'memory', memory };
 	}
 
-	/** The answer is complete: that its stream does not end is no failure any more. */
+	/** Waits for the end of the stream. The answer is complete, so a stream that does not end is not a failure. */
 	async #untilClosed(stream: AnswerStream): Promise<void> {
 		this.#ending.setDeadline(LAST_MS, () => new Error('no longer waited for'));
 		try {
 			while (!(await this.#ending.race(stream.next())).done);
 		} catch {
-			// Its connection will be closed instead of kept.
+			// The connection is closed and not used again.
 		}
 	}
 }
 
-/** A number of tokens, whatever the provider takes for one. */
+/** A whole number of tokens, whatever number the provider sent. */
 function countOf(tokens = 0): number {
 	return Math.min(Math.max(0, Math.round(tokens)), Number.MAX_SAFE_INTEGER);
 }
 
-/** A function's name as providers take it back: models invent others, without any bound. */
+/** The name of a function in a form that providers accept back. Models invent names of any length. */
 function nameOf(name: string): string {
 	return name.slice(0, MAX_NAME_CHARS).replaceAll(/[^a-zA-Z0-9_-]/g, '_') || '_';
 }
 
 /**
- * Arguments as an object; the text itself where it is not JSON, for the tool to refuse, or is nested so deep that to store
- * it would overflow the stack.
+ * The parsed arguments. The text itself if it is not JSON, which the schema of the tool refuses, or is nested so deep that
+ * storing it would overflow the stack.
  */
 function argumentsOf(text: string): unknown {
 	if (text.trim() === '') return {};
@@ -177,7 +174,7 @@ function tooManyCalls() {
 	return providerError('The model asked for too many tools at once.', { isProviderFault: false });
 }
 
-/** A time as people say it. */
+/** A duration for a sentence. */
 export function seconds(ms: number): string {
 	return ms === 1_000 ? '1 second' : `${ms / 1_000} seconds`;
 }

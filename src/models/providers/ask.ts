@@ -5,13 +5,13 @@ import { chatCompletions } from './chat-completions/index.ts';
 import type { ChatProtocol } from './chat-protocol.ts';
 import type { ModelCall } from './prompt-message.ts';
 import { readAnswer } from './read-answer.ts';
-import { protocolError, statusError } from './service-error.ts';
+import { protocolError, statusError } from './reported-error.ts';
 import type { ProviderSettings } from './settings.ts';
 
-/** An answer as it comes in: batches of events, one for each reading of the stream. */
+/** The events of an answer while it arrives, one batch for each read of the stream. */
 export type AnswerStream = AsyncGenerator<AnswerEvent[], void, undefined>;
 
-/** Asks a service; resolves when its answer has begun. An abort of the signal closes the connection. */
+/** Sends the request; resolves when the response has begun. An abort of the signal closes the connection. */
 export type Ask = (signal: AbortSignal) => Promise<AnswerStream>;
 
 const PROTOCOLS: { readonly [type in ProviderSettings['type']]: ChatProtocol } = {
@@ -21,8 +21,8 @@ const PROTOCOLS: { readonly [type in ProviderSettings['type']]: ChatProtocol } =
 };
 
 /**
- * Prepares a call, which may be asked several times.
- * @returns what rejects with ServiceError or ProviderError where the service does not answer
+ * Prepares the request of a call, which may be sent several times.
+ * @returns a function that rejects with net's ServiceError, ReportedError or ProviderError if there is no answer
  */
 export function prepareCall(call: ModelCall, settings: ProviderSettings, fetch: ServiceFetch): Ask {
 	const protocol = PROTOCOLS[settings.type];
@@ -30,7 +30,7 @@ export function prepareCall(call: ModelCall, settings: ProviderSettings, fetch: 
 	return async (signal) => {
 		const response = await fetch(url, { method: 'POST', headers, body, signal });
 		if (!response.ok) throw await statusError(response);
-		if (response.body === null) throw protocolError(`The answer with status ${response.status} has no body.`);
+		if (response.body === null) throw protocolError(`The response with status ${response.status} has no body.`);
 		return readAnswer(response.body, protocol.reader());
 	};
 }

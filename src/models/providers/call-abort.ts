@@ -1,9 +1,9 @@
-/** The reason of what is dropped although nothing went wrong; nobody looks at it. */
+/** The reason of an abort after which the result is not used. It is never shown. */
 const NO_LONGER_NEEDED = new Error('no longer wanted');
 
 /**
- * What ends a call to a provider: its caller's signal, or that nothing came in time. One after the other, the attempts of a
- * call each have a signal of their own, so that what is left of one can be dropped without ending the call.
+ * Aborts a call to a provider, with its caller's signal or at a deadline. Each attempt of a call has a signal of its own, so
+ * that the rest of an attempt can be aborted without the call.
  */
 export class CallAbort implements Disposable {
 	readonly #callerSignal: AbortSignal;
@@ -19,18 +19,18 @@ export class CallAbort implements Disposable {
 		else outer.addEventListener('abort', this.#onCallerAborted, { once: true });
 	}
 
-	/** Sets the deadline, in the place of the one before. */
+	/** Sets the deadline and replaces the one before. */
 	setDeadline(ms: number, onTimeout: () => Error): void {
 		clearTimeout(this.#timer);
 		if (!this.#isAborted) this.#timer = setTimeout(() => this.#abort(onTimeout()), ms);
 	}
 
-	/** Begins the deadline anew. */
+	/** Restarts the time limit of the deadline. */
 	restartDeadline(): void {
 		this.#timer?.refresh();
 	}
 
-	/** Drops what is left of the attempt before, and gives the signal of the next one. */
+	/** Aborts the rest of the attempt before. @returns the signal of the next attempt */
 	nextAttempt(): AbortSignal {
 		this.#attempt?.abort(NO_LONGER_NEEDED);
 		const attempt = new AbortController();
@@ -39,7 +39,7 @@ export class CallAbort implements Disposable {
 		return attempt.signal;
 	}
 
-	/** The promise's outcome, or the reason of the end, whichever comes first. One wait at a time. */
+	/** Settles like the promise, or rejects with the reason of the abort, whichever is first. One wait at a time. */
 	async race<T>(awaited: PromiseLike<T>): Promise<T> {
 		const promise = Promise.resolve(awaited);
 		promise.catch(() => {});
@@ -54,7 +54,7 @@ export class CallAbort implements Disposable {
 		}
 	}
 
-	/** Resolves after a while. Rejects with the reason of the end. */
+	/** Resolves after a delay. Rejects with the reason of the abort. */
 	async pause(ms: number): Promise<void> {
 		let timer: NodeJS.Timeout | undefined;
 		const elapsed = new Promise<void>((resolve) => {
@@ -71,7 +71,7 @@ export class CallAbort implements Disposable {
 		if (this.#isAborted) throw this.#reason;
 	}
 
-	/** Drops whatever is still under way. */
+	/** Aborts the attempt in progress. */
 	[Symbol.dispose](): void {
 		clearTimeout(this.#timer);
 		this.#callerSignal.removeEventListener('abort', this.#onCallerAborted);

@@ -10,34 +10,34 @@ export interface ServiceRequest {
 	body: string;
 }
 
-/** One server-sent event, as far as the protocols use it. */
+/** The members of a server-sent event that the protocols use. */
 export interface StreamEvent {
 	event?: string | undefined;
 	data: string;
 }
 
 /**
- * Reads the server-sent events of one answer. It is synchronous and keeps only what is unfinished. What it throws ends the
- * answer; the events that it has added before still count.
+ * Reads the server-sent events of one answer. It is synchronous and keeps only unfinished parts. An exception ends the
+ * answer; the events that it added before still count.
  */
 export interface AnswerReader {
-	/** Whether the answer is complete: what follows in the stream has no meaning. */
+	/** Whether the answer is complete. The rest of the stream has no meaning. */
 	readonly isFinished: boolean;
 	/**
-	 * Adds what a server-sent event means.
-	 * @throws ServiceError where the service reports an error, ProviderError where the event is not part of the protocol
+	 * Adds the events of the answer that a server-sent event contains.
+	 * @throws ReportedError if the service reports an error, ProviderError for an event that is not part of the protocol
 	 */
 	read(event: StreamEvent, events: AnswerEvent[]): void;
 	/**
-	 * Adds what the end of the stream means.
-	 * @throws ProviderError where the answer is not complete
+	 * Adds the events at the end of the stream.
+	 * @throws ProviderError if the answer is not complete
 	 */
 	end(events: AnswerEvent[]): void;
 }
 
-/** How services of one protocol are asked, and how their answers are read. */
+/** The requests of one protocol, and the reader of its answers. */
 export interface ChatProtocol {
 	request(call: ModelCall, settings: ProviderSettings): ServiceRequest;
-	/** A reader for one answer. */
+	/** Makes a reader for one answer. */
 	reader(): AnswerReader;
 }

@@ -1,42 +1,42 @@
 import type { Clock } from '../../base/index.ts';
 
-/** Failures one after the other that open the circuit. */
+/** Consecutive failures that open the circuit. */
 const FAILURE_THRESHOLD = 5;
 const INITIAL_OPEN_MS = 10_000;
 const MAX_OPEN_MS = 120_000;
 
-/** The leave to make one call. It is given back once, by saying how the call went; what is said later counts for nothing. */
+/** The permission for one call. The first report of an outcome releases it; later reports have no effect. */
 export interface CallPermission {
-	/** The answer has begun; how the call went is said when it has ended. */
+	/** The answer has begun. The outcome is reported at its end. */
 	responseStarted(): void;
 	succeeded(): void;
 	failed(): void;
-	/** The call ended before it could tell anything. */
+	/** The call ended without an outcome. */
 	released(): void;
 }
 
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 /**
- * Keeps callers from what has failed several times in a row, so that they fail at once instead of after a deadline each.
- * `closed`: all may call. `open`: nobody may, for 10 s, after each further failure for twice as long, 120 s at most.
- * `half-open`: one may try, the others may not; when its answer begins the others are let in, but until an answer has come
- * to its end the next failure opens the circuit again. It remembers four numbers and who tries.
+ * Refuses calls after several consecutive failures, so that they fail at once instead of each at its deadline. `closed`:
+ * every call is permitted. `open`: no call is permitted, for 10 s, and twice as long after each further failure, 120 s at
+ * most. `half-open`: one call is permitted. When its answer begins, further calls are permitted, but until one answer has
+ * ended, the next failure opens the circuit again. Its state is four numbers and the permission of the trial call.
  */
 export class CircuitBreaker {
 	readonly #clock: Clock;
 	readonly #onChange: (state: CircuitState) => void;
 	#state: CircuitState = 'closed';
-	/** One after the other, in all calls. */
+	/** Consecutive failures of all calls. */
 	#failures = 0;
 	#openUntil = 0;
 	#openMs = INITIAL_OPEN_MS;
-	/** How long it will be open when it opens again. */
+	/** The duration of the next open state. */
 	#nextOpenMs = INITIAL_OPEN_MS;
-	/** While `half-open`: the leave of the one who tries. */
+	/** While `half-open`: the permission of the trial call. */
 	#probe: CallPermission | null = null;
 
-	/** @param onChange is told each new state */
+	/** @param onChange is called with each new state */
 	constructor(clock: Clock, onChange: (state: CircuitState) => void = () => {}) {
 		this.#clock = clock;
 		this.#onChange = onChange;
@@ -46,16 +46,16 @@ export class CircuitBreaker {
 		return this.#state;
 	}
 
-	/** Whether the next one who asks gets the leave to call. */
+	/** Whether the next call is permitted. */
 	get allowsCall(): boolean {
 		if (this.#state !== 'open') return this.#state === 'closed';
 		const now = this.#clock.now();
-		// A clock that was set back must not keep the circuit open for longer than was meant.
+		// A clock that is set back must not lengthen the open state.
 		this.#openUntil = Math.min(this.#openUntil, now + this.#openMs);
 		return now >= this.#openUntil;
 	}
 
-	/** The leave to call; null while nobody may. */
+	/** The permission for a call; null while no call is permitted. */
 	tryAcquirePermission(): CallPermission | null {
 		if (!this.allowsCall) return null;
 		const permission = this.#createPermission();
@@ -81,7 +81,7 @@ export class CircuitBreaker {
 			succeeded: once(() => this.#close()),
 			failed: once(() => (isProbe() ? this.#open() : this.#countFailure())),
 			released: once(() => {
-				// Nobody knows more than before: the next caller tries.
+				// The trial call had no outcome, so the next call is the trial.
 				if (isProbe()) this.#setState('open');
 			}),
 		};
@@ -95,13 +95,13 @@ export class CircuitBreaker {
 	}
 
 	#countFailure(): void {
-		// Calls from before the circuit opened tell what is known already.
+		// The outcome of a call that began before the circuit opened adds nothing new.
 		if (this.#state !== 'closed') return;
 		this.#failures++;
 		if (this.#failures >= FAILURE_THRESHOLD) this.#open();
 	}
 
-	/** Whoever answers may still break off: the first one who has nothing but that to tell is believed. */
+	/** An answer that has begun may still break off. The first such failure opens the circuit again. */
 	#closeOnTrial(): void {
 		this.#failures = FAILURE_THRESHOLD - 1;
 		this.#setState('closed');

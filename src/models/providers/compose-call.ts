@@ -3,16 +3,16 @@ import { type ComposedPrompt, composePrompt } from './prompt.ts';
 import type { ModelCall } from './prompt-message.ts';
 import { limitsOf, type ProviderSettings } from './settings.ts';
 
-/** What a service is asked, and what there was no room for. */
+/** A call to a service, and what did not fit into it. */
 export interface ComposedCall extends Pick<ComposedPrompt, 'passages' | 'omittedTools'> {
 	call: ModelCall;
-	/** Whether calls are offered. */
+	/** Whether the call offers tools. */
 	mayCall: boolean;
 }
 
 /**
- * What a service is asked for a request.
- * @throws AppError `model_error` where it is longer than the model can read
+ * Composes the call to a service for a request.
+ * @throws AppError `model_error` if it is longer than the model can read
  */
 export function composeCall(request: ChatRequest, settings: ProviderSettings): ComposedCall {
 	const { model } = request;

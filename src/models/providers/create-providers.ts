@@ -12,7 +12,7 @@ export interface ProviderDependencies {
 	random?: () => number;
 }
 
-/** The providers that the settings name, each with its own way out. Nothing is asked or loaded before the first question. */
+/** Makes the configured providers, each with its own service client. No request is sent before the first question. */
 export function createProviders(
 	settings: readonly ProviderSettings[],
 	{ network, clock, log, random = Math.random }: ProviderDependencies,

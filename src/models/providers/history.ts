@@ -1,14 +1,14 @@
 import type { ChatMessage } from '../chat-model.ts';
 
-/** A question with its reply: what is kept or dropped together. */
+/** A question with its reply. Both are kept, or neither. */
 export interface QuestionAndAnswer {
 	question: string;
-	/** Null where none was stored. */
+	/** Null if none was stored. */
 	reply: string | null;
 }
 
 /**
- * A conversation as questions with their replies. What stands before the first question has lost its own and is left out.
+ * A conversation as questions with their replies. A reply before the first question has lost its question and is omitted.
  */
 export function pairMessages(history: readonly ChatMessage[]): QuestionAndAnswer[] {
 	const exchanges: QuestionAndAnswer[] = [];
@@ -21,9 +21,9 @@ export function pairMessages(history: readonly ChatMessage[]): QuestionAndAnswer
 }
 
 /**
- * The newest exchanges that fit, in order: whole ones, without a gap.
+ * The newest exchanges that fit, in order, whole and without a gap.
  * @param cost tokens of one exchange
- * @param maxTokens tokens that there are for all
+ * @param maxTokens tokens for all of them
  */
 export function newestThatFit(
 	pairs: readonly QuestionAndAnswer[],

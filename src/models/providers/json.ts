@@ -1,4 +1,4 @@
-/** A JSON object whose members have not been looked at. */
+/** A JSON object whose members are not checked yet. */
 export type JsonRecord = Record<string, unknown>;
 
 export function isRecord(value: unknown): value is JsonRecord {

@@ -1,6 +1,6 @@
 /**
- * The bound under which sizes fit into a room, all cut to it where they are larger: small ones stay whole, the largest are
- * cut first, and alike. Infinity where all fit as they are.
+ * The largest limit under which all sizes fit into a total if each larger size is cut to the limit: small sizes stay whole,
+ * and the largest are cut equally. Infinity if all fit uncut.
  */
 export function maxMinFairShare(sizes: readonly number[], capacity: number): number {
 	const ascending = sizes.toSorted((a, b) => a - b);

@@ -2,24 +2,24 @@ import { type Clock, LruCache } from '../../base/index.ts';
 import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
 import type { ProviderFailure } from './provider-failure.ts';
 
-/** Models whose failures are remembered: of those that were asked last. */
+/** The number of models with a circuit: the most recently used ones. */
 const MAX_CIRCUITS = 256;
 
-/** The leave to ask one model; it is given back once, by saying how that went. */
+/** The permission for one call to a model. The first report of an outcome releases it. */
 export interface ModelCallPermission {
-	/** The answer has begun: there is somebody, and whether it comes to its end remains to be seen. */
+	/** The answer has begun, so the provider can be reached. The outcome is reported at its end. */
 	responseStarted(): void;
-	/** There was an answer, or a refusal with good reason. */
+	/** The call got an answer, or a justified refusal. */
 	succeeded(): void;
-	/** @param failure one that is the provider's fault */
+	/** @param failure a failure that is the fault of the provider */
 	failed(failure: ProviderFailure): void;
-	/** The call ended before it could tell anything. */
+	/** The call ended without an outcome. */
 	released(): void;
 }
 
 /**
- * The circuits of a provider: one for each of its models, and one of its own for what meets whatever model is asked: that it
- * cannot be reached, or takes no more requests. One model that is broken leaves the others as they are.
+ * The circuits of a provider: one for each model, and one for the provider, for failures that concern every model: it cannot
+ * be reached, or accepts no more requests. A broken model does not affect the others.
  */
 export class ModelCircuits {
 	readonly #clock: Clock;
@@ -27,17 +27,19 @@ export class ModelCircuits {
 	readonly #providerCircuit: CircuitBreaker;
 	readonly #modelCircuits = new LruCache<string, CircuitBreaker>(MAX_CIRCUITS);
 
-	/** @param onChange is told each new state, with the model whose circuit it is; null: the provider's own */
+	/**
+	 * @param onChange is called with the model and each new state of its circuit; the model is null for the provider's circuit
+	 */
 	constructor(clock: Clock, onChange: (model: string | null, state: CircuitState) => void) {
 		this.#clock = clock;
 		this.#onChange = onChange;
 		this.#providerCircuit = new CircuitBreaker(clock, (state) => onChange(null, state));
 	}
 
-	/** The leave to ask a model; null while nobody may. */
+	/** The permission for a call to a model; null while no call is permitted. */
 	tryAcquirePermission(name: string): ModelCallPermission | null {
 		const circuit = this.#circuitOf(name);
-		// Neither is entered unless both may be: a try that is not made would tell nothing.
+		// Both must permit the call before either is acquired. A trial call that is not made would have no outcome.
 		if (!this.#providerCircuit.allowsCall || !circuit.allowsCall) return null;
 		const [provider, model] = [this.#providerCircuit.tryAcquirePermission(), circuit.tryAcquirePermission()];
 		if (provider === null || model === null) return null;

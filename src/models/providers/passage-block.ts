@@ -4,7 +4,7 @@ import { quoteLines, sanitiseLine } from './untrusted-text.ts';
 
 const MAX_HEADING_CHARS = 200;
 
-/** One passage as a model reads it: where it is from, in a line of ours, and its text as a quotation. */
+/** One passage for a model: a line with its source, and its text as a quotation. */
 export function renderPassage({ index, title, heading_path, page, text }: Passage): string {
 	const from = [
 		sanitiseLine(title, MAX_HEADING_CHARS),
@@ -15,9 +15,9 @@ export function renderPassage({ index, title, heading_path, page, text }: Passag
 }
 
 /**
- * Rendered passages between delimiters that no text in them can close: every line of a text is marked as a quotation, what
- * looks like a delimiter is defused, and the key in the delimiters follows from all the content, its own text included, so
- * that nobody can have written it into a document. The same content gives the same block.
+ * Rendered passages between delimiters that no text in them can close. Every line of a text is marked as a quotation, text
+ * that looks like a delimiter is escaped, and the key in the delimiters is a hash of the whole content, so no author of a
+ * document can know it. The same content gives the same block.
  */
 export function passageBlock(rendered: readonly string[]): string {
 	const content = rendered.join('\n\n');

@@ -6,18 +6,18 @@ import { createProviders, type ProviderDependencies } from './create-providers.t
 import { classifyFailure, ProviderError } from './provider-failure.ts';
 import type { ProviderSettings } from './settings.ts';
 
-/** What came of trying a provider. */
+/** The outcome of a test of a provider. */
 export interface ProbeOutcome {
 	ok: boolean;
-	/** What was tried and what came of it, one sentence. */
+	/** The test and its result, in one sentence. */
 	sentence: string;
 }
 
 const LIST_TIMEOUT_MS = 30_000;
 
 /**
- * Tries a provider with a tiny request: a word from a model, where one is known by name, else the list of its models.
- * @param model the name of a model to ask, where the settings list none; null for none
+ * Tests a provider with a small request: for a word of a model, if a name is known, otherwise for the list of its models.
+ * @param model the name of a model if the settings list none; null for none
  */
 export async function probeProvider(
 	settings: ProviderSettings,
@@ -40,7 +40,7 @@ export async function probeProvider(
 	}
 }
 
-/** What is known beyond the sentence that visitors see: this one is for the operator. */
+/** Details for the operator, which visitors do not see. */
 function operatorDetail(error: unknown): string {
 	const detail = error instanceof AppError && error.cause instanceof ProviderError ? error.cause.failure.detail : '';
 	return detail === '' || messageOf(error).includes(detail) ? '' : ` (${detail})`;
@@ -63,7 +63,7 @@ async function awaitFirstToken(
 	};
 	const [provider] = createProviders([settings], dependencies);
 	const stream = provider?.chat.stream(request, new AbortController().signal) ?? [];
-	// The first of its words is proof enough, and to go away then is cheaper.
+	// The first word is proof enough. A return here aborts the rest, which is cheaper.
 	for await (const _ of stream) return;
 	throw new AppError('model_error', 'The model gave an empty answer.');
 }

@@ -3,7 +3,7 @@ import type { ToolDefinition } from '../chat-model.ts';
 /** A part of an assistant message that is sent back to the model. */
 export type AssistantPart =
 	| { type: 'text'; text: string }
-	/** Reasoning of an earlier round; signed where the service signs it. */
+	/** Reasoning of an earlier round, signed if the service signs it. */
 	| { type: 'reasoning'; text: string; signature: string | null }
 	/** Encrypted reasoning of an earlier round, unchanged. */
 	| { type: 'redacted_reasoning'; data: string }
@@ -22,9 +22,9 @@ export type PromptMessage =
 	| { role: 'assistant'; parts: readonly AssistantPart[] }
 	| { role: 'tool'; results: readonly ToolResultPart[] };
 
-/** Everything that a service is asked in one call. */
+/** Everything that one call sends to a service. */
 export interface ModelCall {
-	/** The model's name at its service. */
+	/** The name of the model at its service. */
 	model: string;
 	messages: readonly PromptMessage[];
 	tools: readonly ToolDefinition[];

@@ -12,37 +12,37 @@ import { firstTokens, MESSAGE_TOKENS, tokensOf } from './tokens.ts';
 import { sanitiseSchema } from './untrusted-schema.ts';
 import { sanitise } from './untrusted-text.ts';
 
-/** What a model is asked, without what is the provider's own. */
+/** The prompt for a model, the same for every provider. */
 export interface ComposedPrompt {
 	prompt: PromptMessage[];
 	tools: ToolDefinition[];
 	/** The source numbers of the passages in it. */
 	passages: number[];
-	/** The names of the tools for which there is no room. */
+	/** The names of the tools that do not fit. */
 	omittedTools: string[];
 }
 
-/** Tokens that are kept for the answer where its length is the provider's business, at most a quarter of all. */
+/** Tokens that are reserved for the answer if the settings have no limit; a quarter of the context at most. */
 const RESERVED_REPLY_TOKENS = 4_096;
-/** Tools may take so much of what the instructions and the question leave. */
+/** The share of the tools in what the instructions and the question leave. */
 const TOOLS_SHARE = 0.5;
-/** Results of tools may take so much of what is left beside the question. */
+/** The share of the results of tools in what is left beside the question. */
 const RESULTS_SHARE = 0.75;
-/** Less of a passage than this says nothing. */
+/** Fewer tokens of a passage have no meaning. */
 const MIN_PASSAGE_TOKENS = 256;
 /** The delimiters of the block of passages. */
 const BLOCK_TOKENS = 64;
-/** What separates two passages. */
+/** The separator of two passages. */
 const SEPARATOR_TOKENS = 2;
 const SEARCH_FAILED =
 	'The search in the documents has failed for this question. Say that the documents cannot be searched right now, and make up nothing that they might say.';
 const TRUNCATION_NOTE = '\n[The rest is left out: it is more than the model can read.]';
 
 /**
- * What a model is sent for a request. What does not fit into its context is left out, in this order: the oldest exchanges of
- * the conversation, whole; then the passages that match least; then the ends of the longest results of tools. Tools have a
- * share of their own, and what is too large for it is not offered.
- * @throws AppError `model_error` where the instructions and the question, or the calls so far, alone do not fit
+ * Composes the prompt for a request. Parts that do not fit into the context are omitted, in this order: the oldest exchanges
+ * of the conversation, whole; then the passages that match least; then the ends of the longest results of tools. Tools have
+ * a share of their own, and tools beyond it are not offered.
+ * @throws AppError `model_error` if the instructions and the question, or the calls so far, do not fit alone
  */
 export function composePrompt(request: ChatRequest, limits: ModelLimits): ComposedPrompt {
 	const system = systemMessage(request.search_failed ? withFailedSearch(request.instructions) : request.instructions);
@@ -69,15 +69,15 @@ export function composePrompt(request: ChatRequest, limits: ModelLimits): Compos
 	return { prompt, tools, passages: passages.map(({ index }) => index), omittedTools };
 }
 
-/** A model that knows nothing of the failure would answer as if the documents held nothing, or make something up. */
+/** Without this note, a model would answer as if the documents had no answer, or invent one. */
 function withFailedSearch(instructions: string): string {
 	return `${instructions}\n\n${SEARCH_FAILED}`.trim();
 }
 
-/** What a model may read, so that there is room for its answer. */
+/** The tokens that a model may read, so that its answer fits into the context too. */
 function inputTokens({ context_tokens, max_output_tokens }: ModelLimits): number {
 	const quarter = Math.floor(context_tokens / 4);
-	// A limit of the answer that is nearly the whole context is a ceiling, not what an answer takes.
+	// Some settings limit the answer to almost the whole context. Answers do not take that much.
 	const replyTokens =
 		max_output_tokens === null ? Math.min(RESERVED_REPLY_TOKENS, quarter) : Math.min(max_output_tokens, 2 * quarter);
 	return context_tokens - replyTokens;
@@ -91,7 +91,7 @@ function defusedTool({ name, description, parameters }: ToolDefinition): ToolDef
 	};
 }
 
-/** The tools that fit, in their order: one that is too large leaves its room to those after it. */
+/** The tools that fit, in their order. A tool that is too large is skipped, and later ones may fit. */
 function toolsThatFit(
 	offered: ChatRequest['tools'],
 	maxTokens: number,
@@ -112,7 +112,7 @@ function toolsThatFit(
 	return { tools, omittedTools, tokens };
 }
 
-/** The rounds with the results of their tools cut where they would leave no room. */
+/** The rounds, with the results of their tools cut to their share. */
 function roundsThatFit(rounds: readonly CompletedRound[], maxTokens: number): CompletedRound[] {
 	const sanitised = rounds.map((step) => ({
 		...step,
@@ -138,7 +138,7 @@ interface RenderedPassage {
 	rendered: string;
 }
 
-/** The passages that fit, rendered: best first, whole ones; where not even one does, the beginning of the best. */
+/** The rendered passages that fit, best first and whole. If none fits, the beginning of the best one. */
 function passagesThatFit(passages: readonly Passage[], maxTokens: number): RenderedPassage[] {
 	const fitting: RenderedPassage[] = [];
 	let remaining = maxTokens;
@@ -154,7 +154,7 @@ function passagesThatFit(passages: readonly Passage[], maxTokens: number): Rende
 	return [{ index: best.index, rendered: firstTokens(renderPassage(best), maxTokens - SEPARATOR_TOKENS) }];
 }
 
-/** Exchanges as messages whose roles alternate, as the templates of some models demand. */
+/** Exchanges as messages whose roles alternate, which the templates of some models require. */
 function alternateRoles(exchanges: readonly QuestionAndAnswer[]): PromptMessage[] {
 	const messages: PromptMessage[] = [];
 	let pendingQuestion = '';
@@ -171,7 +171,7 @@ function messagesOfRound({ text, calls, memory }: CompletedRound): PromptMessage
 	const toolCalls = calls.map(({ id, name, arguments: args }) => {
 		return { type: 'tool_call' as const, id, name, input: toolInputOf(args), signature: null };
 	});
-	// Some providers refuse a text without anything to see.
+	// Some providers refuse a text without visible characters.
 	const textParts = text.trim() === '' ? [] : [{ type: 'text' as const, text }];
 	const parts: AssistantPart[] =
 		memory === undefined ? [...textParts, ...toolCalls] : remembered(storedMemory(memory), toolCalls);
@@ -183,7 +183,7 @@ function messagesOfRound({ text, calls, memory }: CompletedRound): PromptMessage
 	];
 }
 
-/** Arguments as providers take them back: an object, whatever the model wrote. */
+/** Arguments as providers accept them back: always an object, even if the model wrote something else. */
 function toolInputOf(args: unknown): object {
 	const isObject = typeof args === 'object' && args !== null && !Array.isArray(args);
 	return isObject ? args : { not_an_object: args };

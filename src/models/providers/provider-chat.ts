@@ -19,7 +19,7 @@ export interface ProviderChatOptions {
 	random: () => number;
 }
 
-/** The chat models of one provider: what is asked again, what is waited for, and when nobody is asked any more. */
+/** The chat models of one provider, with retries, deadlines and circuit breakers. */
 export class ProviderChat implements ChatModel {
 	readonly #options: ProviderChatOptions;
 	readonly #circuits: ModelCircuits;
@@ -48,18 +48,18 @@ export class ProviderChat implements ChatModel {
 		try {
 			const ask = prepareCall(composed.call, settings, client.fetch);
 			yield* this.#attempts(ask, this.#terms(request, composed, permission), callAbort);
-			// Not before its end: a provider that says one word and hangs would never be found out.
+			// Reported at the end of the answer, because a provider may send one word and then hang.
 			permission.succeeded();
 		} catch (thrown) {
 			if (signal.aborted) throw signal.reason;
 			throw this.#recordFailure(thrown, request, permission);
 		} finally {
-			// Stopped before its end: nobody knows what would have come.
+			// Without effect after a report. An answer that was stopped early has no outcome.
 			permission.released();
 		}
 	}
 
-	/** Asks until an answer begins; once it has, it is this one or none, for its text is on its way to readers. */
+	/** Retries until an answer begins. After that there is no retry, because followers already have its text. */
 	async *#attempts(ask: Ask, terms: AnswerTerms, callAbort: CallAbort): AsyncGenerator<ModelEvent, void, undefined> {
 		for (let attempt = 1; ; attempt++) {
 			const answer = new Answer(terms, callAbort);
@@ -74,7 +74,7 @@ export class ProviderChat implements ChatModel {
 				const { status, detail } = failed;
 				this.#options.log.info(
 					{ provider: this.#options.settings.id, attempt, status, detail },
-					'asking a provider again',
+					'retrying a request to a model provider',
 				);
 				await callAbort.pause(delay);
 			}
@@ -99,7 +99,7 @@ export class ProviderChat implements ChatModel {
 		};
 	}
 
-	/** Draws the conclusions of a failure; the error that comes back is what the reply shows. */
+	/** Reports a failure to the circuits and the log. @returns the error that the reply shows */
 	#recordFailure(thrown: unknown, { model }: ChatRequest, permit: ModelCallPermission): AppError {
 		const failed = this.#failureOf(thrown);
 		if (failed.isProviderFault) permit.failed(failed);
@@ -117,6 +117,6 @@ export class ProviderChat implements ChatModel {
 
 function circuitOpenError(): AppError {
 	const sentence =
-		'The model provider has failed several times in a row and is left alone for a while. Try again later.';
+		'The model provider has failed several times in a row and gets no requests for a while. Try again later.';
 	return new AppError('model_error', sentence);
 }

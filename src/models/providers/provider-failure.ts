@@ -2,25 +2,25 @@ import { AppError, messageOf, retryAfterMs } from '../../base/index.ts';
 import { ServiceError } from '../../net/index.ts';
 import { reportedStatus } from './reported-status.ts';
 
-/** Why a provider gave no answer, or no whole one. */
+/** Why a provider gave no answer, or only a part of one. */
 export interface ProviderFailure {
-	/** What the reply says of it. It names neither the provider nor the model: visitors see it. */
+	/** The sentence in the reply. It names neither the provider nor the model, because visitors see it. */
 	sentence: string;
-	/** Whether the same request may well succeed a little later. */
+	/** Whether the same request may succeed a little later. */
 	isTransient: boolean;
-	/** Whether the provider itself is at fault. A request that it was right to refuse says nothing about its health. */
+	/** Whether the provider is at fault. A justified refusal says nothing about its health. */
 	isProviderFault: boolean;
-	/** Whom the same would meet: whoever asks for this model, or whoever asks the provider for anything. */
+	/** Which calls would fail alike: those to this model, or all calls to the provider. */
 	scope: 'model' | 'provider';
-	/** Milliseconds that the provider asks to be left alone; null where it does not. */
+	/** Milliseconds to wait before the next request, if the provider asks for that; null otherwise. */
 	retryAfterMs: number | null;
-	/** For the log: may hold what the provider said. */
+	/** For the log. It may contain text of the provider. */
 	detail: string;
-	/** The HTTP status; null where there was none. */
+	/** The HTTP status; null without one. */
 	status: number | null;
 }
 
-/** A failure of a provider on its way to whoever asked. */
+/** A failure of a provider as an error. */
 export class ProviderError extends Error {
 	override readonly name = 'ProviderError';
 	readonly failure: ProviderFailure;
@@ -31,7 +31,7 @@ export class ProviderError extends Error {
 	}
 }
 
-/** What a provider's statuses mean, where they are no fault of its own. */
+/** Sentences for the statuses that are not the fault of the provider. */
 const REFUSAL_SENTENCES: Readonly<Record<number, string>> = {
 	400: 'The model provider did not accept the request.',
 	401: "The model provider did not accept this server's key.",
@@ -46,7 +46,7 @@ const TRANSIENT_STATUSES = new Set([408, 409, 425, 429]);
 const CONNECTION_LOST_SENTENCE = 'The connection to the model provider broke off before the answer was complete.';
 const MAX_DETAIL_CHARS = 300;
 
-/** A failure that a sentence of ours describes. */
+/** Makes a failure from its sentence. */
 export function providerError(sentence: string, more: Partial<ProviderFailure> = {}): ProviderError {
 	return new ProviderError({
 		sentence,
@@ -60,15 +60,15 @@ export function providerError(sentence: string, more: Partial<ProviderFailure> =
 	});
 }
 
-/** The failure of a stream that ends in good order, yet without the end of its answer. */
+/** The failure of a stream that ends without an error, but before the end of its answer. */
 export function brokeOff(): ProviderError {
 	return providerError(CONNECTION_LOST_SENTENCE);
 }
 
 /**
- * What a thrown value tells of a provider.
+ * Classifies a thrown value.
  * @param now milliseconds since the epoch, for dates in a Retry-After
- * @param secret what a provider may repeat, and the detail does not; null where there is none
+ * @param secret a text that the provider may repeat and the detail must not contain; null for none
  */
 export function classifyFailure(thrown: unknown, now: number, secret: string | null): ProviderFailure {
 	const failed = classify(thrown, now);
@@ -110,7 +110,7 @@ function classifyServiceError({ kind, message }: ServiceError, thrown: unknown):
 		case 'too_large':
 			return { ...base, sentence: 'The answer of the model was too large.' };
 		case 'refused':
-			return { ...base, sentence: 'The model provider is not where the settings say.', scope: 'provider' };
+			return { ...base, sentence: 'The model provider is not at the configured address.', scope: 'provider' };
 	}
 }
 
@@ -127,7 +127,7 @@ function classifyStatus(status: number, asked: number | null, thrown: unknown): 
 	return { ...base, sentence, isProviderFault: false };
 }
 
-/** Retry-After (RFC 9110, 10.2.3) as milliseconds from now; OpenAI's `retry-after-ms` where it is there. */
+/** Retry-After (RFC 9110, 10.2.3) as milliseconds from now. OpenAI's `retry-after-ms` has precedence. */
 function requestedDelayMs(thrown: unknown, now: number): number | null {
 	const headers = (thrown as { responseHeaders?: Record<string, string | undefined> } | null)?.responseHeaders ?? {};
 	const exact = headers['retry-after-ms']?.trim() ?? '';
@@ -147,7 +147,7 @@ function detailOf(thrown: unknown): string {
 	return typeof message === 'string' ? message : messageOf(thrown);
 }
 
-/** What was said without keys, ours or what looks like one, in one line and cut. */
+/** A text of the provider on one line, cut, and without the key or anything that looks like a key. */
 function redactDetail(detail: string, secret: string | null): string {
 	return (secret === null ? detail : detail.replaceAll(secret, '***'))
 		.slice(0, 10 * MAX_DETAIL_CHARS)

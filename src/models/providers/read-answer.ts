@@ -5,16 +5,16 @@ import type { AnswerReader, StreamEvent } from './chat-protocol.ts';
 import { jsonOf } from './json.ts';
 import { providerError } from './provider-failure.ts';
 import { ReadPacing } from './read-pacing.ts';
-import { errorIn } from './service-error.ts';
+import { errorIn } from './reported-error.ts';
 
-/** Characters of one server-sent event. The network bounds the bytes of one line and of the whole answer. */
+/** Characters of one server-sent event. The service client bounds the bytes of one line and of the whole response. */
 const MAX_EVENT_CHARS = 1024 * 1024;
-/** Characters of an answer without server-sent events that are searched for an error. */
+/** Characters of a response without server-sent events that are searched for an error. */
 const MAX_BODY_CHARS = 64 * 1024;
 /**
- * Reads an answer to its end, one batch of events for each reading of the stream. After the last event of the answer it goes
- * on to the end of the stream, which keeps the connection for the next request. An end of the iteration closes the stream.
- * @throws ServiceError, ProviderError, or what the stream throws
+ * Reads an answer to its end, one batch of events for each read of the stream. After the last event of the answer it reads
+ * on to the end of the stream, so that the connection can be used again. An early end of the iteration closes the stream.
+ * @throws ReportedError, ProviderError, or an error of the stream
  */
 export async function* readAnswer(
 	body: ReadableStream<Uint8Array>,
@@ -44,7 +44,7 @@ export async function* readAnswer(
 			if (done) return;
 		}
 	} finally {
-		// Without effect where the stream has ended. A stream that failed rejects, and its failure was thrown before.
+		// Without effect after the end of the stream. A stream that failed rejects, and its failure was thrown before.
 		bytes.cancel().catch(() => {});
 	}
 }
@@ -73,7 +73,7 @@ class ServerSentEvents {
 		},
 	});
 
-	/** @throws ProviderError where an event is too large, and what `take` throws */
+	/** @throws ProviderError for an event that is too large, and the errors of `take` */
 	feed(bytes: Uint8Array, take: (event: StreamEvent) => unknown): void {
 		const text = this.#decoder.decode(bytes, { stream: true });
 		this.#parser.feed(text);
@@ -85,7 +85,7 @@ class ServerSentEvents {
 		if (this.#isTooLarge) throw providerError('The answer of the model was too large.');
 	}
 
-	/** Some services and gateways answer with status 200 and an error as JSON instead of a stream. */
+	/** Some services and gateways respond with status 200 and an error as JSON instead of a stream. */
 	throwIfBodyIsError(): void {
 		const error = this.#body === null ? null : errorIn(jsonOf(this.#body));
 		if (error !== null) throw error;

@@ -1,4 +1,4 @@
-/** What services call their errors, as the HTTP status that each stands for. */
+/** The names that services give their errors, with the HTTP status of each. */
 const STATUSES: Readonly<Record<number, readonly string[]>> = {
 	400: [
 		'invalid_request_error',
@@ -37,8 +37,8 @@ interface Reported {
 }
 
 /**
- * The HTTP status that an error carries; null where it carries none. Some services answer 200 and report the error in the
- * stream: with a status as its code, or with a code or a type that stands for one. The code says more than the type:
+ * The HTTP status of an error; null if it has none. Some services respond with 200 and report the error in the stream, with
+ * a status as its code, or with the name of an error as its code or type. The code is more specific than the type:
  * `invalid_api_key` is an `invalid_request_error` too.
  */
 export function reportedStatus(thrown: unknown): number | null {
@@ -51,7 +51,7 @@ function asStatus(value: unknown): number | null {
 	return Number.isInteger(status) && status >= 400 && status <= 599 ? status : null;
 }
 
-/** However it is spelt: `BadRequestError`, `bad_request_error`, `BAD_REQUEST`. */
+/** One spelling of a name for all of `BadRequestError`, `bad_request_error`, `BAD_REQUEST`. */
 function statusOfWord(word: unknown): number | null {
 	if (typeof word !== 'string') return null;
 	const snake = word.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();

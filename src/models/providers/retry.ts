@@ -1,25 +1,25 @@
 import type { ProviderFailure } from './provider-failure.ts';
 
-/** Attempts that a request has, the first included. */
+/** Attempts of a request, including the first. */
 export const MAX_ATTEMPTS = 3;
 
 const INITIAL_DELAY_MS = 500;
 
-/** How long it is tried. */
+/** The limits of the retries. */
 export interface RetryPolicy {
-	/** The first one included. */
+	/** Including the first. */
 	maxAttempts: number;
-	/** Milliseconds between two of them at most: who is sent away for longer is told so at once. */
+	/** Milliseconds between two attempts at most. If the provider asks for more, the request fails at once. */
 	maxDelayMs: number;
 }
 
-/** As long as a visitor waits. */
+/** The retries for a request for which a visitor waits. */
 const VISITOR_RETRY_POLICY: RetryPolicy = { maxAttempts: MAX_ATTEMPTS, maxDelayMs: 20_000 };
 
 /**
- * Milliseconds until a request is tried again: doubling from half a second, of which up to a half is left to chance, so that
- * many who failed at once do not come back at once; not sooner than the provider asks. Null for not again.
- * @param attempts made so far
+ * The delay before a retry in milliseconds; null for no retry. It doubles from half a second, and up to a half of it is
+ * random, so that requests that failed together are not retried together. It is not shorter than the provider asks.
+ * @param attempts attempts so far
  * @param random from 0 to 1
  */
 export function nextRetryDelay(

@@ -2,9 +2,9 @@ import type { AnswerEvent, AnswerFinish } from './answer-event.ts';
 import type { AssistantPart } from './prompt-message.ts';
 
 /**
- * A round of a reply in the order in which its service sent it, with what the service wants back in the next round: services
- * refuse a round with calls whose signed reasoning, or whose calls' signatures, are missing. Plain data that is stored with
- * the reply.
+ * A round of a reply in the order in which its service sent it, with everything that the service needs back in the next
+ * round. Services refuse a round with calls if its signed reasoning or the signatures of its calls are missing. Plain data
+ * that is stored with the reply.
  */
 export type RoundMemory = readonly RememberedPart[];
 export type RememberedPart =
@@ -15,10 +15,10 @@ export type RememberedPart =
 
 type CallPart = Extract<AssistantPart, { type: 'tool_call' }>;
 
-/** Characters of reasoning that are kept: a model that writes more is not reminded of any. */
+/** Characters of reasoning that are stored. If a model writes more, none of it is sent back. */
 const MAX_REASONING_CHARS = 200_000;
 
-/** Records a round as it comes in. */
+/** Records a round while it arrives. */
 export class RoundRecorder {
 	readonly #parts: RememberedPart[] = [];
 	#reasoningChars = 0;
@@ -52,7 +52,7 @@ export class RoundRecorder {
 		}
 	}
 
-	/** What is to be remembered; null where the text and the calls alone say everything. */
+	/** The memory to store; null if the text and the calls alone are complete. */
 	memory({ takesReasoningBack }: AnswerFinish): RoundMemory | null {
 		if (this.#reasoningChars > MAX_REASONING_CHARS) return null;
 		const parts = this.#parts.filter(
@@ -63,7 +63,7 @@ export class RoundRecorder {
 	}
 }
 
-/** A remembered round as parts of a prompt, with its calls in the places where they were. */
+/** A stored round as parts of a prompt, with its calls at their positions. */
 export function remembered(memory: RoundMemory, calls: readonly CallPart[]): AssistantPart[] {
 	const left = [...calls];
 	const parts: AssistantPart[] = [];
@@ -78,7 +78,7 @@ export function remembered(memory: RoundMemory, calls: readonly CallPart[]): Ass
 	return [...parts, ...left];
 }
 
-/** What takes room of a memory besides the text and the calls. */
+/** The texts of a memory that take tokens besides the text and the calls. */
 export function reasoningIn(memory: RoundMemory): string {
 	return memory.map((part) => (part.type === 'reasoning' ? part.text : '')).join('');
 }

@@ -1,6 +1,6 @@
 import type { RememberedPart, RoundMemory } from './round-memory.ts';
 
-/** A part as earlier versions stored it: with metadata under the name of a provider. */
+/** A part in the form of earlier versions, with metadata under the name of a provider. */
 interface EarlierPart {
 	metadata: Readonly<Record<string, EarlierMetadata>> | null;
 }
@@ -12,8 +12,8 @@ interface EarlierMetadata {
 }
 
 /**
- * The memory of a stored round. A reply that an earlier version began and this version goes on with has rounds in the
- * earlier form; without their signatures the service would refuse the next round.
+ * The memory of a stored round. If an earlier version began the reply, its rounds have the
+ * earlier form. Without their signatures the service would refuse the next round.
  */
 export function storedMemory(memory: unknown): RoundMemory {
 	return (memory as ReadonlyArray<RememberedPart & Partial<EarlierPart>>).map((part): RememberedPart => {

@@ -1,4 +1,4 @@
-/** Tokens that a message takes besides its text: its role and what separates it from the next. */
+/** Tokens of a message besides its text: its role and the separator before the next message. */
 export const MESSAGE_TOKENS = 8;
 
 const SPACE = 0x20;
@@ -6,10 +6,10 @@ const FIRST_AFTER_ASCII = 0x80;
 const FIRST_OF_THREE_BYTES = 0x800;
 
 /**
- * How many tokens a text is at most, without the model's own vocabulary: a third for an ASCII letter or a space (English
- * text has four to five of them a token), one for any other ASCII character (some vocabularies take digits one by one), and
- * half of its bytes in UTF-8 for what is beyond ASCII. That is more than the vocabularies of today's models make of prose,
- * code, tables or Asian scripts, often by half; too much is what does no harm here.
+ * An upper bound of the tokens of a text, without the vocabulary of the model: a third for an ASCII letter or a space
+ * (English text has four to five of them per token), one for any other ASCII character (some vocabularies take digits one by
+ * one), and half of the bytes in UTF-8 for other characters. Current models need fewer for prose, code, tables and Asian
+ * scripts, often by a third. A bound that is too high does no harm here.
  */
 export function tokensOf(text: string): number {
 	let sixths = 0;
@@ -17,7 +17,7 @@ export function tokensOf(text: string): number {
 	return Math.ceil(sixths / 6);
 }
 
-/** As much of the beginning of a text as is no more than so many tokens. */
+/** The longest beginning of a text with at most so many tokens. */
 export function firstTokens(text: string, tokens: number): string {
 	let sixths = 0;
 	for (let at = 0; at < text.length; at++) {
@@ -29,7 +29,7 @@ export function firstTokens(text: string, tokens: number): string {
 
 function sixthsOf(unit: number): number {
 	if (unit < FIRST_AFTER_ASCII) return isLetter(unit) || unit === SPACE ? 2 : 6;
-	// Half a surrogate pair is two of its four bytes, but such characters are the rarest of all.
+	// A surrogate pair has four bytes in UTF-8, two for each half, but such characters are very rare.
 	return unit < FIRST_OF_THREE_BYTES ? 6 : 9;
 }
 

@@ -1,9 +1,9 @@
 import { sanitise } from './untrusted-text.ts';
 
 /**
- * A JSON Schema as a model may read it: each text in it, the names of members included, as `sanitise` leaves it. An MCP
- * server may write what it likes there, and a model is told it beside the instructions. A call is held against the schema as
- * it was: a function whose own words were changed can only harm itself.
+ * A JSON Schema for a model: `sanitise` is applied to each text in it, including the names of members. An MCP server may
+ * write any text there, and the model reads it next to the instructions. Calls are validated against the original schema, so
+ * a function whose texts were changed can only harm itself.
  */
 export function sanitiseSchema(schema: object): object {
 	return sanitiseValue(schema) as object;

@@ -1,6 +1,6 @@
 /**
- * What stands in templates of chats between the turns: a model server that reads such words in a text as what they look
- * like would see a turn of the conversation end there. ChatML, Llama, Phi; DeepSeek; Gemma, Llama 2, Mistral.
+ * The tokens between turns in chat templates. A model server that interprets them inside a text would see a turn of the
+ * conversation end there. ChatML, Llama, Phi; DeepSeek; Gemma, Llama 2, Mistral.
  */
 const CHAT_TEMPLATE_TOKENS = [
 	/<(?=\|[^|<>\n]{1,40}\|>)/g,
@@ -10,20 +10,20 @@ const CHAT_TEMPLATE_TOKENS = [
 	/\[(?=\/?INST\])/gi,
 ];
 
-/** The delimiters of our own blocks, however they are spaced. */
+/** The delimiters of the blocks in prompts, with any spacing. */
 const PASSAGES_DELIMITER = /<(?=[\s/]*passages\b)/gi;
 
-/** Characters that are not seen, and so might say to a model what no person reads: controls, directions, tags. */
+/** Invisible characters, which could give a model text that no person sees: controls, directions, tags. */
 const INVISIBLE_CHARACTERS =
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what the expression removes
 	/[\u0000-\u0008\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069\u{e0001}\u{e0020}-\u{e007f}]/gu;
 
-/** Everything that any reader may take for the end of a line. */
+/** Every character that a reader may interpret as the end of a line. */
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 
 /**
- * A text that does not come from the operator, as a model may read it: of what could be taken for the end of a turn or of a
- * block, the first character is written as an HTML reference. Anything else stays as it is.
+ * A text that does not come from the operator, made safe for a model: in anything that looks like the end of a turn or of a
+ * block, the first character becomes an HTML reference. Other text is unchanged.
  */
 export function sanitise(text: string): string {
 	let sanitised = text.replace(INVISIBLE_CHARACTERS, '').replace(PASSAGES_DELIMITER, '&lt;');
@@ -32,7 +32,7 @@ export function sanitise(text: string): string {
 	return sanitised;
 }
 
-/** The same as the lines of a quotation: each begins with `> `, so that none of them can be anything else. */
+/** The sanitised text as a quotation: each line begins with `> `, so that none can have another meaning. */
 export function quoteLines(text: string): string {
 	return sanitise(text)
 		.split(LINE_END)
@@ -40,7 +40,7 @@ export function quoteLines(text: string): string {
 		.join('\n');
 }
 
-/** The same in one line. */
+/** The sanitised text on one line. */
 export function sanitiseLine(text: string, maxChars: number): string {
 	const line = sanitise(text)
 		.replace(/\s+/g, ' ')

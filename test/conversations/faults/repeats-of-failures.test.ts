@@ -63,7 +63,7 @@ for (const mode of MODES) {
 		const other = await sameModel(scene);
 		const answered = await other.send(mode, CONTENT, { key: `alone ${mode}` });
 		const error =
-			'The model provider has failed several times in a row and is left alone for a while. Try again later.';
+			'The model provider has failed several times in a row and gets no requests for a while. Try again later.';
 		const expected = { ...REFUSED, error };
 		const reply = await assertTurn(other, mode, CONTENT, answered, expected);
 		assert.equal(scene.model.calls.length, 5, 'it is not asked');

@@ -2,8 +2,8 @@ import { type AnswerEvent, type FinishReason, pushDelta } from '../answer-event.
 import type { AnswerReader, StreamEvent } from '../chat-protocol.ts';
 import { isRecord, type JsonRecord, jsonOf } from '../json.ts';
 import { brokeOff } from '../provider-failure.ts';
+import { errorIn, namedError, protocolError, ReportedError } from '../reported-error.ts';
 import { reportedStatus } from '../reported-status.ts';
-import { errorIn, namedError, protocolError, ServiceError } from '../service-error.ts';
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 	end_turn: 'stop',
@@ -15,17 +15,17 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 	refusal: 'content_filter',
 };
 
-/** A block of the answer that is open. Blocks of text need no memory. */
+/** An open block of the answer. Blocks of text need no state. */
 type Block = { type: 'thinking' } | { type: 'tool_use'; id: string; name: string; arguments: string };
 
 /**
- * Reads a streamed answer of the messages protocol. Unknown kinds of events, blocks and deltas are passed over: Anthropic's
- * versioning policy lets them be added at any time. Tools that run at the service are never asked for, so their blocks are
- * passed over too.
+ * Reads a streamed answer of the messages protocol. It ignores unknown types of events, blocks and deltas, which Anthropic's
+ * versioning policy may add at any time. It also ignores blocks of tools that run at the service, because no request names
+ * them.
  */
 export class AnthropicReader implements AnswerReader {
 	isFinished = false;
-	/** The id of the message; undefined before it has begun. */
+	/** The id of the message; undefined before its first event. */
 	#message: { id: unknown } | undefined;
 	readonly #blocks = new Map<number, Block>();
 	#finishReason: FinishReason = 'other';
@@ -34,7 +34,7 @@ export class AnthropicReader implements AnswerReader {
 	read({ event, data }: StreamEvent, events: AnswerEvent[]): void {
 		const value = jsonOf(data);
 		if (!isRecord(value) || typeof value.type !== 'string') {
-			throw event === 'error' ? namedError(data) : protocolError(`This is no event: ${data}`);
+			throw event === 'error' ? namedError(data) : protocolError(`This is not an event: ${data}`);
 		}
 		switch (value.type) {
 			case 'message_start':
@@ -66,9 +66,9 @@ export class AnthropicReader implements AnswerReader {
 
 	#startMessage({ id, usage, stop_reason }: JsonRecord): void {
 		if (this.#message !== undefined) {
-			// Proxies repeat the event; two messages in one stream cannot be told apart.
+			// Some proxies repeat the event. Two messages in one stream cannot be distinguished.
 			if (this.#message.id === id) return;
-			throw protocolError('A message begins within another one.');
+			throw protocolError('A message begins within another message.');
 		}
 		this.#message = { id };
 		this.#count(usage);
@@ -85,7 +85,7 @@ export class AnthropicReader implements AnswerReader {
 				events.push({ type: 'reasoning_start', redacted: textIn(block, 'data') });
 				break;
 			case 'tool_use': {
-				// The arguments come in deltas; an object that is there from the start is complete.
+				// The arguments come in deltas. An object at the start is complete.
 				const given = isRecord(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : '';
 				const call = {
 					type: 'tool_use',
@@ -135,7 +135,7 @@ export class AnthropicReader implements AnswerReader {
 		this.#finishReason = typeof stop_reason === 'string' ? finishReasonOf(stop_reason) : 'other';
 	}
 
-	/** What is there replaces what was counted before: the counts of later events are totals. */
+	/** The counts of a later event are totals, so they replace the earlier ones. */
 	#count(usage: unknown): void {
 		if (!isRecord(usage)) return;
 		const tokens = this.#tokens;
@@ -151,17 +151,17 @@ export class AnthropicReader implements AnswerReader {
 		events.push({
 			type: 'finish',
 			reason: this.#finishReason,
-			// Tokens that were read from the cache or written to it are not among the input tokens of the protocol.
+			// The protocol does not count tokens that were read from the cache or written to it as input tokens.
 			usage: { input: input + cacheRead + cacheWrite, output },
-			// Only signed reasoning is taken back.
+			// The service accepts only signed reasoning back.
 			takesReasoningBack: false,
 		});
 	}
 
-	/** Before the message has begun an error of an unknown kind is the service's own, like status 500. */
-	#reported(error: ServiceError): ServiceError {
+	/** Before the message begins, an error of an unknown type counts as a fault of the service, like status 500. */
+	#reported(error: ReportedError): ReportedError {
 		if (this.#message !== undefined || reportedStatus(error) !== null) return error;
-		return new ServiceError(error.message, { statusCode: 500, code: error.code, type: error.type });
+		return new ReportedError(error.message, { statusCode: 500, code: error.code, type: error.type });
 	}
 }
 
@@ -175,18 +175,18 @@ function countOf(tokens: unknown): number | undefined {
 
 function recordIn(value: JsonRecord, name: string): JsonRecord {
 	const member = value[name];
-	if (!isRecord(member)) throw protocolError(`The member ${name} of ${String(value.type)} is no object.`);
+	if (!isRecord(member)) throw protocolError(`The member ${name} of ${String(value.type)} is not an object.`);
 	return member;
 }
 
 function textIn(value: JsonRecord, name: string): string {
 	const member = value[name];
-	if (typeof member !== 'string') throw protocolError(`The member ${name} of ${String(value.type)} is no text.`);
+	if (typeof member !== 'string') throw protocolError(`The member ${name} of ${String(value.type)} is not a string.`);
 	return member;
 }
 
 function numberIn(value: JsonRecord, name: string): number {
 	const member = value[name];
-	if (typeof member !== 'number') throw protocolError(`The member ${name} of ${String(value.type)} is no number.`);
+	if (typeof member !== 'number') throw protocolError(`The member ${name} of ${String(value.type)} is not a number.`);
 	return member;
 }

@@ -3,9 +3,9 @@ import type { AssistantPart, ModelCall, PromptMessage } from '../prompt-message.
 import type { ProviderSettings } from '../settings.ts';
 import { modelTraits } from './model-traits.ts';
 
-/** The version of the protocol, a header of every request. */
+/** The version of the protocol, sent as a header of every request. */
 export const ANTHROPIC_VERSION = '2023-06-01';
-/** The service without its version, which settings may name. */
+/** The address of the service without a version, which settings may contain. */
 const SERVICE = 'https://api.anthropic.com';
 /** The highest temperature of the protocol. */
 const MAX_TEMPERATURE = 1;
@@ -32,7 +32,7 @@ export function anthropicRequest(call: ModelCall, { base_url, api_key }: Provide
 	};
 }
 
-/** The settings are brought within what the model takes: the service refuses a request that exceeds it. */
+/** Lowers the settings to the limits of the model, because the service refuses a request that exceeds them. */
 function limits({ model, maxOutputTokens, temperature }: ModelCall): object {
 	const traits = modelTraits(model);
 	const wanted = maxOutputTokens ?? traits.maxOutputTokens;
@@ -44,7 +44,10 @@ function limits({ model, maxOutputTokens, temperature }: ModelCall): object {
 	};
 }
 
-/** The protocol has no calls in a conversation without their tools: those of earlier rounds are named again, and forbidden. */
+/**
+ * The protocol refuses a conversation with calls but without their tools, so tools of earlier rounds are listed and
+ * forbidden.
+ */
 function wireTools({ tools, messages }: ModelCall): object {
 	if (tools.length > 0) return { tools: tools.map(wireTool) };
 	const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.parts : []));
@@ -59,12 +62,13 @@ function wireTool({ name, description, parameters }: ModelCall['tools'][number])
 		name,
 		...(description === null ? {} : { description }),
 		input_schema: parameters,
-		// Arguments come as they are written. Without it the service holds them back, and an answer seems to hang.
+		// Arguments are streamed while the model writes them. Without it the service holds them back, and an answer seems to
+		// hang.
 		eager_input_streaming: true,
 	};
 }
 
-/** The messages after the system's. Roles alternate: results of tools and what the user says go together. */
+/** The messages after the system message. Roles alternate, so results of tools are merged with the user's text. */
 function wireMessages(messages: readonly PromptMessage[]): object[] {
 	const wire: Array<{ role: 'user' | 'assistant'; content: object[] }> = [];
 	for (const [at, message] of messages.entries()) {
@@ -94,10 +98,10 @@ function contentOf(message: PromptMessage, isLast: boolean): object[] {
 function assistantBlocks(part: AssistantPart, isLast: boolean): object[] {
 	switch (part.type) {
 		case 'text':
-			// The service refuses blanks at the end of an answer that it is to continue.
+			// The service refuses whitespace at the end of an answer that it continues.
 			return [textBlock(isLast ? part.text.trim() : part.text)];
 		case 'reasoning':
-			// The service verifies the signature, and refuses reasoning without one.
+			// The service verifies the signature and refuses reasoning without a signature.
 			return part.signature === null ? [] : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
 		case 'redacted_reasoning':
 			return [{ type: 'redacted_thinking', data: part.data }];
@@ -106,7 +110,7 @@ function assistantBlocks(part: AssistantPart, isLast: boolean): object[] {
 	}
 }
 
-/** Calls follow the texts, as the protocol demands; a block of thinking keeps its place between them. */
+/** Calls follow the texts, as the protocol requires. A block of thinking keeps its position between them. */
 function callsLast(content: object[]): object[] {
 	const ordered: object[] = [];
 	const calls: object[] = [];

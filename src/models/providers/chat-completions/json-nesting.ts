@@ -1,4 +1,4 @@
-/** Tells whether a growing JSON text holds a complete object or list. It looks at each character once. */
+/** Detects whether a growing JSON text contains a complete object or list. It reads each character once. */
 export class JsonNesting {
 	#at = 0;
 	#depth = 0;
@@ -6,7 +6,7 @@ export class JsonNesting {
 	#isEscaped = false;
 	#isComplete = false;
 
-	/** @param text at least as long as in the call before, and with the same beginning */
+	/** @param text the text of the call before, or that text with more at its end */
 	isComplete(text: string): boolean {
 		for (; this.#at < text.length && !this.#isComplete; this.#at++) this.#take(text[this.#at] as string);
 		return this.#isComplete;

@@ -2,7 +2,7 @@ import { type AnswerEvent, type FinishReason, pushDelta, type TokenUsage } from 
 import type { AnswerReader, StreamEvent } from '../chat-protocol.ts';
 import { isRecord, type JsonRecord, jsonOf } from '../json.ts';
 import { brokeOff } from '../provider-failure.ts';
-import { errorIn, namedError, protocolError } from '../service-error.ts';
+import { errorIn, namedError, protocolError } from '../reported-error.ts';
 import { ToolCallAssembler, toolCallDelta } from './tool-calls.ts';
 
 /** The data of the last event of a stream. */
@@ -17,8 +17,8 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * Reads a streamed chat completion: events whose data are `chat.completion.chunk` objects. It checks what it reads and
- * nothing else, since services fill the other members as they like. Of several choices it reads the first.
+ * Reads a streamed chat completion: events whose data are `chat.completion.chunk` objects. It checks only the members that
+ * it reads, because services use the others freely. Of several choices it reads the first.
  */
 export class ChatCompletionsReader implements AnswerReader {
 	isFinished = false;
@@ -27,8 +27,8 @@ export class ChatCompletionsReader implements AnswerReader {
 	#usage: TokenUsage = { input: undefined, output: undefined };
 	#isReasoning = false;
 	/**
-	 * Services that name their reasoning `reasoning_content` want it back under this name (DeepSeek refuses the next round
-	 * without it); of those that name it `reasoning`, some refuse a request with the other name (Groq).
+	 * Services that name their reasoning `reasoning_content` need it back under this name (DeepSeek refuses the next round
+	 * without it). Of those that name it `reasoning`, some refuse a request with the other name (Groq).
 	 */
 	#takesReasoningBack = false;
 
@@ -41,19 +41,19 @@ export class ChatCompletionsReader implements AnswerReader {
 		const chunk = jsonOf(data);
 		const error = errorIn(chunk);
 		if (error !== null) throw error;
-		if (!isRecord(chunk) || !Array.isArray(chunk.choices)) throw protocolError(`This is no chunk: ${data}`);
+		if (!isRecord(chunk) || !Array.isArray(chunk.choices)) throw protocolError(`This is not a chunk: ${data}`);
 		// The last chunk often has no choice, only usage.
 		if (isRecord(chunk.usage)) this.#usage = usageOf(chunk.usage);
 		const [choice] = chunk.choices;
 		if (choice === undefined) return;
-		if (!isRecord(choice)) throw protocolError(`A choice is no object: ${data}`);
+		if (!isRecord(choice)) throw protocolError(`A choice is not an object: ${data}`);
 		this.#readFinishReason(choice.finish_reason);
 		if (choice.delta === undefined || choice.delta === null) return;
-		if (!isRecord(choice.delta)) throw protocolError(`A delta is no object: ${data}`);
+		if (!isRecord(choice.delta)) throw protocolError(`A delta is not an object: ${data}`);
 		this.#readDelta(choice.delta, events);
 	}
 
-	/** Some services end the stream without `[DONE]`: an answer with a finish reason is complete all the same. */
+	/** Some services end the stream without `[DONE]`. An answer with a finish reason is complete anyway. */
 	end(events: AnswerEvent[]): void {
 		if (this.#finishReason === undefined) throw brokeOff();
 		this.isFinished = true;
@@ -78,11 +78,11 @@ export class ChatCompletionsReader implements AnswerReader {
 		this.#takesReasoningBack ||= content !== undefined && content !== '';
 		this.#addReasoning(content ?? reasoning ?? '', events);
 		this.#readContent(delta.content, events);
-		// What a model writes instead of an answer in a given format is for the reader of the answer too.
+		// A refusal replaces an answer in a given format, so it is text of the answer too.
 		this.#addText(optionalText(delta.refusal, 'refusal') ?? '', events);
 		const calls = delta.tool_calls;
 		if (calls === undefined || calls === null) return;
-		if (!Array.isArray(calls)) throw protocolError('The member tool_calls is no list.');
+		if (!Array.isArray(calls)) throw protocolError('The member tool_calls is not a list.');
 		if (calls.length > 0) this.#isReasoning = false;
 		for (const call of calls) events.push(...this.#calls.add(toolCallDelta(call)));
 	}
@@ -94,7 +94,7 @@ export class ChatCompletionsReader implements AnswerReader {
 			return;
 		}
 		for (const part of content) {
-			if (!isRecord(part)) throw protocolError('A part of the content is no object.');
+			if (!isRecord(part)) throw protocolError('A part of the content is not an object.');
 			if (part.type === 'text') this.#addText(textOfPart(part), events);
 			else if (part.type === 'thinking' && Array.isArray(part.thinking)) {
 				this.#addReasoning(part.thinking.map(textOfPart).join(''), events);
@@ -120,14 +120,14 @@ function textOfPart(part: unknown): string {
 	return isRecord(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : '';
 }
 
-/** @throws ProviderError for what is neither a text nor absent */
+/** @throws ProviderError for a value that is neither a string nor absent */
 function optionalText(value: unknown, name: string): string | undefined {
 	if (typeof value === 'string') return value;
 	if (value === undefined || value === null) return undefined;
-	throw protocolError(`The member ${name} is no text.`);
+	throw protocolError(`The member ${name} is not a string.`);
 }
 
-/** What is not a number counts as none: an answer is not lost for its bill. */
+/** A value that is not a number counts as 0, because an answer must not fail for its usage. */
 function usageOf({ prompt_tokens, completion_tokens }: JsonRecord): TokenUsage {
 	return { input: countOf(prompt_tokens), output: countOf(completion_tokens) };
 }

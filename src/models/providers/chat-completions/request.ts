@@ -2,7 +2,7 @@ import type { ServiceRequest } from '../chat-protocol.ts';
 import type { AssistantPart, ModelCall, PromptMessage } from '../prompt-message.ts';
 import type { ProviderSettings } from '../settings.ts';
 
-/** A request for a streamed chat completion. */
+/** Makes the request for a streamed chat completion. */
 export function chatCompletionsRequest(call: ModelCall, settings: ProviderSettings): ServiceRequest {
 	const { model, messages, tools, maxOutputTokens, temperature } = call;
 	const { base_url, api_key, type } = settings;
@@ -25,7 +25,7 @@ export function chatCompletionsRequest(call: ModelCall, settings: ProviderSettin
 	};
 }
 
-/** OpenAI's reasoning models refuse the limit's older name, which the services that are only compatible want. */
+/** OpenAI's reasoning models refuse the older name of the limit, which compatible services need. */
 function limitName(type: ProviderSettings['type']): string {
 	return type === 'openai' ? 'max_completion_tokens' : 'max_tokens';
 }
@@ -34,7 +34,7 @@ function wireTool({ name, description, parameters }: ModelCall['tools'][number])
 	return { type: 'function', function: { name, ...(description === null ? {} : { description }), parameters } };
 }
 
-/** A message as the protocol has it; each result of a tool is a message of its own. */
+/** The messages of the protocol for one message. Each result of a tool is a separate message. */
 function wireMessages(message: PromptMessage): object[] {
 	switch (message.role) {
 		case 'assistant':

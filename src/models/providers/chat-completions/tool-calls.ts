@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { AnswerEvent, ReceivedToolCall } from '../answer-event.ts';
 import { isRecord } from '../json.ts';
-import { protocolError } from '../service-error.ts';
+import { protocolError } from '../reported-error.ts';
 import { JsonNesting } from './json-nesting.ts';
 
-/** A piece of a tool call. Services leave out what they like; undefined is what is absent or blank. */
+/** A piece of a tool call. Services may omit any member; an absent or blank member is undefined. */
 export interface ToolCallDelta {
 	index: number | undefined;
 	id: string | undefined;
@@ -13,7 +13,7 @@ export interface ToolCallDelta {
 	signature: string | undefined;
 }
 
-/** @throws ProviderError for what is not a piece of a call */
+/** @throws ProviderError for a value that is not a piece of a call */
 export function toolCallDelta(value: unknown): ToolCallDelta {
 	if (!isRecord(value) || !isRecord(value.function)) throw protocolError('A tool call has no function.');
 	const { index, id, extra_content } = value;
@@ -27,13 +27,13 @@ export function toolCallDelta(value: unknown): ToolCallDelta {
 		index: typeof index === 'number' ? index : undefined,
 		id: notBlank(id),
 		name: notBlank(name),
-		// Some services send the arguments as the object that they are.
+		// Some services send the arguments as an object and not as its text.
 		arguments: typeof given === 'string' ? given : isRecord(given) ? JSON.stringify(given) : '',
 		signature: notBlank(signature),
 	};
 }
 
-/** A call that has not been completed. */
+/** A call that is not complete yet. */
 interface Draft {
 	id: string | undefined;
 	index: number | undefined;
@@ -43,7 +43,7 @@ interface Draft {
 	readonly nesting: JsonNesting;
 }
 
-/** Puts the calls of one answer together from their pieces. Its caller bounds how many pieces there are. */
+/** Assembles the calls of one answer from their pieces. Its caller bounds the number of pieces. */
 export class ToolCallAssembler {
 	readonly #drafts: Draft[] = [];
 
@@ -75,9 +75,9 @@ export class ToolCallAssembler {
 	}
 
 	/**
-	 * The calls, in the order of their indexes where all have one. Every id is unique: where a service sends none, or one id
-	 * for two calls, the call gets a new one.
-	 * @throws ProviderError where a call has no name
+	 * The calls, in the order of their indexes if all have one. Every id is unique: a call without an id, or with the id of
+	 * another call, gets a new one.
+	 * @throws ProviderError for a call without a name
 	 */
 	finish(): ReceivedToolCall[] {
 		const drafts = this.#drafts.every(({ index }) => index !== undefined)
@@ -93,10 +93,10 @@ export class ToolCallAssembler {
 	}
 
 	/**
-	 * The call that a piece goes on with; undefined where it begins a new one. A call is known by its id, else by its index,
-	 * else it is the last one. A piece with a name begins a new call where the known call has another name, or is complete and
-	 * the piece begins with an object again: some services give parallel calls the same index, and some repeat the name in
-	 * every piece.
+	 * The call that a piece continues; undefined if it begins a new call. The id of the piece finds the call, otherwise its
+	 * index, otherwise the last call is meant. A piece with a name begins a new call if the found call has another name, or is
+	 * complete and the piece begins with an object again. Some services give parallel calls the same index, and some repeat
+	 * the name in every piece.
 	 */
 	#find({ index, id, name, arguments: text }: ToolCallDelta): Draft | undefined {
 		const begins = name !== undefined && /^\s*[{[]/.test(text);
@@ -107,7 +107,7 @@ export class ToolCallAssembler {
 			const ofBoth = index === undefined ? ofId : ofId.filter((draft) => draft.index === index);
 			known = ofBoth.length > 0 || name !== undefined ? ofBoth : ofId;
 		} else if (ofIndex.length > 0) {
-			// A new id beside the beginning of an object is a new call.
+			// A new id with the beginning of an object is a new call.
 			const isNew = id !== undefined && begins && ofIndex.every((draft) => draft.id !== undefined);
 			known = isNew ? [] : ofIndex;
 		} else {
