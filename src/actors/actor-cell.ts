@@ -3,32 +3,32 @@ import { AppError } from '../base/index.ts';
 import type { Actor, LoadActor, SelfRef } from './actor.ts';
 import { Envelope, Mailbox, MailboxFullError, type MailboxLane } from './mailbox.ts';
 
-/** The incarnation that a message was meant for is gone. */
+/** The incarnation that a message was sent to has ended. */
 export class ActorGoneError extends AppError {
 	constructor() {
-		super('unavailable', 'What this message was meant for has ended. Try again.', { retry_after: 1 });
+		super('unavailable', 'The receiver of this message has ended. Try again.', { retry_after: 1 });
 	}
 }
 
 /** What a cell needs of the system around it. */
 export interface ActorCellHost<M, R> {
 	readonly load: LoadActor<M, R>;
-	/** Messages that may wait per lane; of user messages besides the one in hand. */
+	/** Messages that may wait per lane, not counting the one that is being handled. */
 	readonly limits: Readonly<Record<MailboxLane, number>>;
 	/** A failure that no caller waits for. */
 	reportFailure(id: string, thrown: unknown): void;
-	/** An attempt to put the actor to sleep is over. */
+	/** A passivation has ended, well or not. */
 	onPassivationEnded(): void;
-	/** The cell has nothing to do now: its actor is idle, or it has none. */
+	/** The cell is idle: its actor has no message, or the cell has no actor. */
 	onIdle(cell: ActorCell<M, R>): void;
 }
 
-/** Messages that one cell handles before other work of the process gets a turn. */
+/** Messages that one cell handles before it yields to the event loop. */
 const MESSAGES_BEFORE_YIELD = 128;
 
 /**
- * The place of one id: its mailbox and, while awake, its actor. There is at most one cell per id, and whoever has set
- * `running` is the only one to load, call or end the actor, so two incarnations never overlap.
+ * The mailbox of one id and, while active, its actor. There is at most one cell per id, and only the run that has set
+ * `running` loads, calls or ends the actor, so two incarnations never overlap.
  */
 export class ActorCell<M, R> {
 	readonly id: string;
@@ -38,7 +38,7 @@ export class ActorCell<M, R> {
 	running = false;
 	/** The actor is saving its memory and must not be used any more. */
 	isPassivating = false;
-	/** Places in the order of use, kept by `LruList`. */
+	/** Links in order of use, maintained by `LruList`. */
 	newer: ActorCell<M, R> | undefined = undefined;
 	older: ActorCell<M, R> | undefined = undefined;
 	lastUsedAt = 0;
@@ -52,7 +52,7 @@ export class ActorCell<M, R> {
 		this.#host = host;
 	}
 
-	/** Whether the actor may be put to sleep now. */
+	/** Whether the actor may be passivated now. */
 	get canPassivateNow(): boolean {
 		if (this.running || !this.actor || this.mailbox.size > 0) return false;
 		try {
@@ -63,7 +63,7 @@ export class ActorCell<M, R> {
 		}
 	}
 
-	/** Whether the actor is not worth its place any more. */
+	/** Whether the actor should be passivated although it is not idle for long. */
 	get isFinished(): boolean {
 		try {
 			return this.actor?.isFinished?.() ?? false;
@@ -73,7 +73,7 @@ export class ActorCell<M, R> {
 		}
 	}
 
-	/** Whether one more message may wait. The next in turn, where the actor would take it, counts as in hand already. */
+	/** Whether one more message may wait. The next message, if the actor accepts it, does not count as waiting. */
 	hasCapacity(lane: MailboxLane): boolean {
 		const queuedCount = this.mailbox.queuedIn(lane);
 		const limit = this.#host.limits[lane];
@@ -82,7 +82,7 @@ export class ActorCell<M, R> {
 		try {
 			return this.actor?.acceptsUserMessages?.() ?? true;
 		} catch {
-			// The run that delivers the message meets the same defect and deals with it.
+			// The run that delivers the message gets the same error and handles it.
 			return true;
 		}
 	}
@@ -91,11 +91,11 @@ export class ActorCell<M, R> {
 		this.mailbox.push(envelope);
 		if (this.running) return;
 		this.running = true;
-		// Not in the caller's own stack: actors that message each other would nest without a bound.
+		// Not in the caller's stack: actors that send messages to each other would nest without a bound.
 		queueMicrotask(() => void this.#run());
 	}
 
-	/** Posts from an incarnation to itself; false where it is not the living one. */
+	/** Posts from an incarnation to itself; false where it has ended. */
 	postFrom(self: Incarnation<M, R>, envelope: Envelope<M, R>): boolean {
 		if (this.#self !== self) return false;
 		if (!this.hasCapacity('control')) throw new MailboxFullError();
@@ -103,7 +103,7 @@ export class ActorCell<M, R> {
 		return true;
 	}
 
-	/** The same without an answer; a failure is reported, as nobody waits for it. */
+	/** The same without a result; a failure is reported, because no caller waits. */
 	tellFrom(self: Incarnation<M, R>, message: M): boolean {
 		const onFailure = (thrown: unknown) => {
 			if (!(thrown instanceof ActorGoneError)) this.#host.reportFailure(this.id, thrown);
@@ -141,7 +141,7 @@ export class ActorCell<M, R> {
 		this.#becomeIdle();
 	}
 
-	/** Loads the actor, or fails everything that waits for it: one failed load is the answer to all who share it. */
+	/** Loads the actor. If that fails, all messages that wait are rejected with its error. */
 	async #activate(): Promise<void> {
 		const self = new Incarnation<M, R>(this);
 		this.#self = self;
@@ -155,7 +155,7 @@ export class ActorCell<M, R> {
 		}
 	}
 
-	/** The next message that may be delivered: control first, then user where the actor takes them now. */
+	/** The next message that may be delivered: control first, then user if the actor accepts them now. */
 	#nextEnvelope(actor: Actor<M, R>): Envelope<M, R> | undefined {
 		const control = this.mailbox.shift('control');
 		if (control || this.mailbox.size === 0) return control;
@@ -169,7 +169,7 @@ export class ActorCell<M, R> {
 		return this.mailbox.shift('user');
 	}
 
-	/** Saves and forgets the actor; to be called where `quiet`. Messages that come meanwhile wake a new incarnation. */
+	/** Saves and drops the actor; call it only while `canPassivateNow`. Messages that come meanwhile activate a new incarnation. */
 	passivate(): void {
 		this.running = true;
 		this.isPassivating = true;
@@ -206,7 +206,7 @@ export class ActorCell<M, R> {
 		this.#onPassivated();
 	}
 
-	/** Forced end: what waits or runs is answered with `thrown`, and nothing of the actor is heard any more. */
+	/** Forced end: messages that wait or run are rejected with `thrown`, and later reports of the actor are dropped. */
 	abandon(thrown: unknown): void {
 		this.#abandoned = true;
 		this.running = true;
@@ -241,7 +241,7 @@ export class ActorCell<M, R> {
 	}
 }
 
-/** An actor between its load and its end. */
+/** An actor from its load to its end. */
 class Incarnation<M, R> implements SelfRef<M, R> {
 	readonly #cell: ActorCell<M, R>;
 

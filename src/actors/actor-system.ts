@@ -4,22 +4,22 @@ import { ActorCell, type ActorCellHost } from './actor-cell.ts';
 import { LruList } from './lru-list.ts';
 import { Envelope, MailboxFullError, type MailboxLane } from './mailbox.ts';
 
-/** How the actors of one kind are made and bounded. */
+/** How the actors of one kind are loaded and bounded. */
 export interface ActorSystemOptions<M, R> {
 	load: LoadActor<M, R>;
-	/** A failure that no caller waits for: of a told message, or of putting to sleep. For the log. */
+	/** A failure that no caller waits for: of a `tell`, or of a passivation. For the log. */
 	reportFailure(id: string, thrown: unknown): void;
-	/** Above this many, those not used for longest are put to sleep; exceeded only by actors that are all in use. */
+	/** Above this number, the least recently used actors are passivated. It is exceeded only while all are in use. */
 	maxResident?: number;
-	/** Unused for this long (ms), an actor is put to sleep. */
+	/** An actor that is idle for this long (ms) is passivated. */
 	idleMs?: number;
-	/** User messages that may wait for one actor, besides the one in hand. */
+	/** User messages that may wait for one actor, not counting the one that is being handled. */
 	mailboxLimit?: number;
 	/** Control messages that may wait for one actor. */
 	controlLimit?: number;
-	/** The answer to a message too many; `MailboxFullError` by default. */
+	/** The error for a message above the limit; `MailboxFullError` by default. */
 	mailboxFullError?: () => AppError;
-	/** Milliseconds that disposal waits for what is running. */
+	/** Milliseconds that disposal waits for running work. */
 	drainTimeoutMs?: number;
 	clock?: Clock;
 }
@@ -29,23 +29,23 @@ export interface SendOptions {
 	/** `user` by default. */
 	lane?: MailboxLane;
 	/**
-	 * Milliseconds until the caller gets `unavailable`. A message that still waits is then taken back; one in hand may
-	 * take effect all the same.
+	 * Milliseconds until the caller gets `unavailable`. A message that still waits is then removed; one that is being
+	 * handled may still take effect.
 	 */
 	deadlineMs?: number;
 }
 
-/** At most so many actors save their memory at once, so that a sweep does not flood the store. */
+/** Actors that are passivated at once, so that a sweep does not flood the store. */
 const MAX_CONCURRENT_PASSIVATIONS = 256;
-/** At most so many actors are looked at when one is too many; those in use are passed over. */
+/** Actors that are checked when one is too many; those in use are skipped. */
 const MAX_EVICTION_SCAN = 64;
 const DRAIN_POLL_MS = 20;
-/** Of the time until an idle actor is put to sleep: two peeks within one of so many parts are one use. */
+/** Parts of `idleMs`: two reads of an actor within one part count as one use. */
 const USAGE_RESOLUTION = 20;
 
 /**
- * The actors of one kind, at most one per id: made on first use, put to sleep when idle, thrown away and loaded anew
- * after a defect.
+ * The actors of one kind, at most one per id: loaded on first use, passivated when idle, discarded and loaded again after a
+ * defect.
  */
 export class ActorSystem<M, R> implements AsyncDisposable {
 	readonly #cells = new Map<string, ActorCell<M, R>>();
@@ -53,7 +53,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	readonly #host: ActorCellHost<M, R>;
 	readonly #maxResident: number;
 	readonly #idleMs: number;
-	/** For so long (ms) after a use, a peek is none. */
+	/** A read within this time (ms) after a use does not count as a use. */
 	readonly #usageResolutionMs: number;
 	readonly #mailboxFullError: () => AppError;
 	readonly #drainTimeoutMs: number;
@@ -92,7 +92,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	}
 
 	/**
-	 * Sends a message and waits for its answer. Rejects with what the handler threw, with the `full` error, or with
+	 * Sends a message and waits for its result. Rejects with the handler's error, with `mailboxFullError`, or with
 	 * `unavailable` after the deadline and while draining. A handler must not await an ask to its own actor.
 	 */
 	ask(id: string, message: M, options?: SendOptions): Promise<R> {
@@ -103,22 +103,22 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 			if (deadlineMs === undefined) return;
 			envelope.deadlineTimer = setTimeout(() => {
 				cell.mailbox.remove(envelope);
-				envelope.reject(new AppError('unavailable', 'The answer took too long. Try again.', { retry_after: 1 }));
+				envelope.reject(new AppError('unavailable', 'The request took too long. Try again.', { retry_after: 1 }));
 			}, deadlineMs);
 		});
 	}
 
 	/**
-	 * Sends a message without waiting for an answer. A failure of its handler is reported.
-	 * @throws the `full` error, or `unavailable` while draining
+	 * Sends a message without waiting for its result. A failure of its handler is reported.
+	 * @throws `mailboxFullError`, or `unavailable` while draining
 	 */
 	tell(id: string, message: M, options?: Pick<SendOptions, 'lane'>): void {
 		this.#post(id, this.#oneWayEnvelope(id, message, options?.lane ?? 'user'));
 	}
 
 	/**
-	 * Sends a control message only to an actor that is awake (or being loaded); one that sleeps will read what is stored
-	 * anyway. False where it was not sent.
+	 * Sends a control message only to an actor that is active (or being loaded); a passivated one will read the store anyway.
+	 * @returns false where it was not sent
 	 */
 	tellIfActive(id: string, message: M): boolean {
 		const cell = this.#cells.get(id);
@@ -128,8 +128,8 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	}
 
 	/**
-	 * The actor where it is awake, for reading what it has ready; counts as a use, unless the last one was just now: then
-	 * nothing is written, which among very many actors costs more than all else here.
+	 * The actor if it is active, for reading its state. Counts as a use, unless the last use was just now: then nothing is
+	 * written, because a write costs most here among very many actors.
 	 */
 	activeActor(id: string): Actor<M, R> | undefined {
 		const cell = this.#cells.get(id);
@@ -139,7 +139,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		return cell.actor;
 	}
 
-	/** Puts to sleep what was not used for `idleMs`. A timer calls it; so may whoever wants memory back now. */
+	/** Passivates the actors that were not used for `idleMs`. A timer calls it; callers may do so to free memory. */
 	sweep(): void {
 		const now = this.#now();
 		for (
@@ -154,9 +154,9 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	}
 
 	/**
-	 * Takes no new work, answers `unavailable` to waiting user messages (nothing of them has begun), lets run what runs,
-	 * and puts every actor to sleep as soon as it may. What is not done after the deadline is abandoned. The messages that
-	 * actors post to themselves, and control messages to actors that are awake, go on meanwhile.
+	 * Takes no new work, rejects waiting user messages with `unavailable` (their handling has not begun), lets running work
+	 * end, and passivates every actor as soon as it may. After the deadline the rest is abandoned. Messages that actors post
+	 * to themselves, and control messages to active actors, are handled meanwhile.
 	 */
 	drain(deadlineMs: number = this.#drainTimeoutMs): Promise<void> {
 		this.#isDraining = true;
@@ -168,7 +168,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		return this.drain();
 	}
 
-	/** Milliseconds since the start: for weeks a small number, which lies in the cell itself and not beside it. */
+	/** Milliseconds since the start: for weeks a small integer, which V8 stores in the cell without a heap number. */
 	#now(): number {
 		return this.#clock.now() - this.#startedAt;
 	}
@@ -205,12 +205,12 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 			if (this.#cells.size - this.#passivating <= this.#maxResident || this.#passivating >= MAX_CONCURRENT_PASSIVATIONS)
 				return;
 			const cell = this.#recency.oldest;
-			// Passed over, it is in use: it goes to the other end, so that the next search does not meet it again.
+			// It is in use: it moves to the other end, so that the next scan does not find it again.
 			if (cell && !this.#passivate(cell)) this.#recency.moveToNewest(cell, now);
 		}
 	}
 
-	/** Puts an actor to sleep where it may; false where it may not. */
+	/** Passivates an actor if it may; otherwise returns false. */
 	#passivate(cell: ActorCell<M, R>): boolean {
 		if (!cell.canPassivateNow) return false;
 		this.#passivating++;
@@ -219,7 +219,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		return true;
 	}
 
-	/** A cell has nothing to do: it goes if it is empty or its actor is over, or if all are to go. */
+	/** A cell is idle: it is removed if it has no actor; its actor is passivated if it is finished or the system drains. */
 	#onCellIdle(cell: ActorCell<M, R>): void {
 		if (!cell.actor) {
 			this.#remove(cell);
@@ -246,7 +246,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 			for (const envelope of cell.mailbox.removeWhere(({ lane }) => lane === 'user'))
 				envelope.reject(shuttingDownError());
 		}
-		// An actor may become free to go without any message, so all are looked at again and again.
+		// An actor may become ready for passivation without any message, so all are polled.
 		const passivateIdle = () => {
 			for (const cell of [...this.#cells.values()]) this.#passivate(cell);
 		};

@@ -1,12 +1,12 @@
-/** What can be kept in the order of its use. */
+/** An item that can be kept in order of its use. */
 export interface LruNode<T> {
 	newer: T | undefined;
 	older: T | undefined;
-	/** Milliseconds since a moment that is the same for all. */
+	/** Milliseconds since a point in time that is the same for all. */
 	lastUsedAt: number;
 }
 
-/** Items in the order of their last use; linked through the items, so that a use costs a few assignments. */
+/** Items in order of their last use. Linked through the items, so that a use costs a few assignments. */
 export class LruList<T extends LruNode<T>> {
 	#oldest: T | undefined = undefined;
 	#newest: T | undefined = undefined;

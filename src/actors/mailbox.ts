@@ -1,25 +1,25 @@
 import { AppError, type Deferred, deferred } from '../base/index.ts';
 
-/** Control messages (stop, reports of work beside the actor) go before user messages. */
+/** Control messages are delivered before user messages. */
 export type MailboxLane = 'control' | 'user';
 
-/** More messages wait than the mailbox may hold. */
+/** The lane is at its limit. */
 export class MailboxFullError extends AppError {
 	constructor() {
 		super('unavailable', 'Too many messages wait here. Try again.', { retry_after: 1 });
 	}
 }
 
-/** A message on its way, with the one to answer. Settling it twice is harmless: the first time counts. */
+/** A message with its caller's promise. Settling the promise twice is harmless: the first time counts. */
 export class Envelope<M, R> {
 	previous: Envelope<M, R> | undefined = undefined;
 	next: Envelope<M, R> | undefined = undefined;
 	isQueued = false;
-	/** Ends the wait of the caller; cleared by the answer. */
+	/** Ends the wait of the caller; cleared by the result. */
 	deadlineTimer: NodeJS.Timeout | undefined = undefined;
 	readonly message: M;
 	readonly lane: MailboxLane;
-	/** The incarnation that posted it to itself; such a letter dies with it. */
+	/** The incarnation that posted it to itself; the envelope is dropped with it. */
 	readonly sender: object | undefined;
 	readonly #resolve: (answer: R) => void;
 	readonly #reject: (thrown: unknown) => void;
@@ -49,14 +49,14 @@ export class Envelope<M, R> {
 	}
 }
 
-/** First in, first out, with removal from the middle; linked through the letters, so an empty one costs four fields. */
+/** First in, first out, with removal from the middle. Linked through the envelopes, so an empty queue costs four fields. */
 class Queue<M, R> {
 	#head: Envelope<M, R> | undefined = undefined;
 	#tail: Envelope<M, R> | undefined = undefined;
 	size = 0;
 	#removal: Deferred<void> | undefined = undefined;
 
-	/** Resolves when the next letter is removed. */
+	/** Resolves when the next envelope is removed. */
 	get nextRemoval(): Promise<void> {
 		this.#removal ??= deferred();
 		return this.#removal.promise;
@@ -105,7 +105,7 @@ class Queue<M, R> {
 	}
 }
 
-/** What waits for one actor: two bounded lanes. */
+/** The messages that wait for one actor, in two lanes. */
 export class Mailbox<M, R> {
 	readonly #control = new Queue<M, R>();
 	readonly #user = new Queue<M, R>();
@@ -120,7 +120,7 @@ export class Mailbox<M, R> {
 		return lane === 'control' ? this.#control.size : this.#user.size;
 	}
 
-	/** Resolves when a message leaves a lane, whether it was taken or withdrawn. */
+	/** Resolves when a message leaves a lane, whether it was delivered or removed. */
 	waitForRemoval(lane: MailboxLane): Promise<void> {
 		return (lane === 'control' ? this.#control : this.#user).nextRemoval;
 	}
@@ -134,13 +134,13 @@ export class Mailbox<M, R> {
 		return (lane === 'control' ? this.#control : this.#user).shift();
 	}
 
-	/** Takes back a message that still waits. */
+	/** Removes a message that still waits. */
 	remove(envelope: Envelope<M, R>): void {
 		if (envelope.isQueued) (envelope.lane === 'control' ? this.#control : this.#user).remove(envelope);
 	}
 
 	/** Removes all messages that match, control first, each lane in order. */
-	removeWhere(predicate: (letter: Envelope<M, R>) => boolean): Envelope<M, R>[] {
+	removeWhere(predicate: (envelope: Envelope<M, R>) => boolean): Envelope<M, R>[] {
 		return [...this.#control.removeWhere(predicate), ...this.#user.removeWhere(predicate)];
 	}
 }

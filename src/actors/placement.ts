@@ -4,7 +4,7 @@ export interface Ownership {
 	shard: string;
 	/** The node. */
 	owner: string;
-	/** Grows with every change of hands; a commit of an older epoch is refused. */
+	/** Grows with every change of the owner; a commit of an older epoch is rejected. */
 	epoch: number;
 }
 
@@ -13,24 +13,24 @@ export type Unsubscribe = () => void;
 
 /** Which node runs the actor of an id. */
 export interface Placement {
-	/** Undefined while nobody owns it. */
+	/** Undefined while it has no owner. */
 	ownerOf(id: string): Ownership | undefined;
-	/** Called for every shard that this node owns already or comes to own. */
+	/** Called for every shard that this node owns or gains. */
 	onGained(listener: (ownership: Ownership) => void): Unsubscribe;
-	/** Called before a shard goes; it is let go once all listeners have resolved, so that no actor lives twice. */
+	/** Called before a shard is released; it is released once all listeners have resolved, so that no actor exists twice. */
 	onLost(listener: (ownership: Ownership) => void | Promise<void>): Unsubscribe;
-	/** Lets go of everything. */
+	/** Releases everything. */
 	drain(): Promise<void>;
 }
 
-/** Placement where there is one node: it owns everything from the start until it drains. */
+/** Placement with one node: it owns everything from the start until it drains. */
 export class LocalPlacement implements Placement {
 	readonly #ownership: Ownership;
 	readonly #lostListeners = new Set<(ownership: Ownership) => void | Promise<void>>();
 	#drainPromise: Promise<void> | undefined = undefined;
 	#isOwner = true;
 
-	/** @param epoch grows with every start, as the store tells */
+	/** @param epoch the store's; it grows with every start */
 	constructor(owner: string, epoch: number) {
 		this.#ownership = { shard: 'all', owner, epoch };
 	}
@@ -40,7 +40,7 @@ export class LocalPlacement implements Placement {
 	}
 
 	onGained(listener: (ownership: Ownership) => void): Unsubscribe {
-		// The only gain there is lies in the past.
+		// The only gain was at the start.
 		if (this.#isOwner && !this.#drainPromise) listener(this.#ownership);
 		return () => {};
 	}

@@ -1,32 +1,32 @@
 import type { ActorSystem } from './actor-system.ts';
 import type { MailboxLane } from './mailbox.ts';
 
-/** How an ask travels. */
+/** How a message is sent. */
 export interface AskOptions {
 	/** Milliseconds until the caller gets `unavailable`. */
 	deadlineMs: number;
 	/** `user` by default. */
 	lane?: MailboxLane;
-	/** Two asks to one id with the same key are one: the second joins the first while that is under way. */
+	/** A second ask to one id with the same key joins the first while that is in flight. */
 	idempotencyKey?: string;
 }
 
-/** Where a subscription begins: after this position of the stream; undefined is from now on. */
+/** Where a subscription starts: after this position of the stream; undefined: from now on. */
 export type SubscriptionStart = string | undefined;
 
 /**
- * The way to an actor, wherever it runs. Messages, answers and events are plain data that survive serialisation. What
- * has ended is not remembered here: that is the store's part (an idempotent answer, the events that were missed).
+ * Sends messages to an actor, wherever it runs. Messages, results and events are plain data that survive serialisation.
+ * It remembers nothing that has ended: the store has idempotent responses and missed events.
  */
 export interface Transport<M, R, E> {
 	ask(id: string, message: M, options: AskOptions): Promise<R>;
-	/** What happens to the actor after a position, without gap or repeat, until the signal aborts. */
+	/** The events of the actor after a position, without gap or repeat, until the signal aborts. */
 	subscribe(id: string, after: SubscriptionStart, signal: AbortSignal): AsyncIterable<E>;
-	/** Tells something that may be lost without harm; reaches only an actor that is awake. */
+	/** Sends a message that may be lost without harm; it reaches only an active actor. */
 	tellIfActive(id: string, message: M): void;
 }
 
-/** The way to an actor in the same process. */
+/** Sends messages to an actor in the same process. */
 export class LocalTransport<M, R, E> implements Transport<M, R, E> {
 	readonly #actors: ActorSystem<M, R>;
 	readonly #stream: Transport<M, R, E>['subscribe'];

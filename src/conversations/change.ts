@@ -7,16 +7,16 @@ import { requireMetadata } from './metadata.ts';
 import { conversationNotFound } from './not-found.ts';
 import { presentConversation } from './present.ts';
 
-/** A change as somebody of the workspace asks for it. */
+/** A change that the workspace requests. */
 export interface ConversationChange {
 	workspaceId: string;
 	patch: ConversationPatch;
-	/** Those that the client would change; null: any. */
+	/** The versions that the client accepts (If-Match); null: any. */
 	versions: readonly number[] | null;
 }
 
 /**
- * The commit that changes a conversation's fields, archives or reopens it; null where nothing is to be done.
+ * The commit that changes a conversation's fields, archives or reopens it; null where nothing changes.
  * @throws AppError `not_found`, `precondition_failed`, `invalid_request`
  */
 export function changeConversation(
@@ -48,7 +48,7 @@ export function changeConversation(
 	return { commit, conversation };
 }
 
-/** The commit that erases a conversation for good: its messages, events and stored answers too. */
+/** The commit that erases a conversation for good: its messages, events and stored responses too. */
 export function eraseConversation(
 	record: ConversationRecord,
 	{ workspaceId, versions }: Omit<ConversationChange, 'patch'>,

@@ -12,7 +12,7 @@ export function workspaceEvent(
 	return { id: newId('event'), stream: workspace_id, type, data, subject: id, created_at: now };
 }
 
-/** An event for whoever follows the conversation. */
+/** An event for the followers of the conversation. */
 export function streamEvent(
 	conversation: ConversationRecord,
 	type: string,
@@ -22,7 +22,7 @@ export function streamEvent(
 	return { id: newId('event'), stream: conversation.id, type, data, created_at: now };
 }
 
-/** What tells of a call as it begins or as it has ended. */
+/** The event of a call that begins or has ended. */
 export function callEvent(conversation: ConversationRecord, messageId: string, call: ToolCall, now: number): NewEvent {
 	const type = call.status === 'running' ? 'tool.started' : 'tool.completed';
 	return streamEvent(conversation, type, { message_id: messageId, tool_call: call }, now);

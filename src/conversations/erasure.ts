@@ -1,17 +1,17 @@
 import { AppError } from '../base/index.ts';
 import type { Store, Write } from '../store/index.ts';
 
-/** Rows of a kind that one commit removes: others that wait for the disk do not wait for long. */
+/** Rows of a kind that one commit removes: other commits do not wait long for the disk. */
 const BATCH_SIZE = 500;
 
-/** The write that removes a conversation and the beginning of what is in it. */
+/** The write that removes a conversation and the first batch of its rows. */
 export function eraseWrite(id: string): Write {
 	return { op: 'erase_conversation', id, limit: BATCH_SIZE };
 }
 
 /**
- * Removes what remains of an erased conversation, portion by portion. Where it breaks off, a job in the store says so: whoever
- * takes that up goes on.
+ * Removes the remaining rows of an erased conversation in batches. If it is interrupted, a job in the store remains, and the
+ * retention continues from it.
  * @throws AppError `unavailable`
  */
 export async function eraseRemainingRows(store: Pick<Store, 'commit' | 'conversations'>, id: string): Promise<void> {

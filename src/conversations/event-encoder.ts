@@ -4,14 +4,14 @@ import { type Delta, formatPosition, type PositionedUpdate, type StreamPosition 
 import type { MessageRecord, Store } from '../store/index.ts';
 import { type Audience, presentCallFor, presentFor } from './present.ts';
 
-/** An event of a conversation as its followers get it: one server-sent event. */
+/** An event of a conversation for its followers: one server-sent event. */
 export interface ConversationEvent {
-	/** The position after it, for resuming. */
+	/** The position after it, from which a client resumes. */
 	id: string;
 	event: StreamEventName;
 	/** One line of JSON whose `type` repeats the event's name. */
 	data: string;
-	/** All of it as sent, once more than one follower has got it. */
+	/** The encoded event, once a second follower gets it. */
 	bytes: Uint8Array | null;
 }
 
@@ -20,12 +20,12 @@ type Encoded = ConversationEvent | 'finished' | null;
 type EventItem = Extract<PositionedUpdate, { kind: 'event' }>;
 type DeltaItem = Extract<PositionedUpdate, { kind: 'delta' }>;
 
-/** For how long an encoded event is shared (ms). Later followers get the message as it is by then. */
+/** For how long an encoded event is shared (ms). Later followers get the message in its current state. */
 const SHARED_EVENT_TTL_MS = 1_000;
-/** Encoded events that are kept for further followers. Those being sent to many are used all the time, so they stay. */
+/** Encoded events that are cached for further followers. Events with many followers are used most recently, so they stay. */
 const SHARED_EVENT_CACHE_SIZE = 32;
 
-/** Encodes what happens in conversations: once for all followers of one audience that get it at about the same time. */
+/** Encodes the events of conversations: once for all followers of one audience that get an event at about the same time. */
 export class EventEncoder {
 	readonly #store: Pick<Store, 'get'>;
 	readonly #events = new LruCache<string, { encoded: Promise<Encoded>; since: number }>(SHARED_EVENT_CACHE_SIZE);
@@ -35,7 +35,7 @@ export class EventEncoder {
 		this.#store = store;
 	}
 
-	/** An event of the log. A replayed event shows the message as it is now. */
+	/** An event of the log. A replayed event shows the current message. */
 	async event(item: EventItem, audience: Audience): Promise<Encoded> {
 		if (item.replayed) return this.#encode(item, audience);
 		const key = `${item.event.stream} ${item.event.id} ${formatPosition(item.position)} ${audience}`;
@@ -64,7 +64,7 @@ export class EventEncoder {
 		if (!record) return null;
 		const encoded = (name: StreamEventName, body: object) => conversationEvent(name, body, position);
 		if (event.data.tool_call) {
-			// Of a reply that has ended: what follows says it all.
+			// The reply has ended: its closing event has all calls.
 			if (replayed && record.status !== 'in_progress') return null;
 			const tool_call = presentCallFor(audience, event.data.tool_call);
 			return encoded(event.type as StreamEventName, { message_id: record.id, tool_call });
@@ -76,13 +76,13 @@ export class EventEncoder {
 			case 'message.reset':
 				return encoded('message.reset', { message_id: record.id });
 			case 'message.failed':
-				// A repeat of the request has restarted the reply since: later events tell of that.
+				// A repeat of the request has restarted the reply since: later events report that.
 				if (record.status !== 'failed') return null;
 				return encoded('message.failed', { message, error: record.error });
 			case 'message.completed':
 				return encoded('message.completed', { message });
 			default: {
-				// As it began, even if the reply has ended in the meantime: its text follows.
+				// The initial state, even if the reply has ended meanwhile: its text follows.
 				const asStarted = {
 					content: '',
 					status: 'in_progress',
@@ -108,13 +108,13 @@ export function conversationEvent(name: StreamEventName, body: object, position:
 	return { id: formatPosition(position), event: name, data, bytes: null };
 }
 
-/** Encoded when the second follower gets it: most events have one follower, whose text needs no further copy. */
+/** Encodes an event for its second follower. Most events have one follower, for whom a copy would be waste. */
 function withBytes<E extends Encoded>(encoded: E): E {
 	if (encoded !== null && typeof encoded === 'object') encoded.bytes ??= Buffer.from(encodeServerSentEvent(encoded));
 	return encoded;
 }
 
-/** A text only grows, so its place and length say what it is. */
+/** A text only grows, so position and length identify a delta. */
 function isSameDelta(one: Delta, other: Delta): boolean {
 	return (
 		one.message_id === other.message_id &&

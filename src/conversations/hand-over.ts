@@ -13,30 +13,30 @@ import { conversationNotFound } from './not-found.ts';
 import { presentConversation, presentMessage } from './present.ts';
 import { emptyMessage, endTurn, type ReplyOutcome, type Turn } from './turn.ts';
 
-/** Who is to answer in a conversation from now on. */
+/** Who answers in a conversation from now on. */
 export interface HandOver {
 	workspaceId: string;
 	to: ConversationRecord['handled_by'];
-	/** Those that the client would change; null: any. */
+	/** The versions that the client accepts (If-Match); null: any. */
 	versions: readonly number[] | null;
-	/** Stored with the conversation as it is then. */
+	/** Completed with the changed conversation. */
 	receipt: CompleteReceipt | null;
 }
 
-/** What a person of the workspace says in a conversation. */
+/** The message of a human of the workspace. */
 export interface AgentMessage {
 	workspaceId: string;
 	content: string;
-	/** As the visitor sees it. */
+	/** The author's name, as the visitor sees it. */
 	name: string;
-	/** Stored with the message as it is then. */
+	/** Completed with the message. */
 	receipt: CompleteReceipt | null;
 }
 
 /**
- * The commit that gives a conversation to a person, or back to the model. A reply that is being written ends in the same
- * commit with what there is of it, so that never both answer. Null where nothing changes.
- * @param running the turn whose reply is being written, and how it would end now
+ * The commit that gives a conversation to a human, or back to the model. A reply that is being written ends in the same
+ * commit with its text so far, so that never both answer. Null where nothing changes.
+ * @param running the turn whose reply is being written, and the reply as it would end now
  */
 export function handOver(
 	record: ConversationRecord,
@@ -62,7 +62,7 @@ export function handOver(
 }
 
 /**
- * The commit that stores what a person says, for the visitor to see.
+ * The commit that stores the message of a human for the visitor.
  * @throws AppError `not_found`, `conversation_archived`, `conversation_not_taken_over`
  */
 export function agentMessage(
@@ -100,7 +100,7 @@ export function agentMessage(
 	return { commit, conversation, message };
 }
 
-/** A receipt with the answer that it is for; it goes with its conversation. */
+/** A receipt with its response; it is erased with the conversation. */
 function withResponseBody(receipt: CompleteReceipt, response: Conversation | Message): CompleteReceipt {
 	const subject = 'conversation_id' in response ? response.conversation_id : response.id;
 	return { ...receipt, body: JSON.stringify(response), subject };

@@ -3,7 +3,7 @@ import { AppError } from '../base/index.ts';
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_METADATA_DEPTH = 32;
 
-/** @throws AppError `invalid_request` for metadata that are too deep or too large */
+/** @throws AppError `invalid_request` for metadata that is too deep or too large */
 export function requireMetadata(metadata: Record<string, unknown>): void {
 	let level: unknown[] = [metadata];
 	for (let depth = 0; level.length > 0; depth++) {

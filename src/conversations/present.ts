@@ -2,7 +2,7 @@ import { timestamp, timestampOrNull } from '../base/index.ts';
 import type { Conversation, Message, ToolCall, WidgetMessage, WidgetToolCall } from '../contract/index.ts';
 import type { ConversationRecord, MessageRecord } from '../store/index.ts';
 
-/** A conversation as the API shows it. */
+/** A conversation for the API. */
 export function presentConversation(record: ConversationRecord): Conversation {
 	return {
 		id: record.id,
@@ -22,7 +22,7 @@ export function presentConversation(record: ConversationRecord): Conversation {
 	};
 }
 
-/** A message as the API shows it. */
+/** A message for the API. */
 export function presentMessage(record: MessageRecord): Message {
 	return {
 		id: record.id,
@@ -43,16 +43,16 @@ export function presentMessage(record: MessageRecord): Message {
 	};
 }
 
-/** A message as visitors see it: not what it cost, what wrote it, or what tools were given and gave. */
+/** A message for visitors: without usage, model, feedback comment, and the arguments and results of tool calls. */
 export function presentForVisitor(record: MessageRecord): WidgetMessage {
 	const { model: _model, usage: _usage, feedback_comment: _comment, tool_calls, ...visible } = presentMessage(record);
 	return { ...visible, tool_calls: tool_calls.map(presentCallForVisitor) };
 }
 
-/** Who reads: the API shows everything, visitors see less. */
+/** Who reads: clients of the API see everything, visitors less. */
 export type Audience = 'api' | 'visitor';
 
-/** A tool call as this reader sees it. */
+/** A tool call for an audience. */
 export function presentCallFor(audience: Audience, call: ToolCall): ToolCall | WidgetToolCall {
 	return audience === 'api' ? call : presentCallForVisitor(call);
 }

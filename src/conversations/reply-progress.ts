@@ -2,27 +2,27 @@ import type { Usage } from '../contract/index.ts';
 import type { Passage } from '../models/index.ts';
 import { type ReplyRound, textOf } from './reply-rounds.ts';
 
-/** What there is of a reply while it is written. */
+/** The state of a reply while it is written. */
 export interface ReplyProgress {
 	text: string;
 	passages: readonly Passage[];
-	/** The source numbers of those that its model was given, in any round. */
+	/** The numbers of the passages that the model was given, in any round. */
 	shownIndexes: Set<number>;
-	/** With calls that are under way. */
+	/** With the calls that are running. */
 	rounds: ReplyRound[];
 	usage: Usage | null;
 }
 
-/** Is told what happens to a reply while it is written. */
+/** Gets the events of a reply while it is written. */
 export interface ReplyListener {
 	text(text: string): void;
-	/** Calls are about to be carried out. Resolves once that is on disk; may never where the reply is given up. */
+	/** Calls are about to be made. Resolves once the round is on disk; never, if the reply is abandoned. */
 	round(round: ReplyRound): Promise<void>;
-	/** What came of a call. */
+	/** A call has ended. */
 	toolCall(call: ReplyRound['calls'][number]): void;
 }
 
-/** The beginning of a reply, or where it goes on from the rounds that there are of it. */
+/** The initial state of a reply, which may have rounds from before an interruption. */
 export function progressFrom(rounds: readonly ReplyRound[]): ReplyProgress {
 	const passages = rounds[0]?.grounding?.passages ?? [];
 	return {

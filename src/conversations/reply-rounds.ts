@@ -2,18 +2,18 @@ import type { ToolCall, Usage } from '../contract/index.ts';
 import type { CompletedRound, Passage, ToolResult } from '../models/index.ts';
 import type { ListQuery, MessageRecord, ReplyCallRecord, ReplyRoundRecord, Store, Write } from '../store/index.ts';
 
-/** What a reply is answered from. */
+/** The passages that a reply is based on. */
 export interface Grounding {
 	passages: readonly Passage[];
 	/** How well the knowledge bases answer the question, 0..1. */
 	confidence: number;
-	/** Whether the search for them has failed. */
+	/** The search for passages has failed. */
 	search_failed?: boolean;
 }
 
 /**
- * A round of a reply: what its model said before it asked for calls, and these. It is stored before they are carried out,
- * so that a reply that a crash cuts off, or that fails, goes on from it: what a call has changed elsewhere is not done again.
+ * A round of a reply: the model's text, and the calls that it asked for. It is stored before the calls are made, so that a
+ * reply continues from it after a crash or a failure: no call is made twice.
  */
 export interface ReplyRound {
 	/** From 1. */
@@ -21,11 +21,11 @@ export interface ReplyRound {
 	/** The full name of the model that wrote it. */
 	model: string;
 	text: string;
-	/** What the reply has cost up to these calls. */
+	/** The usage of the reply up to these calls. */
 	usage: Usage | null;
-	/** What the model wants to be given again with the round; null where it wants nothing. */
+	/** Data of the model that it gets back with the round; null if it has none. */
 	memory: unknown;
-	/** With the first round: citations of its text keep their meaning. */
+	/** Stored with the first round: the citations in the text keep their meaning. */
 	grounding: Grounding | null;
 	calls: ToolCall[];
 }
@@ -33,10 +33,10 @@ export interface ReplyRound {
 /** More than a reply has. */
 const MAX_RECORDS = 1_000;
 
-/** What a model is told of a call without a result. */
+/** The result that a model gets for an interrupted call. */
 const INTERRUPTED_RESULT = 'This call was cut off before its result came. Whether it took effect is not known.';
 
-/** The rounds that are stored of a reply, in order; a call that nobody carries out any more has been cut off. */
+/** The stored rounds of a reply, in order. A call that is `running` there was interrupted. */
 export async function roundsOf(store: Pick<Store, 'list'>, messageId: string): Promise<ReplyRound[]> {
 	const query = { where: { message_id: messageId }, order: 'asc', limit: MAX_RECORDS } as const;
 	const [rounds, calls] = await Promise.all([store.list('reply_rounds', query), callRecordsOf(store, messageId)]);
@@ -69,7 +69,7 @@ async function callRecordsOf(store: Pick<Store, 'list'>, messageId: string): Pro
 	return calls.toSorted((a, b) => a.number - b.number);
 }
 
-/** The writes that store a round with its calls, which have begun. */
+/** The writes that store a round with its calls, which are about to be made. */
 export function insertRound(
 	messageId: string,
 	earlier: readonly ReplyRound[],
@@ -94,7 +94,7 @@ export function insertRound(
 	];
 }
 
-/** The write that stores what came of a call. */
+/** The write that stores the end of a call. */
 export function patchCall(messageId: string, number: number, call: ToolCall): Write {
 	return { op: 'patch', kind: 'reply_calls', id: callRecordId(messageId, number), set: { call } };
 }
@@ -108,7 +108,7 @@ export function callsOf(rounds: readonly ReplyRound[]): ToolCall[] {
 	return rounds.flatMap(({ calls }) => calls);
 }
 
-/** What was said in the rounds: each that has a text begins a paragraph. */
+/** The text of the rounds. Each round with a text starts a paragraph. */
 export function textOf(rounds: readonly ReplyRound[]): string {
 	return rounds
 		.map(({ text }) => text)
@@ -116,14 +116,14 @@ export function textOf(rounds: readonly ReplyRound[]): string {
 		.join('\n\n');
 }
 
-/** A call that is under way as it ends when nobody waits for it any more: without a result, for nobody will bring one. */
+/** A running call, as it ends with its reply: without a result. */
 export function stopIfRunning(call: ToolCall): ToolCall {
 	return call.status === 'running' ? { ...call, status: 'stopped' } : call;
 }
 
 /**
- * A round as the model that goes on is told of it.
- * @param model the one that goes on; what another one wanted to be given again is nothing to it
+ * A round as the next call of the model gets it.
+ * @param model the full name of the model that continues; it does not get the memory of another model
  */
 export function toCompletedRound({ text, calls, memory, model: writtenBy }: ReplyRound, model: string): CompletedRound {
 	const step = { text, calls: calls.map(toToolResult) };

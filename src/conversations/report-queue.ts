@@ -1,6 +1,6 @@
 /**
- * Reports of one reply on their way to its actor, in order: texts of one turn of the event loop travel joined, and where the
- * mailbox has no room they wait.
+ * Sends the reports of one reply to its actor, in order. Texts of one turn of the event loop are joined. While the mailbox is
+ * full, reports wait here.
  */
 export class ReportQueue<M> {
 	readonly #post: (message: M) => boolean;
@@ -14,8 +14,8 @@ export class ReportQueue<M> {
 	#isFull = false;
 
 	/**
-	 * @param post false: there is no room now
-	 * @param waitForCapacity resolves when there may be some again
+	 * @param post returns false while the mailbox is full
+	 * @param waitForCapacity resolves when the mailbox may have capacity
 	 */
 	constructor(post: (message: M) => boolean, waitForCapacity: () => Promise<void>) {
 		this.#post = post;

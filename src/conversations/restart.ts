@@ -11,9 +11,8 @@ import { callsOf, patchCall, type ReplyRound, stopIfRunning } from './reply-roun
 import type { Turn } from './turn.ts';
 
 /**
- * The commit by which a reply that failed is to be written anew, to the same stored question, from the rounds on that there
- * are of it. When it ends, it is told to the workspace once more: whoever goes by the events must learn that it is not the
- * failure that they were told of.
+ * The commit that restarts a failed reply to the same stored question, from its stored rounds on. When the reply ends, the
+ * workspace gets its event once more: receivers of events must learn that the reply did not stay failed.
  */
 export function rewriteTurn(
 	conversation: ConversationRecord,
@@ -39,12 +38,12 @@ export function rewriteTurn(
 	return restartCommit({ conversation, question, reply: failed, rounds }, set, now);
 }
 
-/** The commit by which a reply that a crash cut off is begun anew, from the rounds on that there are of it. */
+/** The commit that restarts a reply that a crash interrupted, from its stored rounds on. */
 export function restartTurn(interrupted: Turn, now: number): { commit: Commit; turn: Turn } {
 	return restartCommit(interrupted, { attempts: interrupted.reply.attempts + 1, tool_calls: [] }, now);
 }
 
-/** For whoever follows, nothing is left of what they were told before: what the reply goes on from is told again. */
+/** `message.reset` voids what followers got before: the calls of the stored rounds are sent to them again. */
 function restartCommit(
 	{ conversation, question, reply, rounds }: Turn,
 	set: Partial<Omit<MessageRecord, 'id' | 'version' | 'created_at'>>,
@@ -67,7 +66,7 @@ function restartCommit(
 	return { commit, turn: { conversation, question, reply: next, rounds: keptRounds } };
 }
 
-/** A call as it begins, and as it ended unless it was cut off. */
+/** The event of a call's start, and of its end unless it was interrupted. */
 function repeatedCallEvents(
 	conversation: ConversationRecord,
 	messageId: string,

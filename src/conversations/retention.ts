@@ -9,26 +9,26 @@ export interface RetentionOptions {
 	conversations: Pick<Conversations, 'expire'>;
 	jumpDetector: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
-	/** Milliseconds from one look to the next. */
+	/** Milliseconds between sweeps. */
 	intervalMs?: number | undefined;
 }
 
 const DAY_MS = 24 * 3_600_000;
-/** How soon a retention that was shortened takes effect. */
+/** A shortened retention takes effect within this time. */
 const SWEEP_INTERVAL_MS = 60_000;
-/** Conversations erased at once, and the messages that they may have together: so long others wait for the disk. */
+/** Conversations erased at once, and the messages that they may have together: other commits wait for the disk that long. */
 const BATCH_CONVERSATIONS = 50;
 const BATCH_MESSAGES = 1_000;
-/** Between two batches, for others and for the cut of the log that takes the traces away. */
+/** Between two batches, for other commits and for the truncation of the log, which removes the erased text. */
 const BATCH_PAUSE_MS = 200;
-/** How long a conversation that is partly erased is left to who took it up. */
+/** The lease of a job that erases the rest of a conversation. */
 const LEASE_MS = 10 * 60_000;
 /** Workspaces read at once. */
 const PAGE_SIZE = 100;
 
 /**
- * Erases conversations that their workspace keeps no longer: in which nothing was said for more than `retention_days`,
- * whatever their status and whoever handles them; while the clock is in doubt, none. Where it was is remembered nowhere: what is left to do is what is there.
+ * Erases conversations whose retention is over: without a message for more than `retention_days`, whatever their status and
+ * handler. While the clock is suspect, it erases nothing. It stores no progress: the next sweep finds what is left.
  */
 export class Retention implements AsyncDisposable {
 	readonly #store: RetentionOptions['store'];
@@ -45,7 +45,7 @@ export class Retention implements AsyncDisposable {
 		this.#periodicTask = new PeriodicTask({
 			intervalMs,
 			run: (signal) => this.#sweep(signal),
-			onFailure: (error) => log.warn({ error: messageOf(error) }, 'cannot look what is kept no longer'),
+			onFailure: (error) => log.warn({ error: messageOf(error) }, 'the retention sweep failed'),
 		});
 	}
 
@@ -53,7 +53,7 @@ export class Retention implements AsyncDisposable {
 		this.#periodicTask.start();
 	}
 
-	/** Erases everything that is kept no longer by now; a look that is under way is joined. */
+	/** Erases everything whose retention is over by now; joins a sweep that is running. */
 	sweep(): Promise<void> {
 		return this.#periodicTask.run();
 	}
@@ -79,7 +79,7 @@ export class Retention implements AsyncDisposable {
 				} catch (error) {
 					// What keeps one workspace from it is not to keep the others.
 					if (signal.aborted) return;
-					this.#log.warn({ workspace: id, error: messageOf(error) }, 'what is kept no longer could not be erased');
+					this.#log.warn({ workspace: id, error: messageOf(error) }, 'expired conversations could not be erased');
 				}
 			}
 			const last = page.at(-1);
@@ -100,7 +100,7 @@ export class Retention implements AsyncDisposable {
 	async #expireIdle(workspaceId: string, signal: AbortSignal): Promise<void> {
 		let after: ListPosition | undefined;
 		while (!signal.aborted) {
-			// Before each batch anew: somebody may have changed their mind.
+			// Read before each batch: the retention may have changed.
 			const workspace = await this.#store.get('workspaces', workspaceId);
 			if (!workspace || workspace.retention_days === null) return;
 			const now = this.#jumpDetector.trustedNow();
@@ -110,24 +110,24 @@ export class Retention implements AsyncDisposable {
 			const last = batch.at(-1);
 			if (!last) return;
 			await this.#expire(batch, { workspace: { id: workspace.id, version: workspace.version }, idleSince });
-			// Also past those that are in use after all: the next look finds them, if they are still there.
+			// Conversations that are in use are skipped: the next sweep finds them.
 			after = last;
 			await sleep(BATCH_PAUSE_MS, signal);
 		}
 	}
 
-	/** @throws the first failure where all of them failed */
+	/** @throws the first failure, if all failed */
 	async #expire(batch: readonly IdleConversation[], expiry: Expiry): Promise<void> {
 		const results = await Promise.allSettled(batch.map(({ id }) => this.#conversations.expire(id, expiry)));
 		const failures = results.filter((end) => end.status === 'rejected').map(({ reason }) => reason as unknown);
 		if (failures.length === batch.length) throw failures[0];
 		const conversations = results.filter((end) => end.status === 'fulfilled' && end.value).length;
 		const failed = failures.length > 0 ? { failed: failures.length, error: messageOf(failures[0]) } : {};
-		this.#log.info({ workspace: expiry.workspace.id, conversations, ...failed }, 'erased what is kept no longer');
+		this.#log.info({ workspace: expiry.workspace.id, conversations, ...failed }, 'erased expired conversations');
 	}
 }
 
-/** As many from the beginning as may be erased at once, and one in any case. */
+/** The first conversations, as many as may be erased at once, and at least one. */
 function batchOf(idle: readonly IdleConversation[]): readonly IdleConversation[] {
 	let messages = 0;
 	const tooMany = idle.findIndex(({ message_count }, index) => {

@@ -4,7 +4,7 @@ import { callEvent, workspaceEvent } from './conversation-events.ts';
 import { callsOf, insertRound, patchCall, type ReplyRound } from './reply-rounds.ts';
 import type { Turn } from './turn.ts';
 
-/** The commit that keeps a round of a reply whose calls are about to be carried out. */
+/** The commit that stores a round whose calls are about to be made. */
 export function beginRound(turn: Turn, round: ReplyRound, now: number): { commit: Commit; turn: Turn } {
 	const { conversation, reply, rounds } = turn;
 	const commit: Commit = {
@@ -15,7 +15,7 @@ export function beginRound(turn: Turn, round: ReplyRound, now: number): { commit
 	return { commit, turn: { ...turn, rounds: [...rounds, round] } };
 }
 
-/** The commit that keeps what came of a call. */
+/** The commit that stores the end of a call. */
 export function endCall(turn: Turn, call: ToolCall, now: number): { commit: Commit; turn: Turn } {
 	const { conversation, reply, rounds } = turn;
 	const position = callsOf(rounds).findIndex(({ id }) => id === call.id);

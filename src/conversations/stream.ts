@@ -9,20 +9,20 @@ export interface StreamOptions {
 	after: StreamPosition | null;
 	signal: AbortSignal;
 	audience: Audience;
-	/** Ends the stream after this reply has ended; null: it goes on until the signal aborts. */
+	/** The stream ends after the end of this reply; null: it ends when the signal aborts. */
 	until: string | null;
 }
 
-/** A conversation's events from a position on, shaped for their reader. */
+/** A conversation's events from a position on, for an audience. */
 export async function* streamConversation(
 	transport: Pick<Transport<never, never, PositionedUpdate>, 'subscribe'>,
 	encoder: EventEncoder,
 	conversationId: string,
 	{ after, signal, audience, until }: StreamOptions,
 ): AsyncGenerator<ConversationEvent, void, undefined> {
-	/** The event that opened a text that has ended by now: its deltas are not told, its closing event says it all. */
+	/** The event that opened a text that has ended: its deltas are skipped, because its closing event has the whole text. */
 	let finishedSeq = 0;
-	/** The reply that had ended when a call of it was read from the log: its other calls are as little news. */
+	/** The reply that had ended when one of its calls was read from the log: its other calls are skipped too. */
 	let finishedReplyId = '';
 	const from = after === null ? undefined : formatPosition(after);
 	for await (const item of transport.subscribe(conversationId, from, signal)) {
@@ -40,7 +40,7 @@ export async function* streamConversation(
 	}
 }
 
-/** The stream of a turn that has ended already: its question, and the whole of its reply. */
+/** The stream of a turn that has ended: its question, and its whole reply. */
 export async function* finishedTurnEvents(
 	{
 		question,
@@ -54,7 +54,7 @@ export async function* finishedTurnEvents(
 	yield conversationEvent('message.completed', { message }, { seq: closingSeq, offset: 0 });
 }
 
-/** The stream of a message that waits for a person: itself, and no more. */
+/** The stream of a message that waits for a human: the message alone. */
 export async function* messageForHumanEvents(
 	{ messageForHuman, position }: { messageForHuman: MessageRecord; position: number },
 	audience: Audience,

@@ -1,13 +1,13 @@
 const MAX_CHARS = 80;
-/** A title is looked for in so much of a reply. */
+/** The part of a reply that is searched for a title. */
 const BEGINNING_CHARS = 2_000;
-/** Citations, and what makes text strong, code or a link. */
+/** Citations, and the marks of strong text, code and links. */
 const MARKS = /\s*\[\d+\]|\*\*|__|`|!?\[([^\]\n]*)\]\([^)\n]*\)/g;
-/** Made once: that costs more than cutting a title. */
+/** Created once: that costs more than cutting a title. */
 const characters = new Intl.Segmenter();
 
 /**
- * A conversation's title where its first message gives none ("?", "👋"): from the reply to that, without its marks.
+ * The title of a conversation whose first message has none ("?", "👋"): from the first reply, without its marks.
  * @param reply Markdown, with citations
  */
 export function titleOfReply(reply: string): string | null {
@@ -16,13 +16,13 @@ export function titleOfReply(reply: string): string | null {
 	return titleOf(bare.join('\n'));
 }
 
-/** A conversation's title from what it began with: its first line, cut between words. Null where that has no letter or digit. */
+/** A conversation's title: the first line of its first message with a letter or digit, cut between words. Null if there is none. */
 export function titleOf(content: string): string | null {
 	const line = content
 		.split(/[\r\n]+/)
 		.map((part) => part.replace(/[\s\p{Cc}]+/gu, ' ').trim())
 		.find((part) => /[\p{L}\p{N}]/u.test(part));
-	// Of what is short by itself the characters need not be counted: that takes longer than all else here.
+	// A short line is returned without counting its characters, which is the expensive part.
 	if (line === undefined || line.length <= MAX_CHARS) return line ?? null;
 	const shown = [...characters.segment(line.slice(0, 4 * MAX_CHARS))].map(({ segment }) => segment);
 	if (shown.length <= MAX_CHARS && line.length <= 4 * MAX_CHARS) return line;

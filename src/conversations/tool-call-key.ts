@@ -2,15 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ToolCall } from '../contract/index.ts';
 
 /**
- * What a call of a reply is known by where it may change something: the message and the call's number in it. A call that
- * says again what one that was cut off had said is known by the key of that one, so that whoever carried it out although
- * nobody heard of it can tell that it is the same.
+ * The idempotency key of a call: the message and the call's number in it. A call that repeats an interrupted one has the key
+ * of that one, so that a server that ran the interrupted call can recognise the repeat.
  * @param calls all calls of the reply up to this one, in order
  */
 export function toolCallKey(messageId: string, calls: readonly ToolCall[]): string {
 	const last = calls.length - 1;
 	const call = calls[last];
-	/** Numbers of calls whose outcome nobody knows, and that were not made again. */
+	/** Numbers of equal calls whose outcome is unknown, and that were not repeated. */
 	const unresolved: number[] = [];
 	for (const [at, other] of calls.entries()) {
 		if (at === last || !call || !isSameCall(other, call)) continue;

@@ -9,21 +9,21 @@ import { toolCallKey } from './tool-call-key.ts';
 const MAX_CALLS_PER_ROUND = 16;
 /** Calls of a reply. */
 const MAX_CALLS_PER_REPLY = 64;
-/** Characters that calls of a reply are given and give, after which no more are begun. */
+/** Characters of arguments and results in a reply, after which no more calls are made. */
 const MAX_CALL_CHARS = 512 * 1024;
 const MAX_ID_CHARS = 100;
 
-/** The calls that a model asked for in a round. */
+/** The calls that a model asks for in a round. */
 export interface AdmittedCalls {
-	/** Those that are carried out. */
+	/** The calls that are made. */
 	admitted: ToolCall[];
-	/** Those that are not, with what the model is told of it. They are not kept, and their arguments are not told again. */
+	/** The calls that are not made, with the result that the model gets. They are not stored, and their arguments are dropped. */
 	refused: ToolResult[];
 }
 
 /**
- * Decides which of the calls that a model asks for in a round are carried out: from the first on, as many as a round and a
- * reply take.
+ * Decides which of the calls that a model asks for in a round are made: the first ones, within the limits of a round and a
+ * reply.
  * @param earlier the calls of the rounds before
  */
 export function admitCalls(
@@ -41,10 +41,10 @@ export function admitCalls(
 		ids.add(id);
 		if (admitted.length === MAX_CALLS_PER_ROUND) refusal ??= `at most ${MAX_CALLS_PER_ROUND} at once`;
 		if (earlier.length + admitted.length === MAX_CALLS_PER_REPLY)
-			refusal ??= 'this reply has made as many calls as it may';
-		if (chars > MAX_CALL_CHARS) refusal ??= 'tools have given all that this reply takes';
+			refusal ??= 'this reply has made the maximum number of calls';
+		if (chars > MAX_CALL_CHARS) refusal ??= 'the results of tools have reached the limit of this reply';
 		if (refusal !== null) {
-			const result = `This call was not carried out: ${refusal}.`;
+			const result = `This call was not made: ${refusal}.`;
 			refused.push({ id, name: call.name, arguments: {}, result, is_error: true });
 			continue;
 		}
@@ -64,7 +64,7 @@ export function admitCalls(
 }
 
 /**
- * Carries out the calls of a round, all at once, and tells of each when it ends.
+ * Makes the calls of a round concurrently, and reports the end of each.
  * @param round is kept up to date
  * @param earlier the calls of the rounds before
  */
@@ -107,7 +107,7 @@ function charsOf({ arguments: args, result }: ToolCall): number {
 	return (JSON.stringify(args)?.length ?? 0) + (typeof result === 'string' ? result.length : 0);
 }
 
-/** The provider's id of a call; one of ours where that is missing, very long, or was there before in this reply. */
+/** The provider's id of a call; a new one where that is missing, very long, or used before in this reply. */
 function uniqueId(id: string, taken: ReadonlySet<string>): string {
 	if (id !== '' && id.length <= MAX_ID_CHARS && !taken.has(id)) return id;
 	let number = taken.size + 1;

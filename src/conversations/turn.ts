@@ -21,7 +21,7 @@ export interface IncomingMessage {
 	receipt: ReceiptKey | null;
 }
 
-/** The place of the reply to what a conversation began with. */
+/** The `seq` of the first reply of a conversation. */
 const FIRST_REPLY_SEQ = 2;
 
 /** A stored question and the reply that is being written to it. */
@@ -29,7 +29,7 @@ export interface Turn {
 	conversation: ConversationRecord;
 	question: MessageRecord;
 	reply: MessageRecord;
-	/** Those of the reply that are on disk. */
+	/** The rounds of the reply that are on disk. */
 	rounds: readonly ReplyRound[];
 }
 
@@ -37,8 +37,8 @@ export interface Turn {
 export type ReplyOutcome = Pick<MessageRecord, 'content' | 'status' | 'citations' | 'tool_calls' | 'usage' | 'error'>;
 
 /**
- * The commit that stores a message together with the beginning of its reply, and with the conversation where it is new.
- * From then on the reply will be written, whatever happens to this process.
+ * The commit that stores a message with its empty reply, and the conversation where it is new. From then on the reply will
+ * be written, also after a crash.
  */
 export function beginTurn(
 	conversation: ConversationRecord,
@@ -84,7 +84,7 @@ export function beginTurn(
 }
 
 /**
- * The commit that stores a message to which nobody writes a reply by itself: a person has the conversation.
+ * The commit that stores a message without a reply: a human handles the conversation.
  */
 export function storeForHuman(
 	conversation: ConversationRecord,
@@ -126,7 +126,7 @@ function pendingReceipt(
 	return { ...receipt, pending, subject: conversation.id };
 }
 
-/** The commit that stores how a reply ended. One that failed keeps its rounds: when it is written anew it goes on from them. */
+/** The commit that stores the end of a reply. A failed reply keeps its rounds: when it is rewritten, it continues from them. */
 export function endTurn(
 	{ conversation, reply, rounds }: Turn,
 	outcome: ReplyOutcome,
@@ -162,7 +162,7 @@ export function endTurn(
 	return { commit, conversation: next };
 }
 
-/** A message without content and end, at a place in its conversation. */
+/** A message without content and end, with its number in the conversation. */
 export function emptyMessage(
 	conversation: ConversationRecord,
 	role: MessageRecord['role'],

@@ -13,24 +13,28 @@ import {
 import { WakeScheduler } from './wake-scheduler.ts';
 
 export interface SubscribeOptions {
-	/** Where the client was; null: from now on, with a text that is growing given from its beginning. */
+	/** The position of the client; null: from now on, with an open text from its beginning. */
 	after: StreamPosition | null;
 	signal: AbortSignal;
 }
 
-/** Events of the log read at once while catching up. */
+/** Events of the log that are read at once for the backlog. */
 const PAGE_SIZE = 200;
-/** Events of a growing stream that are remembered: who joins it at its beginning need not read the log. */
+/** Events that are cached while a text is open: a subscriber that joins at its beginning need not read the log. */
 const RECENT_EVENTS = 32;
 
-/** What the outbox reads of the store. */
+/** The part of the store that the outbox reads. */
 export interface OutboxStore extends Pick<Store, 'onEvents'> {
 	readonly events: Pick<EventsReader, 'after'>;
 }
 
 /**
- * Streams of events, each readable from any position: what was missed comes from the log, then the follower cuts over to
- * what happens, without gap or repeat. Growing texts travel as deltas that only live here until their closing event.
+ * Streams of events, each readable from any position, without gap or repeat. A subscription has three phases:
+ * 1. Backlog: the events after the position come from the log (or from the cache of recent events).
+ * 2. Cut-over: the text that was open when the subscription started is sent up to that moment.
+ * 3. Live: new events and deltas come from a buffer, which has been filled since before phase 1.
+ * `SubscriberPosition` drops what a subscriber has already. The deltas of an open text are in memory only until its closing
+ * event. A subscriber that is too slow is ended and can resume.
  */
 export class Outbox implements Disposable {
 	readonly #store: OutboxStore;
@@ -44,7 +48,7 @@ export class Outbox implements Disposable {
 		this.#unsubscribe = store.onEvents((events) => this.#onCommitted(events));
 	}
 
-	/** Adds to the text that is growing in a stream. Ignored when none is: its closing event was faster. */
+	/** Appends to the open text of a stream. Ignored when no text is open: its closing event was faster. */
 	appendText(stream: string, text: string): void {
 		const topic = this.#topics.get(stream);
 		if (!topic?.openText || text === '') return;
@@ -54,7 +58,7 @@ export class Outbox implements Disposable {
 		this.#publish(topic, { kind: 'delta', delta });
 	}
 
-	/** Ends a stream whose subject is gone: its followers are told no more, and end. */
+	/** Closes a stream whose subject was erased: its subscriptions end. */
 	close(stream: string): void {
 		const topic = this.#topics.get(stream);
 		if (!topic) return;
@@ -64,26 +68,26 @@ export class Outbox implements Disposable {
 		this.#topics.delete(stream);
 	}
 
-	/** How many streams are held in memory. */
+	/** The number of streams in memory. */
 	get size(): number {
 		return this.#topics.size;
 	}
 
-	/** How many follow a stream. */
+	/** The number of subscribers of a stream. */
 	subscriberCount(stream: string): number {
 		return this.#topics.get(stream)?.subscribers.size ?? 0;
 	}
 
 	/**
 	 * Follows a stream until the signal aborts.
-	 * @throws AppError `unavailable` when the follower is too slow: it may come back with its last position
+	 * @throws AppError `unavailable` when the subscriber is too slow: it may resume from its last position
 	 */
 	async *subscribe(
 		stream: string,
 		{ after, signal }: SubscribeOptions,
 	): AsyncGenerator<PositionedUpdate, void, undefined> {
 		if (this.#isClosed) return;
-		// Listening begins before reading: what commits in between is in both, and told once because positions only grow.
+		// The buffer is filled before the log is read: an event that commits meanwhile is in both, and its position drops one.
 		const buffer = new SubscriberBuffer();
 		const topic = this.#getOrCreateTopic(stream);
 		topic.subscribers.add(buffer);
@@ -91,12 +95,12 @@ export class Outbox implements Disposable {
 		const onAbort = () => buffer.wake();
 		signal.addEventListener('abort', onAbort, { once: true });
 		try {
-			// A position that no event of this stream reaches was not given out by this database: then nothing was missed.
+			// A position after the last event of this stream was not issued by this database: there is no backlog.
 			const recent = after && recentEventsSince(topic, after, snapshot?.seq ?? after.seq);
 			const from = recent || (after && (await this.#hasEventAt(stream, after))) ? after : null;
 			const position = new SubscriberPosition(from ?? { seq: 0, offset: 0 });
 			if (from) {
-				// Not only from the position: whether the text in the snapshot is still open there is told by the log.
+				// From the earlier of position and snapshot: only the log says whether the text of the snapshot is still open.
 				const start = Math.min(from.seq, snapshot?.seq ?? from.seq);
 				for await (const event of recent ?? this.#readMissedEvents(stream, start)) {
 					if (signal.aborted || this.#isClosed) return;
@@ -154,7 +158,7 @@ export class Outbox implements Disposable {
 
 	#onCommitted(events: StoredEvent[]): void {
 		for (const event of events as StreamEvent[]) {
-			// Streams of a workspace carry events of every shape.
+			// Streams of a workspace have events of every shape.
 			const data = event.data as StreamEventData | null | undefined;
 			const opensText = data?.text === 'opens';
 			const topic = opensText ? this.#getOrCreateTopic(event.stream) : this.#topics.get(event.stream);
@@ -168,7 +172,7 @@ export class Outbox implements Disposable {
 		}
 	}
 
-	/** Every follower has the item at once, in order; only waking them is shared out over turns. */
+	/** Every subscriber's buffer gets the item at once, in order. Only waking them is spread over turns of the event loop. */
 	#publish(topic: Topic, item: StreamUpdate): void {
 		for (const subscriber of topic.subscribers) subscriber.add(item);
 		this.#wakeQueue.wake(topic.subscribers);
@@ -189,7 +193,7 @@ export class Outbox implements Disposable {
 	}
 }
 
-/** Remembers an event of a stream that grows, together with what came with the event that opened it. */
+/** Caches an event of a stream with an open text, with the events that were committed with the opening event. */
 function recordRecentEvent(topic: Topic, event: StreamEvent, committed: readonly StreamEvent[]): void {
 	if (topic.recent) {
 		topic.recent.events.push(event);
@@ -201,8 +205,8 @@ function recordRecentEvent(topic: Topic, event: StreamEvent, committed: readonly
 }
 
 /**
- * The events of a stream after the earlier of two places, where they are remembered. What is known of a later place than the
- * last of them is on disk and was not heard of yet.
+ * The events of a stream after the earlier of two positions, if they are cached. A position after the last cached event is
+ * that of an event that is on disk and was not published yet.
  */
 function recentEventsSince({ recent }: Topic, { seq }: StreamPosition, textOpenedAt: number): StreamEvent[] | null {
 	const start = Math.min(seq, textOpenedAt);

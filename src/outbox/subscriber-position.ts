@@ -1,12 +1,12 @@
 import type { StreamPosition } from './position.ts';
 import type { OpenText, PositionedUpdate, StreamEvent, StreamUpdate } from './topic.ts';
 
-/** Where one follower is: decides what of all that happens is new to it, and where that brings it. */
+/** The position of one subscriber. Decides which updates are new to it, and moves with them. */
 export class SubscriberPosition {
 	#seq: number;
-	/** Within the text that is open here. Events that open or close none leave it as it is. */
+	/** Within the text that is open here. Events that open or close no text do not change it. */
 	#offset: number;
-	/** The last event known to have opened or closed a text: what belongs to a text before it is over. */
+	/** The last known event that opened or closed a text: deltas of an earlier text are stale. */
 	#lastTextBoundary = 0;
 
 	constructor({ seq, offset }: StreamPosition) {
@@ -14,12 +14,12 @@ export class SubscriberPosition {
 		this.#offset = offset;
 	}
 
-	/** The item as this follower is to be told it, or null where it knows it already. */
+	/** The update as this subscriber gets it; null if it has it already. */
 	advance(item: StreamUpdate): PositionedUpdate | null {
 		return item.kind === 'event' ? this.#advanceByEvent(item) : this.#advanceByDelta(item);
 	}
 
-	/** For a follower that comes while a text grows: its beginning, as if it had been opened just now. */
+	/** For a subscriber that joins while a text is open: the opening event, as if it came now. */
 	joinOpenText({ seq, lastSeq, message_id }: OpenText, stream: string): PositionedUpdate {
 		this.#seq = lastSeq;
 		this.#offset = 0;

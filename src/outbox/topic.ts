@@ -2,39 +2,39 @@ import type { ToolCall } from '../contract/index.ts';
 import type { StoredEvent } from '../store/index.ts';
 import type { StreamPosition } from './position.ts';
 
-/** What the data of a stream's events says to the outbox. */
+/** The part of an event's data that the outbox reads. */
 export interface StreamEventData {
 	message_id: string;
-	/** Whether the event begins or ends a text that grows by deltas. */
+	/** Whether the event opens or closes a text that grows by deltas. */
 	text?: 'opens' | 'closes';
-	/** A tool call of the message, as it begins or ends. */
+	/** A tool call of the message that begins or ends. */
 	tool_call?: ToolCall;
 }
 
 export type StreamEvent = StoredEvent & { data: StreamEventData };
 
-/** More of a growing text. It is never stored: what it tells is stored as a whole when the text closes. */
+/** An addition to an open text. It is never stored: the whole text is stored when it closes. */
 export interface Delta {
 	/** The event that opened the text. */
 	seq: number;
 	message_id: string;
-	/** Where it goes in the text, in UTF-16 code units. */
+	/** Its position in the text, in UTF-16 code units. */
 	index: number;
 	text: string;
 }
 
-/** What happens in a stream. */
+/** An update of a stream. */
 export type StreamUpdate =
-	| { kind: 'event'; event: StreamEvent /** Read from the log, not heard as it happened. */; replayed: boolean }
+	| { kind: 'event'; event: StreamEvent /** Read from the log, not published live. */; replayed: boolean }
 	| { kind: 'delta'; delta: Delta };
 
-/** What happened, as one follower is told it. */
+/** An update for one subscriber. */
 export type PositionedUpdate = StreamUpdate & {
-	/** The place after it, from which this follower can go on. Later with every item. */
+	/** The position after it, from which this subscriber can resume. It grows with every update. */
 	position: StreamPosition;
 };
 
-/** The text that is growing in a stream right now. */
+/** The text that is open in a stream. */
 export interface OpenText {
 	/** The event that opened it. */
 	seq: number;
@@ -44,26 +44,26 @@ export interface OpenText {
 	text: string;
 }
 
-/** Characters that may wait for one follower; one that is slower than that is cut off and can resume. */
+/** Characters that are buffered for one subscriber. A subscriber that is slower is ended and can resume. */
 const BUFFER_CHARS = 1_000_000;
 const BUFFER_ITEMS = 5_000;
 
-/** What a follower has not taken yet. Deltas that wait are merged, so a slow reader gets fewer and larger ones. */
+/** The updates that a subscriber has not read yet. Waiting deltas are merged, so a slow subscriber gets fewer and larger ones. */
 export class SubscriberBuffer {
 	#items: StreamUpdate[] = [];
 	#chars = 0;
 	#wakeUp: (() => void) | undefined;
 	hasOverflowed = false;
 
-	/** Adds an item and wakes the follower. */
+	/** Adds an item and wakes the subscriber. */
 	push(item: StreamUpdate): void {
 		this.add(item);
 		this.wake();
 	}
 
-	/** Adds an item; the follower learns of it when it is woken. */
+	/** Adds an item without waking the subscriber. */
 	add(item: StreamUpdate): void {
-		// What came after a gap must not be told: the follower would resume behind it.
+		// Items after a gap must not be delivered: the subscriber would resume after the gap.
 		if (this.hasOverflowed) return;
 		const last = this.#items.at(-1);
 		if (item.kind === 'delta') {
@@ -83,7 +83,7 @@ export class SubscriberBuffer {
 		}
 	}
 
-	/** Everything that waits, at once. */
+	/** Takes all items. */
 	drain(): StreamUpdate[] {
 		const items = this.#items;
 		if (items.length > 0) {
@@ -97,7 +97,7 @@ export class SubscriberBuffer {
 		return this.#items.length === 0;
 	}
 
-	/** Resolves when something was pushed since the last take, or at `wake`. */
+	/** Resolves when an item was added since the last `drain`, or at `wake`. */
 	async changed(): Promise<void> {
 		if (this.#items.length > 0 || this.hasOverflowed) return;
 		await new Promise<void>((resolve) => {
@@ -111,18 +111,18 @@ export class SubscriberBuffer {
 	}
 }
 
-/** The last events of a stream: all that came after an event number. */
+/** The last events of a stream: all after an event number. */
 export interface RecentEvents {
 	after: number;
 	events: StreamEvent[];
 }
 
-/** One stream that somebody follows or that grows right now. */
+/** A stream that has subscribers or an open text. */
 export interface Topic {
-	/** Null where they are not known, or are too many: then the log tells. */
+	/** Null where they are unknown or too many: then the log is read. */
 	recent: RecentEvents | null;
 	subscribers: Set<SubscriberBuffer>;
 	openText: OpenText | null;
-	/** What the stream tells of is gone. */
+	/** The subject of the stream was erased. */
 	isClosed: boolean;
 }

@@ -1,22 +1,22 @@
 import type { SubscriberBuffer } from './topic.ts';
 
-/** Followers that are woken at once; most streams have no more. */
+/** Subscribers that are woken at once; most streams have no more. */
 const IMMEDIATE_WAKES = 32;
-/** What one slice of waking may take, with all that the woken do at once (ms). Half of the bound, since followers differ. */
+/** Time for one slice of waking, with the work that the woken subscribers do in it (ms). Half of the bound of 5 ms, since subscribers differ. */
 const SLICE_MS = 2.5;
 const MAX_SLICE_SIZE = 512;
 
 /**
- * Wakes followers so that thousands of them do not keep the event loop from others: the first few at once, the rest in slices,
- * each in a turn of its own. What a follower does when it wakes runs before the next turn, so the time of a slice is known then,
- * and the next one is made larger or smaller. Followers of other streams do not wait behind it.
+ * Wakes subscribers so that thousands of them do not block the event loop: the first few at once, the rest in slices, each in
+ * its own turn of the event loop. A woken subscriber does its work before the next turn, so the time of a slice is known then,
+ * and the next slice becomes larger or smaller. Subscribers of other streams do not wait for it.
  */
 export class WakeScheduler {
 	#queue = new Set<SubscriberBuffer>();
 	#sliceSize = IMMEDIATE_WAKES;
 	#scheduled = false;
 
-	/** Wakes all followers of a stream, in order. A follower that waits already keeps its place, and takes everything when it wakes. */
+	/** Wakes all subscribers of a stream, in order. One that is queued already keeps its position and takes all updates when it wakes. */
 	wake(subscribers: ReadonlySet<SubscriberBuffer>): void {
 		let count = 0;
 		for (const subscriber of subscribers) {
@@ -27,7 +27,7 @@ export class WakeScheduler {
 		if (this.#queue.size > 0) this.#schedule();
 	}
 
-	/** A follower that has left. */
+	/** Forgets a subscriber that has left. */
 	remove(subscriber: SubscriberBuffer): void {
 		this.#queue.delete(subscriber);
 	}
@@ -40,7 +40,7 @@ export class WakeScheduler {
 			startedAt = performance.now();
 			this.#wakeSlice();
 		});
-		// The very next callback: between the two there is only what the woken followers did.
+		// The next callback: between the two there is only the work of the woken subscribers.
 		setImmediate(() => {
 			this.#scheduled = false;
 			const elapsedMs = Math.max(performance.now() - startedAt, 0.05);

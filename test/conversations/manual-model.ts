@@ -1,10 +1,10 @@
 import { type Deferred, deferred } from '../../src/base/index.ts';
 import type { ChatProvider, ChatRequest, ModelEvent } from '../../src/models/index.ts';
 
-/** One reply that a test holds in its hands. */
+/** A reply whose events come from a test. */
 export interface ManualReply {
 	request: ChatRequest;
-	/** Aborts when the reply is stopped, late, or its server is going down. */
+	/** Aborts when the reply is stopped or times out, or its server shuts down. */
 	signal: AbortSignal;
 	say(text: string): void;
 	end(): void;
@@ -12,13 +12,16 @@ export interface ManualReply {
 }
 
 export interface ManualModelOptions {
-	/** Answers at once with these pieces; where it gives none, the reply waits for the test. */
+	/** Returns the pieces of the reply; undefined: the reply waits for the test. */
 	autoReply?: (request: ChatRequest) => readonly string[] | undefined;
-	/** Takes no notice of its signal, as a badly written provider might. */
+	/** Ignores its signal, as a defective provider might. */
 	ignoresAbort?: boolean;
 }
 
-/** A stand-in for a model: each reply waits until the test says what comes next. Named `scripted/any`. */
+/** Only a test that fails takes so long. */
+const DEADLINE_MS = 120_000;
+
+/** A fake model, `scripted/any`: each reply waits for the events of the test. */
 export class ManualModel {
 	readonly provider: ChatProvider;
 	readonly replies: ManualReply[] = [];
@@ -34,12 +37,22 @@ export class ManualModel {
 		};
 	}
 
-	/** The n-th reply that was asked of this model, from 0, as soon as it was. */
+	/**
+	 * The n-th reply that was requested from this model, counted from 0.
+	 * @throws after two minutes without that request
+	 */
 	async reply(index: number): Promise<ManualReply> {
-		for (;;) {
+		for (const deadline = performance.now() + DEADLINE_MS; ; ) {
 			const reply = this.replies[index];
 			if (reply) return reply;
-			await this.#arrived.promise;
+			let timer: NodeJS.Timeout | undefined;
+			const timeout = new Promise<void>((resolve) => {
+				timer = setTimeout(resolve, Math.max(0, deadline - performance.now()));
+			});
+			await Promise.race([this.#arrived.promise, timeout]).finally(() => clearTimeout(timer));
+			if (!this.replies[index] && performance.now() >= deadline) {
+				throw new Error(`Waited ${DEADLINE_MS / 1000} s for reply ${index}. ${this.replies.length} were requested.`);
+			}
 		}
 	}
 
@@ -47,7 +60,7 @@ export class ManualModel {
 		request: ChatRequest,
 		signal: AbortSignal,
 		pieces: readonly string[] | undefined,
-		deaf: boolean,
+		ignoresAbort: boolean,
 	): AsyncIterable<ModelEvent> {
 		const waiting: Array<string | Error | null> = [];
 		let wake: Deferred<void> = deferred();
@@ -55,14 +68,14 @@ export class ManualModel {
 			waiting.push(item);
 			wake.resolve();
 		};
-		if (!deaf) signal.addEventListener('abort', () => wake.resolve());
+		if (!ignoresAbort) signal.addEventListener('abort', () => wake.resolve());
 		for (const piece of pieces ?? []) put(piece);
 		if (pieces) put(null);
 		this.replies.push({ request, signal, say: put, end: () => put(null), fail: put });
 		this.#arrived.resolve();
 		this.#arrived = deferred();
 		for (;;) {
-			if (signal.aborted && !deaf) throw signal.reason;
+			if (signal.aborted && !ignoresAbort) throw signal.reason;
 			const item = waiting.shift();
 			if (item === null) return;
 			if (item instanceof Error) throw item;

@@ -5,13 +5,22 @@ import { eventsOf, type ReceivedEvent } from '../support/event-stream.ts';
 /** An event stream that a test reads step by step. */
 export interface TestStream extends AsyncDisposable {
 	readonly response: Response;
-	/** The events up to and including the first that `wanted` accepts. */
+	/**
+	 * The events up to and including the first that `wanted` accepts.
+	 * @throws after two minutes without that event, with the names of the events that came
+	 */
 	until(wanted: (event: ReceivedEvent) => boolean): Promise<ReceivedEvent[]>;
-	/** All further events, to the end of the stream. */
+	/**
+	 * All further events, to the end of the stream.
+	 * @throws after two minutes without the end, with the names of the events that came
+	 */
 	rest(): Promise<ReceivedEvent[]>;
-	/** Leaves, as a client does that closes its tab. */
+	/** Disconnects, as a client does that closes its tab. */
 	disconnect(): void;
 }
+
+/** Only a test that fails takes so long: far longer than any reply on a machine that runs ten other tests. */
+const DEADLINE_MS = 120_000;
 
 /** Opens an event stream. */
 export async function openTestStream(url: string, init: RequestInit = {}): Promise<TestStream> {
@@ -19,21 +28,40 @@ export async function openTestStream(url: string, init: RequestInit = {}): Promi
 	const response = await fetch(url, { ...init, signal: away.signal });
 	assert.equal(response.status, 200, response.status === 200 ? '' : await response.clone().text());
 	const events = eventsOf(response);
+	const namesOf = (seen: readonly ReceivedEvent[]) => seen.map(({ event }) => event).join(', ') || 'no event';
+	/** Reads into `seen` within the deadline. After it the stream is closed, so that the read ends too. */
+	const withinDeadline = async (awaited: string, seen: ReceivedEvent[], read: Promise<void>) => {
+		let timer: NodeJS.Timeout | undefined;
+		const timeout = new Promise<never>((_, reject) => {
+			timer = setTimeout(() => {
+				reject(new Error(`Waited ${DEADLINE_MS / 1000} s for ${awaited} of ${url}. It sent ${namesOf(seen)}.`));
+				away.abort();
+			}, DEADLINE_MS);
+		});
+		read.catch(() => {});
+		await Promise.race([read, timeout]).finally(() => clearTimeout(timer));
+		return seen;
+	};
 	return {
 		response,
-		async until(wanted) {
+		until(wanted) {
 			const seen: ReceivedEvent[] = [];
-			for (;;) {
-				const { value, done } = await events.next();
-				assert.ok(!done, `the stream ended after ${seen.map(({ event }) => event).join(', ')}`);
-				seen.push(value);
-				if (wanted(value)) return seen;
-			}
+			const read = async () => {
+				for (;;) {
+					const { value, done } = await events.next();
+					assert.ok(!done, `the stream ended after ${namesOf(seen)}`);
+					seen.push(value);
+					if (wanted(value)) return;
+				}
+			};
+			return withinDeadline('an event', seen, read());
 		},
-		async rest() {
+		rest() {
 			const seen: ReceivedEvent[] = [];
-			for await (const event of events) seen.push(event);
-			return seen;
+			const read = async () => {
+				for await (const event of events) seen.push(event);
+			};
+			return withinDeadline('the end', seen, read());
 		},
 		disconnect: () => away.abort(),
 		async [Symbol.asyncDispose]() {

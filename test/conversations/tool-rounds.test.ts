@@ -270,8 +270,8 @@ test('a reply takes on so many calls in all, the model is told of the others, an
 		.map(({ content }: { content: string }) => content);
 	assert.equal(results.length, 6 * 40, 'every call has its result');
 	assert.equal(results.filter((result) => result === 'ok').length, 64);
-	assert.match(results[16] ?? '', /^This call was not carried out: at most 16 at once\.$/);
-	assert.match(results.at(-1) ?? '', /^This call was not carried out: this reply has made as many calls as it may\.$/);
+	assert.match(results[16] ?? '', /^This call was not made: at most 16 at once\.$/);
+	assert.match(results.at(-1) ?? '', /^This call was not made: this reply has made the maximum number of calls\.$/);
 	assert.ok(JSON.stringify(messages).length < 64 * 2_200 + 6 * 40 * 400, 'refused arguments are not told again');
 });
 
