@@ -1,8 +1,8 @@
-/** Style sheets come into the bundle as text, minified. */
+/** The build imports style sheets as minified text. */
 declare module '*.css' {
 	const text: string;
 	export default text;
 }
 
-/** What stands behind the names of the chat's file and of those of its languages: tells versions apart. Set by the build. */
+/** Suffix in the file names of the chat and its languages, which distinguishes versions. Set by the build. */
 declare const VERSION: string;

@@ -1,2 +1,2 @@
-// The widget as an ES module: nothing happens before `createWidget` is called.
+// The widget as an ES module. It has no effect before `createWidget` is called.
 export { createWidget } from './widget.ts';

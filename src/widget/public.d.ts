@@ -1,10 +1,10 @@
-/** How a widget looks and where it finds its server. What is absent is as the deployment says. */
+/** Appearance of a widget and the address of its server. An absent option has the deployment's value. */
 export interface WidgetOptions {
 	/** The deployment that answers: `dep_…`. */
 	deploymentId: string;
-	/** Where Parley's server is. Default: where this script came from. */
+	/** The address of Parley's server. Default: where this script was loaded from. */
 	baseUrl?: string | undefined;
-	/** Whether the chat opens by itself: not on a small screen, nor where the visitor has closed it before. */
+	/** Whether the chat opens by itself. It does not on a small screen, or if the visitor has closed it before. */
 	open?: boolean | undefined;
 	position?: 'bottom-right' | 'bottom-left' | undefined;
 	theme?: 'light' | 'dark' | 'auto' | undefined;
@@ -12,13 +12,13 @@ export interface WidgetOptions {
 	language?: string | undefined;
 	/** The brand colour, in hexadecimal: `#4f46e5`. */
 	color?: string | undefined;
-	/** What stands at the top of the chat. */
+	/** The title of the chat. */
 	title?: string | undefined;
-	/** False: no button of ours; the page calls `open()` itself. */
+	/** False: the widget has no button, and the page calls `open()`. */
 	launcher?: boolean | undefined;
 }
 
-/** A message as the page is told of it. */
+/** A message, as events report it to the page. */
 export interface WidgetEventMessage {
 	id: string;
 	conversation_id: string;
@@ -28,17 +28,17 @@ export interface WidgetEventMessage {
 	status: 'completed' | 'in_progress' | 'stopped' | 'failed';
 }
 
-/** What happens in a widget, by name. */
+/** Events of a widget, by name. */
 export interface WidgetEvents {
-	/** The configuration is there and the button is shown. */
+	/** The configuration is loaded and the button is shown. */
 	ready: Record<string, never>;
 	open: Record<string, never>;
 	close: Record<string, never>;
-	/** The visitor's message is stored, or a whole reply is. */
+	/** The visitor's message or a complete reply is stored. */
 	message: { message: WidgetEventMessage };
-	/** A token is needed, or the one there was is over: call `identify()`. */
+	/** A token is missing or has expired: call `identify()`. */
 	unauthorized: Record<string, never>;
-	/** The server refused something: `code` as in the API's errors. */
+	/** A request failed: `code` as in the API's errors. */
 	error: { status: number; code: string };
 }
 
@@ -47,23 +47,23 @@ export interface Widget {
 	readonly deploymentId: string;
 	open(): void;
 	close(): void;
-	/** Opens the chat and sends a message of the visitor's. */
+	/** Opens the chat and sends a message as the visitor. */
 	send(text: string): void;
-	/** Tells who the visitor is: a JSON Web Token made by the website's server. Again with a fresh one when it is over. */
+	/** Identifies the visitor by a JSON Web Token from the website's server. Call it again with a new token when it expires. */
 	identify(jwt: string): void;
-	/** Calls a function whenever something happens; the result takes it off again. */
+	/** Adds a listener for an event. The result removes it. */
 	on<E extends keyof WidgetEvents>(event: E, listener: (detail: WidgetEvents[E]) => void): () => void;
-	/** Takes the widget off the page, with all its connections. The conversation stays. */
+	/** Removes the widget from the page and closes its connections. The conversation stays. */
 	destroy(): void;
 }
 
-/** `window.Parley`: the first widget of the page, and the way to the others. */
+/** `window.Parley`: the first widget of the page, and access to the others. */
 export interface Parley extends Widget {
 	/** The widget of a deployment, or the first one of the page. */
 	get(deploymentId?: string): Widget | undefined;
-	/** All widgets of the page, in the order in which they came. */
+	/** All widgets of the page, in the order in which they were added. */
 	readonly widgets: readonly Widget[];
 }
 
-/** Puts a chat on the page. */
+/** Adds a widget to the page. */
 export declare function createWidget(options: WidgetOptions): Widget;

@@ -19,14 +19,14 @@ import type { Widget, WidgetOptions } from './public.d.ts';
 const SMALL_SCREEN_QUERY = '(max-width: 480px), (max-height: 440px)';
 /** The button appears without the configuration after this time. */
 const BUTTON_TIMEOUT_MS = 2_000;
-/** Tells the other widgets of the page that this one opens: one chat is open at a time. */
+/** Sent to the other widgets of the page when a chat opens: one chat is open at a time. */
 const OPENING_EVENT = 'parley:opening';
-/** Where neither the chat nor its texts could be loaded. */
+/** Shown if neither the chat nor its strings could be loaded. */
 const LOAD_FAILED_TEXT = 'That did not work. Please try again.';
 
 /**
- * Puts a chat on the page: its button now, the chat itself when somebody opens it. The steps are in the order of its life;
- * the first one is at the end.
+ * Adds a widget to the page: first its button, then the chat when the visitor opens it. The functions are in the order in which
+ * they run. The calls that start them are at the end.
  */
 export function createWidget(options: WidgetOptions): Widget {
 	const { deploymentId } = options;
@@ -46,29 +46,29 @@ export function createWidget(options: WidgetOptions): Widget {
 	let strings: Strings | null = null;
 	let chat: Chat | null = null;
 	let jwt: string | null = null;
-	/** What the page sends before there is a chat. */
+	/** Texts that the page sends before the chat exists. */
 	const unsent: string[] = [];
 	let isOpen = false;
 	let unread = 0;
 	let hasAppeared = false;
-	/** The page has removed the element: nothing goes on until the chat is opened, or the tag is added, again. */
+	/** The page has removed the element. The widget stops until the chat is opened or the tag is added again. */
 	let isRemoved = false;
-	/** What had the focus when the page opened the chat. */
+	/** The focused element when the page opened the chat. */
 	let opener: Element | null = null;
 
-	/** Loads the configuration, shows the button, and opens the chat where it was open on the page before. */
+	/** Loads the configuration, shows the button, and opens the chat if it was open on the previous page. */
 	async function start(): Promise<void> {
-		// Not where it would cover a page that the visitor has not seen yet.
+		// On a small screen it would cover a page that the visitor has not seen yet.
 		const opensItself = (tabState.get(deploymentId, 'open') ?? options.open) && !smallScreen.matches;
 		if (opensItself) preload();
-		const patience = setTimeout(appear, BUTTON_TIMEOUT_MS);
+		const buttonTimer = setTimeout(appear, BUTTON_TIMEOUT_MS);
 		await loadConfig().catch(() => {});
-		clearTimeout(patience);
+		clearTimeout(buttonTimer);
 		if (isEnded()) return;
 		appear();
 		if (frame.classList.contains('busy')) return;
 		if (opensItself || isOpen) void show(isOpen);
-		// A visitor who waits for a person hears of the answer on every page. What the page sent before it closed the chat is sent.
+		// A visitor who waits for a person gets the answer on every page. Texts that the page sent before it closed the chat are sent.
 		else if (humanExpected() || unsent.length) void makeChat().then(sendUnsent, () => {});
 		else launcher.button.addEventListener('pointerenter', preload, { once: true });
 	}
@@ -88,7 +88,7 @@ export function createWidget(options: WidgetOptions): Widget {
 		if (!signal.aborted) emit('ready', {});
 	});
 
-	/** Comes onto the page, beside its body: what the page does to its body, it does not do to the chat. */
+	/** Adds the element to the page, beside its body, so that changes of the body do not affect the chat. */
 	function appear(): void {
 		if (isEnded()) return;
 		updateLook();
@@ -113,11 +113,11 @@ export function createWidget(options: WidgetOptions): Widget {
 		void show(true);
 	}
 
-	/** Makes the chat, where there is none yet, and opens it. */
+	/** Creates the chat if needed, and opens it. */
 	async function show(takeFocus: boolean): Promise<void> {
 		setOpen(true);
 		if (!hasAppeared) return;
-		// The page may have removed the element, or become another document.
+		// The page may have removed the element or replaced its document.
 		isRemoved = false;
 		appear();
 		frame.classList.add('busy');
@@ -126,10 +126,10 @@ export function createWidget(options: WidgetOptions): Widget {
 			await makeChat();
 			if (isEnded()) return;
 			if (isOpen) reveal(takeFocus);
-			// Also where it was closed meanwhile.
+			// Even if the chat was closed meanwhile.
 			sendUnsent();
 		} catch {
-			// The button stays, for another try.
+			// The button stays, so that the visitor can try again.
 			setOpen(false);
 			if (takeFocus) errorText.textContent = strings?.trouble ?? LOAD_FAILED_TEXT;
 			emit('error', { status: 0, code: 'unreachable' });
@@ -139,11 +139,11 @@ export function createWidget(options: WidgetOptions): Widget {
 		}
 	}
 
-	/** Makes the chat, closed. */
+	/** Creates the chat, closed. */
 	async function makeChat(): Promise<void> {
 		if (!config) {
 			await loadConfig().catch(() => {});
-			// A chat that was made without the configuration cannot do anything.
+			// A chat that was created without the configuration cannot send anything.
 			dropChat();
 		}
 		preload();
@@ -177,11 +177,11 @@ export function createWidget(options: WidgetOptions): Widget {
 		chat.show(false, false);
 	}
 
-	/** Shows the chat that was made; the other widgets of the page close theirs. */
+	/** Shows the chat. Other widgets of the page close theirs. */
 	function reveal(takeFocus: boolean): void {
 		dispatchEvent(new CustomEvent(OPENING_EVENT, { detail: host }));
 		const wasOpen = frame.classList.contains('open');
-		// The chat takes the button's place, where no other button is on that side of the page.
+		// The chat covers the button if no other button is on that side of the page.
 		frame.classList.toggle('raised', corner.isShared());
 		setShown(true);
 		chat?.show(true, takeFocus);
@@ -211,11 +211,11 @@ export function createWidget(options: WidgetOptions): Widget {
 		chat?.identify(token);
 	}
 
-	/** The page has removed the element: the chat ends, with its connections and listeners. */
+	/** The page has removed the element: destroys the chat with its connections and listeners. */
 	function onRemoved(): void {
 		const wasOpen = isOpen;
 		isRemoved = true;
-		// It stays open for the element that takes its place.
+		// The stored state stays open, for a widget that replaces this one.
 		isOpen = false;
 		setShown(false);
 		dropChat();
@@ -230,7 +230,7 @@ export function createWidget(options: WidgetOptions): Widget {
 		host.remove();
 	}
 
-	/** Sends what the page gave before there was a chat. A chat without a configuration cannot send: then it waits for the next one. */
+	/** Sends the texts that the page sent before the chat existed. A chat without a configuration cannot send: then they wait. */
 	function sendUnsent(): void {
 		if (config) for (const text of unsent.splice(0)) chat?.send(text);
 	}

@@ -5,21 +5,21 @@ import { sleep } from '../transport/sleep.ts';
 import type { Notices } from './notices.ts';
 import type { Conversation } from './visitor-conversation.ts';
 
-/** Where the server does not say (s). */
+/** Used where the server names no time (s). */
 const DEFAULT_RETRY_SECONDS = 5;
 
 export interface ApiErrorHandlerOptions {
 	requests: Requests;
 	conversation: Conversation;
 	notices: Notices;
-	/** Ends with the chat. */
+	/** Aborts when the chat is destroyed. */
 	signal: AbortSignal;
-	/** What waits may go now. */
+	/** Sends what waits in the queue. */
 	drain(): void;
 	emit<E extends keyof WidgetEvents>(event: E, detail: WidgetEvents[E]): void;
 }
 
-/** What a no of the server means: whether asking again later may help, and what the visitor is told. */
+/** Decides for an error of the API whether a retry may help, and shows the visitor a notice. */
 export type ApiErrorHandler = ReturnType<typeof createApiErrorHandler>;
 
 export function createApiErrorHandler({
@@ -30,7 +30,7 @@ export function createApiErrorHandler({
 	drain,
 	emit,
 }: ApiErrorHandlerOptions) {
-	/** Whether it is the conversation that is gone; false where it is the deployment, which may come back; null: not known. */
+	/** True: the conversation is gone. False: the deployment is gone, and may come back. Null: unknown. */
 	const isConversationGone = async (): Promise<boolean | null> => {
 		try {
 			await requests.config();
@@ -42,13 +42,13 @@ export function createApiErrorHandler({
 		}
 	};
 
-	/** A page that has nothing but tokens that are refused is not asked as fast as it answers. */
+	/** Asks the page for a token. Waits longer after each refused token, so that a page with bad tokens causes no request loop. */
 	const askForToken = async () => {
-		const showError = requests.refusedTokens_();
-		if (showError > 1) await sleep(backoff(showError), signal);
+		const refusals = requests.refusedTokens_();
+		if (refusals > 1) await sleep(backoff(refusals), signal);
 		if (!signal.aborted && notices.is('signIn')) emit('unauthorized', {});
 	};
-	/** Whether asking again later may help; where not, the visitor is told why. */
+	/** Whether a retry may help. Where it cannot, shows the visitor why. */
 	const isTemporary = async ({ status, code }: ApiError): Promise<boolean> => {
 		if (status === 429 || status >= 500) return true;
 		if (status === 401) {
@@ -69,7 +69,7 @@ export function createApiErrorHandler({
 		} else if (status === 404) notices.show('gone');
 		return false;
 	};
-	/** What is not tried again by itself was refused. */
+	/** Reports an error that is not retried. */
 	const showError = ({ status, code, retryAfter }: ApiError) => {
 		emit('error', { status, code });
 		if (status === 429) notices.showRateLimit_((retryAfter || DEFAULT_RETRY_SECONDS) * 1000, drain);
@@ -80,7 +80,7 @@ export function createApiErrorHandler({
 		isConversationGone_: isConversationGone,
 		isTemporary_: isTemporary,
 		showError_: showError,
-		/** What was asked for in passing did not work: the visitor is told why. */
+		/** Shows why a request outside a delivery failed, such as a rating. */
 		async handle(error: unknown): Promise<void> {
 			if (error instanceof ApiError && (error.status === 429 || !(await isTemporary(error)))) showError(error);
 			else if (!notices.isBlocking_()) notices.show('trouble');

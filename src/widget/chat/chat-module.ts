@@ -3,16 +3,16 @@ import type { Language } from '../languages/choose.ts';
 import type { Strings } from '../languages/strings.ts';
 import type { WidgetEvents } from '../public.d.ts';
 
-/** Why there is no configuration: the status of the server's no, or 0 where it was not reached. */
+/** Why there is no configuration: the HTTP status of the refusal, or 0 if the server was not reached. */
 export interface Problem {
 	status: number;
 }
 
-/** What the button hands the chat when it is first needed. */
+/** What the button passes to the chat. The chat's file may have another version than the button's. */
 export interface ChatOptions {
-	/** Where the chat is to be. */
+	/** The chat is rendered into this element. */
 	container: HTMLElement;
-	/** Its style sheet goes here. */
+	/** Gets the chat's style sheet. */
 	root: ShadowRoot;
 	base: string;
 	config: WidgetConfig | null;
@@ -20,22 +20,22 @@ export interface ChatOptions {
 	strings: Strings;
 	language: Language;
 	title: string | undefined;
-	/** Whether the screen is so small that the chat covers the page. */
+	/** Matches screens on which the chat covers the page. */
 	smallScreen: MediaQueryList;
-	/** Whether a person was to answer, on the page before this one. */
+	/** Whether the visitor waited for a person on the previous page. */
 	humanExpected: boolean;
-	/** The visitor has seen enough of it. */
+	/** The visitor closes the chat. */
 	onClose(): void;
-	/** The configuration is wanted again. */
+	/** The visitor asks to load the configuration again. */
 	onReload(): void;
-	/** Replies that came while the chat was closed. */
+	/** The number of replies that came while the chat was closed has changed. */
 	onUnread(count: number): void;
-	/** Whether a person is to answer has changed. */
+	/** The visitor begins or stops to wait for a person. */
 	onHumanExpected(is: boolean): void;
 	emit<E extends keyof WidgetEvents>(event: E, detail: WidgetEvents[E]): void;
 }
 
-/** The chat, as the button knows it. */
+/** The chat, as the button controls it. */
 export interface Chat {
 	show(open: boolean, takeFocus: boolean): void;
 	send(text: string): void;
@@ -43,7 +43,7 @@ export interface Chat {
 	destroy(): void;
 }
 
-/** What the chat's file exports. */
+/** The exports of the chat's file. */
 export interface ChatModule {
 	createChat(options: ChatOptions): Chat;
 }

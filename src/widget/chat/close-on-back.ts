@@ -1,14 +1,14 @@
-/** In the state of the history's entry that the chat adds, beside what the page keeps there. */
+/** Marks the history entry that the chat adds, beside the page's own state. */
 const HISTORY_STATE_KEY = 'parleyChat';
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const hasChatEntry = () => isObject(history.state) && HISTORY_STATE_KEY in history.state;
 
 /**
- * Lets the Back of a phone close the chat that covers the page: an entry is added to the history, with the same address and
- * the page's own state. An entry that is there already, also of the page before a reload, serves again.
+ * Lets the Back button of a phone close the chat that covers the page. Adds a history entry with the same address and the page's
+ * own state. An entry that exists already, also from before a reload, is used again.
  * @param onBack is called when the visitor goes back
- * @returns ends it; after `leave` the entry is gone too
+ * @returns `end` stops listening; `leave` also removes the entry
  */
 export function closeOnBack(onBack: () => void): { end(): void; leave(): void } {
 	const onPop = () => {
@@ -16,7 +16,7 @@ export function closeOnBack(onBack: () => void): { end(): void; leave(): void } 
 	};
 	try {
 		const { state } = history;
-		// A state that is no object cannot be kept beside ours: Back stays the page's.
+		// A state that is not an object cannot hold the mark. Then Back belongs to the page.
 		if (!hasChatEntry() && (state === null || isObject(state)))
 			history.pushState({ ...state, [HISTORY_STATE_KEY]: true }, '');
 	} catch {}
@@ -26,7 +26,7 @@ export function closeOnBack(onBack: () => void): { end(): void; leave(): void } 
 		end,
 		leave() {
 			end();
-			// Where the page has gone on meanwhile the entry is not the last one any more.
+			// If the page has navigated since, the entry is not the current one.
 			if (hasChatEntry()) history.back();
 		},
 	};

@@ -4,21 +4,21 @@ import { h, type VirtualNode } from './virtual-dom.ts';
 
 export interface ComposerProps {
 	strings: Strings;
-	/** Nothing can be sent here any more, or yet. */
+	/** Nothing can be sent in this conversation now. */
 	disabled: boolean;
-	/** A reply is being written: it can be stopped, and what is sent meanwhile waits for its end. */
+	/** A reply is in progress: it can be stopped, and further messages wait for its end. */
 	busy: boolean;
-	/** Nothing can be sent for a moment. */
+	/** Nothing can be sent until the rate limit or the queue allows it. */
 	paused: boolean;
 	onSend(text: string): boolean;
-	/** What is in the field has changed. */
+	/** The text in the field has changed. */
 	onDraft(text: string): void;
 	onStop(): void;
 }
 
 const MAX_MESSAGE_CHARS = 32_000;
 
-/** Where the visitor writes. The text is the field's own: it is never drawn over. */
+/** The form with the text field. The DOM owns the field's text: rendering never overwrites it. */
 export function Composer({ strings, disabled, busy, paused, onSend, onDraft, onStop }: ComposerProps): VirtualNode {
 	const send = (form: HTMLFormElement) => {
 		const field = form.elements[0] as HTMLTextAreaElement;
@@ -48,7 +48,7 @@ export function Composer({ strings, disabled, busy, paused, onSend, onDraft, onS
 					autoSize(field);
 				}}
 				onKeyDown={(event: KeyboardEvent) => {
-					// Enter also ends what an input method composes; that is not for us.
+					// Enter also commits the text of an input method. That is not a submit.
 					if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return;
 					event.preventDefault();
 					send((event.currentTarget as HTMLTextAreaElement).form as HTMLFormElement);
@@ -62,7 +62,7 @@ export function Composer({ strings, disabled, busy, paused, onSend, onDraft, onS
 					title={strings.stop}
 					aria-label={strings.stop}
 					onClick={(event: Event) => {
-						// The button is about to be another one.
+						// The button is about to be removed.
 						(event.currentTarget as HTMLButtonElement).form?.querySelector('textarea')?.focus();
 						onStop();
 					}}
@@ -84,7 +84,7 @@ export function Composer({ strings, disabled, busy, paused, onSend, onDraft, onS
 	);
 }
 
-/** As high as its text, up to what the style sheet allows. */
+/** Sets the field's height to that of its text. The style sheet limits it. */
 export function autoSize(field: HTMLTextAreaElement): void {
 	field.style.height = 'auto';
 	field.style.height = `${field.scrollHeight + 2}px`;

@@ -1,13 +1,13 @@
 /**
- * Puts the page out of reach while the chat covers it, and keeps the chat in what the on-screen keyboard leaves.
- * @returns gives the page back
+ * Makes the page inert while the chat covers it, and fits the chat into the area that the on-screen keyboard leaves free.
+ * @returns restores the page
  */
 export function coverPage(container: HTMLElement): () => void {
 	const { host } = container.getRootNode() as ShadowRoot;
 	const lifetime = new AbortController();
 	const { signal } = lifetime;
 	const madeInert = new Set<HTMLElement>();
-	// The other widgets of the page too.
+	// Includes other widgets of the page.
 	const makeInert = () => {
 		for (const element of document.querySelectorAll<HTMLElement>('body, parley-widget')) {
 			if (element === host || element.inert) continue;
@@ -16,12 +16,12 @@ export function coverPage(container: HTMLElement): () => void {
 		}
 	};
 	makeInert();
-	// A page that changes by itself may bring another body.
+	// The page may replace its body.
 	const observer = new MutationObserver(makeInert);
 	observer.observe(document.documentElement, { childList: true });
 	const viewport = visualViewport;
 	const fit = () => {
-		// Who looks closer wants it larger, not the chat smaller.
+		// A visitor who zooms in wants larger text, not a smaller chat.
 		if (!viewport || viewport.scale > 1.01) return;
 		container.style.setProperty('--height', `${viewport.height}px`);
 		container.style.setProperty('--top', `${viewport.offsetTop}px`);
@@ -36,7 +36,7 @@ export function coverPage(container: HTMLElement): () => void {
 	};
 }
 
-/** From the last thing on to the first, and back: the page behind is out of reach. */
+/** Moves the focus from the last focusable element to the first, and back, because the page behind is inert. */
 export function trapFocus(event: KeyboardEvent, container: HTMLElement): void {
 	const focusable = [...container.querySelectorAll<HTMLElement>('button, a, textarea, [tabindex="0"]')].filter(
 		(element) => !element.matches(':disabled') && element.getClientRects().length > 0,

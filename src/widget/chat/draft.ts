@@ -1,6 +1,6 @@
 const keyOf = (conversation: string) => `${conversation}:draft`;
 
-/** What the visitor has written and not sent: kept for this tab, through a reload. */
+/** The text that the visitor has typed and not sent. It is kept for this tab and survives a reload. */
 export const draft = {
 	get(conversation: string): string {
 		try {

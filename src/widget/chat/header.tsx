@@ -9,21 +9,21 @@ export interface HeaderProps {
 	config: WidgetConfig | null;
 	strings: Strings;
 	title: string;
-	/** Whether the title is a name of the website's own, which has an initial. */
+	/** Whether the title is a name that the website has set. Then its initial is shown. */
 	isNamed: boolean;
 	messages: readonly DisplayedMessage[];
 	menuOpen: boolean;
-	/** Whether the logo is loaded; null: not yet. False also where the page's policy refuses it. */
+	/** Null: the logo is loading. False: it failed, or the page's policy refuses it. */
 	hasLogo: boolean | null;
 	onLogo(isLoaded: boolean): void;
 	onMenu(): void;
 	onRestart(): void;
-	/** The visitor wants the conversation as a file. */
+	/** The visitor downloads the conversation. */
 	onTranscript(): void;
 	onClose(): void;
 }
 
-/** The name and the state of who answers, a menu, and the way out. */
+/** The assistant's name and status, a menu, and the close button. */
 export function Header(props: HeaderProps): VirtualNode {
 	const { strings, title, messages, config, menuOpen, onMenu, onRestart, onTranscript, onClose } = props;
 	const privacy = config?.appearance.privacy_url;
@@ -60,7 +60,7 @@ export function Header(props: HeaderProps): VirtualNode {
 	);
 }
 
-/** One line: who answers now, and that it is an AI unless a person does. */
+/** The status line: the person who answers, or the AI disclosure and the status text. */
 function statusOf({ config, strings, messages }: HeaderProps): string {
 	if (!config) return '';
 	const last = [...messages].reverse().find(({ role }) => role === 'assistant');
@@ -71,7 +71,7 @@ function statusOf({ config, strings, messages }: HeaderProps): string {
 	return [disclosure, status_text].filter(Boolean).join(' · ');
 }
 
-/** The logo; until it is loaded, and where it cannot be, the initial of the name. */
+/** The logo, or the initial of the name while the logo loads and where it fails. */
 function avatar({ config, title, isNamed, hasLogo, onLogo }: HeaderProps): Child {
 	const logo = hasLogo !== false && config?.appearance.logo_url;
 	return [
@@ -82,7 +82,7 @@ function avatar({ config, title, isNamed, hasLogo, onLogo }: HeaderProps): Child
 				alt=""
 				onLoad={() => onLogo(true)}
 				onError={() => onLogo(false)}
-				// The policy comes before the address: it holds for the first request.
+				// Set before `src`, so that it applies to the first request.
 				referrerpolicy="no-referrer"
 				src={logo}
 			/>

@@ -12,7 +12,7 @@ const SHAPES = {
 	open: 'M14 4h6v6M20 4l-9 9M18 14v6H4V6h6',
 } as const;
 
-/** A drawing in the colour of the text around it; what it means is said by the button that it is in. */
+/** An icon in the colour of the surrounding text. It is decorative: the button has the label. */
 export function Icon({ shape }: { shape: keyof typeof SHAPES }): VirtualNode {
 	return (
 		<svg viewBox="0 0 24 24" aria-hidden="true">
@@ -23,16 +23,16 @@ export function Icon({ shape }: { shape: keyof typeof SHAPES }): VirtualNode {
 
 export interface IconButtonProps {
 	shape: keyof typeof SHAPES;
-	/** What it does, for those who point at it and those who do not see it. */
+	/** Tooltip and accessible name. */
 	label: string;
 	onClick(): void;
 	small?: boolean;
 	pressed?: boolean;
-	/** Whether what it opens is open. */
+	/** The value of `aria-expanded`. */
 	expanded?: boolean;
 }
 
-/** A button that shows a drawing alone. */
+/** A button that shows only an icon. */
 export function IconButton({ shape, label, onClick, small, pressed, expanded }: IconButtonProps): VirtualNode {
 	return (
 		<button

@@ -14,39 +14,39 @@ import { createSession } from './session.ts';
 import { createTimeFormatter } from './time-formatter.ts';
 import { h, render } from './virtual-dom.ts';
 
-/** Pixels from the end at which somebody still reads the end. */
+/** Within this distance from the end, in pixels, the log follows new messages. */
 const END_TOLERANCE_PX = 48;
 const COPIED_MS = 2_000;
 const ANNOUNCE_DELAY_MS = 150;
 const sheet = styleSheet(css);
-/** What is typed here is no shortcut of the page's, and none of its business. */
+/** Events that do not reach the page: typing must not trigger its shortcuts, and the page must not read it. */
 const CAPTURED_EVENTS = ['keydown', 'keypress', 'keyup', 'beforeinput', 'input'];
 
-/** Makes the chat behind a button: what it knows is the session's, what is seen of it the panel's. */
+/** Creates the chat behind a button. The session has the state, the panel renders it. */
 export function createChat(options: ChatOptions): Chat {
 	const { container, root, base, config, strings, smallScreen, onClose, onUnread, emit } = options;
 	const lifetime = new AbortController();
 	const { signal } = lifetime;
-	// The chat before this one may have brought it.
+	// A previous chat may have added it.
 	if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
 	const openSources = new Map<string, string>();
 	let copiedText: string | null = null;
 	let open = false;
 	let announcement = '';
-	/** Of what is said, and not drawn yet, there is a reply: it is not to be lost. */
+	/** The announcement has a reply that is not rendered yet and must not be replaced. */
 	let hasUndrawnReply = false;
 	let unread = 0;
 	let timer = 0;
 	let announceTimer = 0;
-	/** Whether the end is to stay in sight. */
+	/** Whether the log follows new messages. */
 	let sticksToEnd = true;
 	let uncover: (() => void) | null = null;
 	let backHandler: ReturnType<typeof closeOnBack> | null = null;
 	let menuOpen = false;
 	let hasLogo: boolean | null = null;
-	/** The message whose end the visitor has scrolled to: its first line need not stay in sight. */
+	/** The message whose end the visitor has scrolled to: its first line need not stay visible. */
 	let readMessageId: string | undefined;
-	/** Where the log was scrolled to by the chat itself. */
+	/** The scroll position that the chat itself has set. */
 	let scrolledTo = -1;
 	const name = options.title ?? config?.appearance.assistant_name;
 	const formatTime = createTimeFormatter(options.language);
@@ -72,19 +72,19 @@ export function createChat(options: ChatOptions): Chat {
 		});
 
 	const announce = (text: string) => {
-		// The same twice is only heard twice where something has changed.
+		// A screen reader repeats a text only if it has changed.
 		announcement = hasUndrawnReply ? `${announcement}\n${text}` : text === announcement ? `${text}\u00a0` : text;
 		scheduleRender();
 	};
 	const announceNotice = (stringKey: keyof Strings) =>
 		announce(noticeText(strings, { ...session?.notice(), stringKey }));
 	const log = () => container.querySelector('.log') as HTMLElement;
-	/** Where one writes, or what else there is. */
+	/** Focuses the field, or the log if the field is read-only. */
 	const focus = () => {
 		const field = container.querySelector<HTMLTextAreaElement>('textarea:not([readonly])');
 		(field ?? log()).focus({ preventScroll: true });
 	};
-	/** Puts into the field what it should have instead. */
+	/** Replaces the text of the field. */
 	const write = (text: string) => {
 		const field = container.querySelector('textarea') as HTMLTextAreaElement;
 		field.value = text;
@@ -148,7 +148,7 @@ export function createChat(options: ChatOptions): Chat {
 				onTranscript={() => void transcript()}
 				onSend={(text: string) => {
 					const isTaken = send(text);
-					// A suggestion is gone once it is taken; whoever uses the keyboard is not.
+					// A used suggestion disappears. The focus must stay in the chat.
 					focus();
 					return isTaken;
 				}}
@@ -169,29 +169,29 @@ export function createChat(options: ChatOptions): Chat {
 				onCopy={copy}
 				onScroll={() => {
 					const { scrollHeight, scrollTop, clientHeight } = log();
-					// Only where the visitor has scrolled.
+					// Ignores scrolling by the chat itself.
 					if (Math.abs(scrollTop - scrolledTo) < 2) return;
 					scrolledTo = -1;
 					sticksToEnd = scrollHeight - scrollTop - clientHeight < END_TOLERANCE_PX;
 					readMessageId = sticksToEnd ? session?.messages_().at(-1)?.id : undefined;
 				}}
 			/>,
-			// Beside the panel: what happens while that is closed is heard too.
+			// Outside the panel, so that announcements are read while the panel is closed.
 			<div class="unseen" aria-live="polite">
 				{announcement}
 			</div>,
 		]);
 		hasUndrawnReply = false;
-		// What was focused may be gone, or of no use any more; whoever uses the keyboard is not.
+		// The focused element may be removed or disabled. The focus must stay in the chat.
 		if (open && hadFocus && !root.activeElement?.matches(':enabled, a, [tabindex]')) focus();
-		// One that is empty is seen from its beginning.
+		// A chat without messages is shown from its beginning.
 		if (sticksToEnd && session?.messages_().length) keepEndInSight();
-		// A countdown counts.
+		// Updates the remaining seconds of a notice.
 		if (open && session?.notice()?.until) timer = setTimeout(rerender, 1000) as unknown as number;
 	};
 	/**
-	 * Keeps the end in sight, but never at the cost of the first line of an answer, with the end of what was asked above it.
-	 * Never goes back: a visitor who has read on is not moved.
+	 * Scrolls to the end, but keeps the first line of an answer visible, with the end of the question above it.
+	 * Never scrolls up: a visitor who has read further is not moved.
 	 */
 	const keepEndInSight = () => {
 		const container = log();
@@ -207,7 +207,7 @@ export function createChat(options: ChatOptions): Chat {
 		backHandler = null;
 		onClose();
 	};
-	/** Many changes of one moment are drawn once; a page that is not seen is drawn too, for those who listen. */
+	/** Renders several changes at once. Not by animation frames: hidden pages must render too, for screen readers. */
 	const scheduleRender = () => {
 		clearTimeout(timer);
 		if (!signal.aborted) timer = setTimeout(rerender, 16) as unknown as number;
@@ -222,7 +222,7 @@ export function createChat(options: ChatOptions): Chat {
 		log().focus({ preventScroll: true });
 	};
 
-	/** Loads all of the conversation, and gives it to the visitor as a file. */
+	/** Loads the whole conversation and downloads it as a file. */
 	const transcript = async () => {
 		if (!session) return;
 		menuOpen = false;
@@ -232,7 +232,7 @@ export function createChat(options: ChatOptions): Chat {
 			before = session.messages_().length;
 			await session.loadOlder_();
 		}
-		// Where the rest cannot be loaded the visitor has been told so.
+		// If the rest cannot be loaded, a notice is shown already.
 		if (!session.hasOlder_()) saveTranscript(session.messages_(), name ?? strings.title, strings);
 	};
 
@@ -250,7 +250,7 @@ export function createChat(options: ChatOptions): Chat {
 		}, COPIED_MS);
 	};
 
-	/** What is pressed or focused elsewhere closes the menu. */
+	/** Closes the menu when something outside it is pressed or focused. */
 	const onOutsideInteraction = (event: Event) => {
 		if (!menuOpen || (event.target as Element).closest?.('.header')) return;
 		menuOpen = false;
@@ -259,7 +259,7 @@ export function createChat(options: ChatOptions): Chat {
 	container.addEventListener('pointerdown', onOutsideInteraction, { signal });
 	container.addEventListener('focusin', onOutsideInteraction, { signal });
 	const onKey = (event: KeyboardEvent) => {
-		// Escape also ends what an input method composes; that is not for us.
+		// Escape also cancels the text of an input method. That must not close the chat.
 		if (event.key === 'Escape' && !event.isComposing && event.keyCode !== 229) {
 			if (!menuOpen) return closeByVisitor();
 			menuOpen = false;
@@ -284,7 +284,7 @@ export function createChat(options: ChatOptions): Chat {
 			if (open && session && !container.querySelector('textarea')?.value) write(draft.get(session.storageKey_()));
 			clearTimeout(announceTimer);
 			const notice = problem ?? session?.notice();
-			// A moment later: what is there when a region comes is not read, what comes into it is.
+			// Delayed: screen readers ignore the initial text of a live region and read later changes.
 			if (notice && open)
 				announceTimer = setTimeout(() => announceNotice(notice.stringKey), ANNOUNCE_DELAY_MS) as unknown as number;
 			if (open && takeFocus) focus();
@@ -294,7 +294,7 @@ export function createChat(options: ChatOptions): Chat {
 		},
 		identify(jwt) {
 			if (!session?.identify_(jwt)) return;
-			// What one person wrote and was told is not for the next one.
+			// The next visitor must not get the previous visitor's texts.
 			hasUndrawnReply = false;
 			announcement = '';
 			copiedText = null;

@@ -10,11 +10,11 @@ import type { Notices } from './notices.ts';
 import type { DisplayedMessage } from './transcript.ts';
 import type { Conversation } from './visitor-conversation.ts';
 
-/** Tries of a message that the server is too busy for, or that finds no server; then it waits for the visitor. */
+/** Attempts while the server is busy or unreachable. After them the visitor decides. */
 const MAX_ATTEMPTS = 8;
-/** A message that was on its way when its page went is sent by the next page, if that comes soon. */
+/** The next page sends an interrupted message by itself within this time. */
 const RESUME_WINDOW_MS = 10 * 60_000;
-/** Behind the key of a message that is stored, for the reply to it that failed: neither has an id that we were told. */
+/** Makes the local id of a failed reply from the key of its message: the server has sent neither id. */
 const FAILED_REPLY_SUFFIX = '!';
 
 export interface DeliveryOptions {
@@ -25,24 +25,24 @@ export interface DeliveryOptions {
 	emit: ApiErrorHandlerOptions['emit'];
 	streaming: boolean;
 	onEvent(event: ServerSentEvent): void;
-	/** Something happened that those who cannot see it must hear. */
+	/** Announces something to screen readers. */
 	announce(what: Announcement): void;
 	load(conversation: string, signal?: AbortSignal): Promise<void>;
-	/** Whether a message is on its way has changed, or what is shown. */
+	/** The delivery's state or something visible has changed. */
 	update(): void;
 }
 
-/** Sends what the visitor writes, one message after the other: each until it is answered, and never twice. */
+/** Sends the visitor's messages one after the other: each until it is answered, and never twice. */
 export type Delivery = ReturnType<typeof createDelivery>;
 
 export function createDelivery(options: DeliveryOptions) {
 	const { requests, conversation, notices, errorHandler, emit, streaming, onEvent, announce, load, update } = options;
 	const { transcript, retryable } = conversation;
 	let current: AbortController | null = null;
-	/** A message cannot get out, and waits for its next try. */
+	/** The message waits for its next attempt. */
 	let isStuck = false;
 	let isStopRequested = false;
-	/** What a fresh token will send. */
+	/** The message that is sent again with the next token. */
 	let waitingForToken: PendingMessage | null = null;
 
 	const isBusy = () => current !== null || transcript.isWriting_();
@@ -54,7 +54,7 @@ export function createDelivery(options: DeliveryOptions) {
 		update,
 	});
 
-	/** Sends a message until it is answered, or must not be. Always under the same key: the server makes one of it. */
+	/** Sends a message until it is answered or refused. All attempts have the same Idempotency-Key, so the server stores it once. */
 	async function deliver(pending: PendingMessage): Promise<void> {
 		const controller = new AbortController();
 		current?.abort();
@@ -74,7 +74,7 @@ export function createDelivery(options: DeliveryOptions) {
 				if (!isSent) {
 					transcript.change(pending.key, { status: 'unsent' });
 					transcript.remove(pending.key + FAILED_REPLY_SUFFIX);
-					// Written anew for a message that is stored: it stands as it stood.
+					// The retry of a failed reply did not get out: the reply is shown as failed again.
 					const reply = pending.message && replyTo(pending.message);
 					if (reply) transcript.change(reply.id, { status: 'failed' });
 				}
@@ -85,7 +85,7 @@ export function createDelivery(options: DeliveryOptions) {
 	}
 
 	async function sendWithRetries(pending: PendingMessage, signal: AbortSignal): Promise<boolean> {
-		/** The server has told of it, on this delivery. */
+		/** The server has confirmed the message during this delivery. */
 		let isKnown = false;
 		for (let attempt = 0; ; ) {
 			let wait = 0;
@@ -97,7 +97,7 @@ export function createDelivery(options: DeliveryOptions) {
 					isKnown ||= acknowledge(pending, event);
 					onEvent(event);
 				}
-				// Whatever a stream that ended early did not tell, the conversation's own stream will.
+				// If the stream ended early, the conversation's stream has the rest.
 				return true;
 			} catch (error) {
 				if (signal.aborted) return true;
@@ -113,7 +113,7 @@ export function createDelivery(options: DeliveryOptions) {
 					}
 					if (error.status === 401) waitingForToken = pending;
 					const isOver = error.status === 429 || !(await errorHandler.isTemporary_(error));
-					// The page may have brought a fresh token at once.
+					// The page may have passed a new token at once.
 					if (signal.aborted) return true;
 					if (isOver) {
 						errorHandler.showError_(error);
@@ -121,11 +121,11 @@ export function createDelivery(options: DeliveryOptions) {
 					}
 					wait = error.retryAfter * 1000;
 				} else if (isKnown) {
-					// The message is stored, and its reply is being written: nothing need be sent again to see it.
+					// The message is stored and its reply is in progress. The conversation's stream has it, so no retry is needed.
 					return true;
 				}
 			}
-			// Without a network it was not even tried.
+			// An attempt without a network does not count.
 			if (navigator.onLine) attempt++;
 			if (attempt >= MAX_ATTEMPTS) {
 				notices.show('trouble');
@@ -148,7 +148,7 @@ export function createDelivery(options: DeliveryOptions) {
 		}
 	}
 
-	/** Whether the server tells of the message that was sent: it is stored. */
+	/** Whether the event confirms that the sent message is stored. */
 	function acknowledge(pending: PendingMessage, { event, data }: ServerSentEvent): boolean {
 		if (event !== 'message.created') return false;
 		const { message } = JSON.parse(data);
@@ -158,25 +158,25 @@ export function createDelivery(options: DeliveryOptions) {
 		return true;
 	}
 
-	/** The model failed to answer in one piece; the message is stored, though we are not told under which id. */
+	/** The model failed in a request without streaming. The message is stored, but the response has no id. */
 	async function handleModelFailure(pending: PendingMessage, signal: AbortSignal): Promise<void> {
 		const { key, content, message } = pending;
 		const before = transcript.list().map(({ id }) => id);
-		const wasTold =
+		const isLoaded =
 			pending.conversation !== null &&
 			(await load(pending.conversation, signal).then(
 				() => true,
 				() => false,
 			));
 		if (signal.aborted) return;
-		const isOurs = (one: DisplayedMessage) =>
+		const isSentMessage = (one: DisplayedMessage) =>
 			one.role === 'user' && one.content === content && !before.includes(one.id);
-		const stored = transcript.list().find(isOurs);
+		const stored = transcript.list().find(isSentMessage);
 		const reply = message ? replyTo(message) : undefined;
 		if (stored) conversation.store(pending, stored.id, pending.conversation as string);
 		else if (!message) transcript.fail(key, key + FAILED_REPLY_SUFFIX);
 		else if (reply) transcript.change(reply.id, { status: 'failed' });
-		if (!wasTold) announce({ stringKey: 'failed' });
+		if (!isLoaded) announce({ stringKey: 'failed' });
 	}
 
 	function replyTo(id: string): DisplayedMessage | undefined {
@@ -185,7 +185,7 @@ export function createDelivery(options: DeliveryOptions) {
 		return next?.role === 'assistant' ? next : undefined;
 	}
 
-	/** What was stopped on its way is not sent later: not by the next page either. */
+	/** A message that was stopped before it was sent is not sent later, nor by the next page. */
 	function discardStopped(): void {
 		isStopRequested = false;
 		conversation.setPending_(null);
@@ -203,7 +203,7 @@ export function createDelivery(options: DeliveryOptions) {
 			update();
 			return queue.drain();
 		}
-		// Told as it is written, it can be stopped once there is something of it: before, there would be nothing to stop.
+		// With streaming, the stop waits until the server has the message: before that there is nothing to stop.
 		if (id === null || (streaming && current && pending?.message === '')) {
 			isStopRequested = true;
 			return;
@@ -220,22 +220,22 @@ export function createDelivery(options: DeliveryOptions) {
 	}
 
 	return {
-		busy: isBusy,
+		isBusy,
 		drain: queue.drain,
 		stop,
-		/** Whether a message is on its way, or its reply is told in answer to it. */
+		/** Whether a request with a message is open. Its response may be the reply's stream. */
 		isInFlight_: () => current !== null,
-		/** Whether something is to be sent, or a reply to come. */
+		/** Whether messages are queued or a reply is expected. */
 		isExpecting_: () => isBusy() || !queue.isEmpty(),
-		/** Whether nothing more may wait. */
+		/** Whether the queue is full. */
 		isFull: queue.isFull,
 
-		/** Sends what the visitor wrote, when its turn comes. */
+		/** Queues a message and sends it when possible. */
 		send,
 
 		/**
-		 * Takes back a message that waits.
-		 * @returns what it said, if it is sure not to have been sent
+		 * Cancels a waiting message.
+		 * @returns its text if it was certainly not sent
 		 */
 		cancel(id: string): string {
 			const text = queue.cancel(id);
@@ -243,10 +243,10 @@ export function createDelivery(options: DeliveryOptions) {
 			return text ?? '';
 		},
 
-		/** Takes up the messages that were on their way, or waited, when the page before this one went. */
+		/** Continues with the messages that were pending or queued when the previous page was left. */
 		resume(): void {
 			const isFresh = ({ at }: { at: number }) => Date.now() - at < RESUME_WINDOW_MS;
-			// Whether it is still meant, the visitor knows.
+			// An old message is shown as unsent, so that the visitor decides.
 			const ask = (message: QueuedMessage) => {
 				transcript.send(message);
 				transcript.change(message.key, { status: 'unsent' });
@@ -265,7 +265,7 @@ export function createDelivery(options: DeliveryOptions) {
 			update();
 		},
 
-		/** Sends a message again that was not sent, or has a reply written anew that failed. */
+		/** Sends an unsent message again, or asks again for a reply that failed. */
 		retry(id: string): void {
 			const list = transcript.list();
 			const at = list.findIndex((message) => message.id === id);
@@ -287,7 +287,7 @@ export function createDelivery(options: DeliveryOptions) {
 			} else send(question.content);
 		},
 
-		/** A reply has ended, or has something to be stopped: what was wanted of it meanwhile is done now. */
+		/** Handles a requested stop and the queue after an event: when a reply ends, or when there is a reply to stop. */
 		afterEvent_(hasEnded: boolean): void {
 			if (hasEnded) {
 				isStopRequested = false;
@@ -295,14 +295,14 @@ export function createDelivery(options: DeliveryOptions) {
 			} else if (isStopRequested && transcript.isWriting_()) void stop();
 		},
 
-		/** What the visitor wrote that is nowhere but here, and is on no way to the server. */
+		/** Texts of messages that are not sent and not on their way. */
 		unsentTexts_: (): string[] =>
 			transcript
 				.list()
 				.filter(({ id, status }) => status === 'unsent' || queue.has(id))
 				.map(({ content }) => content),
 
-		/** Ends what goes on, and forgets what waits. */
+		/** Aborts the current delivery and empties the queue. */
 		reset(): void {
 			current?.abort();
 			current = waitingForToken = null;
@@ -310,7 +310,7 @@ export function createDelivery(options: DeliveryOptions) {
 			queue.clear();
 		},
 
-		/** There is a fresh token: sends what was turned away without one. Whether there was any. */
+		/** Sends the message again that was refused without a valid token. @returns whether there was one */
 		resendIdentified_(): boolean {
 			const again = waitingForToken;
 			waitingForToken = null;

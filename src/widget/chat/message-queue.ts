@@ -1,7 +1,7 @@
 import type { PendingMessage, QueuedMessage } from '../transport/conversation-storage.ts';
 import type { Conversation } from './visitor-conversation.ts';
 
-/** Messages that may wait at once. */
+/** Bound of the queue. */
 const MAX_QUEUED = 20;
 
 export interface MessageQueueOptions {
@@ -10,21 +10,21 @@ export interface MessageQueueOptions {
 	mayDeliver(): boolean;
 	deliver(pending: PendingMessage): void;
 	load(conversation: string, signal?: AbortSignal): Promise<void>;
-	/** What is shown has changed. */
+	/** Something visible has changed. */
 	update(): void;
 }
 
-/** Messages that wait for their turn: shown, but not sent. The browser keeps a copy of them for the next page. */
+/** Messages that are shown but not sent yet. The browser's storage has a copy for the next page. */
 export type MessageQueue = ReturnType<typeof createMessageQueue>;
 
 export function createMessageQueue({ conversation, mayDeliver, deliver, load, update }: MessageQueueOptions) {
 	const { transcript } = conversation;
 	const queue: QueuedMessage[] = [];
-	/** The messages of before this page are being loaded, before anything is sent after them. */
+	/** Earlier messages are being loaded. The queue waits for them. */
 	let isLoadingFirst = false;
 	let conversationScope = new AbortController();
 
-	/** Shows a message as waiting, at the end of the queue. */
+	/** Adds a message to the end of the queue and shows it as waiting. */
 	const enqueue = (message: QueuedMessage) => {
 		queue.push(message);
 		transcript.send(message);
@@ -34,7 +34,7 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 		for (let next = queue.shift(); next; next = queue.shift()) {
 			const { key, content } = next;
 			const pending: PendingMessage = { key, content, conversation: conversation.id(), message: '', at: Date.now() };
-			// Kept before it is sent: a page that is reloaded now sends it again, under the same key.
+			// Stored before it is sent: if the page reloads now, the next page sends it again under the same key.
 			if (conversation.dequeue(pending)) return deliver(pending);
 			// Another tab has sent or cancelled it.
 			transcript.remove(key);
@@ -48,14 +48,14 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 		isFull: () => queue.length >= MAX_QUEUED,
 		has: (id: string) => queue.some(({ key }) => key === id),
 
-		/** Adds what the visitor wrote. */
+		/** Adds a new message of the visitor. */
 		add(content: string): void {
 			const next = { key: newKey(), content, at: Date.now() };
 			enqueue(next);
 			conversation.enqueue(next);
 		},
 
-		/** Sends the first message, if its turn has come. */
+		/** Sends the first message if it may be sent now. */
 		drain(): void {
 			if (isLoadingFirst || !mayDeliver()) return;
 			const id = conversation.id();
@@ -63,7 +63,7 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 				sendNext();
 				return;
 			}
-			// A reply may be under way that this page does not know of yet.
+			// A reply that this page has not loaded yet may be in progress.
 			isLoadingFirst = true;
 			const { signal } = conversationScope;
 			void load(id, signal)
@@ -76,8 +76,8 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 		},
 
 		/**
-		 * Takes back a message.
-		 * @returns its text; undefined where it does not wait here
+		 * Cancels a waiting message.
+		 * @returns its text; undefined if the queue does not have it
 		 */
 		cancel(id: string): string | undefined {
 			const at = queue.findIndex(({ key }) => key === id);
@@ -89,12 +89,12 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 			return message?.content;
 		},
 
-		/** A message before these could not be sent: the visitor decides whether they are sent without it. */
+		/** Marks all as unsent after an earlier message failed: the visitor decides whether they are sent without it. */
 		markUnsent_(): void {
 			for (const { key } of queue.splice(0)) transcript.change(key, { status: 'unsent' });
 		},
 
-		/** Forgets what waits; the browser's copy stays. */
+		/** Empties the queue. The copy in the browser's storage stays. */
 		clear(): void {
 			queue.length = 0;
 			isLoadingFirst = false;
@@ -104,7 +104,7 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 	};
 }
 
-/** Made for one message; also where the page is not served over HTTPS, and `randomUUID` is not there. */
+/** A random Idempotency-Key. `randomUUID` is missing on pages without HTTPS. */
 function newKey(): string {
 	return crypto.getRandomValues(new BigUint64Array(2)).join('');
 }

@@ -10,15 +10,15 @@ export interface MessageProps {
 	message: DisplayedMessage;
 	strings: Strings;
 	rich: boolean;
-	/** Whether what failed may be tried again now. */
+	/** Whether a failed message may be retried now. */
 	mayRetry: boolean;
-	/** It follows one of the same author. */
+	/** The previous message has the same author. */
 	grouped: boolean;
-	/** When it was written, in words. */
+	/** The formatted time. */
 	time: string;
-	/** The source that is open. */
+	/** The open source. */
 	open: string | undefined;
-	/** The code that was copied a moment ago. */
+	/** Text that was copied recently. */
 	copiedText: string | null;
 	onSource(id: string, source: string): void;
 	onRetry(id: string): void;
@@ -28,10 +28,10 @@ export interface MessageProps {
 	onCopy(text: string): void;
 }
 
-/** Characters of a greeting that is a title; a longer one is text. */
+/** A greeting with more characters is shown as text, not as a title. */
 const LONGEST_TITLE = 120;
 
-/** One message, with what can be done about it. */
+/** A message with its actions. */
 export function Message(props: MessageProps): VirtualNode {
 	const { message, strings, grouped, onSource } = props;
 	const { id, role, author, status, content, citations, toolRunning } = message;
@@ -69,7 +69,7 @@ export function Message(props: MessageProps): VirtualNode {
 	);
 }
 
-/** Who wrote a message, in words. */
+/** The displayed name of a message's author. */
 export function nameOf({ role, author }: DisplayedMessage, strings: Strings): string {
 	if (role === 'user') return strings.you;
 	return author.name ?? (author.type === 'human' ? strings.person : strings.assistant);
@@ -111,7 +111,7 @@ function footer(props: MessageProps): Child {
 			</p>
 		);
 	}
-	// The greeting was never written; what is on its way has no time yet.
+	// The greeting and unsent messages have no time.
 	const at = time && <time datetime={message.created_at}>{time}</time>;
 	if (role === 'user' || author.type === 'human') return at;
 	if (status === 'in_progress' || id === '') return null;
@@ -145,7 +145,7 @@ function footer(props: MessageProps): Child {
 	);
 }
 
-/** Asks what was wrong, of those who want to say. */
+/** The optional form for the reason of a rating. */
 function reasonForm(strings: Strings, onReason: (text: string) => void): VirtualNode {
 	return (
 		<form

@@ -1,20 +1,20 @@
 import type { Strings } from '../languages/strings.ts';
 
-/** What the visitor should know of: a sentence, and until when it holds (milliseconds since the epoch). */
+/** A sentence for the visitor, and when it expires (milliseconds since the epoch). */
 export interface Notice {
 	stringKey: keyof Strings;
 	until?: number | undefined;
 }
 
-/** Nothing is sent or read while one of these holds. */
+/** Nothing is sent or read while one of these is shown. */
 const BLOCKING: ReadonlyArray<keyof Strings> = ['signIn', 'forbidden', 'gone', 'closed'];
 
-/** The one sentence that stands above the field, if any. */
+/** The single notice above the field, if any. */
 export type Notices = ReturnType<typeof createNotices>;
 
 /**
- * @param initial what holds from the beginning
- * @param onChanged is called after each change, with what those who cannot see it must hear
+ * @param initial the first notice
+ * @param onChanged is called after each change, with the sentence to announce to screen readers
  */
 export function createNotices(initial: Notice | null, onChanged: (says?: keyof Strings) => void) {
 	let notice = initial;
@@ -26,7 +26,7 @@ export function createNotices(initial: Notice | null, onChanged: (says?: keyof S
 		notice = { stringKey, until };
 		onChanged(isNew ? stringKey : undefined);
 	};
-	/** What of these was said holds no longer. */
+	/** Removes the notice if it is one of these. */
 	const dismiss = (...says: Array<keyof Strings>) => {
 		if (!is(...says)) return;
 		notice = null;
@@ -38,17 +38,17 @@ export function createNotices(initial: Notice | null, onChanged: (says?: keyof S
 		isBlocking_: isBlocking,
 		show,
 		dismiss,
-		/** Nothing is told any more of what the conversation was about; what the visitor may do is not changed by that. */
+		/** Removes a notice about the conversation. Keeps notices about what the visitor may do. */
 		clear(): void {
 			if (notice && !is('limited', 'signIn')) dismiss(notice.stringKey);
 		},
-		/** The server answers. */
+		/** Removes the notice about a lost connection. */
 		connected_: () => dismiss('reconnecting', 'offline'),
-		/** It does not; the visitor is told, unless there is something worse to tell. */
+		/** Shows that the connection is lost, unless a more important notice is shown. */
 		disconnected_(): void {
 			if (!isBlocking() && !is('limited')) show(navigator.onLine ? 'reconnecting' : 'offline');
 		},
-		/** Says for how long nothing can be sent; then calls a function. */
+		/** Shows for how long nothing can be sent, then calls `over`. */
 		showRateLimit_(ms: number, over: () => void): void {
 			show('limited', Date.now() + ms);
 			clearTimeout(timer);
@@ -57,7 +57,7 @@ export function createNotices(initial: Notice | null, onChanged: (says?: keyof S
 				over();
 			}, ms) as unknown as number;
 		},
-		/** Nothing that was said holds any more, whatever it was. */
+		/** Removes any notice. */
 		dismissAll_(): void {
 			clearTimeout(timer);
 			if (notice) dismiss(notice.stringKey);

@@ -9,7 +9,7 @@ import { type DisplayedMessage, LOCAL_TIME, localMessage } from './transcript.ts
 import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 
 export interface PanelProps {
-	/** Null: the configuration could not be had, and `problem` says why. */
+	/** Null: the configuration could not be loaded. `problem` says why. */
 	session: Session | null;
 	config: WidgetConfig | null;
 	problem: Notice | null;
@@ -17,26 +17,26 @@ export interface PanelProps {
 	title: string;
 	isNamed: boolean;
 	menuOpen: boolean;
-	/** Whether the logo is loaded; null: not yet. */
+	/** Null: the logo is loading. */
 	hasLogo: boolean | null;
 	open: boolean;
-	/** It covers the page, which is out of reach meanwhile. */
+	/** The chat covers the page, which is inert. */
 	modal: boolean;
-	/** The source that is open, by message. */
+	/** The open source of each message. */
 	openSources: ReadonlyMap<string, string>;
 	copiedText: string | null;
-	/** A moment in words of the visitor's language. */
+	/** Formats an ISO 8601 timestamp in the visitor's language. */
 	time(at: string): string;
 	onLogo(isLoaded: boolean): void;
 	onMenu(): void;
 	onClose(): void;
 	onReload(): void;
 	onRestart(): void;
-	/** The visitor wants the conversation as a file. */
+	/** The visitor downloads the conversation. */
 	onTranscript(): void;
-	/** @returns false where it cannot be sent: then it stays in the field */
+	/** @returns false if it cannot be sent: then it stays in the field */
 	onSend(text: string): boolean;
-	/** What is in the field has changed. */
+	/** The text in the field has changed. */
 	onDraft(text: string): void;
 	onCancel(id: string): void;
 	onEarlier(): void;
@@ -45,10 +45,10 @@ export interface PanelProps {
 	onScroll(event: Event): void;
 }
 
-/** Messages as they were drawn, with what they were drawn from: a long conversation is not drawn anew with each word. */
+/** Rendered messages and the values they were rendered from, so that each word of a reply renders one message only. */
 const renderCache = new WeakMap<DisplayedMessage, { from: readonly unknown[]; drawing: VirtualNode }>();
 
-/** The chat as it is seen. */
+/** The visible chat. */
 export function Panel(props: PanelProps): VirtualNode {
 	const { session, strings, title, open, modal, problem } = props;
 	const notice = problem ?? session?.notice() ?? null;
@@ -121,7 +121,7 @@ function renderMessages(session: Session, props: PanelProps): Child {
 				{strings.earlier}
 			</button>
 		) : (
-			// It looks like a message, and is none.
+			// The greeting is rendered as a message but is not stored.
 			appearance.greeting.trim() && renderMessage(localMessage('', 'assistant', appearance.greeting, 'completed'))
 		),
 		list.map((message, index) => renderMessage(message, index)),
@@ -137,7 +137,7 @@ function renderMessages(session: Session, props: PanelProps): Child {
 	];
 }
 
-/** A notice in words, with the seconds that it still holds. */
+/** The text of a notice, with its remaining seconds. */
 export function noticeText(strings: Strings, { stringKey, until = 0 }: Notice): string {
 	return strings[stringKey].replace('{n}', String(Math.max(1, Math.ceil((until - Date.now()) / 1000))));
 }

@@ -5,20 +5,20 @@ import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 
 export interface RichTextProps {
 	content: string;
-	/** False: the text as it is. */
+	/** False: plain text. */
 	rich: boolean;
 	strings: Strings;
-	/** The numbers in the text that lead to a source, in the order of their mention. The visitor sees them counted in that order. */
+	/** Citation numbers in the text, in the order of their first mention. The visitor sees them renumbered in this order. */
 	citedNumbers: readonly number[];
-	/** The source that is open. */
+	/** The open source. */
 	open: string | undefined;
-	/** The code that was copied a moment ago. */
+	/** Text that was copied recently. */
 	copiedText: string | null;
 	onSource(source: string): void;
 	onCopy(text: string): void;
 }
 
-/** A message's text. It is made of elements of ours and of text, and so are its links; nothing of it is ever HTML. */
+/** Renders a message's text as elements and text nodes. No part of it is ever parsed as HTML. */
 export function richText(props: RichTextProps): Child {
 	if (!props.rich) {
 		return (
@@ -40,7 +40,7 @@ function renderNode(node: MarkdownNode, props: RichTextProps): Child {
 		case 'pre':
 			return codeBlock(String(node.children[0]), props);
 		case 'table':
-			// Wide tables scroll by themselves, also by the keyboard.
+			// A wide table scrolls inside its own element, which takes the focus for scrolling by keyboard.
 			return (
 				<div class="wide" tabindex="0">
 					<table dir="auto">{children}</table>
@@ -57,12 +57,12 @@ function renderNode(node: MarkdownNode, props: RichTextProps): Child {
 		case 'th':
 			return <th scope="col">{children}</th>;
 		default:
-			// Of a list all of it: its marks stand where its text begins.
+			// A list gets one direction as a whole, because its markers stand where its text begins.
 			return h(tag, ['p', 'ul', 'h3', 'h4'].includes(tag) ? { dir: 'auto' } : {}, children);
 	}
 }
 
-/** A way out of the page, which stays open, and of which the other one learns nothing. */
+/** A link that opens a new tab, without referrer and opener. */
 export function Link({ href, children }: { href: string; children?: Child }): VirtualNode {
 	return (
 		<a href={href} target="_blank" rel="noopener nofollow noreferrer">

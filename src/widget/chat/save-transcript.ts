@@ -5,11 +5,11 @@ import type { DisplayedMessage } from './transcript.ts';
 
 const REVOKE_MS = 60_000;
 
-/** Gives the visitor a conversation as a text file. */
+/** Downloads a conversation as a text file. */
 export function saveTranscript(messages: readonly DisplayedMessage[], title: string, strings: Strings): void {
 	const texts = messages.map((message) => {
 		const date = new Date(message.created_at);
-		// What is not stored has no time yet.
+		// A message that is not stored has no time.
 		const at = Number.isNaN(date.getTime()) ? '' : ` (${date.toLocaleString()})`;
 		const { role, content } = message;
 		const text = role === 'user' ? content : plainText(parseMarkdown(content));
@@ -19,6 +19,6 @@ export function saveTranscript(messages: readonly DisplayedMessage[], title: str
 	link.href = URL.createObjectURL(new Blob([texts.join('\n')], { type: 'text/plain;charset=utf-8' }));
 	link.download = `${title}.txt`;
 	link.click();
-	// The browser has begun to read it by then.
+	// The browser has started to read the blob by then.
 	setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_MS);
 }

@@ -12,24 +12,24 @@ import { createConversation, type TranscriptUpdate } from './visitor-conversatio
 export interface SessionOptions {
 	base: string;
 	config: WidgetConfig;
-	/** Whether a person was to answer, on the page before this one. */
+	/** Whether the visitor waited for a person on the previous page. */
 	humanExpected: boolean;
-	/** Whether a person is to answer has changed. */
+	/** The visitor begins or stops to wait for a person. */
 	onHumanExpected(is: boolean): void;
-	/** Something that is shown has changed. */
+	/** Something visible has changed. */
 	onChanged(): void;
-	/** Something happened that those who cannot see it must hear. */
+	/** Announces something to screen readers. */
 	announce(what: Announcement): void;
 	emit<E extends keyof WidgetEvents>(event: E, detail: WidgetEvents[E]): void;
 }
 
-/** A message that is unanswered for so long waits for a person: a model's reply begins with the message. */
+/** After this time an unanswered message waits for a person: a model's reply starts together with the message. */
 const UNANSWERED_AFTER_MS = 1_000;
 
-/** What a chat knows and does, without any looks. */
+/** The state and actions of a chat, without rendering. */
 export type Session = ReturnType<typeof createSession>;
 
-/** One visitor's conversation: sends what they write, and follows what the server tells. */
+/** One visitor's conversation: sends messages and follows the event stream. */
 export function createSession({
 	base,
 	config,
@@ -46,10 +46,10 @@ export function createSession({
 	let jwt: string | null = null;
 	let isVisible = false;
 	let hasStarted = false;
-	/** A person is to answer, as the visitor is told. */
+	/** The notice that a person will answer is shown. */
 	let isAwaitingHuman = false;
 	let awaitingTimer = 0;
-	/** In this conversation. */
+	/** Aborts requests when the visitor leaves the conversation. */
 	let conversationScope = new AbortController();
 
 	const requests = createRequests({ base, deploymentId: deployment_id, token: () => jwt });
@@ -68,9 +68,9 @@ export function createSession({
 		emit,
 	});
 
-	/** Follows the conversation while somebody looks at it, or is to hear of it, and no message is being sent. */
+	/** Follows the conversation while it is visible or the visitor waits for a person, and no message is being sent. */
 	const update = () => {
-		// Until it is known who is here, and what was said, it is as it was on the page before.
+		// Until the visitor and the messages are known, the value of the previous page applies.
 		const isKnown = !notices.is('signIn') && conversation.isLoaded_();
 		const awaitsHuman = delivery.isExpecting_() || (isKnown ? conversation.awaitsHuman_() : humanExpected);
 		if (awaitsHuman !== humanExpected) onHumanExpected(awaitsHuman);
@@ -83,7 +83,7 @@ export function createSession({
 				conversation.id() !== null &&
 				(isSeen || transcript.isWriting_()),
 		);
-		updateAwaitingHuman(isKnown && !delivery.busy() && conversation.isUnanswered_());
+		updateAwaitingHuman(isKnown && !delivery.isBusy() && conversation.isUnanswered_());
 		onChanged();
 	};
 	const updateAwaitingHuman = (is: boolean) => {
@@ -104,7 +104,7 @@ export function createSession({
 		if (!completedMessage) return delivery.afterEvent_(false);
 		if (completedMessage.status === 'failed') announce({ stringKey: 'failed' });
 		else {
-			// Answered: it need not be sent again. The one that failed is kept, for the same message to be answered anew.
+			// The message is answered and need not be sent again. A failed message is kept, so that it can be retried under its key.
 			if (completedMessage.author.type === 'model') conversation.setPending_(null);
 			announce({ reply: transcript.get(completedMessage.id) });
 		}
@@ -134,20 +134,20 @@ export function createSession({
 	const delivery = createDelivery({ ...sharedOptions, announce, update });
 	const following = createStreamFollower({ ...sharedOptions, onChanged });
 
-	/** Ends what goes on; the conversation stays where it is. */
+	/** Aborts requests and streams. The stored conversation stays. */
 	const leaveConversation = () => {
 		conversationScope.abort();
 		conversationScope = new AbortController();
 		delivery.reset();
 		following.stop();
 	};
-	/** Takes up what the page before this one left. */
+	/** Continues with messages that the previous page has not sent. */
 	const resume = () => {
 		if (hasStarted || notices.isBlocking_()) return;
 		hasStarted = true;
 		delivery.resume();
 	};
-	/** Asks for something that is of no use any more once the conversation is left; the visitor is told where it fails. */
+	/** Makes a request that is aborted when the visitor leaves the conversation. Shows a notice if it fails. */
 	const tryRequest = async (ask: (conversationScope: AbortSignal) => Promise<unknown>): Promise<boolean> => {
 		const { signal } = conversationScope;
 		try {
@@ -161,7 +161,7 @@ export function createSession({
 
 	addEventListener('online', () => notices.dismiss('offline'), { signal });
 	addEventListener('offline', () => notices.disconnected_(), { signal });
-	/** Tabs of one visitor are in one conversation. */
+	/** All tabs of a visitor show the same conversation. */
 	const onStorage = (event: StorageEvent) => {
 		if (delivery.isInFlight_() || !conversation.isChangedByOtherTab_(event)) return;
 		leaveConversation();
@@ -180,11 +180,11 @@ export function createSession({
 			return notices.current() ?? (isAwaitingHuman ? { stringKey: 'awaiting' } : null);
 		},
 		isBlocked_: notices.isBlocking_,
-		isBusy: delivery.busy,
-		/** Whether the messages of before are still to come. */
+		isBusy: delivery.isBusy,
+		/** Whether the earlier messages are being loaded. */
 		isLoading_: () => !conversation.isLoaded_(),
 		hasOlder_: () => conversation.olderCursor_() !== null,
-		/** @returns false where too much waits already: then it is not sent */
+		/** @returns false if the queue is full: then the message is not sent */
 		send(text: string): boolean {
 			resume();
 			if (delivery.isFull()) return false;
@@ -195,11 +195,11 @@ export function createSession({
 		cancelMessage_: delivery.cancel,
 		stopReply_: delivery.stop,
 
-		/** Somebody looks at the chat, or does not any more. */
+		/** The chat is opened or closed. */
 		setVisible_(isLooking: boolean): void {
 			isVisible = isLooking;
 			if (isLooking && notices.is('signIn')) emit('unauthorized', {});
-			// What the page before did not send is sent also where the chat stays closed.
+			// Messages that the previous page has not sent are sent even if the chat stays closed.
 			if (isLooking || conversation.hasUnsent_()) resume();
 			update();
 		},
@@ -219,7 +219,7 @@ export function createSession({
 			}
 		},
 
-		/** Says why a reply was not helpful. */
+		/** Sends the reason for a rating. */
 		async giveReason_(id: string, comment: string): Promise<void> {
 			if (!(await tryRequest((conversationScope) => requests.rate(id, 'down', conversationScope, comment)))) return;
 			transcript.change(id, { feedbackState: 'done' });
@@ -232,23 +232,23 @@ export function createSession({
 			if (id === null || cursor === null) return;
 			await tryRequest(async (conversationScope) => {
 				const page = await requests.history(id, cursor, conversationScope);
-				// Somebody else may have come, who has another one.
+				// Another visitor with another conversation may have been identified meanwhile.
 				if (!conversationScope.aborted) conversation.mergeOlder_(page);
 			});
 			onChanged();
 		},
 
 		/**
-		 * Begins a new conversation.
-		 * @returns what the visitor wrote for the one before that was not sent
+		 * Starts a new conversation.
+		 * @returns the visitor's unsent texts of the previous conversation
 		 */
 		startNewConversation_(): string[] {
 			const shown = new Set(transcript.list().map((message) => message.id));
 			const queuedByOtherTabs = conversation.queued().filter(({ key }) => !shown.has(key));
 			const unsent = [...delivery.unsentTexts_(), ...queuedByOtherTabs.map(({ content }) => content)];
 			const id = conversation.id();
-			// Nobody waits for its reply any more.
-			if (id && delivery.busy()) requests.stop(id).catch(() => {});
+			// The reply in progress is not needed any more.
+			if (id && delivery.isBusy()) requests.stop(id).catch(() => {});
 			leaveConversation();
 			conversation.clear();
 			conversation.forget();
@@ -259,16 +259,16 @@ export function createSession({
 		},
 
 		/**
-		 * Tells who the visitor is, from now on.
-		 * @returns whether somebody was here before who is another one
+		 * Identifies the visitor by a token.
+		 * @returns whether another identified visitor used the chat before
 		 */
 		identify_(token: string): boolean {
-			// Elsewhere nobody is known by a token, and conversations are kept without one. One that was refused stays so.
+			// Where tokens are optional and none was used, conversations are stored without a token. A token that was refused is not tried again.
 			if ((!jwt_required && jwt === null && !notices.is('signIn')) || token === jwt) return false;
 			const wasAnonymous = jwt === null;
 			jwt = token;
 			const unsent = wasAnonymous ? delivery.unsentTexts_() : [];
-			// What nobody known could not send goes into the conversation of whoever they are, and not also by the next page.
+			// Unsent messages of the anonymous visitor go into the identified visitor's conversation. The next page must not send them too.
 			if (unsent.length) {
 				conversation.setPending_(null);
 				conversation.clearQueue_();
@@ -278,7 +278,7 @@ export function createSession({
 				leaveConversation();
 				notices.dismissAll_();
 				hasStarted = false;
-				// Whoever waited was another one.
+				// The previous visitor waited for a person, not this one.
 				if (!wasAnonymous) {
 					humanExpected = false;
 					onHumanExpected(humanExpected);

@@ -5,27 +5,27 @@ import { Icon } from './icons.tsx';
 import { Link, type RichTextProps, richText } from './rich-text.tsx';
 import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 
-/** Documents that have a chip each; more of them share one. */
+/** Up to this number each document has a chip. More documents share one chip. */
 const MAX_CHIPS = 3;
-/** All documents of a message are open. */
+/** Value of `open`: all documents of a message are open. */
 const ALL_SOURCES = 'all';
 
 export interface SourcesProps extends Pick<RichTextProps, 'rich' | 'strings' | 'copiedText' | 'onCopy'> {
-	/** In the order in which the text mentions them. */
+	/** In the order in which the text cites them. */
 	citations: readonly Citation[];
-	/** What is open: the place of a passage in that order from 1, the id of a document, or all documents. */
+	/** What is open: the position of a passage in that order, from 1, the id of a document, or `ALL_SOURCES`. */
 	open: string | undefined;
-	/** Opens or closes one of these. */
+	/** Opens or closes a value of `open`. */
 	onSource(source: string): void;
 }
 
-/** A passage, and its place among those that the text mentions, from 1. */
+/** A passage, and its position among the cited passages, from 1. */
 interface Passage {
 	citation: Citation;
 	number: number;
 }
 
-/** What an answer rests on: a chip for each document, which opens the passages that are quoted from it. */
+/** The sources of an answer: a chip for each document, which opens the passages cited from it. */
 export function Sources(props: SourcesProps): VirtualNode {
 	const { citations, strings, open, onSource } = props;
 	const documents = documentsOf(citations);
@@ -57,7 +57,7 @@ export function Sources(props: SourcesProps): VirtualNode {
 	);
 }
 
-/** The passages by their document, both in the order of their mention. */
+/** Groups the passages by document. Documents and passages are in the order of their first citation. */
 function documentsOf(citations: readonly Citation[]): Array<[Passage, ...Passage[]]> {
 	const documents = new Map<string, [Passage, ...Passage[]]>();
 	for (const [index, citation] of citations.entries()) {
@@ -89,7 +89,7 @@ function renderDocument(passages: readonly Passage[], props: SourcesProps): Virt
 					<span class="number" aria-hidden="true">
 						{number}
 					</span>
-					{/* The words themselves, which refer to nothing here. */}
+					{/* Numbers in the passage are not citations. */}
 					<blockquote dir="auto" tabindex="0">
 						{richText({ ...props, open: undefined, content: citation.text, citedNumbers: [], onSource() {} })}
 					</blockquote>

@@ -6,10 +6,10 @@ import type { ApiErrorHandler, ApiErrorHandlerOptions } from './api-error-handle
 import type { Notices } from './notices.ts';
 import type { Conversation } from './visitor-conversation.ts';
 
-/** With streaming off nothing is pushed: the list is read again. */
+/** Without streaming the list of messages is polled. */
 const POLL_WHILE_WRITING_MS = 2_000;
 const POLL_MS = 8_000;
-/** A stream that lasted so long was a good one. */
+/** A stream that lasted longer resets the retry delay. */
 const STABLE_STREAM_MS = 5_000;
 
 export interface StreamFollowerOptions {
@@ -21,11 +21,11 @@ export interface StreamFollowerOptions {
 	streaming: boolean;
 	onEvent(event: ServerSentEvent): void;
 	load(conversation: string, signal: AbortSignal): Promise<void>;
-	/** Whether it follows has changed. */
+	/** The follower has started or ended. */
 	onChanged(): void;
 }
 
-/** Follows a conversation from where it was left, however often the connection breaks. */
+/** Follows a conversation from its last position and reconnects when the connection breaks. */
 export type StreamFollower = ReturnType<typeof createStreamFollower>;
 
 export function createStreamFollower(options: StreamFollowerOptions) {
@@ -47,7 +47,7 @@ export function createStreamFollower(options: StreamFollowerOptions) {
 					continue;
 				}
 				const events = await requests.follow(id, conversation.position_(), signal);
-				// Only now: what happens from here on the stream tells.
+				// Loaded after the stream is open, so that no event is missed between the two.
 				if (!conversation.isLoaded_()) await load(id, signal);
 				notices.connected_();
 				for await (const event of events) {
@@ -78,7 +78,7 @@ export function createStreamFollower(options: StreamFollowerOptions) {
 
 	return {
 		stop,
-		/** Begins to follow, or stops, where it did not before. */
+		/** Starts or stops following. Repeated calls change nothing. */
 		setWanted_(isWanted: boolean): void {
 			if (!isWanted) stop();
 			if (!isWanted || current) return;

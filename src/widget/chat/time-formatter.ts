@@ -1,5 +1,5 @@
 /**
- * Says moments in words of a language, as the visitor's country writes it: the time alone on the same day, else with its date.
+ * Formats times in a language, in the visitor's regional format: the time on the same day, otherwise date and time.
  * @returns takes an ISO 8601 timestamp
  */
 export function createTimeFormatter(language: string): (at: string) => string {

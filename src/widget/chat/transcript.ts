@@ -1,20 +1,20 @@
 import type { WidgetMessage } from '../../contract/index.ts';
 
-/** A message as it is shown; a change makes a new one. */
+/** A message as it is displayed. Objects are replaced, not changed. */
 export interface DisplayedMessage
 	extends Pick<WidgetMessage, 'id' | 'role' | 'author' | 'content' | 'citations' | 'feedback' | 'created_at'> {
-	/** `sending`, `waiting` and `unsent` are the visitor's that the server has not stored. */
+	/** The server has not stored messages with `sending`, `waiting` or `unsent`. */
 	status: WidgetMessage['status'] | 'sending' | 'waiting' | 'unsent';
-	/** A tool is being called for it. */
+	/** A tool call for this reply is running. */
 	toolRunning: boolean;
-	/** It was rated here; `ask`: a reason may be given. */
+	/** The visitor has rated the reply. `ask`: the form for a reason is shown. */
 	feedbackState?: 'done' | 'ask' | undefined;
 }
 
-/** In place of the time of what is not stored: behind all times. */
+/** Time of a message that is not stored. Sorts after all ISO 8601 timestamps. */
 export const LOCAL_TIME = '~';
 
-/** The messages of a conversation in their order, however often and on whichever way the server tells of them. */
+/** The messages of a conversation in order. Repeated and overlapping updates from events and lists are merged. */
 export function createTranscript() {
 	const byId = new Map<string, DisplayedMessage>();
 	let sorted: DisplayedMessage[] | null = null;
@@ -34,27 +34,27 @@ export function createTranscript() {
 			return sorted;
 		},
 		get: (id: string) => byId.get(id),
-		/** Whether a reply is being written. */
+		/** Whether a reply is in progress. */
 		isWriting_: () => [...byId.values()].some(({ status }) => status === 'in_progress'),
-		/** A message as the server has it now. */
+		/** Stores a message from the event stream. */
 		store(message: WidgetMessage) {
 			put({ ...message, toolRunning: false });
 		},
-		/** The same from a list, which may be older than what the stream has told. */
+		/** Stores a message from a list, which may be older than the state from the event stream. */
 		merge(message: WidgetMessage) {
 			const known = byId.get(message.id);
 			if (message.status !== 'in_progress' || !known) this.store(message);
 		},
-		/** The visitor's message on its way. */
+		/** Adds a message that is being sent. */
 		send({ key, content }: { key: string; content: string }) {
 			put(localMessage(key, 'user', content, 'sending'));
 		},
-		/** It is stored, and the reply to it has failed, though the server has told of neither. */
+		/** Marks a message as stored and its reply as failed, although the server has sent neither of them. */
 		fail(key: string, reply: string) {
 			change(key, { status: 'completed' });
 			put(localMessage(reply, 'assistant', '', 'failed'));
 		},
-		/** Text at its offset in UTF-16 code units; what was told before changes nothing. */
+		/** Appends text at its offset in UTF-16 code units. A repeated delta changes nothing. */
 		appendText_(id: string, index: number, delta: string) {
 			const text = byId.get(id)?.content ?? '';
 			if (index <= text.length && index + delta.length > text.length)
@@ -74,11 +74,11 @@ export function createTranscript() {
 
 function compareMessages(one: DisplayedMessage, other: DisplayedMessage): number {
 	if (one.created_at !== other.created_at) return one.created_at < other.created_at ? -1 : 1;
-	// Of those on their way the one that was sent first is the first; of two in one millisecond the ids tell.
+	// Unsent messages keep the order in which they were added. Ids decide between messages of the same millisecond.
 	return one.created_at === LOCAL_TIME ? 0 : one.id < other.id ? -1 : 1;
 }
 
-/** A message that the server has not told of. */
+/** A message that does not come from the server. */
 export function localMessage(
 	id: string,
 	role: DisplayedMessage['role'],

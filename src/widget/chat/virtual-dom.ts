@@ -1,18 +1,18 @@
-/** What an element is to have: attributes, `onName` listeners, and a key that tells it apart from its likes. */
+/** Attributes of an element, `onName` listeners, and a key that distinguishes it from its siblings. */
 export interface Props {
 	readonly [name: string]: unknown;
 }
 
-/** An element as it is to be. */
+/** The description of an element. */
 export interface VirtualNode {
 	readonly tag: string;
 	readonly props: Props;
 	readonly children: readonly Child[];
-	/** The element itself, once it is there. */
+	/** The DOM node, once it is rendered. */
 	dom?: Node;
 }
 
-/** What may stand in an element; what is not there is null or false. Text is text, whatever it looks like. */
+/** Content of an element. Null and false render nothing. Strings become text nodes, never HTML. */
 export type Child = VirtualNode | string | number | boolean | null | undefined | readonly Child[];
 
 declare global {
@@ -27,20 +27,20 @@ declare global {
 	}
 }
 
-/** What JSX becomes. A function is called at once: it has no life of its own. */
+/** The JSX factory. A component is a function that is called at once: it has no state and no lifecycle. */
 export function h<P>(tag: string | ((props: P) => VirtualNode), props: P | null, ...children: Child[]): VirtualNode {
 	if (typeof tag === 'function') return tag({ ...(props as P), children });
 	return { tag, props: (props ?? {}) as Props, children };
 }
 
-/** The children of an element of ours as they were drawn last. */
+/** The children of each rendered element, from the last rendering. */
 const renderedChildren = new WeakMap<Node, VirtualNode[]>();
 const TEXT_TAG = '';
 const SVG_TAGS = ['svg', 'path'];
 
 /**
- * Makes an element's children what they are to be, with the elements that are there already: so focus, scrolling and what
- * is typed stay. The very same drawing as before is not looked into.
+ * Updates an element's children and reuses the existing DOM nodes, so focus, scroll position and typed text stay. A node object
+ * that is identical to the previous one is skipped.
  */
 export function render(parent: Node, children: readonly Child[]): void {
 	const next = flatten(children);
@@ -51,7 +51,7 @@ export function render(parent: Node, children: readonly Child[]): void {
 		if (!match) {
 			for (const candidate of unmatched) {
 				if (candidate.tag !== drawing.tag || candidate.props.key !== drawing.props.key) continue;
-				// One that comes later unchanged keeps its own.
+				// A candidate that appears unchanged later in the list keeps its DOM node.
 				if (next.includes(candidate)) continue;
 				match = candidate;
 				break;
@@ -68,12 +68,12 @@ export function render(parent: Node, children: readonly Child[]): void {
 			}
 		}
 	}
-	// Only now it is known which of those before are on their way out.
+	// Which previous nodes are removed is known only after all matches are made.
 	for (const [index, drawing] of next.entries()) {
 		for (;;) {
 			const existing = parent.childNodes[index] ?? null;
 			if (existing === drawing.dom) break;
-			// What is in the way is on its way out, as a rule: then nothing else need move, and lose its focus.
+			// Removes an outdated node instead of moving others: a node that is moved loses its focus.
 			const removed = [...unmatched].find(({ dom }) => dom === existing);
 			if (removed) {
 				unmatched.delete(removed);
@@ -85,7 +85,7 @@ export function render(parent: Node, children: readonly Child[]): void {
 	renderedChildren.set(parent, next);
 }
 
-/** The texts side by side are one, and nothing is where nothing is to be. */
+/** Joins adjacent texts and drops empty children. */
 function flatten(children: readonly Child[]): VirtualNode[] {
 	const found: VirtualNode[] = [];
 	let text = '';

@@ -4,15 +4,15 @@ import type { ServerSentEvent } from '../transport/event-stream.ts';
 import type { HistoryPage } from '../transport/requests.ts';
 import { createTranscript } from './transcript.ts';
 
-/** What an event, or the history, has told that others must know of. */
+/** A change that must be announced or reported to the page. */
 export interface TranscriptUpdate {
-	/** A reply is being written from now on. */
+	/** A reply has started. */
 	replyStarted?: boolean;
-	/** A reply, or a person's message, is whole. */
+	/** A reply or a person's message is complete. */
 	completedMessage?: WidgetMessage;
 }
 
-/** A visitor's conversation as far as this page knows it, and what the browser keeps of it. */
+/** A visitor's conversation: the messages on this page, and what the browser's storage keeps of it. */
 export type Conversation = ReturnType<typeof createConversation>;
 
 export function createConversation(deploymentId: string) {
@@ -20,16 +20,16 @@ export function createConversation(deploymentId: string) {
 	/** Messages that may be sent again, by their key and, once stored, their id. */
 	const retryable = new Map<string, PendingMessage>();
 	let storage = openConversationStorage(deploymentId, null);
-	/** The one that is shown: another tab may begin one. */
+	/** Id of the displayed conversation. Another tab may have started a new one. */
 	let shownId = storage.get().conversation;
-	/** The position in its stream; empty: from now on. */
+	/** The position in the event stream; empty: from now on. */
 	let position = '';
-	/** Whether the messages before this page are there. */
+	/** Whether the earlier messages are loaded. */
 	let isLoaded = shownId === null;
-	/** Leads to older messages than those shown. */
+	/** Cursor of the messages before the displayed ones. */
 	let olderCursor: string | null = null;
 
-	/** Nothing of it is shown any more. */
+	/** Removes all displayed messages. */
 	const clear = () => {
 		transcript.clear();
 		position = '';
@@ -44,7 +44,7 @@ export function createConversation(deploymentId: string) {
 		transcript,
 		retryable: retryable,
 		clear,
-		/** Tells the conversations of several people and deployments apart, in what the browser keeps. */
+		/** Key in the browser's storage, by deployment and visitor. */
 		storageKey_: () => storage.name,
 		id: () => storage.get().conversation,
 		pending: () => storage.get().pending,
@@ -52,17 +52,17 @@ export function createConversation(deploymentId: string) {
 		isLoaded_: () => isLoaded,
 		olderCursor_: () => olderCursor,
 		setPending_: (pending: PendingMessage | null) => storage.set({ pending }),
-		/** What waits for its turn, as this tab or another one has left it. */
+		/** The stored queue, with the changes of other tabs. */
 		queued: (): QueuedMessage[] => storage.read().queue,
 		enqueue: (message: QueuedMessage) => storage.set({ queue: [...storage.read().queue, message] }),
 		removeQueued_: (key: string) =>
 			storage.set({ queue: storage.read().queue.filter((message) => message.key !== key) }),
 		clearQueue_: () => storage.set({ queue: [] }),
-		/** What is not sent yet, by this page or the one before. */
+		/** Whether this page or the previous one has unsent messages. */
 		hasUnsent_: () => storage.get().pending?.message === '' || storage.get().queue.length > 0,
 		/**
-		 * Takes a message out of the queue, to be sent now.
-		 * @returns false where another tab has sent or cancelled it
+		 * Moves a message from the queue to `pending`.
+		 * @returns false if another tab has sent or cancelled it
 		 */
 		dequeue(pending: PendingMessage): boolean {
 			const { queue } = storage.read();
@@ -71,28 +71,28 @@ export function createConversation(deploymentId: string) {
 			return rest.length < queue.length;
 		},
 
-		/** Somebody is to speak who is not asked: a person has it in hand, or nobody has answered yet. */
+		/** Whether a person is expected to write: a person wrote last, or the last message is unanswered. */
 		awaitsHuman_(): boolean {
 			const last = transcript.list().at(-1);
 			return last?.author.type === 'human' || (last?.role === 'user' && last.status === 'completed');
 		},
 
-		/** What the visitor wrote last is stored, and no model writes a reply: a person is to answer. */
+		/** Whether the last message is the visitor's and is stored: no model writes a reply, so a person will answer. */
 		isUnanswered_(): boolean {
 			const last = transcript.list().at(-1);
 			return last?.role === 'user' && last.status === 'completed';
 		},
 
-		/** Whether the browser keeps another one by now, as this storage event tells: a tab of the same visitor began it. */
+		/** Whether a storage event says that another tab of this visitor has started another conversation. */
 		isChangedByOtherTab_: ({ key }: StorageEvent) => key === storage.name && storage.read().conversation !== shownId,
-		/** Goes on with the one that the browser keeps. */
+		/** Switches to the conversation in the browser's storage. */
 		reload(): void {
 			clear();
 			show();
 		},
 		/**
-		 * Goes on with the one of whoever this token is for.
-		 * @returns whether that is another one; where it is not, nothing changes: what there is may be kept nowhere but here
+		 * Switches to the conversation of the token's subject.
+		 * @returns false if it is the same visitor. Then nothing changes: where the browser refuses storage, the only copy is here.
 		 */
 		switchVisitor_(jwt: string): boolean {
 			const otherStorage = openConversationStorage(deploymentId, jwt);
@@ -102,7 +102,7 @@ export function createConversation(deploymentId: string) {
 			show();
 			return true;
 		},
-		/** There is none any more; what is shown stays. */
+		/** Forgets the conversation's id. Displayed messages stay. */
 		forget(): void {
 			storage.set({ conversation: null, pending: null });
 			position = '';
@@ -110,7 +110,7 @@ export function createConversation(deploymentId: string) {
 			show();
 		},
 
-		/** Takes in the newest messages; what they tell in the order in which it happened. */
+		/** Merges the newest messages. @returns the changes, oldest first */
 		mergeNewest_({ data, next_cursor }: HistoryPage): TranscriptUpdate[] {
 			const updates: TranscriptUpdate[] = [];
 			for (const message of [...data].reverse()) {
@@ -123,12 +123,12 @@ export function createConversation(deploymentId: string) {
 			isLoaded = true;
 			return updates;
 		},
-		/** Takes in messages from before those that are shown. */
+		/** Merges messages from before the displayed ones. */
 		mergeOlder_({ data, next_cursor }: HistoryPage): void {
 			for (const message of data) transcript.merge(message);
 			olderCursor = next_cursor;
 		},
-		/** Takes in what a stream tells. */
+		/** Applies an event of the conversation's stream. */
 		applyEvent_({ id, event, data }: ServerSentEvent): TranscriptUpdate {
 			const { message, message_id, index, delta } = JSON.parse(data) as {
 				message: WidgetMessage;
@@ -161,8 +161,8 @@ export function createConversation(deploymentId: string) {
 		},
 
 		/**
-		 * A message that was on its way is stored under an id.
-		 * @returns whether that was not known before
+		 * Records the id under which the server has stored a message.
+		 * @returns whether the id is new
 		 */
 		store(pending: PendingMessage, id: string, conversation: string): boolean {
 			const isNew = pending.message === '';

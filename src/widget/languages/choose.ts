@@ -1,4 +1,4 @@
-/** What the button says, in each language that the widget speaks: open, close. */
+/** Labels of the button in each language of the widget: open, close. */
 const BUTTON = {
 	en: ['Open chat', 'Close chat'],
 	de: ['Chat öffnen', 'Chat schließen'],
@@ -12,7 +12,7 @@ const BUTTON = {
 
 export type Language = keyof typeof BUTTON;
 
-/** The first of these BCP 47 tags that the widget speaks, whatever its region; else English. */
+/** The language of the first of these BCP 47 tags that the widget has, without regard to region; otherwise English. */
 export function chooseLanguage(wanted: readonly (string | undefined)[]): Language {
 	for (const tag of wanted) {
 		const language = tag?.toLowerCase().split(/[-_]/)[0] as Language;
@@ -21,7 +21,7 @@ export function chooseLanguage(wanted: readonly (string | undefined)[]): Languag
 	return 'en';
 }
 
-/** What the button says. */
+/** The label of the button. */
 export function buttonLabel(language: Language, isOpen: boolean): string {
 	return BUTTON[language][isOpen ? 1 : 0];
 }

@@ -1,4 +1,4 @@
-/** Everything that a chat says by itself. `{n}` stands for a number, `{name}` for a name. */
+/** All texts of the chat. `{n}` is replaced by a number, `{name}` by a name. */
 export interface Strings {
 	title: string;
 	restart: string;

@@ -6,11 +6,11 @@ import { declaredScheme } from './theme.ts';
 const SURFACE_COLOURS = { light: '#ffffff', dark: '#1b1c22' };
 const RAISED_COLOURS = { light: '#f3f4f7', dark: '#282a33' };
 const DEFAULT_COLOUR = '#4f46e5';
-/** The visitor's system is set to dark. */
+/** Matches if the visitor's system uses a dark colour scheme. */
 export const DARK_SCHEME_QUERY = '(prefers-color-scheme: dark)';
 const COLOUR = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i;
 
-/** Gives the frame its theme, colours, font and corners. What the page sets comes before what the deployment sets. */
+/** Sets theme, colours, font and corners of the frame. Options of the page override the deployment's. */
 export function applyAppearance(frame: HTMLElement, options: WidgetOptions, appearance: Appearance | undefined): void {
 	const { primary_color, theme, radius, font_family } = { ...appearance };
 	const { dataset, style } = frame;
@@ -27,7 +27,7 @@ export function applyAppearance(frame: HTMLElement, options: WidgetOptions, appe
 	}
 }
 
-/** `auto` is what the page declares, else what the visitor's system is set to. */
+/** `auto` is the colour scheme that the page declares, otherwise that of the visitor's system. */
 function schemeOf(theme: Appearance['theme'] = 'auto'): 'light' | 'dark' {
 	if (theme !== 'auto') return theme === 'dark' ? 'dark' : 'light';
 	return declaredScheme() ?? (matchMedia(DARK_SCHEME_QUERY).matches ? 'dark' : 'light');

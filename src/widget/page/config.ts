@@ -2,12 +2,12 @@ import type { WidgetConfig } from '../../contract/index.ts';
 
 const TIMEOUT_MS = 20_000;
 
-/** The configuration could not be had. */
+/** The configuration could not be loaded. */
 export class ConfigError extends Error {
 	constructor(
-		/** The status of the server's answer; 0 where it was not reached. */
+		/** The HTTP status; 0 if the server was not reached. */
 		readonly status: number,
-		/** As in the API's errors; `unreachable` where there was no answer, or none of the API. */
+		/** As in the API's errors; `unreachable` if there was no response, or not one from the API. */
 		readonly code: string,
 	) {
 		super(code);
@@ -15,7 +15,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Asks the server for a deployment's configuration.
+ * Requests a deployment's configuration from the server.
  * @throws ConfigError
  */
 export async function fetchConfig(base: string, deploymentId: string): Promise<WidgetConfig> {
@@ -24,7 +24,7 @@ export async function fetchConfig(base: string, deploymentId: string): Promise<W
 	try {
 		const response = await fetch(`${base}api/v1/widget/config?deployment_id=${encodeURIComponent(deploymentId)}`, {
 			credentials: 'omit',
-			// The server decides by the page's origin, whatever the page's policy is. The page's path stays private.
+			// The server checks the page's origin, so it is sent whatever the page's referrer policy is. The path stays private.
 			referrerPolicy: 'origin',
 			signal: AbortSignal.timeout(TIMEOUT_MS),
 		});

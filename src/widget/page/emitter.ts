@@ -2,7 +2,7 @@ import type { WidgetEvents } from '../public.d.ts';
 
 type Listener<E extends keyof WidgetEvents> = (detail: WidgetEvents[E]) => void;
 
-/** Tells the page what happens. A listener that fails fails for itself. */
+/** Sends events to the page's listeners. A listener that throws does not affect the others. */
 export function createEmitter() {
 	const listeners = new Map<string, Set<Listener<never>>>();
 	return {
@@ -16,7 +16,7 @@ export function createEmitter() {
 				try {
 					(listener as Listener<E>)(detail);
 				} catch (error) {
-					// As an error of the page's own, where the page's own are seen.
+					// Reported as an uncaught error of the page.
 					setTimeout(() => {
 						throw error;
 					});

@@ -3,26 +3,26 @@ import { createLauncher, type Launcher } from './launcher.ts';
 import { styleSheet } from './style-sheets.ts';
 import css from './widget.css';
 
-/** The widget's elements, in a shadow root that the page's styles do not reach. */
+/** The widget's elements, in a shadow root that isolates them from the page's styles. */
 export interface Frame {
 	/** The `<parley-widget>` element. */
 	host: HTMLElement;
 	root: ShadowRoot;
 	/** Has the language, the theme and the colours. */
 	frame: HTMLElement;
-	/** The chat goes here. */
+	/** The chat is rendered into this element. */
 	container: HTMLElement;
-	/** Says why the chat could not be opened. */
+	/** Shows why the chat could not be opened. */
 	errorText: HTMLElement;
 	launcher: Launcher;
-	/** Sets the language of the texts, and their direction. */
+	/** Sets the language and the direction of the texts. */
 	setLanguage(language: Language): void;
 }
 
 export function createFrame(onLauncher: () => void): Frame {
 	const host = document.createElement('parley-widget');
 	const root = host.attachShadow({ mode: 'open' });
-	// Made here and not when the module loads: servers that render pages load it too, and have no style sheets.
+	// Created here and not when the module loads: servers that render pages load the module too, and have no style sheets.
 	root.adoptedStyleSheets.push(styleSheet(css));
 	const frame = document.createElement('div');
 	frame.className = 'frame';
@@ -31,7 +31,7 @@ export function createFrame(onLauncher: () => void): Frame {
 	errorText.className = 'sentence';
 	errorText.setAttribute('role', 'alert');
 	const launcher = createLauncher(onLauncher);
-	// The chat comes before its button in the order of the keyboard, as it does on the screen.
+	// In the tab order the chat comes before its button, as on the screen.
 	frame.append(container, errorText, launcher.button);
 	root.append(frame);
 	return {

@@ -1,18 +1,18 @@
 export type Side = 'bottom-right' | 'bottom-left';
 
-/** The same for all scripts of a page, also for those of two servers. */
+/** Shared by all widget scripts of a page, also from different servers. */
 const RESERVED_CORNERS = Symbol.for('parley.places');
 
-/** A button's place in the row of buttons at a corner of the page. */
+/** The position of a button in the row of buttons at a corner of the page. */
 export interface LauncherCorner {
-	/** Takes the free place next to the corner on this side, unless it has one there. */
+	/** Reserves the free position nearest to the corner on this side, unless it has one on this side. */
 	reserve(side: Side): void;
-	/** Whether other buttons are on its side. */
+	/** Whether other buttons are on the same side. */
 	isShared(): boolean;
 	release(): void;
 }
 
-/** @param frame is told the side and the place, for the style sheet */
+/** @param frame gets the side and the position, for the style sheet */
 export function createLauncherCorner(frame: HTMLElement): LauncherCorner {
 	const page = window as unknown as Record<symbol, Record<Side, Set<number>>>;
 	const { dataset, style } = frame;

@@ -7,7 +7,7 @@ export interface Launcher {
 	show(label: string, open: boolean, unread: number): void;
 }
 
-/** Made by hand: the chat, and what draws it, is not there before it is needed. */
+/** Uses the DOM directly: the chat's rendering is loaded only when the chat is needed. */
 export function createLauncher(onClick: () => void): Launcher {
 	const button = document.createElement('button');
 	button.type = 'button';

@@ -1,4 +1,4 @@
-/** Asks for something once, for all who want it; again where it could not be had. */
+/** Loads a value once for all callers, and again after a failure. */
 export function memoiseUntilFailure<T>(load: () => Promise<T>): () => Promise<T> {
 	let promise: Promise<T> | null = null;
 	return () => {

@@ -1,6 +1,6 @@
 import type { WidgetOptions } from '../public.d.ts';
 
-/** The options that a script element states in its `data-` attributes; null where it names no deployment. */
+/** The options in the `data-` attributes of a script element; null if it names no deployment. */
 export function optionsOf(script: HTMLScriptElement): WidgetOptions | null {
 	const { deploymentId, baseUrl, open, position, theme, language, color, title, launcher } = script.dataset;
 	if (!deploymentId) return null;

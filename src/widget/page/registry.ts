@@ -10,14 +10,14 @@ declare global {
 	}
 }
 
-/** The widget of a deployment, where the page has it. */
+/** The widget of a deployment, if the page has one. */
 export function findWidget(deploymentId: string): Widget | undefined {
 	return registry()?.get(deploymentId);
 }
 
 /**
- * Makes a widget known as `window.Parley`, or beside the one that is there: a page may hold several, also from scripts of
- * two servers.
+ * Publishes a widget as `window.Parley`, or adds it to the existing list: a page may have several widgets, also from scripts of
+ * different servers.
  */
 export function register(widget: Widget): void {
 	const found = registry() ?? createRegistry();
@@ -26,7 +26,7 @@ export function register(widget: Widget): void {
 	dispatchEvent(new CustomEvent('parley:loaded', { detail: widget }));
 }
 
-/** What is called so on the page by itself, such as an element with this id, is not it. */
+/** The page may have something else with this name, such as an element with this id. */
 function registry(): Registry | undefined {
 	return Object.hasOwn(window, 'Parley') && Array.isArray(window.Parley?.widgets) ? window.Parley : undefined;
 }

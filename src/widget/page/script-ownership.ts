@@ -1,22 +1,22 @@
 import type { Widget } from '../public.d.ts';
 import { whenRemoved } from './when-removed.ts';
 
-/** Where a widget made by a script tag keeps what the tags that come later must know of it: each has a scope of its own. */
+/** Key for the state that a widget shares with later script tags, each of which runs in its own scope. */
 const SCRIPT_OWNERSHIP = Symbol.for('parley.ties');
 
-/** What ties a widget to the page. */
+/** Connects a widget to the script tags that own it. */
 interface ScriptOwnership {
 	/** Whether the page has removed its element. */
 	isRemoved(): boolean;
-	/** Makes a script tag one of its owners: it is destroyed when all of them have left the page. */
+	/** Adds a script tag as an owner. The widget is destroyed when all owners have left the page. */
 	addOwner(script: HTMLScriptElement): void;
 }
 
 type BoundWidget = Widget & { [SCRIPT_OWNERSHIP]?: ScriptOwnership };
 
 /**
- * Ties a widget to the tags that own it.
- * @param signal ends with the widget
+ * Connects a widget to the script tags that own it.
+ * @param signal aborts when the widget is destroyed
  */
 export function bindToScripts(widget: Widget, isRemoved: () => boolean, signal: AbortSignal): void {
 	const owners = new Set<HTMLScriptElement>();
@@ -27,7 +27,7 @@ export function bindToScripts(widget: Widget, isRemoved: () => boolean, signal: 
 	(widget as BoundWidget)[SCRIPT_OWNERSHIP] = {
 		isRemoved,
 		addOwner(script) {
-			// Loaders of scripts may remove a tag as soon as it has run; only one that stays is an owner.
+			// Script loaders may remove a tag as soon as it has run. Only a tag that stays is an owner.
 			setTimeout(() => {
 				if (signal.aborted || !script.isConnected) return;
 				owners.add(script);
@@ -37,7 +37,7 @@ export function bindToScripts(widget: Widget, isRemoved: () => boolean, signal: 
 	};
 }
 
-/** The ties of a widget; absent where a script of an older version made it. */
+/** The ownership state of a widget; undefined if a script of an older version created it. */
 export function scriptOwnershipOf(widget: Widget): ScriptOwnership | undefined {
 	return (widget as BoundWidget)[SCRIPT_OWNERSHIP];
 }

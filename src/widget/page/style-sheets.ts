@@ -1,4 +1,4 @@
-/** A style sheet for shadow roots, made in a way that no Content-Security-Policy of the page speaks about. */
+/** A style sheet for shadow roots. It is constructed by script, which a Content-Security-Policy does not restrict. */
 export function styleSheet(css: string): CSSStyleSheet {
 	const sheet = new CSSStyleSheet();
 	sheet.replaceSync(css);

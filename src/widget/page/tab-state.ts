@@ -1,7 +1,7 @@
-/** What is remembered of a widget from page to page: whether its chat is open, and whether a person is to answer in it. */
+/** State of a widget that is kept from page to page: whether its chat is open, and whether the visitor waits for a person. */
 export type TabState = 'open' | 'person';
 
-/** Kept for this tab alone; null where nothing is known yet. */
+/** Stored for this tab; null if nothing is stored. */
 export const tabState = {
 	get(deploymentId: string, state: TabState): boolean | null {
 		try {

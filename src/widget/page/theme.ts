@@ -1,4 +1,4 @@
-/** The colour scheme that a page declares for itself, by `color-scheme` in its styles or its head; null: it follows the system. */
+/** The colour scheme that a page declares by `color-scheme` in its styles or its head; null: it follows the system. */
 export function declaredScheme(): 'light' | 'dark' | null {
 	const style = getComputedStyle(document.documentElement).colorScheme;
 	const meta = document.querySelector<HTMLMetaElement>('meta[name="color-scheme"]')?.content;
@@ -7,12 +7,12 @@ export function declaredScheme(): 'light' | 'dark' | null {
 	return light === dark ? null : dark ? 'dark' : 'light';
 }
 
-/** Calls a function when the page declares another one: as a rule by an attribute of its root. */
+/** Calls a function when the declared scheme may have changed, usually by an attribute of the root element. */
 export function watchScheme(onChanged: () => void, signal: AbortSignal): void {
 	let previous = declaredScheme();
 	const observer = new MutationObserver(() => {
 		const now = declaredScheme();
-		// Pages that scroll or animate may change these attributes with each frame.
+		// Pages that scroll or animate may change these attributes in each frame.
 		if (now !== previous) onChanged();
 		previous = now;
 	});

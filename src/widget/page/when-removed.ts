@@ -1,7 +1,7 @@
 /**
- * Calls a function once when a node leaves the page, however that happens; moving it within the page is not leaving.
- * Only the children of its ancestors are observed: a page that changes a lot elsewhere costs nothing.
- * @param signal ends the watch
+ * Calls a function once when a node leaves the page by any means. Moving it within the page does not count.
+ * Observes only the children of its ancestors, so changes elsewhere on the page cost nothing.
+ * @param signal stops the observation
  */
 export function whenRemoved(node: Node, onRemoved: () => void, signal: AbortSignal): void {
 	const observer = new MutationObserver(() => check());

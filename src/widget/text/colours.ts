@@ -3,30 +3,30 @@ type Rgb = readonly [number, number, number];
 const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [255, 255, 255];
 
-/** The colours that are made from a brand's. */
+/** Colours derived from a brand colour. */
 export interface BrandColours {
-	/** The brand's own, as a background. */
+	/** The brand colour, as a background. */
 	brand: string;
 	/** Text on it: contrast 4.5 at least. */
 	onBrand: string;
-	/** As near to the brand's as text on the surface, and on what is raised from it, may be: contrast 4.5 at least. */
+	/** Nearest to the brand colour that text on `surface` and `raised` may have: contrast 4.5 at least. */
 	accent: string;
-	/** Where a thing in the brand's colour ends, on the surface: contrast 3 at least. */
+	/** Border of a shape in the brand colour, on the surface: contrast 3 at least. */
 	edge: string;
 }
 
 /**
- * Makes any brand colour readable (WCAG 2.2, contrast minimum and non-text contrast).
+ * Derives readable colours from any brand colour (WCAG 2.2, contrast minimum and non-text contrast).
  * @param brand `#rgb` or `#rrggbb`
- * @param surface what the chat stands on
- * @param raised what replies and notices stand on; between the surface and its text
+ * @param surface background of the chat
+ * @param raised background of replies and notices; its lightness is between surface and text
  */
 export function brandColours(brand: string, surface: string, raised: string): BrandColours {
 	const colour = parse(brand);
 	const background = parse(surface);
-	// One of the two is always at 4.58 or more.
+	// Black or white always has a contrast of 4.58 or more.
 	const onBrand = contrast(colour, WHITE) >= contrast(colour, BLACK) ? WHITE : BLACK;
-	// What can be read on what is raised can be read all the better on the surface.
+	// A colour that is readable on `raised` has more contrast on `surface`.
 	const accent = ensureContrast(colour, parse(raised), 4.5);
 	return {
 		brand: format(colour),
@@ -41,7 +41,7 @@ export function contrastOf(one: string, other: string): number {
 	return contrast(parse(one), parse(other));
 }
 
-/** A colour moved towards black or white, away from what is under it, until it can be told from that. */
+/** A colour moved towards black or white, away from its background, until the contrast is reached. */
 function ensureContrast(colour: Rgb, background: Rgb, minContrast: number): Rgb {
 	const goal = contrast(background, WHITE) >= contrast(background, BLACK) ? WHITE : BLACK;
 	for (let step = 0; step < 20; step++) {

@@ -1,6 +1,6 @@
 import { safeUrl } from './safe-url.ts';
 
-/** What a message may consist of. Whatever else stands in its text is text. */
+/** Elements that a message may have. All other markup stays text. */
 export type Tag =
 	| 'p'
 	| 'h3'
@@ -29,19 +29,19 @@ export type MarkdownNode = string | MarkdownElement;
 export interface MarkdownElement {
 	tag: Tag;
 	children: MarkdownNode[];
-	/** Of `a`: a URL that is safe to follow. */
+	/** For `a`: a safe URL. */
 	href?: string;
-	/** Of `ol`: its first number. Of `cite`: its number. */
+	/** For `ol`: its first number. For `cite`: its number. */
 	number?: number;
 }
 
-/** Quotes in lists in quotes: nobody means more than this. */
+/** Nesting of quotes and lists. Deeper markup is text. */
 const MAX_DEPTH = 6;
 const CODE_FENCE = /^ {0,3}(```+|~~~+)/;
 const HEADING = /^ {0,3}(#{1,6})\s+/;
 const THEMATIC_BREAK = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
 const BLOCK_QUOTE = /^ {0,3}> ?/;
-/** Larger numbers count nothing. */
+/** Larger numbers do not start a list. */
 const LIST_ITEM = /^( *)([-*+]|\d{1,4}[.)])(\s+|$)/;
 /** Of a line without the spaces around it. */
 const TABLE_RULE = /^\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?$/;
@@ -53,14 +53,14 @@ const element = (tag: Tag, children: MarkdownNode[], more?: Partial<MarkdownElem
 });
 
 /**
- * Reads the Markdown that models write into nodes of a fixed set of elements; there is no way to any other, and none to
- * HTML. Text that is still growing reads well at every length.
+ * Parses the Markdown that models write into nodes of a fixed set of elements. No input leads to other elements or to HTML. Text
+ * that is still growing is readable at every length.
  */
 export function parseMarkdown(text: string): MarkdownNode[] {
 	return parseBlocks(text.replace(/\r\n?/g, '\n').split('\n'), 0);
 }
 
-/** What of nodes is read aloud. */
+/** The text of nodes for screen readers and transcripts. */
 export function plainText(nodes: readonly MarkdownNode[]): string {
 	return nodes
 		.map((node) => {
@@ -75,7 +75,7 @@ export function plainText(nodes: readonly MarkdownNode[]): string {
 function parseBlocks(lines: string[], depth: number): MarkdownNode[] {
 	const found: MarkdownNode[] = [];
 	let at = 0;
-	/** Tabs are as good as spaces before a line, and in code they stay what they are. */
+	/** Tabs count as spaces in indentation. In code they stay tabs. */
 	const lineAt = (index: number) => (lines[index] ?? '').replace(/^[ \t]+/, (space) => space.replace(/\t/g, '    '));
 	const line = () => lineAt(at);
 	const startsTable = () => line().includes('|') && TABLE_RULE.test(lineAt(at + 1).trim());
@@ -132,7 +132,7 @@ function parseBlocks(lines: string[], depth: number): MarkdownNode[] {
 				const text = line();
 				const space = text.length - text.trimStart().length;
 				if (text.trim() === '') {
-					// A blank line belongs to the item only where more of it follows.
+					// A blank line belongs to the item only if more of the item follows.
 					const next = lineAt(at + 1);
 					if (next.trim() === '' || next.length - next.trimStart().length <= indent.length) break;
 				} else if (space <= indent.length && startsBlock(text)) break;
@@ -141,7 +141,7 @@ function parseBlocks(lines: string[], depth: number): MarkdownNode[] {
 			}
 			const inner = parseBlocks(body, depth + 1);
 			const only = inner[0];
-			// The text of an item is no paragraph of its own.
+			// The text of an item is not wrapped in a paragraph.
 			const tight = typeof only === 'object' && only.tag === 'p' ? [...only.children, ...inner.slice(1)] : inner;
 			items.push(element('li', tight));
 			while (at < lines.length - 1 && line().trim() === '' && LIST_ITEM.test(lineAt(at + 1))) at++;
@@ -154,7 +154,7 @@ function startsBlock(line: string): boolean {
 	return [CODE_FENCE, HEADING, THEMATIC_BREAK, BLOCK_QUOTE, LIST_ITEM].some((start) => start.test(line));
 }
 
-/** Without the marks that may end a heading; those of a word, as in C#, are its own. */
+/** Removes the closing marks of a heading. The mark of a word such as C# stays. */
 function headingTextOf(text: string): string {
 	const title = text.trim();
 	let end = title.length;
@@ -173,7 +173,7 @@ function row(line: string, tag: 'th' | 'td'): MarkdownElement {
 	);
 }
 
-/** Each alternative begins with other characters, and none can go back far: time grows with the length. */
+/** Each alternative starts with other characters and backtracks little: the time is linear in the length. */
 const INLINE =
 	/\\([!-/:-@[-`{-~])|(`+)|!?\[|<(https?:\/\/[^\s<>]{1,2000}|mailto:[^\s<>]{1,300})>|(\*\*\*|\*\*|\*|___|__|_|~~)|https?:\/\/[^\s<>"'`|\\^{}\u3000-\u30ff\uff01-\uff65]{1,2000}|\n/g;
 const LABEL =
@@ -191,7 +191,7 @@ function parseInline(text: string, depth: number): MarkdownNode[] {
 		found.push(node);
 	};
 	const pattern = new RegExp(INLINE);
-	/** Marks that have no end in this text are not looked for again. */
+	/** Marks without an end in this text, which are not searched again. */
 	const unclosed = new Set<string>();
 	for (;;) {
 		pattern.lastIndex = at;
@@ -218,14 +218,14 @@ function parseInline(text: string, depth: number): MarkdownNode[] {
 			const cite = label ? null : CITE.exec(text);
 			const href = label && safeUrl(label[2] as string);
 			if (label) {
-				// An image is not fetched: its description stands for it.
+				// An image is not loaded: its description is shown instead.
 				const name = label[1] as string;
 				const inner = depth < MAX_DEPTH ? withoutLinks(parseInline(name || (href ?? ''), depth + 1)) : [name];
 				if (href) push(element('a', inner, { href }));
 				else for (const node of inner) push(node);
 				at = LABEL.lastIndex;
 			} else if (cite && all === '[') {
-				// Where there is no such source, it reads as it was written.
+				// Without such a source, the mark is shown as text.
 				const numbers = `[${cite[1]}]`.split(/(?=,)/);
 				for (const one of numbers) push(element('cite', [one], { number: Number(one.replace(/\D/g, '')) }));
 				at = CITE.lastIndex;
@@ -258,7 +258,7 @@ function parseInline(text: string, depth: number): MarkdownNode[] {
 	return found;
 }
 
-/** A URL without what ends its sentence: punctuation, and brackets that were opened before it. */
+/** A URL without the punctuation that ends its sentence, and without brackets that were opened before it. */
 function trimUrl(url: string): string {
 	const count = (mark: string) => url.split(mark).length;
 	const surplus = { ')': count(')') - count('('), ']': count(']') - count('[') };
@@ -288,7 +288,7 @@ function canOpen(text: string, mark: string, at: number): boolean {
 	return !mark.startsWith('_') || !isWord(text[at - 1]);
 }
 
-/** Where the text in this style ends; -1 where the mark is no beginning, or has no end. */
+/** The end of the text in this style; -1 if the mark does not start a style or has no end. */
 function endOfStyle(text: string, mark: string, begin: number): number {
 	if (!canOpen(text, mark, begin)) return -1;
 	const first = begin + mark.length + 1;
@@ -301,19 +301,19 @@ function endOfStyle(text: string, mark: string, begin: number): number {
 			text[at - 1] !== '\\' &&
 			(mark[0] !== '_' || !isWord(text[after])) &&
 			canClose(run, mark.length);
-		// Of a longer run the outer style takes its end.
+		// In a longer run of marks the last ones end the outer style.
 		if (closes) return after - mark.length;
 		at = after;
 	}
 	return -1;
 }
 
-/** A run of one does not end two, nor two one; three ends either. */
+/** A run of one mark does not end two, and two do not end one. Three end either. */
 function canClose(run: number, wanted: number): boolean {
 	return run === wanted || run >= 3;
 }
 
-/** A link in a link is its text. */
+/** A link inside a link becomes text. */
 function withoutLinks(nodes: MarkdownNode[]): MarkdownNode[] {
 	return nodes.flatMap((node) => {
 		if (typeof node === 'string') return [node];

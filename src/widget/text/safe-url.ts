@@ -1,4 +1,4 @@
-/** A link that a message may have, normalised; null for anything but the web and mail. */
+/** A normalised URL that a message may link to; null for other schemes than http, https and mailto. */
 export function safeUrl(text: string): string | null {
 	try {
 		const url = new URL(text.trim());

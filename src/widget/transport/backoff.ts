@@ -2,8 +2,8 @@ const INITIAL_MS = 500;
 const MAX_MS = 20_000;
 
 /**
- * How long to wait before trying again (ms): twice as long each time, by half at random, so that all who were cut off at
- * once do not come back at once.
+ * Delay before the next attempt (ms). It doubles each time, and half of it is random, so that clients that lost their connection
+ * together do not reconnect together.
  * @param attempt from 0
  */
 export function backoff(attempt: number, random: () => number = Math.random): number {

@@ -1,14 +1,14 @@
 import type { SendRequest } from './requests.ts';
 
-/** A message that may have to be sent again: its reply has not ended well yet. */
+/** A message that may have to be sent again, because it has no completed reply yet. */
 export interface PendingMessage extends SendRequest {
-	/** The stored message's id; empty until the server has told it. */
+	/** The stored message's id; empty until the server has confirmed it. */
 	message: string;
-	/** When it was sent first (milliseconds since the epoch). */
+	/** Time of the first attempt (milliseconds since the epoch). */
 	at: number;
 }
 
-/** A message that waits for its turn. */
+/** A message in the queue. */
 export interface QueuedMessage {
 	key: string;
 	content: string;
@@ -16,7 +16,7 @@ export interface QueuedMessage {
 	at: number;
 }
 
-/** What a widget keeps beyond the page. */
+/** What a widget stores in the browser. */
 export interface StoredConversation {
 	conversation: string | null;
 	pending: PendingMessage | null;
@@ -25,8 +25,8 @@ export interface StoredConversation {
 }
 
 /**
- * Where a visitor's conversation is kept, by deployment and by who the visitor is. Where the browser keeps nothing, it
- * lasts as long as the page.
+ * The stored conversation of a visitor, by deployment and token subject. If the browser refuses storage, it lasts as long as
+ * the page.
  */
 export function openConversationStorage(deploymentId: string, jwt: string | null) {
 	const name = `parley:${deploymentId}${subjectOf(jwt)}`;
@@ -42,10 +42,10 @@ export function openConversationStorage(deploymentId: string, jwt: string | null
 	};
 	read();
 	return {
-		/** Tells two people's memories apart. */
+		/** The key in `localStorage`, by deployment and visitor. */
 		name,
 		get: (): StoredConversation => current,
-		/** As another tab may have left it. */
+		/** Reads the storage again: another tab may have changed it. */
 		read,
 		set(change: Partial<StoredConversation>): void {
 			current = { ...read(), ...change };

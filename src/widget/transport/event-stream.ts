@@ -1,18 +1,18 @@
 /** One server-sent event. */
 export interface ServerSentEvent {
-	/** The position after it; empty where the server named none. */
+	/** The stream position after the event; empty if the server sent none. */
 	id: string;
 	event: string;
 	data: string;
 }
 
-/** Characters that may wait for the end of their event: far more than the longest message. */
+/** Bound of an unfinished event, in characters: far more than the longest message. */
 const MAX_EVENT_CHARS = 4_000_000;
 
 /**
- * Reads server-sent events (WHATWG HTML, section 9.2.6) as they come.
- * @param silenceMs how long nothing at all may come; the server says something every 15 s
- * @throws Error where the connection breaks, or is silent for longer
+ * Reads server-sent events (WHATWG HTML, section 9.2.6) as they arrive.
+ * @param silenceMs longest time without a byte; the server sends a comment every 15 s
+ * @throws Error if the connection breaks or is silent for longer
  */
 export async function* readEvents(
 	body: ReadableStream<Uint8Array>,
@@ -56,7 +56,7 @@ function parseEvent(block: string): ServerSentEvent | null {
 	return hasData ? event : null;
 }
 
-/** What a promise gives, if it gives it in time. */
+/** Rejects if the promise does not settle in time. */
 function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const timer = setTimeout(() => reject(new Error('silent')), ms);

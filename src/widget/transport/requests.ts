@@ -2,34 +2,34 @@ import type { WidgetConfig, WidgetMessage, WidgetMessageReply } from '../../cont
 import { readEvents, type ServerSentEvent } from './event-stream.ts';
 import { withoutControls } from './without-controls.ts';
 
-/** The server's no, with what it says of the reason. Anything else that fails is the connection. */
+/** An error response of the API. Other errors mean that the connection failed. */
 export class ApiError extends Error {
 	constructor(
 		readonly status: number,
 		/** As in the API's errors, such as `rate_limit_exceeded`. */
 		readonly code: string,
-		/** Seconds; 0 where nothing was said. */
+		/** Seconds; 0 if the server named none. */
 		readonly retryAfter: number,
 	) {
 		super(code);
 	}
 }
 
-/** What goes with every request of a widget. */
+/** Settings of all requests of a widget. */
 export interface RequestDefaults {
 	base: string;
 	deploymentId: string;
-	/** The visitor's token, where there is one. */
+	/** The visitor's token, if any. */
 	token(): string | null;
 }
 
 interface ApiRequestOptions {
-	/** Present: a POST. */
+	/** If present, the request is a POST. */
 	body?: object;
 	/** The Idempotency-Key. */
 	key?: string;
 	signal?: AbortSignal | undefined;
-	/** How long until the answer begins. */
+	/** Time limit until the response starts. */
 	timeoutMs?: number;
 }
 
@@ -39,7 +39,7 @@ export interface HistoryPage {
 	next_cursor: string | null;
 }
 
-/** What is sent; the same each time that it is sent again, or the server takes it for another one. */
+/** A message to send. Each retry sends the same values, so that the server recognises it as a repeat. */
 export interface SendRequest {
 	key: string;
 	content: string;
@@ -47,7 +47,7 @@ export interface SendRequest {
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
-/** A reply in one piece may take as long as a model may. */
+/** Without streaming, a response takes as long as the model's reply. */
 const WHOLE_REPLY_TIMEOUT_MS = 6 * 60_000;
 const SILENCE_TIMEOUT_MS = 45_000;
 const PAGE_SIZE = 50;
@@ -56,9 +56,9 @@ const PAGE_SIZE = 50;
 export type Requests = ReturnType<typeof createRequests>;
 
 export function createRequests({ base, deploymentId, token }: RequestDefaults) {
-	/** How many tokens were refused since one was not. */
+	/** Number of refused tokens since the last accepted one. */
 	let refusedTokens = 0;
-	/** @throws Refusal for an error of the server; another Error where no answer came */
+	/** @throws ApiError for an error response; another Error if no response came */
 	const request = async (
 		path: string,
 		{ body, key, signal, timeoutMs = REQUEST_TIMEOUT_MS }: ApiRequestOptions,
@@ -79,7 +79,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 				headers,
 				...(body ? { body: JSON.stringify(body) } : {}),
 				credentials: 'omit',
-				// What decides is the page's origin, whatever the page tells others of itself; its path is nobody's business.
+				// The server checks the page's origin, so it is sent whatever the page's referrer policy is. The path stays private.
 				referrerPolicy: 'origin',
 				signal: controller.signal,
 			});
@@ -89,7 +89,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 				return response;
 			}
 			const { error } = await response.json().catch(() => ({ error: {} }));
-			// What was said of a token that has made way for another one since says nothing of that.
+			// A refusal of a token that was replaced meanwhile says nothing about the new token.
 			const isStaleToken = status === 401 && jwt !== token();
 			if (status === 401 && !isStaleToken) refusedTokens++;
 			throw new ApiError(
@@ -98,7 +98,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 				Number(error?.retry_after ?? response.headers.get('Retry-After')) || 0,
 			);
 		} finally {
-			// An answer that has begun may go on for as long as it is not silent, and until the signal aborts.
+			// A started response may continue until the signal aborts. readEvents limits its silence.
 			clearTimeout(timer);
 		}
 	};
@@ -119,7 +119,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 		async config(): Promise<WidgetConfig> {
 			return (await request(`config?${queryString()}`, {})).json();
 		},
-		/** Sends a message, or joins the one that was sent with this key before; its reply as it is written, or in one piece. */
+		/** Sends a message, or joins the running reply if the key was used before. Returns the reply's events. */
 		async send(message: SendRequest, stream: boolean, signal: AbortSignal): Promise<AsyncGenerator<ServerSentEvent>> {
 			const timeoutMs = stream ? REQUEST_TIMEOUT_MS : WHOLE_REPLY_TIMEOUT_MS;
 			const response = await request('messages', {
@@ -128,12 +128,12 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 				signal,
 				timeoutMs,
 			});
-			// A deployment whose streaming was switched off since answers in one piece too.
+			// If the deployment's streaming was switched off meanwhile, the response is not a stream.
 			return stream && response.status !== 201 ? eventsOf(response) : asEvents(await response.json());
 		},
-		/** Everything after a position, then what happens; without a position, from now on. */
+		/** The events after a position, then live events. Without a position, live events only. */
 		async follow(id: string, after: string, signal: AbortSignal): Promise<AsyncGenerator<ServerSentEvent>> {
-			// In the query rather than in a header: then no preflight goes before it.
+			// In the query and not in a header, which would need a preflight request.
 			const more: Record<string, string> = after ? { last_event_id: after } : {};
 			return eventsOf(await request(`${conversation(id)}/events?${queryString(more)}`, { signal }));
 		},
@@ -152,10 +152,10 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 	};
 }
 
-/** An answer in one piece, told as a stream would have told it. */
+/** Converts a response without streaming into the events of a stream. */
 async function* asEvents({ user_message, ...reply }: WidgetMessageReply): AsyncGenerator<ServerSentEvent> {
 	yield { id: '', event: 'message.created', data: JSON.stringify({ message: user_message }) };
-	// Where a person has the conversation the answer is the question itself; theirs comes when it does.
+	// During a takeover the response is the visitor's own message. The person's reply comes later.
 	if (reply.id !== user_message.id) {
 		yield { id: '', event: 'message.completed', data: JSON.stringify({ message: reply }) };
 	}
