@@ -24,7 +24,7 @@ async function openEverythingIn(operation: Locator): Promise<void> {
 	assert.ok((await operation.locator('details details').count()) > 0, 'there are examples inside');
 }
 
-test('the API documentation works from the server alone: every operation is shown, found, and can be tried with a key by keyboard', {
+test('the API documentation loads from the server alone, lists and finds every operation, and sends requests by keyboard', {
 	skip,
 }, async () => {
 	await using app = await startTestApp();
@@ -84,7 +84,7 @@ test('the API documentation works from the server alone: every operation is show
 	assert.deepEqual({ foreignRequests, problems }, { foreignRequests: [], problems: [] });
 });
 
-test('every operation and every event of the documentation opens, and shows its parameters, bodies and answers', {
+test('every operation and event of the documentation opens and shows its parameters, bodies and responses', {
 	skip,
 }, async () => {
 	await using app = await startTestApp();
@@ -110,7 +110,7 @@ test('every operation and every event of the documentation opens, and shows its 
 	assert.deepEqual(visitor.problems, []);
 });
 
-test('axe finds nothing wrong with the documentation, with an operation open and an answer shown, in the light, in the dark and on a phone', {
+test('axe finds nothing wrong with the documentation, with all parts of an operation open and a response shown, in light and dark, on desktop and phone', {
 	skip,
 }, async () => {
 	await using app = await startTestApp();

@@ -4,7 +4,7 @@ import { startTestApp } from '../support/app.ts';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
 
-test('axe finds nothing wrong with the start page, the demo page and the password page, in the light and in the dark', {
+test('axe finds nothing wrong with the start page, the demo page and the password page, in light and dark', {
 	skip,
 }, async () => {
 	await using app = await startTestApp();

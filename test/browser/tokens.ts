@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 
 const secret = 'a secret of the shop with 32 bytes and more';
 
-/** Settings of a deployment that knows its visitors by the tokens made here. */
+/** Settings of a deployment that requires the tokens made here. */
 export const TOKENS = { features: { jwt_required: true }, jwt: { algorithm: 'HS256', secret } };
 
-/** A token for somebody, good for so many seconds. */
+/** A visitor's token that expires after this number of seconds. */
 export function tokenFor(sub: string, seconds = 600): string {
 	const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 	const claims = { sub, name: 'Ada', exp: Math.floor(Date.now() / 1000) + seconds };

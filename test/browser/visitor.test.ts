@@ -90,7 +90,7 @@ test("a page on an allowed domain reads the configuration and streams a cited an
 	assert.equal(deltas.map(({ delta }) => delta).join(''), last.message.content);
 });
 
-test('a page on another domain can neither read the configuration nor ask', { skip }, async () => {
+test('a page on another domain can neither read the configuration nor send messages', { skip }, async () => {
 	await using visitor = await browser.sharedVisitor();
 	const { page } = visitor;
 	await page.goto(site.url('/', OTHER_SITE));

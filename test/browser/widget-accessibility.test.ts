@@ -10,7 +10,7 @@ import { noBrowser, OTHER_SITE } from '../support/browser.ts';
 import { addDocuments, conversationPath, openShop, type Shop } from './shop.ts';
 
 const skip = noBrowser;
-/** For a person to look at; not kept. */
+/** Screenshots for people. Git ignores them. */
 const PICTURES = fileURLToPath(new URL('../../.build/screenshots/', import.meta.url));
 const LONG_WORD = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'.repeat(2);
 const RICH = `## Descaling
@@ -51,14 +51,14 @@ before(async () => {
 });
 after(() => shop?.[Symbol.asyncDispose]());
 
-/** Waits until what moves once has moved. */
+/** Waits until all animations that run once have ended. */
 async function settled(page: Page): Promise<void> {
 	await page.evaluate(
 		"Promise.all(document.querySelector('parley-widget').shadowRoot.querySelector('.frame').getAnimations({ subtree: true }).filter((one) => one.effect.getTiming().iterations === 1).map((one) => one.finished)).then(() => undefined)",
 	);
 }
 
-/** Texts of the chat with a contrast below 4.5 to what is painted under them: axe gives up on what may lie under others. */
+/** Texts of the chat with a contrast below 4.5 to their background. axe cannot decide contrast where elements may overlap. */
 const FAINT = `(() => {
 	const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
 	const over = ([r, g, b, a = 1], under) => [r, g, b].map((value, index) => value * a + under[index] * (1 - a));
@@ -83,8 +83,8 @@ const FAINT = `(() => {
 })()`;
 
 /**
- * What axe finds wrong with the page as it is, or cannot decide, and what is too faint to be read, with a picture of it.
- * Contrast is what it gives up on where things may lie under others: that is computed.
+ * Takes a screenshot, and fails on findings of axe, on what axe cannot decide, and on texts with too little contrast. Contrast is
+ * computed here, because axe cannot decide it where elements may overlap.
  */
 async function lookAt(page: Page, name: string): Promise<void> {
 	await settled(page);
@@ -95,7 +95,7 @@ async function lookAt(page: Page, name: string): Promise<void> {
 	assert.ok(seen > 0 || name.endsWith('-closed'), 'there is text to be looked at');
 }
 
-/** The same in the light and in the dark. */
+/** The same in light and dark. */
 async function lookAtBoth(page: Page, name: string): Promise<void> {
 	for (const colorScheme of ['light', 'dark'] as const) {
 		await page.emulateMedia({ colorScheme });
@@ -104,7 +104,7 @@ async function lookAtBoth(page: Page, name: string): Promise<void> {
 	}
 }
 
-test('axe finds nothing wrong with any state of the chat, in the light and in the dark', { skip }, async () => {
+test('axe finds nothing wrong with any state of the chat, in light and dark', { skip }, async () => {
 	const attributes = 'data-theme="auto"';
 	{
 		await using visitor = await shop.visit(answered, { attributes });
@@ -166,7 +166,7 @@ test('axe finds nothing wrong with any state of the chat, in the light and in th
 		await visitor.chat.button.click();
 		await visitor.chat.notice.waitFor();
 		await lookAtBoth(visitor.page, 'forbidden');
-		// In the middle of what would be empty otherwise.
+		// The notice is in the middle of the empty log.
 		const middle =
 			'(({ left, right, top, bottom }) => [(left + right) / 2, (top + bottom) / 2])(element.getBoundingClientRect())';
 		const [log, notice] = (await Promise.all(
@@ -186,7 +186,7 @@ test('axe finds nothing wrong with any state of the chat, in the light and in th
 	}
 });
 
-test('any brand colour can be read, as a background and as a colour of text', { skip }, async () => {
+test('text is readable with any brand colour, as background and as text colour', { skip }, async () => {
 	for (const [colour, theme] of [
 		['#ffffff', 'light'],
 		['#ffff00', 'light'],
@@ -203,7 +203,7 @@ test('any brand colour can be read, as a background and as a colour of text', { 
 	}
 });
 
-test('everything can be done by the keyboard alone', { skip }, async () => {
+test('the whole chat can be used by keyboard alone', { skip }, async () => {
 	await using visitor = await shop.visit(answered);
 	const { chat, page } = visitor;
 	await chat.button.waitFor();
@@ -226,7 +226,7 @@ test('everything can be done by the keyboard alone', { skip }, async () => {
 	await chat.says('three years');
 	assert.equal(await focused(), 'Your message');
 	await chat.control('Send').waitFor();
-	// Back from the field: what can be done with the reply, its source, the conversation, the header.
+	// Backwards from the field: the actions of the reply, its source, the conversation, the header.
 	const way: unknown[] = [];
 	for (let step = 0; step < 8; step++) {
 		await keyboard.press('Shift+Tab');
@@ -240,14 +240,14 @@ test('everything can be done by the keyboard alone', { skip }, async () => {
 	await keyboard.press('Escape');
 	await chat.panel.waitFor({ state: 'hidden' });
 	assert.equal(await focused(), 'Open chat');
-	// On a large screen the page beside the chat stays within reach.
+	// On a large screen the page beside the chat stays usable.
 	await keyboard.press('Enter');
 	await chat.field.waitFor();
 	await page.getByLabel('Search').focus();
 	assert.equal(await page.evaluate('document.activeElement.localName'), 'input');
 });
 
-test('a screen reader hears that an answer is being written, then the whole of it, once', { skip }, async () => {
+test('announces to screen readers that a reply is in progress, then the complete reply once', { skip }, async () => {
 	const rest = deferred<void>();
 	shop.model.enqueue([{ say: 'It takes **three' }, { wait: rest.promise }, { say: ' minutes**.' }]);
 	await using visitor = await shop.visit(await shop.deploy());
@@ -267,7 +267,7 @@ test('a screen reader hears that an answer is being written, then the whole of i
 	]);
 });
 
-test('on a phone the chat covers the page, keeps the focus in, and gives the page back', { skip }, async () => {
+test('on a phone the chat covers the page and traps the focus until it closes', { skip }, async () => {
 	await using visitor = await shop.stay(answered, {
 		context: { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true },
 	});
@@ -296,8 +296,8 @@ test('on a phone the chat covers the page, keeps the focus in, and gives the pag
 		);
 	}
 	assert.ok(!places.has(null) && places.size > 5, [...places].join());
-	// A page that changes by itself meanwhile stays out of reach, and is given back as it is then.
-	// Its script tag stays: the widget would go with it.
+	// A body that the page replaces meanwhile becomes inert too, and is usable again afterwards.
+	// The script tag stays on the page: removing it would destroy the widget.
 	await page.evaluate('document.head.append(document.querySelector("script[data-deployment-id]"))');
 	await page.evaluate('document.body.replaceWith(document.createElement("body"))');
 	await page.waitForFunction('document.body.inert');
@@ -307,7 +307,7 @@ test('on a phone the chat covers the page, keeps the focus in, and gives the pag
 	await chat.button.waitFor();
 });
 
-test('a chat with nothing in it yet is seen from its beginning, also on a low screen, and its suggestions are rows', {
+test('shows a chat without messages from its beginning on a low screen, with suggestions as rows', {
 	skip,
 }, async () => {
 	const long = 'How many days do I have to return an order that came too late, and who pays for that?';
@@ -327,11 +327,11 @@ test('a chat with nothing in it yet is seen from its beginning, also on a low sc
 		((await chat.of('.suggestions', share)) as number[]).every((part) => part === 1),
 		'rows as wide as the chat',
 	);
-	// Who presses long selects nothing.
+	// A long press selects no text.
 	assert.equal(await chat.of('.suggestions button', 'getComputedStyle(element).userSelect'), 'none');
 });
 
-test('what could not be sent is seen to be so, and what can be done about it is as large as what is said of it', {
+test('marks an unsent message, and shows its action in the same size as its text', {
 	skip,
 }, async () => {
 	const limited = await shop.deploy({ rate_limit: { messages_per_minute: 1 } });
@@ -349,7 +349,7 @@ test('what could not be sent is seen to be so, and what can be done about it is 
 	assert.equal(((await chat.of('.mine:not(.unsent) .text', look)) as string[])[0], 'solid');
 });
 
-test('from right to left in Arabic, and in each of the other languages, without a word of English', {
+test('shows each language without English words, and Arabic from right to left', {
 	skip,
 }, async () => {
 	const words = new Map<string, string>();
@@ -377,7 +377,7 @@ test('from right to left in Arabic, and in each of the other languages, without 
 		await settled(page);
 		await page.screenshot({ path: join(PICTURES, `language-${locale.slice(0, 2)}.png`) });
 	}
-	// What axe looks at is the same in each; one that reads the other way will do.
+	// axe checks the same elements in each language. A language that is written from right to left is enough.
 	await chat.ask('How long is the warranty?');
 	await chat.says('three years');
 	await chat.panel.locator('.reference').first().click();
@@ -388,7 +388,7 @@ test('from right to left in Arabic, and in each of the other languages, without 
 	await other.chat.button.and(other.page.getByLabel('Chat openen')).waitFor();
 });
 
-test('it is dark where the visitor’s system is, with as little motion as they want, and in their own colours', {
+test('follows the visitor’s dark scheme, reduced motion and forced colours', {
 	skip,
 }, async () => {
 	await using visitor = await shop.stay(rich, {

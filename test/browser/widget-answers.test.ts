@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => shop?.[Symbol.asyncDispose]());
 
-test('a visitor opens the chat, asks, and sees the answer with its source', { skip }, async () => {
+test('a visitor opens the chat, asks, and gets the answer with its source', { skip }, async () => {
 	const deployment = await shop.deploy({}, { model: 'builtin/extractive' });
 	await addDocuments(shop.app.call, deployment);
 	await using visitor = await shop.visit(deployment);
@@ -38,7 +38,7 @@ test('a visitor opens the chat, asks, and sees the answer with its source', { sk
 	);
 });
 
-test('a suggested question is asked by a click, and the answer comes word by word', { skip }, async () => {
+test('a click on a suggestion asks it, and the answer streams in', { skip }, async () => {
 	const deployment = await shop.deploy({
 		appearance: { greeting: '**Welcome!**', suggested_questions: ['Is it open?', 'Where are you?'] },
 	});
@@ -58,7 +58,7 @@ test('a suggested question is asked by a click, and the answer comes word by wor
 	assert.equal(await chat.reply.locator('strong').textContent(), 'six');
 });
 
-test('a reply is stopped, and what there is of it stays', { skip }, async () => {
+test('a stopped reply keeps its text', { skip }, async () => {
 	const deployment = await shop.deploy();
 	shop.model.enqueue([{ say: 'It is a long story' }, { hang: true }]);
 	await using visitor = await shop.visit(deployment);
@@ -77,7 +77,7 @@ test('a reply is stopped, and what there is of it stays', { skip }, async () => 
 	await chat.says('Hello.');
 });
 
-test('a reply is rated, rated otherwise, and not rated any more', { skip }, async () => {
+test('a visitor rates a reply, changes the rating and removes it', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
@@ -101,7 +101,7 @@ test('a reply is rated, rated otherwise, and not rated any more', { skip }, asyn
 	await until('it is not rated', async () => (await rating()) === null);
 });
 
-test('a reply that failed is written anew for the same message', { skip }, async () => {
+test('a failed reply is retried for the same message', { skip }, async () => {
 	const deployment = await shop.deploy();
 	shop.model.enqueue([{ status: 400, body: '{"error":{"message":"no"}}' }], [{ say: 'Here it is.' }]);
 	await using visitor = await shop.visit(deployment);
@@ -118,7 +118,7 @@ test('a reply that failed is written anew for the same message', { skip }, async
 	);
 });
 
-test('whoever sends too much is told for how long to wait, and the message is not lost', { skip }, async () => {
+test('shows how long to wait after too many messages, and keeps the message', { skip }, async () => {
 	const deployment = await shop.deploy({ rate_limit: { messages_per_minute: 1 } });
 	await using visitor = await shop.stay(deployment);
 	const { chat, page } = visitor;
@@ -136,7 +136,7 @@ test('whoever sends too much is told for how long to wait, and the message is no
 	await untilAnswered(shop.app.call, deployment, 4);
 });
 
-test('on a domain that the deployment does not allow, and for a deployment that is not there, a sentence says so', {
+test('shows a notice on a domain that is not allowed, and for an unknown deployment', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy();
@@ -153,7 +153,7 @@ test('on a domain that the deployment does not allow, and for a deployment that 
 	}
 });
 
-test('where tokens are required the chat waits for one, asks again for a fresh one, and keeps people apart', {
+test('waits for a required token, asks for a new one when it expires, and separates visitors', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy(TOKENS);
@@ -187,7 +187,7 @@ test('where tokens are required the chat waits for one, asks again for a fresh o
 	await chat.messages.filter({ hasText: 'Who am I?' }).waitFor();
 });
 
-test('a person takes over: what they say appears by itself, under their name', { skip }, async () => {
+test('during a takeover a person’s messages appear under their name without a reload', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const { call } = shop.app;
 	await using visitor = await shop.visit(deployment);
@@ -216,7 +216,7 @@ test('a person takes over: what they say appears by itself, under their name', {
 	await chat.host.locator('.badge').waitFor({ state: 'hidden' });
 });
 
-test('without streaming a reply comes whole, and a person’s words come too', { skip }, async () => {
+test('without streaming the chat polls for whole replies and a person’s messages', { skip }, async () => {
 	const deployment = await shop.deploy({ features: { streaming: false } });
 	const { call } = shop.app;
 	shop.model.enqueue([{ status: 400, body: '{}' }], [{ say: 'In one piece.' }]);
@@ -247,7 +247,7 @@ test('without streaming a reply comes whole, and a person’s words come too', {
 	assert.equal((await stored(call, deployment)).length, 5);
 });
 
-test('without rich content a message is the text that it is', { skip }, async () => {
+test('without rich content a message is shown as plain text', { skip }, async () => {
 	const deployment = await shop.deploy({ features: { rich_content: false } });
 	shop.model.enqueue([{ say: '**not bold** [a](https://shop.example/)\nand a line' }]);
 	await using visitor = await shop.visit(deployment);
@@ -259,7 +259,7 @@ test('without rich content a message is the text that it is', { skip }, async ()
 	assert.equal(shown, 'pre-wrap', 'lines stay lines');
 });
 
-test('code is copied by its button', { skip }, async () => {
+test('a button copies code', { skip }, async () => {
 	const deployment = await shop.deploy();
 	shop.model.enqueue([{ say: 'Run this:\n\n```sh\nkettle --descale\n```\n' }]);
 	await using visitor = await shop.stay(deployment, {
@@ -276,7 +276,7 @@ test('code is copied by its button', { skip }, async () => {
 	assert.equal(await page.evaluate('window.copied'), 'kettle --descale');
 });
 
-test('the page opens, closes, sends, listens and takes the widget away', { skip }, async () => {
+test('a page opens, closes, uses and destroys the widget by script, and gets its events', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.visit(deployment, { attributes: 'data-launcher="false" data-title="Ask us"' });
 	const { chat, page } = visitor;
@@ -304,7 +304,7 @@ test('the page opens, closes, sends, listens and takes the widget away', { skip 
 	assert.deepEqual(visitor.problems, []);
 });
 
-test('a page takes the widget as a module, and the server’s own demo shows any deployment', { skip }, async () => {
+test('a page imports the widget as a module, and the demo page shows a deployment', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const script = `<script type="module">
 		import { createWidget } from '${shop.app.url}/widget.mjs';

@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => shop?.[Symbol.asyncDispose]());
 
-test('a fresh token goes on with the conversation also where the browser keeps nothing', { skip }, async () => {
+test('a new token continues the conversation even if the browser refuses storage', { skip }, async () => {
 	const deployment = await shop.deploy(TOKENS);
 	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) => context.addInitScript(STORAGE_REFUSED),
@@ -33,7 +33,7 @@ test('a fresh token goes on with the conversation also where the browser keeps n
 	}
 });
 
-test('a chat that could not begin begins when it is opened again', { skip }, async () => {
+test('a chat without configuration loads it when it is opened again', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const outage = createOutage('**/api/v1/widget/config*', 'connectionrefused');
 	await using visitor = await shop.stay(deployment, outage);
@@ -50,11 +50,11 @@ test('a chat that could not begin begins when it is opened again', { skip }, asy
 	await chat.ask('One?');
 	await chat.says('Hello.');
 	assert.deepEqual(await page.evaluate('seen'), ['open', 'ready', 'open']);
-	// Made twice, it is dressed once: the button's style sheet and the chat's.
+	// The chat was created twice, but its style sheet is there once, beside the button's.
 	assert.equal(await chat.of('.panel', 'element.getRootNode().adoptedStyleSheets.length'), 2);
 });
 
-test('where the chat itself cannot be loaded a sentence says so, in the visitorâ€™s language where that is there', {
+test('shows an error if the chat cannot be loaded, in the visitorâ€™s language if that is loaded', {
 	skip,
 }, async () => {
 	for (const [missing, locale, sentence] of [
@@ -67,7 +67,7 @@ test('where the chat itself cannot be loaded a sentence says so, in the visitorâ
 		await chat.button.click();
 		await chat.host.getByRole('alert').getByText(sentence).waitFor();
 		assert.equal(await chat.button.getAttribute('aria-expanded'), 'false');
-		// It does not open by itself on the next page.
+		// The chat does not open by itself on the next page.
 		await page.reload();
 		await chat.button.click();
 		await chat.host.getByRole('alert').getByText(sentence).waitFor();
@@ -80,7 +80,7 @@ test('where the chat itself cannot be loaded a sentence says so, in the visitorâ
 	}
 });
 
-test('whoever uses the keyboard keeps a place in the chat when what they used is gone', { skip }, async () => {
+test('keeps the focus in the chat when the focused element disappears', { skip }, async () => {
 	const deployment = await shop.deploy();
 	shop.model.enqueue([{ status: 400, body: '{"error":{"message":"no"}}' }], [{ say: 'Here it is.' }]);
 	await using visitor = await shop.visit(deployment);
@@ -93,7 +93,7 @@ test('whoever uses the keyboard keeps a place in the chat when what they used is
 	await chat.says('Here it is.');
 	assert.equal(await focused(), 'textarea');
 
-	// A token that is over while somebody writes takes neither the field nor what stands in it.
+	// A token that expires while the visitor types leaves the field, its text and its focus.
 	const closed = await shop.deploy(TOKENS);
 	const draftWritten = deferred<void>();
 	await using other = await shop.stay(closed, {
@@ -118,7 +118,7 @@ test('whoever uses the keyboard keeps a place in the chat when what they used is
 	);
 });
 
-test('Escape that ends what an input method composes leaves the chat open', { skip }, async () => {
+test('Escape that cancels an input methodâ€™s text leaves the chat open', { skip }, async () => {
 	await using visitor = await shop.visit(await shop.deploy());
 	const { chat } = visitor;
 	await chat.open();
@@ -134,10 +134,10 @@ test('Escape that ends what an input method composes leaves the chat open', { sk
 	await chat.panel.waitFor({ state: 'hidden' });
 });
 
-test('a screen reader hears what is to be done first, and what is said while the chat is closed', {
+test('announces the first notice, and replies that come while the chat is closed', {
 	skip,
 }, async () => {
-	/** Notes what comes into a region that was there before; what a region brings along is not read. */
+	/** Records changes of existing live regions, as screen readers do: the initial text of a region is not read. */
 	const listen = `(() => {
 		window.heard = [];
 		new MutationObserver((all) => {
@@ -168,7 +168,7 @@ test('a screen reader hears what is to be done first, and what is said while the
 	assert.equal((await stored(call, deployment)).length, 2);
 });
 
-test('what is written while too much was sent goes out when the time is over', { skip }, async () => {
+test('sends messages that were written during a rate limit when it ends', { skip }, async () => {
 	const deployment = await shop.deploy({ rate_limit: { messages_per_minute: 1 } });
 	await using visitor = await shop.stay(deployment);
 	const { chat, page } = visitor;
@@ -184,7 +184,7 @@ test('what is written while too much was sent goes out when the time is over', {
 	assert.equal((await stored(shop.app.call, deployment))[2]?.content, 'Three');
 });
 
-test('a message of a conversation that was left is not sent into the next one', { skip }, async () => {
+test('does not send a message of the previous conversation into the next one', { skip }, async () => {
 	const deployment = await shop.deploy(TOKENS);
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
@@ -217,7 +217,7 @@ test('a new conversation stops the reply of the one before', { skip }, async () 
 	assert.equal(await chat.messages.count(), 1);
 });
 
-test('a message that is stopped before it gets out is not sent later, unless it is tried again', { skip }, async () => {
+test('does not send a message later that was stopped before it was sent', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const outage = createOutage('**/api/v1/widget/messages');
 	await using visitor = await shop.stay(deployment, outage);
@@ -239,7 +239,7 @@ test('a message that is stopped before it gets out is not sent later, unless it 
 	);
 });
 
-test('two tabs of one visitor are in one conversation', { skip }, async () => {
+test('two tabs of a visitor share a conversation', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment);
 	const other = await visitor.context.newPage();
@@ -253,7 +253,7 @@ test('two tabs of one visitor are in one conversation', { skip }, async () => {
 	await one.messages.filter({ hasText: 'From the second?' }).waitFor();
 	await untilAnswered(shop.app.call, deployment, 4);
 	await two.control('Send').waitFor();
-	// A conversation that is begun anew is so in both.
+	// A new conversation in one tab is shown in the other.
 	await two.restart();
 	await until('the first one is empty too', async () => (await one.messages.count()) === 1);
 });

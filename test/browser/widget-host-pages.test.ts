@@ -40,7 +40,7 @@ const settled = (page: Page) =>
 		"Promise.all(document.querySelector('parley-widget').shadowRoot.querySelector('.frame').getAnimations({ subtree: true }).filter((one) => one.effect.getTiming().iterations === 1).map((one) => one.finished)).then(() => undefined)",
 	);
 
-test('axe finds nothing on pages with landmarks of their own, with the chat closed and open, light and dark', {
+test('axe finds nothing wrong on pages with their own landmarks, with the chat closed and open, in light and dark', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy({}, { model: 'builtin/extractive' });
@@ -82,7 +82,7 @@ const removeElement = (page: Page) => page.evaluate("document.querySelector('par
 const count = (page: Page) =>
 	page.evaluate('[document.querySelectorAll("parley-widget").length, Parley.widgets.length]');
 
-test('a page that removes the element and adds the tag again gets a working widget, however often', {
+test('a page that removes the element and adds the tag again gets a working widget each time', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy();
@@ -95,7 +95,7 @@ test('a page that removes the element and adds the tag again gets a working widg
 		await untilAnswered(shop.app.call, deployment, 2 * round);
 		await page.evaluate('Parley.on("close", () => { window.closings = (window.closings ?? 0) + 1; })');
 		await removeElement(page);
-		// A page that was told of the chat's opening is told of its end.
+		// A page that got the event `open` also gets `close`.
 		await page.waitForFunction(`window.closings === ${round}`);
 		await removeTag(page, deployment);
 		await addTag(page, deployment);
@@ -106,7 +106,7 @@ test('a page that removes the element and adds the tag again gets a working widg
 	assert.deepEqual(visitor.problems, []);
 });
 
-test('an element that is removed while its tag stays makes way for a tag that is added', { skip }, async () => {
+test('a new tag replaces a widget whose element was removed', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
@@ -126,7 +126,9 @@ test('an element that is removed while its tag stays makes way for a tag that is
 	await chat.messages.filter({ hasText: 'Are you back?' }).waitFor();
 });
 
-test('a widget goes with its tag, with its connections and listeners, and comes with the next', { skip }, async () => {
+test('removing the tag destroys the widget with its connections and listeners, and a new tag adds it again', {
+	skip,
+}, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment, {
 		script: '<p>Views</p>',
@@ -168,7 +170,7 @@ test('a widget goes with its tag, with its connections and listeners, and comes 
 	assert.deepEqual(visitor.problems, []);
 });
 
-test('of two widgets each goes with its own tag, and with the last of several tags of its own', { skip }, async () => {
+test('each of two widgets is destroyed with the last of its own tags', { skip }, async () => {
 	const [one, other] = [await shop.deploy(), await shop.deploy()];
 	await using visitor = await shop.visit(one, { script: '<p>Views</p>' });
 	const { page } = visitor;
@@ -191,7 +193,7 @@ test('of two widgets each goes with its own tag, and with the last of several ta
 	}
 });
 
-test('a tag that its loader removes as soon as it has run leaves a widget; a tag removed before leaves none', {
+test('a tag that is removed after it ran leaves a widget, and a tag that is removed before leaves none', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy();
@@ -214,7 +216,7 @@ test('a tag that its loader removes as soon as it has run leaves a widget; a tag
 	await chat.says('Hello.');
 });
 
-test('on a phone, a widget that is removed while it is open gives the page back', { skip }, async () => {
+test('on a phone, removing an open widget makes the page usable again', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment, {
 		context: { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true },

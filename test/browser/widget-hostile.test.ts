@@ -37,7 +37,7 @@ async function harmIn(page: Page): Promise<string[]> {
 	);
 }
 
-test('whatever a model says, nothing of it runs, nothing is fetched, and no link leads anywhere but to the web', {
+test('no text of a model runs code, loads a resource, or links to anything but the web', {
 	skip,
 }, async () => {
 	assert.ok(HOSTILE.length >= 60);
@@ -68,7 +68,7 @@ test('whatever a model says, nothing of it runs, nothing is fetched, and no link
 	assert.match((await chat.log.textContent()) ?? '', /<script>window\.hacked/);
 });
 
-test('whatever a document says, its passage is shown as text', { skip }, async () => {
+test('passages of hostile documents are shown as text', { skip }, async () => {
 	const deployment = await shop.deploy({}, { model: 'builtin/extractive' });
 	const sayings = HOSTILE.filter((text) => !text.includes('\u0000')).map(
 		(text, index) => `The kettle named zebra${index} says ${text} as everybody knows.`,
@@ -98,7 +98,7 @@ test('whatever a document says, its passage is shown as text', { skip }, async (
 	);
 });
 
-test('two widgets live on a page with a strict policy and hostile styles, each with its own deployment', {
+test('two widgets with different deployments work on a page with a strict policy and hostile styles', {
 	skip,
 }, async () => {
 	const right = await shop.deploy({ appearance: { greeting: 'I am the right one.' } });
@@ -154,7 +154,7 @@ test('two widgets live on a page with a strict policy and hostile styles, each w
 	);
 });
 
-test('an element of the page that is called Parley is not taken for the widget, and a relative address is the page’s', {
+test('ignores an element with the id Parley, and resolves a relative address against the page', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy();
@@ -170,7 +170,7 @@ test('an element of the page that is called Parley is not taken for the widget, 
 	assert.deepEqual(visitor.problems, []);
 });
 
-test('what a visitor types is no shortcut of the page’s, and the page does not learn it from its keys', {
+test('typing in the chat triggers no shortcut of the page, and the page gets no key events', {
 	skip,
 }, async () => {
 	await using visitor = await shop.visit(await shop.deploy());

@@ -20,7 +20,7 @@ const LONG = Array.from({ length: 60 }, (_, index) => `Paragraph ${index} of a l
 /** How many pixels of the log lie above what is seen of it. */
 const SCROLLED = 'Math.round(element.scrollTop)';
 
-test('the header shows the assistant’s name, its status and that it is an AI, and links the privacy notice', {
+test('the header shows the assistant’s name, its status, the AI disclosure and the privacy link', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy({
@@ -41,7 +41,7 @@ test('the header shows the assistant’s name, its status and that it is an AI, 
 	assert.equal(await privacy.getAttribute('href'), 'https://shop.example/privacy');
 });
 
-test('the disclosure is shown by default, in words of the operator’s where there are some, and goes only by its setting', {
+test('shows the disclosure by default or with the operator’s text, and hides it only by its setting', {
 	skip,
 }, async () => {
 	for (const [settings, shown] of [
@@ -56,7 +56,7 @@ test('the disclosure is shown by default, in words of the operator’s where the
 	}
 });
 
-test('a logo that cannot be loaded makes way for the initial of the name', { skip }, async () => {
+test('shows the initial of the name if the logo cannot be loaded', { skip }, async () => {
 	const appearance = { assistant_name: 'Kettle help', logo_url: 'https://logo.parley.test/logo.png' };
 	const deployment = await shop.deploy({ appearance });
 	const picture = Buffer.from(
@@ -81,7 +81,7 @@ test('a logo that cannot be loaded makes way for the initial of the name', { ski
 	}
 });
 
-test('the initial of the name stands in for a logo until that is loaded', { skip }, async () => {
+test('shows the initial of the name until the logo is loaded', { skip }, async () => {
 	const appearance = { assistant_name: 'Kettle help', logo_url: 'https://logo.parley.test/logo.svg' };
 	const loading = deferred<void>();
 	await using visitor = await shop.stay(await shop.deploy({ appearance }), {
@@ -102,7 +102,7 @@ test('the initial of the name stands in for a logo until that is loaded', { skip
 	await letter.waitFor({ state: 'detached' });
 });
 
-test('a short greeting is a title, a long one is text', { skip }, async () => {
+test('shows a short greeting as a title and a long greeting as text', { skip }, async () => {
 	for (const [greeting, size] of [
 		['What would you like to know?', '20px'],
 		['We answer what you want to know of kettles. '.repeat(10), '14px'],
@@ -113,7 +113,7 @@ test('a short greeting is a title, a long one is text', { skip }, async () => {
 	}
 });
 
-test('that an answer was stopped is seen without pointing at it', { skip }, async () => {
+test('shows that a reply was stopped without hovering', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const rest = deferred<void>();
 	shop.model.enqueue([{ say: 'It begins' }, { wait: rest.promise }]);
@@ -137,7 +137,7 @@ test('that an answer was stopped is seen without pointing at it', { skip }, asyn
 	assert.equal(opacity, '1');
 });
 
-test('Back on a phone closes the chat, and the page’s own history is as it was', { skip }, async () => {
+test('Back on a phone closes the chat and leaves the page’s own history unchanged', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment, { context: PHONE });
 	const { chat, page } = visitor;
@@ -158,7 +158,7 @@ test('Back on a phone closes the chat, and the page’s own history is as it was
 	assert.equal(await page.evaluate('location.search'), '');
 });
 
-test('a reason that a visitor gives for a thumb down arrives with the rating', { skip }, async () => {
+test('stores the reason for a thumb down with the rating', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.visit(deployment);
 	const { chat } = visitor;
@@ -176,7 +176,7 @@ test('a reason that a visitor gives for a thumb down arrives with the rating', {
 	assert.deepEqual([list.data[1].feedback, list.data[1].feedback_comment], ['down', 'The price.']);
 });
 
-test('the first line of a long answer stays in sight while it is written, and a reader who scrolls is not moved', {
+test('keeps the first line of a long answer visible while it streams, and does not move a reader who scrolls', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy();
@@ -210,7 +210,7 @@ test('the first line of a long answer stays in sight while it is written, and a 
 	assert.equal(await chat.of('.log', SCROLLED), 300);
 });
 
-test('a visitor who has read to the end of a long answer stays there when they rate it', { skip }, async () => {
+test('a visitor at the end of a long answer stays there when they rate it', { skip }, async () => {
 	const deployment = await shop.deploy();
 	shop.model.enqueue([{ say: `${LONG}\n\nEnd.` }]);
 	await using visitor = await shop.visit(deployment);
@@ -228,7 +228,7 @@ test('a visitor who has read to the end of a long answer stays there when they r
 	await until('the question for a reason is in sight', () => chat.of('.log', isInSight));
 });
 
-test('the theme `auto` follows the colour scheme that the page declares, and its changes', { skip }, async () => {
+test('the theme `auto` follows the page’s declared colour scheme and its changes', { skip }, async () => {
 	const deployment = await shop.deploy({ appearance: { theme: 'auto' } });
 	await using visitor = await shop.visit(deployment, {
 		script: `<style>:root { color-scheme: light dark } :root.night { color-scheme: dark } :root.day { color-scheme: light }</style>${embed(shop.app.url, deployment)}`,
@@ -244,7 +244,7 @@ test('the theme `auto` follows the colour scheme that the page declares, and its
 	await shade('dark');
 });
 
-test('font and corners are the deployment’s', { skip }, async () => {
+test('uses the deployment’s font and corners', { skip }, async () => {
 	const deployment = await shop.deploy({ appearance: { font_family: 'inherit', radius: 'none' } });
 	await using visitor = await shop.visit(deployment, {
 		script: `<style>body { font-family: Georgia, fantasy }</style>${embed(shop.app.url, deployment)}`,
@@ -259,7 +259,7 @@ test('font and corners are the deployment’s', { skip }, async () => {
 	assert.equal(await other.chat.of('.panel', 'getComputedStyle(element).borderTopLeftRadius'), '16px');
 });
 
-test('passages of one document are one source, and sources stand in the order of their mention', { skip }, async () => {
+test('groups passages of one document as one source, and orders sources by citation', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const part = (name: string) => `# ${name}\n\n${`The ${name} of a kettle is described here at length. `.repeat(30)}`;
 	await addDocuments(shop.app.call, deployment, [['Manual', ['lid', 'filter', 'base'].map(part).join('\n\n')]]);
@@ -286,7 +286,7 @@ test('passages of one document are one source, and sources stand in the order of
 	assert.equal(await document.getByRole('group').getAttribute('aria-label'), 'Source 2');
 });
 
-test('messages that wait for a connection stand on the visitor’s side', { skip }, async () => {
+test('shows messages that wait for a connection on the visitor’s side', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment);
 	const { chat, context } = visitor;
@@ -304,7 +304,7 @@ test('messages that wait for a connection stand on the visitor’s side', { skip
 	await context.setOffline(false);
 });
 
-test('a source names its document and its pages; more than three documents share one line', { skip }, async () => {
+test('a source shows its document and pages, and more than three documents share one chip', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) =>
@@ -340,7 +340,7 @@ test('a source names its document and its pages; more than three documents share
 	assert.equal(await chat.panel.locator('.document').count(), 4);
 });
 
-test('what is written and not sent outlives a reload, until it is sent', { skip }, async () => {
+test('a draft survives a reload until it is sent', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
@@ -355,7 +355,7 @@ test('what is written and not sent outlives a reload, until it is sent', { skip 
 	assert.equal(await chat.field.inputValue(), '');
 });
 
-test('a visitor whose message no model answers sees that a person will, until one does', { skip }, async () => {
+test('shows that a person will answer until the person does', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const { call } = shop.app;
 	await using visitor = await shop.visit(deployment);
@@ -374,7 +374,7 @@ test('a visitor whose message no model answers sees that a person will, until on
 	assert.equal(await chat.panel.locator('#status').textContent(), 'Maria is replying');
 });
 
-test('the whole conversation can be downloaded as text, with what was said before this page', { skip }, async () => {
+test('downloads the whole conversation as text, earlier messages included', { skip }, async () => {
 	const deployment = await shop.deploy({ rate_limit: { messages_per_minute: 600 } });
 	const { call, callAsVisitor } = shop.app;
 	let conversation: string | undefined;

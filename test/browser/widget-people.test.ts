@@ -18,7 +18,7 @@ after(() => shop?.[Symbol.asyncDispose]());
 const identify = (page: Page, sub: string, seconds?: number) =>
 	page.evaluate(`Parley.identify(${JSON.stringify(tokenFor(sub, seconds))})`);
 
-/** Counts the events of a page by their name. */
+/** Counts events of a page by name. */
 const countEvents = (page: Page) =>
 	page.evaluate(
 		'window.counts = {}; for (const event of ["unauthorized", "error"]) Parley.on(event, () => { counts[event] = (counts[event] ?? 0) + 1 })',
@@ -30,7 +30,7 @@ const SNIPPET = readFileSync(new URL('../../docs/widget.md', import.meta.url), '
 	.map((text) => text.split('```')[0] as string)
 	.find((text) => text.includes('/chat-token')) as string;
 
-test('a page that identifies its visitors as docs/widget.md says is asked less and less often where its tokens are refused', {
+test('asks a page with refused tokens for new ones at growing intervals, with the code of docs/widget.md', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy(TOKENS);
@@ -40,7 +40,7 @@ test('a page that identifies its visitors as docs/widget.md says is asked less a
 		script: `${embed(shop.app.url, deployment)}<script type="module">${SNIPPET}</script>`,
 		before: async ({ page, context }) => {
 			await page.clock.install();
-			// Each answer is another token, and none of them is good: as of a website whose clock is wrong.
+			// Each response is another expired token, as from a website whose clock is wrong.
 			let made = 0;
 			await context.route('**/chat-token', (route) => route.fulfill({ body: tokenFor('ada', -1_000 * ++made) }));
 			page.on('request', (request) => {
@@ -52,11 +52,11 @@ test('a page that identifies its visitors as docs/widget.md says is asked less a
 	await chat.open();
 	await chat.notice.waitFor({ state: 'detached' });
 	await chat.ask('Who am I?');
-	// Asked at once after the first refusal, and after each of the next only after a pause: of a second, or two.
+	// The first refusal is retried at once, later ones after a delay of one or two seconds.
 	await until('it was refused three times', () => posts.length === 3);
 	const [, second = 0, third = 0] = posts;
 	assert.ok(third - second >= 900, `${third - second} ms`);
-	// What comes then is taken up by itself.
+	// A valid token is used without an action of the visitor.
 	await visitor.context.unroute('**/chat-token');
 	shop.site.serve('/chat-token', tokenFor('ada'));
 	await page.clock.fastForward(25_000);
@@ -65,7 +65,7 @@ test('a page that identifies its visitors as docs/widget.md says is asked less a
 	assert.equal((await stored(shop.app.call, deployment)).length, 2);
 });
 
-test('a token that was refused is not tried again', { skip }, async () => {
+test('does not try a refused token again', { skip }, async () => {
 	const deployment = await shop.deploy(TOKENS);
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
@@ -85,7 +85,7 @@ test('a token that was refused is not tried again', { skip }, async () => {
 	assert.equal(posts, 2);
 });
 
-test('the lines of docs/widget.md find the widget also where its script ran first', { skip }, async () => {
+test('the code of docs/widget.md finds the widget even if the widget’s script ran first', { skip }, async () => {
 	const deployment = await shop.deploy(TOKENS);
 	shop.site.serve('/chat-token', tokenFor('ada'));
 	// Not async: it has run when the page's own lines do.
@@ -97,7 +97,7 @@ test('the lines of docs/widget.md find the widget also where its script ran firs
 	await visitor.chat.says('Hello.');
 });
 
-test('nothing of one person is left for the next: no message that comes late, no word in the field, no notice', {
+test('leaves nothing of one visitor for the next: no late message, no draft, no notice', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy({ ...TOKENS, rate_limit: { messages_per_minute: 600 } });
@@ -146,7 +146,7 @@ test('nothing of one person is left for the next: no message that comes late, no
 	assert.equal(await chat.messages.filter({ hasText: 'Ada' }).count(), 0);
 	await chat.control('Send').waitFor();
 
-	// What was said of her conversation is not said of the next one, which costs nobody theirs.
+	// A notice about her conversation is not shown for the next one, whose visitor keeps theirs.
 	const { body } = await call('GET', `/api/v1/conversations?deployment_id=${deployment}&end_user_id=grace`);
 	await call('DELETE', `/api/v1/conversations/${body.data[0].id}`);
 	await chat.ask('Are you there?');
@@ -157,7 +157,7 @@ test('nothing of one person is left for the next: no message that comes late, no
 	assert.equal(await chat.field.isEditable(), true);
 });
 
-test('a page hears of every refusal of a token: at the beginning, of a thumb, and where tokens were not needed before', {
+test('reports every refused token to the page: at the start, of a rating, and where tokens were optional before', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy(TOKENS);
@@ -183,7 +183,7 @@ test('a page hears of every refusal of a token: at the beginning, of a thumb, an
 	await other.chat.ask('And now?');
 	await other.chat.notice.getByText('Please sign in').waitFor();
 	await other.page.waitForFunction('counts.unauthorized === 1');
-	// What nobody known could not send goes with the token of whoever they are.
+	// A message that the anonymous visitor could not send is sent with the first token.
 	await identify(other.page, 'ada');
 	await other.chat.says('Hello.');
 	assert.deepEqual(
@@ -192,7 +192,7 @@ test('a page hears of every refusal of a token: at the beginning, of a thumb, an
 	);
 });
 
-test('a thumb too many says for how long to wait', { skip }, async () => {
+test('shows how long to wait after too many ratings', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) =>

@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => shop?.[Symbol.asyncDispose]());
 
-/** The visitor's messages that the server has. */
+/** The visitor's messages that the server has stored. */
 const asked = async (deployment: string) =>
 	(await stored(shop.app.call, deployment)).filter(({ role }) => role === 'user').map(({ content }) => content);
 
@@ -24,7 +24,7 @@ async function stayBehind(deployment: string, context?: object) {
 	return Object.assign(visitor, { outage });
 }
 
-test('what is written while an answer is being written waits, can be cancelled, and is sent in order after it', {
+test('queues messages during a reply, lets the visitor cancel them, and sends them in order after it', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy();
@@ -41,7 +41,7 @@ test('what is written while an answer is being written waits, can be cancelled, 
 	await chat.says('It is');
 	for (const text of ['Two?', 'Three?', 'Four?']) {
 		await chat.field.fill(text);
-		// What can be sent meanwhile has a button too, beside the one that stops the answer.
+		// During the answer there is a send button beside the stop button.
 		await chat.control('Send').waitFor();
 		await chat.control('Stop the answer').waitFor();
 		await chat.field.press('Enter');
@@ -50,7 +50,7 @@ test('what is written while an answer is being written waits, can be cancelled, 
 	}
 	assert.deepEqual(await asked(deployment), ['One?']);
 	await chat.messages.filter({ hasText: 'Three?' }).getByRole('button', { name: 'Cancel' }).click();
-	// What was taken back can be written otherwise.
+	// The cancelled text is in the field again.
 	assert.equal(await chat.field.inputValue(), 'Three?');
 	await chat.field.fill('');
 	rest.resolve();
@@ -63,7 +63,7 @@ test('what is written while an answer is being written waits, can be cancelled, 
 	assert.equal(await chat.panel.getByText('Waiting to be sent').count(), 0);
 });
 
-test('messages written without a connection outlive a reload, and are sent once and in order when it is back', {
+test('messages written offline survive a reload and are sent once and in order', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy();
@@ -84,7 +84,7 @@ test('messages written without a connection outlive a reload, and are sent once 
 	assert.equal(await page.evaluate(`JSON.parse(localStorage.getItem('parley:${deployment}')).queue.length`), 0);
 });
 
-test('what waits is sent by the next page also where the chat is closed there', { skip }, async () => {
+test('the next page sends queued messages even if its chat is closed', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await stayBehind(deployment);
 	const { chat, page, outage } = visitor;
@@ -102,7 +102,7 @@ test('what waits is sent by the next page also where the chat is closed there', 
 	assert.deepEqual(await asked(deployment), ['One', 'Two']);
 });
 
-test('a message that one tab has cancelled is not sent by another', { skip }, async () => {
+test('a message cancelled in one tab is not sent by another', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const rest = deferred<void>();
 	shop.model.enqueue([{ say: 'It is ' }, { wait: rest.promise }, { say: 'so.' }]);
@@ -129,7 +129,7 @@ test('a message that one tab has cancelled is not sent by another', { skip }, as
 	assert.deepEqual(await asked(deployment), ['One?', 'But this']);
 });
 
-test('the queue is bounded: what does not fit stays in the field, and a sentence says why', { skip }, async () => {
+test('keeps a message in the field and shows why if the queue is full', { skip }, async () => {
 	const deployment = await shop.deploy({ rate_limit: { messages_per_minute: 600 } });
 	await using visitor = await stayBehind(deployment);
 	const { chat, page } = visitor;

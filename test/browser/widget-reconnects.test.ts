@@ -24,8 +24,8 @@ before(async () => {
 });
 after(() => shop?.[Symbol.asyncDispose]());
 
-/** A way to the server that can be cut and mended, also to another server. */
-async function wireTo(first: number) {
+/** A TCP proxy that can cut all connections, and later forward to the same or another server. */
+async function startCuttableProxy(first: number) {
 	let port = first;
 	const sockets = new Set<Socket>();
 	let cut = false;
@@ -52,7 +52,7 @@ async function wireTo(first: number) {
 			cut = true;
 			for (const socket of sockets) socket.resetAndDestroy();
 		},
-		mend(to = port) {
+		restore(to = port) {
 			port = to;
 			cut = false;
 		},
@@ -63,7 +63,7 @@ async function wireTo(first: number) {
 	};
 }
 
-test('a page that is reloaded in the middle of a reply shows what was said, and the reply goes on', {
+test('a reload during a reply shows the earlier messages and continues the reply', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy();
@@ -80,7 +80,7 @@ test('a page that is reloaded in the middle of a reply shows what was said, and 
 	await chat.says('The beginning,');
 	const asked = shop.model.calls.length;
 	await page.reload();
-	// It was open: so it is.
+	// The chat was open before the reload and opens again.
 	await chat.says('The beginning,');
 	assert.deepEqual(
 		(await chat.messages.locator('.text').allInnerTexts()).map((text) => text.trim()),
@@ -94,47 +94,47 @@ test('a page that is reloaded in the middle of a reply shows what was said, and 
 	assert.deepEqual(visitor.problems, []);
 });
 
-test('a connection that is cut in the middle of a reply is taken up where it broke, without another model call', {
+test('resumes a reply after a cut connection at its position, without another model call', {
 	skip,
 }, async () => {
-	await using wire = await wireTo(Number(new URL(shop.app.url).port));
+	await using proxy = await startCuttableProxy(Number(new URL(shop.app.url).port));
 	const deployment = await shop.deploy();
 	const rest = deferred<void>();
 	shop.model.enqueue([{ say: 'The beginning, ' }, { wait: rest.promise }, { say: 'and the end.' }]);
-	const script = `<script src="${wire.url}/widget.js" data-deployment-id="${deployment}" async></script>`;
+	const script = `<script src="${proxy.url}/widget.js" data-deployment-id="${deployment}" async></script>`;
 	await using visitor = await shop.visit(deployment, { script });
 	const { chat } = visitor;
 	await chat.open();
 	await chat.ask('Tell me.');
 	await chat.says('The beginning,');
 	const asked = shop.model.calls.length;
-	wire.cut();
+	proxy.cut();
 	await chat.notice.getByText('The connection was lost. Reconnecting …').waitFor();
 	rest.resolve();
 	await until('the reply is whole', async () => (await stored(shop.app.call, deployment))[1]?.status === 'completed');
-	wire.mend();
+	proxy.restore();
 	await chat.says('The beginning, and the end.');
 	await chat.notice.waitFor({ state: 'detached' });
 	assert.equal(shop.model.calls.length, asked);
 	assert.equal((await stored(shop.app.call, deployment)).length, 2);
 });
 
-test('a message that is sent while the connection is cut arrives once, also when the page is reloaded meanwhile', {
+test('a message sent while the connection is cut arrives once, even if the page reloads meanwhile', {
 	skip,
 }, async () => {
-	await using wire = await wireTo(Number(new URL(shop.app.url).port));
+	await using proxy = await startCuttableProxy(Number(new URL(shop.app.url).port));
 	const deployment = await shop.deploy();
-	const script = `<script src="${wire.url}/widget.js" data-deployment-id="${deployment}" async></script>`;
+	const script = `<script src="${proxy.url}/widget.js" data-deployment-id="${deployment}" async></script>`;
 	await using visitor = await shop.visit(deployment, { script });
 	const { chat, page } = visitor;
 	await chat.open();
 	await chat.askAndWait('One?');
 	const asked = shop.model.calls.length;
-	wire.cut();
+	proxy.cut();
 	await chat.ask('Two?');
 	await chat.notice.getByText('The connection was lost').waitFor();
 	await page.goto('about:blank');
-	wire.mend();
+	proxy.restore();
 	await page.goBack();
 	await untilAnswered(shop.app.call, deployment, 4);
 	await chat.messages.nth(4).waitFor();
@@ -146,7 +146,7 @@ test('a message that is sent while the connection is cut arrives once, also when
 	);
 });
 
-test('the answer to a message is lost on its way, and the same message is not answered twice', { skip }, async () => {
+test('answers a message once if the first response is lost', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const asked = shop.model.calls.length;
 	let lost = 0;
@@ -167,7 +167,7 @@ test('the answer to a message is lost on its way, and the same message is not an
 	assert.equal((await stored(shop.app.call, deployment)).length, 2);
 });
 
-test('a browser that is offline says so, and sends what was written when it is back', { skip }, async () => {
+test('shows that the browser is offline, and sends the message when it is online', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment);
 	const { chat, context } = visitor;
@@ -182,7 +182,7 @@ test('a browser that is offline says so, and sends what was written when it is b
 	assert.equal((await stored(shop.app.call, deployment)).length, 2);
 });
 
-test('a server that is killed in the middle of a reply, and started again, finishes it in front of the visitor', {
+test('a server that is killed during a reply and restarted completes it on the open page', {
 	skip,
 }, async () => {
 	const { model, site, browser } = shop;
@@ -193,7 +193,7 @@ test('a server that is killed in the middle of a reply, and started again, finis
 		STAND_IN_KEY: 'sk-stand-in-0123456789abcdef',
 	};
 	await using first = await startServer({ env });
-	await using wire = await wireTo(first.port);
+	await using proxy = await startCuttableProxy(first.port);
 	const deployment = await deploy(first.call);
 	model.enqueue(
 		[{ say: 'The first beginning ' }, { hang: true }],
@@ -201,7 +201,7 @@ test('a server that is killed in the middle of a reply, and started again, finis
 	);
 	site.serve(
 		'/killed',
-		`<!doctype html><script src="${wire.url}/widget.js" data-deployment-id="${deployment}" data-open></script>`,
+		`<!doctype html><script src="${proxy.url}/widget.js" data-deployment-id="${deployment}" data-open></script>`,
 	);
 	await using visitor = await browser.visitor();
 	await visitor.page.goto(site.url('/killed'));
@@ -209,11 +209,11 @@ test('a server that is killed in the middle of a reply, and started again, finis
 	await chat.field.waitFor();
 	await chat.ask('Tell me.');
 	await chat.says('The first beginning');
-	wire.cut();
+	proxy.cut();
 	await first.kill();
 	await chat.notice.getByText('The connection was lost').waitFor();
 	await using second = await startServer({ env, dataDir: first.dataDir, key: first.key });
-	wire.mend(second.port);
+	proxy.restore(second.port);
 	await chat.says('The second one, to its end.');
 	await chat.control('Send').waitFor();
 	assert.equal(await chat.messages.filter({ hasText: 'The first beginning' }).count(), 0);
@@ -223,7 +223,7 @@ test('a server that is killed in the middle of a reply, and started again, finis
 	);
 });
 
-test('a conversation that was closed, or erased, says so and makes way for a new one', { skip }, async () => {
+test('shows that a conversation was closed or erased, and starts a new one', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const { call } = shop.app;
 	await using visitor = await shop.visit(deployment);
@@ -248,7 +248,7 @@ test('a conversation that was closed, or erased, says so and makes way for a new
 	});
 });
 
-test('a visitor whose browser keeps nothing can talk all the same', { skip }, async () => {
+test('the chat works in a browser that refuses storage', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.stay(deployment, {
 		before: ({ context }) => context.addInitScript(STORAGE_REFUSED),

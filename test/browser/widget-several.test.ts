@@ -28,7 +28,7 @@ const distances = (page: Page) =>
 		'[...document.querySelectorAll("parley-widget")].map((host) => innerWidth - host.shadowRoot.querySelector(".launcher").getBoundingClientRect().right)',
 	);
 
-test('the buttons of two widgets on one side stand beside each other, and a place that is given back is taken again', {
+test('places the buttons of two widgets side by side, and reuses a released position', {
 	skip,
 }, async () => {
 	const { visitor, page } = await visitTwo();
@@ -53,7 +53,7 @@ test('the buttons of two widgets on one side stand beside each other, and a plac
 	assert.deepEqual(rounds, [20, 20, 20]);
 });
 
-test('of two widgets one is open at a time, and its chat lies above the other’s button', { skip }, async () => {
+test('opens only one of two widgets at a time, above the other’s button', { skip }, async () => {
 	const { visitor, page, first, second } = await visitTwo();
 	await using _ = visitor;
 	await first.open();
@@ -64,7 +64,7 @@ test('of two widgets one is open at a time, and its chat lies above the other’
 	assert.deepEqual(await page.evaluate('Parley.widgets.length'), 2);
 });
 
-test('on a phone the open chat covers the buttons of other widgets, and they are out of reach', { skip }, async () => {
+test('on a phone the open chat covers the buttons of other widgets and makes them inert', { skip }, async () => {
 	const { visitor, page, first, second } = await visitTwo({
 		viewport: { width: 360, height: 640 },
 		hasTouch: true,

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => shop?.[Symbol.asyncDispose]());
 
-test('without streaming a reply is stopped while it is being written', { skip }, async () => {
+test('stops a reply in progress without streaming', { skip }, async () => {
 	const deployment = await shop.deploy({ features: { streaming: false } });
 	shop.model.enqueue([{ say: 'One.' }], [{ say: 'It is a long' }, { hang: true }]);
 	await using visitor = await shop.visit(deployment);
@@ -32,7 +32,7 @@ test('without streaming a reply is stopped while it is being written', { skip },
 	await chat.control('Send').waitFor();
 });
 
-test('a stop that came too late for its message stops no other reply', { skip }, async () => {
+test('a stop that comes too late for its message stops no other reply', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const refusal = deferred<void>();
 	let sent = 0;
@@ -66,7 +66,7 @@ test('a stop that came too late for its message stops no other reply', { skip },
 	assert.equal(stops, 0);
 });
 
-test('what a page sends where nothing can be had is sent when the visitor tries again', { skip }, async () => {
+test('a page’s message without a connection is sent when the visitor retries', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const outage = createOutage('**/api/v1/widget/config*', 'connectionrefused');
 	await using visitor = await shop.stay(deployment, outage);
@@ -81,8 +81,8 @@ test('what a page sends where nothing can be had is sent when the visitor tries 
 	assert.equal(await chat.messages.filter({ hasText: 'From the page' }).count(), 1);
 });
 
-test('what a page sends is sent also where the chat is closed before it has come', { skip }, async () => {
-	// Before the button is there, and after.
+test('a page’s message is sent even if the page closes the chat before it is loaded', { skip }, async () => {
+	// Before and after the button is shown.
 	for (const moment of ['', 'await new Promise((resolve) => Parley.on("ready", resolve));']) {
 		const deployment = await shop.deploy();
 		const tag = embed(shop.app.url, deployment).replace(' async', '');
@@ -93,7 +93,7 @@ test('what a page sends is sent also where the chat is closed before it has come
 	}
 });
 
-test('what waits for its turn is seen, and what could not be sent is not lost with its conversation', {
+test('shows queued messages, and puts unsent texts into the field of a new conversation', {
 	skip,
 }, async () => {
 	const deployment = await shop.deploy({
@@ -118,7 +118,7 @@ test('what waits for its turn is seen, and what could not be sent is not lost wi
 	assert.equal(await chat.control('How long?').isDisabled(), false);
 	assert.equal((await stored(shop.app.call, deployment)).length, 2, 'nothing went by itself');
 
-	// The same of one that was closed.
+	// The same with a conversation that was closed.
 	const other = await shop.deploy();
 	await using guest = await shop.visit(other);
 	await guest.chat.open();
@@ -132,7 +132,7 @@ test('what waits for its turn is seen, and what could not be sent is not lost wi
 	await guest.chat.says('Hello.');
 });
 
-test('several messages of a person that come at once are all heard, in their order', { skip }, async () => {
+test('announces several messages of a person that arrive at once, in order', { skip }, async () => {
 	const deployment = await shop.deploy({ features: { streaming: false } });
 	const { call } = shop.app;
 	await using visitor = await shop.stay(deployment);
@@ -153,7 +153,7 @@ test('several messages of a person that come at once are all heard, in their ord
 	await chat.live.getByText(/Maria: FIRST\s+Maria: SECOND/).waitFor();
 });
 
-test('whoever waits for a person hears of them on the next page too, with the chat closed', { skip }, async () => {
+test('announces a person’s answer on the next page while the chat is closed', { skip }, async () => {
 	const deployment = await shop.deploy();
 	const { call } = shop.app;
 	await using visitor = await shop.visit(deployment);
@@ -167,14 +167,14 @@ test('whoever waits for a person hears of them on the next page too, with the ch
 	await chat.control('Send').waitFor();
 	await chat.control('Close chat').click();
 	const address = page.url();
-	// Nothing of the page before is under way any more.
+	// No request of the previous page is open.
 	await page.goto('about:blank');
 	await Promise.all([page.waitForResponse(/\/events\?/), page.goto(address)]);
 	await call('POST', `${conversation}/messages`, { content: 'Here I am.', name: 'Maria' });
 	await chat.button.and(page.getByLabel('Open chat (1)')).waitFor();
 	assert.equal(await chat.panel.isVisible(), false);
 	await chat.live.getByText('Maria: Here I am.').waitFor({ state: 'attached' });
-	// A conversation that is begun anew waits for nobody.
+	// A new conversation does not wait for a person.
 	await chat.button.click();
 	await chat.restart();
 	await chat.control('Close chat').click();
@@ -188,7 +188,7 @@ test('whoever waits for a person hears of them on the next page too, with the ch
 	assert.equal(chats, 0);
 });
 
-test('a source is brought into sight where it was asked for', { skip }, async () => {
+test('scrolls an opened source into view', { skip }, async () => {
 	const deployment = await shop.deploy({}, { model: 'builtin/extractive' });
 	await addDocuments(shop.app.call, deployment);
 	await using visitor = await shop.visit(deployment);
@@ -213,7 +213,7 @@ test('a source is brought into sight where it was asked for', { skip }, async ()
 	assert.equal(isInSight, true);
 });
 
-test('lists keep their marks inside, and lists and tables run as their own text does', { skip }, async () => {
+test('keeps list markers inside, and gives lists and tables the direction of their text', { skip }, async () => {
 	shop.model.enqueue([
 		{
 			say: '- واحد\n- اثنان\n\ntext\n\n98. a\n99. b\n100. c\n101. d\n\n| اسم | رقم |\n|---|---|\n| نعم | 1 |',
@@ -229,15 +229,15 @@ test('lists keep their marks inside, and lists and tables run as their own text 
 		'[...element.querySelectorAll("ul, ol, table")].map((one) => getComputedStyle(one).direction)',
 	);
 	assert.deepEqual(directions, ['rtl', 'ltr', 'rtl']);
-	// A mark is as wide as its digits, its point and a space.
-	const { room, mark } = (await chat.of(
+	// A marker has the width of its digits, its point and a space.
+	const { padding, mark } = (await chat.of(
 		'ol',
-		'(() => { const style = getComputedStyle(element), pen = document.createElement("canvas").getContext("2d"); pen.font = style.font; return { room: parseFloat(style.paddingInlineStart), mark: pen.measureText("101. ").width } })()',
-	)) as { room: number; mark: number };
-	assert.ok(mark > 20 && room >= mark, `${room} for ${mark}`);
+		'(() => { const style = getComputedStyle(element), pen = document.createElement("canvas").getContext("2d"); pen.font = style.font; return { padding: parseFloat(style.paddingInlineStart), mark: pen.measureText("101. ").width } })()',
+	)) as { padding: number; mark: number };
+	assert.ok(mark > 20 && padding >= mark, `${padding} for ${mark}`);
 });
 
-test('whoever opened the chat by the page’s own button is back there when it closes', { skip }, async () => {
+test('returns the focus to the page’s own button when the chat closes', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.visit(deployment, { attributes: 'data-launcher="false"' });
 	const { chat, page } = visitor;
@@ -254,7 +254,7 @@ test('whoever opened the chat by the page’s own button is back there when it c
 	assert.equal(await page.evaluate('document.activeElement.id'), 'own');
 });
 
-test('a widget that the page threw out with what was around it comes back when it is opened', { skip }, async () => {
+test('a removed widget returns when the page opens it', { skip }, async () => {
 	const deployment = await shop.deploy();
 	await using visitor = await shop.visit(deployment);
 	const { chat, page } = visitor;
@@ -272,7 +272,7 @@ test('a widget that the page threw out with what was around it comes back when i
 	assert.equal(await chat.host.count(), 0);
 });
 
-test('the module can be imported where there is no browser, and by bundlers that would look into it', async () => {
+test('the module can be imported without a browser and by bundlers that follow imports', async () => {
 	const module = new URL('../../.build/widget/widget.mjs', import.meta.url);
 	const text = `import(${JSON.stringify(module.href)}).then(({ createWidget }) => console.log(typeof createWidget))`;
 	const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', text], {

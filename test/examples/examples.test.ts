@@ -51,7 +51,7 @@ test('stream-reply prints the reply and its sources', async (t) => {
 	assert.match(unknown.out, /^404 not_found: /);
 });
 
-test('webhook-receiver prints each signed event once, and refuses what is not signed', async (t) => {
+test('webhook-receiver prints each signed event once and refuses unsigned requests', async (t) => {
 	const created = await server.call('POST', '/api/v1/webhooks', {
 		// Another one once the receiver, which needs the secret, has its port.
 		url: 'http://127.0.0.1:3000/',
@@ -99,7 +99,7 @@ test('webhook-receiver prints each signed event once, and refuses what is not si
 	assert.equal(await post(secret, Date.now()), 204);
 });
 
-test('visitor-token makes a token that the widget’s operations accept', async (t) => {
+test('visitor-token creates a token that the widget’s operations accept', async (t) => {
 	const secret = 'a secret of the website, of at least 32 bytes';
 	const deployment = await deploy({ features: { jwt_required: true }, jwt: { algorithm: 'HS256', secret } });
 	const { code, out } = await run(t, 'visitor-token.mjs', ['customer-17', 'Ann Example'], { SECRET: secret });
@@ -118,7 +118,7 @@ test('visitor-token makes a token that the widget’s operations accept', async 
 	assert.deepEqual(end_user, { id: 'customer-17', name: 'Ann Example', email: null });
 });
 
-test('each example says how it is used where it is started without arguments', async (t) => {
+test('each example prints its usage if it is started without arguments', async (t) => {
 	for (const name of ['stream-reply.mjs', 'webhook-receiver.mjs', 'visitor-token.mjs']) {
 		const { code, out } = await run(t, name, [], {});
 		assert.equal(code, 2, name);

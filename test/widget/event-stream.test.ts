@@ -19,13 +19,13 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 	return found;
 }
 
-test('a line and paragraph separator of Unicode is a character like any other', async () => {
+test('reads Unicode line and paragraph separators as ordinary characters', async () => {
 	const data = JSON.stringify({ delta: 'one\u2028two\u2029three\u0085four' });
 	const sent = { id: '1.0', event: 'message.delta', data };
 	assert.deepEqual(await all(readEvents(bodyOf([Buffer.from(encodeServerSentEvent(sent))]), 5_000)), [sent]);
 });
 
-test('events come out as they were sent, wherever the network cuts them', async () => {
+test('reads the same events at any chunk boundary', async () => {
 	const event = fc.record(
 		{
 			id: fc.stringMatching(/^[0-9]{1,9}\.[0-9]{1,9}$/),
@@ -52,7 +52,7 @@ test('events come out as they were sent, wherever the network cuts them', async 
 	);
 });
 
-test('an event that is not whole is not told, and a line of every kind of ending is read', async () => {
+test('ignores an unfinished event and reads all three line endings', async () => {
 	const text = 'id: 1.0\r\nevent: a\r\ndata: x\r\ndata: y\r\n\r\nid: 2.0\nevent: b\ndata:z\n\ndata: lost';
 	assert.deepEqual(await all(readEvents(bodyOf([Buffer.from(text)]), 1000)), [
 		{ id: '1.0', event: 'a', data: 'x\ny' },
@@ -60,7 +60,7 @@ test('an event that is not whole is not told, and a line of every kind of ending
 	]);
 });
 
-test('a connection that says nothing any more is given up', async () => {
+test('gives up a silent connection', async () => {
 	let left = false;
 	const silent = new ReadableStream<Uint8Array>({
 		cancel() {

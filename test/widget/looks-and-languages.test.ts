@@ -12,7 +12,7 @@ const GROUNDS = [
 	['#1b1c22', '#282a33'],
 ] as const;
 
-test('with any brand colour, text has a contrast of 4.5 and what is not text one of 3', () => {
+test('with any brand colour, text has a contrast of 4.5 and other parts of 3', () => {
 	const colour = fc.integer({ min: 0, max: 0xffffff }).map((number) => `#${number.toString(16).padStart(6, '0')}`);
 	fc.assert(
 		fc.property(colour, fc.constantFrom(...GROUNDS), (brand, [surface, raised]) => {
@@ -24,19 +24,19 @@ test('with any brand colour, text has a contrast of 4.5 and what is not text one
 		}),
 		{ numRuns: 2_000 },
 	);
-	// One that can be read as it is stays as it is.
+	// A readable brand colour is used unchanged.
 	assert.equal(brandColours('#4f46e5', ...GROUNDS[0]).accent, '#4f46e5');
 	assert.equal(brandColours('#abc', ...GROUNDS[0]).brand, '#aabbcc');
 });
 
-test('the first of a browser’s languages that is spoken is chosen, whatever the region', () => {
+test('chooses the first available language of the browser, without regard to region', () => {
 	assert.equal(chooseLanguage([undefined, 'sv-SE', 'pt-BR', 'en']), 'pt');
 	assert.equal(chooseLanguage(['DE_at']), 'de');
 	assert.equal(chooseLanguage(['xx', 'toString', '']), 'en');
 	assert.equal(directionOf(chooseLanguage(['ar-EG'])), 'rtl');
 });
 
-test('every language says everything, with the same places for numbers', async () => {
+test('every language has every text, with the same placeholders', async () => {
 	for (const language of ['de', 'fr', 'es', 'nl', 'pt', 'ja', 'ar']) {
 		const { strings } = await import(`../../src/widget/languages/${language}.ts`);
 		assert.deepEqual(Object.keys(strings), Object.keys(english), language);
@@ -47,7 +47,7 @@ test('every language says everything, with the same places for numbers', async (
 	}
 });
 
-test('who was cut off comes back later and later, and not all at once', () => {
+test('retry delays grow and are randomised', () => {
 	assert.deepEqual(
 		[0, 1, 2, 9].map((attempt) => backoff(attempt, () => 1)),
 		[500, 1000, 2000, 20_000],

@@ -17,7 +17,7 @@ function told(nodes: readonly MarkdownNode[]): string {
 }
 const read = (text: string) => told(parseMarkdown(text));
 
-test('the Markdown that models write is read', () => {
+test('parses the Markdown that models write', () => {
 	for (const [text, wanted] of [
 		['Hello *there*, **you** and ***both***.', 'p(Hello em(there), strong(you) and strong(em(both)).)'],
 		['snake_case_name and 2 * 3 * 4', 'p(snake_case_name and 2 * 3 * 4)'],
@@ -64,11 +64,11 @@ test('the Markdown that models write is read', () => {
 	}
 });
 
-test('what is read aloud is the text without its marks and references', () => {
+test('plain text has no marks and references', () => {
 	assert.equal(plainText(parseMarkdown('**Three** years [1].\n\n- a\n- b')).trim(), 'Three years .\na\nb'.trim());
 });
 
-test('no text leads to an element that is not known, or to a link that is not safe', () => {
+test('no text makes an unknown element or an unsafe link', () => {
 	const tags = new Set('p h3 h4 ul ol li pre blockquote table tr th td hr br strong em del code a cite'.split(' '));
 	const check = (nodes: readonly MarkdownNode[]) => {
 		for (const node of nodes) {
@@ -97,7 +97,7 @@ test('no text leads to an element that is not known, or to a link that is not sa
 	fc.assert(fc.property(fc.array(marks, { maxLength: 60 }), (parts) => check(parseMarkdown(parts.join('')))));
 });
 
-test('the time that it takes grows with the length, whatever the text', () => {
+test('parsing time is linear in the length of any text', () => {
 	const seconds = (text: string) => {
 		const started = performance.now();
 		parseMarkdown(text);
@@ -130,7 +130,7 @@ test('the time that it takes grows with the length, whatever the text', () => {
 	}
 });
 
-test('no line is so long that it takes long, whatever it begins with and however it ends', () => {
+test('long lines are parsed in linear time, whatever they start and end with', () => {
 	const begins = [
 		'',
 		'# a',
@@ -196,7 +196,7 @@ test('no line is so long that it takes long, whatever it begins with and however
 	}
 });
 
-test('a URL is followed only to the web, or to mail', () => {
+test('allows URLs of http, https and mailto only', () => {
 	assert.equal(safeUrl(' https://Shop.example/a b '), 'https://shop.example/a%20b');
 	assert.equal(safeUrl('mailto:a@b.example'), 'mailto:a@b.example');
 	for (const url of [

@@ -17,7 +17,7 @@ function current(): string[] {
 	return readdirSync(BUILT).filter((name) => script.includes(/-([0-9a-f]{10})\.js$/.exec(name)?.[1] ?? ' none '));
 }
 
-test('the widget is at most 24 kB by Brotli and 26 kB by gzip, with the button, the chat and any language', () => {
+test('the button, the chat and any language are together at most 24 kB by Brotli and 26 kB by gzip', () => {
 	const chat = current().filter((name) => name.startsWith('chat-'));
 	const languages = current().filter((name) => !name.startsWith('chat-'));
 	assert.equal(chat.length, 1);
@@ -30,7 +30,7 @@ test('the widget is at most 24 kB by Brotli and 26 kB by gzip, with the button, 
 	}
 });
 
-test('what is compressed is what the plain files hold', () => {
+test('the compressed files have the content of the plain files', () => {
 	for (const name of ['widget.js', 'widget.mjs', 'widget.d.mts', ...current()]) {
 		const plain = readFileSync(BUILT + name);
 		assert.ok(gunzipSync(readFileSync(`${BUILT}${name}.gz`)).equals(plain), name);
@@ -38,7 +38,7 @@ test('what is compressed is what the plain files hold', () => {
 	}
 });
 
-test('nothing of it can write HTML, make code of text, or set a style attribute', () => {
+test('the widget’s code never writes HTML, evaluates text as code, or sets a style attribute', () => {
 	for (const name of ['widget.js', 'widget.mjs', ...current()]) {
 		const code = readFileSync(`${BUILT}${name}`, 'utf8');
 		assert.doesNotMatch(

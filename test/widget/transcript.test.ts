@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTranscript } from '../../src/widget/chat/transcript.ts';
 
-test('messages that could not be sent stay in the order in which they were written', () => {
+test('unsent messages stay in the order in which they were written', () => {
 	const transcript = createTranscript();
 	const words = ['One', 'Two', 'Three', 'Four', 'Five', 'Six'];
 	for (const [index, content] of words.entries()) {
