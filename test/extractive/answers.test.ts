@@ -10,7 +10,7 @@ import { ANSWERABLE, HANDBOOK, UNANSWERABLE } from './fixtures/handbook.ts';
 const NOTHING = /^I could not find an answer to that in the documents available to me\./;
 
 for (const { question, facts, source } of ANSWERABLE) {
-	test(`the handbook answers: ${question}`, async () => {
+	test(`answers from the handbook: ${question}`, async () => {
 		const answer = await ask(question, HANDBOOK);
 		for (const fact of facts) assert.ok(answer.includes(fact), `${fact} is missing in: ${answer}`);
 		assert.equal(citedIndexes(answer, HANDBOOK)[0], source, answer);
@@ -20,27 +20,27 @@ for (const { question, facts, source } of ANSWERABLE) {
 }
 
 for (const question of UNANSWERABLE) {
-	test(`the handbook holds no answer: ${question}`, async () => {
+	test(`finds no answer in the handbook: ${question}`, async () => {
 		const answer = await ask(question, HANDBOOK);
 		assert.match(answer, NOTHING);
 		assert.deepEqual(citedIndexes(answer, HANDBOOK), []);
 	});
 }
 
-test('nothing is quoted where nothing was retrieved or the search itself is not confident', async () => {
+test('quotes nothing without passages or with low confidence', async () => {
 	assert.match(await ask('How many vacation days do I get?', [], { confidence: 0 }), NOTHING);
 	assert.match(await ask('How many vacation days do I get?', HANDBOOK, { confidence: 0.05 }), NOTHING);
 	assert.match(await ask('???', HANDBOOK), NOTHING);
 	assert.match(await ask('What is it?', HANDBOOK), NOTHING);
 });
 
-test('the answer names its source with heading and page, and cites it', async () => {
+test('names the source with heading and page, and cites it', async () => {
 	const answer = await ask('When are salaries paid?', HANDBOOK);
 	assert.ok(answer.startsWith('According to *Employee handbook › Salary* (page 8): Salaries are paid'), answer);
 	assert.match(answer, /25th of each month\..*\[4\]$/);
 });
 
-test('a follow-up is understood with the question before it', async () => {
+test('reads a follow-up together with the question before', async () => {
 	const history = [
 		{ role: 'user' as const, content: 'What is the daily allowance for Germany?' },
 		{ role: 'assistant' as const, content: 'Country: Germany; Daily allowance: 28 EUR [6]' },
@@ -52,13 +52,13 @@ test('a follow-up is understood with the question before it', async () => {
 	assert.match(await ask('and when do they expire?', HANDBOOK, { history: asked }), /31 March/);
 });
 
-test('a new question is not mixed up with the one before it', async () => {
+test('reads a new question without the question before', async () => {
 	const history = [{ role: 'user' as const, content: 'How many vacation days do I get?' }];
 	const answer = await ask('When is the main entrance open?', HANDBOOK, { history });
 	assert.deepEqual(citedIndexes(answer, HANDBOOK), [9]);
 });
 
-test('a greeting, thanks or a farewell gets a friendly line, in its language, without quotations', async () => {
+test('replies to a greeting, thanks or a farewell with a line in its language, without quotations', async () => {
 	const said: Array<[string, RegExp]> = [
 		['hi', /^Hello!/],
 		['Hello there!', /^Hello!/],
@@ -81,13 +81,13 @@ test('a greeting, thanks or a farewell gets a friendly line, in its language, wi
 	}
 });
 
-test('pronouns are quoted with the sentence that they lean on', async () => {
+test('quotes pronouns with the sentence that they refer to', async () => {
 	const text = 'The starter kit holds a router and two cables. It costs 49 EUR including delivery. Boxes are blue.';
 	const answer = await ask('How much does it cost including delivery?', [passage(text)]);
 	assert.match(answer, /The starter kit holds a router and two cables\. It costs 49 EUR including delivery\. \[1\]$/);
 });
 
-test('what overlapping passages both say is quoted once', async () => {
+test('quotes text of overlapping passages once', async () => {
 	const shared = 'Parcels can be returned within 60 days of delivery.';
 	const answer = await ask('Until when can parcels be returned?', [
 		passage(`${shared} The form is in the box.`),
@@ -96,7 +96,7 @@ test('what overlapping passages both say is quoted once', async () => {
 	assert.equal(answer.split(shared).length, 2, answer);
 });
 
-test('sentences of one source keep the order of the document', async () => {
+test('keeps the sentences of one source in the order of the document', async () => {
 	const text =
 		'Membership begins on the day of payment. Refunds of a membership are possible for 14 days. ' +
 		'After 14 days a membership ends with the year. Members vote in May.';
@@ -105,21 +105,21 @@ test('sentences of one source keep the order of the document', async () => {
 	assert.ok((places[0] as number) > 0 && (places[0] as number) < (places[1] as number), answer);
 });
 
-test('a long list is cut and says so', async () => {
+test('cuts a long list and marks the cut', async () => {
 	const items = Array.from({ length: 30 }, (_, i) => `- supported country number ${i + 1}`);
 	const answer = await ask('Which countries are supported?', [passage(`Supported countries:\n\n${items.join('\n')}`)]);
 	assert.match(answer, /number 12 … \[1\]$/);
 	assert.doesNotMatch(answer, /number 13/);
 });
 
-test('a document without sentence marks is quoted in part, not whole', async () => {
+test('quotes a part of a document without punctuation', async () => {
 	const text = `${'word '.repeat(400)}the tariff for students is 12 EUR ${'other '.repeat(400)}`;
 	const answer = await ask('What is the tariff for students?', [passage(text)]);
 	assert.match(answer, /12 EUR/);
 	assert.ok(answer.length < 1_000, `${answer.length} characters`);
 });
 
-test('a question of 32,000 characters and fifty passages are answered within bounds', async () => {
+test('answers a question of 32,000 characters with fifty passages in bounded time', async () => {
 	const long = 'the quick brown fox asks about vacation days '.repeat(700).slice(0, 32_000);
 	const filler = 'Employees may work from home up to three days a week, as agreed. '.repeat(40);
 	const passages = Array.from({ length: 50 }, (_, i) => passage(`Part ${i}. ${filler}`, { index: i + 1 }));
@@ -149,7 +149,7 @@ const HOSTILE_PARTS = [
 	'&',
 ];
 
-test('hostile documents are read in bounded time', async () => {
+test('reads hostile documents in bounded time', async () => {
 	const spent = await cpuMilliseconds(async () => {
 		for (const part of HOSTILE_PARTS) {
 			await ask('What about vacation days?', [passage(`Vacation days: ${part.repeat(20_000)}`)]);
@@ -158,7 +158,7 @@ test('hostile documents are read in bounded time', async () => {
 	assert.ok(spent < 8_000, `${spent} ms`);
 });
 
-test('the answer is streamed in pieces of a few words, and other work runs in between', async () => {
+test('streams the answer in pieces of a few words and lets other work run in between', async () => {
 	let turns = 0;
 	let running = true;
 	const tick = () => {
@@ -173,14 +173,14 @@ test('the answer is streamed in pieces of a few words, and other work runs in be
 	assert.ok(turns >= found.length - 1, `${turns} turns for ${found.length} pieces`);
 });
 
-test('surrogate pairs are never cut by the stream', async () => {
+test('never splits a surrogate pair', async () => {
 	const text = `Vacation days are fun: ${'😀'.repeat(200)}`;
 	const found = await pieces('vacation days', { passages: [passage(text)] });
 	assert.ok(found.join('').includes('😀😀'));
 	for (const piece of found) assert.doesNotMatch(piece, /\p{Surrogate}/u);
 });
 
-test('stop ends the answer at once, before it and within it', async () => {
+test('ends the answer at once on an abort, before it and within it', async () => {
 	const reason = new Error('stopped');
 	await assert.rejects(pieces('When are salaries paid?', { passages: HANDBOOK }, AbortSignal.abort(reason)), reason);
 	const controller = new AbortController();

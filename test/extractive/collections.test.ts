@@ -11,7 +11,7 @@ const skip = existsSync(collections) ? false : 'the shared retrieval collections
 /** Every fifth question is enough to notice a change for the worse. */
 const EVERY = 5;
 
-test('most questions of real visitors are answered, and from a document that answers them', { skip }, async () => {
+test('answers most questions of real visitors from a relevant document', { skip }, async () => {
 	const search = keywordSearch(lines<TestDocument>('covidfaq/docs.jsonl'));
 	const relevant = relevantDocuments('covidfaq/qrels.tsv');
 	const questions = lines<{ id: string; text: string }>('covidfaq/queries.jsonl').filter((_, i) => i % EVERY === 0);
@@ -31,7 +31,7 @@ test('most questions of real visitors are answered, and from a document that ans
 	assert.ok(right >= found * 0.6, `right ${right} of ${found} that could be`);
 });
 
-test('questions about something else are not answered from documents that happen to share words', {
+test('does not answer questions about something else from documents that share words by chance', {
 	skip,
 }, async () => {
 	const search = keywordSearch(lines<TestDocument>('covidfaq/docs.jsonl'));

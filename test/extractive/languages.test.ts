@@ -72,7 +72,7 @@ const CASES = [
 ];
 
 for (const { language, text, question, answer, unknown, nothing } of CASES) {
-	test(`a question in ${language} is answered in ${language}, and told plainly in ${language} where nothing was found`, async () => {
+	test(`answers a question in ${language} in ${language}, also when it finds nothing`, async () => {
 		const passages = [passage(text, { page: 2 })];
 		assert.match(await ask(question, passages), answer);
 		assert.match(await ask(unknown, passages), nothing);
@@ -80,19 +80,19 @@ for (const { language, text, question, answer, unknown, nothing } of CASES) {
 	});
 }
 
-test('a word of jargon is answered in the language of the documents that it is in', async () => {
+test('answers a word of jargon in the language of the documents', async () => {
 	const passages = [passage('Der VPN-Zugang wird über das Portal beantragt und nach einem Tag freigeschaltet.')];
 	assert.match(await ask('VPN-Zugang', passages), /^Laut \*Guide\*/);
 	const english = [passage('The coronavirus may travel in packages, but it does not survive there for long.')];
 	assert.match(await ask('coronavirus packages', english), /^According to \*Guide\*/);
 });
 
-test('a visitor who asked in German before gets German for a single word', async () => {
+test('answers a single word in German after questions in German', async () => {
 	const history = [{ role: 'user' as const, content: 'Wie kann ich meine Bestellung stornieren?' }];
 	assert.match(await ask('Xyzzy?', [], { history, confidence: 0 }), /keine Antwort gefunden/);
 });
 
-test('documents in a language without phrases of our own are quoted in English frames', async () => {
+test('quotes documents in a language without phrases with English phrases', async () => {
 	const passages = [passage('Heltidsanställda har 28 dagars semester per år. Lönen betalas den 25:e varje månad.')];
 	assert.match(await ask('Hur många dagars semester har jag?', passages), /^According to .*28 dagars semester/);
 });

@@ -25,7 +25,7 @@ const HOSTILE = [
 ];
 
 for (const text of HOSTILE) {
-	test(`a document that says ${text} is quoted as just that text`, async () => {
+	test(`quotes ${text} of a document as exactly that text`, async () => {
 		const item = `The tariff is ${text} in total.`;
 		const answer = await ask('What is the tariff?', [passage(`- ${item}`), passage('Nothing.', { index: 2 })]);
 		const html = await marked.parse(answer);
@@ -53,14 +53,14 @@ for (const text of HOSTILE) {
 	});
 }
 
-test('titles and headings cannot smuggle markup in either', async () => {
+test('escapes markup in titles and headings', async () => {
 	const one = passage('The tariff is 12 EUR.', { title: '*x* [a](b) <b>', heading_path: ['`![i](u)`'] });
 	const html = await marked.parse(await ask('What is the tariff?', [one]));
 	assert.doesNotMatch(html, /<(a|img|b|code|strong)\b/);
 	assert.match(html, /<em>\*x\* \[a\]\(b\) &lt;b&gt; › `!\[i\]\(u\)`<\/em>/);
 });
 
-test('list items keep to their line, whatever they begin with', async () => {
+test('keeps each list item on its line, whatever it begins with', async () => {
 	const items = ['# not a heading tariff', '> not a quote tariff', '--- tariff', '1. nested tariff', '| a tariff'];
 	const list = items.map((item) => `- ${item}`).join('\n');
 	const html = await marked.parse(await ask('Which tariff?', [passage(`Tariff notes:\n\n${list}`)]));
@@ -68,7 +68,7 @@ test('list items keep to their line, whatever they begin with', async () => {
 	assert.equal(html.split('<li>').length - 1, items.length, html);
 });
 
-test('code is quoted in a fence that it cannot close', async () => {
+test('quotes code in a fence that it cannot close', async () => {
 	const code = 'tariff --set 12\n``` not the end\n[1] <b>';
 	const text = `To set the tariff, run:\n\n~~~~\n${code}\n~~~~`;
 	const answer = await ask('How do I set the tariff?', [passage(text)]);
@@ -77,12 +77,12 @@ test('code is quoted in a fence that it cannot close', async () => {
 	assert.deepEqual(citedIndexes(answer, [{ index: 1 }]), [1]);
 });
 
-test('invisible and direction-turning characters are left out of a quotation', async () => {
+test('removes invisible and direction-changing characters from a quotation', async () => {
 	const text = 'The tar\u00adiff is\u200b 12\u202e EUR\u0007 and\ufeff no\u{e0041} more.';
 	assert.match(await ask('What is the tariff?', [passage(text)]), /The tariff is 12 EUR and no more\. \[1\]$/);
 });
 
-test('numbered steps keep their numbers and tables their headers', async () => {
+test('keeps the numbers of steps and the headers of tables', async () => {
 	const steps = 'How to renew the tariff:\n\n1. Sign in.\n2. Choose the tariff.\n3. Confirm.';
 	assert.match(
 		await ask('How do I renew the tariff?', [passage(steps)]),

@@ -28,7 +28,7 @@ async function answered(...script: ModelStep[]) {
 	return { ...outcome, asked: server.calls.length };
 }
 
-test('kinds of events, blocks and deltas that were added later are passed over', async () => {
+test('ignores unknown types of events, blocks and deltas', async () => {
 	const {
 		text: said,
 		error,
@@ -49,7 +49,7 @@ test('kinds of events, blocks and deltas that were added later are passed over',
 	assert.deepEqual(events.at(-1), { type: 'usage', input_tokens: 5, output_tokens: 2 });
 });
 
-test('a call whose arguments are there from the start is whole', async () => {
+test('accepts a call whose arguments are complete at its start', async () => {
 	const { events } = await answered(
 		start(),
 		block(0, { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Rome' } }),
@@ -59,7 +59,7 @@ test('a call whose arguments are there from the start is whole', async () => {
 	assert.deepEqual(events[1], { type: 'tool_call', id: 'toolu_1', name: 'weather', arguments: { city: 'Rome' } });
 });
 
-test('a call whose block does not end is none', async () => {
+test('drops a call whose block does not end', async () => {
 	const { events, error } = await answered(
 		start(),
 		block(0, { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }),
@@ -70,7 +70,7 @@ test('a call whose block does not end is none', async () => {
 	assert.ok(!events.some(({ type }) => type === 'tool_call'));
 });
 
-test('the beginning of a message may be repeated, that of another one ends the answer', async () => {
+test('accepts a repeated beginning of the message, and ends the answer at the beginning of another', async () => {
 	const repeated = await answered(start(), start(), text('a'), ...stop());
 	assert.deepEqual([repeated.text, repeated.error], ['a', undefined]);
 	const other = await answered(start(), text('a'), start('msg_2'), text('b'), ...stop());
@@ -78,7 +78,7 @@ test('the beginning of a message may be repeated, that of another one ends the a
 	assert.match(String(other.error), /sent what is not part of its protocol/);
 });
 
-test('an error of an unknown kind is tried again where nothing has come, and ends an answer that has begun', async () => {
+test('retries after an error of an unknown type before the answer, and ends an answer that has begun', async () => {
 	const odd = event('error', { error: { type: 'odd', message: 'Odd.' } });
 	const first = await answered(odd);
 	assert.match(String(first.error), /failed with status 500/);
@@ -88,7 +88,7 @@ test('an error of an unknown kind is tried again where nothing has come, and end
 	assert.equal(later.asked, 1);
 });
 
-test('a model that refuses ends the answer', async () => {
+test('ends the answer at a refusal', async () => {
 	const { text: said, error } = await answered(start(), text('a'), ...stop('refusal'));
 	assert.equal(said, 'a');
 	assert.match(String(error), /content filter ended the answer/);

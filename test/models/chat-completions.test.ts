@@ -22,7 +22,7 @@ async function answered(script: ModelStep[], tools: (typeof WEATHER)[] = []) {
 	return await outcomeOf(provider.chat, { tools });
 }
 
-test('the text of an answer is told in the order in which it came, whatever else is in its pieces', async () => {
+test('yields the text of an answer in order, even if its pieces contain other members', async () => {
 	const { text: said, error } = await answered([
 		piece({ delta: { role: 'assistant', content: '' } }),
 		text('a'),
@@ -41,7 +41,7 @@ test('the text of an answer is told in the order in which it came, whatever else
 	assert.equal(said, 'abcdefgh');
 });
 
-test('text that comes in pieces of every cut is the same text', async () => {
+test('yields the same text however the stream is split', async () => {
 	const whole = [
 		'data: {"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":"Größe: "}}]}\n\n',
 		': awake\r\n\r\n',
@@ -58,7 +58,7 @@ test('text that comes in pieces of every cut is the same text', async () => {
 	}
 });
 
-test('text before and after the call of a tool is told, and remembered with its thinking, in order', async () => {
+test('yields text before and after a tool call, and stores it in order with its thinking', async () => {
 	const { events, text: said } = await answered(
 		[
 			piece({ delta: { reasoning_content: 'I should look.' } }),
@@ -86,7 +86,7 @@ test('text before and after the call of a tool is told, and remembered with its 
 	);
 });
 
-test('the first word is told before anything follows it', async () => {
+test('yields the first word before the next piece arrives', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'openai-compatible' }));
 	const heard = deferred<void>();
@@ -105,14 +105,14 @@ test('the first word is told before anything follows it', async () => {
 	);
 });
 
-test('a field that is nested as deep as can be does not end an answer', async () => {
+test('accepts a very deeply nested member', async () => {
 	const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 	const raw = `data: {"choices":[{"index":0,"delta":{"content":"a"}}],"extra":${deep}}\n\n`;
 	const { text: said, error } = await answered([{ raw }, { raw: END }, { end: true }]);
 	assert.deepEqual([said, error], ['a', undefined]);
 });
 
-test('an answer that breaks off keeps the text that had come', async () => {
+test('keeps the text of an answer that breaks off', async () => {
 	const { text: said, error } = await answered([text('Half an '), text('answer'), { die: true }]);
 	assert.equal(said, 'Half an answer');
 	assert.match(String(error), /broke off/);
@@ -128,12 +128,12 @@ async function called(...pieces: object[]) {
 	return events.flatMap((event) => (event.type === 'tool_call' ? [event] : []));
 }
 
-test('arguments may come as an object instead of its text', async () => {
+test('accepts arguments as an object instead of a text', async () => {
 	const [call] = await called({ index: 0, id: 'call_a', function: { name: 'weather', arguments: { city: 'Rome' } } });
 	assert.deepEqual(call?.arguments, { city: 'Rome' });
 });
 
-test('calls without an id get one each, and pieces without any mark go on with the last call', async () => {
+test('gives each call without an id an id, and adds pieces without id, index and name to the last call', async () => {
 	const begin = { function: { name: 'weather', arguments: '{"city":' } };
 	const calls = await called(begin, { function: { arguments: '"Rome"}' } }, begin, { function: { arguments: '1}' } });
 	assert.deepEqual(
@@ -145,14 +145,14 @@ test('calls without an id get one each, and pieces without any mark go on with t
 	for (const id of ids) assert.match(id, /^[a-zA-Z0-9_-]{1,64}$/);
 });
 
-test('two calls with the same id get different ones', async () => {
+test('gives two calls with the same id different ids', async () => {
 	const call = (index: number) => ({ index, id: 'call_a', function: { name: 'weather', arguments: '{}' } });
 	const [first, second] = await called(call(0), call(1));
 	assert.equal(first?.id, 'call_a');
 	assert.notEqual(second?.id, 'call_a');
 });
 
-test('the id of a call may come after its name', async () => {
+test('accepts the id of a call after its name', async () => {
 	const [call] = await called(
 		{ index: 0, function: { name: 'weather' } },
 		{ index: 0, id: 'call_a', function: { arguments: '{}' } },
@@ -160,7 +160,7 @@ test('the id of a call may come after its name', async () => {
 	assert.deepEqual(call, { type: 'tool_call', id: 'call_a', name: 'weather', arguments: {} });
 });
 
-test('a call without a name, or without a beginning, ends the answer', async () => {
+test('ends the answer at a call without a name or without a beginning', async () => {
 	const pieces = [{ index: 0, id: 'call_a', function: { arguments: '{}' } }, { function: { arguments: '{}' } }];
 	for (const tool_call of pieces) {
 		const script = [piece({ delta: { tool_calls: [tool_call] } }), { raw: END }, { end: true as const }];
@@ -170,7 +170,7 @@ test('a call without a name, or without a beginning, ends the answer', async () 
 	}
 });
 
-test('members that say nothing about the answer may be of any kind', async () => {
+test('accepts any type for members that it does not read', async () => {
 	const {
 		text: said,
 		error,
@@ -185,24 +185,24 @@ test('members that say nothing about the answer may be of any kind', async () =>
 	assert.deepEqual(events.at(-1), { type: 'usage', input_tokens: 0, output_tokens: 3 });
 });
 
-test('an answer with a finish reason is complete although its stream ends without the last line', async () => {
+test('takes an answer with a finish reason as complete if the stream ends without [DONE]', async () => {
 	const script = [text('a'), piece({ delta: {}, finish_reason: 'stop' }), { end: true as const }];
 	const { text: said, error } = await answered(script);
 	assert.deepEqual([said, error], ['a', undefined]);
 });
 
-test('the last line without a finish reason is the end of an answer that broke off', async () => {
+test('takes [DONE] without a finish reason as the end of an answer that broke off', async () => {
 	const { text: said, error } = await answered([text('a'), { raw: 'data: [DONE]\n\n' }, { hang: true }]);
 	assert.equal(said, 'a');
 	assert.match(String(error), /broke off/);
 });
 
-test('what a model writes when it refuses is the answer', async () => {
+test('takes the text of a refusal as the answer', async () => {
 	const { text: said, error } = await answered([piece({ delta: { content: null, refusal: 'No.' } }), { raw: END }]);
 	assert.deepEqual([said, error], ['No.', undefined]);
 });
 
-test('an error may be a text', async () => {
+test('reads an error that is a text', async () => {
 	const { error } = await answered([{ raw: 'data: {"error":"model runner has stopped"}\n\n' }]);
 	assert.match(String(error), /The model provider reported an error/);
 });

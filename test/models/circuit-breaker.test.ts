@@ -30,7 +30,7 @@ function opened(): { breaker: CircuitBreaker; clock: HandClock; states: CircuitS
 	return { breaker, clock, states };
 }
 
-test('five failures in a row open the circuit for ten seconds', () => {
+test('opens the circuit for ten seconds after five consecutive failures', () => {
 	const { breaker, clock, states } = opened();
 	assert.equal(breaker.tryAcquirePermission(), null);
 	clock.ms += 9_999;
@@ -40,7 +40,7 @@ test('five failures in a row open the circuit for ten seconds', () => {
 	assert.deepEqual(states, ['open', 'half-open']);
 });
 
-test('one success between failures keeps the circuit closed', () => {
+test('keeps the circuit closed if a call succeeds between failures', () => {
 	const breaker = new CircuitBreaker(new HandClock());
 	for (let at = 0; at < 100; at++) {
 		for (let failure = 0; failure < 4; failure++) enter(breaker).failed();
@@ -49,7 +49,7 @@ test('one success between failures keeps the circuit closed', () => {
 	assert.equal(breaker.state, 'closed');
 });
 
-test('after its time one may try, the others not; a success lets everybody in again', () => {
+test('permits one trial call after the open time, and all calls after its success', () => {
 	const { breaker, clock } = opened();
 	clock.ms += 10_000;
 	const probe = enter(breaker);
@@ -60,7 +60,7 @@ test('after its time one may try, the others not; a success lets everybody in ag
 	assert.equal(breaker.state, 'closed', 'failures are counted from the beginning');
 });
 
-test('a failed try opens the circuit for twice as long, up to two minutes', () => {
+test('opens the circuit for twice as long after a failed trial call, two minutes at most', () => {
 	const { breaker, clock } = opened();
 	let wait = 10_000;
 	for (const next of [20_000, 40_000, 80_000, 120_000, 120_000]) {
@@ -77,7 +77,7 @@ test('a failed try opens the circuit for twice as long, up to two minutes', () =
 	enter(breaker);
 });
 
-test('a try that was given up leaves the next one to somebody else', () => {
+test('permits another trial call after one without an outcome', () => {
 	const { breaker, clock } = opened();
 	clock.ms += 10_000;
 	enter(breaker).released();
@@ -87,7 +87,7 @@ test('a try that was given up leaves the next one to somebody else', () => {
 	assert.equal(breaker.state, 'closed');
 });
 
-test('calls from before the circuit opened do not keep it open, but their success closes it', () => {
+test('ignores failures of calls from before the circuit opened, but closes it after their success', () => {
 	const clock = new HandClock();
 	const breaker = new CircuitBreaker(clock);
 	const early = Array.from({ length: 10 }, () => enter(breaker));
@@ -100,7 +100,7 @@ test('calls from before the circuit opened do not keep it open, but their succes
 	assert.equal(breaker.state, 'closed');
 });
 
-test('a clock that is set back does not keep the circuit open for longer', () => {
+test('does not keep the circuit open for longer when the clock is set back', () => {
 	const { breaker, clock } = opened();
 	clock.ms -= 24 * 3_600_000;
 	assert.equal(breaker.tryAcquirePermission(), null);
@@ -108,7 +108,7 @@ test('a clock that is set back does not keep the circuit open for longer', () =>
 	enter(breaker);
 });
 
-test('whatever happens in whatever order, a provider that answers again is asked again, and never by two at a time while in doubt', () => {
+test('permits calls again after the provider has recovered, and never two trial calls at a time, for any order of events', () => {
 	const step = fc.oneof(
 		fc.constant('enter' as const),
 		fc.record({
@@ -140,7 +140,7 @@ test('whatever happens in whatever order, a provider that answers again is asked
 	);
 });
 
-test('a dead provider fails fast, is not asked meanwhile, and answers again when it is back', async () => {
+test('refuses calls to a failing provider at once, and permits them after it has recovered', async () => {
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
@@ -158,7 +158,7 @@ test('a dead provider fails fast, is not asked meanwhile, and answers again when
 	assert.match(provider.logged(), /"circuit":"open"[\s\S]*"circuit":"half-open"[\s\S]*"circuit":"closed"/);
 });
 
-test('while one asks whether a provider is back, the others fail fast; when that one is stopped, another asks', async () => {
+test('refuses other calls during a trial call, and permits another trial call if that one is stopped', async () => {
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
@@ -176,7 +176,7 @@ test('while one asks whether a provider is back, the others fail fast; when that
 	assert.equal((await outcomeOf(provider.chat)).text, 'Back.');
 });
 
-test('what a provider refuses with good reason does not open its circuit', async () => {
+test('does not open the circuit after justified refusals', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
 	for (const status of [400, 401, 403, 404, 413, 422]) {
@@ -198,7 +198,7 @@ async function ask(provider: TestProvider, times: number, request: Partial<ChatR
 	return outcomes;
 }
 
-test('a request that a provider refuses within its stream is refused to whoever sent it and to nobody else', async () => {
+test('does not open the circuit after a refusal within the stream', async () => {
 	const message = "This model's maximum context length is 8192 tokens";
 	const refusals = [
 		{ message, type: 'invalid_request_error', code: 'context_length_exceeded' },
@@ -226,7 +226,7 @@ test('a request that a provider refuses within its stream is refused to whoever 
 	}
 });
 
-test('a model that fails is left alone, and the other models of its provider answer on', async () => {
+test("opens the circuit of a failing model and not those of the provider's other models", async () => {
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
@@ -245,7 +245,7 @@ test('a model that fails is left alone, and the other models of its provider ans
 	assert.match(provider.logged(), /"model":"broken","circuit":"open"/);
 });
 
-test('a provider that takes no more requests, or that cannot be reached, is left alone with all its models', async () => {
+test('opens the circuit of all models if the provider takes no more requests or cannot be reached', async () => {
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
@@ -267,7 +267,7 @@ test('a provider that takes no more requests, or that cannot be reached, is left
 	assert.match(String((await outcomeOf(absent.chat, { model: 'another' })).error), /has failed several times in a row/);
 });
 
-test('a provider that says one word and hangs is found out, and again soon after it was let off', async () => {
+test('opens the circuit of a provider that sends one word and hangs, and again after its next failure', async () => {
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider({ idle_timeout_ms: 100 }), { clock });
@@ -287,7 +287,7 @@ test('a provider that says one word and hangs is found out, and again soon after
 	assert.equal((await outcomeOf(provider.chat)).text, 'Back.');
 });
 
-test('while the answer that proves a provider is back goes on, the others are let in', async () => {
+test('permits other calls as soon as the answer of the trial call has begun', async () => {
 	await using server = await ModelServer.start();
 	const clock = new HandClock();
 	await using provider = openProvider(server.provider(), { clock });
@@ -305,7 +305,7 @@ test('while the answer that proves a provider is back goes on, the others are le
 	await story.return?.();
 });
 
-test('replies that are stopped because they hang do not hide that a provider fails', async () => {
+test('opens the circuit although stopped calls are between the failures', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
 	for (let at = 0; at < 5; at++) {
@@ -316,7 +316,7 @@ test('replies that are stopped because they hang do not hide that a provider fai
 	assert.match(String((await outcomeOf(provider.chat)).error), /has failed several times in a row/);
 });
 
-test('an answer that begins lets others in, yet the next failure closes the door for twice as long', () => {
+test('permits other calls when an answer begins, but opens the circuit for twice as long at the next failure', () => {
 	const { breaker, clock } = opened();
 	clock.ms += 10_000;
 	const probe = enter(breaker);

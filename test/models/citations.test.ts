@@ -4,34 +4,34 @@ import { citedIndexes } from '../../src/models/index.ts';
 
 const passages = [1, 2, 3, 12].map((index) => ({ index }));
 
-test('sources are listed in the order in which the answer cites them, each once', () => {
+test('lists each source once, in the order in which the answer cites them', () => {
 	assert.deepEqual(citedIndexes('Second [2]. First [1], second again [2][12].', passages), [2, 1, 12]);
 	assert.deepEqual(citedIndexes('Both [1, 3] say so, and [ 2 ].', passages), [1, 3, 2]);
 });
 
-test('a source that does not exist is not cited', () => {
+test('ignores a number without a source', () => {
 	assert.deepEqual(citedIndexes('See [7], [0], [123456] and [3].', passages), [3]);
 	assert.deepEqual(citedIndexes('See [1].', []), []);
 });
 
-test('numbers in code are not citations', () => {
+test('ignores numbers in code', () => {
 	assert.deepEqual(citedIndexes('Use `list[1]` or ``a ` b[2]``, see [3].', passages), [3]);
 	assert.deepEqual(citedIndexes('Run:\n\n```js\nlist[1]\n``\nlist[2]\n```\n\nDone [3].', passages), [3]);
 	assert.deepEqual(citedIndexes('- item\n  ~~~\n  a[1]\n  ```\n  a[2]\n  ~~~\n- next [3]', passages), [3]);
 	assert.deepEqual(citedIndexes('```\nnever closed [1]', passages), []);
 });
 
-test('a lone backtick does not swallow the citations after it', () => {
+test('finds citations after a single backtick', () => {
 	assert.deepEqual(citedIndexes("It's a ` mark [1].\n\nAnd another ` there [2].", passages), [1, 2]);
 	assert.deepEqual(citedIndexes('Escaped \\`[1]` and `` open [2]', passages), [1, 2]);
 });
 
-test('escaped brackets, links and definitions are not citations', () => {
+test('ignores escaped brackets, links and definitions', () => {
 	assert.deepEqual(citedIndexes('Quoted \\[1\\], link [2](https://example.com), real [3].', passages), [3]);
 	assert.deepEqual(citedIndexes('[1]: https://example.com\n\nA backslash \\\\[2].', passages), [2]);
 });
 
-test('hostile answers are read in linear time', () => {
+test('reads hostile answers in linear time', () => {
 	const started = performance.now();
 	for (const part of ['\\', '`', '[1', '[1 ,', '` `` ', '> ', '~~~\n', '1. ', '[[[[', '`\\`']) {
 		citedIndexes(part.repeat(50_000), passages);

@@ -34,7 +34,7 @@ async function gathered(embedder: Embedder, texts: readonly string[], signal = N
 	return { places, error: undefined };
 }
 
-test('a batch that fails for good begins no other, and those that are under way are given before it tells', async () => {
+test('begins no batch after a permanent failure, and yields those in progress before it throws', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const release = deferred<void>();
@@ -53,7 +53,7 @@ test('a batch that fails for good begins no other, and those that are under way 
 	assert.deepEqual(places.map((place) => TEXTS[place]).toSorted(), paid.toSorted());
 });
 
-test('one that waits to try again gives up where another has failed for good', async () => {
+test('cancels a waiting retry after another batch has failed permanently', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const both = deferred<void>();
@@ -71,7 +71,7 @@ test('one that waits to try again gives up where another has failed for good', a
 	assert.equal(calls, 3);
 });
 
-test('vectors come as they are made, a slow batch holds up none, and who has enough ends what is under way', async () => {
+test('yields vectors as they arrive, without waiting for a slow batch, and aborts the rest if the consumer returns early', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const first = deferred<string>();
@@ -93,7 +93,7 @@ test('vectors come as they are made, a slow batch holds up none, and who has eno
 	);
 });
 
-test('many batches print no warning of too many listeners', async () => {
+test('prints no warning about too many listeners with many batches', async () => {
 	const warnings: string[] = [];
 	const note = ({ name }: Error) => void warnings.push(name);
 	process.on('warning', note);
@@ -109,7 +109,7 @@ test('many batches print no warning of too many listeners', async () => {
 	}
 });
 
-test('a provider that failed five times in a row is left alone for a while, then tried again', async () => {
+test('sends no requests for a while after five consecutive failures, then one', async () => {
 	let now = 1_000_000;
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider(), undefined, { clock: { now: () => now } });
@@ -129,7 +129,7 @@ test('a provider that failed five times in a row is left alone for a while, then
 	await open.embedder.embedQuestion('Tea?', NEVER_ABORTS);
 });
 
-test('a provider that fails questions is asked for documents as ever, and the other way round', async () => {
+test('has separate circuits for questions and documents', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const isQuestion = (input: readonly string[]) => input[0]?.endsWith('?');
@@ -145,7 +145,7 @@ test('a provider that fails questions is asked for documents as ever, and the ot
 	assert.equal((await other.embedder.embedQuestion('Tea?', NEVER_ABORTS)).length, 64);
 });
 
-test('a model is known again by the vector of one text, which comes with the first question', async () => {
+test('identifies a model by the vector of one text, which it requests with the first question', async () => {
 	await using server = await ModelServer.start();
 	await using asked = openEmbedder(server.provider());
 	await asked.embedder.embedQuestion('Tea?', NEVER_ABORTS);

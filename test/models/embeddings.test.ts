@@ -26,7 +26,7 @@ async function errorOf(promise: Promise<unknown>): Promise<AppError> {
 	return error;
 }
 
-test('texts become unit vectors in their order, asked for by the protocol and with the key', async () => {
+test('requests vectors by the protocol with the key, and returns unit vectors in the order of the texts', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const vectors = await vectorsOf(open.embedder, TEXTS);
@@ -43,14 +43,14 @@ test('texts become unit vectors in their order, asked for by the protocol and wi
 	assert.equal(open.embedder.id, 'stand-in/embed');
 });
 
-test('no text is no request', async () => {
+test('sends no request for an empty list of texts', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	assert.deepEqual(await vectorsOf(open.embedder, []), []);
 	assert.equal(server.embeddings.calls.length, 0);
 });
 
-test('a model whose name has slashes and colons, and a number of dimensions that is asked for', async () => {
+test('accepts a model name with slashes and colons, and a number of dimensions', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider({ api_key: null }), 'stand-in/@cf/baai/bge-m3:latest?dimensions=24');
 	const [vector] = await vectorsOf(open.embedder, ['Tea']);
@@ -62,7 +62,7 @@ test('a model whose name has slashes and colons, and a number of dimensions that
 	assert.match(error.message, /a vector of 3 values instead of 24/);
 });
 
-test('vectors that come in another order find their texts by their numbers', async () => {
+test('assigns vectors to texts by their numbers', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const expected = await vectorsOf(open.embedder, TEXTS);
@@ -72,7 +72,7 @@ test('vectors that come in another order find their texts by their numbers', asy
 	assert.deepEqual(await vectorsOf(open.embedder, TEXTS), expected, 'without numbers, by their place');
 });
 
-test('many texts go in batches, by their number, their length and the size of the answer', async () => {
+test('splits many texts into batches by number, length and size of the response', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const texts = Array.from({ length: 250 }, (_, at) => `Text number ${at}.`);
@@ -109,7 +109,7 @@ test('many texts go in batches, by their number, their length and the size of th
 	);
 });
 
-test('only a few batches are under way at the same time', async () => {
+test('sends only a few batches at a time', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	let release = () => {};
@@ -129,7 +129,7 @@ test('only a few batches are under way at the same time', async () => {
 	assert.equal((await asked).length, 420);
 });
 
-test('a text that is longer than the model reads is cut', async () => {
+test('cuts a text that is longer than the model reads', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider({ context_tokens: 512 }));
 	await vectorsOf(open.embedder, ['word '.repeat(5_000)]);
@@ -145,7 +145,7 @@ const passing: Array<[what: string, fault: EmbeddingsFault]> = [
 	['breaks off', { die: true }],
 ];
 for (const [what, fault] of passing) {
-	test(`a provider that ${what} for a moment is asked again`, async () => {
+	test(`a provider that ${what} for a moment gets the request again`, async () => {
 		await using server = await ModelServer.start();
 		await using open = openEmbedder(server.provider());
 		server.embeddings.enqueue(fault, fault);
@@ -156,7 +156,7 @@ for (const [what, fault] of passing) {
 	});
 }
 
-test('a provider that asks to be left alone is left alone for that long', async () => {
+test('waits before a retry as long as the provider asks', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	server.embeddings.enqueue({ status: 429, headers: { 'retry-after': '1' } });
@@ -165,7 +165,7 @@ test('a provider that asks to be left alone is left alone for that long', async 
 	assert.ok(second - first >= 995, `${second - first}`);
 });
 
-test('a provider that wants to be left alone for an hour is not waited for, and may be asked later', async () => {
+test('fails at once with a recoverable error if the provider asks for an hour', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	server.embeddings.setDefault({ status: 429, headers: { 'retry-after': '3600' } });
@@ -206,7 +206,7 @@ function long(item: EmbeddingItem): EmbeddingItem {
 }
 
 for (const [what, fault, sentence] of broken) {
-	test(`a provider that sends ${what} has failed, and a repeat would not help`, async () => {
+	test(`a provider that sends ${what} fails without a retry`, async () => {
 		await using server = await ModelServer.start();
 		await using open = openEmbedder(server.provider());
 		server.embeddings.enqueue(fault);
@@ -218,7 +218,7 @@ for (const [what, fault, sentence] of broken) {
 	});
 }
 
-test('a request that the provider refuses is not repeated, and its key is in no log', async () => {
+test('does not retry a refused request, and keeps the key out of the log', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const body = JSON.stringify({ error: { message: 'Incorrect API key: sk-stand-in-0123456789abcdef' } });
@@ -230,7 +230,7 @@ test('a request that the provider refuses is not repeated, and its key is in no 
 	assert.doesNotMatch(open.logText(), /sk-stand-in/);
 });
 
-test('an error that comes with status 200 is an error', async () => {
+test('reads an error with status 200', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	server.embeddings.enqueue({ raw: '{"error":{"message":"model not loaded","code":404}}' });
@@ -239,7 +239,7 @@ test('an error that comes with status 200 is an error', async () => {
 	assert.match(open.logText(), /model not loaded/);
 });
 
-test('documents wait for a provider that says nothing as long as the settings say, and may be tried later', async () => {
+test('waits for a silent provider until the time limit of the settings, and fails with a recoverable error', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider({ first_token_timeout_ms: 300 }));
 	server.embeddings.setDefault({ hang: true });
@@ -250,7 +250,7 @@ test('documents wait for a provider that says nothing as long as the settings sa
 	assert.equal(await (await server.embeddings.call(0)).callerLeft, true, 'the connection is closed');
 });
 
-test('a question is answered within seconds or not at all', async () => {
+test('fails a question after seconds', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	server.embeddings.enqueue({ status: 500 });
@@ -268,7 +268,7 @@ test('a question is answered within seconds or not at all', async () => {
 	assert.equal(server.embeddings.calls.length - before, 2);
 });
 
-test('whoever goes away ends every request of theirs at once', async () => {
+test('aborts all requests of a caller that returns early', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	server.embeddings.setDefault({ hang: true });
@@ -285,7 +285,7 @@ test('whoever goes away ends every request of theirs at once', async () => {
 	assert.equal(server.embeddings.calls.length, 3, 'what was dropped is not tried again');
 });
 
-test('what unrelated texts have in common is measured, once', async () => {
+test('measures the cosine of unrelated texts once', async () => {
 	await using server = await ModelServer.start();
 	await using open = openEmbedder(server.provider());
 	const low = await open.embedder.floor(NEVER_ABORTS);
@@ -298,7 +298,7 @@ test('what unrelated texts have in common is measured, once', async () => {
 	assert.ok(high > 0.6 && high <= 0.95, `${high}`);
 });
 
-test('an embedder is of a provider that is configured and has embeddings, or the server does not start', async () => {
+test('refuses an embedder of a provider that is not configured or has no embeddings', async () => {
 	await using server = await ModelServer.start();
 	await using network = createNetwork({ allowPrivateNetwork: false });
 	await using open = openEmbedder(server.provider());

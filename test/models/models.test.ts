@@ -8,7 +8,7 @@ import { outcomeOf } from './fixtures/provider.ts';
 const silent: ChatModel = { async *stream() {} };
 const remote: ChatProvider = { id: 'remote', chat: silent, models: null };
 
-test('a server without settings answers with the built-in model', () => {
+test('uses the built-in model without settings', () => {
 	const models = createModels();
 	assert.equal(models.defaultModel, DEFAULT_MODEL);
 	const { id, name } = models.resolve(null);
@@ -20,7 +20,7 @@ test('a server without settings answers with the built-in model', () => {
 	);
 });
 
-test('the built-in model quotes the passages and reports no usage', async () => {
+test('quotes the passages with the built-in model and reports no usage', async () => {
 	const { model, name } = createModels().resolve(null);
 	const passages = [passage('Salaries are paid on the 25th of each month.')];
 	const { events, text } = await outcomeOf(model, {
@@ -33,7 +33,7 @@ test('the built-in model quotes the passages and reports no usage', async () => 
 	assert.deepEqual(new Set(events.map((event) => event.type)), new Set(['delta']));
 });
 
-test('a model is named by its provider, the first slash, and its name there', () => {
+test('finds a model by its provider, the first slash and its name there', () => {
 	const models = createModels({ defaultModel: 'remote/meta/llama-3', providers: [remote] });
 	const { id, name, model } = models.resolve('remote/org/name:7b');
 	assert.deepEqual({ id, name }, { id: 'remote/org/name:7b', name: 'org/name:7b' });
@@ -48,7 +48,7 @@ test('a model is named by its provider, the first slash, and its name there', ()
 	);
 });
 
-test('a model that is not configured is refused with a sentence that lists what is', () => {
+test('refuses a model that is not configured with a sentence that lists the configured ones', () => {
 	const models = createModels({ providers: [remote] });
 	const wrong = [
 		'builtin/other',
@@ -74,11 +74,11 @@ test('a model that is not configured is refused with a sentence that lists what 
 	}
 });
 
-test('a default model that is not configured stops the start', () => {
+test('refuses a default model that is not configured', () => {
 	assert.throws(() => createModels({ defaultModel: 'openai/gpt' }), { code: 'unknown_model' });
 });
 
-test('two providers of one name, or a name with a slash, are a mistake in the wiring', () => {
+test('refuses two providers with one id, and an id with a slash', () => {
 	assert.throws(() => createModels({ providers: [remote, remote] }), /Two model providers are called 'remote'/);
 	assert.throws(() => createModels({ providers: [{ ...remote, id: 'a/b' }] }), /without a slash/);
 });

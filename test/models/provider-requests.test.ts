@@ -83,7 +83,7 @@ const SETTINGS: fc.Arbitrary<ProviderSettings> = fc.record({
 	temperature: fc.option(fc.constantFrom(0, 0.5, 1, 1.5)),
 });
 
-test('a service is sent what the AI SDK would send it for the same prompt', async () => {
+test('sends a service the same request as the AI SDK for the same prompt', async () => {
 	await fc.assert(
 		fc.asyncProperty(REQUEST, SETTINGS, async (request, settings) => {
 			const { call } = composeCall(request, settings);

@@ -51,7 +51,7 @@ const WINDOWS: Writing = { lineEnd: '\r\n', hasMark: true, isWide: false, hasBla
 for (const [type, streams] of PROTOCOLS) {
 	const sdkReads = sdkReader(settings(type));
 
-	test(`${type}: the AI SDK reads the same in a generated stream, however it is written and cut`, async () => {
+	test(`${type}: reads the same as the AI SDK in a generated stream, however it is written and split`, async () => {
 		await fc.assert(
 			fc.asyncProperty(streams, WRITING, fc.array(fc.nat(2_000), { maxLength: 8 }), async (stream, writing, places) => {
 				const bytes = written(stream, writing);
@@ -62,7 +62,7 @@ for (const [type, streams] of PROTOCOLS) {
 		);
 	});
 
-	test(`${type}: a stream says the same when it is cut at any byte`, async () => {
+	test(`${type}: reads the same in a stream that is split at any byte`, async () => {
 		const stream = RECORDED[type];
 		for (const writing of [FLAT, WINDOWS]) {
 			const bytes = written(stream, writing);

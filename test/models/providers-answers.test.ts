@@ -15,7 +15,7 @@ const CLOCK = { name: 'clock', description: null, parameters: { type: 'object', 
 const tools = [WEATHER, CLOCK];
 
 for (const type of TYPES) {
-	test(`${type}: text comes piece by piece without the model's reasoning, and what it cost at the end`, async () => {
+	test(`${type}: yields text piece by piece without the model's reasoning, and the usage at the end`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
 		const heard = deferred<void>();
@@ -38,7 +38,7 @@ for (const type of TYPES) {
 		]);
 	});
 
-	test(`${type}: calls of tools come whole, in order, however small the pieces were`, async () => {
+	test(`${type}: yields whole tool calls in order, even from very small pieces`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
 		server.enqueue([
@@ -60,7 +60,7 @@ for (const type of TYPES) {
 		);
 	});
 
-	test(`${type}: arguments that are not JSON are handed on as the text that they are`, async () => {
+	test(`${type}: yields arguments that are not JSON as their text`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
 		server.enqueue([{ call: { id: 'call_a', name: 'weather', arguments: '{"city": "Ro' } }]);
@@ -69,7 +69,7 @@ for (const type of TYPES) {
 		assert.deepEqual(events[1], { type: 'tool_call', id: 'call_a', name: 'weather', arguments: '{"city": "Ro' });
 	});
 
-	test(`${type}: a provider is not asked twice over two connections where one is free`, async () => {
+	test(`${type}: uses a free connection again for the next request`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
 		for (let at = 0; at < 5; at++) assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
@@ -77,7 +77,7 @@ for (const type of TYPES) {
 		assert.ok(server.connections <= 2, `${server.connections} connections`);
 	});
 
-	test(`${type}: many answers at the same time each get their own words`, async () => {
+	test(`${type}: keeps the texts of concurrent answers apart`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
 		server.setDefault(({ body }) => {
@@ -95,7 +95,7 @@ for (const type of TYPES) {
 	});
 }
 
-test('each protocol is given the key, the model, the limits and the tools as it wants them', async () => {
+test('sends the key, the model, the limits and the tools in the form of each protocol', async () => {
 	await using server = await ModelServer.start();
 	const settings = { max_output_tokens: 300, temperature: 0.5 };
 	for (const type of TYPES) {
@@ -121,7 +121,7 @@ test('each protocol is given the key, the model, the limits and the tools as it 
 	assert.deepEqual(anthropic?.body.tools[0].input_schema, parameters);
 });
 
-test('a service that wants no key is sent none', async () => {
+test('sends no key to a service that needs none', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ api_key: null }));
 	assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
@@ -138,7 +138,7 @@ const STEPS = [
 	},
 ];
 
-test('rounds that were carried out go back as messages: what was asked for, and what came of it', async () => {
+test('sends finished rounds back as messages with their calls and results', async () => {
 	await using server = await ModelServer.start();
 	await using compatible = openProvider(server.provider());
 	await using anthropic = openProvider(server.provider({ type: 'anthropic' }));
@@ -175,7 +175,7 @@ test('rounds that were carried out go back as messages: what was asked for, and 
 	);
 });
 
-test('a round that an earlier version stored goes back with its signatures', async () => {
+test('sends a round that an earlier version stored back with its signatures', async () => {
 	await using server = await ModelServer.start();
 	await using compatible = openProvider(server.provider());
 	await using anthropic = openProvider(server.provider({ type: 'anthropic' }));
@@ -204,7 +204,7 @@ test('a round that an earlier version stored goes back with its signatures', asy
 	assert.equal(tool_calls[1].extra_content, undefined);
 });
 
-test('a model that may call no more is told so in its protocol, and what it asks for all the same is not handed on', async () => {
+test('forbids further calls in the form of each protocol, and drops calls that the model makes anyway', async () => {
 	await using server = await ModelServer.start();
 	await using compatible = openProvider(server.provider());
 	await using anthropic = openProvider(server.provider({ type: 'anthropic' }));
@@ -225,7 +225,7 @@ test('a model that may call no more is told so in its protocol, and what it asks
 	assert.deepEqual(server.calls[2]?.body.tool_choice, { type: 'none' });
 });
 
-test('after a round in which it spoke, a model may have nothing more to say', async () => {
+test('accepts an empty answer after a round with text', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'anthropic' }));
 	server.setDefault([{ finish: 'stop' }]);

@@ -299,7 +299,7 @@ const tools = [{ name: 'weather', description: null, parameters: { type: 'object
 
 /** The type openai has the same reader as openai-compatible. */
 for (const type of ['openai-compatible', 'anthropic'] as const) {
-	test(`${type}: whatever a provider does, the reply ends with a sentence that gives nothing away`, {
+	test(`${type}: ends the reply with a sentence that reveals nothing, whatever the provider does`, {
 		concurrency: 8,
 	}, async (t) => {
 		const faults = FAULTS.filter(({ types = [type] }) => types.includes(type));
@@ -331,7 +331,7 @@ async function suffer(type: ProviderSettings['type'], fault: Fault): Promise<voi
 	assert.equal((await outcomeOf(provider.chat)).text, 'Back.', 'the next reply is not harmed');
 }
 
-test('a provider that is not there ends the reply after three attempts', async () => {
+test('fails after three attempts if the provider cannot be reached', async () => {
 	const server = await ModelServer.start();
 	const settings = server.provider();
 	await server[Symbol.asyncDispose]();
@@ -342,7 +342,7 @@ test('a provider that is not there ends the reply after three attempts', async (
 	assert.equal(provider.logged().match(/retrying a request to a model provider/g)?.length, 2);
 });
 
-test('what was used is told although the answer was cut off', async () => {
+test('reports the usage of an answer that was cut off', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
 	server.enqueue([{ say: 'Half' }, { finish: 'length', usage: { input: 5, output: 6 } }]);
@@ -351,7 +351,7 @@ test('what was used is told although the answer was cut off', async () => {
 	assert.deepEqual(events.at(-1), { type: 'usage', input_tokens: 5, output_tokens: 6 });
 });
 
-test('an answer that is complete is one although its stream does not end', async () => {
+test('accepts a complete answer whose stream does not end', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'anthropic' }));
 	let end = () => {};
@@ -378,7 +378,7 @@ function lastEvents(): string {
 	return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
 
-test('a request that is longer than the model can read is refused before anybody is asked', async () => {
+test('refuses a request that is longer than the model can read without sending it', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ context_tokens: 1_000 }));
 	const { error } = await outcomeOf(provider.chat, { question: 'word '.repeat(2_000) });
@@ -388,7 +388,7 @@ test('a request that is longer than the model can read is refused before anybody
 	assert.equal(server.calls.length, 0);
 });
 
-test('a request is taken as it is: neither it nor the settings are changed', async () => {
+test('changes neither the request nor the settings', async () => {
 	await using server = await ModelServer.start();
 	const settings = Object.freeze(server.provider());
 	await using provider = openProvider(settings);

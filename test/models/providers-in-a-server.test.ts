@@ -26,7 +26,7 @@ async function deploymentOf(app: TestApp): Promise<string> {
 	return (await create('/api/v1/deployments', { assistant_id })).id;
 }
 
-test('a configured provider is listed, is the default, and answers from passages with citations', async () => {
+test('lists a configured provider, uses it as the default, and cites passages in its answers', async () => {
 	await using models = await ModelServer.start();
 	const small = { name: 'small', description: null, context_tokens: 16_000, max_output_tokens: null };
 	const providers = [models.provider({ id: 'local', models: [small] }), models.provider({ id: 'open' })];
@@ -72,7 +72,7 @@ test('a configured provider is listed, is the default, and answers from passages
 	);
 });
 
-test('a reply that a provider breaks off is stored as failed with its text; the next one is asked for as ever', async () => {
+test('stores a reply that broke off as failed with its text, and answers the next message', async () => {
 	await using models = await ModelServer.start();
 	const providers = [models.provider({ id: 'local' })];
 	await using app = await startTestApp({ settings: { providers, default_model: 'local/small' } });
@@ -95,7 +95,7 @@ test('a reply that a provider breaks off is stored as failed with its text; the 
 	assert.equal((await app.call('POST', '/api/v1/messages', sent)).body.content, 'Hello.');
 });
 
-test('a reply that is stopped closes the connection to its provider within a second and keeps its text', async () => {
+test('closes the connection of a stopped reply within a second and keeps its text', async () => {
 	await using models = await ModelServer.start();
 	const providers = [models.provider({ id: 'local' })];
 	await using app = await startTestApp({ settings: { providers, default_model: 'local/small' } });

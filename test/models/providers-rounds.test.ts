@@ -34,7 +34,7 @@ async function reminderOf(first: ModelScript) {
 	return messages.find(({ role }: { role: string }) => role === 'assistant');
 }
 
-test('signed thinking goes back to its provider as it was, in its place, with the calls that it led to', async () => {
+test('sends signed thinking back unchanged, in its position, with its calls', async () => {
 	const { content } = await reminderOf([
 		{ think: 'Which ' },
 		{ think: 'order?', signature: 'c2lnbmVk' },
@@ -50,7 +50,7 @@ test('signed thinking goes back to its provider as it was, in its place, with th
 	]);
 });
 
-test('thinking that nobody may read goes back to its provider too', async () => {
+test('sends encrypted thinking back too', async () => {
 	const block = { type: 'redacted_thinking', data: 'c2VjcmV0' };
 	const event = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
 	const usage = { input_tokens: 1, output_tokens: 1 };
@@ -82,13 +82,13 @@ test('thinking that nobody may read goes back to its provider too', async () => 
 	assert.deepEqual(content, [block, { type: 'tool_use', id: 'call_a', name: 'order', input: { path: '1' } }]);
 });
 
-test('thinking that came as reasoning_content goes back under that name', async () => {
+test('sends thinking from reasoning_content back under that name', async () => {
 	const message = await reminderOf([{ think: 'Which ' }, { think: 'order?' }, { say: 'Let me look.' }, { call: CALL }]);
 	assert.deepEqual([message.reasoning_content, message.content], ['Which order?', 'Let me look.']);
 	assert.equal(message.tool_calls[0].id, 'call_a');
 });
 
-test('thinking that came under another name does not go back: there are services that refuse it', async () => {
+test('does not send thinking with another name back, because some services refuse it', async () => {
 	const delta = { choices: [{ index: 0, delta: { reasoning: 'Which order?' } }] };
 	const message = await reminderOf([
 		{ raw: `data: ${JSON.stringify({ id: 'chatcmpl-1', ...delta })}\n\n` },
@@ -97,7 +97,7 @@ test('thinking that came under another name does not go back: there are services
 	assert.deepEqual(Object.keys(message).sort(), ['content', 'role', 'tool_calls']);
 });
 
-test('the signature of a call goes back with this call', async () => {
+test('sends the signature of a call back with the call', async () => {
 	const { tool_calls } = await reminderOf([{ call: CALL, signature: 'c2lnbmVk' }, { call: { ...CALL, id: 'call_b' } }]);
 	assert.deepEqual(
 		tool_calls.map(({ id, extra_content }: Record<string, unknown>) => [id, extra_content]),
@@ -108,7 +108,7 @@ test('the signature of a call goes back with this call', async () => {
 	);
 });
 
-test('thinking without a signature does not go back to a provider that signs', async () => {
+test('does not send thinking without a signature back to a provider that signs it', async () => {
 	const { content } = await reminderOf([{ think: 'Which order?' }, { say: ' \n' }, { call: CALL }]);
 	assert.deepEqual(content, [{ type: 'tool_use', id: 'call_a', name: 'order', input: { path: '1' } }]);
 });

@@ -24,7 +24,7 @@ for (const type of TYPES) {
 		['thinks', [{ think: 'Hm.' }, { hang: true }]],
 	];
 	for (const [how, script] of waits) {
-		test(`${type}: a reply that is stopped while its provider ${how} ends at once, and the provider sees it`, async () => {
+		test(`${type}: ends a stopped reply at once while its provider ${how}, and closes the connection`, async () => {
 			await using server = await ModelServer.start();
 			await using provider = openProvider(server.provider({ type }));
 			server.setDefault(script);
@@ -40,7 +40,7 @@ for (const type of TYPES) {
 		});
 	}
 
-	test(`${type}: a reply that is stopped in the middle ends at once, and the provider sees it`, async () => {
+	test(`${type}: ends a reply that is stopped in the middle at once, and closes the connection`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
 		server.setDefault([{ say: 'Half an ' }, { hang: true }]);
@@ -60,7 +60,7 @@ for (const type of TYPES) {
 		await seesTheCallerLeave(await server.call(0));
 	});
 
-	test(`${type}: whoever stops reading an answer closes its connection`, async () => {
+	test(`${type}: closes the connection of an answer whose reader returns early`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
 		server.setDefault([{ say: 'One. ' }, { hang: true }]);
@@ -72,7 +72,7 @@ for (const type of TYPES) {
 	});
 }
 
-test('a reply that is stopped between two attempts is not tried again', async () => {
+test('does not retry after a stop between two attempts', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
 	server.setDefault([{ status: 503, headers: { 'retry-after': '15' } }]);
@@ -85,14 +85,14 @@ test('a reply that is stopped between two attempts is not tried again', async ()
 	assert.deepEqual([String(error), server.calls.length], ['Error: stopped', 1]);
 });
 
-test('a reply whose signal has aborted before is not begun', async () => {
+test('sends no request if the signal has aborted before', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
 	const { error } = await outcomeOf(provider.chat, {}, AbortSignal.abort(new Error('too late')));
 	assert.deepEqual([String(error), server.calls.length], ['Error: too late', 0]);
 });
 
-test('a provider that fails for a moment is asked again, and the reply knows nothing of it', async () => {
+test('retries after a transient failure without a trace in the reply', async () => {
 	const scripts: ModelScript[] = [[{ status: 500 }], [{ die: true }], [{ raw: ': wait\n\n' }, { die: true }]];
 	for (const type of TYPES) {
 		for (const script of scripts) {
@@ -109,7 +109,7 @@ test('a provider that fails for a moment is asked again, and the reply knows not
 	}
 });
 
-test('a provider that asks to be left alone for a while is left alone for that long', async () => {
+test('waits before a retry as long as the provider asks', async () => {
 	const asking: Record<string, string>[] = [{ 'retry-after': '1' }, { 'retry-after-ms': '1000', 'retry-after': '9' }];
 	for (const headers of asking) {
 		await using server = await ModelServer.start();
@@ -122,7 +122,7 @@ test('a provider that asks to be left alone for a while is left alone for that l
 	}
 });
 
-test('a provider that asks for a longer while than anybody waits is not asked again', async () => {
+test('does not retry if the provider asks for a longer wait than the limit', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider());
 	server.setDefault([{ status: 429, headers: { 'retry-after': '3600' } }]);
@@ -131,7 +131,7 @@ test('a provider that asks for a longer while than anybody waits is not asked ag
 	assert.equal(server.calls.length, 1);
 });
 
-test('all attempts together have one deadline for the first word', async () => {
+test('applies one deadline for the first word to all attempts together', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ first_token_timeout_ms: 2_000 }));
 	server.enqueue([{ status: 503 }]);
@@ -141,7 +141,7 @@ test('all attempts together have one deadline for the first word', async () => {
 	await seesTheCallerLeave(await server.call(1));
 });
 
-test('an answer may take longer than any of its deadlines while it goes on', async () => {
+test('lets an answer take longer than its deadlines while text arrives', async () => {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ first_token_timeout_ms: 2_000, idle_timeout_ms: 2_000 }));
 	const words = Array.from({ length: 12 }, (_, at) => [{ say: `${at} ` }, { pause: 200 }]).flat();
@@ -152,7 +152,7 @@ test('an answer may take longer than any of its deadlines while it goes on', asy
 
 const FAILED = classifyFailure({ statusCode: 503 }, 0, null);
 
-test('the time until the next attempt doubles, and a part of it is left to chance', () => {
+test('doubles the delay before each retry, with a random part', () => {
 	assert.deepEqual(
 		[nextRetryDelay(1, FAILED, 0), nextRetryDelay(2, FAILED, 0), nextRetryDelay(3, FAILED, 0)],
 		[500, 1_000, null],
@@ -161,7 +161,7 @@ test('the time until the next attempt doubles, and a part of it is left to chanc
 	assert.equal(MAX_ATTEMPTS, 3);
 });
 
-test('what a provider said is kept for the operator: short, in one line, and without the key wherever it stands', () => {
+test('logs the text of a provider short, on one line and without the key', () => {
 	const key = 'k'.repeat(90);
 	for (const before of ['', 'x'.repeat(250), ' '.repeat(5_000), 'x'.repeat(5_000)]) {
 		const { detail } = classifyFailure({ statusCode: 401, message: `${before}${key}\n\u001b[31m` }, 0, key);
@@ -169,7 +169,7 @@ test('what a provider said is kept for the operator: short, in one line, and wit
 	}
 });
 
-test('what a provider asks for in Retry-After is understood in every form', () => {
+test('reads every form of Retry-After', () => {
 	const now = Date.parse('2026-11-20T12:00:00Z');
 	const forms: Array<[headers: Record<string, string>, delay: number | null]> = [
 		[{}, 500],

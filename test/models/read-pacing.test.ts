@@ -70,7 +70,7 @@ function streamOf(tokens: readonly string[]): ReadableStream<Uint8Array> {
 	);
 }
 
-test('a reader asks for the delay before each read, and records each read that had text', async () => {
+test('asks for the delay before each read, and records each read that had text', async () => {
 	const calls: string[] = [];
 	const pacing = {
 		recordText: () => void calls.push('text'),

@@ -37,15 +37,15 @@ const NO_ADDRESS = [
 
 const words = (table: string) => table.trim().split(/\s+/);
 
-test('an address of the public internet is public', () => {
+test('accepts public addresses', () => {
 	for (const address of words(PUBLIC)) assert.equal(isPublicAddress(address), true, address);
 });
 
-test('an address of any special block is not public, however it is wrapped', () => {
+test('rejects addresses of every special block, in every embedding', () => {
 	for (const address of words(NOT_PUBLIC)) assert.equal(isPublicAddress(address), false, address);
 });
 
-test('what is not an address in its plain form is not public', () => {
+test('rejects texts that are not addresses in plain form', () => {
 	for (const text of NO_ADDRESS) assert.equal(isPublicAddress(text), false, text);
 });
 
@@ -57,7 +57,7 @@ const SPECIAL = `
 2001:4:112::/48 2001:10::/28 2001:20::/28 2001:30::/28 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 5f00::/16 fc00::/7
 fe80::/10 fec0::/10 ff00::/8`;
 
-test('the first and the last address of every block of the registries is not public', () => {
+test('rejects the first and the last address of every block of the registries', () => {
 	for (const block of words(SPECIAL)) {
 		const bits = Number(block.split('/')[1]);
 		const first = ipaddr.parse(block.split('/')[0]!);
@@ -71,7 +71,7 @@ test('the first and the last address of every block of the registries is not pub
 	}
 });
 
-test('an address is found in a block, however either is spelt', () => {
+test('finds an address in a block in every spelling', () => {
 	const blocks = new CidrBlockList(['11.1.0.0/16', '12.0.0.1', '2a00:1:2:3::/96', '::ffff:13.0.0.0/104']);
 	for (const address of [
 		'11.1.2.3',

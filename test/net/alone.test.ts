@@ -55,7 +55,7 @@ function withoutOwnWays(t: TestContext): { asked: string[]; allow(origin: string
 	return { asked, allow: (origin) => void allowed.push(origin) };
 }
 
-test('everything that goes out goes through the guarded network: no library uses a fetch or a proxy of its own', async (t) => {
+test('sends every request through the guarded network, without another fetch or a proxy of a library', async (t) => {
 	await using canary = await startCanary();
 	const proxy = `http://127.0.0.1:${canary.port}`;
 	const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
@@ -129,7 +129,7 @@ test('everything that goes out goes through the guarded network: no library uses
 	assert.deepEqual(canary.seen, []);
 });
 
-test('what a document names is not fetched', async (t) => {
+test('fetches no URL that a document contains', async (t) => {
 	await using canary = await startCanary();
 	const ways = withoutOwnWays(t);
 	await using app = await startTestApp({ overrides: { network: createNetwork({ allowPrivateNetwork: true }) } });

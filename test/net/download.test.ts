@@ -22,7 +22,7 @@ async function fetchFrom(origin: string, path = '/', options?: DownloadOptions):
 	return await bytesOf(await network.download(origin + path, options));
 }
 
-test('a file is fetched with its type and its final address', async () => {
+test('downloads a file with its type and its final URL', async () => {
 	await using server = await httpServer((request, response) => {
 		assert.equal(request.headers['user-agent'], 'Parley');
 		response.setHeader('content-type', 'text/markdown; charset=utf-8').end('# Hello');
@@ -35,7 +35,7 @@ test('a file is fetched with its type and its final address', async () => {
 	assert.equal(String(await bytesOf(file)), '# Hello');
 });
 
-test('connections are kept and used again', async () => {
+test('uses connections again', async () => {
 	await using server = await httpServer((request, response) => response.end(request.url));
 	await using network = open();
 	for (let i = 0; i < 10; i++) {
@@ -55,7 +55,7 @@ for (const [coding, packed] of Object.entries({
 	br: brotliCompressSync(text),
 	identity: Buffer.from(text),
 })) {
-	test(`a body with the Content-Encoding "${coding}" (${packed[0]?.toString(16)}…) is unpacked`, async () => {
+	test(`a body with the Content-Encoding "${coding}" (${packed[0]?.toString(16)}…) is decompressed`, async () => {
 		await using server = await httpServer((_request, response) => {
 			response.setHeader('content-encoding', coding).end(packed);
 		});
@@ -63,7 +63,7 @@ for (const [coding, packed] of Object.entries({
 	});
 }
 
-test('a file that is read slowly comes whole', async () => {
+test('delivers a whole file to a slow reader', async () => {
 	const file = randomBytes(3_000_000);
 	await using server = await httpServer((_request, response) => response.writeHead(200).end(file));
 	await using network = open();
@@ -76,12 +76,12 @@ test('a file that is read slowly comes whole', async () => {
 	assert.ok(Buffer.concat(chunks).equals(file));
 });
 
-test('an empty body is empty in any coding', async () => {
+test('accepts an empty body in every coding', async () => {
 	await using server = await httpServer((_request, response) => response.setHeader('content-encoding', 'gzip').end());
 	assert.equal((await fetchFrom(server.origin)).length, 0);
 });
 
-test('damaged, truncated and unknown packing is an unreadable file', async () => {
+test('refuses damaged, truncated and unknown codings as an unreadable file', async () => {
 	const whole = gzipSync(text);
 	const bodies: Record<string, [coding: string, body: Buffer]> = {
 		'/damaged': ['gzip', Buffer.concat([whole.subarray(0, 50), randomBytes(500), whole.subarray(550)])],
@@ -100,7 +100,7 @@ test('damaged, truncated and unknown packing is an unreadable file', async () =>
 	}
 });
 
-test('the limit on the wire is exact at the byte, with and without an announced length', async () => {
+test('applies the limit of sent bytes exactly, with and without Content-Length', async () => {
 	await using server = await httpServer((request, response) => {
 		if (request.url === '/announced') response.setHeader('content-length', 1_000);
 		response.write(Buffer.alloc(400));
@@ -112,7 +112,7 @@ test('the limit on the wire is exact at the byte, with and without an announced 
 	}
 });
 
-test('the limit after unpacking is exact at the byte', async () => {
+test('applies the limit of decompressed bytes exactly', async () => {
 	await using server = await httpServer((_request, response) => {
 		response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(100_000)));
 	});
@@ -120,7 +120,7 @@ test('the limit after unpacking is exact at the byte', async () => {
 	await assert.rejects(fetchFrom(server.origin, '/', { maxDecodedBytes: 99_999 }), /larger than 99999 bytes/);
 });
 
-test('a packing bomb is stopped at the limit, not unpacked first', async () => {
+test('stops a decompression bomb at the limit', async () => {
 	// Members follow each other, as gzip allows: 400 MB from 400 kB.
 	const bomb = Buffer.concat(Array<Buffer>(40).fill(gzipSync(Buffer.alloc(10_000_000))));
 	await using server = await httpServer((_request, response) => {
@@ -134,7 +134,7 @@ test('a packing bomb is stopped at the limit, not unpacked first', async () => {
 	assert.ok(size <= 20_000_000, `${size} bytes were handed out`);
 });
 
-test('a body that drips without an end meets the deadline', async () => {
+test('ends a slow endless body at the deadline', async () => {
 	let gone = false;
 	await using server = await httpServer((_request, response) => {
 		const dripping = setInterval(() => response.write('x'), 5);
@@ -147,7 +147,7 @@ test('a body that drips without an end meets the deadline', async () => {
 	await waitFor(() => gone);
 });
 
-test('a server that accepts and stays silent meets the deadline, in HTTP and in TLS', async () => {
+test('ends a connection to a silent server at the deadline, in HTTP and in TLS', async () => {
 	await using server = await tcpServer(() => {});
 	for (const scheme of ['http', 'https']) {
 		const late = fetchFrom(`${scheme}://127.0.0.1:${server.port}`, '/', { timeoutMs: 100 });
@@ -155,12 +155,12 @@ test('a server that accepts and stays silent meets the deadline, in HTTP and in 
 	}
 });
 
-test('a name that is never resolved meets the deadline', async () => {
+test('ends a lookup without a result at the deadline', async () => {
 	await using network = createNetwork({ allowPrivateNetwork: true, resolve: () => new Promise(() => {}) });
 	await assert.rejects(network.download('http://stuck.example/', { timeoutMs: 50 }), /within 0\.05 seconds/);
 });
 
-test('an answer that nobody reads is let go at the deadline', async () => {
+test('closes the connection of an unread response at the deadline', async () => {
 	let gone = false;
 	await using server = await httpServer((_request, response) => {
 		response.on('close', () => {
@@ -173,7 +173,7 @@ test('an answer that nobody reads is let go at the deadline', async () => {
 	await waitFor(() => gone);
 });
 
-test('an answer that is not wanted after all is let go at once', async () => {
+test('closes the connection of a disposed response at once', async () => {
 	let gone = false;
 	await using server = await httpServer((_request, response) => {
 		response.on('close', () => {
@@ -188,7 +188,7 @@ test('an answer that is not wanted after all is let go at once', async () => {
 	await waitFor(() => gone);
 });
 
-test('the caller can end it at every stage, and gets its own reason', async () => {
+test("rejects with the reason of the caller's signal at every stage", async () => {
 	await using silent = await tcpServer(() => {});
 	await using slow = await httpServer((_request, response) => void response.write('x'));
 	await using network = open();
@@ -206,20 +206,20 @@ test('the caller can end it at every stage, and gets its own reason', async () =
 	}, reason);
 });
 
-test('a body that breaks off is an unreadable file, not a short one', async () => {
+test('refuses a body that breaks off as an unreadable file', async () => {
 	await using server = await tcpServer((socket) => {
 		socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this'));
 	});
 	await assert.rejects(fetchFrom(server.origin), { code: 'unreadable_file', message: /broke off/ });
 });
 
-test('what is not HTTP is an unreadable file', async () => {
+test('refuses a response that is not HTTP as an unreadable file', async () => {
 	await using server = await tcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
 	await assert.rejects(fetchFrom(server.origin), { code: 'unreadable_file' });
 	await assert.rejects(fetchFrom(`https://127.0.0.1:${server.port}`), { code: 'unreadable_file', message: /TLS/ });
 });
 
-test('a closed port and an unknown name are told apart in the sentence', async () => {
+test('distinguishes a closed port and an unknown name in the sentence', async () => {
 	const server = await tcpServer(() => {});
 	await server[Symbol.asyncDispose]();
 	await assert.rejects(fetchFrom(server.origin), { code: 'unreadable_file', message: /^Could not connect to 127/ });
@@ -227,7 +227,7 @@ test('a closed port and an unknown name are told apart in the sentence', async (
 	await assert.rejects(network.download('http://nowhere.example/'), /nowhere\.example cannot be resolved/);
 });
 
-test('a key set waits for no documents from the same server', async () => {
+test('does not delay a key set behind documents of the same server', async () => {
 	const held: ServerResponse[] = [];
 	await using server = await httpServer((request, response) => {
 		if (request.url === '/keys') response.end('{"keys":[]}');
@@ -246,7 +246,7 @@ test('a key set waits for no documents from the same server', async () => {
 	for (const { status } of [...(await slow), ...(await more)]) assert.equal(status, 'rejected');
 });
 
-test('a status that is not 2xx is an unreadable file that names the status', async () => {
+test('refuses a status other than 2xx with a sentence that names it', async () => {
 	await using server = await httpServer((request, response) => {
 		response.statusCode = Number(request.url!.slice(1));
 		response.end('no file');
@@ -256,7 +256,7 @@ test('a status that is not 2xx is an unreadable file that names the status', asy
 	}
 });
 
-test('three redirects are followed and a fourth is not', async () => {
+test('follows three redirects and not a fourth', async () => {
 	await using server = await httpServer((request, response) => {
 		const left = Number(request.url!.slice(1));
 		if (left === 0) return response.end('here');
@@ -270,7 +270,7 @@ test('three redirects are followed and a fourth is not', async () => {
 	await assert.rejects(network.download(`${server.origin}/1`, { maxRedirects: 0 }), /more than 0 times/);
 });
 
-test('a redirect to a private address is refused and never connected to', async () => {
+test('refuses a redirect to a private address without a connection', async () => {
 	await using canary = await tcpServer((socket) => socket.destroy());
 	await using front = await httpServer((request, response) => {
 		response.writeHead(302, { location: decodeURIComponent(request.url!.slice(1)) }).end();
@@ -309,7 +309,7 @@ test('a redirect to a private address is refused and never connected to', async 
 	assert.equal(canary.connections, 0);
 });
 
-test('cookies are neither kept nor sent, and headers of the connection are ours', async () => {
+test('stores and sends no cookies, and sets the headers of the connection itself', async () => {
 	const seen: IncomingMessage['headers'][] = [];
 	await using server = await httpServer((request, response) => {
 		seen.push(request.headers);
@@ -338,7 +338,7 @@ test('cookies are neither kept nor sent, and headers of the connection are ours'
 	}
 });
 
-test('closing the network ends what is under way', async () => {
+test('aborts downloads when the network is disposed', async () => {
 	await using server = await httpServer((_request, response) => void response.write('x'));
 	const network = open();
 	const { body } = await network.download(server.origin);

@@ -75,7 +75,7 @@ async function assertUseRefused(
 	assert.match(reason, REFUSAL, `${way.name}: ${JSON.stringify(given)}`);
 }
 
-test('no hostile URL is taken by any way out, nor its name connected to where it leads', async () => {
+test('refuses hostile URLs on every path, and does not connect to the addresses of hostile names', async () => {
 	await using canary = await startCanary();
 	const { network, failures } = kept(createNetwork(STRICT));
 	await using app = await startTestApp({ overrides: { network } });
@@ -95,7 +95,7 @@ test('no hostile URL is taken by any way out, nor its name connected to where it
 	assert.deepEqual(canary.seen, []);
 });
 
-test('a hostile URL that was taken while private networks were allowed is not connected to any more', async () => {
+test('does not connect to a hostile URL that was stored while private networks were allowed', async () => {
 	await using canary = await startCanary();
 	const lax = createNetwork({ allowPrivateNetwork: true, resolve: resolveHostile });
 	// Documents are to wait for the restart.
@@ -121,7 +121,7 @@ test('a hostile URL that was taken while private networks were allowed is not co
 	assert.deepEqual(canary.seen, []);
 });
 
-test('every way out does connect to the canary where the operator allows it', async () => {
+test('connects to the canary on every path if private networks are allowed', async () => {
 	await using canary = await startCanary();
 	const network = createNetwork({ allowPrivateNetwork: true, resolve: resolveHostile });
 	await using app = await startTestApp({ overrides: { network } });
@@ -158,7 +158,7 @@ async function frontOf(
 	return { front, rows, asked, network };
 }
 
-test('a public server that redirects leads no way out to a hostile URL', async (t) => {
+test('follows no redirect of a public server to a hostile URL', async (t) => {
 	await using canary = await startCanary();
 	const made = await frontOf(canary).catch(() => null);
 	if (made === null) return t.skip(`needs the loopback address ${FRONT}, which this system does not have`);
@@ -182,7 +182,7 @@ test('a public server that redirects leads no way out to a hostile URL', async (
 	assert.deepEqual(canary.seen, []);
 });
 
-test('a model provider is where the operator says, whatever a client or the provider itself names', async () => {
+test('connects to the configured address of a model provider, whatever a client or the provider sends', async () => {
 	await using canary = await startCanary();
 	await using model = await ModelServer.start();
 	const provider = portOf(model.origin);

@@ -6,7 +6,7 @@ import { httpServer, tcpServer } from './servers.ts';
 
 const open = () => createNetwork({ allowPrivateNetwork: true });
 
-test('a fetch brings what it is given, and its answer is read as it comes', async () => {
+test('sends the given request and streams the response', async () => {
 	const seen: unknown[] = [];
 	let finish = () => {};
 	await using server = await httpServer(async (request, response) => {
@@ -28,7 +28,7 @@ test('a fetch brings what it is given, and its answer is read as it comes', asyn
 	assert.equal((await reader.read()).done, true);
 });
 
-test('a redirect is an answer like any other', async () => {
+test('returns a redirect as a response', async () => {
 	await using bird = await tcpServer((socket) => socket.destroy());
 	await using server = await httpServer((_request, response) => {
 		response.writeHead(307, { location: bird.origin }).end();
@@ -41,7 +41,7 @@ test('a redirect is an answer like any other', async () => {
 	assert.equal(bird.connections, 0);
 });
 
-test('nothing is fetched from where the guard does not let it', async () => {
+test('fetches nothing that the guard refuses', async () => {
 	await using bird = await tcpServer((socket) => socket.destroy());
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
@@ -56,7 +56,7 @@ test('nothing is fetched from where the guard does not let it', async () => {
 	assert.equal(bird.connections, 0);
 });
 
-test('that there is no answer is told in a sentence', async () => {
+test('describes a missing response in a sentence', async () => {
 	await using closing = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
 	const gone = await tcpServer(() => {});
 	await gone[Symbol.asyncDispose]();
@@ -71,7 +71,7 @@ test('that there is no answer is told in a sentence', async () => {
 	}
 });
 
-test('a caller that gives up is told its own reason, whether or not there is a connection', async () => {
+test("rejects with the reason of the caller's signal, with or without a connection", async () => {
 	await using silent = await tcpServer((socket) => void socket.resume());
 	await using network = createNetwork({
 		allowPrivateNetwork: true,
@@ -86,7 +86,7 @@ test('a caller that gives up is told its own reason, whether or not there is a c
 	}
 });
 
-test('beyond the limit of connections a fetch is refused at once; one that has ended makes room', async () => {
+test('refuses a fetch above the limit of connections at once, and accepts it after another has ended', async () => {
 	const held: { end(): void }[] = [];
 	await using server = await httpServer((_request, response) => {
 		response.write('begun');

@@ -109,7 +109,7 @@ async function refusedOf(files: Record<string, string>): Promise<Set<string>> {
 	}
 }
 
-test('the check fails where anything but src/net goes out', async () => {
+test('fails the check if another module than src/net makes connections', async () => {
 	const files: Record<string, string> = {};
 	for (const [index, text] of OUT.entries()) {
 		files[`src/tools/out-${index}.ts`] = text;

@@ -15,7 +15,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 	return text;
 }
 
-test('a POST brings its headers and its bytes, and its outcome tells what was answered', async () => {
+test('sends headers and body of a POST and returns the response', async () => {
 	const seen: unknown[] = [];
 	await using server = await httpServer(async (request, response) => {
 		const { method, url, headers } = request;
@@ -30,7 +30,7 @@ test('a POST brings its headers and its bytes, and its outcome tells what was an
 	assert.ok(Number.isInteger(duration_ms) && duration_ms >= 0);
 });
 
-test('an answer with any status is an answer, and a redirect is not followed', async () => {
+test('returns a response with any status, and follows no redirect', async () => {
 	let asked = 0;
 	await using server = await httpServer((_request, response) => {
 		asked++;
@@ -41,7 +41,7 @@ test('an answer with any status is an answer, and a redirect is not followed', a
 	assert.deepEqual([status, headers.location, body, error, asked], [307, '/elsewhere', 'go there', null, 1]);
 });
 
-test('of a long answer the beginning is read, and its end is not waited for', async () => {
+test('reads the beginning of a long response and does not wait for its end', async () => {
 	await using server = await httpServer((_request, response) => {
 		// Never ended.
 		response.writeHead(200).write('é'.repeat(5_000));
@@ -51,7 +51,7 @@ test('of a long answer the beginning is read, and its end is not waited for', as
 	assert.deepEqual([status, body, error], [200, 'é'.repeat(500), null], 'half a character is none');
 });
 
-test('an answer that breaks off after its status was an answer', async () => {
+test('returns a response that breaks off after its status', async () => {
 	await using server = await tcpServer((socket) => {
 		socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart'));
 	});
@@ -60,7 +60,7 @@ test('an answer that breaks off after its status was an answer', async () => {
 	assert.deepEqual([status, body, error], [200, 'part', null]);
 });
 
-test('the deadline covers the name, the connection, the answer and its body', async () => {
+test('applies the deadline to DNS, connection, response and body', async () => {
 	await using silent = await tcpServer(() => {});
 	await using slow = await httpServer((_request, response) => void response.writeHead(200).write('part'));
 	await using network = createNetwork({
@@ -77,7 +77,7 @@ test('the deadline covers the name, the connection, the answer and its body', as
 	assert.deepEqual([status, body, error], [200, 'part', 'No response within 0.1 seconds.']);
 });
 
-test('that there is no answer is told in a sentence', async () => {
+test('describes a missing response in a sentence', async () => {
 	await using closing = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
 	await using babbling = await tcpServer((socket) => void socket.end('Hello, who is there?\r\n'));
 	const gone = await tcpServer(() => {});
@@ -98,7 +98,7 @@ test('that there is no answer is told in a sentence', async () => {
 	}
 });
 
-test('nothing is posted to where the guard does not let it', async () => {
+test('sends no POST that the guard refuses', async () => {
 	await using bird = await tcpServer((socket) => socket.destroy());
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
@@ -114,7 +114,7 @@ test('nothing is posted to where the guard does not let it', async () => {
 	assert.equal(bird.connections, 0);
 });
 
-test('a post waits neither for slow ones to the same server nor for what is downloaded from it', async () => {
+test('does not delay a POST behind slow posts and downloads of the same server', async () => {
 	const held: ServerResponse[] = [];
 	await using server = await httpServer((request, response) => {
 		if (request.url === '/fast') response.end('here');
@@ -132,7 +132,7 @@ test('a post waits neither for slow ones to the same server nor for what is down
 	for (const { status } of await slow) assert.equal(status, 200);
 });
 
-test('a caller that gives up is told its own reason', async () => {
+test("rejects with the reason of the caller's signal", async () => {
 	const giveUp = new AbortController();
 	await using server = await tcpServer((socket) => socket.once('data', () => giveUp.abort(new Error('enough'))));
 	await using network = open();
@@ -141,7 +141,7 @@ test('a caller that gives up is told its own reason', async () => {
 	assert.equal(server.connections, 1);
 });
 
-test('a refusal names the place of the URL where it is told of one', async () => {
+test('names the position of the URL in the details of a refusal', async () => {
 	await using network = createNetwork({ allowPrivateNetwork: false });
 	assert.throws(
 		() => network.checkUrl('http://10.0.0.1/', { path: '/config/url' }),
@@ -171,7 +171,7 @@ function answering(socket: Socket, answer: () => void): void {
 	});
 }
 
-test('an interim answer that nobody asked for is passed over, however it is cut into pieces', async () => {
+test('ignores interim responses, however they are split into packets', async () => {
 	const done = '\r\n\r\n';
 	const answer = `HTTP/1.1 100 Continue${done}HTTP/1.1 103 Early Hints\r\nLink: </a>${done}HTTP/1.1 100 Go on\r\nA: b${done}`;
 	const whole = Buffer.from(`${answer}HTTP/1.1 201 Made\r\nContent-Length: 12\r\n\r\nHTTP/1.1 100`);
@@ -192,7 +192,7 @@ test('an interim answer that nobody asked for is passed over, however it is cut 
 	assert.ok(server.connections < 10, `connections are kept: there were ${server.connections}`);
 });
 
-test('an answer that never comes to its point is not read for long', async () => {
+test('stops reading a response without an end', async () => {
 	const flood = (head: string, more: string) => (socket: Socket) => {
 		answering(socket, () => {
 			socket.write(head);
@@ -233,7 +233,7 @@ test('an answer that never comes to its point is not read for long', async () =>
 	}
 });
 
-test('what is read is counted anew for each answer of a connection', async () => {
+test('counts the bytes of each response of a connection separately', async () => {
 	await using server = await tcpServer((socket) => {
 		const hints = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(200);
 		answering(socket, () => void socket.write(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`));
@@ -243,7 +243,7 @@ test('what is read is counted anew for each answer of a connection', async () =>
 	assert.ok(server.connections < 10, `connections are kept: there were ${server.connections}`);
 });
 
-test('a receiver cannot have its connections kept for as long as it likes', async () => {
+test('limits how long a receiver may keep idle connections open', async () => {
 	const open = new Set<Socket>();
 	await using server = await tcpServer((socket) => {
 		open.add(socket);
@@ -256,7 +256,7 @@ test('a receiver cannot have its connections kept for as long as it likes', asyn
 	await until('they are closed', () => open.size === 0);
 });
 
-test('of many receivers only so many connections are kept', async () => {
+test('limits the number of idle connections to many receivers', async () => {
 	const open = new Set<Socket>();
 	await using server = await tcpServer((socket) => {
 		open.add(socket);

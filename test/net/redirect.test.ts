@@ -9,12 +9,12 @@ const post: OutgoingRequest = {
 	body: 'hello',
 };
 
-test('a relative redirect is read from where it came', () => {
+test('resolves a relative redirect against the URL of the response', () => {
 	assert.equal(followRedirect(post, 307, '../z?q').url.href, 'https://a.example/z?q');
 	assert.equal(followRedirect(post, 307, '//b.example/').url.href, 'https://b.example/');
 });
 
-test('a redirect from https to http is not followed', () => {
+test('refuses a redirect from https to http', () => {
 	assert.throws(() => followRedirect(post, 302, 'http://a.example/'), { code: 'url_not_allowed' });
 	assert.equal(
 		followRedirect({ ...post, url: new URL('http://a.example/') }, 302, 'https://a.example/').url.protocol,
@@ -22,7 +22,7 @@ test('a redirect from https to http is not followed', () => {
 	);
 });
 
-test('a POST becomes a GET without its body where the standard says so, and stays a POST elsewhere', () => {
+test('turns a POST into a GET without a body only where the standard says so', () => {
 	for (const status of [301, 302, 303]) {
 		const next = followRedirect(post, status, '/next');
 		assert.deepEqual([next.method, next.body, next.headers['content-type']], ['GET', null, undefined]);
@@ -33,7 +33,7 @@ test('a POST becomes a GET without its body where the standard says so, and stay
 	}
 });
 
-test('headers that may hold a secret stay with the server they were meant for', () => {
+test('does not send headers that may contain a secret to another origin', () => {
 	assert.equal(followRedirect(post, 307, '/next').headers['x-api-key'], 'k');
 	for (const elsewhere of ['https://b.example/', 'https://a.example:444/', 'https://sub.a.example/']) {
 		assert.deepEqual(followRedirect(post, 307, elsewhere).headers, { accept: '*/*', 'content-type': 'text/plain' });

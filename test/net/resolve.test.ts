@@ -6,7 +6,7 @@ import { type DnsServer, startDnsServer, type Zone } from './dns-server.ts';
 
 const open = ({ address }: DnsServer) => createNetwork({ allowPrivateNetwork: false, resolve: dnsResolver([address]) });
 
-test('the addresses of a name are those of both families, and those of the name that it is another one for', async () => {
+test('resolves a name to its addresses of both families, through aliases', async () => {
 	await using dns = await startDnsServer({
 		'both.example': [{ a: '192.0.2.1' }, { a: '192.0.2.2' }, { aaaa: '2001:db8::1' }],
 		'four.example': [{ a: '192.0.2.3' }],
@@ -26,7 +26,7 @@ test('the addresses of a name are those of both families, and those of the name 
 	for (const name of ['empty.example', 'nowhere.example']) await assert.rejects(found(name), name);
 });
 
-test('whatever the DNS answers, nothing that is not public is connected to', async () => {
+test('connects to public addresses only, whatever the DNS returns', async () => {
 	await using canary = await startCanary();
 	const zone: Zone = {
 		'a.example': [{ a: '127.0.0.1' }],
@@ -60,7 +60,7 @@ test('whatever the DNS answers, nothing that is not public is connected to', asy
 	assert.deepEqual(canary.seen, []);
 });
 
-test('names whose servers never answer do not hold up another', async () => {
+test('resolves a name while the servers of other names never respond', async () => {
 	const silent = Array.from({ length: 50 }, (_, index) => `silent-${index}.example`);
 	await using dns = await startDnsServer({
 		...Object.fromEntries(silent.map((name) => [name, 'silence' as const])),

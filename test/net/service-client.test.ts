@@ -30,7 +30,7 @@ async function kindOf(asked: Promise<unknown>): Promise<string> {
 	return error.kind;
 }
 
-test('an endpoint is asked with what it is to be asked, and its answer is read as it comes', async () => {
+test('sends the given request to the service and streams the response', async () => {
 	const seen: unknown[] = [];
 	let goOn = () => {};
 	await using server = await httpServer(async (request, response) => {
@@ -59,7 +59,7 @@ test('an endpoint is asked with what it is to be asked, and its answer is read a
 	assert.equal((await reader.read()).done, true);
 });
 
-test('an endpoint may have a private address, and no other address is reached through it', async () => {
+test('connects to a service with a private address, and to no other address', async () => {
 	await using server = await httpServer((_request, response) => void response.end('ok'));
 	await using other = await httpServer((_request, response) => void response.end('ok'));
 	await using network = open(server.origin);
@@ -74,7 +74,7 @@ test('an endpoint may have a private address, and no other address is reached th
 	assert.equal(other.connections, 0);
 });
 
-test('a redirect is not followed, not even to the endpoint itself', async () => {
+test('follows no redirect, not even to the service itself', async () => {
 	const asked: unknown[] = [];
 	await using server = await httpServer((request, response) => {
 		asked.push(request.url);
@@ -85,7 +85,7 @@ test('a redirect is not followed, not even to the endpoint itself', async () => 
 	assert.deepEqual(asked, ['/v1/chat']);
 });
 
-test('no hostile URL is reached through an endpoint, neither asked for nor told of by the service', async () => {
+test('connects to no hostile URL of a request or of a redirect', async () => {
 	await using canary = await startCanary();
 	const table = hostileUrls(canary.port).filter(({ url }) => !/[\s\0]/.test(url));
 	await using server = await httpServer((request, response) => {
@@ -105,14 +105,14 @@ test('no hostile URL is reached through an endpoint, neither asked for nor told 
 	assert.deepEqual(canary.seen, []);
 });
 
-test('a connection is kept for the next request', async () => {
+test('keeps a connection for the next request', async () => {
 	await using server = await httpServer((_request, response) => void response.end('ok'));
 	await using network = open(server.origin);
 	for (let at = 0; at < 10; at++) await (await network.ask(server.origin)).text();
 	assert.ok(server.connections <= 2, `${server.connections} connections`);
 });
 
-test('an answer, and each line of it, is bounded', async () => {
+test('limits a response and each of its lines', async () => {
 	await using server = await httpServer((request, response) => {
 		const [lines, length] = (request.url ?? '').slice(1).split('x').map(Number) as [number, number];
 		response.end(`${'a'.repeat(length)}\n`.repeat(lines));
@@ -125,7 +125,7 @@ test('an answer, and each line of it, is bounded', async () => {
 	assert.equal(await kindOf(read('1x200000')), 'too_large');
 });
 
-test('of an error only the beginning is read, and its end is not waited for', async () => {
+test('reads only the beginning of an error and does not wait for its end', async () => {
 	await using server = await httpServer((_request, response) => {
 		// Never ended.
 		response.writeHead(500).write('e'.repeat(200_000));
@@ -135,14 +135,14 @@ test('of an error only the beginning is read, and its end is not waited for', as
 	assert.deepEqual([response.ok, response.status, (await response.text()).length], [false, 500, 64 * 1024]);
 });
 
-test('an answer without a body has none', async () => {
+test('returns no body for a response without a body', async () => {
 	await using server = await httpServer((_request, response) => void response.writeHead(204).end());
 	await using network = open(server.origin);
 	const { status, body } = await network.ask(server.origin);
 	assert.deepEqual([status, body], [204, null]);
 });
 
-test('what goes wrong is told by its kind', async () => {
+test('reports each failure by its kind', async () => {
 	await using broken = await tcpServer((socket) => {
 		socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart'));
 	});
@@ -168,7 +168,7 @@ test('what goes wrong is told by its kind', async () => {
 	assert.equal(await kindOf(network.ask(gone.origin)), 'unreachable');
 });
 
-test('an abort ends a request with its reason and closes the connection, whether or not an answer has begun', async () => {
+test('rejects with the reason of an abort and closes the connection, before and during a response', async () => {
 	for (const begins of [false, true]) {
 		let closed: Promise<unknown> = Promise.resolve();
 		let arrived = () => {};
@@ -191,7 +191,7 @@ test('an abort ends a request with its reason and closes the connection, whether
 	}
 });
 
-test('an answer that nobody reads to its end gives up its connection when it is cancelled', async () => {
+test('closes the connection when an unread response is cancelled', async () => {
 	let closed: Promise<unknown> = Promise.resolve();
 	await using server = await httpServer((_request, response) => {
 		closed = new Promise((resolve) => response.on('close', () => resolve(true)));
@@ -203,7 +203,7 @@ test('an answer that nobody reads to its end gives up its connection when it is 
 	assert.equal(await closed, true);
 });
 
-test('a network that ends takes its endpoints with it', async () => {
+test('disposes of service clients with the network', async () => {
 	let closed: Promise<unknown> = Promise.resolve();
 	await using server = await httpServer((_request, response) => {
 		closed = new Promise((resolve) => response.on('close', () => resolve(true)));

@@ -11,7 +11,7 @@ import { startCanary } from './canary.ts';
 import { hostileUrls, resolveHostile } from './hostile-urls.ts';
 import { httpServer, tcpServer } from './servers.ts';
 
-test('no spelling of a hostile URL, and no name of a private address, opens a connection', async () => {
+test('opens no connection for any spelling of a hostile URL or any name of a private address', async () => {
 	await using canary = await startCanary();
 	await using network = createNetwork({ allowPrivateNetwork: false, resolve: resolveHostile });
 	const table = hostileUrls(canary.port);
@@ -32,7 +32,7 @@ test('no spelling of a hostile URL, and no name of a private address, opens a co
 	assert.deepEqual(canary.seen, []);
 });
 
-test('a name that was good when it was judged and bad a moment later cannot win', async (t) => {
+test('resolves a name once, so an answer that changes after the check has no effect', async (t) => {
 	await using good = await httpServer((_request, response) => {
 		response.setHeader('connection', 'close').end('good');
 	});
@@ -54,7 +54,7 @@ test('a name that was good when it was judged and bad a moment later cannot win'
 	assert.equal(trap.connections, 0);
 });
 
-test('the judged address is connected to, but TLS and the Host header still speak of the name', async () => {
+test('connects to the checked address, with the name in TLS and the Host header', async () => {
 	let hello = '';
 	let host: string | undefined;
 	await using tls = await tcpServer((socket) => {
@@ -78,7 +78,7 @@ test('the judged address is connected to, but TLS and the Host header still spea
 	assert.equal(host, `pinned.example:${plain.port}`);
 });
 
-test('a name whose addresses change between two tries is judged anew each time, and connected to where it was judged', async (t) => {
+test('checks a name again for each connection, and connects to the checked address', async (t) => {
 	await using good = await httpServer((_request, response) => response.setHeader('connection', 'close').end('good'));
 	await using trap = await tcpServer((socket) => socket.destroy(), '127.0.0.2', good.port).catch(() => null);
 	if (trap === null) return t.skip('needs the loopback address 127.0.0.2, which this system does not have');
@@ -105,7 +105,7 @@ test('a name whose addresses change between two tries is judged anew each time, 
 	assert.equal(trap.connections, 0);
 });
 
-test('a connection that is kept for one name is not lent to another, and stays where it was judged', async () => {
+test('does not use the connection of one name for another name', async () => {
 	const hosts: Array<string | undefined> = [];
 	await using server = await httpServer((incoming, response) => {
 		hosts.push(incoming.headers.host);
@@ -134,7 +134,7 @@ test('a connection that is kept for one name is not lent to another, and stays w
 	assert.equal(judged.filter((address) => address === '127.0.0.1').length, 1);
 });
 
-test('an offer of another place or protocol for the same service is not taken', async () => {
+test('ignores Alt-Svc and other offers of another address or protocol', async () => {
 	await using canary = await startCanary();
 	const hello: string[] = [];
 	await using plain = await httpServer((_request, response) => {
@@ -162,7 +162,7 @@ test('an offer of another place or protocol for the same service is not taken', 
 	assert.deepEqual(canary.seen, []);
 });
 
-test('a server with a public address does not connect to itself', async () => {
+test('does not connect to its own public address', async () => {
 	const answers: Record<string, string[]> = {
 		'self.example': ['11.22.33.44'],
 		'self-mapped.example': ['::ffff:11.22.33.44'],
@@ -186,7 +186,7 @@ test('a server with a public address does not connect to itself', async () => {
 	assert.deepEqual(canary.seen, []);
 });
 
-test('a name with very many addresses is judged as fast as any, and not connected to', async () => {
+test('refuses a name with very many addresses, as fast as any other name', async () => {
 	let asked = 0;
 	const resolved: Record<string, number> = { 'few.example': 32, 'many.example': 33, 'very-many.example': 3_900 };
 	await using canary = await startCanary();
@@ -207,7 +207,7 @@ test('a name with very many addresses is judged as fast as any, and not connecte
 	assert.deepEqual(canary.seen, []);
 });
 
-test('up to 32 addresses of a name are tried, and one more is too many', async () => {
+test('accepts up to 32 addresses of a name', async () => {
 	await using server = await httpServer((_request, response) => response.end('here'));
 	const addresses = (count: number) => Array.from({ length: count }, () => ({ address: '127.0.0.1', family: 4 }));
 	const open = (allowPrivateNetwork: boolean) =>
@@ -224,14 +224,14 @@ test('up to 32 addresses of a name are tried, and one more is too many', async (
 	assert.equal(await textOf(service.body), 'here', 'a service of an intranet may run on many machines');
 });
 
-test('the addresses of this machine are those of its interfaces', () => {
+test("lists the addresses of this machine's interfaces", () => {
 	const own = interfaceAddresses();
 	assert.ok(own.includes('127.0.0.1'));
 	for (const address of own) assert.ok(isIP(address) > 0 && !address.includes('%'), address);
 	assert.equal(own.length, Object.values(networkInterfaces()).flat().length);
 });
 
-test('networks that the operator refuses are not connected to, private ones allowed or not', async () => {
+test("refuses the operator's refused networks, even if private networks are allowed", async () => {
 	await using bird = await tcpServer((socket) => socket.destroy());
 	const refusedNetworks = ['127.0.0.0/8', '2a00:64::/96', '11.22.0.0/16'];
 	for (const allowPrivateNetwork of [true, false]) {
@@ -252,7 +252,7 @@ test('networks that the operator refuses are not connected to, private ones allo
 	assert.throws(() => createNetwork({ allowPrivateNetwork: false, refusedNetworks: ['10.0.0.0/99'] }), TypeError);
 });
 
-test('ports of mail, chat and file services are refused by number, whoever listens there', async () => {
+test('refuses the ports of mail, chat and file services', async () => {
 	await using canary = await startCanary();
 	for (const allowPrivateNetwork of [true, false]) {
 		await using network = createNetwork({
@@ -271,7 +271,7 @@ test('ports of mail, chat and file services are refused by number, whoever liste
 	assert.deepEqual(canary.seen, []);
 });
 
-test('URLs of the public internet are allowed as they are', () => {
+test('allows URLs of the public internet unchanged', () => {
 	const network = createNetwork({ allowPrivateNetwork: false });
 	for (const url of [
 		'https://example.com/',
@@ -286,13 +286,13 @@ test('URLs of the public internet are allowed as they are', () => {
 	}
 });
 
-test('where only https is wanted, http is refused', () => {
+test('refuses http if only https is allowed', () => {
 	const network = createNetwork({ allowPrivateNetwork: false });
 	assert.throws(() => network.checkUrl('http://example.com/', { httpsOnly: true }), /Only https/);
 	assert.equal(network.checkUrl('https://example.com/', { httpsOnly: true }).protocol, 'https:');
 });
 
-test('an intranet setting lifts the address and https rules, and no other', () => {
+test('disables only the address and https rules if private networks are allowed', () => {
 	const network = createNetwork({ allowPrivateNetwork: true });
 	for (const url of [
 		'http://127.0.0.1:8080/',
@@ -313,7 +313,7 @@ test('an intranet setting lifts the address and https rules, and no other', () =
 	}
 });
 
-test('a refusal says why in a sentence, and does not tell what a name resolves to', async () => {
+test('gives the reason of a refusal in a sentence, without the addresses of a name', async () => {
 	await using network = createNetwork({ allowPrivateNetwork: false, resolve: resolveHostile });
 	await assert.rejects(network.download('http://intranet.example/'), (thrown) => {
 		assert.ok(thrown instanceof AppError);
@@ -323,7 +323,7 @@ test('a refusal says why in a sentence, and does not tell what a name resolves t
 	});
 });
 
-test('a name within is not told apart from one that does not exist', async () => {
+test('gives the same error for an internal name and a name that does not exist', async () => {
 	const lost = ['ENOTFOUND', 'EAI_AGAIN', 'ESERVFAIL'];
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
