@@ -23,6 +23,11 @@ const rules = [
 		pattern: /\bprocess\b.*\b(binding|_linkedBinding|dlopen|getBuiltinModule)\b/,
 	},
 	{
+		say: 'Node may lose a time limit that only AbortSignal.any holds; take anySignal of src/base.',
+		files: (path) => server(path) && path !== 'src/base/any-signal.ts',
+		pattern: /\bAbortSignal\s*\.\s*any\b/,
+	},
+	{
 		say: 'Finish it, or write an issue.',
 		files: (path) => path !== 'scripts/source-rules.mjs',
 		pattern: /\b(TODO|FIXME|XXX|HACK)\b/,

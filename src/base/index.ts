@@ -1,3 +1,4 @@
+export { anySignal } from './any-signal.ts';
 export { type Deferred, deferred, rejectOnAbort, sleep, withDeadline } from './async.ts';
 export { AsyncDisposableStack } from './async-disposable-stack.ts';
 export { clientNetwork } from './client-network.ts';

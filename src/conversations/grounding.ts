@@ -1,4 +1,4 @@
-import { AppError, messageOf, rejectOnAbort, sleep, type ThrottledLog } from '../base/index.ts';
+import { AppError, anySignal, messageOf, rejectOnAbort, sleep, type ThrottledLog } from '../base/index.ts';
 import type { SearchHit, SearchResult } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import type { Passage } from '../models/index.ts';
@@ -47,7 +47,7 @@ async function search(
 	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
 	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
 	const timeout = AbortSignal.timeout(SEARCH_TIMEOUT_MS);
-	const searchSignal = AbortSignal.any([signal, timeout]);
+	const searchSignal = anySignal(signal, timeout);
 	const options = { ...assistant.rag_settings, signal: searchSignal, vectorTimeoutMs: QUESTION_VECTOR_TIMEOUT_MS };
 	let failure: unknown = new Error('The search took too long.');
 	while (!searchSignal.aborted) {

@@ -1,4 +1,4 @@
-import { type Log, LruCache, messageOf, sleep } from '../base/index.ts';
+import { anySignal, type Log, LruCache, messageOf, sleep } from '../base/index.ts';
 import type { Job, Store } from '../store/index.ts';
 
 /** One kind of durable job and how it is done. */
@@ -91,7 +91,7 @@ export class JobLoop implements AsyncDisposable {
 			const idle = new AbortController();
 			this.#wake = () => idle.abort();
 			const claimed = await this.#claimJobs();
-			if (claimed === 0) await sleep(this.#pollIntervalMs, AbortSignal.any([idle.signal, signal]));
+			if (claimed === 0) await sleep(this.#pollIntervalMs, anySignal(idle.signal, signal));
 		}
 	}
 

@@ -1,4 +1,4 @@
-import { AppError, type Log, messageOf, ReadWriteLock, ResourceShortage, Semaphore } from '../base/index.ts';
+import { AppError, anySignal, type Log, messageOf, ReadWriteLock, ResourceShortage, Semaphore } from '../base/index.ts';
 import type { ParsedDocument, ParseJob, WorkerResult } from '../contract/index.ts';
 import { documentTooLarge, parseFailure } from './failures.ts';
 import type { WorkerPoolLimits } from './limits.ts';
@@ -105,7 +105,7 @@ export class DocumentParser implements AsyncDisposable {
 		this.#active++;
 		clearTimeout(this.#idleTimer);
 		try {
-			return await process.parse(job, signal ? AbortSignal.any([signal, timeout]) : timeout);
+			return await process.parse(job, anySignal(signal, timeout));
 		} finally {
 			if (--this.#active === 0) this.#endWhenIdle();
 		}

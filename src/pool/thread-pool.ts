@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { AppError, type Log, messageOf, ResourceShortage, rejectOnAbort, Semaphore } from '../base/index.ts';
+import { AppError, anySignal, type Log, messageOf, ResourceShortage, rejectOnAbort, Semaphore } from '../base/index.ts';
 import type { WorkerResult } from '../contract/index.ts';
 import type { WorkerEntry } from './worker-entry.ts';
 
@@ -50,7 +50,7 @@ export class ThreadPool implements AsyncDisposable {
 		onFailure: (cause: unknown) => AppError,
 	): Promise<T> {
 		let timeout = from === 'asking' ? AbortSignal.timeout(ms) : undefined;
-		const abortSignal = () => AbortSignal.any([signal, timeout].filter((one) => one !== undefined));
+		const abortSignal = () => anySignal(signal, timeout);
 		let result: WorkerResult<T>;
 		try {
 			const running = this.#semaphore.run(() => {

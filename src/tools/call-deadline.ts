@@ -1,3 +1,5 @@
+import { anySignal } from '../base/index.ts';
+
 /** The end of a call: its time limit, or that its caller gives up. To be disposed of when the call is over. */
 export class CallDeadline implements Disposable {
 	readonly signal: AbortSignal;
@@ -8,7 +10,7 @@ export class CallDeadline implements Disposable {
 	constructor(ms: number, caller: AbortSignal, onTimeout: () => Error) {
 		this.#timer = setTimeout(() => this.#controller.abort(onTimeout()), ms);
 		// Unlike a listener of ours, it does not count as one with the caller's signal, which many calls may share.
-		this.signal = AbortSignal.any([caller, this.#controller.signal]);
+		this.signal = anySignal(caller, this.#controller.signal);
 	}
 
 	[Symbol.dispose](): void {

@@ -1,4 +1,4 @@
-import { type Log, LruCache, messageOf, ThrottledLog } from '../../base/index.ts';
+import { anySignal, type Log, LruCache, messageOf, ThrottledLog } from '../../base/index.ts';
 import type { Embedders } from '../../models/index.ts';
 import type { Generation } from '../../store/index.ts';
 import { requireDimensions } from './dimensions.ts';
@@ -42,7 +42,7 @@ export class QuestionVectors {
 		const cached = this.#cache.get(key);
 		if (cached !== undefined) return cached;
 		try {
-			const vector = await embedder.embedQuestion(question, AbortSignal.any([signal, timeoutSignal]));
+			const vector = await embedder.embedQuestion(question, anySignal(signal, timeoutSignal));
 			if (question.length <= MAX_CACHED_QUESTION_CHARS) this.#cache.set(key, vector);
 			return vector;
 		} catch (error) {
@@ -70,7 +70,7 @@ export class QuestionVectors {
 		if (embedder === null || basis === null || dimensions === null) return false;
 		try {
 			// It has come with the question, unless that was kept from an earlier time.
-			const timeLimited = AbortSignal.any([signal, timeoutSignal, AbortSignal.timeout(SAMPLE_TIMEOUT_MS)]);
+			const timeLimited = anySignal(signal, timeoutSignal, AbortSignal.timeout(SAMPLE_TIMEOUT_MS));
 			if (await this.#models.verifyServing(embedder, { ...serving, basis }, timeLimited)) {
 				requireDimensions(id, vector.length, dimensions);
 				return true;

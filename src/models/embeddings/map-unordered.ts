@@ -1,3 +1,5 @@
+import { anySignal } from '../../base/index.ts';
+
 /** The signals of a task. */
 export interface TaskSignals {
 	/** The result is no longer needed. The task ends at once. */
@@ -22,7 +24,7 @@ export async function* mapUnordered<I, T>(
 ): AsyncGenerator<T, void, undefined> {
 	const consumerLeft = new AbortController();
 	const drain = new AbortController();
-	const signals = { signal: AbortSignal.any([signal, consumerLeft.signal]), drainSignal: drain.signal };
+	const signals = { signal: anySignal(signal, consumerLeft.signal), drainSignal: drain.signal };
 	const inFlight = new Map<number, Promise<Settled<T>>>();
 	const settle = (index: number, promise: Promise<T>): Promise<Settled<T>> =>
 		promise.then(

@@ -1,4 +1,4 @@
-import { AppError, type Clock, type Log, Semaphore, sleep } from '../../base/index.ts';
+import { AppError, anySignal, type Clock, type Log, Semaphore, sleep } from '../../base/index.ts';
 import type { ServiceClient } from '../../net/index.ts';
 import { CallAbort } from '../providers/call-abort.ts';
 import { CircuitBreaker } from '../providers/circuit-breaker.ts';
@@ -145,7 +145,7 @@ export class ProviderEmbedder implements Embedder {
 			timeoutMs,
 			timeoutScope: 'an attempt',
 		} as const;
-		const queueSignal = AbortSignal.any([signals.signal, signals.drainSignal]);
+		const queueSignal = anySignal(signals.signal, signals.drainSignal);
 		const vectors = await this.#semaphore.run(() => this.#callWithRetries(texts, signals, policy), queueSignal);
 		return { offset, vectors };
 	}
@@ -180,7 +180,7 @@ export class ProviderEmbedder implements Embedder {
 					const { status, detail } = providerFailure;
 					this.#options.log.info({ embedder: this.id, attempt, status, detail }, 'retrying a request to an embeddings provider');
 					if (timeoutScope === 'an attempt') callAbort.setDeadline(delay + timeoutMs, timeout);
-					await callAbort.race(sleep(delay, drainSignal ? AbortSignal.any([signal, drainSignal]) : signal));
+					await callAbort.race(sleep(delay, anySignal(signal, drainSignal)));
 					if (drainSignal?.aborted) throw thrown;
 				}
 			}

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { anySignal } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import { ToolFailure } from '../tool-failure.ts';
 
@@ -64,7 +65,7 @@ export class SessionFetch {
  */
 function backgroundSignal({ signal }: RequestInit, isStream: boolean): AbortSignal | undefined {
 	if (isStream || !signal) return signal ?? undefined;
-	return AbortSignal.any([signal, AbortSignal.timeout(BACKGROUND_TIMEOUT_MS)]);
+	return anySignal(signal, AbortSignal.timeout(BACKGROUND_TIMEOUT_MS));
 }
 
 /** The response with a body that breaks off where it is too large. */
