@@ -2,7 +2,7 @@ import type { Store, Write } from '../store/index.ts';
 
 /**
  * Carries out one write of the index.
- * @throws where it is refused
+ * @throws Error when the commit is refused
  */
 export async function commitWrite(store: Pick<Store, 'commit'>, write: Write): Promise<void> {
 	const { outcome } = await store.commit({ write: [write] });

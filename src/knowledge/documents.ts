@@ -19,7 +19,7 @@ export function presentDocument(record: DocumentRecord): Document {
 	return {
 		id: record.id,
 		knowledge_base_id: record.knowledge_base_id,
-		// Until it is processed, what it calls itself is not known.
+		// The document's own title is known only after processing.
 		title: record.title || record.file_name || record.url || 'Untitled',
 		source_type: record.source_type,
 		url: record.url,
@@ -37,23 +37,23 @@ export function presentDocument(record: DocumentRecord): Document {
 	};
 }
 
-/** What is known of a document when it is added. */
+/** The data of a document at the time it is added. */
 export interface NewDocument {
 	source_type: Document['source_type'];
-	/** Absent: the file's name, or what the file or page calls itself. */
+	/** Absent: the title of the file or page itself, or the file's name. */
 	title?: string | undefined;
 	url?: string | undefined;
 	file_name?: string | null | undefined;
 	content_type?: string | null | undefined;
 }
 
-/** The answer that repeats shall get, made of the document as it was stored. */
+/** Makes the stored response for repeats of the request from the stored document. */
 export type ReceiptFactory = (document: DocumentRecord) => IdempotencyRecord | undefined;
 
 /** The kind of job that turns a queued document into an indexed one. */
 export const INGEST = 'ingest';
 
-/** Files that are removed side by side. */
+/** Files that are removed concurrently. */
 const MAX_CONCURRENT_REMOVALS = 8;
 
 export interface DocumentsDependencies {
@@ -65,7 +65,7 @@ export interface DocumentsDependencies {
 	onQueued(): void;
 }
 
-/** The life of documents up to the queue and out of the index again. What happens in between is `ingest/`. */
+/** Adds documents to the queue and removes them from the index. `ingest/` does what lies between. */
 export class Documents {
 	readonly #store: Store;
 	readonly #clock: Clock;
@@ -79,12 +79,12 @@ export class Documents {
 		this.#onQueued = onQueued;
 	}
 
-	/** Says that the bytes of a document begin to arrive. */
+	/** Reports that the bytes of a document begin to arrive. */
 	expectOne(): void {
 		this.#onExpected();
 	}
 
-	/** Queues a document whose bytes are here already. The bytes are kept in the same breath, or discarded on failure. */
+	/** Queues a document whose bytes are stored temporarily. The bytes are kept together with the commit, or discarded on failure. */
 	async addBlob(
 		knowledgeBase: KnowledgeBaseRecord,
 		document: NewDocument,
@@ -103,7 +103,7 @@ export class Documents {
 		}
 	}
 
-	/** Queues a document that is fetched from its URL when its turn comes. */
+	/** Queues a document that its job fetches from its URL. */
 	async addUrl(
 		knowledgeBase: KnowledgeBaseRecord,
 		document: NewDocument,
@@ -113,8 +113,8 @@ export class Documents {
 	}
 
 	/**
-	 * Takes a document out of the index and forgets it, whatever state it is in.
-	 * @param versions those that the client would remove; null: any
+	 * Removes a document and its part of the index, in any state.
+	 * @param versions the versions that the client accepts; null accepts any
 	 */
 	async remove(knowledgeBaseId: string, documentId: string, versions: readonly number[] | null): Promise<void> {
 		const removed = await decideAndCommit(this.#store, async () => {
@@ -137,12 +137,12 @@ export class Documents {
 		if (removed.blob) await this.removeUnusedBlob(removed.blob);
 	}
 
-	/** Processes a document again from its stored bytes (a URL is fetched anew). */
+	/** Processes a document again from its stored bytes; a URL is fetched again. */
 	async retry(knowledgeBaseId: string, documentId: string, receipt?: ReceiptFactory): Promise<DocumentRecord> {
 		let formerBlob: string | null = null;
 		const record = await decideAndCommit(this.#store, async () => {
 			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
-			// One that waits for something waits no longer.
+			// A job that waits for something is due at once.
 			if (isPending(document)) {
 				return { commit: { jobs: [{ op: 'hasten', kind: INGEST, ref: document.id }] }, result: document };
 			}
@@ -171,7 +171,7 @@ export class Documents {
 		return record;
 	}
 
-	/** Where the bytes of a knowledge base's documents are. */
+	/** The stored files of a knowledge base's documents. */
 	async blobsOf(knowledgeBaseId: string): Promise<Set<string>> {
 		const blobs = new Set<string>();
 		const documents = paginate(
@@ -182,12 +182,12 @@ export class Documents {
 		return blobs;
 	}
 
-	/** Deletes what a crash between keeping bytes and committing their document left behind. */
+	/** Deletes files without a document, which a crash between keeping the bytes and committing the document leaves. */
 	async removeOrphanedBlobs(): Promise<void> {
 		for await (const hash of this.#store.blobs.list()) await this.removeUnusedBlob(hash);
 	}
 
-	/** Deletes those of these bytes that no document refers to any more. */
+	/** Deletes those of the given files that no document refers to any more. */
 	async removeUnusedBlobs(hashes: Iterable<string>): Promise<void> {
 		const rest = hashes[Symbol.iterator]();
 		const removeRest = async () => {
@@ -196,7 +196,7 @@ export class Documents {
 		await Promise.all(Array.from({ length: MAX_CONCURRENT_REMOVALS }, removeRest));
 	}
 
-	/** Deletes bytes that no document refers to any more. */
+	/** Deletes a file that no document refers to any more. */
 	async removeUnusedBlob(hash: string): Promise<void> {
 		await this.#store.blobs.exclusive(hash, async () => {
 			if (!(await this.#store.documents.isBlobInUse(hash))) await this.#store.blobs.remove(hash);
@@ -237,7 +237,7 @@ export class Documents {
 	}
 }
 
-/** Not the present time: a clock that is set back must not make a document wait. */
+/** The earliest time, not the present time: a clock that is set back must not delay a document. */
 const DUE_NOW = 0;
 
 function ingestJob(documentId: string, knowledgeBaseId: string) {

@@ -1,18 +1,18 @@
 import { anySignal, type Log, LruCache, messageOf, sleep } from '../base/index.ts';
 import type { Job, Store } from '../store/index.ts';
 
-/** One kind of durable job and how it is done. */
+/** One kind of durable job and its implementation. */
 export interface JobHandler {
 	readonly kind: string;
-	/** Jobs of this kind side by side. */
+	/** Jobs of this kind that run concurrently. */
 	readonly concurrencyLimit: number;
-	/** A job in hand is ours for this long; a process after us takes it up at once all the same. */
+	/** The lease of a claimed job. A new process does not wait for it: it claims the jobs of an earlier process at once. */
 	readonly leaseMs: number;
-	/** Does a job and settles it. Ends soon after the signal aborts, by rejecting: the next process takes the job up. */
+	/** Performs a job and settles it. Rejects soon after the signal aborts; the next process claims the job again. */
 	perform(job: Job, signal: AbortSignal): Promise<void>;
 	/**
-	 * Postpones a job that failed, or gives it up, in the store.
-	 * @param failures how often it has failed in this process, this time included
+	 * Postpones a failed job in the store, or gives it up.
+	 * @param failures the number of failures in this process, this one included
 	 */
 	afterFailure(job: Job, error: unknown, failures: number): Promise<void>;
 }
@@ -21,39 +21,39 @@ export interface JobLoopOptions {
 	store: Pick<Store, 'jobs'>;
 	log: Log;
 	handlers: readonly JobHandler[];
-	/** Milliseconds between two attempts at a job that could not even be settled. */
+	/** Milliseconds until the next attempt at a job whose failure could not be stored. */
 	retryMs: number;
 }
 
-/** How often to look for jobs that were postponed: where that is for a moment only, after so many moments. */
+/** The interval of polls for postponed jobs; shorter when the retry interval is short. */
 const POLL_INTERVAL_MS = 2_000;
 const POLL_PER_RETRY = 20;
-/** Jobs whose failures are remembered: all those that a provider's outage keeps waiting. */
+/** The size of the cache of failure counts: enough for all jobs that wait during a provider's outage. */
 const FAILURE_CACHE_SIZE = 100_000;
-/** However often a job has failed, it is tried again after so long: whoever has mended what was wrong need not know of it. */
+/** The longest delay of a retry. A job continues by itself after the cause is repaired, however many failures it has. */
 const MAX_RETRY_DELAY_MS = 15 * 60_000;
 
-/** Milliseconds until a job that has failed so often is tried again: twice as long each time, a quarter of an hour at most. */
+/** Milliseconds until the next attempt: exponential backoff with a maximum of a quarter of an hour. */
 export function retryDelay(retryMs: number, failures: number): number {
 	return Math.min(MAX_RETRY_DELAY_MS, retryMs * 2 ** (failures - 1));
 }
 
-/** Nothing announces the end of a shortage, so work that waits for it is tried at least this often. */
+/** The longest delay of a retry after a shortage, because nothing announces the end of a shortage. */
 const LONGEST_SHORTAGE_DELAY_MS = 60_000;
 
-/** Milliseconds until a job is tried again that has met a shortage of the system so often: a minute at most. */
+/** Milliseconds until the next attempt after a shortage of the system: a minute at most. */
 export function shortageDelay(retryMs: number, failures: number): number {
 	return Math.min(LONGEST_SHORTAGE_DELAY_MS, retryDelay(retryMs, failures));
 }
 
-/** Takes jobs from the store as long as it lives, and has each kind of them done as many at a time as there is room for. */
+/** Claims jobs from the store and runs them with their handlers, up to the concurrency limit of each kind. */
 export class JobLoop implements AsyncDisposable {
 	readonly #store: Pick<Store, 'jobs'>;
 	readonly #log: Log;
 	readonly #retryMs: number;
 	readonly #pollIntervalMs: number;
 	readonly #handlers: ReadonlyArray<{ handler: JobHandler; running: Map<string, Promise<void>> }>;
-	/** How often each job has failed in this process: to be cut off by a crash is not to fail. */
+	/** The number of failures of each job in this process. A crash during a job is no failure. */
 	readonly #failures = new LruCache<string, number>(FAILURE_CACHE_SIZE);
 	readonly #shutdown = new AbortController();
 	#wake: () => void = () => {};
@@ -67,17 +67,17 @@ export class JobLoop implements AsyncDisposable {
 		this.#handlers = handlers.map((handler) => ({ handler, running: new Map() }));
 	}
 
-	/** Begins to take jobs. */
+	/** Starts to claim jobs. */
 	start(): void {
 		this.#loop ??= this.#run();
 	}
 
-	/** Says that there may be a job, or room for one, now. */
+	/** Reports that there may be a new job or a free slot. */
 	wake(): void {
 		this.#wake();
 	}
 
-	/** Takes no more jobs and lets go of those in hand; they are taken up again at the next start. */
+	/** Claims no more jobs and aborts those that run; the next start claims them again. */
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#shutdown.abort(new Error('The server is stopping.'));
 		this.#wake();
@@ -112,12 +112,12 @@ export class JobLoop implements AsyncDisposable {
 				}
 			}
 		} catch (error) {
-			if (!this.#shutdown.signal.aborted) this.#log.error({ error: messageOf(error) }, 'cannot take jobs');
+			if (!this.#shutdown.signal.aborted) this.#log.error({ error: messageOf(error) }, 'jobs cannot be claimed');
 		}
 		return claimed;
 	}
 
-	/** Ends when the job is settled or postponed, or the process lets go of it. Never rejects. */
+	/** Resolves when the job is settled, postponed or aborted by the shutdown. Never rejects. */
 	async #perform(handler: JobHandler, job: Job): Promise<void> {
 		const { signal } = this.#shutdown;
 		const { kind, ref, attempts } = job;
@@ -134,8 +134,8 @@ export class JobLoop implements AsyncDisposable {
 					this.#failures.set(job.id, failures);
 					return;
 				} catch (settleError) {
-					// A full disk, say. The job stays in hand, and the whole of it is tried again when that may have passed.
-					this.#log.error({ job: kind, ref, error: messageOf(settleError) }, 'cannot settle a job');
+					// For example a full disk. The job stays claimed and runs again from the beginning after a pause.
+					this.#log.error({ job: kind, ref, error: messageOf(settleError) }, 'a job cannot be settled');
 					await sleep(this.#retryMs, signal);
 				}
 			}

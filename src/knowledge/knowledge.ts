@@ -17,33 +17,33 @@ export interface KnowledgeDependencies {
 	store: Store & { databaseFile: string };
 	pool: WorkerPool;
 	network: Network;
-	/** The built-in one alone where absent. */
+	/** Only the built-in embedder if absent. */
 	embedders?: Embedders;
 	clock: Clock;
 	log: Log;
-	/** Milliseconds until what failed is tried again for the first time. */
+	/** Milliseconds until the first retry. */
 	retryMs?: number;
 }
 
 const RETRY_MS = 5_000;
 
-/** Trainings of large knowledge bases that may wait for each other: more than there is room for jobs that train. */
+/** Trainings of large knowledge bases that may wait: more than all jobs that train concurrently. */
 const MAX_WAITING_TRAININGS = 10;
 
-/** A search that was overtaken by a reindex is made again; so often at most. */
+/** Attempts of a search whose generation a reindex replaces. */
 const MAX_SEARCH_ATTEMPTS = 3;
 
 export interface SearchOptions {
 	top_k: number;
 	min_score: number;
-	/** Instead of the knowledge bases' own. */
+	/** Overrides the setting of the knowledge bases. */
 	settings?: Partial<SearchSettings> | undefined;
 	signal?: AbortSignal | undefined;
-	/** Milliseconds that all embedders together may take for the question's vectors; then the search goes by words alone. */
+	/** The time limit in milliseconds of all embedders together for the question's vectors; then the search uses words alone. */
 	vectorTimeoutMs?: number | undefined;
 }
 
-/** Documents on their way into the index, and questions to it. */
+/** Indexing of documents, and search. */
 export class Knowledge implements AsyncDisposable {
 	readonly documents: Documents;
 	readonly #store: KnowledgeDependencies['store'];
@@ -85,18 +85,18 @@ export class Knowledge implements AsyncDisposable {
 		this.#jobs = new JobLoop({ ...dependencies, handlers });
 	}
 
-	/** Marks the knowledge bases that the server's embedder has changed for. To be called once, before `start`. */
+	/** Marks the knowledge bases whose embedder is not the server's any more. Call it once, before `start`. */
 	markForReindex(): Promise<void> {
 		return markForReindex(this.#store, this.#embedders.configured);
 	}
 
-	/** Takes up what waits in the store, and goes on. A server that starts may have a new key: nothing waits any longer. */
+	/** Starts the job loop. Postponed jobs are due at once, because a restarted server may have a new provider key. */
 	start(): void {
 		this.#jobs.start();
 		const jobs = [INGEST, REBUILD].map((kind) => ({ op: 'hasten', kind }) as const);
 		this.#store.commit({ jobs }).then(
 			() => this.#jobs.wake(),
-			(error: unknown) => this.#log.error({ error: messageOf(error) }, 'what was postponed waits until it is due'),
+			(error: unknown) => this.#log.error({ error: messageOf(error) }, 'postponed jobs could not be made due'),
 		);
 		this.documents.removeOrphanedBlobs().catch((error: unknown) => {
 			this.#log.error({ error: messageOf(error) }, 'unused files could not be removed');
@@ -104,9 +104,9 @@ export class Knowledge implements AsyncDisposable {
 	}
 
 	/**
-	 * Has a knowledge base indexed anew from its stored bytes, while what it has goes on to serve. Where that is under way, it
-	 * is no second time.
-	 * @param receipt the answer that repeats shall get, made of the record as it was stored
+	 * Starts a rebuild of a knowledge base's index from the stored bytes, while the present index serves. A rebuild that is in
+	 * progress continues; no second one starts.
+	 * @param receipt makes the stored response for repeats of the request from the stored record
 	 * @throws AppError `not_found`
 	 */
 	async reindex(
@@ -119,9 +119,9 @@ export class Knowledge implements AsyncDisposable {
 	}
 
 	/**
-	 * Ends a reindex that is under way, or waits: what it has built is dropped, and what serves goes on to serve. Where there is
-	 * none, nothing happens.
-	 * @param receipt the answer that repeats shall get, made of the record as it was stored
+	 * Ends a rebuild that runs or waits: its generation is dropped, and the present index continues to serve. Without a rebuild
+	 * nothing happens.
+	 * @param receipt makes the stored response for repeats of the request from the stored record
 	 * @throws AppError `not_found`
 	 */
 	stopReindex(
@@ -131,7 +131,7 @@ export class Knowledge implements AsyncDisposable {
 		return stopRebuild(this.#rebuilds, knowledgeBaseId, receipt);
 	}
 
-	/** The best passages of several knowledge bases for a query; none where they hold nothing. */
+	/** The best passages of several knowledge bases for a query. */
 	async search(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
 		query: string,
@@ -157,7 +157,7 @@ export class Knowledge implements AsyncDisposable {
 		}: Pick<SearchOptions, 'settings' | 'signal'> & { late: AbortSignal | undefined },
 	): Promise<SearchJob['targets']> {
 		const targets: SearchJob['targets'] = [];
-		/** Of each embedder once, a failure included: nobody waits for it twice. */
+		/** One call for each embedder, failures included: a search never waits twice for the same embedder. */
 		const vectors = new Map<string, Float32Array | null>();
 		for (const { id, search_settings } of knowledgeBases) {
 			const serving = await this.#store.searchIndex.servingGeneration(id);
@@ -185,7 +185,7 @@ export class Knowledge implements AsyncDisposable {
 		return targets;
 	}
 
-	/** Whether these generations serve still. One that was replaced in the middle of a search may have been empty for it. */
+	/** Whether these generations still serve. A generation that was replaced during a search may have looked empty. */
 	async #isStillServing(targets: SearchJob['targets']): Promise<boolean> {
 		for (const { knowledge_base_id, generation } of targets) {
 			if ((await this.#store.searchIndex.servingGeneration(knowledge_base_id))?.id !== generation) return false;

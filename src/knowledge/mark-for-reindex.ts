@@ -2,8 +2,8 @@ import { decideAndCommit, expectVersion, type KnowledgeBaseRecord, type Store } 
 import { paginate } from './paginate.ts';
 
 /**
- * Marks the knowledge bases whose vectors are of another embedder than the server's, and takes the mark from those whose are
- * not any more. A document without vectors calls for a reindex all the same.
+ * Marks the knowledge bases whose vectors come from another embedder than the server's, and removes the mark from all
+ * others. The mark stays if a document has no vectors.
  * @param configured the id of the server's embedder
  */
 export async function markForReindex(store: Store, configured: string): Promise<void> {
@@ -29,6 +29,6 @@ function reindexReasonOf(
 ): KnowledgeBaseRecord['reindex_reason'] {
 	if (reindex_reason === 'vectors') return reindex_reason;
 	if (embedder !== null && embedder !== configured) return 'embedder';
-	// Which model answers to the name is seen when it is asked next.
+	// The next call checks which model answers under the name.
 	return embedder !== null && reindex_reason === 'model' ? reindex_reason : null;
 }

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ListPosition } from '../store/index.ts';
 
-/** Rows read at once. */
+/** Rows of one read. */
 const PAGE_SIZE = 500;
 
 /**
- * Everything of a long list in order of creation, page by page. Between two pages the event loop has its turn: a knowledge base of 50,000
- * documents does not keep others waiting.
+ * All items of a long list in order of creation, page by page. It yields to the event loop between two pages: a knowledge
+ * base of 50,000 documents does not block other work.
  */
 export async function* paginate<T>(
 	read: (after: ListPosition | undefined, limit: number) => Promise<T[]>,

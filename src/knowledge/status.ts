@@ -9,26 +9,26 @@ import {
 	type Write,
 } from '../store/index.ts';
 
-/** How a change moves the counts of a knowledge base's documents. */
+/** The change of the counts of a knowledge base's documents. */
 export interface CountChange {
 	total?: number;
 	pending?: number;
 	failed?: number;
 }
 
-/** `indexing` wins over `error`: while documents or a rebuild are in work, it is not yet known how it ends. */
+/** `indexing` precedes `error`: the result is unknown while documents or a rebuild are in progress. */
 export function statusOf(record: KnowledgeBaseRecord): KnowledgeBase['status'] {
 	if (record.documents_pending > 0 || record.rebuilding !== null) return 'indexing';
 	return record.documents_failed > 0 ? 'error' : 'ready';
 }
 
-/** Whether an index serves that has a document: one that was indexed, or one that is processed again and found as it was. */
+/** Whether the serving index has a document, also one whose old version serves while it is processed again. */
 function isSearchable(record: KnowledgeBaseRecord): boolean {
 	return record.generation !== null && record.documents_total > record.documents_failed;
 }
 
 /**
- * When the basis that serves was trained; null unless it covers the documents. New chunks are folded into it, so it still
+ * The time at which the serving basis was trained; null unless it covers the documents. New chunks are folded in, so it still
  * covers a knowledge base that has grown too little for another training.
  */
 function trainedAt(record: KnowledgeBaseRecord): number | null {
@@ -63,15 +63,15 @@ export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
 		last_indexed_at: timestampOrNull(record.last_indexed_at),
 		trained_at: timestampOrNull(trainedAt(record)),
 		embedder: record.embedder,
-		// Asked for already while one runs, and pointless where there is nothing to index.
+		// False while a rebuild runs, and if there is nothing to index.
 		reindex_required: record.reindex_reason !== null && record.rebuilding === null && record.documents_total > 0,
 		problem: record.problem,
 	};
 }
 
 /**
- * The part of a commit that moves a knowledge base's counts, with the event that belongs to it: `knowledge_base.indexed`
- * at each way to ready. The commit must expect the record's version.
+ * The part of a commit that changes a knowledge base's counts, with its event: `knowledge_base.indexed` at each change to
+ * ready. The commit must expect the record's version.
  */
 export function moveCounts(
 	record: KnowledgeBaseRecord,
@@ -97,9 +97,9 @@ export function moveCounts(
 		documents_failed: record.documents_failed + (change.failed ?? 0),
 	};
 	const next: KnowledgeBaseRecord = { ...record, ...counts, ...set, updated_at: now };
-	// Where nothing is in work any more, nothing waits.
+	// If nothing is in progress, nothing waits.
 	if (set.problem === undefined && statusOf(next) !== 'indexing') next.problem = null;
-	// From error too: the documents that had failed were removed, and nobody had told that the others are indexed.
+	// Also after `error`: the failed documents were removed, and no event had reported that the others are indexed.
 	const becameReady = statusOf(record) !== 'ready' && statusOf(next) === 'ready';
 	return {
 		write: {
@@ -122,7 +122,7 @@ export function moveCounts(
 	};
 }
 
-/** The part of a commit that has a knowledge base tell what indexing waits for, or that it waits no more; empty where it does. */
+/** The part of a commit that sets or clears the reason why indexing waits; empty if the record has it already. */
 export function problemCommit(
 	record: KnowledgeBaseRecord,
 	problem: KnowledgeBaseRecord['problem'],
@@ -142,12 +142,12 @@ export function isPending({ status }: Pick<DocumentRecord, 'status'>): boolean {
 	return status === 'queued' || status === 'processing';
 }
 
-/** What removing or restarting a document takes from its knowledge base's counts. */
+/** The change of the counts when a document is removed or restarted. */
 export function countsOf(document: Pick<DocumentRecord, 'status'>): { pending: number; failed: number } {
 	return { pending: isPending(document) ? 1 : 0, failed: document.status === 'error' ? 1 : 0 };
 }
 
-/** The writes that take a document out of the generation that serves and out of the one that is being built. */
+/** The writes that remove a document from the serving generation and from the generation under construction. */
 export function removeFromIndex({ generation, rebuilding }: KnowledgeBaseRecord, document_id: string): Write[] {
 	return [generation, rebuilding].flatMap((one) =>
 		one === null ? [] : [{ op: 'index.remove_document', generation: one, document_id } as const],

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/index.ts';
 
 /**
- * Vectors of different lengths are of different models, whatever their provider calls them.
+ * Vectors of different lengths come from different models, even if the provider's name for the model is the same.
  * @throws AppError `model_error`
  */
 export function requireDimensions(embedder: string, actual: number, expected: number): void {

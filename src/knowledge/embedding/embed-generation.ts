@@ -7,7 +7,7 @@ import { embedPage, int8Of, keepUnsaved, PAGE_SIZE, rowsOf } from './embed-texts
 import type { ModelIdentity } from './model-identity.ts';
 import type { UnsavedVectors } from './unsaved-vectors.ts';
 
-/** What embedding needs beside the embedder. */
+/** The dependencies of embedding, except the embedder. */
 export interface EmbeddingDependencies {
 	store: Store;
 	unsavedVectors: UnsavedVectors;
@@ -16,10 +16,10 @@ export interface EmbeddingDependencies {
 }
 
 /**
- * Gives a vector of a provider's embedder to every chunk of a generation that is being built and has none, and stores them
- * batch by batch, giving a sign of life after each. What is stored is paid for once: who is cut off goes on from there, unless
- * another model answers to the name by then. Where nothing else is being indexed, no chunk is without one afterwards, and
- * `Store.openedBasis` tells the basis.
+ * Embeds every chunk of a generation under construction that has no vector yet, with a provider's embedder, and stores the
+ * vectors in batches. It yields after each batch. A later call continues after the stored vectors, so that no chunk is paid
+ * for twice, unless another model answers under the same name by then. If nothing else is indexed meanwhile, every chunk
+ * has a vector afterwards, and `Store.openedBasis` returns the basis.
  * @throws AppError `model_error`; the signal's reason
  */
 export async function* embedGeneration(
@@ -39,7 +39,7 @@ export async function* embedGeneration(
 		try {
 			for await (const batch of embedPage(embeddingContext, texts)) {
 				for (const { index, vector } of batch) vectors[index] = vector;
-				// In order: the basis remembers no more than up to where it has come.
+				// In order, because the basis records only how far it has come.
 				const ready = vectors.slice(stored, firstMissing(vectors, stored)) as Int8Array[];
 				if (ready.length === 0) continue;
 				basis ??= await openBasis({ store, signal }, embedder, generation, ready[0]?.length as number);
@@ -58,7 +58,7 @@ export async function* embedGeneration(
 	}
 }
 
-/** The first place, not before this one, that is empty. */
+/** The first empty index, starting at the given one. */
 function firstMissing(vectors: ReadonlyArray<Int8Array | undefined>, from: number): number {
 	const gap = vectors.indexOf(undefined, from);
 	return gap === -1 ? vectors.length : gap;

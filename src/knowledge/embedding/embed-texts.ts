@@ -3,10 +3,10 @@ import { writeInt8 } from '../../retrieval/index.ts';
 import { requireDimensions } from './dimensions.ts';
 import type { UnsavedVectors } from './unsaved-vectors.ts';
 
-/** Texts that are asked for in one go: what came of them in no order is held until all before it is there. */
+/** Texts of one call. Results may come in any order; each is held until all before it have come. */
 export const PAGE_SIZE = 256;
 
-/** What an embedder that reads texts is told of a chunk. */
+/** The parts of a chunk that an embedder of texts reads. */
 export interface ChunkText {
 	/** The document's. */
 	title: string;
@@ -14,21 +14,21 @@ export interface ChunkText {
 	text: string;
 }
 
-/** Who makes vectors, and what it has made already. */
+/** The embedder, and vectors that it has made already. */
 export interface EmbeddingContext {
 	embedder: Embedder;
 	unsavedVectors: UnsavedVectors;
 	signal: AbortSignal;
 }
 
-/** A passage says what it is about where its title and headings stand above it. */
+/** Title and headings before the text tell the model what the passage is about. */
 function textOf({ title, heading_path, text }: ChunkText): string {
 	const headings = heading_path[0] === title ? heading_path : [title, ...heading_path];
 	return `${headings.filter((one) => one !== '').join(' › ')}\n\n${text}`;
 }
 
 /**
- * The vectors of chunks, in the eight bits in which they are stored.
+ * The vectors of chunks, quantised to eight bits as they are stored.
  * @throws AppError `model_error`; the signal's reason
  */
 export async function embedTexts(
@@ -59,7 +59,7 @@ export interface ChunkVector {
 }
 
 /**
- * The vectors of a page of chunks as they come, in no order: what was paid for before at once, all else batch by batch.
+ * The vectors of a page of chunks in order of completion: vectors made before come at once, all others batch by batch.
  * @throws AppError `model_error`; the signal's reason
  */
 export async function* embedPage(
@@ -81,7 +81,7 @@ export async function* embedPage(
 	}
 }
 
-/** Keeps what was made for whoever tries again. The places of what was not are empty. */
+/** Keeps the vectors that were made for the next attempt. Missing vectors leave their index empty. */
 export function keepUnsaved(
 	{ embedder, unsavedVectors }: Pick<EmbeddingContext, 'embedder' | 'unsavedVectors'>,
 	chunks: readonly ChunkText[],
@@ -93,14 +93,14 @@ export function keepUnsaved(
 	}
 }
 
-/** One row behind the other, as the index takes them. */
+/** Concatenates the rows, as the index stores them. */
 export function rowsOf(vectors: readonly Int8Array[], dimensions: number): Int8Array {
 	const rows = new Int8Array(vectors.length * dimensions);
 	for (const [row, vector] of vectors.entries()) rows.set(vector, row * dimensions);
 	return rows;
 }
 
-/** A vector in the eight bits in which it is stored. */
+/** A vector, quantised to eight bits as it is stored. */
 export function int8Of(vector: Float32Array): Int8Array {
 	const bytes = new Int8Array(vector.length);
 	writeInt8(vector, bytes, 0);

@@ -2,21 +2,21 @@ import { type Log, LruCache } from '../../base/index.ts';
 import type { Embedder } from '../../models/index.ts';
 import { decideAndCommit, expectVersion, type Generation, type Store } from '../../store/index.ts';
 
-/** Bases that are remembered; one more costs a few reads. */
+/** The size of the cache of verified bases; a miss costs a few reads. */
 const VERIFIED_CACHE_SIZE = 10_000;
 
-/** The least cosine of two vectors of the same text by the same model: eight bits, and other company in a batch, cost less. */
+/** The least cosine of two vectors of the same text by the same model. Quantisation and other texts in a batch change it by less. */
 const MIN_SAME_MODEL_COSINE = 0.99;
 
 /**
- * Tells whether the model that made a basis is the one that answers to its embedder's name now: the operator may have set
- * another address, or installed another model under the name. Their vectors look alike and mean nothing to each other.
+ * Checks whether the model that made a basis is the model that answers under the embedder's name now. The operator may have
+ * set another address, or installed another model under the same name. Vectors of two models cannot be compared.
  */
 export class ModelIdentity {
 	readonly #store: Store;
 	readonly #configured: string;
 	readonly #log: Log;
-	/** Bases of the model that was asked. Those that are not are judged each time: it may be put right at any moment. */
+	/** Bases that matched. Others are checked each time, because the operator may correct the setting at any moment. */
 	readonly #verifiedBases = new LruCache<string, true>(VERIFIED_CACHE_SIZE);
 
 	/** @param configured the id of the server's embedder */
@@ -27,9 +27,9 @@ export class ModelIdentity {
 	}
 
 	/**
-	 * Whether vectors that an embedder makes may be put beside those of a basis. Where they may, it is judged once as long as
-	 * the process lives; a basis that was opened without a sample is taken at its word.
-	 * @throws AppError `model_error` where the embedder cannot be asked; the signal's reason
+	 * Whether an embedder's vectors may be compared with those of a basis. A match is checked once per process. A basis that
+	 * was opened without a sample counts as a match.
+	 * @throws AppError `model_error` when the embedder does not answer; the signal's reason
 	 */
 	async isSameModel(embedder: Embedder, basis: string, signal: AbortSignal): Promise<boolean> {
 		if (this.#verifiedBases.get(basis)) return true;
@@ -39,8 +39,8 @@ export class ModelIdentity {
 	}
 
 	/**
-	 * The same of what serves a knowledge base, which is marked for a reindex where it is not so, and loses that mark where it
-	 * is so again.
+	 * As `isSameModel`, for the serving basis of a knowledge base: it is marked for a reindex when the model differs, and the mark
+	 * is removed when the model matches again.
 	 */
 	async verifyServing(
 		embedder: Embedder,
@@ -58,7 +58,7 @@ export class ModelIdentity {
 		const sample = await this.#store.searchIndex.sampleOf(basis);
 		if (sample === undefined || cosine(await embedder.sample(signal), sample) >= MIN_SAME_MODEL_COSINE) return true;
 		embedder.forgetSample();
-		this.#log.warn({ embedder: embedder.id, basis }, 'another model answers to the name of an embedder by now');
+		this.#log.warn({ embedder: embedder.id, basis }, 'another model answers under the name of an embedder');
 		return false;
 	}
 
@@ -75,7 +75,7 @@ export class ModelIdentity {
 	}
 }
 
-/** Of vectors of any lengths; 0 where they differ in their number of values. */
+/** The cosine of two vectors of any length; 0 if their dimensions differ. */
 function cosine(one: Float32Array, other: Int8Array): number {
 	if (one.length !== other.length) return 0;
 	let product = 0;

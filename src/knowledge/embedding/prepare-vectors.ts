@@ -5,31 +5,31 @@ import type { Generation, KnowledgeBaseRecord } from '../../store/index.ts';
 import type { EmbeddingDependencies } from './embed-generation.ts';
 import { embedTexts, int8Of, rowsOf } from './embed-texts.ts';
 
-/** The vectors of a document that is about to be put into an index. */
+/** The vectors of a document that is about to be indexed. */
 export interface PreparedVectors {
-	/** Whose they are, or would be. */
+	/** The id of the embedder. */
 	embedder: string;
-	/** The generation that served when they were made; null where none did. */
+	/** The generation that served when they were made; null if none did. */
 	generation: string | null;
-	/** Null for the built-in embedder, which needs the index for them, and where they are not to be had. */
+	/** Null for the built-in embedder, which needs the index to make them, and if the provider gives none. */
 	vectors: {
-		/** One row of `dimensions` values a chunk. */
+		/** One row of `dimensions` values for each chunk. */
 		values: Int8Array;
 		dimensions: number;
-		/** What a basis is opened with; null where the index has one already. */
+		/** The values that open a basis; null if the index has a basis already. */
 		opening: { floor: number; sample: Int8Array } | null;
 	} | null;
 }
 
 /**
- * The embedder that a knowledge base's next document is embedded with: the one whose vectors its index holds. Only an
- * index that holds nothing may begin anew with the server's.
+ * The embedder for a knowledge base's next document: the embedder of the vectors in its index. Only an empty index may
+ * change to the server's embedder.
  */
 export function embedderFor(generation: Generation | undefined, configured: string): string {
 	return generation && generation.chunk_count > 0 ? generation.embedder : configured;
 }
 
-/** An embedder has failed with a document. What follows from it depends on whether that embedder is still the index's. */
+/** An embedder has failed with a document. The consequence depends on whether the index still uses that embedder. */
 export class EmbeddingFailure extends AppError {
 	readonly embedder: string;
 
@@ -40,8 +40,8 @@ export class EmbeddingFailure extends AppError {
 }
 
 /**
- * Whether an embedder's failure says nothing about a document any more: the index takes vectors of another embedder by now,
- * or is being built for another one.
+ * Whether an embedder's failure no longer concerns a document: the index uses another embedder by now, or is being rebuilt
+ * for another one.
  * @param serving the generation that serves the knowledge base, read no earlier than the record
  */
 export function isSuperseded(
@@ -54,8 +54,8 @@ export function isSuperseded(
 }
 
 /**
- * Asks a provider's embedder for a document's vectors, before the document's turn in the index: that may take minutes, and
- * nothing else shall wait for it. Whether they still fit is for the turn to see.
+ * Requests a document's vectors from a provider's embedder before the document holds the index lock: the call may take
+ * minutes, and nothing else may wait for it. The holder of the lock checks whether they still match the index.
  * @throws EmbeddingFailure `model_error`; the signal's reason
  */
 export async function prepareVectors(
@@ -72,7 +72,7 @@ export async function prepareVectors(
 	const texts = chunks.map(({ heading_path, text }) => ({ title, heading_path, text }));
 	try {
 		const basis = generation?.embedder === id ? generation.basis : null;
-		// Found by its words, until the index is built anew: beside vectors of another model its own would mean nothing.
+		// Full text finds the document until the index is rebuilt: its vectors could not be compared with those of another model.
 		if (generation && basis && !(await modelIdentity.verifyServing(embedder, { ...generation, basis }, signal))) {
 			return noVectors;
 		}
@@ -83,8 +83,8 @@ export async function prepareVectors(
 		return { ...noVectors, vectors: { values: rowsOf(vectors, dimensions), dimensions, opening } };
 	} catch (error) {
 		if (signal.aborted || !(error instanceof AppError)) throw error;
-		// The answer may have taken minutes: what is there now decides. An index for another embedder is the way out of this
-		// one's failures, and they must not keep the document from it.
+		// The call may have taken minutes: the present index decides. An index for another embedder does not depend on this
+		// embedder's failures, and they must not keep the document out of it.
 		const record = await store.get('knowledge_bases', knowledgeBaseId);
 		const serving = await store.searchIndex.servingGeneration(knowledgeBaseId);
 		if (record && isSuperseded(id, record, serving, embedders.configured)) return noVectors;

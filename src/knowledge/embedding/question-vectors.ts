@@ -4,14 +4,14 @@ import type { Generation } from '../../store/index.ts';
 import { requireDimensions } from './dimensions.ts';
 import type { ModelIdentity } from './model-identity.ts';
 
-/** Questions whose vectors are kept: 8 MB at the most dimensions. */
+/** The size of the cache of question vectors: 8 MB at the highest number of dimensions. */
 const QUESTION_CACHE_SIZE = 512;
-/** Longer questions are asked once. */
+/** The vectors of longer questions are not cached. */
 const MAX_CACHED_QUESTION_CHARS = 1_000;
-/** A search waits no longer to hear whether the model is still the same. */
+/** The time limit of a search for the check that the model is still the same. */
 const SAMPLE_TIMEOUT_MS = 3_000;
 
-/** The vectors of questions, by the embedder that made them. */
+/** The vectors of questions, by embedder. */
 export class QuestionVectors {
 	readonly #embedders: Embedders;
 	readonly #models: ModelIdentity;
@@ -25,8 +25,8 @@ export class QuestionVectors {
 	}
 
 	/**
-	 * The question's vector by an embedder; null where it is not to be had: no provider's embedder, one that is not configured
-	 * any more, or one that fails now or takes too long. Then the words must do.
+	 * The question's vector by an embedder. Null if the embedder is built in, is not configured any more, fails, or takes too
+	 * long: then the search uses words alone.
 	 * @param timeoutSignal its abort ends the wait for the vector, and nothing else
 	 * @throws the reason of `signal`
 	 */
@@ -53,8 +53,8 @@ export class QuestionVectors {
 	}
 
 	/**
-	 * Whether a question's vector may be compared with those of a generation: where another model made them, the words must do,
-	 * and the vector is forgotten.
+	 * Whether a question's vector may be compared with those of a generation. If another model made them, the search uses words
+	 * alone and the vector is removed from the cache.
 	 * @param timeoutSignal its abort ends the wait for the answer, and nothing else
 	 * @throws the reason of `signal`
 	 */
@@ -69,7 +69,7 @@ export class QuestionVectors {
 		const embedder = this.#embedders.resolve(id);
 		if (embedder === null || basis === null || dimensions === null) return false;
 		try {
-			// It has come with the question, unless that was kept from an earlier time.
+			// The model was called with the question, unless the vector came from the cache.
 			const timeLimited = anySignal(signal, timeoutSignal, AbortSignal.timeout(SAMPLE_TIMEOUT_MS));
 			if (await this.#models.verifyServing(embedder, { ...serving, basis }, timeLimited)) {
 				requireDimensions(id, vector.length, dimensions);

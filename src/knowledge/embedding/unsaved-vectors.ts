@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Beyond so many bytes the oldest are forgotten: some twenty thousand vectors of the usual length. */
+/** The size of the cache in bytes: about twenty thousand vectors of the usual length. The oldest are dropped first. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Vectors that a provider has made and that could not be stored, as a failure came in between. Who tries again with the same
- * texts in this process need not pay for them a second time. Where nothing fails it is empty.
+ * Vectors that a provider has made and that a failure kept from being stored. A retry with the same texts in this process
+ * does not pay for them again. It is empty while nothing fails.
  */
 export class UnsavedVectors {
 	readonly #vectors = new Map<string, Int8Array>();
@@ -28,7 +28,7 @@ export class UnsavedVectors {
 		}
 	}
 
-	/** Gives the vector away, if there is one: whoever has it stores it, or brings it back. */
+	/** Removes and returns the vector, if there is one: the caller stores it or puts it back. */
 	take(embedder: string, text: string): Int8Array | undefined {
 		if (this.#vectors.size === 0) return undefined;
 		const key = keyOf(embedder, text);

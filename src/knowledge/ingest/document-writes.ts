@@ -12,7 +12,7 @@ import {
 } from '../training/training-policy.ts';
 import { foldChunks } from './fold-chunks.ts';
 
-/** What the built-in embedder needs. */
+/** The dependencies of the built-in embedder. */
 export interface TrainingDependencies {
 	store: Store & { databaseFile: string };
 	pool: WorkerPool;
@@ -21,16 +21,16 @@ export interface TrainingDependencies {
 	signal: AbortSignal;
 }
 
-/** What the knowledge base's record tells of its index. */
+/** The index fields of the knowledge base's record. */
 export type IndexFields = Pick<KnowledgeBaseRecord, 'generation'> &
 	Partial<Pick<KnowledgeBaseRecord, 'embedder' | 'reindex_reason' | 'trained_at' | 'training_asked_at'>>;
 
-/** The writes that put a document into the index, and whether the basis should be trained anew soon. */
+/** The writes that put a document into the index, and whether the basis should be trained again soon. */
 export interface IndexChange {
 	writes: Write[];
 	fields: IndexFields;
 	needsTraining: boolean;
-	/** What the vectors were made for; where the knowledge base serves something else by now, they are worthless. */
+	/** The index that the vectors were made for. If the knowledge base serves another one by now, they are useless. */
 	madeFor: { generation: string | null; basis: string | null };
 }
 
@@ -38,7 +38,7 @@ function basisOf(generation: Generation | undefined): IndexChange['madeFor'] {
 	return { generation: generation?.id ?? null, basis: generation?.basis ?? null };
 }
 
-/** The generation that is added to: an empty one of another embedder gives way to a new one. */
+/** The generation that receives the document. A new one replaces an empty one of another embedder. */
 function targetGeneration(
 	knowledgeBase: KnowledgeBaseRecord,
 	serving: Generation | undefined,
@@ -56,7 +56,7 @@ function targetGeneration(
 	return { generation: undefined, id, writes, facts };
 }
 
-/** Puts vectors of a provider's embedder into the index; null where more would have to be known of it. */
+/** The writes that add vectors of a provider's embedder; null if they do not match the index. */
 export async function writesWithVectors(
 	store: Store,
 	knowledgeBase: KnowledgeBaseRecord,
@@ -70,8 +70,8 @@ export async function writesWithVectors(
 	const addition = { op: 'index.add_document', generation: id, document_id, title, url, language, chunks } as const;
 	const basis = generation?.basis ? await store.searchIndex.openedBasis(generation.id) : undefined;
 	if (vectors === null || (basis && basis.dimensions !== vectors.dimensions)) {
-		// The embedder is not to be had, or is another model by now, so questions are not compared with the index's vectors
-		// either: all of it is found by words alone until it is built anew.
+		// The embedder is not available, or is another model by now. Questions are not compared with the index's vectors
+		// either: the search uses words alone until the index is rebuilt.
 		writes.push({ ...addition, basis: null, vectors: null });
 		return { ...done, fields: { ...fields, reindex_reason: 'vectors' } };
 	}
@@ -91,7 +91,7 @@ export async function writesWithVectors(
 	return done;
 }
 
-/** Makes vectors with what was trained on the documents, or trains it anew where that is soon done. */
+/** Makes vectors with the trained basis, or trains the basis again if that takes little time. */
 export async function writesWithTraining(
 	{ store, pool, clock, signal }: TrainingDependencies,
 	knowledgeBase: KnowledgeBaseRecord,
@@ -105,7 +105,7 @@ export async function writesWithTraining(
 	const { generation, id, writes, facts: fields } = targetGeneration(knowledgeBase, serving, BUILTIN_EMBEDDER);
 	const { id: document_id, title, url } = document;
 	const addition = { document_id, title, url, language: parsed.language, chunks };
-	// What the index has of the document from an earlier time is replaced.
+	// The document's earlier chunks are replaced.
 	const total = (generation?.chunk_count ?? 0) - document.chunk_count + chunks.length;
 	const hasGrown = generation !== undefined && total >= RETRAIN_GROWTH_FACTOR * generation.trained_on;
 	const trainNow = total <= MAX_SYNC_TRAINING_CHUNKS && (hasGrown || knowledgeBase.documents_pending === 1);
@@ -128,7 +128,7 @@ export async function writesWithTraining(
 			madeFor,
 		};
 	}
-	// Of a small knowledge base, and always of its first document, what is ready is also searched with all its own words.
+	// A small knowledge base, and each first document, is trained on before it is ready, so that the basis knows all its words.
 	const basis = newId('basis');
 	const terms = chunks.map(({ title_terms, body_terms }) => ({ title_terms, body_terms }));
 	const trained = await pool.train(

@@ -3,16 +3,16 @@ import { isRecoverable } from '../../models/index.ts';
 import { type Commit, type DocumentRecord, expectVersion, type KnowledgeBaseRecord } from '../../store/index.ts';
 import { countsOf, moveCounts, removeFromIndex } from '../status.ts';
 
-/** Why a document is in `error`, in a sentence that a person can act on. */
+/** The reason of a document's status `error`, in a sentence that a person can act on. */
 export type FailureReason = NonNullable<DocumentRecord['error']>;
 
-/** A failure that may pass is tried so often. */
+/** Attempts before a temporary failure becomes final. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * What to tell of a failure; null for one that may pass, while there are attempts left. That of a model provider has no end of
- * them: an outage, or a key that was rotated, is none of the document's faults. Nor is a shortage of the system.
- * @param failures how often it has failed by now
+ * The reason of a final failure; null while a temporary failure has attempts left. Failures of a model provider and shortages
+ * of the system are retried without end, because the document is not their cause.
+ * @param failures the number of failures, this one included
  */
 export function finalReason(error: unknown, failures: number): FailureReason | null {
 	if (isRecoverable(error) || shortageOf(error)) return null;
@@ -23,7 +23,7 @@ export function finalReason(error: unknown, failures: number): FailureReason | n
 	return { code: 'internal_error', message };
 }
 
-/** What is told of a failure while it is waited for its end; what is not meant for people is not told. */
+/** The reason that clients see while a retry waits. Errors that are not meant for clients become the fallback. */
 export function publicReason(error: unknown, fallback: string): FailureReason {
 	return error instanceof AppError
 		? { code: error.code, message: error.message }

@@ -4,7 +4,7 @@ import { sniffFormat } from '../../parsing/index.ts';
 import { type DocumentRecord, expectVersion, type IncomingBlob, type Store } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
 
-/** What fetching needs. */
+/** The dependencies of fetching. */
 export interface FetchDependencies {
 	store: Store;
 	network: Pick<Network, 'download'>;
@@ -12,12 +12,12 @@ export interface FetchDependencies {
 	clock: Clock;
 }
 
-/** A document whose bytes are here. */
+/** A document whose bytes are stored. */
 export type FetchedDocument = DocumentRecord & { blob: string };
 
 /**
- * Downloads a document's URL into the blob store; null when the document has gone meanwhile.
- * @throws AppError with the reason why it cannot be had
+ * Downloads a document's URL into the blob store; null if the document was removed meanwhile.
+ * @throws AppError with the reason why the URL gives no document
  */
 export async function fetchDocument(
 	{ store, network, clock, documents }: FetchDependencies,
@@ -48,7 +48,7 @@ export async function fetchDocument(
 	return null;
 }
 
-/** Why what was downloaded is no document; null where it may be one. */
+/** The reason why a download is not a document; null if it may be one. */
 function rejectionOf(blob: IncomingBlob, fileName: string | null, contentType: string | null): AppError | null {
 	if (blob.size === 0)
 		return new AppError(
@@ -59,7 +59,7 @@ function rejectionOf(blob: IncomingBlob, fileName: string | null, contentType: s
 	return new AppError('unsupported_file_type', 'The URL does not lead to a PDF, DOCX, HTML, MD or TXT document.');
 }
 
-/** The last segment of the address, which may tell the format. */
+/** The last segment of the address. It may have an extension that names the format. */
 function fileNameOf(url: string): string | null {
 	const name = new URL(url).pathname.split('/').at(-1) ?? '';
 	try {

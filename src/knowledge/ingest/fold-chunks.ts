@@ -1,21 +1,21 @@
 import type { ParsedChunk } from '../../contract/index.ts';
 import type { WorkerPool } from '../../pool/index.ts';
 
-/** Chunks of one job, about a megabyte of terms: a thread gets a copy of what it is given. */
+/** Chunks of one job, about a megabyte of terms, because the worker gets a copy of its job. */
 const PORTION = 500;
 
 /** The vectors of a document's chunks. */
 export interface FoldedChunks {
-	/** One row a chunk. */
+	/** One row for each chunk. */
 	vectors: Int8Array;
 	/** Share of the chunks' terms that the basis does not know, 0..1. */
 	unknownShare: number;
 }
 
 /**
- * Embeds a document's chunks with a stored basis, in portions: one of 10 MB is never copied as a whole, and others have
- * their turn in between.
- * @throws AppError `unavailable`, also where the basis was replaced meanwhile; the signal's reason
+ * Embeds a document's chunks with a stored basis in portions: a document of 10 MB is never copied as a whole, and other jobs
+ * run in between.
+ * @throws AppError `unavailable`, also when the basis was replaced meanwhile; the signal's reason
  */
 export async function foldChunks(
 	pool: Pick<WorkerPool, 'fold'>,

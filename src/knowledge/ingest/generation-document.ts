@@ -1,15 +1,15 @@
 import type { ParsedDocument } from '../../contract/index.ts';
 import type { DocumentRecord, Write } from '../../store/index.ts';
 
-/** What the uploader said, else what the document says, else where it came from. */
+/** The uploader's title, else the document's own, else the file name or URL. */
 export function titleOf(document: DocumentRecord, parsed: ParsedDocument): string {
 	return (document.title || parsed.title || document.file_name || document.url || 'Untitled').slice(0, 500);
 }
 
 /**
- * The write that puts a document into a generation that is being built, without vectors: its basis is trained when all
- * documents are there.
- * @param version of the document's record that this stands for
+ * The write that adds a document without vectors to a generation under construction. The basis is trained when all documents
+ * are there.
+ * @param version the version of the document's record that was parsed
  */
 export function addToGeneration(
 	generation: string,

@@ -22,14 +22,14 @@ export interface IndexDependencies {
 	pool: WorkerPool;
 	embedders: Embedders;
 	clock: Clock;
-	/** Aborts when the server stops: work in hand is let go, and taken up at the next start. */
+	/** Aborts when the server stops. The next start continues the work. */
 	signal: AbortSignal;
 }
 
 /**
  * Puts a parsed document into its knowledge base's index in one commit: chunks, full text, vectors, status and event.
- * Must run alone for its knowledge base. Does nothing when the document has gone meanwhile.
- * @returns false where the index takes other vectors than those that were prepared: prepare them anew, and come back
+ * The caller holds the index lock of the knowledge base. Does nothing if the document was removed meanwhile.
+ * @returns false if the index needs other vectors than the prepared ones: prepare them again and call again
  */
 export async function indexDocument(
 	{ store, pool, embedders, clock, signal }: IndexDependencies,
@@ -47,7 +47,7 @@ export async function indexDocument(
 			? await store.searchIndex.generation(knowledgeBase.generation)
 			: undefined;
 		if (embedderFor(generation, embedders.configured) !== prepared.embedder) return { commit: null, result: false };
-		// Made for an index that was replaced by one of the same embedder: another model may answer to its name since.
+		// The index was replaced by one of the same embedder, and another model may answer under its name since.
 		const isReplaced = prepared.generation !== null && prepared.generation !== generation?.id;
 		if (isReplaced && prepared.embedder !== BUILTIN_EMBEDDER) return { commit: null, result: false };
 		const titled = { ...document, title: titleOf(document, parsed) };
@@ -76,8 +76,8 @@ export async function indexDocument(
 }
 
 /**
- * What is indexed while a rebuild runs goes into the generation that it builds as well, or the swap would lose it. It is
- * embedded there together with all else. The commit that follows makes it the document's next version.
+ * Adds a document that is indexed during a rebuild to the new generation as well, or the swap would lose it. The rebuild
+ * embeds it together with all others. The commit makes it the document's next version.
  */
 function addToRebuilding(
 	{ rebuilding }: KnowledgeBaseRecord,
@@ -88,9 +88,10 @@ function addToRebuilding(
 }
 
 /**
- * Indexes a document by copying what another one of the same bytes has in the index. Must run alone for its knowledge base.
- * @returns false where there is none any more, or a rebuild runs, which makes nothing of what was parsed before it: then the
- * document must be parsed after all
+ * Indexes a document by copying the chunks of another document with the same bytes. The caller holds the index lock of the
+ * knowledge base.
+ * @returns false if that document is gone, or if a rebuild runs, which does not use chunks from before it: then the document
+ * must be parsed
  */
 export function copyIndexedDuplicate(
 	{ store, clock }: Pick<IndexDependencies, 'store' | 'clock'>,
@@ -123,7 +124,7 @@ export function copyIndexedDuplicate(
 	});
 }
 
-/** The commit with which a document is indexed. */
+/** The commit that makes a document indexed. */
 function indexedCommit(
 	knowledgeBase: KnowledgeBaseRecord,
 	document: DocumentRecord,

@@ -22,24 +22,24 @@ export interface IngestDependencies
 		Pick<EmbeddingDependencies, 'modelIdentity' | 'unsavedVectors'>,
 		FetchDependencies {
 	store: IndexDependencies['store'];
-	/** Held while the index of a knowledge base changes, by its id: one change at a time, in order; parsing runs beside it. */
+	/** One lock for each knowledge base, by its id: changes of its index run one at a time, in order. Parsing does not hold it. */
 	indexing: KeyedLock;
 	retryMs: number;
 }
 
 /**
- * The claim from which a document is parsed alone, because the claims before it ended with the server's process. Being
- * interrupted is no reason to give a document up, however often: only one that ends the process that parses is given up.
+ * From this claim on a document is parsed alone, because the server's process ended during the earlier claims. Interruptions
+ * never fail a document, however many there are. Only a document that ends the parsing process fails.
  */
 const ISOLATE_FROM_CLAIM = 3;
-/** Not the present time: a clock that is set back must not make a document wait. */
+/** The earliest time, not the present time: a clock that is set back must not delay a document. */
 const DUE_NOW = 0;
-/** Turns of one document whose knowledge base has got another index each time that its vectors were made. */
+/** Attempts to index a document whose knowledge base gets another index while its vectors are made. */
 const MAX_INDEX_ATTEMPTS = 5;
 
 /**
- * Turns queued documents into indexed ones: fetch, parse, chunk, embed, index. What the process had in hand when it ended
- * is still queued in the store and is taken up again at the next start.
+ * Turns queued documents into indexed ones: fetch, parse, chunk, embed, index. Work that the process had not finished
+ * when it ended is still queued in the store. The next start claims it again.
  */
 export class Ingest implements JobHandler {
 	readonly kind = INGEST;
@@ -65,14 +65,14 @@ export class Ingest implements JobHandler {
 		try {
 			await this.#index(job, fetched, fetched.blob, signal);
 		} finally {
-			// Whoever deleted the knowledge base just before these bytes were kept did not know of them.
+			// The knowledge base was deleted just before these bytes were kept, so its deletion did not remove them.
 			await this.#deps.documents.removeUnusedBlob(fetched.blob);
 		}
 	}
 
 	/**
-	 * The failures that count are the document's own: those of its processing, restarts of the server, shortages of the
-	 * system and what a model provider fails in not included.
+	 * Counts only the document's own failures, not restarts of the server, shortages of the system or failures of a model
+	 * provider.
 	 */
 	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
 		const { store, clock, embedders, retryMs } = this.#deps;
@@ -109,7 +109,7 @@ export class Ingest implements JobHandler {
 	async #index(job: Job, document: DocumentRecord, blob: string, signal: AbortSignal): Promise<void> {
 		const { store, pool, indexing } = this.#deps;
 		const { knowledge_base_id } = document;
-		// The same bytes at once are parsed once: the second waits here, and finds the first indexed.
+		// Documents with the same bytes are parsed once: the second waits here and finds the first indexed.
 		await this.#parsing.run(`${knowledge_base_id} ${blob}`, async () => {
 			const index = <T>(task: () => Promise<T>) => indexing.run(knowledge_base_id, task);
 			const duplicate = await store.documents.indexedDuplicate(document);
@@ -127,7 +127,7 @@ export class Ingest implements JobHandler {
 		});
 	}
 
-	/** Marks the document as being processed; null when there is nothing to do any more. */
+	/** Marks the document as being processed; null if there is nothing left to do. */
 	#markProcessing(job: Job): Promise<DocumentRecord | null> {
 		const { store, clock } = this.#deps;
 		return decideAndCommit(store, async () => {
@@ -145,7 +145,7 @@ export class Ingest implements JobHandler {
 	}
 }
 
-/** What a document and its knowledge base tell while the document waits. */
+/** Shows on a document and its knowledge base why the document waits. */
 function keepWaiting(
 	knowledgeBase: KnowledgeBaseRecord,
 	document: DocumentRecord,
@@ -156,7 +156,7 @@ function keepWaiting(
 	const set = { status: 'queued', error: reason, updated_at: now } as const;
 	const problem = problemCommit(knowledgeBase, reason);
 	return {
-		// A reindex that begins in between makes the wait pointless: the decision is made again.
+		// A rebuild that begins in between ends the reason to wait: decide again.
 		expect: [expectVersion('documents', document), expectVersion('knowledge_bases', knowledgeBase)],
 		write: [{ op: 'patch', kind: 'documents', id: document.id, set }, ...problem.write],
 	};

@@ -11,22 +11,22 @@ export interface GenerationFillerDependencies {
 	signal: AbortSignal;
 }
 
-/** A document whose bytes cannot be parsed any more. */
+/** A document whose stored bytes cannot be parsed. */
 export interface UnreadableDocument {
-	/** Of the document's record. */
+	/** The version of the document's record. */
 	version: number;
 	reason: FailureReason;
 }
 
-/** What one pass over a knowledge base's documents left undone. */
+/** The documents that one pass over a knowledge base has not finished. */
 export interface PassRemainder {
 	/** Documents that changed while they were parsed. */
 	changed: number;
-	/** Documents that may be parsed at another attempt. */
+	/** Documents whose failure may be temporary. */
 	failed: number;
 }
 
-/** Every document of a knowledge base beside what a generation that is being built has of it, the oldest first. */
+/** Every document of a knowledge base with its version in a generation under construction, oldest first. */
 export function documentsWithCoverage(store: Store, knowledgeBaseId: string, generation: string) {
 	return paginate(
 		(after, limit) => store.searchIndex.coverage(knowledgeBaseId, generation, after, limit),
@@ -35,11 +35,11 @@ export function documentsWithCoverage(store: Store, knowledgeBaseId: string, gen
 }
 
 /**
- * Parses the stored bytes of a knowledge base's documents into a generation that is being built. Which version of a document
- * the generation holds is written down in it, so that every pass, also of another process, does only what is left.
+ * Parses the stored bytes of a knowledge base's documents into a generation under construction. The generation records the
+ * version of each document in it, so every pass, also of another process, does only what is left.
  */
 export class GenerationFiller {
-	/** By document. They are marked only when the new generation takes over: a rebuild that comes to nothing touches no document. */
+	/** By document id. They get the status `error` only when the new generation starts to serve: a rebuild that is given up changes no document. */
 	readonly unreadable = new Map<string, UnreadableDocument>();
 	/** By document and version. */
 	readonly #failures = new Map<string, number>();
@@ -53,12 +53,12 @@ export class GenerationFiller {
 		this.#generation = generation;
 	}
 
-	/** Whether the generation has an indexed document as it is now, or cannot have it. */
+	/** Whether the generation has the present version of an indexed document, or cannot have it. */
 	isSettled({ id, status, version }: DocumentRecord, builtFrom: number | null): boolean {
 		return status !== 'indexed' || builtFrom === version || this.unreadable.get(id)?.version === version;
 	}
 
-	/** Goes once over all documents and builds what is left, several at a time. */
+	/** Goes over all documents once and parses those that are left, several concurrently. */
 	async pass(): Promise<PassRemainder> {
 		const remainder: PassRemainder = { changed: 0, failed: 0 };
 		const remaining = this.#remaining();
@@ -95,9 +95,9 @@ export class GenerationFiller {
 			parsed = await pool.parse({ path, file_name, content_type, title: title || null, url }, signal);
 		} catch (error) {
 			if (signal.aborted) throw error;
-			// The rebuild waits as a whole: every other document would fail in the same way.
+			// The whole rebuild waits, because every other document would fail in the same way.
 			if (shortageOf(error)) throw error;
-			// What the document was before it changed has failed on its own account.
+			// Failures count for one version: earlier versions of the document do not count against it.
 			const key = `${document.id} ${version}`;
 			const failures = (this.#failures.get(key) ?? 0) + 1;
 			const reason = finalReason(error, failures);

@@ -23,42 +23,42 @@ export interface RebuildDependencies
 	documents: Documents;
 	embedders: Embedders;
 	log: Log;
-	/** Held while the index of a knowledge base changes, by its id. */
+	/** The lock of a knowledge base's index, by its id. */
 	indexing: KeyedLock;
 	retryMs: number;
 }
 
-/** Rebuilds side by side: one that takes hours must not keep all others waiting. */
+/** Concurrent rebuilds: a rebuild that takes hours must not block all others. */
 const MAX_CONCURRENT_REBUILDS = 2;
-/** A failure that may pass is tried so often without getting any further. What was built is kept from one attempt to the next. */
+/** Attempts without progress before a rebuild is given up. Each attempt continues with what was built. */
 const MAX_ATTEMPTS = 5;
-/** Rebuilds whose failures are remembered. */
+/** The size of the cache of failure counts. */
 const FAILURE_CACHE_SIZE = 1_000;
-/** Passes over the documents of a knowledge base that is changed all the time. */
+/** The maximum number of passes over the documents of a knowledge base that changes all the time. */
 const MAX_PASSES = 50;
 
-/** How a rebuild has fared since it got any further, in this process. */
+/** Failures of a rebuild since its last progress, in this process. */
 interface FailureCounts {
-	/** How far it had come. */
+	/** The progress at the last failure. */
 	progress: string;
-	/** How often its provider or a shortage of the system has failed it, and how often anything else. */
+	/** `temporary` counts failures of a provider and shortages of the system, `permanent` all others. */
 	temporary: number;
 	permanent: number;
 }
 
 /**
- * Builds a knowledge base's index anew from the stored bytes, as a generation of its own beside the one that serves, which
- * takes over in one commit. `KnowledgeBaseRecord.rebuilding` names it as long as it is there. What is indexed meanwhile goes
- * into both, what is removed or fails leaves both. A process after us goes on where this one was.
+ * Rebuilds a knowledge base's index from the stored bytes as a second generation beside the serving one. One commit swaps
+ * them. Until then `KnowledgeBaseRecord.rebuilding` names the second one. Documents that are indexed meanwhile go into both;
+ * documents that are removed or fail leave both. After a restart the next process continues.
  */
 export class Rebuild implements JobHandler {
 	readonly kind = REBUILD;
 	readonly concurrencyLimit = MAX_CONCURRENT_REBUILDS;
 	readonly leaseMs = 12 * 3_600_000;
 	readonly #deps: RebuildDependencies;
-	/** By the job. */
+	/** By job id. */
 	readonly #failureCounts = new LruCache<string, FailureCounts>(FAILURE_CACHE_SIZE);
-	/** The generation that a job has worked on last, by the job. */
+	/** The last generation that a job has worked on, by job id. */
 	readonly #generations = new LruCache<string, string>(FAILURE_CACHE_SIZE);
 
 	constructor(deps: RebuildDependencies) {
@@ -72,15 +72,15 @@ export class Rebuild implements JobHandler {
 		try {
 			if (generation) await this.#rebuild(job, generation, signal);
 		} catch (error) {
-			// Where the knowledge base was deleted, what was built has gone with it, and there is nothing more to do.
+			// The deletion of the knowledge base also removed the new generation, so nothing is left to do.
 			if ((await store.get('knowledge_bases', job.ref))?.rebuilding === generation) throw error;
 		}
 		await store.commit({ jobs: [{ op: 'settle', id: job.id }] });
 	}
 
 	/**
-	 * A provider that fails, or a shortage of the system, is waited for however long that takes, with all that was built and paid for: nobody else can tell
-	 * whether its key is about to be renewed. Whoever does not want to wait ends the rebuild.
+	 * Failures of a provider and shortages of the system are retried without end, and all that was built and paid for is kept:
+	 * only the operator can know whether the key is about to be renewed. The client can end the rebuild.
 	 */
 	async afterFailure(job: Job, error: unknown): Promise<void> {
 		const { retryMs } = this.#deps;
@@ -93,7 +93,7 @@ export class Rebuild implements JobHandler {
 		return this.#postpone(job, retryDelay(retryMs, permanent));
 	}
 
-	/** Counts a failure; from the beginning where vectors were stored since the one before. */
+	/** Counts a failure. The counts restart if vectors were stored since the last failure. */
 	async #countFailure(job: Job, error: unknown): Promise<FailureCounts> {
 		const { store } = this.#deps;
 		const record = await store.get('knowledge_bases', job.ref);
@@ -116,7 +116,7 @@ export class Rebuild implements JobHandler {
 		await store.commit({ jobs: [{ op: 'postpone', id, due_at: clock.now() + ms }] });
 	}
 
-	/** Postpones a rebuild and has its knowledge base tell why. */
+	/** Postpones a rebuild and shows the reason on its knowledge base. */
 	async #postponeWithProblem(job: Job, error: AppError, ms: number): Promise<void> {
 		const { store, clock } = this.#deps;
 		await decideAndCommit(store, async () => {
@@ -134,7 +134,7 @@ export class Rebuild implements JobHandler {
 		return (this.#generations.get(id) ?? record.rebuilding) === record.rebuilding;
 	}
 
-	/** What the knowledge base has told of a failure is over as soon as vectors come again. */
+	/** Removes the reason of a failure from the knowledge base as soon as vectors are stored again. */
 	async #clearProblem(knowledgeBaseId: string): Promise<void> {
 		const { store } = this.#deps;
 		await decideAndCommit(store, async () => {
@@ -144,7 +144,7 @@ export class Rebuild implements JobHandler {
 		});
 	}
 
-	/** The generation that is being built. One that was begun for another embedder than the server has now begins anew. */
+	/** The generation under construction. A generation for another embedder than the server's is replaced by an empty one. */
 	#generationOf(knowledgeBaseId: string): Promise<string | null> {
 		const { store, clock, embedders } = this.#deps;
 		return decideAndCommit(store, async () => {
@@ -169,7 +169,7 @@ export class Rebuild implements JobHandler {
 
 	async #rebuild(job: Job, generation: string, signal: AbortSignal): Promise<void> {
 		const { store, indexing, embedders, retryMs } = this.#deps;
-		// Null for the built-in one: all others that are configured are there.
+		// Null for the built-in embedder: all other configured embedders can be resolved.
 		const embedder = embedders.resolve(embedders.configured);
 		const deps = { ...this.#deps, signal };
 		const knowledgeBaseId = job.ref;
@@ -185,7 +185,7 @@ export class Rebuild implements JobHandler {
 			if (embedder) {
 				for await (const _ of embedGeneration(deps, embedder, generation)) await this.#clearProblem(knowledgeBaseId);
 			}
-			// A small one is trained while nothing is indexed, on every word; a large one before, as that takes a while.
+			// The swap trains a small generation, while it holds the lock. A large one is trained before, because that takes long.
 			else if (trainedBasis) trainedBasis = await foldInNewChunks(deps, trainedBasis);
 			else if (stored && stored.chunk_count > MAX_SYNC_TRAINING_CHUNKS)
 				trainedBasis = await buildLargeBasis(deps, generation);
@@ -195,20 +195,20 @@ export class Rebuild implements JobHandler {
 		throw new AppError('unavailable', 'The knowledge base changes faster than it is indexed.');
 	}
 
-	/** Documents in `error` are tried again, as every one is that somebody retries; once, however often the rebuild is. */
+	/** Retries documents with the status `error`, once for each rebuild, however many attempts the rebuild takes. */
 	async #retryFailed(knowledgeBaseId: string, generation: string, signal: AbortSignal): Promise<void> {
 		const { store, documents } = this.#deps;
 		for await (const { document } of documentsWithCoverage(store, knowledgeBaseId, generation)) {
 			signal.throwIfAborted();
 			if (document.status !== 'error') continue;
 			await documents.retry(knowledgeBaseId, document.id).catch((error: unknown) => {
-				// Removed just now.
+				// The document was removed just now.
 				if (!(error instanceof AppError && error.code === 'not_found')) throw error;
 			});
 		}
 	}
 
-	/** What serves goes on to serve, and the status is again what the documents make it. */
+	/** Ends the rebuild. The present index continues to serve, and the status follows from the documents again. */
 	async #giveUp(job: Job, error: unknown): Promise<void> {
 		const { store, clock, log } = this.#deps;
 		const hasGivenUp = await decideAndCommit(store, async () => {
@@ -223,4 +223,4 @@ export class Rebuild implements JobHandler {
 	}
 }
 
-const BUILD_FAILED_SENTENCE = 'The index could not be built; the server’s log tells more.';
+const BUILD_FAILED_SENTENCE = 'The index could not be built; the server’s log has the cause.';

@@ -15,7 +15,7 @@ import { moveCounts } from '../status.ts';
 /** The kind of job that builds the index of a knowledge base again. */
 export const REBUILD = 'rebuild';
 
-/** What requests to begin and to end rebuilds need. */
+/** The dependencies of requests to begin and end rebuilds. */
 export interface RebuildRequests {
 	store: Store;
 	clock: Clock;
@@ -55,8 +55,8 @@ export function requestRebuild(
 }
 
 /**
- * Ends a rebuild, whether it is in hand or waits; the record as it is then. What is in hand finds nothing to go on with.
- * Where there is none, nothing happens.
+ * Ends a rebuild that runs or waits, and returns the record. A running rebuild then finds that its generation is gone.
+ * Without a rebuild nothing happens.
  * @param receipt the answer that repeats shall get, made of the record as it was stored
  * @throws AppError `not_found`
  */
@@ -76,7 +76,7 @@ export function stopRebuild(
 	});
 }
 
-/** What a commit holds that begins a rebuild, or makes do without one. */
+/** The commit that begins a rebuild, or that changes the status if there is nothing to build. */
 type RebuildStart = Required<Pick<Commit, 'write' | 'jobs'>> & { set: Parameters<typeof moveCounts>[3] & object };
 
 function beginRebuild(record: KnowledgeBaseRecord, embedder: string): RebuildStart {
@@ -94,7 +94,7 @@ export function openGeneration({ id }: KnowledgeBaseRecord, generation: string, 
 	return { op: 'index.open_generation', generation, knowledge_base_id: id, embedder };
 }
 
-/** The commit with which a rebuild ends before its time, without its jobs, and the record as it is then. */
+/** The commit, without jobs, that ends a rebuild early, and the record after it. */
 export function endRebuild(
 	record: KnowledgeBaseRecord,
 	problem: KnowledgeBaseRecord['problem'],
@@ -114,7 +114,7 @@ export function endRebuild(
 	};
 }
 
-/** Without documents there is nothing to build: the index is none, at once. */
+/** Without documents there is nothing to build: the knowledge base has no index at once. */
 function emptyIndex({ generation }: KnowledgeBaseRecord, now: number): RebuildStart {
 	const write: Write[] = generation === null ? [] : [{ op: 'index.drop_generation', generation }];
 	return {

@@ -19,27 +19,27 @@ export interface SwapDependencies
 	extends BasisDependencies,
 		Pick<EmbeddingDependencies, 'modelIdentity' | 'unsavedVectors'> {}
 
-/** A rebuild that is about to end. */
+/** A rebuild at its end. */
 export interface Swap {
 	jobId: string;
 	knowledgeBaseId: string;
 	/** The generation that was built. */
 	generation: string;
 	filler: GenerationFiller;
-	/** What makes its vectors; null for the built-in embedder. */
+	/** The embedder of its vectors; null for the built-in embedder. */
 	embedder: Embedder | null;
-	/** Its basis where that was trained beforehand; null: it is trained now, if there is anything to train on. */
+	/** Its basis if it was trained before; null trains it now, if there are chunks. */
 	trainedBasis: BuiltBasis | null;
 }
 
-/** Documents that are described in one commit. */
+/** Documents that one commit updates. */
 const BATCH_SIZE = 500;
 
 /**
- * Lets a generation that was built take over, in one commit. Must run alone for its knowledge base: no document is indexed
- * meanwhile, and one that is removed or fails leaves both generations in its own commit. So what is caught up with here
- * stays true until the end.
- * @returns false where the generation does not have all documents yet: fill it, and come back
+ * Makes a new generation serve, in one commit. The caller holds the index lock of the knowledge base: no document is indexed
+ * meanwhile, and a document that is removed or fails leaves both generations in its own commit. So the checks here stay valid
+ * until the commit.
+ * @returns false if the generation does not have all documents yet: fill it and call again
  */
 export async function swapGeneration(deps: SwapDependencies, swap: Swap): Promise<boolean> {
 	const { store } = deps;
@@ -59,12 +59,12 @@ export async function swapGeneration(deps: SwapDependencies, swap: Swap): Promis
 	return true;
 }
 
-/** A document that is being processed again is found as it was before until that is done: so too in the new generation. */
+/** A document that is processed again stays searchable in its old version meanwhile, also in the new generation. */
 async function copyPending({ store }: SwapDependencies, swap: Swap, id: string): Promise<void> {
 	await decideAndCommit(store, async () => {
 		const knowledgeBase = await rebuildingBase(store, swap);
 		const document = await store.get('documents', id);
-		// Without chunks, it is in no generation.
+		// A document without chunks is in no generation.
 		if (!document || !isPending(document) || document.chunk_count === 0 || !knowledgeBase.generation) return NO_COMMIT;
 		const { title, url } = document;
 		const commit: Commit = {
@@ -99,7 +99,7 @@ async function markUnreadable(
 	});
 }
 
-/** The basis with a vector for every chunk, and when it was trained where it was; null where there is no chunk. */
+/** The basis with a vector for every chunk, and the time of its training if it was trained; null if there is no chunk. */
 async function completeBasis(
 	deps: SwapDependencies,
 	{ generation, embedder, trainedBasis }: Swap,
@@ -114,7 +114,7 @@ async function completeBasis(
 	return stored?.chunk_count ? buildBasis(deps, generation) : null;
 }
 
-/** What the records tell of documents is what the new generation has of them: a newer parser may find more. */
+/** Updates the records from the chunks of the new generation, because a newer parser may find more. */
 async function describeDocuments(
 	{ store, clock, signal }: SwapDependencies,
 	generation: string,
@@ -169,7 +169,7 @@ async function commitSwap(
 
 const NO_COMMIT = { commit: null, result: undefined };
 
-/** @throws AppError `not_found` where the rebuild is over already */
+/** @throws AppError `not_found` if the rebuild has ended */
 async function rebuildingBase(
 	store: Pick<Store, 'get'>,
 	{ knowledgeBaseId, generation }: Swap,

@@ -3,10 +3,10 @@ import type { WorkerPool } from '../../pool/index.ts';
 import type { Store } from '../../store/index.ts';
 import { commitWrite } from '../commit-write.ts';
 
-/** Vectors written in one commit: other writers wait for no more than that. */
+/** Vectors of one commit. It bounds the time that other commits wait. */
 const BATCH_SIZE = 1000;
 
-/** What building a basis needs. */
+/** The dependencies of a training. */
 export interface BasisDependencies {
 	store: Store & { databaseFile: string };
 	pool: WorkerPool;
@@ -14,22 +14,22 @@ export interface BasisDependencies {
 	signal: AbortSignal;
 }
 
-/** What building a basis of a large generation needs, which takes many seconds. */
+/** The dependencies of a training on a large generation, which takes many seconds. */
 export interface LargeBasisDependencies extends BasisDependencies {
-	/** Lets one in at a time: the threads that embed new documents must not all be at it. */
+	/** Admits one training at a time, so that threads stay free to embed new documents. */
 	largeTrainings: Semaphore;
 }
 
-/** A trained basis of a generation, stored beside the one that serves. */
+/** A trained basis of a generation, stored beside the serving basis. */
 export interface BuiltBasis {
 	generation: string;
 	basis: string;
 	trainedAt: number;
-	/** The last chunk that has a vector: ids grow, so every later one is without. */
+	/** The last chunk with a vector. Ids grow, so no later chunk has one. */
 	lastChunk: number;
 }
 
-/** Trains a basis on what a generation holds, and stores it with its vectors in portions. It does not serve yet. */
+/** Trains a basis on a generation and stores it with its vectors in portions. It does not serve yet. */
 export async function buildBasis(
 	{ store, pool, clock, signal }: BasisDependencies,
 	generation: string,
@@ -53,7 +53,7 @@ export function buildLargeBasis(deps: LargeBasisDependencies, generation: string
 	return deps.largeTrainings.run(async () => foldInNewChunks(deps, await buildBasis(deps, generation)), deps.signal);
 }
 
-/** Gives vectors to the chunks that were stored since. Where nothing else is being indexed, none is without one afterwards. */
+/** Embeds the chunks that were stored since. If nothing else is indexed meanwhile, every chunk has a vector afterwards. */
 export async function foldInNewChunks(
 	{ store, pool, signal }: BasisDependencies,
 	built: BuiltBasis,

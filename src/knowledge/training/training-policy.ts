@@ -1,19 +1,19 @@
-/** The kind of job that trains a knowledge base's embedding anew. */
+/** The kind of job that trains the basis of a knowledge base again. */
 export const TRAIN = 'train';
 
-/** A basis is trained anew once its generation has grown by this factor since. */
+/** The growth factor of a generation after which its basis is trained again. */
 export const RETRAIN_GROWTH_FACTOR = 1.5;
 
-/** Up to so many chunks (a few seconds of training at most) the basis is trained anew before the last document counts as indexed. */
+/** Up to this many chunks (a few seconds of training at most) the basis is trained before the last document counts as indexed. */
 export const MAX_SYNC_TRAINING_CHUNKS = 1000;
 
-/** A new basis is also worth while when this share of a document's words is unknown to the old one. */
+/** The share of a document's words unknown to the basis after which the basis is also trained again. */
 export const RETRAIN_UNKNOWN_SHARE = 0.5;
 
-/** But never for less growth than this: a training takes its knowledge base many seconds. */
+/** The least growth for a training because of unknown words: a training takes many seconds. */
 const MIN_GROWTH_FACTOR = 1.05;
 
-/** Whether a basis that was trained on so many chunks is to be trained anew for these. */
+/** Whether a basis must be trained again, from the number of chunks then and now. */
 export function isWorthTraining(chunks: number, trainedOn: number): boolean {
 	return chunks >= MIN_GROWTH_FACTOR * trainedOn;
 }

@@ -13,17 +13,17 @@ import { type BuiltBasis, buildLargeBasis, foldInNewChunks, type LargeBasisDepen
 import { isWorthTraining, RETRAIN_GROWTH_FACTOR, TRAIN } from './training-policy.ts';
 
 export interface TrainingHandlerDependencies extends Omit<LargeBasisDependencies, 'signal'> {
-	/** Held while the index of a knowledge base changes, by its id. */
+	/** The lock of a knowledge base's index, by its id. */
 	indexing: KeyedLock;
 	retryMs: number;
 }
 
-/** A failure that may pass is tried so often. */
+/** Attempts of a training. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Trains a knowledge base's basis anew when it has outgrown the one that it has. Documents are indexed meanwhile as ever:
- * the lock is taken only to fold in the last of them and to let the new basis serve.
+ * Trains a new basis when a knowledge base has outgrown its present one. Documents are indexed meanwhile: the lock is held
+ * only to fold in the last of them and to make the new basis serve.
  */
 export class Training implements JobHandler {
 	readonly kind = TRAIN;
@@ -44,10 +44,10 @@ export class Training implements JobHandler {
 			try {
 				await this.#train(job.ref, candidate.id, signal);
 			} catch (error) {
-				// Deleted or reindexed meanwhile: what was trained on is gone, and nothing is left to do.
+				// The knowledge base was deleted or reindexed meanwhile, so nothing is left to do.
 				if ((await this.#serving(job.ref))?.id === candidate.id) throw error;
 			}
-			// It may have grown that much during the training, and no document may come any more to ask for the next one.
+			// It may have outgrown this basis during the training, and no later document may request the next training.
 			const current = await this.#serving(job.ref);
 			candidate = current && current.chunk_count >= RETRAIN_GROWTH_FACTOR * current.trained_on ? current : undefined;
 		}
@@ -63,7 +63,7 @@ export class Training implements JobHandler {
 		await store.commit({ jobs: [retries ? { op: 'postpone', id: job.id, due_at } : { op: 'settle', id: job.id }] });
 	}
 
-	/** Ends the job. Unless it was asked for again meanwhile, no training is due any more. */
+	/** Settles the job, and clears the request for a training unless it was repeated meanwhile. */
 	#settle({ id, ref }: Job, askedAt: number | null): Promise<void> {
 		return decideAndCommit(this.#deps.store, async () => {
 			const record = await this.#deps.store.get('knowledge_bases', ref);
@@ -80,7 +80,7 @@ export class Training implements JobHandler {
 		await this.#deps.indexing.run(knowledgeBaseId, () => this.#serve(deps, knowledgeBaseId, built));
 	}
 
-	/** Trainings that were asked for meanwhile are settled with this one. */
+	/** Settles this job and trainings that were requested meanwhile. */
 	async #serve(deps: LargeBasisDependencies, knowledgeBaseId: string, built: BuiltBasis): Promise<void> {
 		if ((await this.#serving(knowledgeBaseId))?.id !== built.generation) return;
 		const { generation, basis, trainedAt } = await foldInNewChunks(deps, built);
@@ -97,7 +97,7 @@ export class Training implements JobHandler {
 		});
 	}
 
-	/** The generation that serves, where it holds anything and its vectors come of training. */
+	/** The serving generation, if it has chunks and its vectors come from training. */
 	async #serving(knowledgeBaseId: string): Promise<Generation | undefined> {
 		const generation = await this.#deps.store.searchIndex.servingGeneration(knowledgeBaseId);
 		return generation?.chunk_count && generation.embedder === BUILTIN_EMBEDDER ? generation : undefined;
