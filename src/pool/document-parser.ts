@@ -14,15 +14,15 @@ export interface DocumentParserOptions {
 }
 
 /**
- * Parses documents in a process of their own, which is started for the first one and ended when there has been none for a while.
+ * Parses documents in a separate process. It starts for the first document and ends after a time without documents.
  *
- * Where the process ends in the middle of its work, the cause cannot be told from outside. So each document in it is parsed
- * once more with nothing beside it, in a fresh process. Only a document that ends that process too is given up.
+ * When the process ends during its work, the server cannot know which document was the cause. So it parses each document that
+ * was in the process once more, alone, in a new process. Only a document that ends that process too fails.
  */
 export class DocumentParser implements AsyncDisposable {
 	readonly #options: DocumentParserOptions;
 	readonly #semaphore: Semaphore;
-	/** Shared by documents that are parsed side by side; exclusive for a document that is parsed alone. */
+	/** Shared for documents that are parsed concurrently; exclusive for a document that is parsed alone. */
 	readonly #lock = new ReadWriteLock();
 	#process: ParseProcess | undefined;
 	#idleTimer: NodeJS.Timeout | undefined;
@@ -35,8 +35,8 @@ export class DocumentParser implements AsyncDisposable {
 	}
 
 	/**
-	 * @param isolated parse it with nothing beside it from the start: the server ended twice while it had this document in hand
-	 * @throws AppError `resource_limit` where the document ends the process, `unreadable_file`, `unavailable`; the signal's reason
+	 * @param isolated parse it alone from the start, because the server ended twice while it processed this document
+	 * @throws AppError `resource_limit` if the document ends the process, `unreadable_file`, `unavailable`; the signal's reason
 	 */
 	async parse(job: ParseJob, signal: AbortSignal | undefined, isolated: boolean): Promise<ParsedDocument> {
 		let result: WorkerResult<ParsedDocument>;
@@ -51,13 +51,13 @@ export class DocumentParser implements AsyncDisposable {
 		return result.value;
 	}
 
-	/** Starts the process where there is none, because a document is about to come. Where it cannot be started, the document tells. */
+	/** Starts the process ahead of a document. If the start fails, the document reports the failure. */
 	warmUp(): void {
 		if (this.#isClosed || this.#process?.isUsable) return;
 		try {
 			this.#process = this.#start();
 		} catch {
-			// It is logged.
+			// `#start` has logged it.
 			return;
 		}
 		if (this.#active === 0) this.#endWhenIdle();
@@ -84,7 +84,7 @@ export class DocumentParser implements AsyncDisposable {
 			}
 		}
 		return this.#lock.exclusive(async () => {
-			// What earlier documents have left in its memory must not be held against this one.
+			// Memory that earlier documents have left must not count against this one.
 			if (this.#process?.isUsable && !this.#process.isFresh) {
 				this.#process.close();
 				await this.#process.ended;
@@ -139,7 +139,7 @@ export class DocumentParser implements AsyncDisposable {
 	}
 }
 
-/** A process that cannot be started, or cannot start its threads, says nothing of the document. */
+/** The document is not the cause when the process, or its threads, cannot be started. */
 function startFailure(cause: unknown): ResourceShortage {
 	return new ResourceShortage('The server could not start the process that reads files.', cause);
 }

@@ -2,11 +2,11 @@ import { AppError, messageOf, shortageFromWorker } from '../base/index.ts';
 import type { WorkerPoolLimits } from './limits.ts';
 import { ParseOvertime } from './parse-process.ts';
 
-/** What the API tells of a document that could not be parsed. */
+/** The API error of a document that could not be parsed. */
 export function parseFailure(cause: unknown, { parseCpuMs, parseTimeoutMs }: WorkerPoolLimits): AppError {
 	const shortage = shortageFromWorker(cause);
 	if (shortage) return shortage;
-	// A stored file that is gone, or a disk that fails, says nothing of the document: Node words such errors `CODE: text`.
+	// A missing stored file or a failing disk is not the document's fault. Node's messages of such errors are `CODE: text`.
 	if (/^E[A-Z0-9]+: /.test(messageOf(cause))) {
 		return new AppError('unavailable', 'The stored file could not be opened.', { retry_after: 1, cause });
 	}
@@ -15,7 +15,7 @@ export function parseFailure(cause: unknown, { parseCpuMs, parseTimeoutMs }: Wor
 		const sentence = `Reading the file takes more than ${parseCpuMs / 1000} seconds of processor time.`;
 		return new AppError('resource_limit', sentence, { cause });
 	}
-	// It has taken little processor time, so the machine may be at fault: a few attempts are worth their time.
+	// It took little processor time, so the machine may be the cause: retry a few times.
 	if (isTimeout(cause)) {
 		const sentence = `Reading the file did not end within ${parseTimeoutMs / 1000} seconds.`;
 		return new AppError('unavailable', sentence, { retry_after: 1, cause });
@@ -23,17 +23,17 @@ export function parseFailure(cause: unknown, { parseCpuMs, parseTimeoutMs }: Wor
 	return new AppError('unreadable_file', 'The file cannot be read: its reader gave up.', { cause });
 }
 
-/** A document that took the memory of its thread, or ended the process that parses while nothing else was in it. */
+/** The error of a document that exhausts the memory of its thread, or that ends the parsing process while it is alone in it. */
 export function documentTooLarge(cause: unknown): AppError {
 	return new AppError('resource_limit', 'Reading the file takes more memory than this server allows.', { cause });
 }
 
-/** What the API tells of work of a durable job that failed. A job waits for the end of a shortage of the system. */
+/** The API error of failed work of a durable job. The job waits while the system lacks a resource. */
 export function jobFailure(what: string, cause: unknown): AppError {
 	return shortageFromWorker(cause) ?? requestFailure(what, cause);
 }
 
-/** What the API tells of work that a client waits for and that failed. It is not retried. */
+/** The API error of failed work that a client waits for. It is not retried. */
 export function requestFailure(what: string, cause: unknown): AppError {
 	return new AppError('unavailable', `${what} ${isTimeout(cause) ? 'took too long' : 'failed'}.`, {
 		retry_after: 1,

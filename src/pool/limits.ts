@@ -1,30 +1,30 @@
-/** What jobs may take. */
+/** Limits of jobs. */
 export interface WorkerPoolLimits {
-	/** Processor time that one document may take to be parsed (ms). A busy machine takes longer for it, and nothing follows from that. */
+	/** Processor time of the parse of one document (ms). It does not depend on the load of the machine. */
 	parseCpuMs: number;
-	/** Milliseconds after which parsing ends whatever it is that takes so long: it may wait for something that never comes. */
+	/** Wall-clock time of the parse of one document (ms), for a parse that waits without using the processor. */
 	parseTimeoutMs: number;
 	/**
-	 * Milliseconds that a job may run before its thread is ended; waiting for a thread does not count. These jobs have a low
-	 * priority and an end that is in sight: the limits are for what hangs, not for what is slow.
+	 * Milliseconds after which the thread of a running job is terminated; waiting for a thread does not count. These jobs run at
+	 * low priority and end by themselves: the limits are for jobs that hang, not for slow ones.
 	 */
 	foldTimeoutMs: number;
 	trainTimeoutMs: number;
-	/** Checks end themselves long before. */
+	/** Checks end by themselves long before. */
 	checkTimeoutMs: number;
-	/** Here waiting counts, because somebody waits for the answer. */
+	/** Waiting for a thread counts, because a client waits for the result. */
 	searchTimeoutMs: number;
-	/** Jobs of one kind that may wait for a thread; those over it are refused at once. */
+	/** Jobs of one kind that may wait for a thread; further ones are rejected at once. */
 	maxQueued: number;
 	/** The heap of one thread (MB). */
 	heapMb: number;
-	/** The resident memory of the process that parses (MB): its heaps, and what parsers take beside them. */
+	/** The resident memory of the parsing process (MB): its heaps, and memory outside the heaps. */
 	parseRssMb: number;
-	/** Milliseconds without work after which the process that parses ends. */
+	/** Milliseconds without work after which the parsing process ends. */
 	parseIdleTimeoutMs: number;
 }
 
-/** The limits of a pool with so many threads for parsing. */
+/** The limits of a pool with this number of parsing threads. */
 export function workerPoolLimits(threads: number, overrides: Partial<WorkerPoolLimits> = {}): WorkerPoolLimits {
 	return {
 		parseCpuMs: 30_000,
@@ -35,7 +35,7 @@ export function workerPoolLimits(threads: number, overrides: Partial<WorkerPoolL
 		searchTimeoutMs: 10_000,
 		maxQueued: 1000,
 		heapMb: 512,
-		// One document alone may fill its heap and has as much again for the process itself, file buffers and the like.
+		// One document may fill its heap, and as much again is for the process itself and for file buffers.
 		parseRssMb: 768 + 256 * (threads - 1),
 		parseIdleTimeoutMs: 30_000,
 		...overrides,

@@ -1,4 +1,4 @@
-// biome-ignore lint/style/noRestrictedImports: it starts this same program once more, to parse documents and nothing else.
+// biome-ignore lint/style/noRestrictedImports: it starts this same program again, only to parse documents.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -16,7 +16,7 @@ import type {
 import type { WorkerEntry } from './worker-entry.ts';
 
 export interface ParseProcessOptions {
-	/** What the process runs, and what each of its threads runs. */
+	/** The entry of the process, and the entry of each of its threads. */
 	host: WorkerEntry;
 	worker: WorkerEntry;
 	threads: number;
@@ -28,17 +28,17 @@ export interface ParseProcessOptions {
 	rssMb: number;
 }
 
-/** How a process ended. */
+/** The end of a process. */
 export interface ProcessEnd {
-	/** `start`: it never ran its own code. `threads`: it ran, but could not start or keep its threads. `memory`: killed for its size. */
+	/** `start`: it did not reach its own code. `threads`: it could not start or keep its threads. `memory`: killed because of its memory. */
 	cause: 'start' | 'threads' | 'memory' | 'crash' | 'closed';
 	/** For the log. */
 	reason: string;
-	/** What it wrote last to standard error, such as V8's last words. */
+	/** The end of its standard error, for example V8's fatal error. */
 	stderr: string;
 }
 
-/** The process ended before the document was parsed. Whether the document is why is not known. */
+/** The process ended before the document was parsed. It is unknown whether the document is the cause. */
 export class ParseProcessEnded extends Error {
 	override readonly name = 'ParseProcessEnded';
 	readonly end: ProcessEnd;
@@ -49,7 +49,7 @@ export class ParseProcessEnded extends Error {
 	}
 }
 
-/** The document was given up because it has taken the processor time that one may take. */
+/** The document has used up its processor time. */
 export class ParseOvertime extends Error {
 	override readonly name = 'ParseOvertime';
 }
@@ -60,16 +60,16 @@ interface PendingParse {
 	reject(reason: unknown): void;
 }
 
-/** How often the process's memory is looked at while it has work (ms). */
+/** The interval of memory checks while the process has work (ms). */
 const MEMORY_CHECK_MS = 100;
-/** So much of its standard error is kept (characters). */
+/** The part of its standard error that is kept (characters). */
 const MAX_STDERR_CHARS = 2_000;
-/** The argument that makes the one file run the process that parses, from the folder that follows it. */
+/** The argument with which the single binary runs the parsing process from the folder that follows. */
 const HOST_ARGUMENT = '--parse-host';
 
 /**
- * The process in which documents are parsed, from its start to its end. It inherits nothing: an environment of its own, no
- * descriptor but the IPC channel and standard error. It ends with the server.
+ * The parsing process, from its start to its end. It inherits nothing: it has its own environment, and no descriptors except
+ * the IPC channel and standard error. It ends with the server.
  */
 export class ParseProcess {
 	/** Resolves when the process has ended; never rejects. */
@@ -78,10 +78,10 @@ export class ParseProcess {
 	readonly #rssMb: number;
 	readonly #pending = new Map<number, PendingParse>();
 	#resolveEnded!: (end: ProcessEnd) => void;
-	/** Set when the server kills it: the reason that counts. */
+	/** Set when the server kills it. It takes precedence over the exit code. */
 	#killReason: Pick<ProcessEnd, 'cause' | 'reason'> | undefined;
 	#end: ProcessEnd | undefined;
-	/** Whether it has reached its own code. A process that ends before that has seen no document. */
+	/** Whether it has reached its own code. A process that ends before has not read any document. */
 	#hasStarted = false;
 	#memoryTimer: NodeJS.Timeout | undefined;
 	#stderr = '';
@@ -97,7 +97,7 @@ export class ParseProcess {
 			process.execPath,
 			isSea() ? [HOST_ARGUMENT, dirname(dirname(script))] : [...host.execArgv, script],
 			{
-				// The one file takes no options of Node's among its arguments.
+				// The single binary takes no Node options as arguments.
 				env: { NODE_OPTIONS: `--max-old-space-size=${heapMb}` },
 				cwd: '/',
 				stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -114,13 +114,13 @@ export class ParseProcess {
 			this.#finish(cause, reason);
 		});
 		child.on('message', (message) => this.#receive(message as FromParseHost));
-		// Without its channel it can do nothing more.
+		// Without its channel it cannot work.
 		child.on('disconnect', () => child.kill('SIGKILL'));
 		child.stderr?.on('error', () => {});
 		child.stderr?.on('data', (bytes: Buffer) => {
 			this.#stderr = (this.#stderr + bytes.toString()).slice(-MAX_STDERR_CHARS);
 		});
-		// An idle process does not keep the server running; while there is work, the watch does.
+		// An idle process does not keep the server running; during work, the memory timer does.
 		child.unref();
 		child.channel?.unref();
 		this.#stderrHandle?.unref();
@@ -137,12 +137,12 @@ export class ParseProcess {
 		return this.#child.pid;
 	}
 
-	/** Whether it takes documents: it has not ended, and is not about to. */
+	/** Whether it accepts documents: it has not ended and was not killed. */
 	get isUsable(): boolean {
 		return this.#end === undefined && this.#killReason === undefined;
 	}
 
-	/** Whether it has parsed anything yet. */
+	/** Whether it has not parsed anything yet. */
 	get isFresh(): boolean {
 		return this.#parseCount === 0;
 	}
@@ -182,12 +182,12 @@ export class ParseProcess {
 		});
 	}
 
-	/** Ends it at once. It has no state that could be lost. */
+	/** Kills it at once. It has no state that could be lost. */
 	close(): void {
 		this.#kill({ cause: 'closed', reason: 'it was not needed any more' });
 	}
 
-	/** A pipe; undefined where the process could not be started. */
+	/** A pipe; undefined if the process could not be started. */
 	get #stderrHandle(): { ref(): void; unref(): void } | undefined {
 		return (this.#child.stderr ?? undefined) as unknown as { ref(): void; unref(): void } | undefined;
 	}
@@ -202,7 +202,7 @@ export class ParseProcess {
 			return;
 		}
 		const pending = this.#pending.get(message.id);
-		// Called off meanwhile.
+		// It was cancelled meanwhile.
 		if (!pending) return;
 		if (message.type === 'chunks') {
 			for (const chunk of message.chunks) pending.chunks.push(chunk);
@@ -232,13 +232,13 @@ export class ParseProcess {
 	#kill(reason: Pick<ProcessEnd, 'cause' | 'reason'>): void {
 		if (this.#end) return;
 		this.#killReason ??= reason;
-		// Its end is waited for.
+		// The server waits for its end.
 		this.#child.ref();
 		this.#stderrHandle?.ref();
 		this.#child.kill('SIGKILL');
 	}
 
-	/** `error` tells that it could not be started, or not be killed; what cannot be sent comes to the callback of `send`. */
+	/** `error` reports a failed start or a failed kill. Failed messages go to the callback of `send`. */
 	#onError(error: Error): void {
 		if (this.#child.pid === undefined) this.#finish('start', messageOf(error));
 	}
@@ -257,7 +257,7 @@ export class ParseProcess {
 	}
 
 	#send(message: ToParseHost): void {
-		// Where it fails, the process is about to be seen to have ended.
+		// If it fails, the process has ended and its `close` event follows.
 		if (this.#child.connected) this.#child.send(message, undefined, undefined, () => {});
 	}
 }

@@ -15,7 +15,7 @@ export interface ThreadPoolOptions {
 	log: Log;
 }
 
-/** How long a job may take, and whether its waiting for a thread counts. */
+/** The time limit of a job, and whether the time that it waits for a thread counts. */
 export interface TimeLimit {
 	ms: number;
 	from: 'asking' | 'running';
@@ -23,14 +23,14 @@ export interface TimeLimit {
 
 /**
  * Threads for one kind of job. A thread that fails outside of a job (it cannot be started, or runs out of memory while it is
- * being ended) may leave its pool with jobs that nothing takes up: such a pool is replaced, and its jobs are refused as
+ * terminated) may leave jobs in its pool that no thread runs. Such a pool is replaced, and its jobs are rejected as
  * `unavailable`.
  */
 export class ThreadPool implements AsyncDisposable {
 	readonly #options: ThreadPoolOptions;
 	readonly #semaphore: Semaphore;
 	#piscina: Piscina;
-	/** Whether the pool before this one was left by a thread that could not run, rather than by one whose job took its memory. */
+	/** Whether a thread of the previous pool could not start. Otherwise its job exhausted the memory. */
 	#threadCouldNotStart = false;
 
 	constructor(options: ThreadPoolOptions) {
@@ -40,7 +40,7 @@ export class ThreadPool implements AsyncDisposable {
 	}
 
 	/**
-	 * @param onFailure makes the error for what the job itself failed with, or for its time being up
+	 * @param onFailure makes the error from the job's own failure or from its time limit
 	 * @throws AppError; the signal's reason
 	 */
 	async run<T>(
@@ -57,12 +57,12 @@ export class ThreadPool implements AsyncDisposable {
 				timeout ??= AbortSignal.timeout(ms);
 				return this.#runInPool<T>(job, from === 'asking' ? timeout : abortSignal());
 			}, abortSignal());
-			// A search is short: a caller that stops waiting for it must not cost the others the thread and what it has loaded. It
-			// keeps its place until it ends, so that no more are in the queue than may be.
+			// A search is short. It is not aborted when its caller stops waiting, because that would terminate the thread with the
+			// data that it has loaded. It keeps its permit until it ends, so that the queue stays bounded.
 			result = await (from === 'asking' ? rejectOnAbort(running, signal) : running);
 		} catch (cause) {
 			if (signal?.aborted) throw signal.reason;
-			// Refused before it ran; errors of workers are never AppErrors.
+			// Rejected before it ran; errors of workers are never AppErrors.
 			if (cause instanceof AppError) throw cause;
 			throw onFailure(timeout?.aborted ? timeout.reason : cause);
 		}
@@ -95,7 +95,7 @@ export class ThreadPool implements AsyncDisposable {
 			idleTimeout: idleMs,
 			resourceLimits: { maxOldGenerationSizeMb: heapMb },
 		});
-		// Without a listener this event ends the server.
+		// An `error` event without a listener would end the server.
 		piscina.on('error', (error: unknown) => this.#replacePool(piscina, error));
 		return piscina;
 	}
@@ -107,7 +107,7 @@ export class ThreadPool implements AsyncDisposable {
 		if (failedPool !== this.#piscina) return;
 		this.#threadCouldNotStart = code !== 'ERR_WORKER_OUT_OF_MEMORY';
 		this.#piscina = this.#open();
-		// Rejects every job in it.
+		// Rejects all of its jobs.
 		failedPool.destroy().catch((cause: unknown) => {
 			log.error({ threads: name, error: messageOf(cause) }, 'a pool of threads could not be closed');
 		});

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** A worker's script and how Node must run it. */
+/** A worker's script and its Node options. */
 export interface WorkerEntry {
 	file: URL;
 	execArgv: string[];

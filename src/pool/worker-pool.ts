@@ -17,20 +17,20 @@ import { type WorkerPoolLimits, workerPoolLimits } from './limits.ts';
 import { ThreadPool, type TimeLimit } from './thread-pool.ts';
 import { type WorkerEntry, workerEntry } from './worker-entry.ts';
 
-/** How a document is parsed. */
+/** Options of a parse. */
 export interface ParseOptions {
-	/** With no other document beside it. */
+	/** Parse the document alone in the process. */
 	isolated?: boolean;
 }
 
-/** The heavy work, away from the main thread: typed calls into worker threads, and into the process that parses. */
+/** Heavy work outside the main thread: typed calls into worker threads and into the parsing process. */
 export interface WorkerPool extends AsyncDisposable {
 	/**
-	 * @throws AppError with the reason why the file cannot be read, `resource_limit` where it takes too much memory; `unavailable`
-	 * where that is none of the file's faults
+	 * @throws AppError with the reason why the file cannot be read, `resource_limit` if it takes too much memory; `unavailable`
+	 * if the file is not the cause
 	 */
 	parse(job: ParseJob, signal?: AbortSignal, options?: ParseOptions): Promise<ParsedDocument>;
-	/** Starts the process that parses where it does not run, because a document is about to come. */
+	/** Starts the parsing process ahead of a document. */
 	warmUp(): void;
 	fold(job: FoldJob, signal?: AbortSignal): Promise<FoldResult>;
 	train(job: TrainJob, signal?: AbortSignal): Promise<TrainResult>;
@@ -38,7 +38,7 @@ export interface WorkerPool extends AsyncDisposable {
 	search(job: SearchJob, signal?: AbortSignal): Promise<SearchResult>;
 	/** @throws AppError `unavailable` when too many wait */
 	check(job: ArgumentCheckJob): Promise<ArgumentCheckResult>;
-	/** How many parse and embed jobs run side by side. */
+	/** The number of parse and embed jobs that run concurrently. */
 	readonly size: number;
 }
 
@@ -46,11 +46,11 @@ export interface WorkerPoolOptions {
 	threads: number;
 	log: Log;
 	limits?: Partial<WorkerPoolLimits>;
-	/** What parses instead of `workers/parse.ts`, in tests of what hostile documents do. */
+	/** Replaces `workers/parse.ts` in tests of hostile documents. */
 	parseWorker?: WorkerEntry;
 }
 
-/** Starts no thread and no process yet: they come with the first jobs. */
+/** Threads and the parsing process start with the first jobs. */
 export function createWorkerPool({ threads, log, limits: overrides, parseWorker }: WorkerPoolOptions): WorkerPool {
 	const limits = workerPoolLimits(threads, overrides);
 	const { heapMb, maxQueued, foldTimeoutMs, trainTimeoutMs, searchTimeoutMs, checkTimeoutMs } = limits;
@@ -65,7 +65,7 @@ export function createWorkerPool({ threads, log, limits: overrides, parseWorker 
 	});
 	const embed = openThreads('embed', threads, 30_000);
 	const search = openThreads('search', 1, 600_000);
-	// Two, so that one that takes its whole time does not hold up all others.
+	// Two threads: a check that uses its whole time limit does not block all others.
 	const check = openThreads('check', 2, 600_000);
 	const whileRunning = (ms: number): TimeLimit => ({ ms, from: 'running' });
 
