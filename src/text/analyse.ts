@@ -3,9 +3,9 @@ import { stopWordsOf } from './stop-words.ts';
 import { words } from './words.ts';
 
 /**
- * The index terms of a text, in order and with repeats: both halves of the search see these and nothing else. A term
+ * The index terms of a text, in order and with repeats. Full text and vectors use the same terms. A term
  * is one word of letters, digits and marks; no character in it ever separates tokens of the full-text index.
- * @param language ISO 639-1; null leaves the words unstemmed
+ * @param language ISO 639-1; null does not stem
  */
 export function analyse(text: string, language: string | null): string[] {
 	const stem = stemmerOf(language);

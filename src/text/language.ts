@@ -2,10 +2,10 @@ import { detectAll } from 'tinyld/light';
 import { STOP_WORD_LANGUAGES, stopWordsOf } from './stop-words.ts';
 import { words } from './words.ts';
 
-/** How much of a long text is looked at: its beginning, middle and end, where menus and bibliographies differ from prose. */
+/** The size of each of three samples of a long text: beginning, middle and end, because menus and bibliographies differ from prose. */
 const SAMPLE_CHARS = 500;
 
-/** Scripts that tell the language by themselves; Han does so only where there are no kana. */
+/** Scripts that determine the language; Han does so only in a text without kana. */
 const SCRIPTS: Array<[language: string, letters: RegExp]> = [
 	['ja', /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
 	['ko', /\p{Script=Hangul}/gu],
@@ -22,20 +22,20 @@ const MIN_SCRIPT_SHARE = 0.2;
 const LETTER = /\p{L}/gu;
 const MIN_LETTERS = 10;
 
-/** Function words decide alone where a language has this many points, this share of the words and this lead. */
+/** Function words decide alone if a language has this many points, this share of the words and this lead. */
 const MIN_POINTS = 1.5;
 const MIN_SHARE = 0.08;
 const MIN_LEAD = 1.7;
-/** Where they do not, they are weighed together with the letters, and the first choice needs this lead. */
+/** Otherwise function words and letter statistics are combined, and the first language needs this lead. */
 const MIN_JOINT_LEAD = 1.3;
 const JOINT_CANDIDATES = 6;
 /** Points given to no language: one function word alone is weak evidence. */
 const PRIOR_POINTS = 1;
-/** What it adds to English that a text has no letter beyond ASCII: most other languages cannot be written so for long. */
+/** The bonus for English of a text in ASCII: most other languages need other letters in a longer text. */
 const ASCII_ENGLISH_BONUS = 0.25;
 const NON_ASCII = /[\u0080-\uffff]/;
 
-/** The language of a text as ISO 639-1, or null where the text is too short or it could not be told. */
+/** The language of a text as ISO 639-1, or null if the text is too short or the evidence is weak. */
 export function detectLanguage(text: string): string | null {
 	const sample = sampleText(text);
 	const letters = count(sample, LETTER);
@@ -66,7 +66,7 @@ function combineEvidence(sample: string, points: Map<string, number>): string | 
 	return first.lang;
 }
 
-/** Each distinct function word gives one point, shared among the languages that have it. */
+/** Each distinct function word gives one point, split among the languages that have it. */
 function scoreFunctionWords(sample: string): { points: Map<string, number>; distinct: number } {
 	const points = new Map<string, number>();
 	const distinct = new Set(words(sample));

@@ -4,18 +4,18 @@ import { words } from './words.ts';
 
 /** One word of a question. */
 export interface QueryWord {
-	/** Its index term in each of the languages that were asked for, without repeats. */
+	/** Its index term in each of the given languages, without repeats. */
 	stems: string[];
-	/** Whether it only asks (who, how, can, …) and names nothing that a text could hold. */
+	/** Whether it is an interrogative or auxiliary (who, how, can, …) without content. */
 	isInterrogative: boolean;
 }
 
 /**
- * The words of a question, in order and with repeats, as documents in several languages would hold them. Stop words of
- * the question's own language are left out; that is the one of the given languages that has most of its words among its
- * stop words, because a short question tells no detector anything.
- * @param languages of the documents (ISO 639-1), the most frequent first. Null, a document whose language could not be
- *   told, stands for the word as it is and for the question's own language.
+ * The words of a question, in order and with repeats, stemmed for documents in several languages. Stop words of the
+ * question's own language are left out. That language is the one whose stop words cover most of the question, because a
+ * short question is too little for the detector.
+ * @param languages of the documents (ISO 639-1), the most frequent first. Null, a document of unknown language, stands for
+ *   the unstemmed word and for the question's own language.
  */
 export function queryWords(text: string, languages: ReadonlyArray<string | null>): QueryWord[] {
 	const all = words(text);

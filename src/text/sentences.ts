@@ -1,4 +1,4 @@
-/** One sentence and where it stands: `text` equals `source.slice(start, end)`, without white space around it. */
+/** One sentence and its position: `text` equals `source.slice(start, end)`, without white space around it. */
 export interface Sentence {
 	text: string;
 	start: number;
@@ -8,7 +8,7 @@ export interface Sentence {
 /** The segmenter's cost grows with the square of what it is given; a window of a few paragraphs keeps it linear. */
 const SEGMENTER_WINDOW_CHARS = 3000;
 
-/** Abbreviations that stand before what they belong to: their dot never ends a sentence. */
+/** Abbreviations that precede another word: their dot never ends a sentence. */
 const ABBREVIATIONS_BEFORE_WORD = wordSet(`
 	dr mr mrs ms prof st sr jr rev hon gen col capt lt sgt messrs mme mlle mgr ing dipl
 	e.g i.e eg ie cf vs viz esp approx resp incl excl ca al
@@ -58,8 +58,8 @@ const segmenters = new Map<string, Intl.Segmenter>();
 const months = new Map<string, ReadonlySet<string>>();
 
 /**
- * The sentences of a text, in order. The end of a line ends a sentence too. Dots that end none ("e.g.", "Dr.", "No. 5",
- * "J. Smith", "3. Oktober", the number of a list item) are seen through.
+ * The sentences of a text, in order. The end of a line ends a sentence too. Dots within a sentence ("e.g.", "Dr.",
+ * "No. 5", "J. Smith", "3. Oktober", the number of a list item) do not end it.
  * @param language ISO 639-1; null where unknown
  */
 export function sentences(text: string, language: string | null): Sentence[] {
@@ -81,9 +81,9 @@ export function sentences(text: string, language: string | null): Sentence[] {
 	return found;
 }
 
-/** Where the segmenter sees ends within one line, window by window: what a window cuts off is begun anew in the next. */
+/** The ends that the segmenter finds within one line, window by window. A sentence that a window cuts off starts the next window. */
 function* boundaries(text: string, from: number, to: number, segmenter: Intl.Segmenter): Generator<number> {
-	// Most lines of lists, tables and code have nothing within them that could end a sentence.
+	// Most lines of lists, tables and code have no character that could end a sentence.
 	if (!SENTENCE_END.test(text.slice(from, to - 1))) {
 		yield to;
 		return;
@@ -113,7 +113,7 @@ const LIST_NUMBER = /^\s*[([]?(?:\d{1,3}|\p{L}|[ivx]{1,5})[.)]+\s*$/iu;
 const LAST_WORD = /(?:^|[\s([{"'„“‚‘«/])([^\s([{"'„“‚‘«/]+)\.\s*$/u;
 const INITIALS = /^(?:\p{Lu}\.)*\p{Lu}$/u;
 
-/** Whether a boundary that the segmenter sees between `before` and `after` ends a sentence. */
+/** Whether a boundary of the segmenter between `before` and `after` ends a sentence. */
 function isSentenceEnd(before: string, after: string, language: string | null): boolean {
 	if (LIST_NUMBER.test(before)) return false;
 	const match = LAST_WORD.exec(before.slice(-60));
@@ -144,7 +144,7 @@ function segmenterOf(language: string | null): Intl.Segmenter {
 	return segmenter;
 }
 
-/** The language's month names as they stand after a day. */
+/** The language's month names in the form that follows a day. */
 function monthsOf(language: string): ReadonlySet<string> {
 	let names = months.get(language);
 	if (names === undefined) {

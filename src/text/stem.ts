@@ -29,12 +29,12 @@ const ALGORITHMS: Record<string, string> = {
 	tr: 'turkish',
 };
 
-/** Words repeat: a remembered stem costs a twentieth of a computed one. */
+/** Words repeat, and a cached stem costs a twentieth of a computed one. */
 const STEM_CACHE_SIZE = 50_000;
 
 const stemmers = new Map<string, (word: string) => string>();
 
-/** The stemmer of a language (ISO 639-1); for one that has none, and for null, words stay as they are. */
+/** The stemmer of a language (ISO 639-1). It returns words unchanged for null and for a language without stemmer. */
 export function stemmerOf(language: string | null): (word: string) => string {
 	const algorithm = language === null ? undefined : ALGORITHMS[language];
 	if (algorithm === undefined) return (word) => word;
@@ -52,7 +52,7 @@ function memoised(stemmer: snowball.Stemmer): (word: string) => string {
 		let stem = cache.get(word);
 		if (stem === undefined) {
 			if (cache.size === STEM_CACHE_SIZE) cache = new Map();
-			// A stem may come out empty or, where a stemmer writes a mark of its own, as no word: then the word stands.
+			// A stem may be empty or contain a mark of the stemmer: then the word itself is the term.
 			stem = stemmer.stem(word);
 			if (!/^[\p{L}\p{N}][\p{L}\p{N}\p{M}]*$/u.test(stem)) stem = word;
 			cache.set(word, stem);

@@ -64,7 +64,7 @@ export const STOP_WORD_LANGUAGES: readonly string[] = Object.keys(LISTS).filter(
 	(code) => code !== 'nb' && code !== 'nn',
 );
 
-/** Words that the lists hold but that tell which answer is wanted: a title often asks the visitor's very question. */
+/** Interrogatives in the lists. They are not stop words, because a title often is the visitor's question itself. */
 const INTERROGATIVES: Record<string, string> = {
 	en: 'who what when where why how which can should',
 	de: 'wer was wann wo warum wie welche welcher welches kann soll sollte',
@@ -78,7 +78,7 @@ const INTERROGATIVES: Record<string, string> = {
 const sets = new Map<string, ReadonlySet<string>>();
 const interrogatives = new Map(Object.entries(INTERROGATIVES).map(([code, list]) => [code, new Set(list.split(' '))]));
 
-/** The normalised words of a language that say nothing in a query. Empty for an unknown language. */
+/** The normalised stop words of a language. Empty for an unknown language. */
 export function stopWordsOf(language: string | null): ReadonlySet<string> {
 	const key = language ?? '';
 	let set = sets.get(key);
@@ -89,7 +89,7 @@ export function stopWordsOf(language: string | null): ReadonlySet<string> {
 	return set;
 }
 
-/** Whether a normalised word of a language is one of those that ask. */
+/** Whether a normalised word is an interrogative of a language. */
 export function isInterrogative(word: string, language: string | null): boolean {
 	return interrogatives.get(language ?? '')?.has(word) ?? false;
 }

@@ -1,4 +1,4 @@
-/** Latin letters that NFKD leaves whole, and what people type for them where the keyboard lacks them. */
+/** Latin letters that NFKD does not decompose, and their common transcriptions. */
 const LIGATURES: Record<string, string> = {
 	ß: 'ss',
 	æ: 'ae',
@@ -13,7 +13,7 @@ const LIGATURES: Record<string, string> = {
 
 /**
  * Marks that writers leave out or vary: accents, Hebrew and Arabic vowel points, the tatweel. The marks of Indic and
- * South-East Asian scripts are vowels and stay; so does the breve of the Cyrillic й, which is a letter of its own.
+ * South-East Asian scripts are vowels and stay; so does the breve of the Cyrillic й, which is a separate letter.
  */
 const OPTIONAL_MARKS = /(?<!и(?=\u0306))[\u0300-\u036f]|[\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/gu;
 
@@ -22,7 +22,7 @@ const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 const UNSPACED =
 	/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** Longer runs of letters are no words (encoded data, hostile input); their beginnings stand for them. */
+/** Longer runs of letters are not words (encoded data, hostile input); they are truncated. */
 const MAX_WORD_LENGTH = 64;
 
 /** The segmenter's time grows with the square of what it is given, so unbroken runs go to it in pieces. */
@@ -63,6 +63,6 @@ export function words(text: string): string[] {
 function truncate(text: string, length = MAX_WORD_LENGTH): string {
 	if (text.length <= length) return text;
 	const cut = text.slice(0, length);
-	// A pair of surrogates cut in two would not survive the way through UTF-8.
+	// Half of a surrogate pair has no UTF-8 form.
 	return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
