@@ -1,20 +1,20 @@
 import chardet from 'chardet';
 
-/** How much is looked at to find out a charset; a charset shows itself early. */
+/** The sample from which a charset is detected: the beginning of the bytes. */
 const SAMPLE_BYTES = 64 * 1024;
 
-/** From this share of characters on, zeros on one side are the high bytes of Latin text in UTF-16. */
+/** From this share of characters on, zeros in even or odd bytes are the high bytes of Latin text in UTF-16. */
 const MIN_UTF16_ZEROS = 0.2;
-/** Where more bytes are zero and it is not UTF-16, it is no text. */
+/** With a larger share of zero bytes, bytes that are not UTF-16 are not text. */
 const MAX_STRAY_ZEROS = 0.1;
 /** How much the even bytes of UTF-16 differ from the odd ones, at least; 0.6 to 1 in writing, about 0.1 in other charsets. */
 const MIN_DISTANCE = 0.45;
 
 /**
- * The text in some bytes, or null where they are no text. What the bytes themselves say goes first (a byte order mark,
- * the zeros of UTF-16, valid UTF-8), because declarations are often wrong; then the declared charsets in the order
- * given; then a guess by letter frequencies. A character cut off at the very end is left out, and so are stray zero bytes.
- * @param declared labels as in a Content-Type or a meta element
+ * Decodes bytes to text, or returns null if they are not text. The bytes themselves decide first (a byte order mark, the zeros
+ * of UTF-16, valid UTF-8), because declarations are often wrong; then the declared charsets in the given order; then a guess
+ * by letter frequencies. A character that is cut off at the end is left out, and so are stray zero bytes.
+ * @param declared labels from a Content-Type or a meta element
  */
 export function decodeText(bytes: Uint8Array, declared: Array<string | null> = []): string | null {
 	const decoded =
@@ -45,8 +45,8 @@ function decodeByMark(bytes: Uint8Array): string | null {
 }
 
 /**
- * Zeros are half of the bytes of Latin text in UTF-16, and few of those of other scripts in it. In every other charset they
- * are damage. So one zero proves nothing: valid UTF-8 goes before a guess, and a guess needs even and odd bytes that differ.
+ * In UTF-16, half of the bytes of Latin text are zero, and few bytes of other scripts. In every other charset a zero byte is
+ * damage. So one zero proves nothing: valid UTF-8 precedes a guess, and a guess needs even and odd bytes that differ.
  */
 function decodeByZeros(bytes: Uint8Array, declared: Array<string | null>): string | null {
 	const sample = bytes.subarray(0, SAMPLE_BYTES);
@@ -63,7 +63,7 @@ function decodeByZeros(bytes: Uint8Array, declared: Array<string | null>): strin
 	return utf16 ?? (isStray ? decodeByGuess(rest, declared) : null);
 }
 
-/** How often each range of 32 values occurs in every second byte. */
+/** A histogram of every second byte, in ranges of 32 values. */
 interface Histogram {
 	count: number;
 	zeros: number;
@@ -84,14 +84,14 @@ function histogramOf(bytes: Uint8Array, from: 0 | 1): Histogram {
 	return { count, zeros, ranges };
 }
 
-/** The total variation distance of two histograms: 0 where they are alike, 1 where they have nothing in common. */
+/** The total variation distance of two histograms: 0 if they are equal, 1 if they have nothing in common. */
 function distance(a: Histogram, b: Histogram): number {
 	const difference = (at: number) =>
 		Math.abs((a.ranges[at] ?? 0) / Math.max(1, a.count) - (b.ranges[at] ?? 0) / Math.max(1, b.count));
 	return a.ranges.reduce((sum, _, at) => sum + difference(at), 0) / 2;
 }
 
-/** Text in UTF-16 without a mark: which of the two orders it has shows in which reading looks like writing. */
+/** Decodes UTF-16 without a byte order mark, in the byte order whose result looks more like text. */
 function decodeUtf16(bytes: Uint8Array): string | null {
 	let best: string | null = null;
 	let bestScore = 0.7;
@@ -108,7 +108,7 @@ function decodeUtf16(bytes: Uint8Array): string | null {
 const COMMON_CHARACTER = /[\n\r\t\x20-\x7e\u3000-\u30ff\uff01-\uff5e]/;
 const IMPOSSIBLE_CHARACTER = /[\p{Cn}\p{Co}\p{Cs}\p{Cc}]/u;
 
-/** 1 for everyday characters throughout, near 0.5 for any rare letters, below 0 for what nobody writes. */
+/** 1 for everyday characters throughout, near 0.5 for any rare letters, below 0 for text that no one writes. */
 function plausibility(text: string): number {
 	if (text === '') return 0;
 	let score = 0;
@@ -122,7 +122,7 @@ function plausibility(text: string): number {
 		} else if (IMPOSSIBLE_CHARACTER.test(character)) score -= 5;
 		else score += 0.75;
 	}
-	// Wrongly ordered bytes of Latin text are all rare ideographs: without spaces or full stops it is no text.
+	// Latin text in the wrong byte order consists of rare ideographs, without spaces or full stops.
 	return common === 0 ? 0 : score / length;
 }
 
@@ -145,15 +145,15 @@ function decodeByGuess(bytes: Uint8Array, declared: Array<string | null>): strin
 }
 
 /**
- * Whether a decoded text is no text after all: compressed or executable data decodes into control characters. Data may also
- * follow a beginning that is text, so every part is looked at.
+ * Whether a decoded text is really data: compressed or executable data decodes into control characters. Data may follow a
+ * beginning that is text, so every part is checked.
  */
 function isBinary(text: string): boolean {
 	for (let end = SAMPLE_BYTES; ; end += SAMPLE_BYTES) {
-		// The last part is as long as the others where the text is: few characters prove nothing.
+		// The last part overlaps the one before, so that it has the same length: few characters prove nothing.
 		const until = Math.min(end, text.length);
 		const part = text.slice(Math.max(0, until - SAMPLE_BYTES), until);
-		// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+		// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
 		const controlCount = part.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u0080-\u009f\ufffd]/g)?.length ?? 0;
 		if (controlCount > 2 + part.length / 100) return true;
 		if (until === text.length) return false;

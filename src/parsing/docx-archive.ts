@@ -2,11 +2,11 @@ import { type UnzipFileInfo, unzipSync } from 'fflate';
 import { AppError, messageOf } from '../base/index.ts';
 import { resourceLimit } from './limits.ts';
 
-/** No part of a document of 10 MB of text needs more, and together they must fit a worker. */
+/** No part of a document with 10 MB of text needs more, and all parts together must fit into a worker's memory. */
 const MAX_PART_BYTES = 160 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 200 * 1024 * 1024;
 
-/** XML of real documents shrinks to a fiftieth at best; a bomb to a thousandth. */
+/** XML of real documents compresses by a factor of at most fifty; a bomb by a thousand. */
 const MAX_RATIO = 400;
 const RATIO_EXEMPT_BYTES = 4 * 1024 * 1024;
 /** A document with a thousand pictures has a thousand. */
@@ -16,9 +16,9 @@ const MAX_ENTRIES = 20_000;
 export type Parts = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Inflates the XML parts of a package; pictures and embedded files stay packed. Every size is judged before a byte is
- * inflated, and no part is given more memory than the archive says that it needs.
- * @throws AppError `unreadable_file` for a broken archive, `resource_limit` for one that would inflate beyond the caps
+ * Inflates the XML parts of a package; pictures and embedded files stay compressed. All sizes are checked before a byte is
+ * inflated, and no part gets more memory than the archive declares.
+ * @throws AppError `unreadable_file` for a broken archive, `resource_limit` for an archive that inflates beyond the limits
  */
 export function openPackage(bytes: Uint8Array): Parts {
 	let total = 0;

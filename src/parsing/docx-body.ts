@@ -4,21 +4,21 @@ import { outlineOf, type Styles } from './docx-styles.ts';
 import { type Element, readXml } from './docx-xml.ts';
 import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
 
-/** Subtrees whose text is no part of the document as it reads: deleted or moved away, and form field names. */
+/** Subtrees whose text is not part of the document: deleted or moved text, and form field names. */
 const SKIPPED = new Set(['w:del', 'w:moveFrom', 'w:rPrChange', 'w:pPrChange', 'w:instrText', 'w:delText', 'w:ffData']);
 
-/** Characters that cells of tables within tables may hand to the cells around them. */
+/** The maximum number of characters that nested tables may copy into the cells around them. */
 const MAX_NESTED_CHARACTERS = 5 * MAX_TEXT_BYTES;
 
 interface Paragraph {
 	text: string;
 	style: string | null;
 	outline: number | null;
-	/** Whether its own numbering makes it a list item; null leaves that to its style. */
+	/** Whether its own numbering makes it a list item; null: its style decides. */
 	list: boolean | null;
-	/** The notes it refers to, which follow it. */
+	/** The notes that it refers to. They follow it. */
 	notes: string[];
-	/** What its text boxes hold. */
+	/** The blocks of its text boxes. */
 	textBoxes: Block[];
 }
 
@@ -33,7 +33,7 @@ interface Table {
 /** The text of notes by their ids ("footnote 1", "endnote 1"). */
 export type Notes = ReadonlyMap<string, string>;
 
-/** What a document's main part holds, in reading order. */
+/** The content of a document's main part, in reading order. */
 export interface Body {
 	blocks: Block[];
 	/** The text of the first paragraph with the style Title. */
@@ -41,8 +41,8 @@ export interface Body {
 }
 
 /**
- * Reads a WordprocessingML part. Text boxes follow the paragraph that they hang on and are read once, though files keep
- * a second form of them for old programs; insertions are read, deletions are not; notes follow where they are referred to.
+ * Reads a WordprocessingML part. Text boxes follow the paragraph that anchors them and are read once, although files keep a
+ * second form of them for old programs. Insertions are read, deletions are not. Notes follow their reference.
  */
 export function readBody(part: Uint8Array, styles: Styles, notes: Notes): Body {
 	const reader = new BodyReader(styles, notes);
@@ -50,7 +50,7 @@ export function readBody(part: Uint8Array, styles: Styles, notes: Notes): Body {
 	return { blocks: reader.blocks, title: reader.title };
 }
 
-/** The texts of a notes part, without the separator lines that it also keeps. */
+/** The texts of a notes part, without its separator lines. */
 export function readNotes(part: Uint8Array | undefined, kind: 'footnote' | 'endnote', into: Map<string, string>): void {
 	if (part === undefined) return;
 	let id: string | null = null;
@@ -119,7 +119,7 @@ class BodyReader {
 				if (paragraph !== undefined) paragraph.outline = outlineOf(element.attribute('val'));
 				break;
 			case 'w:numId':
-				// A numbering of 0 takes a paragraph out of the list that its style puts it in.
+				// A numbering of 0 removes a paragraph from the list of its style.
 				if (paragraph !== undefined) paragraph.list = element.attribute('val') !== '0';
 				break;
 			case 'w:r':

@@ -1,12 +1,12 @@
 import { readXml } from './docx-xml.ts';
 
-/** What a paragraph style means for the structure of a document. */
+/** The role of a paragraph style in the structure of a document. */
 export interface ParagraphRole {
 	/** The heading's level from 1, null for body text. */
 	heading: number | null;
 	/** The document's title. */
 	isTitle: boolean;
-	/** An entry of a table of contents, which repeats headings. */
+	/** An entry of a table of contents; it repeats a heading. */
 	isContentsEntry: boolean;
 	/** Part of a list through its style. */
 	isListItem: boolean;
@@ -72,7 +72,7 @@ export class Styles {
 		return role;
 	}
 
-	/** Follows inheritance until a style says what it is; a circle ends it. */
+	/** Follows inheritance to the first style with a role; stops at a cycle. */
 	#resolve(id: string): ParagraphRole {
 		const seen = new Set<string>();
 		let isListItem = false;

@@ -2,21 +2,21 @@ import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { AppError } from '../base/index.ts';
 import { resourceLimit } from './limits.ts';
 
-/** One element as the readers see it: `w:p`, whatever prefix and edition of the standard the file uses. */
+/** An element with a canonical name such as `w:p`, independent of the file's prefixes and edition of the standard. */
 export interface Element {
 	name: string;
 	/** The value of an attribute by its local name. */
 	attribute(name: string): string | null;
 }
 
-/** What a reader of a part wants to be told. */
+/** The events of a part. */
 export interface XmlHandlers {
 	open(element: Element): void;
 	close(name: string): void;
 	text(text: string): void;
 }
 
-/** The namespaces that matter, of the transitional and of the strict edition (ISO/IEC 29500), and the usual prefixes. */
+/** The namespaces of the transitional and the strict edition (ISO/IEC 29500), with their usual prefixes. */
 const PREFIXES: Record<string, string> = {
 	'http://schemas.openxmlformats.org/wordprocessingml/2006/main': 'w:',
 	'http://purl.oclc.org/ooxml/wordprocessingml/main': 'w:',
@@ -34,19 +34,19 @@ const MAX_DEPTH = 2000;
 const MAX_ELEMENTS = 5_000_000;
 /** Word gives its outermost element 40. */
 const MAX_ATTRIBUTES = 256;
-/** Slices that one text, comment or tag may take: the parser keeps the whole of it. */
+/** Slices that one text, comment or tag may take, because the parser buffers it as a whole. */
 const MAX_SLICES = 12;
 
 /**
  * Reads a part from beginning to end.
- * @throws AppError `unreadable_file` where it is not well-formed, `resource_limit` where it holds too much
+ * @throws AppError `unreadable_file` if it is not well-formed, `resource_limit` if it has too much content
  */
 export function readXml(bytes: Uint8Array, handlers: XmlHandlers): void {
 	const parser = new SaxesParser<{ xmlns: true }>({ xmlns: true });
 	let depth = 0;
 	let elements = 0;
 	let attributes = 0;
-	/** Slices since the parser came to an end of anything. */
+	/** Slices since the parser last completed a text, comment or tag. */
 	let slices = 0;
 	const resetSlices = () => {
 		slices = 0;
@@ -108,7 +108,7 @@ function nameOf(tag: SaxesTagNS): string {
 	return (PREFIXES[tag.uri] ?? '') + tag.local;
 }
 
-/** XML without a mark is UTF-8 in practice; the zeros of an unmarked UTF-16 stand beside its first `<`. */
+/** XML without a byte order mark is UTF-8 in practice; UTF-16 without a mark has a zero byte beside its first `<`. */
 function encodingOf(bytes: Uint8Array): string {
 	const [a, b] = bytes;
 	if ((a === 0xff && b === 0xfe) || (a === 0x3c && b === 0)) return 'utf-16le';

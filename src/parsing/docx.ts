@@ -33,7 +33,7 @@ export function parseDocx(bytes: Uint8Array): ExtractedDocument {
 	};
 }
 
-/** A name that ends in .docx brings many things. */
+/** Files of many formats have names that end in .docx. */
 function requireDocx(bytes: Uint8Array): void {
 	const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	if (view.subarray(0, 2).toString('latin1') === 'PK') return;

@@ -1,7 +1,7 @@
 import type { DocumentFormat } from '../contract/index.ts';
 import { charsetOf, decodeText } from './charset.ts';
 
-/** How many bytes from the beginning of a file are enough for `sniffFormat`. */
+/** The number of bytes from the beginning of a file that `sniffFormat` needs. */
 export const SNIFF_BYTES = 64 * 1024;
 
 const ZIP = 'PK\x03\x04';
@@ -30,9 +30,9 @@ const BY_CONTENT_TYPE: Record<string, DocumentFormat> = {
 };
 
 /**
- * The format of a file from its first bytes (64 KiB are enough), or null where it is none that can be read. The content
- * decides; name and Content-Type only tell apart what content cannot (Markdown from plain text). A file that claims to
- * be a PDF or Word document and is not keeps its claim, so that the parser can say what is wrong with it.
+ * The format of a file from its first bytes (64 KiB are enough), or null if it is not supported. The content decides; name
+ * and Content-Type decide only what the content cannot (Markdown or plain text). A file that claims to be a PDF or Word
+ * document and is not keeps its claim, so that the parser can report what is wrong.
  */
 export function sniffFormat(
 	head: Uint8Array,
@@ -54,7 +54,7 @@ function claimOf(fileName: string | null, contentType: string | null): DocumentF
 	return BY_EXTENSION[extension] ?? BY_CONTENT_TYPE[type] ?? null;
 }
 
-/** The names in the local headers tell whose archive it is; the main part may lie beyond the head. */
+/** The names in the local headers identify the format; the main part may lie beyond the first bytes. */
 function sniffZip(ascii: string, claimed: DocumentFormat | null): DocumentFormat | null {
 	const names = localNames(ascii);
 	if (names.some((name) => /^(?:xl|ppt|visio)\//.test(name) || name === 'mimetype')) return null;

@@ -1,13 +1,13 @@
 import { type Block, type BodyBlock, stripInvisible, toSingleLine } from './blocks.ts';
 import { type DomElement, type DomNode, isElement, isText } from './html-dom.ts';
 
-/** What no reader of a page sees as its text. */
+/** Elements whose text is not visible on a page. */
 const INVISIBLE_ELEMENTS = new Set(
 	`HEAD TITLE SCRIPT STYLE NOSCRIPT TEMPLATE IFRAME OBJECT EMBED SVG CANVAS AUDIO VIDEO MAP SELECT OPTION BUTTON INPUT
 	TEXTAREA DATALIST PROGRESS METER DIALOG`.split(/\s+/),
 );
 
-/** What surrounds the content of a page. */
+/** Elements around the content of a page. */
 const BOILERPLATE_ELEMENTS = new Set(['NAV', 'FOOTER', 'ASIDE']);
 const BOILERPLATE_ROLES = new Set([
 	'navigation',
@@ -25,10 +25,10 @@ const BLOCK_ELEMENTS = new Set(
 	HR HTML LEGEND MAIN MENU NAV OL P SECTION SUMMARY TABLE TBODY TD TFOOT TH THEAD TR UL`.split(/\s+/),
 );
 
-/** A table with one of these in a cell lays out a page; it does not tabulate. */
+/** A table with one of these in a cell is a layout table. */
 const LAYOUT_ELEMENTS = new Set('TABLE H1 H2 H3 H4 H5 H6 UL OL DL PRE FORM SECTION ARTICLE BLOCKQUOTE'.split(' '));
 
-/** Elements whose own structure is lost where they stand in a line. */
+/** Elements whose structure is dropped within a line. */
 const FLATTENED_ELEMENTS = /^(?:H[1-6]|PRE|TABLE)$/;
 
 /** Deeper than this, structure is dropped and text is kept. */
@@ -38,7 +38,7 @@ type BlockKind = BodyBlock['kind'];
 
 /**
  * The blocks of a part of a page.
- * @param isWholePage true leaves out what surrounds the content of a whole page: navigation, footer, asides
+ * @param isWholePage true leaves out the elements around the content: navigation, footer, asides
  */
 export function htmlBlocks(root: DomNode, isWholePage: boolean): Block[] {
 	const writer = new BlockWriter(isWholePage ? 'content' : 'part');
@@ -47,7 +47,7 @@ export function htmlBlocks(root: DomNode, isWholePage: boolean): Block[] {
 	return writer.blocks;
 }
 
-/** A whole page, a part of one, or what becomes a single line (a heading, a cell), in which structure means nothing. */
+/** A whole page, a part of a page, or an element that becomes one line (a heading, a cell), without structure. */
 type Scope = 'content' | 'part' | 'line';
 
 class BlockWriter {
@@ -128,7 +128,7 @@ class BlockWriter {
 		this.#marker = '';
 	}
 
-	/** The mark that a browser shows before a list item. */
+	/** The marker that a browser shows before a list item. */
 	#markerOf(item: DomElement): string {
 		const list = item.parentNode;
 		if (list === null || !isElement(list) || list.nodeName !== 'OL') return '- ';
@@ -157,7 +157,7 @@ class BlockWriter {
 function isBoilerplate(element: DomElement): boolean {
 	if (BOILERPLATE_ELEMENTS.has(element.nodeName)) return true;
 	if (BOILERPLATE_ROLES.has(element.getAttribute('role')?.toLowerCase() ?? '')) return true;
-	// The header of a page is around its content; the header of an article holds its title.
+	// The header of a page surrounds its content; the header of an article has its title.
 	return element.nodeName === 'HEADER' && isChildOf(element, 'BODY');
 }
 
@@ -165,7 +165,7 @@ function isChildOf(node: DomNode, parent: string): boolean {
 	return node.parentNode?.nodeName === parent;
 }
 
-/** The rows of a table, and tables that stand in it outside of a row. Nothing within either is looked at, so that nested tables take linear time. */
+/** The rows of a table, and tables in it outside of a row. The search does not descend into them, so nested tables take linear time. */
 function* rowsOf(table: DomElement): Generator<DomElement> {
 	const stack: DomElement[] = [...table.children].reverse();
 	for (let element = stack.pop(); element !== undefined; element = stack.pop()) {
@@ -182,7 +182,7 @@ function isCaption(element: DomElement): boolean {
 	return element.nodeName === 'CAPTION';
 }
 
-/** Tables were long used to lay out pages; those are read as the blocks in them. */
+/** Whether a table lays out the page. Such a table is read as the blocks in it. */
 function isDataTable(table: DomElement): boolean {
 	if (table.getAttribute('role') === 'presentation') return false;
 	let columns = 0;

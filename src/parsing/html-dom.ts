@@ -1,7 +1,7 @@
 import { parseHTML } from 'linkedom';
 import { requireHtmlLimits } from './html-limits.ts';
 
-/** As much of the DOM as reading takes; the project compiles without the browser's types. */
+/** The part of the DOM that is used here; the project compiles without the browser's types. */
 export interface DomNode {
 	readonly nodeType: number;
 	readonly nodeName: string;
@@ -30,9 +30,9 @@ export interface DomDocument extends DomElement {
 const HEAD_ELEMENTS = new Set(['TITLE', 'META', 'LINK', 'SCRIPT', 'STYLE', 'BASE', 'NOSCRIPT', 'TEMPLATE']);
 
 /**
- * Parses a page and mends what the parser does not: HTML lets an author leave out the tags of html, head and body, and
- * then what is to be read must still be found in the body.
- * @throws AppError `resource_limit` before any node is made, where there would be too many
+ * Parses a page, and adds the elements html, head and body if their tags are left out, as HTML allows: the content must be in
+ * the body.
+ * @throws AppError `resource_limit` before any node is made, if there would be too many
  */
 export function parsePage(html: string): DomDocument {
 	const whole = /<html[\s>]/i.test(html) ? html : `<!doctype html><html><body>${html}</body></html>`;

@@ -1,13 +1,13 @@
 import { Parser } from 'htmlparser2';
 import { resourceLimit } from './limits.ts';
 
-/** What the DOM of one page may consist of. A node takes about 400 bytes of memory, so all of them take 240 MB. */
+/** Limits of the DOM of one page. A node takes about 400 bytes of memory, so all nodes take 240 MB. */
 export interface HtmlLimits {
 	/** Elements, pieces of text (a character reference is one), comments and attributes together. 1 MB of an ordinary page has 20,000 to 50,000. */
 	nodes: number;
-	/** Attributes of one tag. Time grows with their square. */
+	/** Attributes of one tag. The time is quadratic in their number. */
 	attributes: number;
-	/** Elements within each other. Ordinary pages have 10 to 50, generated ones a few hundred. */
+	/** Depth of nested elements. Ordinary pages have 10 to 50, generated ones a few hundred. */
 	depth: number;
 	/** Steps along the stack of open elements: tags times depth. Ordinary pages need a few million. */
 	steps: number;
@@ -15,12 +15,12 @@ export interface HtmlLimits {
 
 export const HTML_LIMITS: HtmlLimits = { nodes: 600_000, attributes: 256, depth: 12_000, steps: 1_000_000_000 };
 
-/** Input between two looks at the number of steps. */
+/** Input between two checks of the number of steps. */
 const SLICE_CHARS = 64 * 1024;
 
 /**
- * Counts what the DOM of a page would consist of, with the tokeniser that the DOM is made with, and keeps nothing.
- * Memory is constant. Time is linear, up to the limit of steps.
+ * Counts the nodes of a page's DOM with the tokeniser of the DOM parser, without keeping them. Memory is constant. Time is
+ * linear, up to the limit of steps.
  * @throws AppError `resource_limit`
  */
 export function requireHtmlLimits(html: string, limits: HtmlLimits = HTML_LIMITS): void {
@@ -31,7 +31,7 @@ export function requireHtmlLimits(html: string, limits: HtmlLimits = HTML_LIMITS
 		const slice = html.slice(at, at + SLICE_CHARS);
 		counter.deepest = counter.depth;
 		parser.write(slice);
-		// A closing tag is looked for in the whole stack, also where it closes nothing.
+		// A closing tag is searched in the whole stack, also if it closes nothing.
 		steps += (slice.split('<').length - 1) * counter.deepest;
 		if (steps > limits.steps) throw resourceLimit(TOO_DEEP);
 	}

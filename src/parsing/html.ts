@@ -4,16 +4,16 @@ import { htmlBlocks } from './html-blocks.ts';
 import { type DomDocument, type DomElement, type DomNode, isElement, parsePage } from './html-dom.ts';
 import { TextBudget } from './limits.ts';
 
-/** Readability's time grows faster than the page, and with the cube of its depth; larger pages are read as a whole. */
+/** Readability's time is superlinear in the size of a page and cubic in its depth; larger pages are read as a whole. */
 const MAX_ELEMENTS = 50_000;
 const MAX_DEPTH = 150;
-/** It takes the text of each element again for the elements around it: characters times depth. A page of 1 MB of text has 20 million. */
+/** Characters times depth: Readability reads the text of an element again for each element around it. A page with 1 MB of text has 20 million. */
 const MAX_TEXT_STEPS = 40_000_000;
 
-/** Below this share of what the page itself marks as its main content, Readability has found a part for the whole. */
+/** Below this share of the content that the page itself marks, Readability has found only a part of it. */
 const MIN_SHARE = 0.5;
 
-/** Reads a web page: its main content where it can be told from what surrounds it, with title and language. */
+/** Reads a web page: its main content if that can be separated from the rest, with title and language. */
 export function parseHtml(html: string, source: DocumentSource): ExtractedDocument {
 	const document = parsePage(html);
 	const language = languageOf(document.documentElement.getAttribute('lang'));
@@ -62,7 +62,7 @@ function isOrdinary(document: DomDocument): boolean {
 	return true;
 }
 
-/** Readability takes the document apart: whatever else is wanted of it must be read before. */
+/** Readability modifies the document: read everything else before. */
 function readabilityBlocks(document: DomDocument, source: DocumentSource): Block[] {
 	try {
 		const reader = new Readability<DomNode>(pageOf(document, source), {
@@ -71,7 +71,7 @@ function readabilityBlocks(document: DomDocument, source: DocumentSource): Block
 		const content = reader.parse()?.content;
 		return content ? htmlBlocks(content, false) : [];
 	} catch {
-		// Odd markup defeats it now and then; the page is still read as a whole.
+		// It fails on some unusual markup; then the page is read as a whole.
 		return [];
 	}
 }
@@ -85,7 +85,7 @@ function pageOf(document: DomDocument, source: DocumentSource): ConstructorParam
 	});
 }
 
-/** The page's title, without the name of the site after it where the page itself tells the two apart. */
+/** The page's title, without the site name after it if the page itself separates the two. */
 function titleOf(document: DomDocument): string | null {
 	const title = toSingleLine(document.querySelector('title')?.textContent ?? '');
 	const ogTitle = toSingleLine(document.querySelector('meta[property="og:title"]')?.getAttribute('content') ?? '');

@@ -1,10 +1,10 @@
 import { AppError } from '../base/index.ts';
 import type { Block } from './blocks.ts';
 
-/** More pages than this are refused. */
+/** The maximum number of pages. */
 export const MAX_PAGES = 2000;
 
-/** More text than this, in bytes of UTF-8, is refused. */
+/** The maximum size of a document's text, in bytes of UTF-8. */
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 
 /** Paragraphs, list items, table rows and lines of a PDF page. 10 MB of ordinary text have 50,000 to 200,000. */
@@ -13,12 +13,12 @@ export const MAX_BLOCKS = 500_000;
 /** Longer titles are cut: the words of the title are kept with every chunk. */
 export const MAX_TITLE_CHARACTERS = 500;
 
-/** The refusal of a document that takes too much. The sentence names what is too much. */
+/** The error of a document that exceeds a limit. The sentence names the limit. */
 export function resourceLimit(sentence: string): AppError {
 	return new AppError('resource_limit', sentence);
 }
 
-/** Counts a document's text and blocks while it is read, so that a document that is too large is refused early. */
+/** Counts a document's text and blocks while it is read, so that a document that is too large is rejected early. */
 export class TextBudget {
 	#bytes = 0;
 	#blocks = 0;
@@ -37,7 +37,7 @@ export class TextBudget {
 		}
 	}
 
-	/** The same for blocks that are there already. */
+	/** Counts complete blocks. */
 	spendBlocks(blocks: Block[]): void {
 		for (const block of blocks) this.spend(block.text);
 	}

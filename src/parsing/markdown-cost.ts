@@ -1,19 +1,19 @@
 /**
- * Steps that the Markdown lexer may take, about 3 ns each. Its time grows with the square of a paragraph or list item: with
- * the marks and lines in it, times its length. A long ordinary document takes 50 million.
+ * Steps that the Markdown lexer may take, about 3 ns each. Its time is quadratic in the size of a paragraph
+ * or list item: its marks and lines, times its length. A long ordinary document takes 50 million.
  */
 const MAX_STEPS = 1_500_000_000;
-/** What one block of raw HTML costs, which becomes a page of its own. */
+/** The cost of one block of raw HTML, which is parsed as a page. */
 const HTML_STEPS = 10_000;
 /** Tokens that the lexer may keep, about 500 bytes each. */
 const MAX_TOKENS = 500_000;
 /** Text times its depth in lists and quotes: the lexer copies it once for each level. */
 const MAX_COPIED = 160 * 1024 * 1024;
 
-/** More nesting on one line than any real text has: the lexer's memory grows with the square of the depth of lists and quotes. */
+/** The maximum nesting on one line, more than any real text has: the lexer's memory is quadratic in the depth of lists and quotes. */
 const TOO_DEEP = /^[ \t>]{100,}(?:[-*+]|\d{1,9}[.)])[ \t]|^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){50}/m;
 
-/** What begins or may begin inline structure: each is tried where it stands. */
+/** Characters that may begin inline structure: the lexer tries each of them. */
 const INLINE_MARKS = new Set([...'\\<![]`*_~&:@|'].map((mark) => mark.charCodeAt(0)));
 
 const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
@@ -21,8 +21,8 @@ const DEFINITION = /^ {0,3}\[[^\]]{1,999}\]:/;
 const CONTINUATION_LINE = /^(?: {2}|\t| \t)/;
 
 /**
- * Whether the lexer would take too long or too much memory for a text. One pass over its lines, in linear time. Paragraphs
- * and list items are taken larger than the lexer takes them, never smaller.
+ * Whether the lexer would take too long or too much memory for a text. One pass over its lines, in linear time. It
+ * overestimates the size of paragraphs and list items, and never underestimates it.
  */
 export function isTooCostly(text: string): boolean {
 	if (TOO_DEEP.test(text)) return true;
@@ -38,7 +38,7 @@ export function isTooCostly(text: string): boolean {
 	return cost.isTooHigh;
 }
 
-/** Adds up lines to regions, a paragraph or list item each, and regions to a sum. */
+/** Adds lines to regions, each a paragraph or list item, and regions to a sum. */
 class LexerCost {
 	#steps = 0;
 	#tokens = 0;
@@ -52,7 +52,7 @@ class LexerCost {
 	#length = 0;
 
 	get isTooHigh(): boolean {
-		// Every piece of inline text looks at all definitions of links.
+		// Every piece of inline text is compared with all link definitions.
 		const steps = this.#steps + this.#regionSteps() + this.#definitions * this.#regions;
 		const tokens = this.#tokens + this.#marks + 3 * this.#regions;
 		return steps > MAX_STEPS || tokens > MAX_TOKENS || this.#copied > MAX_COPIED;
@@ -93,7 +93,7 @@ function marksIn(line: string): number {
 	return marks;
 }
 
-/** How many lists and quotes a line may be in, by what stands before its text. */
+/** The maximum number of lists and quotes around a line, from the characters before its text. */
 function nestingOf(line: string): number {
 	let columns = 0;
 	let markers = 0;

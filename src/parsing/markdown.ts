@@ -7,31 +7,31 @@ import { parsePage } from './html-dom.ts';
 import { isTooCostly } from './markdown-cost.ts';
 import { parsePlainText } from './plain-text.ts';
 
-/** Reads Markdown (CommonMark with tables): its structure without its marks. The title is the front matter's or the first heading. */
+/** Reads Markdown (CommonMark with tables) without its marks. The title is that of the front matter, or the first heading. */
 export function parseMarkdown(text: string): ExtractedDocument {
 	const { title, body } = frontMatterOf(text);
 	const blocks = isTooCostly(body) ? null : structuredBlocks(body);
-	// Without its structure the text is still text.
+	// Read without structure, as plain text.
 	if (blocks === null) return { ...parsePlainText(body), format: 'md', title };
 	const first = blocks.find((block) => block.kind === 'heading');
 	const heading = first?.kind === 'heading' && first.level === 1 ? first.text : null;
 	return { format: 'md', title: title ?? heading, declared_language: null, page_count: null, blocks };
 }
 
-/** The blocks of a text; null where they are nested deeper than the lexer can follow. */
+/** The blocks of a text; null if they are nested too deep for the lexer. */
 function structuredBlocks(text: string): Block[] | null {
 	try {
 		const blocks: Block[] = [];
 		for (const token of lexer(text)) addBlocks(blocks, token, 'paragraph');
 		return blocks;
 	} catch (error) {
-		// The lexer calls itself for each level of emphasis, links, lists and quotes.
+		// The lexer recurses for each level of emphasis, links, lists and quotes.
 		if (error instanceof RangeError) return null;
 		throw error;
 	}
 }
 
-/** How far front matter may reach, in lines. */
+/** The maximum length of front matter in lines. */
 const FRONT_MATTER_LINES = 200;
 
 /** The YAML or TOML that many site generators put before the text; only its title is read. */
@@ -42,7 +42,7 @@ function frontMatterOf(text: string): { title: string | null; body: string } {
 	if (open !== '---' && open !== '+++') return none;
 	const close = lines.findIndex((line, index) => index > 0 && (line.trimEnd() === open || line.trimEnd() === '...'));
 	const fields = lines.slice(1, close);
-	// A rule across the page, a heading and another rule look alike, but for the lines between.
+	// Two horizontal rules with a heading between them look the same, except for the lines between them.
 	if (close < 2 || !fields.every((line) => /^(?:\s|[#\-\]}]|["'\w][^:=]*[:=]|\[|$)/.test(line))) return none;
 	const value = fields.flatMap((line) => /^title\s*[:=]\s*(.+)$/i.exec(line)?.[1]?.trim() ?? [])[0] ?? '';
 	const quoted = /^(["'])(.*)\1$/.exec(value)?.[2];
@@ -82,7 +82,7 @@ function addBlocks(blocks: Block[], token: Token, kind: 'paragraph' | 'quote'): 
 	}
 }
 
-/** An item's own text with its number or bullet; what it holds beyond a first paragraph follows it. */
+/** An item's first paragraph with its number or bullet, followed by the rest of the item. */
 function addList(blocks: Block[], list: Tokens.List): void {
 	const from = typeof list.start === 'number' ? list.start : 1;
 	for (const [index, item] of list.items.entries()) {
@@ -106,7 +106,7 @@ function push(blocks: Block[], block: Block | BodyBlock): void {
 	if (block.text.trim() !== '') blocks.push(block);
 }
 
-/** The text that inline marks leave: of links and pictures their words, of code its content. */
+/** The text without inline marks: the words of links and pictures, the content of code. */
 function inlineText(token: Token | Tokens.TableCell): string {
 	if (!('type' in token)) return token.tokens.map(inlineText).join('');
 	if (token.type === 'br') return '\n';

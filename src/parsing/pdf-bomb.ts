@@ -4,7 +4,7 @@ import { createInflate } from 'node:zlib';
 import { AppError } from '../base/index.ts';
 import { resourceLimit } from './limits.ts';
 
-/** What one compressed stream, and all large ones together, may inflate to. PDF.js itself has no bound. */
+/** The maximum inflated size of one compressed stream, and of all large streams together. PDF.js itself has no limit. */
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
@@ -13,16 +13,16 @@ const MAX_INDEX_BYTES = 8 * 1024 * 1024;
 /** Objects that stand in the file itself; a page needs about ten. */
 const MAX_OBJECTS = 500_000;
 
-/** Deflate shrinks to a thousandth at best: a smaller stream inflates to less than 100 MB. */
+/** Deflate compresses by a factor of at most a thousand: a smaller stream inflates to less than 100 MB. */
 const SMALL_STREAM_BYTES = 96 * 1024;
 
-/** Where a stream's dictionary says how it is compressed: just before it. */
+/** The size of the search for a stream's dictionary, which precedes it and names its compression. */
 const DICTIONARY_BYTES = 1024;
 const MAX_FILTERS = 4;
 
 /**
- * Counts the objects of a PDF and measures what its compressed streams inflate to, without keeping it.
- * @throws AppError `resource_limit` where it is more than any document needs
+ * Counts the objects of a PDF and measures the inflated size of its compressed streams, without keeping them.
+ * @throws AppError `resource_limit` if it is more than any document needs
  */
 export async function requireNoPdfBomb(bytes: Uint8Array): Promise<void> {
 	const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -58,7 +58,7 @@ function requireObjectLimit(view: Buffer): void {
 	}
 }
 
-/** The dictionary that stands before a stream, which tells how often the stream is compressed and what it is. */
+/** The dictionary before a stream. It has the stream's type and its filters, of which there may be several. */
 function dictionaryOf(before: string): string {
 	return before.slice(before.lastIndexOf(' obj') + 1);
 }
@@ -75,7 +75,7 @@ async function inflatedSize(compressed: Uint8Array, filters: number, maxBytes: n
 	try {
 		await pipeline([Readable.from([compressed]), ...stages, counter]);
 	} catch (error) {
-		// Broken data is for the parser to judge; it inflates no further than this.
+		// The parser reports broken data; it inflates no further than this.
 		if (error instanceof AppError) throw error;
 	}
 	return size;

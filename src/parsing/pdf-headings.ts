@@ -6,19 +6,19 @@ export interface OutlineEntry {
 	level: number;
 }
 
-/** Tells of a line whether it is a heading, and of which level. */
+/** The heading level of a line; null if it is not a heading. */
 export type HeadingLevelOf = (line: Line) => number | null;
 
 const MAX_HEADING_CHARS = 160;
-/** Headings are clearly larger than the text they head. */
+/** The least size of a heading relative to body text. */
 const MIN_SIZE_RATIO = 1.12;
 const MAX_LEVELS = 4;
-/** Where more than this share of the text would be headings, sizes mean something else. */
+/** If a larger share of the text would be headings, font sizes have another meaning. */
 const MAX_HEADING_SHARE = 0.25;
 const MIN_BODY_SHARE = 0.5;
 const MIN_FOUND_SHARE = 0.6;
 
-/** Headings as the outline names them, where it does and its titles are found on the pages; else by the size of type. */
+/** Headings from the outline if its titles are found on the pages, else from the font sizes. */
 export function headingLevels(lines: Line[], outline: OutlineEntry[]): HeadingLevelOf {
 	return byOutline(lines, outline) ?? bySize(lines);
 }
@@ -51,7 +51,7 @@ function bySize(lines: Line[]): HeadingLevelOf {
 		total += line.text.length;
 	}
 	const [body] = [...characters].sort((a, b) => b[1] - a[1]);
-	// Scans that were read by a machine have every size there is.
+	// Scans with recognised text (OCR) have very many font sizes.
 	if (body === undefined || body[1] < MIN_BODY_SHARE * total) return none;
 	const isHeading = (line: Line) => roundSize(line.size) >= body[0] * MIN_SIZE_RATIO && readsAsHeading(line.text);
 	const headings = lines.reduce((sum, line) => sum + (isHeading(line) ? line.text.length : 0), 0);

@@ -2,15 +2,15 @@ import type { Block } from './blocks.ts';
 import type { HeadingLevelOf } from './pdf-headings.ts';
 import type { Line } from './pdf-lines.ts';
 
-/** A gap between lines of more than this, in font sizes, begins a paragraph. */
+/** A larger gap between lines, in font sizes, begins a paragraph. */
 const PARAGRAPH_GAP = 1.75;
 const BULLETED_ITEM = /^[•▪◦‣●○■–—*·-]\s+\S/u;
 const NUMBERED_ITEM = /^\(?(?:\d{1,3}|[a-z])[.)]\s+\S/i;
 
-/** The end of a text in which a divided word is looked for. */
+/** The length of the end of a text that may have a divided word. */
 const TAIL_CHARACTERS = 60;
 
-/** The block that is being written. Its text is kept in parts: a long one is put together once, not with every line. */
+/** The block that is being written. Its text is kept in parts and joined once, not with every line. */
 interface OpenBlock {
 	block: Block;
 	parts: string[];
@@ -49,12 +49,12 @@ export function linesToBlocks(lines: Line[], levelOf: HeadingLevelOf): Block[] {
 	return blocks;
 }
 
-/** A number at the beginning of a line may be the end of a wrapped sentence ("in / 1990. "); a bullet may not. */
+/** A number at the beginning of a line may be the end of a wrapped sentence ("in / 1990. "); a bullet cannot. */
 function beginsItem(line: Line, before: Line | undefined, columns: ColumnWidth): boolean {
 	return BULLETED_ITEM.test(line.text) || (NUMBERED_ITEM.test(line.text) && !isWrapped(before, line, columns));
 }
 
-/** The width to which text of the same size on the same page is set: what fits into it and was broken, was broken on purpose. */
+/** The width of text of the same size on the same page. A line that was broken although the next word fits was broken intentionally. */
 type ColumnWidth = (line: Line) => number;
 
 function columnWidths(lines: Line[]): ColumnWidth {
@@ -64,7 +64,7 @@ function columnWidths(lines: Line[]): ColumnWidth {
 	return (line) => widths.get(key(line)) ?? 0;
 }
 
-/** Whether a line was broken because the next one's first word had no more room in it. */
+/** Whether a line was broken because the first word of the next line did not fit. */
 function isWrapped(line: Line | undefined, next: Line, columns: ColumnWidth): boolean {
 	if (line === undefined) return false;
 	const width = line.right - line.left;
@@ -83,11 +83,11 @@ function continues(line: Line, next: Line, columns: ColumnWidth): boolean {
 			!(indented && /[.!?:"”»]$/.test(line.text)) && (isWrapped(line, next, columns) || !/[.!?:]$/.test(line.text))
 		);
 	}
-	// Over a break of page or column only a sentence that plainly goes on is joined.
+	// Across a page or column break, lines are joined only if a sentence clearly continues.
 	return isWrapped(line, next, columns) && /[\p{L},;-]$/u.test(line.text) && /^\p{Ll}/u.test(next.text);
 }
 
-/** Joins words that were divided at the end of a line, unless the document writes them with a hyphen elsewhere. */
+/** Joins words that were divided at the end of a line, unless the document has them with a hyphen elsewhere. */
 class Dehyphenator {
 	readonly #lines: Line[];
 	#words: Set<string> | null = null;
@@ -102,7 +102,7 @@ class Dehyphenator {
 		open.tail = (open.tail + separator + after.slice(-TAIL_CHARACTERS)).slice(-TAIL_CHARACTERS);
 	}
 
-	/** What stands between a line and the next one that it wraps to. Takes away the hyphen of a divided word. */
+	/** The separator between two lines of a paragraph. Removes the hyphen of a divided word. */
 	#separatorOf(open: Pick<OpenBlock, 'parts' | 'tail'>, after: string): '' | ' ' {
 		const first = /(\p{L}+)[-\u2010]$/u.exec(open.tail)?.[1];
 		const second = /^\p{Ll}\p{L}*/u.exec(after)?.[0];

@@ -5,14 +5,14 @@ export interface Line {
 	text: string;
 	/** The page, from 1. */
 	page: number;
-	/** Where it begins and ends along the direction of writing, in points. */
+	/** Its start and end along the writing direction, in points. */
 	left: number;
 	right: number;
-	/** Its base line; grows upwards. */
+	/** The position of its base line; it grows upwards. */
 	baseline: number;
 	/** The font's size in points. */
 	size: number;
-	/** Whether it is written in the page's upright direction; a turned one is a label or watermark. */
+	/** Whether it is upright on the page; a rotated line is a label or watermark. */
 	isUpright: boolean;
 }
 
@@ -62,7 +62,7 @@ export class LineWriter {
 			line.text += text;
 			line.left = Math.min(line.left, at.left);
 			line.right = Math.max(line.right, at.right);
-			// The larger font of a line is the line's: a small one is a superscript or a note's number.
+			// The line has its largest font size: a smaller one is a superscript or the number of a note.
 			line.size = Math.max(line.size, at.size);
 		}
 		this.#last = at;
@@ -71,7 +71,7 @@ export class LineWriter {
 
 type LinePosition = Pick<Line, 'left' | 'right' | 'baseline' | 'size' | 'isUpright'>;
 
-/** Turns the coordinates of text that runs up, down or backwards so that it runs to the right. */
+/** Rotates the coordinates of text that runs up, down or backwards, so that it runs to the right. */
 function linePositionOf(run: TextRun): LinePosition {
 	const [a = 1, b = 0, c = 0, d = 1, x = 0, y = 0] = run.transform;
 	const size = Math.hypot(c, d) || run.height || 1;
@@ -89,7 +89,7 @@ function isOnSameLine(line: Line, next: LinePosition): boolean {
 	);
 }
 
-/** PDF.js writes a space where a gap opens forwards; runs that jump to another place of the line lack one. */
+/** PDF.js adds a space at a forward gap, but not between runs that jump to another position of the line. */
 function hasGap(last: LinePosition, next: LinePosition): boolean {
 	const gap = Math.max(next.left - last.right, last.left - next.right);
 	return gap > 0.3 * next.size;

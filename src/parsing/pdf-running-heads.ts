@@ -1,6 +1,6 @@
 import type { Line } from './pdf-lines.ts';
 
-/** The parts of a page, from its edges, in which running heads and page numbers stand. */
+/** The margins of a page, as shares of its height, that have running heads and page numbers. */
 const MARGIN_SHARE = 0.12;
 const MIN_PAGES = 3;
 const MIN_PAGE_SHARE = 0.6;
@@ -12,8 +12,8 @@ export interface Page {
 }
 
 /**
- * Takes running heads, footers and page numbers out of the pages, in place: lines in a page's margin that stand at the
- * same place with the same words (digits aside) on three pages and most of all or of all odd or even ones.
+ * Removes running heads, footers and page numbers from the pages, in place: lines in a margin with the same position and the
+ * same words (digits aside) on three pages and on most of all pages, or of all odd or even pages.
  */
 export function removeRunningHeads(pages: Page[]): void {
 	const seen = new Map<string, Set<number>>();
@@ -46,7 +46,7 @@ function keyOf(line: Line, height: number): string | null {
 	if (!line.isUpright || (line.baseline > height * MARGIN_SHARE && line.baseline < height * (1 - MARGIN_SHARE)))
 		return null;
 	const words = line.text.toLowerCase();
-	// Page numbers in roman figures are all different words.
+	// Page numbers in Roman numerals are different words.
 	const text = /^[ivxlc]{1,8}$/.test(words) ? '#' : words.replace(/\d+/g, '#');
 	return `${text} ${Math.round(line.baseline / 3)}`;
 }

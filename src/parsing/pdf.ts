@@ -13,12 +13,12 @@ type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS
 const MAX_OUTLINE_ENTRIES = 5000;
 /** Each chunk keeps the headings above it, one for each level. */
 const MAX_OUTLINE_LEVELS = 9;
-/** Pieces of drawn text. A page of prose has 50 to 1,000. */
+/** Text runs. A page of prose has 50 to 1,000. */
 const MAX_RUNS = 5_000_000;
 
 /**
  * Reads the text of a PDF, page by page. A scan has none and gives no blocks.
- * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
+ * @throws AppError `unreadable_file` or `resource_limit` with a sentence that names the problem
  */
 export async function parsePdf(bytes: Uint8Array): Promise<ExtractedDocument> {
 	await requireNoPdfBomb(bytes);
@@ -45,7 +45,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<ExtractedDocument> {
 	}
 }
 
-/** A first heading that reads like a title; one with a number heads a section, one with more signs than letters a form. */
+/** A first heading that looks like a title. A heading with a number belongs to a section, and a heading with more signs than letters to a form. */
 function titleHeading(blocks: Block[]): string | null {
 	const first = blocks.find((block) => block.kind === 'heading');
 	if (first?.kind !== 'heading' || first.level !== 1 || first.page !== 1 || /^[\d§]/.test(first.text)) return null;
@@ -56,7 +56,7 @@ function titleHeading(blocks: Block[]): string | null {
 async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
 	const { getDocument } = await getResolvedPDFJS();
 	try {
-		// PDF.js takes the buffer for itself. Nothing is ever fetched and no code is made from fonts.
+		// PDF.js transfers the buffer. It fetches nothing and generates no code from fonts.
 		return await getDocument({
 			data: new Uint8Array(bytes),
 			isEvalSupported: false,
@@ -80,7 +80,7 @@ function openFailure(error: unknown): AppError {
 	return new AppError('unreadable_file', message, { cause: messageOf(error) });
 }
 
-/** One bad page does not lose the others; only where none can be read the file is at fault. */
+/** A bad page does not affect the others. The file is unreadable only if no page can be read. */
 async function readPages(pdf: PdfDocument): Promise<Page[]> {
 	const pages: Page[] = [];
 	const budget = new PageBudget();
@@ -97,7 +97,7 @@ async function readPages(pdf: PdfDocument): Promise<Page[]> {
 	return pages;
 }
 
-/** What all pages together may hold. */
+/** The limits of all pages together. */
 class PageBudget extends TextBudget {
 	#runs = 0;
 
@@ -108,7 +108,7 @@ class PageBudget extends TextBudget {
 	}
 }
 
-/** Reads a page's text as PDF.js finds it, so that a page without an end is given up early. */
+/** Reads a page's text as a stream, so that an endless page is given up early. */
 async function readPage(pdf: PdfDocument, number: number, budget: PageBudget): Promise<Page> {
 	const page = await pdf.getPage(number);
 	const lines: Line[] = [];
@@ -133,12 +133,12 @@ async function readPage(pdf: PdfDocument, number: number, budget: PageBudget): P
 		page.cleanup();
 	}
 	const [, bottom = 0, , top = 0] = page.view;
-	// Pages may be cut out of a larger sheet: count from their own lower edge.
+	// Pages may be cropped from a larger sheet: count from their own lower edge.
 	for (const line of lines) if (line.isUpright) line.baseline -= bottom;
 	return { lines, height: top - bottom };
 }
 
-/** The outline flattened; what is wrong with it makes it absent. */
+/** The flattened outline; empty if it is damaged. */
 async function outlineOf(pdf: PdfDocument): Promise<OutlineEntry[]> {
 	type Node = { title: string; items: Node[] };
 	const entries: OutlineEntry[] = [];
@@ -153,7 +153,7 @@ async function outlineOf(pdf: PdfDocument): Promise<OutlineEntry[]> {
 	return entries;
 }
 
-/** Titles that programs write by themselves. */
+/** Titles that programs generate. */
 const NO_TITLE =
 	/^(?:untitled|document\d*|title|microsoft \w+ - .*|.*\.(?:docx?|txt|rtf|odt|tex|dvi|indd|qxd|pdf|pages))$/i;
 

@@ -3,7 +3,7 @@ import { resourceLimit, TextBudget } from './limits.ts';
 
 /** A line that begins a list item: a bullet, or a number or letter with a dot or bracket. */
 const LIST_ITEM = /^\s*(?:[-*+•▪◦‣·●○■–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+\S/u;
-/** Shorter lines were broken on purpose: verse, addresses, columns. */
+/** Shorter lines were broken intentionally: verse, addresses, columns. */
 const MIN_WRAPPED_CHARACTERS = 45;
 
 /** 10 MB of prose have 50,000 to 200,000 lines, a list of single words a million. */
@@ -51,7 +51,7 @@ function* blocksOf(lines: string[]): Generator<BodyBlock> {
 	const first = lines[0];
 	if (first === undefined) return;
 	const starts = lines.flatMap((line, index) => (LIST_ITEM.test(line) ? [index] : []));
-	// One line that looks like an item may be a wrapped sentence that goes on with "1990. " or a dash.
+	// One line that looks like an item may be a wrapped sentence that continues with "1990. " or a dash.
 	if (starts.length < 2 && starts[0] !== 0) {
 		yield { kind: 'paragraph', text: joinLines(lines), page: null };
 		return;
@@ -63,7 +63,7 @@ function* blocksOf(lines: string[]): Generator<BodyBlock> {
 	}
 }
 
-/** Wrapped lines become one; short lines stay lines of their own. */
+/** Joins wrapped lines; short lines stay separate. */
 function joinLines(lines: string[]): string {
 	const trimmed = lines.map((line) => line.trim().replace(/[^\S\n]+/gu, ' '));
 	const full = trimmed.slice(0, -1);

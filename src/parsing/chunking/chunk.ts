@@ -6,14 +6,14 @@ import { pack, textOf } from './pack.ts';
 import { piecesOf } from './pieces.ts';
 import { sectionsOf } from './sections.ts';
 
-/** Characters of all chunks with the headings and words kept beside them. 10 MB of text give 20 to 40 million. */
+/** Characters of all chunks with their headings and terms. 10 MB of text give 20 to 40 million. */
 const MAX_CHUNK_CHARACTERS = 80_000_000;
-/** What a chunk takes beside its characters. */
+/** The cost of a chunk beside its characters. */
 const CHUNK_OVERHEAD_CHARACTERS = 500;
 
-/** What the chunker needs to know of a document. */
+/** The input of the chunker. */
 export interface ChunkSource {
-	/** Its title, which every chunk is found by. */
+	/** Its title, whose terms every chunk has. */
 	title: string | null;
 	/** ISO 639-1; null where unknown. */
 	language: string | null;
@@ -21,10 +21,10 @@ export interface ChunkSource {
 }
 
 /**
- * Cuts a document along its headings and sentences into chunks of about 200–300 words. Within a section each repeats
- * the last sentence or two of the one before it; none reaches over a heading, except that tiny neighbouring sections
- * are joined under the heading that they share.
- * @throws AppError `resource_limit` where headings are repeated so often that the chunks outgrow the document many times
+ * Cuts a document along its headings and sentences into chunks of about 200–300 words. Within a section each chunk
+ * repeats the last sentence or two of the previous one. No chunk crosses a heading, but tiny neighbouring sections are
+ * joined under the heading that they share.
+ * @throws AppError `resource_limit` if repeated headings make the chunks many times larger than the document
  */
 export function chunkDocument({ title, language, blocks }: ChunkSource): ParsedChunk[] {
 	const chunks: ParsedChunk[] = [];
@@ -34,7 +34,7 @@ export function chunkDocument({ title, language, blocks }: ChunkSource): ParsedC
 		const title_terms = analyse(names.join('\n'), language).join(' ');
 		for (const pieces of pack(piecesOf(body, language))) {
 			const text = textOf(pieces);
-			// A heading that only repeats the title, with nothing under it, answers nothing.
+			// A heading that repeats the title and has no content answers no question.
 			if (path.length === 0 && text === title && chunks.length === 0 && blocks.length > 1) continue;
 			const body_terms = analyse(text, language).join(' ');
 			chunks.push({ text, heading_path: path, page: pieces[0]?.page ?? null, title_terms, body_terms });

@@ -1,20 +1,20 @@
 import type { Piece } from './pieces.ts';
 
-/** Words a chunk has at most, repeated ones aside, and about how many it should have. */
+/** The maximum and the target number of words of a chunk, without repeated ones. */
 const MAX_WORDS = 300;
 const TARGET_WORDS = 250;
-/** How much of the end of a chunk the next one repeats at most. */
+/** The maximum overlap of a chunk with the previous one. */
 const MAX_OVERLAP_WORDS = 40;
 const MAX_OVERLAP_SENTENCES = 2;
-/** From this share of its goal on, a chunk ends where a paragraph does. */
+/** From this share of its target on, a chunk ends at the end of a paragraph. */
 const PARAGRAPH_BREAK_FILL = 0.8;
 
-/** Words that are read ahead, to divide what is left into equal parts. Longer sections are divided as if they had this many. */
+/** Words that are read ahead, to divide the rest of a section into equal parts. Longer rests are divided as if they had this many. */
 const LOOKAHEAD_WORDS = 100 * TARGET_WORDS;
 
 /**
- * Packs the pieces of one section into chunks of about the same size, ending at paragraphs where that is near. Holds no more
- * than one chunk and what is read ahead.
+ * Packs the pieces of one section into chunks of about the same size that end at paragraphs if possible. It holds only one
+ * chunk and the pieces that were read ahead.
  */
 export function* pack(pieces: Iterable<Piece>): Generator<Piece[]> {
 	const lookahead = new PieceLookahead(pieces);
@@ -36,7 +36,7 @@ export function* pack(pieces: Iterable<Piece>): Generator<Piece[]> {
 	if (chunk.length > 0) yield chunk;
 }
 
-/** The next pieces, and how many words they have. */
+/** The next pieces and their number of words. */
 class PieceLookahead {
 	words = 0;
 	readonly #source: Iterator<Piece>;
@@ -48,7 +48,7 @@ class PieceLookahead {
 		this.#source = pieces[Symbol.iterator]();
 	}
 
-	/** Reads until there are words enough; returns how many there are. */
+	/** Reads ahead until there are enough words; returns their number. */
 	fill(): number {
 		if (this.#index > this.#pieces.length / 2) {
 			this.#pieces.splice(0, this.#index);
@@ -80,12 +80,12 @@ export function textOf(chunk: Piece[]): string {
 	return text;
 }
 
-/** What is left in equal parts, none larger than a chunk may be. */
+/** The size of equal parts of the rest, at most the maximum of a chunk. */
 function targetWordsOf(words: number): number {
 	return words <= MAX_WORDS ? MAX_WORDS : words / Math.ceil(words / TARGET_WORDS);
 }
 
-/** What a chunk repeats of the one before it: the end of running text, or the names of a table's columns. */
+/** The overlap with the previous chunk: the end of running text, or the header row of a table. */
 function overlapOf(previous: Piece[], next: Piece): Piece[] {
 	if (next.header !== null) {
 		return [{ ...next, text: next.header, header: null, words: 0 }];

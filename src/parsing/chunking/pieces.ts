@@ -2,26 +2,26 @@ import { sentences } from '../../text/index.ts';
 import type { BodyBlock } from '../blocks.ts';
 import { countWords, splitWords } from './words.ts';
 
-/** The smallest part of a section that a chunk holds whole: a sentence, a row, a line. */
+/** The smallest part of a section that is not divided: a sentence, a row, a line. */
 export interface Piece {
 	text: string;
 	words: number;
 	page: number | null;
-	/** What separates it from the piece before it in the same chunk. */
+	/** The separator from the previous piece in the same chunk. */
 	separator: string;
-	/** Running text, which may be repeated where the next chunk begins. */
+	/** Running text, which the next chunk may repeat. */
 	isProse: boolean;
-	/** The row that names the columns, on the other rows of its table. */
+	/** On the other rows of a table: its header row. */
 	header: string | null;
 }
 
-/** A sentence longer than this is no sentence that could be quoted; it is cut between words. */
+/** A longer sentence cannot be quoted; it is cut between words. */
 const MAX_PIECE_WORDS = 120;
 
-/** A row that names columns is repeated with each part of its table, unless it is longer than this. */
+/** A longer header row is not repeated with each part of its table. */
 const MAX_HEADER_WORDS = 120;
 
-/** The pieces of a section's blocks, in order. They are made as they are taken: a section may be a whole document. */
+/** The pieces of a section's blocks, in order. A generator, because a section may be a whole document. */
 export function* piecesOf(blocks: BodyBlock[], language: string | null): Generator<Piece> {
 	let header: string | null = null;
 	for (const [index, block] of blocks.entries()) {
@@ -66,7 +66,7 @@ function* linePieces(block: BodyBlock, firstSeparator: string): Generator<Piece>
 	}
 }
 
-/** A piece, in parts where it is too long. */
+/** A piece, in parts if it is too long. */
 function* splitPiece(block: BodyBlock, text: string, firstSeparator: string, header: string | null): Generator<Piece> {
 	const { page } = block;
 	const isProse = block.kind !== 'row' && block.kind !== 'code';

@@ -1,18 +1,18 @@
 import type { Block, BodyBlock } from '../blocks.ts';
 import { countWords } from './words.ts';
 
-/** What stands between two headings, with the headings above it. */
+/** The content between two headings, with the headings above it. */
 export interface Section {
 	/** The headings, outermost first. */
 	path: string[];
 	blocks: BodyBlock[];
-	/** How many words it has, exact only where it is small. */
+	/** Its number of words, exact only if it is small. */
 	words: number;
 }
 
-/** Sections below this are joined with their neighbours; an answer to a question is usually longer. */
+/** Sections with fewer words are joined with their neighbours; the answer to a question is usually longer. */
 const MIN_SECTION_WORDS = 25;
-/** Joined sections stay below this. */
+/** The maximum number of words of joined sections. */
 const MAX_JOINED_WORDS = 200;
 const MAX_HEADING_CHARACTERS = 200;
 /** A text of more characters has more words than a tiny section, in any script. */
@@ -33,7 +33,7 @@ function split(blocks: Block[]): Section[] {
 	let headings: OpenHeading[] = [];
 	let section: Section & { page: number | null } = { path: [], blocks: [], words: 0, page: null };
 	let level = 0;
-	/** A heading with nothing under it, not even a smaller heading, is a text of its own. */
+	/** A heading without content and without subheadings becomes a text. */
 	const endSection = (next: number) => {
 		const own = section.path.at(-1);
 		if (section.blocks.length === 0 && own !== undefined && next <= level) {
@@ -93,7 +93,7 @@ function sameParent(a: Section, b: Section): boolean {
 	return a.path.length === b.path.length && a.path.slice(0, -1).every((heading, index) => heading === b.path[index]);
 }
 
-/** Counting stops where it is plain that the section is not tiny. */
+/** Counting stops when the section is certainly not tiny. */
 function wordsOf(blocks: BodyBlock[]): number {
 	let words = 0;
 	for (const { text } of blocks) {

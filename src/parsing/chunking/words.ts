@@ -1,7 +1,7 @@
 const UNSPACED =
 	/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** No language's words are this long on average: longer runs of characters count as several. */
+/** A longer run of characters counts as several words. No language's words are this long on average. */
 const MAX_CHARACTERS_PER_WORD = 12;
 
 /** Longer segments are cut. */
@@ -12,7 +12,7 @@ const SEGMENTER_WINDOW_CHARS = 2000;
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
-/** How many words a text has; in scripts without spaces, as the segmenter's dictionary finds them. */
+/** The number of words of a text; in scripts without spaces, by the segmenter's dictionary. */
 export function countWords(text: string): number {
 	if (UNSPACED.test(text)) {
 		let count = 0;
@@ -30,7 +30,7 @@ function runsIn(text: string): number {
 	return runs;
 }
 
-/** A text in parts of at most `most` words, cut between words, or within a run of characters that has no end. */
+/** Cuts a text into parts of at most `most` words, between words or within a very long run of characters. */
 export function* splitWords(text: string, maxWords: number): Generator<string> {
 	let part = '';
 	let words = 0;
@@ -49,7 +49,7 @@ export function* splitWords(text: string, maxWords: number): Generator<string> {
 	if (part.trim() !== '') yield part.trim();
 }
 
-/** Words, runs of signs and runs of white space, as a segmenter sees them where words are separated by spaces. */
+/** Words, runs of signs and runs of white space: the segments of a text whose words are separated by spaces. */
 const SPACED_SEGMENT = /([\p{L}\p{N}\p{M}_'’]{1,48})|[^\p{L}\p{N}\p{M}_'’\s]{1,48}|\s{1,48}/gu;
 
 function* segments(text: string): Generator<[segment: string, isWord: boolean]> {
