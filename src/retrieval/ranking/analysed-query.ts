@@ -2,61 +2,61 @@ import type { QueryWord } from '../../text/index.ts';
 import { type Basis, inverseFrequency } from '../semantic/index.ts';
 import type { SpellingCorrector } from './spelling-corrector.ts';
 
-/** What a knowledge base knows of terms. */
+/** The terms of a knowledge base. */
 export interface Vocabulary {
 	/** Null before the first training. */
 	basis: Basis | null;
-	/** Null where there is nothing to correct by. */
+	/** Null if there is no vocabulary. */
 	spelling: SpellingCorrector | null;
-	/** How many chunks there are. */
+	/** The number of chunks. */
 	chunks: number;
-	/** How many chunks have a term. */
+	/** The number of chunks that have a term. */
 	chunksWith(term: string): number;
 }
 
-/** A distinct word that the question is about. */
+/** A distinct word of the question. */
 export interface ResolvedWord {
-	/** The terms that stand for it in the knowledge base; none where it is unknown. */
+	/** Its terms in the knowledge base; none if it is unknown. */
 	terms: string[];
-	/** How much it says: the inverse document frequency of its most frequent term. */
+	/** Its weight: the inverse document frequency of its most frequent term. */
 	weight: number;
-	/** 1, or less where the word was not known and a similar one stands for it. */
+	/** 1, or less if a similar known word replaces an unknown one. */
 	reliability: number;
 }
 
-/** A question in terms of a knowledge base. */
+/** A question in the terms of a knowledge base. */
 export interface AnalysedQuery {
-	/** For the full text: known terms with their repeats, rarest first where not all can be asked for. */
+	/** For full text: known terms with their repeats, rarest first if there are too many for one query. */
 	terms: string[];
-	/** For the vectors: how often each term occurs, unknown ones included. */
+	/** For vectors: the count of each term, unknown terms included. */
 	counts: Map<string, number>;
-	/** What it is about: without the words that only ask, unless there are no others. */
+	/** Its content words: without interrogatives, unless there are no other words. */
 	contentWords: ResolvedWord[];
-	/** The same as counted terms. */
+	/** The counts of the terms of the content words. */
 	contentCounts: Map<string, number>;
 }
 
-/** A message may be a pasted page; what it asks stands at its beginning or its end. */
+/** A message may be a pasted page, with the question at its beginning or end. */
 const MAX_QUERY_WORDS = 200;
 
 /**
- * Matches that the full text may weigh for one query: their number is what a search costs. Words that most chunks have
- * say nothing and are the first to go.
+ * Matches that full text may rank for one query, because their number is the cost of a search. Words that most chunks have
+ * carry no information and are dropped first.
  */
 const MAX_MATCHES = 20_000;
 const STOP_TERM_SHARE = 0.5;
 const MAX_TERM_REPEATS = 3;
 
 /**
- * The same word in another language's form counts from this share of its most frequent form on. A rarer one comes from
- * a document whose language was mistaken, and its rarity would put just that document first.
+ * The form of a word in another language counts from this share of its most frequent form on. A rarer form comes from a
+ * document whose language was detected wrongly, and its rarity would rank that document first.
  */
 const MIN_FORM_SHARE = 0.25;
 
-/** A word that was taken for a similar one proves less than one that was found. */
+/** The weight of a corrected word relative to a word that was found. */
 const CORRECTED_RELIABILITY = 0.5;
 
-/** Reads the words of a question in the light of what the knowledge base holds. */
+/** Analyses the words of a question with the terms of a knowledge base. */
 export function analyseQuery(words: readonly QueryWord[], vocabulary: Vocabulary): AnalysedQuery {
 	const resolved = new Map<string, ResolvedWord>();
 	const counts = new Map<string, number>();
@@ -108,7 +108,7 @@ function isKnown(term: string, { basis, chunksWith }: Vocabulary): boolean {
 	return basis?.vocabulary.has(term) || chunksWith(term) > 0;
 }
 
-/** By the basis where it knows the term, because that costs no look into the index; else counted. */
+/** From the basis if it has the term, because that needs no read of the index; else from the index. */
 function weightOf(term: string, { basis, chunks, chunksWith }: Vocabulary): number {
 	const row = basis?.vocabulary.get(term);
 	if (basis && row !== undefined) return basis.weights[row] as number;
@@ -117,7 +117,7 @@ function weightOf(term: string, { basis, chunks, chunksWith }: Vocabulary): numb
 	return inverseFrequency(Math.min(count, chunks), chunks);
 }
 
-/** How many chunks have a term, as its weight tells. */
+/** The number of chunks that have a term, computed from its weight. */
 function matchesOf(term: string, vocabulary: Vocabulary): number {
 	return (vocabulary.chunks + 1) * Math.exp(-weightOf(term, vocabulary));
 }
@@ -132,7 +132,7 @@ function limitTerms(terms: string[], vocabulary: Vocabulary): string[] {
 		if (kept.size > 0 && (sum > MAX_MATCHES || matches > STOP_TERM_SHARE * vocabulary.chunks)) break;
 		kept.add(term);
 	}
-	// A repeated term is weighed again each time: what a pasted page repeats all over is not asked so often.
+	// Each repeat of a term costs a ranking of its matches, so the repeats of a pasted page are limited.
 	const times = new Map<string, number>();
 	let cost = sum;
 	return terms.filter((term) => {

@@ -1,7 +1,7 @@
-/** How well each candidate (a chunk's row id) matches in one half of the search. */
+/** The score of each candidate (a chunk's row id) in one half of the search. */
 export type Scores = ReadonlyMap<number, number>;
 
-/** A candidate with its place in the fused order. */
+/** A candidate with its fused score. */
 export interface Candidate {
 	id: number;
 	/** 0..1, relative to the best of each half. */
@@ -9,8 +9,8 @@ export interface Candidate {
 }
 
 /**
- * Both halves as one order: each is taken relative to its best score, then weighed. Equal ones stay in the order in
- * which they were stored.
+ * Fuses both halves into one order: scores are divided by the best score of their half, then weighted. Candidates with equal
+ * scores keep the order in which they were stored.
  * @param weight the share of the semantic half, 0..1
  */
 export function fuse(keyword: Scores, semantic: Scores, weight: number): Candidate[] {

@@ -13,7 +13,7 @@ export interface Neighbour {
 	score: number;
 }
 
-/** All vectors of a generation, one behind the other in memory, where the nearest are found without reading any. */
+/** All vectors of a generation, contiguous in memory, so that a search for the nearest reads nothing from the database. */
 export class InMemoryVectorIndex {
 	readonly #kernel: DotProductKernel;
 	readonly #ids: Float64Array;
@@ -22,10 +22,10 @@ export class InMemoryVectorIndex {
 	readonly #rows: Int8Array;
 	/** The length of each vector. */
 	readonly #norms: Float64Array;
-	/** What the last search has computed; the next one writes over it. */
+	/** The dot products of the last search; the next search overwrites them. */
 	readonly #sums: Float64Array;
 
-	/** @param kernel must fit rows of `toCompletedRound(dimensions)` */
+	/** @param kernel must support rows of `strideOf(dimensions)` bytes */
 	constructor(kernel: DotProductKernel, { dimensions, ids, values }: VectorRows) {
 		this.#kernel = kernel;
 		this.#ids = ids;
@@ -37,14 +37,14 @@ export class InMemoryVectorIndex {
 		for (let at = 0; at < ids.length; at++) this.#norms[at] = Math.sqrt(this.#norms[at] as number);
 	}
 
-	/** Memory that so many vectors take, in bytes. */
+	/** The memory of `count` vectors in bytes. */
 	static bytesOf(count: number, dimensions: number): number {
 		return count * (strideOf(dimensions) + 3 * Float64Array.BYTES_PER_ELEMENT);
 	}
 
 	/**
-	 * The nearest vectors, best first, of equally near ones those that were stored first.
-	 * @param query of as many values as the stored vectors have
+	 * The nearest vectors, best first; vectors with equal scores in the order in which they were stored.
+	 * @param query with the dimensions of the stored vectors
 	 */
 	nearest(query: Int8Array, limit: number): Neighbour[] {
 		const values = new Int8Array(this.#stride);
@@ -63,7 +63,7 @@ export class InMemoryVectorIndex {
 	}
 }
 
-/** Bytes that a row takes: whole lanes. */
+/** The bytes of a row, rounded up to whole lanes. */
 export function strideOf(dimensions: number): number {
 	return Math.ceil(dimensions / SIMD_LANES) * SIMD_LANES;
 }
@@ -76,7 +76,7 @@ function padRows(values: Int8Array, dimensions: number, stride: number): Int8Arr
 	return rows;
 }
 
-/** Puts one into its place of a sorted list, by halves; who is one too many falls out at the end. */
+/** Inserts into a sorted list by binary search, and drops the last item if the list exceeds the limit. */
 function insertSorted(best: Neighbour[], neighbour: Neighbour, limit: number): void {
 	let from = 0;
 	let to = best.length;

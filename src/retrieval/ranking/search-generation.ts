@@ -5,19 +5,19 @@ import { confidence, coverage, embedderEvidence, familiarity, keywordEvidence } 
 import { type Candidate, fuse, type Scores } from './fusion.ts';
 import type { SpellingCorrector } from './spelling-corrector.ts';
 
-/** Best of each half that are fused. */
+/** The number of best candidates of each half that are fused. */
 const MAX_FUSION_CANDIDATES = 100;
-/** How many more the semantic half takes where it is alone, so that the second look has something to choose from. */
+/** Candidates of the semantic half if it is alone: more, so that pseudo-relevance feedback has a choice. */
 const MAX_SEMANTIC_CANDIDATES = 200;
 
-/** The question is asked again, moved towards the mean of its best hits by this much. */
+/** The weight of the best hits' mean in the second query of pseudo-relevance feedback. */
 const FEEDBACK_HITS = 3;
 const FEEDBACK_WEIGHT = 0.5;
 
-/** The hits that confidence is judged by. */
+/** The number of hits that confidence is computed from. */
 const CONFIDENCE_HITS = 5;
 
-/** Vectors that were trained on the documents themselves. */
+/** Vectors that were trained on the documents. */
 export interface TrainedVectors {
 	basis: Basis;
 	spelling: SpellingCorrector;
@@ -25,18 +25,18 @@ export interface TrainedVectors {
 
 /** Vectors of a provider's embedder. */
 export interface EmbeddedQuery {
-	/** The question's. */
+	/** The question's vector. */
 	vector: Float32Array;
-	/** The cosine that unrelated texts have with this embedder, 0..1 and less than 1. */
+	/** The cosine of unrelated texts with this embedder, from 0 to below 1. */
 	floor: number;
 }
 
-/** What is searched: the index of one generation, all of it as it was at one moment. */
+/** The index of one generation in a consistent snapshot. */
 export interface GenerationIndex {
 	chunks: number;
 	/** The languages of the documents, the most frequent first. */
 	languages: ReadonlyArray<string | null>;
-	/** Null before the first training, and where the question has no vector of the embedder: then the words must do. */
+	/** Null before the first training, and if the question has no vector of the embedder: then full text is used alone. */
 	semantic: TrainedVectors | EmbeddedQuery | null;
 	chunksWith(term: string): number;
 	keyword(terms: readonly string[], limit: number): Array<{ id: number; score: number }>;
@@ -49,7 +49,7 @@ export interface SearchOptions {
 	hybrid: boolean;
 	/** The share of the semantic half, 0..1. */
 	semantic_weight: number;
-	/** How many hits are wanted. */
+	/** The maximum number of hits. */
 	limit: number;
 }
 
@@ -58,7 +58,7 @@ interface StoredVector {
 	norm: number;
 }
 
-/** A chunk that was found. */
+/** A hit. */
 export interface RankedHit {
 	id: number;
 	/** Fused score times confidence, 0..1. */
@@ -68,7 +68,7 @@ export interface RankedHit {
 }
 
 /**
- * Searches one generation: full text and vectors, fused. Without a basis the full text alone.
+ * Searches one generation: full text and vectors, fused. Without a basis it uses full text alone.
  * @returns the best hits, best first, and the confidence that they are about the question
  */
 export function searchGeneration(
@@ -85,7 +85,7 @@ export function searchGeneration(
 		chunksWith: memoised((term) => index.chunksWith(term)),
 	});
 	const keywordAlone = semantic === null;
-	// A provider's embedder may know words that no document has.
+	// A provider's embedder may understand words that no document has.
 	if (question.terms.length === 0 && (keywordAlone || trained)) return { hits: [], confidence: 0 };
 	const keyword =
 		options.hybrid || keywordAlone
@@ -102,14 +102,14 @@ export function searchGeneration(
 	return scoreHits(index, trained?.basis ?? null, question, cosines, fused, options.limit);
 }
 
-/** The question in the directions of a trained basis. What cosines are above is nothing there. */
+/** The question in the directions of a trained basis. The floor of its cosines is 0. */
 function embedQuery(basis: Basis, question: AnalysedQuery): EmbeddedQuery {
 	const vector = new Float32Array(basis.dimensions);
 	vector.set(project(basis, question.counts).direction);
 	return { vector, floor: 0 };
 }
 
-/** Fuses full text and vectors, then again with the question moved towards the best of the first look. */
+/** Fuses full text and vectors, then again with the question moved towards the best hits (pseudo-relevance feedback). */
 function pseudoRelevanceFeedback(
 	index: GenerationIndex,
 	{ vector, floor }: EmbeddedQuery,
@@ -171,8 +171,8 @@ function scoreHits(
 }
 
 /**
- * The cosine of a vector with each of the stored ones, as its share of the way from the floor to 1: what embedders differ in
- * most is where that way begins. Where either has no length, as if the cosine were zero.
+ * The cosine of a vector with each stored vector, scaled so that the floor is 0 and 1 stays 1, because embedders differ most
+ * in their floor. A vector of length zero counts as cosine zero.
  */
 function rescaledCosines(
 	query: Float32Array,

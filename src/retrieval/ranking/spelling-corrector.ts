@@ -1,12 +1,12 @@
-/** Shorter words have too many neighbours that mean something else; so have numbers. */
+/** Shorter words have too many similar words of another meaning; so have numbers. */
 const MIN_LENGTH = 5;
-/** From this length on, two slips are forgiven. */
+/** From this length on, two errors are corrected. */
 const TWO_EDITS_LENGTH = 9;
 const DIGIT = /\p{N}/u;
 
-/** Finds what a word that nobody wrote was meant to be. */
+/** Finds the known term that is most similar to an unknown word. */
 export class SpellingCorrector {
-	/** Terms by their first letter: a slip there is rare, and the search stays short. */
+	/** Terms by first letter: errors in it are rare, and the search stays short. */
 	readonly #byInitial = new Map<string, string[]>();
 
 	/** @param vocabulary all terms, the most frequent first */
@@ -20,7 +20,7 @@ export class SpellingCorrector {
 		}
 	}
 
-	/** The nearest known term, of equally near ones the most frequent; null where none is near. */
+	/** The nearest known term, the most frequent of equally near ones; null if none is near. */
 	nearest(word: string): string | null {
 		if (word.length < MIN_LENGTH || DIGIT.test(word)) return null;
 		let allowed = word.length >= TWO_EDITS_LENGTH ? 2 : 1;
@@ -30,7 +30,7 @@ export class SpellingCorrector {
 			const distance = editDistance(word, term, allowed);
 			if (distance > allowed) continue;
 			best = term;
-			// From here on only a nearer one is better.
+			// Only a nearer term can replace it.
 			allowed = distance - 1;
 			if (allowed === 0) break;
 		}
@@ -39,8 +39,8 @@ export class SpellingCorrector {
 }
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other (optimal string
- * alignment); anything above `limit` where there are more than that.
+ * The number of insertions, deletions, replacements and transpositions that turn one word into the other (optimal string
+ * alignment distance); any number above `limit` if it is larger than `limit`.
  */
 export function editDistance(a: string, b: string, limit: number): number {
 	let twoAbove: number[] = [];

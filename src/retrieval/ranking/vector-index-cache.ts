@@ -1,32 +1,32 @@
 import { DotProductKernel } from './dot-product-kernel.ts';
 import { InMemoryVectorIndex, strideOf, type VectorRows } from './in-memory-vector-index.ts';
 
-/** What is in memory of all vectors together: 450,000 of 256 dimensions. */
+/** The size of the cache: 450,000 vectors of 256 dimensions. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
 const MAX_ENTRIES = 1000;
 
-/** Generations of fewer chunks are not kept: the store finds their nearest vectors in about a millisecond. */
+/** Generations with fewer chunks are not cached: the store finds their nearest vectors in about a millisecond. */
 const MIN_CHUNKS = 2000;
 
-/** What vectors are asked for. */
+/** The vectors that a search needs. */
 export interface CacheRequest {
 	basis: string;
-	/** How many chunks the generation has; some may be without a vector. */
+	/** The generation's number of chunks; some may have no vector. */
 	chunks: number;
 	dimensions: number;
-	/** Another number after each change of the generation. */
+	/** A number that changes with each change of the generation. */
 	version: number;
 }
 
 interface Entry {
 	version: number;
 	bytes: number;
-	/** Null since the generation has changed. */
+	/** Null after a change of the generation. */
 	vectors: InMemoryVectorIndex | null;
 }
 
-/** The vectors of large generations, as long as there is room; those that were not searched for longest go first. */
+/** An LRU cache of the vectors of large generations. */
 export class VectorIndexCache {
 	readonly #kernel = DotProductKernel.create();
 	readonly #maxBytes: number;
@@ -41,9 +41,9 @@ export class VectorIndexCache {
 	}
 
 	/**
-	 * The vectors of a basis, read where they are not here. Null where they are too few to be worth it, too many, or the
-	 * processor cannot do it; and where they have just changed, as they do again and again while documents are indexed: they
-	 * are read when two searches have found them the same. Then the store must look for the nearest.
+	 * The vectors of a basis, read if they are not cached. Null if they are too few or too many, or if the processor lacks SIMD
+	 * instructions; also if they have just changed, as they do repeatedly while documents are indexed: they are read when two
+	 * searches in a row find the same version. On null the store searches for the nearest.
 	 */
 	get(request: CacheRequest, read: () => VectorRows): InMemoryVectorIndex | null {
 		const { basis, chunks, dimensions, version } = request;
@@ -73,7 +73,7 @@ export class VectorIndexCache {
 		return vectors;
 	}
 
-	/** Forgets all. */
+	/** Removes all entries. */
 	clear(): void {
 		this.#entries.clear();
 		this.#bytes = 0;

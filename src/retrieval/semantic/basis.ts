@@ -1,6 +1,6 @@
-/** A trained embedding: what a term weighs, and where it points. */
+/** A trained embedding (latent semantic indexing): the weight and the direction of each term. */
 export interface Basis {
-	/** Values of a stored vector: the directions, and one for the length. */
+	/** Values of a stored vector: its direction, and one value for its length. */
 	dimensions: number;
 	/** The row of each known term. */
 	vocabulary: ReadonlyMap<string, number>;
@@ -10,18 +10,18 @@ export interface Basis {
 	unknown_weight: number;
 	/** `dimensions - 1` values a row. */
 	directions: Int8Array;
-	/** What a row of `directions` is to be multiplied with. */
+	/** The factor of each row of `directions`. */
 	scales: Float32Array;
-	/** The mean length of a chunk's weighted terms, to which lengths are compared. */
+	/** The mean length of a chunk's weighted terms, the reference of all lengths. */
 	mean_length: number;
-	/** The mean reach of the chunks' terms: how much of a term's length its direction has, 0..1. */
+	/** The mean reach of the chunks' terms. Reach is the share of a term's length that its direction has, 0..1. */
 	mean_reach: number;
 }
 
 /** The largest value of a vector in eight bits. */
 export const INT8_MAX = 127;
 
-/** Splits rows of real numbers into eight-bit values and a scale a row. */
+/** Quantises rows of real numbers to eight-bit values with a scale for each row. */
 export function quantiseRows(rows: Float32Array, width: number): Pick<Basis, 'directions' | 'scales'> {
 	const count = width === 0 ? 0 : rows.length / width;
 	const directions = new Int8Array(rows.length);

@@ -1,7 +1,7 @@
-/** A column whose rest, once the columns before it are taken away, is smaller than this is taken for dependent. */
+/** A column counts as dependent if its rest, after subtraction of the columns before it, is smaller than this share. */
 const DEPENDENCE_TOLERANCE = 1e-9;
 
-/** Rows taken together: each pass over the result then serves four of them. */
+/** Rows of one block: each pass over the result adds four of them. */
 const BLOCK_ROWS = 4;
 
 /** The inner products of all columns with each other: `width` × `width`. */
@@ -34,9 +34,9 @@ export function gram(dense: Float32Array, width: number): Float64Array {
 }
 
 /**
- * The product with a square matrix, row by row. It takes the place of the dense matrix, which may be of many megabytes.
+ * The product with a square matrix, row by row. It overwrites the dense matrix, which may have many megabytes.
  * @param square `width` × `width`
- * @param keptColumns how many columns of the product are wanted
+ * @param keptColumns the number of columns of the product to compute
  */
 export function multiplyDense(
 	dense: Float32Array,
@@ -66,7 +66,7 @@ export function multiplyDense(
 					d * (square[inD + j] as number);
 			}
 		}
-		// Of this row and the ones before it everything has been read.
+		// This row and all rows before it have been read.
 		dense.set(sum, row * keptColumns);
 	}
 	return dense.subarray(0, rows * keptColumns);
@@ -97,7 +97,7 @@ function cholesky(products: Float64Array, width: number): Float64Array {
 	return upper;
 }
 
-/** The inverse of an upper triangle; what belongs to a pivot of zero is zero. */
+/** The inverse of an upper triangle; rows and columns of a zero pivot are zero. */
 function inverse(upper: Float64Array, width: number): Float64Array {
 	const result = new Float64Array(width * width);
 	for (let i = width - 1; i >= 0; i--) {

@@ -1,23 +1,23 @@
 import { type Basis, INT8_MAX } from './basis.ts';
 import { type ChunkTerms, countTerms, sublinear } from './features.ts';
 
-/** How much of the mean length a chunk is compared with: short chunks match less surely than their cosine says. */
+/** The share of the mean length that is the pivot: the cosine of a short chunk overstates its match. */
 const PIVOT_SLOPE = 0.5;
 
-/** A list of terms as the basis sees it. */
+/** A list of terms, projected on the basis. */
 export interface Projection {
-	/** The unit vector; all zero where no term is known. */
+	/** The unit vector; all zero if no term is known. */
 	direction: Float32Array;
 	/** The length of the weighted terms, unknown ones included. */
 	length: number;
-	/** How much of that length lies in the directions that the basis knows, 0..1. */
+	/** The share of that length in the directions of the basis, 0..1. */
 	reach: number;
 	/** Occurrences of terms, and of those that the basis does not know. */
 	terms: number;
 	unknown_terms: number;
 }
 
-/** Weighs counted terms and turns them into a direction. */
+/** Weights counted terms and projects them to a direction. */
 export function project(basis: Basis, counts: ReadonlyMap<string, number>): Projection {
 	const { vocabulary, weights, unknown_weight, directions, scales } = basis;
 	const width = basis.dimensions - 1;
@@ -47,8 +47,8 @@ export function project(basis: Basis, counts: ReadonlyMap<string, number>): Proj
 }
 
 /**
- * The stored vectors of chunks, one row of `dimensions` each: the direction shortened by how little the chunk says, and
- * in the last value what is missing to unit length, so that a plain cosine corrects for it. Scaled to eight bits.
+ * The stored vectors of chunks, one row of `dimensions` each: the direction, shorter for a chunk with few terms, and in the
+ * last value the rest to unit length, so that a plain cosine normalises by length. Quantised to eight bits.
  */
 export function embedChunks(
 	basis: Basis,
@@ -65,7 +65,7 @@ export function embedChunks(
 		terms += projection.terms;
 		unknown_terms += projection.unknown_terms;
 		const square = projection.length ** 2;
-		// Without a direction all of it goes into the last value: a vector of no length would have no cosine.
+		// Without a direction the last value has the whole length: a zero vector would have no cosine.
 		const factor = projection.reach === 0 ? 0 : Math.sqrt(square / (square + pivot));
 		for (let i = 0; i < dimensions - 1; i++) vector[i] = factor * (projection.direction[i] as number);
 		vector[dimensions - 1] = Math.sqrt(1 - factor * factor);
@@ -74,7 +74,7 @@ export function embedChunks(
 	return { vectors, terms, unknown_terms };
 }
 
-/** Writes a vector in eight bits, scaled by its largest value: cosines do not see the scale. */
+/** Quantises a vector to eight bits, scaled by its largest value. The scale does not change cosines. */
 export function writeInt8(vector: Float32Array, into: Int8Array, at: number): void {
 	let largest = 0;
 	for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i] as number));
@@ -82,7 +82,7 @@ export function writeInt8(vector: Float32Array, into: Int8Array, at: number): vo
 	for (let i = 0; i < vector.length; i++) into[at + i] = Math.round(((vector[i] as number) * INT8_MAX) / largest);
 }
 
-/** At length 1; zero stays zero. */
+/** Normalises to length 1; zero stays zero. */
 function unitVector(vector: Float64Array, length: number): Float32Array {
 	const result = new Float32Array(vector.length);
 	if (length > 0) for (let i = 0; i < vector.length; i++) result[i] = (vector[i] as number) / length;

@@ -1,13 +1,13 @@
-/** The analysed terms of one chunk, as the parser left them: separated by spaces. */
+/** The analysed terms of one chunk, separated by spaces. */
 export interface ChunkTerms {
 	title_terms: string;
 	body_terms: string;
 }
 
-/** A term of a title says as much about a chunk as this many in its body. */
+/** The weight of a term in the title, relative to the body. */
 const TITLE_WEIGHT = 2;
 
-/** How often each term occurs in a chunk, those of titles counted twice. */
+/** The count of each term in a chunk; terms of the title count twice. */
 export function countTerms({ title_terms, body_terms }: ChunkTerms): Map<string, number> {
 	const counts = new Map<string, number>();
 	addCounts(counts, title_terms, TITLE_WEIGHT);
@@ -28,12 +28,12 @@ function addCounts(counts: Map<string, number>, terms: string, weight: number): 
 	}
 }
 
-/** How much a term weighs that occurs in `count` of `total` chunks. */
+/** The weight of a term that occurs in `count` of `total` chunks. */
 export function inverseFrequency(count: number, total: number): number {
 	return Math.log(1 + Math.max(0, total - count + 0.5) / (count + 0.5));
 }
 
-/** How much repeating a term adds. */
+/** The sublinear weight of a repeated term. */
 export function sublinear(count: number): number {
 	return 1 + Math.log(count);
 }

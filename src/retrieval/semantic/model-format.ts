@@ -1,6 +1,6 @@
 import type { Basis } from './basis.ts';
 
-/** The first bytes of a stored basis: what it is, and the version of its layout. */
+/** The first bytes of a stored basis: a magic number with the version of the layout. */
 const MAGIC = 0x31_4c_52_50;
 const HEADER_BYTES = 28;
 
@@ -26,9 +26,9 @@ export function serialiseBasis(basis: Basis): Uint8Array {
 	return bytes;
 }
 
-/** @throws where the bytes are no basis, or of a layout that this version does not know */
+/** @throws Error if the bytes are not a basis, or have an unknown layout */
 export function deserialiseBasis(stored: Uint8Array): Basis {
-	// A copy (which a Buffer's own slice would not be) begins at an even address, as views of four-byte numbers demand.
+	// A copy (which a Buffer's slice is not) is aligned, as views of four-byte numbers require.
 	const bytes = new Uint8Array(stored);
 	const header = new DataView(bytes.buffer);
 	if (bytes.length < HEADER_BYTES || header.getUint32(0, true) !== MAGIC) throw new Error('These bytes are no basis.');

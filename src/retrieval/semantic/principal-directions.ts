@@ -7,12 +7,12 @@ const OVERSAMPLING = 10;
 const POWER_ITERATIONS = 2;
 const SEED = 20_261_120;
 
-/** Directions that carry less than this share of the strongest are rounding, not meaning. */
+/** Directions with less than this share of the strongest are rounding errors. */
 const MIN_SHARE = 1e-6;
 
 /** The right singular vectors of a matrix. */
 export interface Directions {
-	/** How many there are; fewer than asked for where the matrix has no more. */
+	/** Their number; fewer than requested if the matrix has a lower rank. */
 	width: number;
 	/** `columns` × `width`, row by row, strongest direction first. */
 	values: Float32Array;
@@ -20,8 +20,8 @@ export interface Directions {
 
 /**
  * The strongest right singular vectors: a randomised range finder with power iterations (Halko, Martinsson, Tropp 2011)
- * on the shorter side of the matrix, then the exact decomposition inside the range found. The same matrix gives the
- * same answer.
+ * on the shorter side of the matrix, then the exact decomposition within that range. The result is
+ * deterministic.
  */
 export function principalDirections(matrix: SparseMatrix, maxWidth: number): Directions {
 	const width = Math.min(maxWidth + OVERSAMPLING, matrix.rows, matrix.columns);
@@ -29,7 +29,7 @@ export function principalDirections(matrix: SparseMatrix, maxWidth: number): Dir
 	const transposed = transpose(matrix);
 	const towardsShort = byRows ? transposed : matrix;
 	const towardsLong = byRows ? matrix : transposed;
-	// Unnamed, so that its memory is free for what follows.
+	// The noise has no name, so that its memory is free for the next steps.
 	let range = multiplySparse(towardsLong, noiseOf(towardsLong.columns * width), width);
 	for (let iteration = 0; iteration < POWER_ITERATIONS; iteration++) {
 		range = orthonormalise(multiplySparse(towardsLong, multiplySparse(towardsShort, range, width), width), width);
@@ -39,7 +39,7 @@ export function principalDirections(matrix: SparseMatrix, maxWidth: number): Dir
 	const minValue = MIN_SHARE * (values[0] ?? 0);
 	let keptWidth = 0;
 	while (keptWidth < Math.min(maxWidth, width) && (values[keptWidth] as number) > minValue) keptWidth++;
-	// On the columns' side the range itself is turned; on the rows' side its image is, and brought to unit length.
+	// On the side of the columns the range is rotated; on the side of the rows its image is rotated and normalised.
 	for (let i = 0; i < keptWidth; i++) {
 		const scale = byRows ? 1 / Math.sqrt(values[i] as number) : 1;
 		for (let j = 0; j < width; j++) (vectors[j * width + i] as number) *= scale;

@@ -1,4 +1,4 @@
-/** A repeatable stream of numbers in [-1, 1) (mulberry32): the same base trains to the same basis. */
+/** A repeatable stream of numbers in [-1, 1) (mulberry32): the same chunks train the same basis. */
 export function seededNoise(seed: number): () => number {
 	let state = seed >>> 0;
 	return () => {

@@ -9,8 +9,8 @@ export interface SparseMatrix {
 }
 
 /**
- * The product with a dense matrix of `width` values a row. Entries are taken four at a time: each pass over the sums
- * then serves four of them.
+ * The product with a dense matrix of `width` values a row. Four entries are taken at a time, so that each pass
+ * over the sums adds four of them.
  * @param dense `columns` × `width`, row by row
  * @returns `rows` × `width`
  */

@@ -1,23 +1,23 @@
 import { type ChunkTerms, countTerms } from './features.ts';
 
-/** How often terms occur in each of many chunks, as numbers: a map for each chunk would take many times the memory. */
+/** The term counts of many chunks in typed arrays: a map for each chunk would take many times the memory. */
 export interface TermCounts {
-	/** How many chunks there are. */
+	/** The number of chunks. */
 	chunks: number;
-	/** All terms; an entry names one by its place here. */
+	/** All terms; entries refer to them by index. */
 	terms: string[];
 	/** Chunk c has the entries from `starts[c]` to `starts[c + 1]`. */
 	starts: Uint32Array;
-	/** The place of the term of each entry. A chunk's terms stand in the order in which they first occur. */
+	/** The term index of each entry. A chunk's terms are in the order of their first occurrence. */
 	termIndexes: Uint32Array;
-	/** How often the chunk has the term. */
+	/** The count of the term in the chunk. */
 	counts: Uint32Array;
 }
 
-/** Room for so many entries at first; it doubles when it is full. */
+/** The initial number of entries; it doubles when it is full. */
 const INITIAL_CAPACITY = 1024;
 
-/** Counts the terms of every `step`th chunk. A step between two whole numbers takes them evenly. */
+/** Counts the terms of every `step`th chunk. A fractional step samples evenly. */
 export function countTermsOfChunks(chunks: readonly ChunkTerms[], step: number): TermCounts {
 	const indexOf = new Map<string, number>();
 	const starts = [0];

@@ -4,21 +4,21 @@ import { principalDirections } from './principal-directions.ts';
 import type { SparseMatrix } from './sparse-matrix.ts';
 import { countTermsOfChunks, type TermCounts } from './term-counts.ts';
 
-/** With the value of the length, 256 values a vector: more directions gain little and cost a search more. */
+/** With the value for the length, 256 values for each vector. More directions improve little and make a search slower. */
 const MAX_DIRECTIONS = 255;
 
-/** Larger knowledge bases are trained on an even sample: a basis from a part of them serves the whole as well. */
+/** Larger knowledge bases are trained on an even sample, which gives an equally good basis. */
 const MAX_SAMPLE_CHUNKS = 20_000;
 
-/** From this many chunks on, a term of a single one says nothing about any other and is left out. */
+/** From this many chunks on, a term of a single chunk is left out, because it relates no two chunks. */
 const RARE_TERM_CUTOFF_CHUNKS = 5000;
 
-/** The most frequent terms are kept: 16 MB of directions. */
+/** The maximum number of terms, the most frequent ones: 16 MB of directions. */
 const MAX_TERMS = 64_000;
 
 /**
  * Trains a basis on the chunks of a knowledge base: the strongest directions of its weighted chunk × term matrix.
- * Repeatable: the same chunks in the same order give the same bytes.
+ * Deterministic: the same chunks in the same order give the same bytes.
  */
 export function trainBasis(chunks: readonly ChunkTerms[]): Basis {
 	const sample = countTermsOfChunks(chunks, Math.max(1, chunks.length / MAX_SAMPLE_CHUNKS));
@@ -42,7 +42,7 @@ export function trainBasis(chunks: readonly ChunkTerms[]): Basis {
 	};
 }
 
-/** The mean length of the directions, each counted as often as chunks have the term. */
+/** The mean length of the directions, each weighted by the number of chunks that have the term. */
 function meanReach({ indices, starts }: SparseMatrix, rows: Float32Array, width: number): number {
 	const lengths = new Float32Array(rows.length / width);
 	for (let row = 0; row < lengths.length; row++) {
@@ -56,16 +56,16 @@ function meanReach({ indices, starts }: SparseMatrix, rows: Float32Array, width:
 	return entries === 0 ? 0 : sum / entries;
 }
 
-/** The terms that the basis knows, each with its row there. */
+/** The terms of the basis, each with its row. */
 interface TrainedVocabulary {
 	vocabulary: Map<string, number>;
-	/** The row of each counted term; -1 where the basis does not know it. */
+	/** The row of each counted term; -1 if the basis does not have it. */
 	rowOf: Int32Array;
-	/** How many chunks have the term of each row. */
+	/** The number of chunks that have the term of each row. */
 	chunkCounts: number[];
 }
 
-/** Terms by falling frequency, then by name, so that the order is the same at every training. */
+/** Terms by descending frequency, then by name, so that the order is deterministic. */
 function chooseVocabulary({ chunks, terms, termIndexes }: TermCounts): TrainedVocabulary {
 	const chunksWith = new Uint32Array(terms.length);
 	for (const index of termIndexes) (chunksWith[index] as number)++;
