@@ -1,7 +1,7 @@
 import type { ArgumentCheckJob, ArgumentCheckResult, WorkerResult } from '../src/contract/index.ts';
 import { checkArguments } from '../src/tools/parameters/index.ts';
 
-/** Holds the arguments of a tool's call against its schema, however long that takes. */
+/** Validates the arguments of a tool call against its schema. */
 export default async function check(job: ArgumentCheckJob): Promise<WorkerResult<ArgumentCheckResult>> {
 	return { ok: true, value: checkArguments(job) };
 }

@@ -4,7 +4,7 @@ import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerResult } from '.
 import { type Basis, deserialiseBasis, embedChunks, serialiseBasis, trainBasis } from '../src/retrieval/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
-/** Bases that stay in memory: documents of one knowledge base come in rows. */
+/** The size of the cache of bases: documents of one knowledge base come in sequence. */
 const MAX_BASES = 4;
 
 lowerThreadPriority();
@@ -13,7 +13,7 @@ const bases = new LruCache<string, Basis>(MAX_BASES);
 
 /**
  * Embeds new chunks with a stored basis, or trains a new basis. Reads the database itself, read-only, so that the
- * texts of a whole knowledge base never pass through the main thread; of a training, only vectors and row ids do.
+ * texts of a whole knowledge base never pass through the main thread. A training returns only vectors and row ids.
  */
 export default async function embed(job: FoldJob | TrainJob): Promise<WorkerResult<FoldResult | TrainResult>> {
 	using reader = new SearchReader(job.database);
@@ -51,7 +51,7 @@ function train(reader: SearchReader, job: TrainJob): WorkerResult<TrainResult> {
 	return transferResult(result, [model, stored_vectors, vectors]);
 }
 
-/** The answer, whose bytes go to the other thread without being copied where there is one. */
+/** The result. In a worker thread its buffers are transferred, not copied. */
 function transferResult<T>(value: T, views: Array<Int8Array | Uint8Array>): WorkerResult<T> {
 	const result: WorkerResult<T> = { ok: true, value };
 	if (!isWorkerThread) return result;

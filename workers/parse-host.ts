@@ -10,22 +10,22 @@ import type {
 	WorkerResult,
 } from '../src/contract/index.ts';
 
-// A process of its own, in which documents are parsed: a hostile one may end it, and the server lives.
+// The parsing process: a hostile document may end it without harm to the server.
 
-/** Chunks are sent in parts of about so many characters. */
+/** The approximate number of characters of one message with chunks. */
 const CHARS_PER_MESSAGE = 128 * 1024;
-/** Idle threads end after this time; the server ends the whole process soon after. */
+/** Idle threads end after this time; the server ends the process soon after. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** How often the processor time of documents is looked at while there are any (ms). */
+/** The interval of checks of the documents' processor time (ms). */
 const LOOK_MS = 100;
-/** Where memory runs out, Linux is to end this process rather than the server or another program (-1000 to 1000). */
+/** Makes Linux kill this process first when memory runs out, not the server or another program (-1000 to 1000). */
 const OOM_SCORE = '800';
 
 lowerProcessPriority();
 raiseOomScore();
-// Signals go to all processes of a terminal or a service. The server decides when this one ends, and takes it with it.
+// Signals go to all processes of a terminal or a service. The server decides when this process ends, and kills it when it ends itself.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-// An orderly exit would wait for threads that parse.
+// A normal exit would wait for threads that parse.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 let threadPool: Piscina<ParseJob, WorkerResult<ParsedDocument>> | undefined;
@@ -40,7 +40,7 @@ process.on('message', (message: ToParseHost) => {
 		threadPool = new Piscina({
 			filename: worker.file,
 			execArgv: worker.execArgv,
-			// Otherwise Piscina gives jobs to threads that have not started yet: where they cannot start, the job would fail.
+			// Otherwise Piscina assigns jobs to threads that have not started yet, and a job would fail if its thread cannot start.
 			minThreads: 0,
 			maxThreads: threads,
 			idleTimeout: IDLE_TIMEOUT_MS,
@@ -84,7 +84,7 @@ async function parse(id: number, job: ParseJob): Promise<void> {
 	}
 }
 
-/** Ends the documents that have taken more processor time than they may. */
+/** Aborts the documents that have used up their processor time. */
 function endOverdrawn(): void {
 	for (const id of budgets?.overdrawn() ?? []) {
 		send({ type: 'overtime', id });
@@ -107,7 +107,7 @@ function* chunkBatches(chunks: readonly ParsedChunk[]): Generator<ParsedChunk[]>
 }
 
 function send(message: FromParseHost): void {
-	// The callback takes the error of a server that has just ended; `disconnect` follows.
+	// The callback ignores the error after the server has ended; `disconnect` follows.
 	process.send?.(message, undefined, undefined, () => {});
 }
 
@@ -116,6 +116,6 @@ function raiseOomScore(): void {
 	try {
 		writeFileSync('/proc/self/oom_score_adj', OOM_SCORE);
 	} catch {
-		// Without it Linux chooses by size alone.
+		// Then Linux chooses by memory size alone.
 	}
 }

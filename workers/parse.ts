@@ -4,12 +4,12 @@ import type { ParsedChunk, ParsedDocument, ParseJob, WorkerResult } from '../src
 import { chunkDocument, type ExtractedDocument, parseDocument } from '../src/parsing/index.ts';
 import { detectLanguage } from '../src/text/index.ts';
 
-/** How much of a document its language is told from. */
+/** The size of the sample for language detection. */
 const LANGUAGE_SAMPLE_CHARS = 20_000;
 
 /**
- * Reads one stored file into chunks, at least one. A file that cannot be read, or has no text, is an answer.
- * Only a failure of the server itself (the stored file is gone) rejects.
+ * Reads one stored file into chunks, at least one. A file that cannot be read, or has no text, gives an
+ * error as result. Only a failure of the server itself (the stored file is missing) rejects.
  */
 export default async function parse(job: ParseJob): Promise<WorkerResult<ParsedDocument>> {
 	const bytes = await readFile(job.path);
@@ -27,12 +27,12 @@ export default async function parse(job: ParseJob): Promise<WorkerResult<ParsedD
 	}
 }
 
-/** Nothing else than a letter or digit can be searched for. */
+/** Only letters and digits can be searched. */
 function hasWords({ text, heading_path }: ParsedChunk): boolean {
 	return [text, ...heading_path].some((part) => /[\p{L}\p{N}]/u.test(part));
 }
 
-/** Why a document has no text, and what to do about it. */
+/** The reason why a document has no text, with a remedy. */
 function noTextMessage(size: number, { format, page_count }: ExtractedDocument): string {
 	if (size === 0) return 'The file is empty. Upload a file with text in it.';
 	if (format === 'pdf') {
@@ -51,7 +51,7 @@ function languageOf(blocks: Array<{ text: string }>): string | null {
 	return detectLanguage(sample);
 }
 
-/** A document without a title is found by its file's name. */
+/** The file name without extension, as title of a document without one. */
 function stemOf(fileName: string | null): string | null {
 	return fileName?.replace(/\.[a-z0-9]{1,8}$/i, '').replace(/[_-]+/g, ' ') || null;
 }

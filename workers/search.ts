@@ -11,10 +11,10 @@ import {
 } from '../src/retrieval/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
-/** Bases stay in memory up to this many bytes as stored; at least the one in use does. */
+/** The size of the cache of bases, in bytes as stored; the basis in use always stays. */
 const MAX_BASES_BYTES = 128 * 1024 * 1024;
 
-/** Connections are few: a server has one database. */
+/** One connection is enough: a server has one database. */
 let openDatabase: { database: string; reader: SearchReader } | undefined;
 
 interface LoadedBasis extends TrainedVectors {
@@ -29,12 +29,12 @@ const loadedBases = new Map<string, LoadedBasis>();
 
 const vectorIndexes = new VectorIndexCache();
 
-/** Searches the given generations and merges their hits by score. One that has been dropped meanwhile is empty. */
+/** Searches the given generations and merges their hits by score. A generation that was dropped meanwhile has no hits. */
 export default async function search(job: SearchJob): Promise<WorkerResult<SearchResult>> {
 	try {
 		return { ok: true, value: searchAll(job) };
 	} catch (error) {
-		// SQLite's errors lose their message on the way between threads.
+		// SQLite's errors lose their message between threads.
 		throw new Error(error instanceof Error ? error.message : String(error));
 	}
 }
@@ -84,7 +84,7 @@ function searchTarget(
 	return searchGeneration(index, query, options);
 }
 
-/** By what is in memory where the generation is a large one, else by the store. */
+/** From the cache if the generation is large, else from the store. */
 function nearest(reader: SearchReader, generation: Generation, vector: Int8Array, limit: number) {
 	const { id, basis, dimensions, chunk_count: chunks } = generation;
 	if (basis === null || dimensions === null) return [];
@@ -93,12 +93,12 @@ function nearest(reader: SearchReader, generation: Generation, vector: Int8Array
 	return inMemoryIndex?.nearest(vector, limit) ?? reader.searchNearest(basis, vector, limit);
 }
 
-/** The words of the question are weighed by what was trained on the documents. */
+/** The question's vector is computed with the trained basis. */
 function trainedBasisOf(reader: SearchReader, { basis }: Generation): TrainedVectors | null {
 	return basis === null ? null : basisOf(reader, basis);
 }
 
-/** The question is a vector already. Vectors of another embedder, or another length, have nothing to say to it. */
+/** The question comes as a vector. It cannot be compared with vectors of another embedder or another length. */
 function providerVectorsOf(
 	reader: SearchReader,
 	{ basis, embedder }: Generation,
@@ -143,7 +143,7 @@ function basisOf(reader: SearchReader, id: string): LoadedBasis | null {
 	let entry = loadedBases.get(id);
 	if (entry === undefined) {
 		const model = reader.model(id);
-		// Without bytes it was not trained here: its vectors are of a provider's embedder, which nobody has asked.
+		// A basis without bytes was not trained here: it has vectors of a provider's embedder, and the question has none.
 		if (model === undefined || model.length === 0) return null;
 		const basis = deserialiseBasis(model);
 		entry = { basis, spelling: new SpellingCorrector(basis.vocabulary.keys()), bytes: model.length };
