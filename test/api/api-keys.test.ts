@@ -30,7 +30,7 @@ function using(key: string, server: TestApp = app) {
 		server.call(method, path, body, { authorization: `Bearer ${key}` });
 }
 
-test('a new key is shown whole once, works at once, and is never shown again', async () => {
+test('shows a new key in full once; the key works at once and is never shown again', async () => {
 	const { status, headers, body } = await app.call('POST', KEYS, { name: 'Backend' });
 	assert.equal(status, 201);
 	const { id, key, created_at, ...rest } = body;
@@ -55,7 +55,7 @@ test('a new key is shown whole once, works at once, and is never shown again', a
 	assert.deepEqual({ ...shown, last_used_at: null }, { id, ...rest });
 });
 
-test('a key that was asked for twice under one Idempotency-Key is made once, and shown both times', async () => {
+test('creates one key for two requests with the same Idempotency-Key and shows it in both responses', async () => {
 	const headers = { 'idempotency-key': 'one key, please' };
 	const first = await app.call('POST', KEYS, { name: 'Twice' }, headers);
 	const again = await app.call('POST', KEYS, { name: 'Twice' }, headers);
@@ -67,7 +67,7 @@ test('a key that was asked for twice under one Idempotency-Key is made once, and
 	assert.ok(stored?.body && !stored.body.includes(first.body.key), 'the stored answer is sealed');
 });
 
-test('a key has the scopes that it was given, and gives no others', async () => {
+test('a key has the scopes that it was given and cannot grant others', async () => {
 	const scopes = ['settings:read', 'settings:write', 'assistants:read'];
 	const { key } = await makeKey({ scopes });
 	const limited = using(key);
@@ -83,7 +83,7 @@ test('a key has the scopes that it was given, and gives no others', async () => 
 	assertRefused(await reader('POST', KEYS, { scopes: ['settings:read'] }), 403, 'insufficient_scope');
 });
 
-test('scopes that are unknown, empty or doubled, and times that have passed, are refused by name', async () => {
+test('rejects unknown, empty and duplicate scopes and past expiry times, and names the field', async () => {
 	const wrong: Array<[body: object, place: string]> = [
 		[{ scopes: [] }, '/scopes'],
 		[{ scopes: ['everything'] }, '/scopes/0'],
@@ -105,7 +105,7 @@ test('scopes that are unknown, empty or doubled, and times that have passed, are
 	assert.deepEqual((await app.call('POST', KEYS, { scopes: ['assistants:read', '*'] })).body.scopes, ['*']);
 });
 
-test('a key works until the moment at which it expires, and its open stream ends then', async () => {
+test('a key works until the moment it expires, and then its open stream ends', async () => {
 	const clock = manualClock();
 	await using timed = await startTestApp({ overrides: { clock } });
 	const { key } = await makeKey({ expires_at: timestamp(clock.now() + 60_000) }, timed);
@@ -120,7 +120,7 @@ test('a key works until the moment at which it expires, and its open stream ends
 	await stream.ended;
 });
 
-test('a key that expires makes none that outlives it, and one that says nothing expires with its maker', async () => {
+test('an expiring key creates no key that outlives it, and by default the new key expires with its creator', async () => {
 	const at = Date.now() + 3_600_000;
 	const maker = using((await makeKey({ scopes: ['settings:write'], expires_at: timestamp(at) })).key);
 	const scopes = ['settings:write'];
@@ -153,7 +153,7 @@ test('a key that expires makes none that outlives it, and one that says nothing 
 	}
 });
 
-test('who does not expire makes keys that do and keys that never do: a key, and a person whose session will end', async () => {
+test('a key without expiry and a session create keys with and without expiry', async () => {
 	const later = timestamp(Date.now() + 400 * 86_400_000);
 	for (const call of [app.call, people.owner.call]) {
 		assert.equal((await call('POST', KEYS, {})).body.expires_at, null);
@@ -162,7 +162,7 @@ test('who does not expire makes keys that do and keys that never do: a key, and 
 	}
 });
 
-test('when a key was last used is told, to the minute', async () => {
+test('shows when a key was last used, to the minute', async () => {
 	const clock = manualClock();
 	await using timed = await startTestApp({ overrides: { clock } });
 	const { id, key } = await makeKey({}, timed);
@@ -205,7 +205,7 @@ async function aConversation(server: TestApp) {
 	};
 }
 
-test('a key that is revoked is good for nothing more, also on a connection that it has opened', async () => {
+test('rejects a revoked key, also on a connection that it opened before', async () => {
 	const { id, key } = await makeKey();
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 	const ports = new Set<number | undefined>();
@@ -231,7 +231,7 @@ test('a key that is revoked is good for nothing more, also on a connection that 
 	assertRefused(await app.call('DELETE', `${KEYS}/${id}`), 404, 'not_found');
 });
 
-test('an event stream ends properly when the key that opened it is revoked, and those of other keys go on', async () => {
+test('ends an event stream cleanly when its key is revoked, and leaves streams of other keys open', async () => {
 	const [first, second] = [await makeKey(), await makeKey()];
 	const { follow } = await aConversation(app);
 	const [stream, other] = [await follow(first.key), await follow(second.key)];
@@ -257,7 +257,7 @@ test('a key may revoke itself', async () => {
 	assertRefused(await own('GET', KEYS), 401, 'unauthorized');
 });
 
-test('keys of another workspace are not there', async () => {
+test('does not find keys of another workspace', async () => {
 	await using store = await openStoreDirectly(app);
 	const theirs = using((await addWorkspace(store)).key);
 	const { id } = await makeKey();
@@ -266,7 +266,7 @@ test('keys of another workspace are not there', async () => {
 	assert.equal((await app.call('GET', `${KEYS}/${id}`)).status, 200);
 });
 
-test('the list pages through all keys, newest first', async () => {
+test('pages through all keys, newest first', async () => {
 	await using own = await startTestApp();
 	const made = [];
 	for (let at = 0; at < 4; at++) made.unshift((await makeKey({ name: `Key ${at}` }, own)).id);
@@ -277,7 +277,7 @@ test('the list pages through all keys, newest first', async () => {
 	assert.deepEqual([ids.length, rest.body.next_cursor], [5, null]);
 });
 
-test('a key changes its ETag with its use, and is revoked only at the version that is named', async () => {
+test("a key's ETag changes with its use, and If-Match decides whether it is revoked", async () => {
 	const { id } = await makeKey();
 	const read = await app.call('GET', `${KEYS}/${id}`);
 	const etag = read.headers.get('etag') as string;
@@ -287,7 +287,7 @@ test('a key changes its ETag with its use, and is revoked only at the version th
 	assert.equal((await app.call('DELETE', `${KEYS}/${id}`, undefined, { 'if-match': etag })).status, 200);
 });
 
-test('a reply that a revoked key was waiting for is not answered, but it is written to its end', async () => {
+test('does not return a reply to a revoked key, but completes the reply', async () => {
 	const held = new ManualModel();
 	await using own = await startTestApp({ overrides: { providers: [held.provider] } });
 	const { deployment } = await createApiFixture(own, { model: 'scripted/any' });

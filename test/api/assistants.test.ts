@@ -10,7 +10,7 @@ after(() => app[Symbol.asyncDispose]());
 const ASSISTANTS = '/api/v1/assistants';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('a new assistant is answered whole, with its defaults, and reads back the same', async () => {
+test('returns a new assistant with its defaults, and reads it back unchanged', async () => {
 	const { status, body } = await app.call('POST', ASSISTANTS, { name: 'Guide' });
 	assert.equal(status, 201);
 	const { id, created_at, updated_at, ...rest } = body;
@@ -32,12 +32,12 @@ test('a new assistant is answered whole, with its defaults, and reads back the s
 	assert.deepEqual([read.status, read.body], [200, body]);
 });
 
-test('what is left out of the RAG settings of a new assistant gets its default', async () => {
+test('applies defaults to RAG settings that a new assistant leaves out', async () => {
 	const { body } = await app.call('POST', ASSISTANTS, { name: 'Guide', rag_settings: { top_k: 50 } });
 	assert.deepEqual(body.rag_settings, { top_k: 50, min_score: 0 });
 });
 
-test('a change merges nested objects member by member and leaves alone what it does not name', async () => {
+test('merges nested objects field by field and keeps fields that a change does not name', async () => {
 	const { body: before } = await app.call('POST', ASSISTANTS, {
 		name: 'Guide',
 		description: 'First',
@@ -59,13 +59,13 @@ test('a change merges nested objects member by member and leaves alone what it d
 	assert.deepEqual((await app.call('GET', `${ASSISTANTS}/${before.id}`)).body, body);
 });
 
-test('an empty change is a change of nothing', async () => {
+test('an empty change changes nothing', async () => {
 	const { body: before } = await app.call('POST', ASSISTANTS, { name: 'Guide' });
 	const { status, body } = await app.call('PATCH', `${ASSISTANTS}/${before.id}`, {});
 	assert.deepEqual([status, { ...body, updated_at: before.updated_at }], [200, before]);
 });
 
-test('deleting archives, twice without harm, and a patch reactivates', async () => {
+test('deletion archives an assistant, repeats without error, and a patch reactivates it', async () => {
 	const { body: before } = await app.call('POST', ASSISTANTS, { name: 'Guide' });
 	const archived = await app.call('DELETE', `${ASSISTANTS}/${before.id}`);
 	assert.equal(archived.status, 200);
@@ -81,7 +81,7 @@ test('deleting archives, twice without harm, and a patch reactivates', async () 
 	assert.match(patched.body.archived_at, TIME);
 });
 
-test('the list filters by status', async () => {
+test('filters the list by status', async () => {
 	const active = await createResource(app, ASSISTANTS, { name: 'Stays' });
 	const archived = await createResource(app, ASSISTANTS, { name: 'Goes' });
 	await app.call('DELETE', `${ASSISTANTS}/${archived}`);
@@ -96,7 +96,7 @@ test('the list filters by status', async () => {
 	assert.ok(!gone.includes(active) && gone.includes(archived));
 });
 
-test('a knowledge base is attached once however often it is asked for, and detached once', async () => {
+test('attaches and detaches a knowledge base once, however often it is requested', async () => {
 	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const knowledge_base_id = await createResource(app, '/api/v1/knowledge-bases', { name: 'Manuals' });
 	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
@@ -110,7 +110,7 @@ test('a knowledge base is attached once however often it is asked for, and detac
 	assert.deepEqual([again.status, again.body.error.code], [404, 'not_found']);
 });
 
-test('twenty knowledge bases attached at once are all attached', async () => {
+test('attaches twenty knowledge bases in concurrent requests', async () => {
 	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const ids = await Promise.all(
 		Array.from({ length: 20 }, (_, at) => createResource(app, '/api/v1/knowledge-bases', { name: `Manual ${at}` })),
@@ -122,7 +122,7 @@ test('twenty knowledge bases attached at once are all attached', async () => {
 	assert.deepEqual([...body.knowledge_base_ids].sort(), [...ids].sort());
 });
 
-test('what does not exist cannot be attached', async () => {
+test('rejects the attachment of a resource that does not exist', async () => {
 	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	for (const knowledge_base_id of [`kb_${'0'.repeat(32)}`, 'kb_short', assistant]) {
 		const { status, body } = await app.call('POST', `${ASSISTANTS}/${assistant}/knowledge-bases`, {
@@ -132,7 +132,7 @@ test('what does not exist cannot be attached', async () => {
 	}
 });
 
-test('a model that is not configured is refused by name, at creation and at a change', async () => {
+test('rejects a model that is not configured, at creation and at a change, and names it', async () => {
 	const made = await app.call('POST', ASSISTANTS, { name: 'Guide', model: 'acme/large' });
 	assert.deepEqual([made.status, made.body.error.code], [400, 'unknown_model']);
 	assert.match(made.body.error.message, /acme\/large/);
@@ -142,7 +142,7 @@ test('a model that is not configured is refused by name, at creation and at a ch
 	assert.equal((await app.call('GET', `${ASSISTANTS}/${id}`)).body.model, 'builtin/extractive');
 });
 
-test('values out of bounds are refused with their place', async () => {
+test('rejects values out of bounds and names the field', async () => {
 	const refused: Array<[body: unknown, path: string]> = [
 		[{}, '/name'],
 		[{ name: '' }, '/name'],
@@ -168,7 +168,7 @@ test('values out of bounds are refused with their place', async () => {
 	}
 });
 
-test('every change of an assistant is told as assistant.updated, with the assistant as it is then', async () => {
+test("every change of an assistant emits assistant.updated with the assistant's new state", async () => {
 	const { body: made } = await app.call('POST', ASSISTANTS, { name: 'Told' });
 	const knowledge_base_id = await createResource(app, '/api/v1/knowledge-bases', { name: 'Manuals' });
 	const path = `${ASSISTANTS}/${made.id}`;

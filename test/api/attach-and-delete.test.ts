@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp } from '../support/app.ts';
 
-test('a knowledge base that is deleted while it is attached stays attached nowhere', async () => {
+test('a knowledge base that is deleted while it is being attached stays attached nowhere', async () => {
 	await using app = await startTestApp();
 	const { body: assistant } = await app.call('POST', '/api/v1/assistants', { name: 'Helper' });
 	const attached = `/api/v1/assistants/${assistant.id}/knowledge-bases`;

@@ -21,7 +21,7 @@ async function post(path: string, body: unknown, bytes: number, headers: Record<
 	return { status: answer.status, code: error?.code };
 }
 
-test('what anybody may call takes no more than what it is made for', async () => {
+test('public operations accept only bodies of the size that they need', async () => {
 	const own = { origin: app.url };
 	const key = { authorization: `Bearer ${app.key}` };
 	const limits: Array<[path: string, body: object, bytes: number, headers?: Record<string, string>]> = [
@@ -40,7 +40,7 @@ test('what anybody may call takes no more than what it is made for', async () =>
 	assert.equal((await post('/api/v1/assistants', { name: 'Guide' }, KIB * KIB, key)).status, 201);
 });
 
-test('the longest of everything fits, also where a client writes each character as an escape', async () => {
+test('accepts the longest fields, also where a client writes each character as an escape', async () => {
 	const escaped = (value: unknown) =>
 		JSON.stringify(value).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 	const send = (path: string, body: unknown, origin = ORIGIN) =>

@@ -7,7 +7,7 @@ const DAY = 24 * 3_600_000;
 const ASSISTANTS = '/api/v1/assistants';
 const SESSION = '/api/v1/session';
 
-test('while the clock is 45 days ahead a repeat makes nothing a second time, and a session is refused but not lost', async () => {
+test('while the clock is 45 days ahead, a repeat creates nothing twice, and a session is rejected but not lost', async () => {
 	// The machine's clock is what answers are held against: what is stored now was stored 45 days ago by it.
 	const clock = new ManualClock(Date.now() - 45 * DAY);
 	await using peopled = await startAppWithUsers({ overrides: { clock } });

@@ -36,7 +36,7 @@ async function logOf(conversation: string): Promise<string[]> {
 		.map(({ type }) => type);
 }
 
-test('a title and metadata are changed member by member, and null removes what it names', async () => {
+test('changes title and metadata field by field, and null removes a field', async () => {
 	const { id } = await talk('Hello?', undefined, { page: '/prices', user: { plan: 'free', seats: 2 } });
 	const { status, body } = await app.call('PATCH', `${CONVERSATIONS}/${id}`, {
 		title: 'Prices',
@@ -50,14 +50,14 @@ test('a title and metadata are changed member by member, and null removes what i
 	assert.equal((await logOf(id)).filter((type) => type === 'conversation.updated').length, 2);
 });
 
-test('metadata that would grow too large by a change are refused, and stay as they were', async () => {
+test('rejects a change that makes metadata too large, and keeps the metadata', async () => {
 	const { id } = await talk('Hello?', undefined, { a: 'x'.repeat(10_000) });
 	const { status, body } = await app.call('PATCH', `${CONVERSATIONS}/${id}`, { metadata: { b: 'x'.repeat(7000) } });
 	assert.deepEqual([status, body.error.details[0].path], [400, '/metadata']);
 	assert.deepEqual(Object.keys((await app.call('GET', `${CONVERSATIONS}/${id}`)).body.metadata), ['a']);
 });
 
-test('an archived conversation takes no messages until it is reopened, and each step is an event', async () => {
+test('an archived conversation accepts no messages until it is reopened, and each step is an event', async () => {
 	const { id } = await talk();
 	const archived = await app.call('DELETE', `${CONVERSATIONS}/${id}`);
 	assert.deepEqual([archived.status, archived.body.status], [200, 'archived']);
@@ -84,7 +84,7 @@ test('an archived conversation takes no messages until it is reopened, and each 
 	]);
 });
 
-test('a conversation is archived at once while its reply is being written, and the reply is finished', async () => {
+test('archives a conversation at once while its reply is being written, and completes the reply', async () => {
 	const asked = held.replies.length;
 	const sending = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Wait for it?' });
 	const reply = await held.reply(asked);
@@ -103,7 +103,7 @@ test('a conversation is archived at once while its reply is being written, and t
 	assert.deepEqual([body.status, body.message_count], ['archived', 2]);
 });
 
-test('an erased conversation is gone from everywhere, and whoever followed it is let go', async () => {
+test("an erased conversation is gone everywhere, and its followers' streams end", async () => {
 	const { id, reply } = await talk();
 	const follower = await fetch(`${app.url}${CONVERSATIONS}/${id}/events`, {
 		headers: { authorization: `Bearer ${app.key}` },
@@ -135,7 +135,7 @@ test('an erased conversation is gone from everywhere, and whoever followed it is
 	assert.deepEqual(await eventsSoFar(store, id), []);
 });
 
-test('erasing while a reply is being written ends the reply, and the model is told to stop', async () => {
+test("erasing a conversation during a reply ends the reply and aborts the model's call", async () => {
 	const asked = held.replies.length;
 	const sending = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Wait, erase?' });
 	const reply = await held.reply(asked);
@@ -152,7 +152,7 @@ test('erasing while a reply is being written ends the reply, and the model is to
 	);
 });
 
-test('a reply is rated, rated otherwise, commented on, and the rating taken back', async () => {
+test('rates a reply, changes the rating, adds a comment and removes the rating', async () => {
 	const { id, reply, question } = await talk();
 	const rate = (message: string, body: object) => app.call('POST', `${MESSAGES}/${message}/feedback`, body);
 	const up = await rate(reply, { rating: 'up', comment: 'Short and right.' });
@@ -170,7 +170,7 @@ test('a reply is rated, rated otherwise, commented on, and the rating taken back
 	assert.deepEqual([refused.status, refused.body.error.details[0].path], [400, '/comment']);
 });
 
-test('a visitor rates the replies of their own deployment, and does not see comments', async () => {
+test('a visitor rates replies of the own deployment and does not see comments', async () => {
 	const { id, reply } = await talk();
 	const path = `/api/v1/widget/messages/${reply}/feedback`;
 	const rated = await app.callAsVisitor('POST', path, { deployment_id: deployment, rating: 'up', comment: 'Nice' });
@@ -183,7 +183,7 @@ test('a visitor rates the replies of their own deployment, and does not see comm
 	assert.equal(foreign.status, 404);
 });
 
-test('changes at once are all made, and a condition on the version lets only one through', async () => {
+test('makes all concurrent changes, and with If-Match only one', async () => {
 	const { id } = await talk();
 	const path = `${CONVERSATIONS}/${id}`;
 	await Promise.all(
@@ -200,7 +200,7 @@ test('changes at once are all made, and a condition on the version lets only one
 	assert.equal((await app.call('GET', path)).status, 200);
 });
 
-test('a cursor is good for its filters in whatever order and form they are written', async () => {
+test('a cursor is valid for its filters in any order and spelling', async () => {
 	for (let more = 0; more < 3; more++) await talk();
 	const first = await app.call(
 		'GET',

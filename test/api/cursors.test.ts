@@ -39,21 +39,21 @@ async function assertRefused(path: string): Promise<void> {
 	assert.deepEqual([status, body.error?.code], [400, 'invalid_cursor'], path);
 }
 
-test('a list gives twenty at a time, newest first, each item once', async () => {
+test('lists twenty items by default, newest first, each once', async () => {
 	assert.deepEqual(await walk(ASSISTANTS), { ids: [...made].reverse(), sizes: [20, 20, 5] });
 });
 
-test('a list can be read from its oldest end', async () => {
+test('lists from the oldest item', async () => {
 	assert.deepEqual(await walk(`${ASSISTANTS}?order=asc`), { ids: made, sizes: [20, 20, 5] });
 });
 
-test('the page before the last knows that it is not the last, and an exact fit that it is', async () => {
+test('the page before the last has a next page, and a last page that is exactly full has none', async () => {
 	assert.deepEqual((await walk(`${ASSISTANTS}?limit=44`)).sizes, [44, 1]);
 	assert.deepEqual((await walk(`${ASSISTANTS}?limit=45`)).sizes, [45]);
 	assert.deepEqual((await walk(`${ASSISTANTS}?limit=15`)).sizes, [15, 15, 15]);
 });
 
-test('a page can be of another size than the one before', async () => {
+test('accepts another page size with a cursor', async () => {
 	const cursor = await cursorOf(`${ASSISTANTS}?limit=3`);
 	const { body } = await app.call('GET', `${ASSISTANTS}?limit=5&cursor=${cursor}`);
 	assert.deepEqual(
@@ -62,7 +62,7 @@ test('a page can be of another size than the one before', async () => {
 	);
 });
 
-test('a cursor stays good while items come and go', async () => {
+test('a cursor stays valid while items are added and removed', async () => {
 	const bases: string[] = [];
 	for (let at = 0; at < 6; at++)
 		bases.push(await createResource(app, '/api/v1/knowledge-bases', { name: `Base ${at}` }));
@@ -84,7 +84,7 @@ test('a cursor stays good while items come and go', async () => {
 	assert.equal(body.next_cursor, null);
 });
 
-test('a cursor that was altered is refused, wherever it was altered', async () => {
+test('rejects a cursor with any altered character', async () => {
 	const cursor = await cursorOf(ASSISTANTS);
 	for (let at = 0; at < cursor.length; at += 5) {
 		const other = cursor[at] === 'A' ? 'B' : 'A';
@@ -114,7 +114,7 @@ test('a cursor is bound to its list, its filters and its order', async () => {
 	assert.equal((await app.call('GET', `${paths[0]}?cursor=${documents}`)).body.data.length, 1);
 });
 
-test('messages are listed oldest first, and newest first where asked', async () => {
+test('lists messages oldest first, and newest first on request', async () => {
 	const { deployment } = await createApiFixture(app);
 	const say = (content: string, conversation_id?: string) =>
 		app.call('POST', '/api/v1/messages', { deployment_id: deployment, content, conversation_id });

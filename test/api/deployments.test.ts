@@ -11,7 +11,7 @@ after(() => app[Symbol.asyncDispose]());
 const DEPLOYMENTS = '/api/v1/deployments';
 const assistant = await createResource(app, '/api/v1/assistants', { name: 'Guide' });
 
-test('a new deployment is answered whole, with its defaults, and lets nobody in yet', async () => {
+test('returns a new deployment with its defaults, which allows no origin', async () => {
 	const { status, body } = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant });
 	assert.equal(status, 201);
 	const { id, created_at, updated_at, appearance, ...rest } = body;
@@ -46,7 +46,7 @@ test('a new deployment is answered whole, with its defaults, and lets nobody in 
 	assert.deepEqual((await app.call('GET', `${DEPLOYMENTS}/${id}`)).body, body);
 });
 
-test('a change merges appearance and features member by member, and replaces lists', async () => {
+test('merges appearance and features field by field, and replaces lists', async () => {
 	const { body: before } = await app.call('POST', DEPLOYMENTS, {
 		assistant_id: assistant,
 		allowed_domains: ['a.example', 'b.example'],
@@ -69,7 +69,7 @@ test('a change merges appearance and features member by member, and replaces lis
 	});
 });
 
-test('what the widget shows of its own is set, cleared by null, and refused where it is not safe', async () => {
+test("sets the widget's texts and logo, clears them with null, and rejects unsafe values", async () => {
 	const { body: made } = await app.call('POST', DEPLOYMENTS, {
 		assistant_id: assistant,
 		appearance: { assistant_name: 'Kettle help', logo_url: 'https://shop.example/logo.png', radius: 'large' },
@@ -100,7 +100,7 @@ test('what the widget shows of its own is set, cleared by null, and refused wher
 	}
 });
 
-test('archiving and reviving', async () => {
+test('archives and reactivates a deployment', async () => {
 	const id = await createResource(app, DEPLOYMENTS, { assistant_id: assistant });
 	for (let time = 0; time < 2; time++) {
 		const { status, body } = await app.call('DELETE', `${DEPLOYMENTS}/${id}`);
@@ -114,7 +114,7 @@ test('archiving and reviving', async () => {
 	assert.equal((await app.call('POST', '/api/v1/messages', { deployment_id: id, content: 'Hello?' })).status, 201);
 });
 
-test('the list filters by status and by assistant', async () => {
+test('filters the list by status and by assistant', async () => {
 	const scene = await createApiFixture(app);
 	const second = await createResource(app, DEPLOYMENTS, { assistant_id: scene.assistant });
 	await app.call('DELETE', `${DEPLOYMENTS}/${second}`);
@@ -126,7 +126,7 @@ test('the list filters by status and by assistant', async () => {
 	assert.deepEqual(await ids('assistant_id=asst_1'), []);
 });
 
-test('wrong settings are refused with their place, and change nothing', async () => {
+test('rejects invalid settings, names the field and changes nothing', async () => {
 	const { body: before } = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant });
 	const refused: Array<[body: unknown, path: string]> = [
 		[{ appearance: { primary_color: 'red' } }, '/appearance/primary_color'],
@@ -167,7 +167,7 @@ test('wrong settings are refused with their place, and change nothing', async ()
 	assert.deepEqual((await app.call('GET', `${DEPLOYMENTS}/${before.id}`)).body, before);
 });
 
-test('a deployment can be handed to another assistant, one that exists', async () => {
+test('moves a deployment to another assistant that exists', async () => {
 	const id = await createResource(app, DEPLOYMENTS, { assistant_id: assistant });
 	const heir = await createResource(app, '/api/v1/assistants', { name: 'Heir' });
 	assert.equal((await app.call('PATCH', `${DEPLOYMENTS}/${id}`, { assistant_id: heir })).body.assistant_id, heir);
@@ -179,7 +179,7 @@ test('a deployment can be handed to another assistant, one that exists', async (
 	assert.equal((await app.call('GET', `${DEPLOYMENTS}/${id}`)).body.assistant_id, heir);
 });
 
-test('changes at once of different fields are all kept', async () => {
+test('keeps all concurrent changes of different fields', async () => {
 	const id = await createResource(app, DEPLOYMENTS, { assistant_id: assistant });
 	const answers = await Promise.all([
 		app.call('PATCH', `${DEPLOYMENTS}/${id}`, { name: 'Renamed' }),
@@ -200,7 +200,7 @@ const pemOf = ({ publicKey }: { publicKey: KeyObject }) => publicKey.export({ ty
 const rsaKey = pemOf(generateKeyPairSync('rsa', { modulusLength: 2048 }));
 const NO_JWT = { secret: null, public_key: null, jwks_url: null, audience: null, issuer: null };
 
-test('how tokens are verified is shown whole, but for the secret', async () => {
+test('shows the settings of token verification except the secret', async () => {
 	const jwt = { algorithm: 'HS256', secret: SECRET, audience: 'chat' };
 	const { status, body } = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, jwt });
 	assert.equal(status, 201);
@@ -217,7 +217,7 @@ test('how tokens are verified is shown whole, but for the secret', async () => {
 	assert.deepEqual([cleared.status, cleared.body.jwt], [200, null]);
 });
 
-test('what was read can be sent back: the secret stays what it was', async () => {
+test('keeps the secret when a client sends back what it read', async () => {
 	const { body } = await app.call('POST', DEPLOYMENTS, {
 		assistant_id: assistant,
 		allowed_domains: ['shop.example'],
@@ -234,7 +234,7 @@ test('what was read can be sent back: the secret stays what it was', async () =>
 	assert.equal((await visit(`${token}x`)).status, 401);
 });
 
-test('wrong settings for tokens are refused with their place, and change nothing', async () => {
+test('rejects invalid settings for tokens, names the field and changes nothing', async () => {
 	const base = { algorithm: 'RS256', public_key: rsaKey };
 	const { body: before } = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, jwt: base });
 	const refused: Array<[jwt: unknown, path: string, code?: string]> = [

@@ -34,7 +34,7 @@ function interrupted(store: Store, happen: () => Promise<void>): Store {
 	});
 }
 
-test('the chunks of a document are there while a reindex puts another index in the place of the old one', async () => {
+test('returns the chunks of a document while a reindex replaces the index', async () => {
 	const { knowledgeBase } = await createApiFixture(app, { texts: [TEXT] });
 	const path = `/api/v1/knowledge-bases/${knowledgeBase}`;
 	const [document] = (await app.call('GET', `${path}/documents`)).body.data;
@@ -65,7 +65,7 @@ test('the chunks of a document are there while a reindex puts another index in t
 	assert.ok(generations.size > 0, 'the index was another one after the knowledge base had been read');
 });
 
-test('a document has its chunks once it is indexed, and has them in its own knowledge base only', async () => {
+test('returns the chunks of a document once it is indexed, and only in its own knowledge base', async () => {
 	const knowledgeBase = await createResource(app, '/api/v1/knowledge-bases', { name: 'Empty' });
 	const path = `/api/v1/knowledge-bases/${knowledgeBase}/documents`;
 	const id = await createResource(app, path, { source_type: 'text', content: 'A kettle.' });

@@ -89,7 +89,7 @@ async function admitted(operation: DescribedOperation): Promise<{ path: string; 
 	return { path: query === '' ? path : `${path}?${query}`, headers: await tenant.headersFor(operation) };
 }
 
-test('a path that leads nowhere is a 404 in the envelope, wherever it begins', async () => {
+test('responds 404 in the error envelope to every unknown path', async () => {
 	const paths = [...new Set(operations.map(({ path }) => path))];
 	const nowhere = [
 		'/api',
@@ -112,7 +112,7 @@ test('a path that leads nowhere is a 404 in the envelope, wherever it begins', a
 	}
 });
 
-test('a method that a path does not take is a 405 that says in Allow which it takes', async () => {
+test('responds 405 to a wrong method and lists the methods in Allow', async () => {
 	const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 	for (const path of new Set(operations.map((operation) => operation.path))) {
 		const here = operations.filter((operation) => operation.path === path);
@@ -131,7 +131,7 @@ test('a method that a path does not take is a 405 that says in Allow which it ta
 	}
 });
 
-test('HEAD is answered as GET is, without the body', async () => {
+test('responds to HEAD as to GET, without the body', async () => {
 	for (const operation of operations.filter(({ method }) => method === 'GET')) {
 		const { path, headers } = await admitted(operation);
 		const head = await ask('HEAD', path, { headers });
@@ -152,7 +152,7 @@ test('HEAD is answered as GET is, without the body', async () => {
 	}
 });
 
-test('a path that is not percent-encoded UTF-8 is a 400, and one that decodes to no id a 404', async () => {
+test('responds 400 to a path that is not percent-encoded UTF-8, and 404 to a path that decodes to no id', async () => {
 	for (const operation of operations) {
 		if (!operation.path.includes('{')) continue;
 		const headers = { ...(await tenant.headersFor(operation)), ...JSON_TYPE };
@@ -170,7 +170,7 @@ test('a path that is not percent-encoded UTF-8 is a 400, and one that decodes to
 	}
 });
 
-test('a body that is not JSON, or does not say that it is, is refused by every operation', async () => {
+test('every operation rejects a body that is not JSON or has another content type', async () => {
 	const sound = '{"name": "x"}';
 	const refused: Array<[what: string, code: ErrorCode, headers: Record<string, string>, body: string | Buffer]> = [
 		['cut off', 'invalid_json', JSON_TYPE, '{"name":'],
@@ -204,7 +204,7 @@ test('a body that is not JSON, or does not say that it is, is refused by every o
 	}
 });
 
-test('a body of more than 1 MiB is a 413, whether its length was told or not', async () => {
+test('responds 413 to a body over 1 MiB, with and without Content-Length', async () => {
 	const body = `{"name": "${'x'.repeat(MEBIBYTE)}"}`;
 	for (const operation of operations.filter(({ method }) => method !== 'GET')) {
 		const { path, headers } = await admitted(operation);
@@ -215,7 +215,7 @@ test('a body of more than 1 MiB is a 413, whether its length was told or not', a
 	}
 });
 
-test('a query parameter that is unknown, or given twice, is a 400 that names it', async () => {
+test('responds 400 to an unknown or repeated query parameter and names it', async () => {
 	for (const operation of operations) {
 		// What caches add to the address of a widget's configuration must not break a page.
 		if (IGNORES_UNKNOWN_QUERY.includes(operation.id)) continue;
@@ -236,7 +236,7 @@ test('a query parameter that is unknown, or given twice, is a 400 that names it'
 	}
 });
 
-test('a body where none is expected is refused, not passed over', async () => {
+test('rejects an unexpected body and does not ignore it', async () => {
 	for (const operation of operations.filter(({ body }) => Object.keys(body).length === 0)) {
 		const { path, headers } = await admitted(operation);
 		const send = (body: string) => ask(operation.method, path, { headers: { ...headers, ...JSON_TYPE }, body });
@@ -247,7 +247,7 @@ test('a body where none is expected is refused, not passed over', async () => {
 	}
 });
 
-test('headers of more than 16 KiB are refused before any route, without the envelope, as the documentation says', async () => {
+test('rejects headers over 16 KiB before routing, without the envelope, as documented', async () => {
 	const { status, headers } = await ask('GET', '/api/v1/assistants', { headers: { 'x-filler': 'x'.repeat(20_000) } });
 	assert.equal(status, 431);
 	assert.equal(headers['x-request-id'], undefined);

@@ -43,7 +43,7 @@ async function readOn(query: string, cursor: string | null, on = app): Promise<{
 
 const ids = (events: readonly Told[]) => events.map(({ id }) => id);
 
-test('an empty log has a place to go on from', async () => {
+test('an empty log has a cursor to continue from', async () => {
 	await using own = await startTestApp();
 	const empty = await page('', own);
 	assert.deepEqual(empty.data, []);
@@ -68,7 +68,7 @@ test('an empty log has a place to go on from', async () => {
 	);
 });
 
-test('what happens is told once, oldest first, with the resource as the API showed it', async () => {
+test('lists each event once, oldest first, with the resource as the API showed it', async () => {
 	const { cursor } = await readOn('limit=100', null);
 	const scene = await createApiFixture(app, { texts: ['The shop opens at nine.'] });
 	const { body: reply } = await app.call('POST', '/api/v1/messages', {
@@ -91,7 +91,7 @@ test('what happens is told once, oldest first, with the resource as the API show
 	assert.deepEqual(events[4]?.data, answer);
 });
 
-test('a page is as large as asked for, and pages join without gap or repeat', async () => {
+test('a page has the requested size, and pages join without gap or repeat', async () => {
 	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const { cursor } = await readOn('limit=100', null);
 	for (let at = 0; at < 45; at++) await app.call('PATCH', `${ASSISTANTS}/${assistant}`, { name: `Guide ${at}` });
@@ -106,7 +106,7 @@ test('a page is as large as asked for, and pages join without gap or repeat', as
 	assert.equal((await page(`cursor=${end.cursor}`)).next_cursor, end.cursor, 'at the end the place stays the same');
 });
 
-test('types can be chosen, in any order, and a cursor belongs to them', async () => {
+test('filters by types in any order, and a cursor is bound to them', async () => {
 	await using store = await openStoreDirectly(app);
 	const workspace = await firstWorkspace(store);
 	const { cursor: start } = await readOn('limit=100', null);
@@ -134,7 +134,7 @@ test('types can be chosen, in any order, and a cursor belongs to them', async ()
 	}
 });
 
-test('what is wrong with the question is named', async () => {
+test('names the invalid query parameter', async () => {
 	const refused: Array<[query: string, place: string]> = [
 		['types=message.deleted', '/types'],
 		['types=', '/types'],
@@ -158,7 +158,7 @@ test('what is wrong with the question is named', async () => {
 	}
 });
 
-test('who polls while many write misses nothing and is told nothing twice', async () => {
+test('polling during many writes misses no event and repeats none', async () => {
 	await using own = await startTestApp();
 	const assistants: string[] = [];
 	for (let at = 0; at < 8; at++) assistants.push(await createResource(own, ASSISTANTS, { name: `Guide ${at}` }));
@@ -205,7 +205,7 @@ test('who polls while many write misses nothing and is told nothing twice', asyn
 	}
 });
 
-test('the log is of one workspace, and is read with the scope for webhooks', async () => {
+test('lists the events of one workspace and needs the scope for webhooks', async () => {
 	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	await app.call('PATCH', `${ASSISTANTS}/${assistant}`, { name: 'Ours' });
 	await using store = await openStoreDirectly(app);
@@ -227,7 +227,7 @@ test('the log is of one workspace, and is read with the scope for webhooks', asy
 	assert.deepEqual([denied.status, denied.body.error.code], [403, 'insufficient_scope']);
 });
 
-test('a cursor goes on from the end of the log also where nothing of the wanted kind has happened', async () => {
+test('a cursor at the end of the log is valid also where no event of the requested types has happened', async () => {
 	await using own = await startTestApp();
 	const before = await own.call('GET', '/api/v1/events?types=conversation.closed');
 	assert.deepEqual(before.body.data, []);
@@ -239,7 +239,7 @@ test('a cursor goes on from the end of the log also where nothing of the wanted 
 	assert.notEqual(after.body.next_cursor, before.body.next_cursor);
 });
 
-test('a cursor goes on also where everything before it was erased', async () => {
+test('a cursor stays valid when all events before it have been erased', async () => {
 	await using own = await startTestApp();
 	const assistant = await createResource(own, ASSISTANTS, { name: 'Guide' });
 	const rename = (name: string) => own.call('PATCH', `${ASSISTANTS}/${assistant}`, { name });
@@ -259,7 +259,7 @@ test('a cursor goes on also where everything before it was erased', async () => 
 	}
 });
 
-test('where an older state of the log was brought back, a cursor from after it is refused, and nothing is skipped', async () => {
+test('after a restore of an older log, rejects a later cursor and skips no event', async () => {
 	await using own = await startTestApp();
 	const assistant = await createResource(own, ASSISTANTS, { name: 'Guide' });
 	const rename = async (count: number, on = own) => {

@@ -43,7 +43,7 @@ async function countOf(path: string): Promise<number> {
 	return (await app.call('GET', `${path}?limit=100`)).body.data.length;
 }
 
-test('of a hundred requests at once under one key, one creates, and all get the same bytes', async () => {
+test('of a hundred concurrent requests with one key, one creates a resource and all get the same bytes', async () => {
 	const before = await countOf(ASSISTANTS);
 	const key = freshKey();
 	const answers = await Promise.all(
@@ -55,7 +55,7 @@ test('of a hundred requests at once under one key, one creates, and all get the 
 	assert.equal(answers.filter(({ replayed }) => replayed === 'true').length, 99);
 });
 
-test('the order of members makes no other request, but any other value does', async () => {
+test('ignores the order of members when it compares bodies, but no other difference', async () => {
 	const key = freshKey();
 	const first = await raw(app, ASSISTANTS, { name: 'Guide', rag_settings: { top_k: 3, min_score: 0.5 } }, key);
 	const turned = await raw(app, ASSISTANTS, { rag_settings: { min_score: 0.5, top_k: 3 }, name: 'Guide' }, key);
@@ -64,14 +64,14 @@ test('the order of members makes no other request, but any other value does', as
 	assert.deepEqual([other.status, JSON.parse(other.text).error.code], [400, 'idempotency_key_reused']);
 });
 
-test('a mistake in the request is not kept: mended, it may use the same key', async () => {
+test('does not store the response to an invalid request: the corrected request may use the same key', async () => {
 	const key = freshKey();
 	assert.equal((await raw(app, ASSISTANTS, { name: 7 }, key)).status, 400);
 	const mended = await raw(app, ASSISTANTS, { name: 'Seven' }, key);
 	assert.deepEqual([mended.status, mended.replayed], [201, null]);
 });
 
-test('a refusal of what was asked for is kept, to the byte', async () => {
+test('replays an error that depends on the request, byte by byte', async () => {
 	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
 	const key = freshKey();
@@ -81,7 +81,7 @@ test('a refusal of what was asked for is kept, to the byte', async () => {
 	assert.deepEqual(again, { ...first, replayed: 'true' });
 });
 
-test('what changed nothing is kept as well', async () => {
+test('replays the response of a request that changed nothing', async () => {
 	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
 	await app.call('POST', path, { knowledge_base_id: knowledgeBase });
@@ -91,7 +91,7 @@ test('what changed nothing is kept as well', async () => {
 	assert.deepEqual(await raw(app, path, { knowledge_base_id: knowledgeBase }, key), { ...first, replayed: 'true' });
 });
 
-test('a key means nothing on another path or in another workspace', async () => {
+test('scopes a key to its path and workspace', async () => {
 	const key = freshKey();
 	await using store = await openStoreDirectly(app);
 	const other = await addWorkspace(store);
@@ -108,7 +108,7 @@ test('a key means nothing on another path or in another workspace', async () => 
 	assert.equal(new Set(answers.map(({ text }) => JSON.parse(text).id)).size, 3);
 });
 
-test('a key is 1 to 255 printable ASCII characters', async () => {
+test('accepts keys of 1 to 255 printable ASCII characters', async () => {
 	for (const key of ['x', 'x'.repeat(255), '~!"#']) {
 		assert.equal((await raw(app, ASSISTANTS, { name: 'Guide' }, key)).status, 201, key);
 	}
@@ -118,7 +118,7 @@ test('a key is 1 to 255 printable ASCII characters', async () => {
 	}
 });
 
-test('the same file under the same key is one document, another file is a mistake', async () => {
+test('creates one document for the same file and key, and rejects another file', async () => {
 	const key = freshKey();
 	const send = async (bytes: string) => {
 		const form = new FormData();
@@ -137,7 +137,7 @@ test('the same file under the same key is one document, another file is a mistak
 	assert.equal((await upload(app, knowledgeBase, 'note.txt', { bytes: 'Kettles whistle.' })).status, 201);
 });
 
-test('the stored answer outlives what it shows and a restart of the server', async () => {
+test('keeps the stored response after its resource is deleted and the server restarts', async () => {
 	let server = await startTestApp();
 	try {
 		const first = await raw(server, ASSISTANTS, { name: 'Guide' }, 'kept');
@@ -151,7 +151,7 @@ test('the stored answer outlives what it shows and a restart of the server', asy
 	}
 });
 
-test('after 24 hours a key may be used anew', async () => {
+test('accepts a key again after 24 hours', async () => {
 	// What is stored now would have been stored a day ago.
 	const dayAgo: Clock = { now: () => systemClock.now() - 24 * 3_600_000 - 1000 };
 	await using server = await startTestApp({ overrides: { clock: dayAgo } });
@@ -160,7 +160,7 @@ test('after 24 hours a key may be used anew', async () => {
 	assert.deepEqual([first.status, second.status, second.replayed], [201, 201, null]);
 });
 
-test('a message sent many times at once is stored and answered once', async () => {
+test('stores and answers a message once that is sent many times at once', async () => {
 	const asked = held.replies.length;
 	const key = freshKey();
 	const sending = Array.from({ length: 30 }, () =>
@@ -236,7 +236,7 @@ for (const visitor of [false, true]) {
 	});
 }
 
-test('after a failure of the model a repeat has the reply written anew, to the same stored message', async () => {
+test('after a failure of the model a repeat retries the reply to the same stored message', async () => {
 	const asked = held.replies.length;
 	const key = freshKey();
 	const failing = raw(app, MESSAGES, { deployment_id: deployment, content: 'Again?' }, key);
@@ -263,7 +263,7 @@ test('after a failure of the model a repeat has the reply written anew, to the s
 	);
 });
 
-test('a streamed repeat after a failure tells of the question, the new beginning and the new end', async () => {
+test('a streamed repeat after a failure sends the question, the restart of the reply and its end', async () => {
 	const asked = held.replies.length;
 	const key = freshKey();
 	const first = await streamed(key, 'Streamed again?');
@@ -299,7 +299,7 @@ test('a streamed repeat after a failure tells of the question, the new beginning
 	assert.ok(!names.includes('message.failed'), String(names));
 });
 
-test('a failed reply in the middle of a conversation is written anew where it stands, and a crash then does not lose it', async () => {
+test('retries a failed reply in the middle of a conversation in its position, and a crash does not lose it', async () => {
 	const model = new ManualModel();
 	let server = await startTestApp({ overrides: { providers: [model.provider] } });
 	try {
@@ -334,7 +334,7 @@ test('a failed reply in the middle of a conversation is written anew where it st
 	}
 });
 
-test('a repeat while the reply waits for a restart of the server gets the reply that is written then', async () => {
+test('a repeat while a reply waits for a restart of the server gets the reply that is then written', async () => {
 	const model = new ManualModel();
 	let server = await startTestApp({ overrides: { providers: [model.provider] } });
 	try {
@@ -356,7 +356,7 @@ test('a repeat while the reply waits for a restart of the server gets the reply 
 	}
 });
 
-test('a visitor’s key is the visitor’s own', async () => {
+test("a visitor's key is scoped to the visitor", async () => {
 	const asked = held.replies.length;
 	const body = { deployment_id: deployment, content: 'Mine?' };
 	const key = freshKey();
@@ -374,7 +374,7 @@ test('a visitor’s key is the visitor’s own', async () => {
 	assert.equal('usage' in (one?.body ?? {}), false);
 });
 
-test('a stored answer goes with its conversation when that is erased', async () => {
+test('erases a stored response with its conversation', async () => {
 	const asked = held.replies.length;
 	const key = freshKey();
 	const send = () => raw(app, MESSAGES, { deployment_id: deployment, content: 'Forget?' }, key);
@@ -393,7 +393,7 @@ test('a stored answer goes with its conversation when that is erased', async () 
 	assert.deepEqual([JSON.parse(text).content, replayed], ['Anew.', null]);
 });
 
-test('an answer that shows a secret is given again to whoever got it, and to no other key', async () => {
+test('replays a response with a secret to the credential of the first request only', async () => {
 	await using store = await openStoreDirectly(app);
 	const narrow = await addKey(store, await firstWorkspace(store), ['settings:write']);
 	const key = freshKey();
@@ -408,13 +408,13 @@ test('an answer that shows a secret is given again to whoever got it, and to no 
 	assert.equal((await raw(app, '/api/v1/users', { email: 'kim@shop.example' }, early)).status, 201);
 });
 
-test('another spelling of a path is the same path', async () => {
+test('percent-encodings of the same path share a key', async () => {
 	const key = freshKey();
 	const first = await raw(app, ASSISTANTS, { name: 'Spelt' }, key);
 	assert.deepEqual(await raw(app, '/api/v1/%61ssistants', { name: 'Spelt' }, key), { ...first, replayed: 'true' });
 });
 
-test('a search changes nothing: it is carried out each time, and nothing of it is kept', async () => {
+test('executes a search each time and stores no response', async () => {
 	const path = `/api/v1/knowledge-bases/${knowledgeBase}/search`;
 	const key = freshKey();
 	for (const query of ['kettles', 'kettles', 'something else']) {
@@ -423,7 +423,7 @@ test('a search changes nothing: it is carried out each time, and nothing of it i
 	}
 });
 
-test('a visitor’s repeat is no message more: it is answered also when no further message is allowed', async () => {
+test("a visitor's repeat skips the message quota: it gets its response also when the quota is used up", async () => {
 	const { body } = await app.call('GET', `/api/v1/deployments/${deployment}`);
 	const created = await app.call('POST', '/api/v1/deployments', {
 		assistant_id: body.assistant_id,

@@ -23,7 +23,7 @@ const search = async (base: string, body: Record<string, unknown>) => {
 	return answer.body.data;
 };
 
-test('a new knowledge base is answered whole, with its defaults, and is ready', async () => {
+test('returns a new knowledge base with its defaults and status ready', async () => {
 	const { status, body } = await app.call('POST', BASES, { name: 'Manuals' });
 	assert.equal(status, 201);
 	const { id, created_at, updated_at, ...rest } = body;
@@ -54,7 +54,7 @@ test('a new knowledge base is answered whole, with its defaults, and is ready', 
 	});
 });
 
-test('search settings are merged field by field', async () => {
+test('merges search settings field by field', async () => {
 	const { body: made } = await app.call('POST', BASES, { name: 'x', search_settings: { semantic_weight: 0.2 } });
 	assert.deepEqual(made.search_settings, { hybrid: true, semantic_weight: 0.2 });
 	const { status, body } = await app.call('PATCH', `${BASES}/${made.id}`, {
@@ -68,7 +68,7 @@ test('search settings are merged field by field', async () => {
 	assert.deepEqual([refused.status, refused.body.error.details[0].path], [400, '/search_settings/semantic_weight']);
 });
 
-test('a search finds the passage, and each hit says where it is from and how well it matches', async () => {
+test('finds the passage, and each hit has its source and score', async () => {
 	const hits = await search(shop, { query: 'What does error code E3 mean?' });
 	assert.ok(hits.length >= 1 && hits.length <= 5);
 	for (const hit of hits) {
@@ -102,7 +102,7 @@ test('a search finds the passage, and each hit says where it is from and how wel
 	assert.equal(chunk.text, best.text);
 });
 
-test('top_k bounds the hits, and min_score leaves out the weak ones', async () => {
+test('top_k limits the hits, and min_score leaves out weak ones', async () => {
 	const query = 'How long is the warranty on the heating element?';
 	const all = await search(shop, { query, top_k: 50 });
 	assert.ok(all.length > 2);
@@ -117,7 +117,7 @@ test('top_k bounds the hits, and min_score leaves out the weak ones', async () =
 	assert.deepEqual(await search(shop, { query: 'Who won the chess championship in 1997?', min_score: 0.9 }), []);
 });
 
-test('hybrid false searches by meaning alone, in the request and in the settings', async () => {
+test('hybrid false searches by semantic similarity only, in the request and in the settings', async () => {
 	const query = 'How do I descale the kettle?';
 	const semantic = await search(shop, { query, hybrid: false, top_k: 10 });
 	assert.ok(semantic.length > 0);
@@ -133,7 +133,7 @@ test('hybrid false searches by meaning alone, in the request and in the settings
 	assert.deepEqual(await search(shop, { query, top_k: 10, hybrid: true }), both);
 });
 
-test('no query is an error for what is in it, and none brings the search down', async () => {
+test('accepts any text as a query, without an error or a crash', async () => {
 	for (const query of [
 		'"',
 		'AND OR NOT',
@@ -155,7 +155,7 @@ test('no query is an error for what is in it, and none brings the search down', 
 	assert.ok(Array.isArray(await search(shop, { query: 'kettle '.repeat(4500) })), 'a very long one');
 });
 
-test('a knowledge base that holds nothing finds nothing', async () => {
+test('a search in an empty knowledge base finds nothing', async () => {
 	const empty = await createResource(app, BASES, { name: 'Empty' });
 	assert.deepEqual(await search(empty, { query: 'kettle' }), []);
 });

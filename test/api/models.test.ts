@@ -7,7 +7,7 @@ import { addKey, firstWorkspace, openStoreDirectly } from './direct-store.ts';
 const MODELS = '/api/v1/models';
 const silent: ChatModel = { async *stream() {} };
 
-test('a server without settings has the built-in model alone', async () => {
+test('a server without settings lists only the built-in model', async () => {
 	await using app = await startTestApp();
 	const { status, body } = await app.call('GET', MODELS);
 	assert.equal(status, 200);
@@ -18,7 +18,7 @@ test('a server without settings has the built-in model alone', async () => {
 	assert.deepEqual([body.data.length, body.next_cursor], [1, null]);
 });
 
-test('what is configured is listed, and each listed name is one that an assistant takes', async () => {
+test('lists the configured models, and an assistant accepts each listed name', async () => {
 	const providers: ChatProvider[] = [
 		{
 			id: 'listed',
@@ -50,7 +50,7 @@ test('what is configured is listed, and each listed name is one that an assistan
 	assert.equal(assistant.model, body.data.find((model: { default: boolean }) => model.default).id);
 });
 
-test('any key may read the models, and nobody without one', async () => {
+test('any key may read the models, and nothing is shown without a key', async () => {
 	await using app = await startTestApp();
 	await using store = await openStoreDirectly(app);
 	const key = await addKey(store, await firstWorkspace(store), ['deployments:read']);

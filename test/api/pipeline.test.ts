@@ -27,7 +27,7 @@ function as(key: string) {
 		app.call(method, path, body, { authorization: `Bearer ${key}` });
 }
 
-test('without a good key nothing is told', async () => {
+test('rejects every operation without a valid key', async () => {
 	const mistyped = `${app.key.slice(0, -1)}${app.key.endsWith('A') ? 'B' : 'A'}`;
 	const credentials: Array<[what: string, header: string | undefined]> = [
 		['no header', undefined],
@@ -48,12 +48,12 @@ test('without a good key nothing is told', async () => {
 	}
 });
 
-test('the scheme of the credential is read in any case', async () => {
+test("accepts the credential's scheme in any case", async () => {
 	const { status } = await app.call('GET', '/api/v1/assistants', undefined, { authorization: `bEARER ${app.key}` });
 	assert.equal(status, 200);
 });
 
-test('a key does what its scopes say and nothing else', async () => {
+test('a key permits what its scopes include and nothing else', async () => {
 	const scene = await createApiFixture(app);
 	await using store = await openStoreDirectly(app);
 	const workspace = await firstWorkspace(store);
@@ -81,7 +81,7 @@ test('a key does what its scopes say and nothing else', async () => {
 	assert.equal((await writer('PATCH', `/api/v1/assistants/${scene.assistant}`, { name: 'Renamed' })).status, 200);
 });
 
-test("another workspace's resources are the same 404 as those that do not exist", async () => {
+test("responds with the same 404 for another workspace's resources as for missing ones", async () => {
 	const scene = await createApiFixture(app);
 	const document = await createResource(app, `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`, {
 		source_type: 'text',
@@ -150,7 +150,7 @@ test("another workspace's resources are the same 404 as those that do not exist"
 	assert.equal((await app.call('GET', `${base}/documents`)).body.data.length, 1);
 });
 
-test('a malformed id is the same 404 as an unknown one', async () => {
+test('responds with the same 404 to a malformed id as to an unknown one', async () => {
 	for (const id of [
 		'asst_1',
 		'nonsense',
@@ -164,7 +164,7 @@ test('a malformed id is the same 404 as an unknown one', async () => {
 	assertError(await app.call('POST', '/api/v1/messages', { deployment_id: 'dep_1', content: 'x' }), [404, 'not_found']);
 });
 
-test('unknown query parameters and wrong values are named, never passed over', async () => {
+test('names unknown query parameters and invalid values and does not ignore them', async () => {
 	const refused: Array<[path: string, place: string]> = [
 		['/api/v1/assistants?limits=5', '/limits'],
 		['/api/v1/assistants?limit=0', '/limit'],
@@ -195,7 +195,7 @@ test('unknown query parameters and wrong values are named, never passed over', a
 	}
 });
 
-test('a body is JSON and says so', async () => {
+test('requires a JSON body with a JSON content type', async () => {
 	const send = (body: string | undefined, type: string | undefined) =>
 		app.call('POST', '/api/v1/assistants', undefined, {}).then(async () => {
 			const response = await fetch(`${app.url}/api/v1/assistants`, {
@@ -214,7 +214,7 @@ test('a body is JSON and says so', async () => {
 	assert.equal((await send('{"name":"x"}', 'application/json; charset=UTF-8')).status, 201);
 });
 
-test('an operation that takes no body refuses one that says something', async () => {
+test('an operation without a body rejects a body with content', async () => {
 	const id = await createResource(app, '/api/v1/assistants', { name: 'Guide' });
 	const refused = await app.call('DELETE', `/api/v1/assistants/${id}`, { purge: true });
 	assertError(refused, [400, 'invalid_request']);
@@ -222,7 +222,7 @@ test('an operation that takes no body refuses one that says something', async ()
 	assert.equal((await app.call('DELETE', `/api/v1/assistants/${id}`, {})).status, 200);
 });
 
-test('HEAD is answered wherever GET is, and other methods with what the path takes', async () => {
+test('responds to HEAD wherever GET exists, and to other methods with the allowed ones', async () => {
 	const head = await fetch(`${app.url}/api/v1/assistants`, {
 		method: 'HEAD',
 		headers: { authorization: `Bearer ${app.key}` },
@@ -254,7 +254,7 @@ async function drainBucket(limited: TestApp, burst: number): Promise<ApiResponse
 	return answers;
 }
 
-test('each answer says how much of the rate limit is left, and over it 429 says when to come again', async () => {
+test('every response shows the rest of the rate limit, and beyond it 429 has Retry-After', async () => {
 	const clock = standingClock();
 	await using limited = await startTestApp({ settings: { rate_limit: 60 }, overrides: { clock } });
 	const allowed = await drainBucket(limited, 10);
@@ -288,7 +288,7 @@ test('each answer says how much of the rate limit is left, and over it 429 says 
 	assert.deepEqual(limitsOf(await limited.call('GET', '/api/v1/assistants')), [60, 9, 1]);
 });
 
-test('what comes without a good credential says how much its address has left, and over that gets a 429', async () => {
+test('responses without a valid credential show the limit of the address, and beyond it are 429', async () => {
 	const clock = standingClock();
 	const settings = { rate_limit: 60, trusted_proxies: ['127.0.0.1'] };
 	await using limited = await startTestApp({ settings, overrides: { clock } });
@@ -335,7 +335,7 @@ test('what comes without a good credential says how much its address has left, a
 	assert.deepEqual([signIn.status, limitsOf(signIn)], [401, [60, 9, 1]]);
 });
 
-test('a malformed Idempotency-Key is refused by every POST, also where a sound one is ignored', async () => {
+test('every POST rejects a malformed Idempotency-Key, also where a valid one is ignored', async () => {
 	const headers = { 'idempotency-key': 'ü' };
 	for (const { method, path, access } of Object.values<Operation>(operations)) {
 		if (method !== 'POST') continue;
@@ -347,7 +347,7 @@ test('a malformed Idempotency-Key is refused by every POST, also where a sound o
 	}
 });
 
-test('a search takes an Idempotency-Key, and searches anew each time', async () => {
+test('a search accepts an Idempotency-Key and searches each time', async () => {
 	const { body } = await app.call('POST', '/api/v1/knowledge-bases', { name: 'Shop' });
 	const search = (query: string) =>
 		app.call('POST', `/api/v1/knowledge-bases/${body.id}/search`, { query }, { 'idempotency-key': 'one key' });
@@ -357,7 +357,7 @@ test('a search takes an Idempotency-Key, and searches anew each time', async () 
 	}
 });
 
-test("without a setting of the server the workspace's plan says how many requests a minute", async () => {
+test("without a server setting the workspace's plan sets the requests per minute", async () => {
 	await using limited = await startTestApp({ settings: { rate_limit: undefined } });
 	assert.equal(limitsOf(await limited.call('GET', '/api/v1/assistants'))[0], 6000);
 	await using store = await openStoreDirectly(limited);

@@ -27,7 +27,7 @@ async function workspaceOn(plan: string) {
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `Guide ${index}`);
 
-test('the free plan has room for three active assistants, also when ten come at once', async () => {
+test('the free plan allows three active assistants, also when ten are created at once', async () => {
 	const { call } = await workspaceOn('free');
 	const ends = await Promise.all(names(10).map((name) => call('POST', ASSISTANTS, { name })));
 	assert.equal(ends.filter(({ status }) => status === 201).length, 3);
@@ -40,7 +40,7 @@ test('the free plan has room for three active assistants, also when ten come at 
 	assert.equal((await call('GET', ASSISTANTS)).body.data.length, 3);
 });
 
-test('archiving makes room, and reactivating needs it', async () => {
+test('archiving an assistant frees a place of the plan, and reactivating takes one', async () => {
 	const { call, create } = await workspaceOn('free');
 	const first = await create(ASSISTANTS, { name: 'First' });
 	for (const name of names(2)) await create(ASSISTANTS, { name });
@@ -53,7 +53,7 @@ test('archiving makes room, and reactivating needs it', async () => {
 	assert.equal(renamed.status, 200, 'what adds nothing needs no room');
 });
 
-test('a refusal for want of room is kept under its Idempotency-Key', async () => {
+test("replays the rejection by the plan's limit under its Idempotency-Key", async () => {
 	const { call, create } = await workspaceOn('free');
 	const ids = [];
 	for (const name of names(3)) ids.push(await create(ASSISTANTS, { name }));
@@ -65,13 +65,13 @@ test('a refusal for want of room is kept under its Idempotency-Key', async () =>
 	assert.equal((await call('POST', ASSISTANTS, { name: 'Fourth' }, { 'idempotency-key': 'fifth' })).status, 201);
 });
 
-test('a self-hosted server has no limit unless it is given one', async () => {
+test('a self-hosted server has no limit unless one is configured', async () => {
 	const { call } = await workspaceOn('unlimited');
 	const ends = await Promise.all(names(60).map((name) => call('POST', ASSISTANTS, { name })));
 	assert.ok(ends.every(({ status }) => status === 201));
 });
 
-test('the free plan has room for five attached tools in all', async () => {
+test('the free plan allows five attached tools in total', async () => {
 	const { call, create } = await workspaceOn('free');
 	const tool = (name: string) =>
 		create('/api/v1/tools', { name, type: 'api', config: { method: 'GET', url: 'https://shop.example/orders' } });

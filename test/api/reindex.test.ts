@@ -53,7 +53,7 @@ const holding =
 	({ file_name }: { file_name: string | null }) =>
 		file_name === name;
 
-test('a reindex answers with the status, the old index serves until the new one takes over, and that is told once', async () => {
+test('a reindex returns the status, the old index serves until the swap, and one event reports it', async () => {
 	const base = await newBase();
 	for (const name of SAMPLES) await upload(app, base, name);
 	const before = await untilSettled(app, base);
@@ -106,7 +106,7 @@ test('a reindex answers with the status, the old index serves until the new one 
 	}
 });
 
-test('asking again while one runs is answered with the status and starts nothing', async () => {
+test('a second request during a reindex returns the status and starts nothing', async () => {
 	const base = await newBase();
 	await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
 	await untilSettled(app, base);
@@ -134,7 +134,7 @@ test('asking again while one runs is answered with the status and starts nothing
 	assert.equal((await statusOf(base)).status, 'ready', 'a repeat of the same request is no second reindex');
 });
 
-test('an empty knowledge base is ready at once, also when it has held something', async () => {
+test('an empty knowledge base is ready at once, also when it had documents before', async () => {
 	const base = await newBase();
 	const { status, body } = await reindex(base);
 	assert.deepEqual(
@@ -151,7 +151,7 @@ test('an empty knowledge base is ready at once, also when it has held something'
 	assert.equal((await search(base, 'What colour is the ink?')).length, 1);
 });
 
-test('it needs the right to write, and another workspace’s knowledge base is not found', async () => {
+test("a reindex needs the write scope, and another workspace's knowledge base is not found", async () => {
 	const base = await newBase();
 	await using store = await openStoreDirectly(app);
 	const reader = await addKey(store, await firstWorkspace(store), ['knowledge_bases:read']);
@@ -163,7 +163,7 @@ test('it needs the right to write, and another workspace’s knowledge base is n
 	assert.equal(status, 400);
 });
 
-test('a document that had failed is tried again', async (t) => {
+test('retries a document that failed before', async (t) => {
 	const base = await newBase();
 	await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
 	t.after(() => {
@@ -185,7 +185,7 @@ test('a document that had failed is tried again', async (t) => {
 	assert.equal((await indexedEvents(base)).length, told + 1);
 });
 
-test('a document that cannot be read any more ends in error with the reason and is found no more', async (t) => {
+test('a document that can no longer be read ends in error with the reason and is not found', async (t) => {
 	const base = await newBase();
 	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
 	const ink = await addFile(base, 'ink.txt', 'The ink of the tea shop is blue.');
@@ -226,7 +226,7 @@ test('a document that cannot be read any more ends in error with the reason and 
 	assert.deepEqual(await found(base, 'ink of the tea shop'), [tea, ink].sort());
 });
 
-test('what is added, processed again and removed meanwhile is neither lost nor brought back', async () => {
+test('documents that are added, reprocessed or removed during a reindex are neither lost nor restored', async () => {
 	const base = await newBase();
 	const slow = await addFile(base, 'slow.txt', 'The kettle of the slow reader is green.');
 	const doomed = await addFile(base, 'doomed.txt', 'The doomed kettle is black.');
@@ -270,7 +270,7 @@ test('what is added, processed again and removed meanwhile is neither lost nor b
 	assert.equal((await indexedEvents(base)).length, told + 1);
 });
 
-test('a document that is still being processed again when the new index takes over is found all the while', async () => {
+test('a document that is being reprocessed at the swap of the index stays searchable', async () => {
 	const base = await newBase();
 	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed in the kettle.');
 	const ink = await addFile(base, 'ink.txt', 'The kettle holds no ink.');
@@ -292,7 +292,7 @@ test('a document that is still being processed again when the new index takes ov
 	assert.equal((await indexedEvents(base)).length, told + 1);
 });
 
-test('a search that a reindex overtakes finds what there is all the same', async (t) => {
+test('a search during the swap of the index finds the documents', async (t) => {
 	const base = await newBase();
 	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
 	await untilSettled(app, base);
@@ -309,7 +309,7 @@ test('a search that a reindex overtakes finds what there is all the same', async
 	assert.equal(overtaken, 2, 'what it had been looking in was dropped');
 });
 
-test('a knowledge base that is deleted while it is indexed anew leaves nothing of either index', async () => {
+test('a knowledge base that is deleted during a reindex leaves nothing of either index', async () => {
 	const before = indexTables(app.dataDir);
 	const base = await newBase();
 	for (const name of ['a.txt', 'b.txt', 'c.txt']) await addFile(base, name, `The kettle ${name} is green.`);
@@ -331,7 +331,7 @@ test('a knowledge base that is deleted while it is indexed anew leaves nothing o
 	assert.deepEqual(indexTables(app.dataDir), before);
 });
 
-test('a server that is stopped in the middle goes on where it was, and nothing is built twice', async () => {
+test('a server that is stopped during a reindex resumes it and builds nothing twice', async () => {
 	const shared = new PausablePool();
 	await using first = await startTestApp({ overrides: { pool: shared } });
 	const base = await newBase(first);

@@ -10,7 +10,7 @@ type Line = Record<string, any>;
 /** Said by people, or secret: in no line of the log. */
 const UNSAID = 'wombat-umbrella';
 
-test('lines about requests name workspace, credential, deployment and reply, and hold no secret and nothing that people wrote', async () => {
+test('request lines name workspace, credential, deployment and reply, and hold neither secrets nor texts of users', async () => {
 	const lines: Line[] = [];
 	const text: string[] = [];
 	const log = pino<never>(
@@ -88,7 +88,7 @@ test('lines about requests name workspace, credential, deployment and reply, and
 	}
 });
 
-test('clients are named as the setting says, and without the log no request has a line', async () => {
+test('names clients as the setting says, and writes no line where the request log is off', async () => {
 	const named = async (settings: object) => {
 		const lines: Line[] = [];
 		const log = pino<never>({}, { write: (line: string) => void lines.push(JSON.parse(line)) });

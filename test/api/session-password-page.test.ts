@@ -23,7 +23,7 @@ const app = await startTestApp({
 });
 after(() => app[Symbol.asyncDispose]());
 
-test('the page loads nothing from elsewhere, runs no script of anybody else, and stands in nobody’s frame', async () => {
+test('the page loads nothing from other hosts, runs no foreign script and cannot be framed', async () => {
 	for (const [path, type] of [
 		['/set-password', 'text/html'],
 		['/set-password/page.js', 'text/javascript'],
@@ -43,7 +43,7 @@ test('the page loads nothing from elsewhere, runs no script of anybody else, and
 	}
 });
 
-test('a person opens the link, sets a password with the keyboard, and signs in with it', { skip }, async (t) => {
+test('a user opens the link, sets a password with the keyboard and signs in with it', { skip }, async (t) => {
 	assert.ok(first && executablePath);
 	const profile = await mkdtemp(join(tmpdir(), 'parley-page-'));
 	const browser = await chromium.launchPersistentContext(profile, {

@@ -15,7 +15,7 @@ async function outcome(browser: CookieClient, { method, path, body, multipart }:
 	return browser.call(method, nowhere, body || multipart ? { no_such_field: true } : undefined);
 }
 
-test('a member may do everything but settings, an owner may do everything, operation by operation', async () => {
+test('a member may call every operation but settings, an owner every operation', async () => {
 	await addUser(app, 'member@example.com', 'member');
 	const member = await signIn('member@example.com');
 	let settings = 0;
@@ -33,7 +33,7 @@ test('a member may do everything but settings, an owner may do everything, opera
 	assert.ok(settings >= 12, 'keys, users and the workspace are settings');
 });
 
-test('without a credential none of them is told anything', async () => {
+test('rejects each of the operations without a credential', async () => {
 	const nobody: CookieClient = { cookie: null, call: (method, path, body) => app.callAsVisitor(method, path, body) };
 	for (const [id, operation] of keyed) {
 		const { status, body } = await outcome(nobody, operation);

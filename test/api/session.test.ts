@@ -33,7 +33,7 @@ let made = 0;
 /** An email that nobody has. */
 const fresh = () => `session${++made}@example.com`;
 
-test('who signs in is told who and where they are, and so is who asks', async () => {
+test('a sign-in and the current session return the user and the workspace', async () => {
 	const email = fresh();
 	const id = await addUser(app, email, 'member');
 	const browser = openCookieClient(app);
@@ -54,7 +54,7 @@ test('who signs in is told who and where they are, and so is who asks', async ()
 	assert.equal((await browser.call('HEAD', SESSION)).status, 200);
 });
 
-test('a session acts as a key does, with its own limit, and makes what it makes once', async () => {
+test('a session has its own rate limit and its own Idempotency-Keys, as a key does', async () => {
 	await using limited = await startAppWithUsers({ settings: { rate_limit: 60 } });
 	const [one, two] = [limited.owner, await limited.signIn(OWNER)];
 	const remaining = ({ headers }: { headers: Headers }) => headers.get('x-ratelimit-remaining');
@@ -67,7 +67,7 @@ test('a session acts as a key does, with its own limit, and makes what it makes 
 	assert.equal(remaining(await one.call('GET', SESSION)), '7');
 });
 
-test('signing out ends the session, its cookie and its open streams; without one there is nothing to end', async () => {
+test('signing out ends the session, its cookie and its open streams, and without a session does nothing', async () => {
 	const browser = await signIn(OWNER);
 	const cookie = browser.cookie;
 	const { deployment } = await createApiFixture(app);
@@ -93,7 +93,7 @@ test('signing out ends the session, its cookie and its open streams; without one
 	assert.equal(withKey.headers.get('x-ratelimit-limit'), null);
 });
 
-test('a session lasts fourteen days from its last use; its cookie is renewed once an hour at most', async () => {
+test('a session lasts fourteen days from its last use, and its cookie is renewed at most once an hour', async () => {
 	const browser = await signIn(OWNER);
 	const token = browser.cookie;
 	const cookies = async (path = SESSION) => (await browser.call('GET', path)).headers.getSetCookie().length;
@@ -109,7 +109,7 @@ test('a session lasts fourteen days from its last use; its cookie is renewed onc
 	assertRefused(await browser.call('GET', SESSION), 401, 'unauthorized');
 });
 
-test('what expired is erased from the database at the next start', async () => {
+test('erases expired sessions from the database at the next start', async () => {
 	const late = manualClock();
 	const first = await startAppWithUsers({ overrides: { clock: late } });
 	late.advance(14 * DAY);
@@ -120,7 +120,7 @@ test('what expired is erased from the database at the next start', async () => {
 	});
 });
 
-test('behind https the cookie goes over nothing else, and the origin is the one that browsers see', async () => {
+test('behind https the cookie is sent over https only, and the origin is the public one', async () => {
 	await using secure = await startPeopledAppAt('https://chat.example.com');
 	const { url } = secure.app;
 	const given = { email: OWNER, password: PASSWORD };
@@ -147,7 +147,7 @@ async function startPeopledAppAt(public_url: string) {
 	return { app, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
 }
 
-test('one email with accounts in two workspaces gets into the one that is named or that the password fits', async () => {
+test('an email with accounts in two workspaces signs in to the named one or to the one whose password matches', async () => {
 	const email = fresh();
 	await addUser(app, email, 'member');
 	await using store = await openStoreDirectly(app);
@@ -205,7 +205,7 @@ function statusOf(
 	});
 }
 
-test('with a session nothing is changed but from a page of this server', async () => {
+test('a session changes something only from a page of this server', async () => {
 	const { cookie: token } = await signIn(OWNER);
 	const cookie = `parley_session=${token}`;
 	const host = new URL(app.url).host;
@@ -267,7 +267,7 @@ test('with a session nothing is changed but from a page of this server', async (
 	}
 });
 
-test('no other site signs anybody in or sets a password, but a program without an Origin may', async () => {
+test('other sites can neither sign in nor set a password, but a client without an Origin can', async () => {
 	const given = { email: OWNER, password: PASSWORD };
 	const token = { token: 'A'.repeat(43), password: PASSWORD };
 	for (const origin of ['https://evil.example', 'null']) {
@@ -280,7 +280,7 @@ test('no other site signs anybody in or sets a password, but a program without a
 	assert.deepEqual(await statusOf('POST', `${SESSION}/password`, {}, token), { status: 400, code: 'invalid_request' });
 });
 
-test('of fifty wrong passwords at once five are looked at, and the right one has to wait as told', async () => {
+test('checks five of fifty wrong passwords sent at once, and the right password waits for Retry-After', async () => {
 	const slow = manualClock();
 	const hashed: string[] = [];
 	const passwords = new Passwords((password, ...rest) => {
@@ -308,7 +308,7 @@ test('of fifty wrong passwords at once five are looked at, and the right one has
 	);
 });
 
-test('a body that is not a sign-in is refused by name, and what cannot be an email is just not known', async () => {
+test('rejects a malformed sign-in and names the field, and treats a malformed email as unknown', async () => {
 	for (const [body, place] of [
 		[{}, '/email'],
 		[{ email: OWNER }, '/password'],

@@ -69,7 +69,7 @@ async function account(): Promise<string> {
 	return email;
 }
 
-test('guesses from many addresses end at twenty an hour, and the owner signs in meanwhile on a device of theirs', async () => {
+test('guesses from many addresses stop at twenty an hour, and the owner still signs in on a known device', async () => {
 	const device = await deviceOf(OWNER);
 	await guessFromEverywhere(OWNER);
 	for (let at = 0; at < 5; at++) {
@@ -84,7 +84,7 @@ test('guesses from many addresses end at twenty an hour, and the owner signs in 
 	assert.equal((await attempt(OWNER, { password: PASSWORD })).status, 201);
 });
 
-test('an email without an account is answered as one with an account', async () => {
+test('responds to an email without an account as to one with an account', async () => {
 	const answers = async (email: string) => {
 		const seen: unknown[] = [];
 		for (let at = 0; at < 22; at++) {
@@ -96,7 +96,7 @@ test('an email without an account is answered as one with an account', async () 
 	assert.deepEqual(await answers('nobody@example.com'), await answers(await account()));
 });
 
-test('an address has five failures a minute, and they do not lock out a device that signed in before', async () => {
+test('an address has five failures a minute, which do not lock out a known device', async () => {
 	const email = await account();
 	const device = await deviceOf(email);
 	const address = freshAddress();
@@ -106,7 +106,7 @@ test('an address has five failures a minute, and they do not lock out a device t
 	assert.equal((await attempt(email, { address, password: PASSWORD, device })).status, 201);
 });
 
-test('a device has five failures a minute of its own, which count for nobody else', async () => {
+test('a device has its own five failures a minute, which count for no other client', async () => {
 	const email = await account();
 	const [one, two] = [await deviceOf(email), await deviceOf(email)];
 	for (let at = 0; at < 5; at++) assertRefused(await attempt(email, { device: one }), 401, 'unauthorized');
@@ -119,7 +119,7 @@ test('a device has five failures a minute of its own, which count for nobody els
 	assert.equal((await attempt(email, { device: one, password: PASSWORD })).status, 201);
 });
 
-test('each sign-in renews the device cookie, and keeps those of others who use the browser', async () => {
+test('each sign-in renews the device cookie and keeps the tokens of other users of the browser', async () => {
 	const [ada, bob] = [await account(), await account()];
 	const first = await deviceOf(ada);
 	const both = deviceIn(await attempt(bob, { password: PASSWORD, device: first })) ?? assert.fail();
@@ -133,7 +133,7 @@ test('each sign-in renews the device cookie, and keeps those of others who use t
 	}
 });
 
-test('a device cookie that is forged, altered, or of another account is worth nothing', async () => {
+test('ignores a forged or altered device cookie, and one of another account', async () => {
 	const [ada, eve] = [await account(), await account()];
 	const [adas, eves] = [await deviceOf(ada), await deviceOf(eve)];
 	await guessFromEverywhere(ada);
@@ -146,7 +146,7 @@ test('a device cookie that is forged, altered, or of another account is worth no
 	assert.equal((await attempt(ada, { password: PASSWORD, device: `${eves}.${adas}` })).status, 201);
 });
 
-test('a new password ends the device cookies of the former one, and the link gives the browser a new one', async () => {
+test('a new password invalidates earlier device cookies, and the link gives the browser a new one', async () => {
 	const email = await account();
 	const former = await deviceOf(email);
 	const { body } = await app.call('GET', '/api/v1/users?limit=100');
@@ -163,7 +163,7 @@ test('a new password ends the device cookies of the former one, and the link giv
 	assert.equal((await attempt(email, { password: PASSWORD, device: deviceIn(set) })).status, 201);
 });
 
-test('an account of the same email elsewhere is no way to guess this one’s password without limit', async () => {
+test('an account with the same email in another workspace does not permit unlimited guesses of a password', async () => {
 	const email = await account();
 	const mine = (await app.call('GET', '/api/v1/workspace')).body.id;
 	await using store = await openStoreDirectly(app);
@@ -181,7 +181,7 @@ test('an account of the same email elsewhere is no way to guess this one’s pas
 	assert.deepEqual([own.status, own.body.workspace?.id], [201, id], 'but it is one for the account that it is of');
 });
 
-test('the device cookie goes to sign-in alone, for a year, and scripts cannot read it', async () => {
+test('sends the device cookie only to sign-in, for a year, and hides it from scripts', async () => {
 	const answer = await attempt(await account(), { password: PASSWORD });
 	const [cookie] = answer.headers.getSetCookie().filter((each) => each.startsWith('parley_device='));
 	assert.match(

@@ -4,7 +4,7 @@ import { startTestApp } from '../support/app.ts';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-test('the start page leads a browser to the documentation, and to the demo where there is one', async () => {
+test('the start page links to the documentation, and to the demo where it is on', async () => {
 	for (const demo of [true, false]) {
 		await using app = await startTestApp({ settings: { demo } });
 		const response = await fetch(`${app.url}/`, { headers: BROWSER });
@@ -26,7 +26,7 @@ test('the start page leads a browser to the documentation, and to the demo where
 	}
 });
 
-test('a program that asks the server’s address for JSON gets its name, its version and the same links', async () => {
+test('returns name, version and links as JSON to a client that asks for JSON', async () => {
 	await using app = await startTestApp();
 	const response = await fetch(`${app.url}/`, { headers: { accept: 'application/json' } });
 	assert.equal(response.status, 200);

@@ -27,7 +27,7 @@ const warehouse = (url: string, more: object = {}) => ({ name: 'warehouse', type
 const tryOut = (id: string, body: unknown, headers?: Record<string, string>) =>
 	app.call('POST', `${TOOLS}/${id}/test`, body, headers);
 
-test('an API tool is tried out: its result, status and duration are told', async () => {
+test('tries out an API tool and returns its result, status and duration', async () => {
 	await using peer = await apiPeer();
 	const id = await createResource(app, TOOLS, weather(peer.origin));
 	peer.respond = (response, { url }) => void response.setHeader('content-type', 'text/plain').end(`Sunny at ${url}`);
@@ -43,7 +43,7 @@ test('an API tool is tried out: its result, status and duration are told', async
 	});
 });
 
-test('a call that fails is an answer too, and says why', async () => {
+test('returns a failed call with its reason', async () => {
 	await using peer = await apiPeer();
 	const id = await createResource(app, TOOLS, weather(peer.origin));
 	peer.respond = (response) => void response.writeHead(503, { 'content-type': 'text/plain' }).end('closed');
@@ -59,7 +59,7 @@ test('a call that fails is an answer too, and says why', async () => {
 	assert.equal(peer.requests.length, 1);
 });
 
-test('a function of an MCP server is listed, tried out, and need not be allowed for that', async () => {
+test('lists and tries out a function of an MCP server that need not be allowed', async () => {
 	await using peer = await mcpPeer({
 		stock_level: {
 			description: 'How many there are.',
@@ -98,7 +98,7 @@ test('a function of an MCP server is listed, tried out, and need not be allowed 
 	);
 });
 
-test('an API tool has one function, which is the tool itself', async () => {
+test('an API tool has one function, the tool itself', async () => {
 	await using peer = await apiPeer();
 	const id = await createResource(app, TOOLS, weather(peer.origin));
 	const { status, body } = await app.call('GET', `${TOOLS}/${id}/functions`);
@@ -114,7 +114,7 @@ test('an API tool has one function, which is the tool itself', async () => {
 	assert.equal(peer.requests.length, 1);
 });
 
-test('it must be said what to call', async () => {
+test('requires the name of the function to call', async () => {
 	await using peer = await apiPeer();
 	const api = await createResource(app, TOOLS, weather(peer.origin));
 	const mcp = await createResource(app, TOOLS, warehouse(`${peer.origin}/mcp`));
@@ -133,7 +133,7 @@ test('it must be said what to call', async () => {
 	assert.equal(peer.requests.length, 0);
 });
 
-test('an MCP server that cannot be listed is told from one that offers nothing', async () => {
+test('distinguishes an MCP server that cannot be listed from one without functions', async () => {
 	await using peer = await mcpPeer({});
 	const id = await createResource(app, TOOLS, warehouse(peer.url));
 	assert.deepEqual((await app.call('GET', `${TOOLS}/${id}/functions`)).body.data, []);
@@ -150,14 +150,14 @@ test('an MCP server that cannot be listed is told from one that offers nothing',
 	assert.deepEqual([late.status, late.body.error.message], [503, 'The tool did not answer within 0.1 seconds.']);
 });
 
-test('a tool that is switched off can be tried out', async () => {
+test('tries out a disabled tool', async () => {
 	await using peer = await apiPeer();
 	const id = await createResource(app, TOOLS, weather(peer.origin));
 	await app.call('PATCH', `${TOOLS}/${id}`, { status: 'archived' });
 	assert.equal((await tryOut(id, { arguments: { city: 'Ulm' } })).body.status_code, 200);
 });
 
-test('a call is made once under an Idempotency-Key, also where the client does not wait for it', async () => {
+test('makes one call under an Idempotency-Key, also where the client does not wait for it', async () => {
 	await using peer = await apiPeer();
 	const id = await createResource(app, TOOLS, weather(peer.origin, { method: 'POST' }));
 	const body = { arguments: { city: 'Ulm' } };
@@ -191,7 +191,7 @@ test('a call is made once under an Idempotency-Key, also where the client does n
 	assert.equal(peer.requests.length, 3);
 });
 
-test('a workspace tries out a few tools at a time, and others meanwhile theirs', async () => {
+test('limits concurrent calls per workspace, and other workspaces do not wait', async () => {
 	await using peer = await apiPeer();
 	await using silent = await tcpServer((socket) => void socket.resume());
 	const id = await createResource(app, TOOLS, weather(peer.origin));
@@ -220,7 +220,7 @@ test('a workspace tries out a few tools at a time, and others meanwhile theirs',
 	assert.equal((await tryOut(id, body)).body.result, 'again');
 });
 
-test('a tool goes with the secrets that it has now, and shows them nowhere', async () => {
+test('calls a tool with its present secrets and shows them nowhere', async () => {
 	const kept = recordingLog();
 	await using own = await startTestApp({ settings: { allow_private_network: true }, overrides: { log: kept.log } });
 	await using peer = await apiPeer();
@@ -249,7 +249,7 @@ test('a tool goes with the secrets that it has now, and shows them nowhere', asy
 	assert.deepEqual(await filesContaining(own.dataDir, words), []);
 });
 
-test('nothing is called in the private network unless that is allowed', async () => {
+test('calls nothing in the private network unless that is allowed', async () => {
 	await using bird = await tcpServer((socket) => socket.destroy());
 	const network = createNetwork({
 		allowPrivateNetwork: false,
@@ -271,7 +271,7 @@ test('nothing is called in the private network unless that is allowed', async ()
 	assert.equal(bird.connections, 0);
 });
 
-test('the tools of another workspace are not called, nor without the scope for it', async () => {
+test('does not call tools of another workspace, or without the scope', async () => {
 	await using peer = await apiPeer();
 	const id = await createResource(app, TOOLS, weather(peer.origin));
 	const body = { arguments: { city: 'Ulm' } };

@@ -31,7 +31,7 @@ async function make(tool: object, headers?: Record<string, string>) {
 const patch = (id: string, body: object, headers?: Record<string, string>) =>
 	app.call('PATCH', `${TOOLS}/${id}`, body, headers);
 
-test('a new tool is answered whole, with its defaults, and reads back the same', async () => {
+test('returns a new tool with its defaults, and reads it back unchanged', async () => {
 	const { id, created_at, updated_at, ...rest } = await make({ ...WEATHER, description: 'The weather of a city.' });
 	assert.match(id, /^tool_[0-9a-hjkmnp-tv-z]{32}$/);
 	assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -50,7 +50,7 @@ test('a new tool is answered whole, with its defaults, and reads back the same',
 	assert.equal(description, null);
 });
 
-test('what is wrong with a tool is told with its place', async () => {
+test('names the invalid field of a tool', async () => {
 	const api = (config: object) => ({ ...WEATHER, config: { ...WEATHER.config, ...config } });
 	const wrong: Array<[body: unknown, code: string, ...places: string[]]> = [
 		[{}, 'invalid_request', '/type'],
@@ -102,7 +102,7 @@ test('what is wrong with a tool is told with its place', async () => {
 	}
 });
 
-test('the list tells kinds of tools apart, page by page', async () => {
+test('filters the list by type, page by page', async () => {
 	await using own = await startTestApp();
 	const ids: Record<string, string[]> = { api: [], mcp: [] };
 	for (let at = 0; at < 6; at++) {
@@ -125,7 +125,7 @@ test('the list tells kinds of tools apart, page by page', async () => {
 	assert.deepEqual([foreign.status, foreign.body.error.code], [400, 'invalid_cursor']);
 });
 
-test('a change merges the configuration and judges the whole of it', async () => {
+test('merges a change into the configuration and validates the result', async () => {
 	const before = await make({
 		...WEATHER,
 		config: { ...WEATHER.config, headers: { 'X-A': '1', 'X-B': '2' }, query: { units: 'metric' } },
@@ -159,7 +159,7 @@ test('a change merges the configuration and judges the whole of it', async () =>
 	assert.deepEqual((await app.call('GET', `${TOOLS}/${before.id}`)).body, body, 'nothing of a refused change is kept');
 });
 
-test('another type needs the whole of its configuration, and takes nothing over', async () => {
+test('a change of the type needs the complete configuration and copies nothing', async () => {
 	const headers = { 'X-Api-Key': 'first', Accept: '*/*' };
 	const { id } = await make({ ...WEATHER, config: { ...WEATHER.config, headers } });
 	const alone = await patch(id, { type: 'mcp' });
@@ -174,7 +174,7 @@ test('another type needs the whole of its configuration, and takes nothing over'
 	assert.equal((await patch(id, { type: 'mcp' })).status, 200, 'the type that it has is no other');
 });
 
-test('a tool that is switched off stays attached, and is switched on again', async () => {
+test('a disabled tool stays attached and can be enabled again', async () => {
 	const { id } = await make(WAREHOUSE);
 	const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
 	await app.call('POST', `${ASSISTANTS}/${assistant}/tools`, { tool_id: id });
@@ -184,7 +184,7 @@ test('a tool that is switched off stays attached, and is switched on again', asy
 	assert.equal((await patch(id, { status: 'deleted' })).status, 400);
 });
 
-test('secrets read back hidden; given back hidden they stay, and anything else replaces them', async () => {
+test('shows secrets redacted; a redacted secret sent back is kept, any other value replaces it', async () => {
 	const auth = { type: 'header', name: 'X-Word', value: 'first-word' };
 	const headers = { Cookie: 'first-crumb', Accept: 'text/plain' };
 	const { id, config } = await make({ ...WEATHER, config: { ...WEATHER.config, auth, headers } });
@@ -212,7 +212,7 @@ test('secrets read back hidden; given back hidden they stay, and anything else r
 	assert.deepEqual([lost.status, lost.body.error.details[0].path], [400, '/config/auth/token']);
 });
 
-test('a stored secret does not follow a tool to another host: it must be given again', async () => {
+test('does not send a stored secret to another host: it must be given again', async () => {
 	const config = {
 		...WEATHER.config,
 		auth: { type: 'bearer', token: 'swordfish' },
@@ -231,7 +231,7 @@ test('a stored secret does not follow a tool to another host: it must be given a
 	assert.deepEqual([moved.status, moved.body.config.auth], [200, { type: 'bearer', token: '***' }]);
 });
 
-test('a secret is nowhere: not in an answer, not in the log, not in a file', async () => {
+test('shows a secret nowhere: not in a response, the log or a file', async () => {
 	const words = ['open-sesame-1', 'open-sesame-2', 'open-sesame-3', 'open-sesame-4', 'open-sesame-5'] as const;
 	const kept = recordingLog();
 	const answers: unknown[] = [];
@@ -266,7 +266,7 @@ test('a secret is nowhere: not in an answer, not in the log, not in a file', asy
 	assert.notDeepEqual(await filesContaining(own.dataDir, [tool.id]), [], 'what is stored is found in this way');
 });
 
-test('a tool is created once under an Idempotency-Key', async () => {
+test('creates one tool under an Idempotency-Key', async () => {
 	const headers = { 'idempotency-key': 'tool-once' };
 	const config = { ...WEATHER.config, auth: { type: 'bearer', token: 'abc' } };
 	const first = await app.call('POST', TOOLS, { ...WEATHER, name: 'once', config }, headers);
@@ -282,7 +282,7 @@ test('a tool is created once under an Idempotency-Key', async () => {
 	assert.equal(new Set(parallel.map(({ id }) => id)).size, 1);
 });
 
-test('a change is bound to the version that the client has seen', async () => {
+test('If-Match binds a change to a version', async () => {
 	const { id } = await make(WAREHOUSE);
 	const read = await app.call('GET', `${TOOLS}/${id}`);
 	const etag = read.headers.get('etag') as string;
@@ -302,7 +302,7 @@ test('a change is bound to the version that the client has seen', async () => {
 	assert.equal((await app.call('DELETE', `${TOOLS}/${id}`, undefined, current)).status, 200);
 });
 
-test('changes of one tool at the same time are all made', async () => {
+test('makes all concurrent changes of a tool', async () => {
 	const { id } = await make(WAREHOUSE);
 	const names = Array.from({ length: 12 }, (_, at) => `X-Header-${at}`);
 	const answers = await Promise.all(names.map((name) => patch(id, { config: { headers: { [name]: 'x' } } })));
@@ -314,7 +314,7 @@ test('changes of one tool at the same time are all made', async () => {
 	assert.deepEqual([one.status, two.status].sort(), [200, 412], 'of two that saw one version, one is made');
 });
 
-test('deleting a tool detaches it everywhere, and each assistant tells so', async () => {
+test('deletion detaches a tool everywhere, and each assistant emits an event', async () => {
 	const { id } = await make(WAREHOUSE);
 	const other = await make(WEATHER);
 	const assistants: string[] = [];
@@ -339,7 +339,7 @@ test('deleting a tool detaches it everywhere, and each assistant tells so', asyn
 	assert.deepEqual(told.sort(byId), now.sort(byId));
 });
 
-test('a tool that is deleted while it is attached stays attached nowhere', async () => {
+test('a tool that is deleted while it is being attached stays attached nowhere', async () => {
 	const assistants: string[] = [];
 	for (let at = 0; at < 6; at++) assistants.push(await createResource(app, ASSISTANTS, { name: `Helper ${at}` }));
 	for (let round = 0; round < 15; round++) {
@@ -357,7 +357,7 @@ test('a tool that is deleted while it is attached stays attached nowhere', async
 	}
 });
 
-test('the tools of another workspace do not exist, and a key without the scope may not', async () => {
+test('hides tools of another workspace, and rejects a key without the scope', async () => {
 	const { id } = await make(WAREHOUSE);
 	await using store = await openStoreDirectly(app);
 	const stranger = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
@@ -385,7 +385,7 @@ test('the tools of another workspace do not exist, and a key without the scope m
 	assert.equal((await app.call('GET', `${TOOLS}/${id}`)).body.name, 'warehouse');
 });
 
-test('an intranet’s tools are reached in plain HTTP where private networks are allowed', async () => {
+test('calls intranet tools over plain HTTP where private networks are allowed', async () => {
 	await using own = await startTestApp({ settings: { allow_private_network: true } });
 	for (const url of ['http://10.0.0.5/{city}', 'http://localhost:3000/{city}']) {
 		await createResource(own, TOOLS, { ...WEATHER, config: { ...WEATHER.config, url } });

@@ -29,7 +29,7 @@ async function ownerId(): Promise<string> {
 	return (await app.call('GET', `${USERS}?role=owner&order=asc`)).body.data[0].id;
 }
 
-test('the first start makes an owner; a new user is a member and gets a link, once, for a day', async () => {
+test('the first start creates an owner; a new user is a member and gets one link for a day', async () => {
 	const list = await app.call('GET', `${USERS}?role=owner`);
 	assert.deepEqual(
 		list.body.data.map(({ email, role, has_password }: Record<string, unknown>) => [email, role, has_password]),
@@ -53,7 +53,7 @@ test('the first start makes an owner; a new user is a member and gets a link, on
 	assert.ok(!JSON.stringify((await app.call('GET', USERS)).body).includes('password_link'));
 });
 
-test('the link sets a password, once; then the person may sign in, and a newer link does not change that', async () => {
+test('the link sets a password once; the user then signs in, and a newer link does not change that', async () => {
 	const email = fresh();
 	const { body: user } = await app.call('POST', USERS, { email, name: 'Grace' });
 	const token = tokenOf(user.password_link);
@@ -86,7 +86,7 @@ test('the link sets a password, once; then the person may sign in, and a newer l
 	await signIn(email, 'another four ducks');
 });
 
-test('an email is one person in a workspace, in whatever case, and may be another in the next', async () => {
+test('an email is one user per workspace in any case, and may be another user in another workspace', async () => {
 	const email = fresh();
 	assert.equal((await app.call('POST', USERS, { email })).status, 201);
 	const taken = await app.call('POST', USERS, { email: email.toUpperCase() });
@@ -112,7 +112,7 @@ test('an email is one person in a workspace, in whatever case, and may be anothe
 	}
 });
 
-test('what is no email, no role or no name is refused by name', async () => {
+test('rejects an invalid email, role or name and names the field', async () => {
 	const wrong: Array<[body: object, place: string]> = [
 		[{}, '/email'],
 		[{ email: 'ada' }, '/email'],
@@ -134,7 +134,7 @@ test('what is no email, no role or no name is refused by name', async () => {
 	}
 });
 
-test('the last owner stays one', async () => {
+test('the last owner cannot be removed or demoted', async () => {
 	const id = await ownerId();
 	assertRefused(await app.call('DELETE', `${USERS}/${id}`), 400, 'invalid_request');
 	const demoted = await app.call('PATCH', `${USERS}/${id}`, { role: 'member' });
@@ -149,7 +149,7 @@ test('the last owner stays one', async () => {
 	assertRefused(await app.call('GET', `${USERS}/${second}`), 404, 'not_found');
 });
 
-test('who is removed, gets another role or a new password is signed out at once', async () => {
+test("a removed user, a new role and a new password end the user's sessions at once", async () => {
 	const changes: Array<[what: string, change: (id: string) => Promise<unknown>]> = [
 		['removed', (id) => app.call('DELETE', `${USERS}/${id}`)],
 		['promoted', (id) => app.call('PATCH', `${USERS}/${id}`, { role: 'owner' })],
@@ -173,7 +173,7 @@ test('who is removed, gets another role or a new password is signed out at once'
 	}
 });
 
-test('an owner who steps down stays signed in where that was done, and nowhere else', async () => {
+test('an owner who gives up the role keeps the session that did it, and no other', async () => {
 	const email = fresh();
 	const id = await addUser(app, email, 'owner');
 	const [here, elsewhere] = [await signIn(email), await signIn(email)];
@@ -183,7 +183,7 @@ test('an owner who steps down stays signed in where that was done, and nowhere e
 	assertRefused(await elsewhere.call('GET', SESSION), 401, 'unauthorized');
 });
 
-test('a key makes nobody who may do more than itself', async () => {
+test('a key cannot create a user with more scopes than it has', async () => {
 	await using store = await openStoreDirectly(app);
 	const key = await addKey(store, await firstWorkspace(store), ['settings:read', 'settings:write']);
 	const limited = (method: string, path: string, body?: unknown) =>
@@ -196,7 +196,7 @@ test('a key makes nobody who may do more than itself', async () => {
 	assertRefused(link, 403, 'insufficient_scope');
 });
 
-test('a link that a limited key made for a member is good no more when the member has become an owner', async () => {
+test('a link that a limited key created for a member is invalid once the member is an owner', async () => {
 	await using store = await openStoreDirectly(app);
 	const scopes = SCOPES.filter(
 		(scope) => scope !== '*' && (scope === 'settings:write' || !scope.startsWith('settings:')),
@@ -212,7 +212,7 @@ test('a link that a limited key made for a member is good no more when the membe
 	await signIn(email);
 });
 
-test('a link that went to a wrong address is good no more when the address is put right', async () => {
+test('a link that was sent to a wrong address is invalid once the address is corrected', async () => {
 	const { body: user } = await app.call('POST', USERS, { email: fresh(), role: 'owner' });
 	const email = fresh();
 	assert.equal((await app.call('PATCH', `${USERS}/${user.id}`, { email })).body.email, email);
@@ -224,7 +224,7 @@ test('a link that went to a wrong address is good no more when the address is pu
 	await signIn(email);
 });
 
-test('a user is changed only at the version that is named, and read anew only where it has changed', async () => {
+test('If-Match binds a change of a user to a version, and If-None-Match saves unchanged reads', async () => {
 	const { body: user } = await app.call('POST', USERS, { email: fresh() });
 	const read = await app.call('GET', `${USERS}/${user.id}`);
 	const etag = read.headers.get('etag') as string;
@@ -240,7 +240,7 @@ test('a user is changed only at the version that is named, and read anew only wh
 	}
 });
 
-test('the address that browsers know the server by is what links begin with', async () => {
+test("links begin with the server's public address", async () => {
 	await using proxied = await startTestApp({ settings: { public_url: 'https://chat.example.com' } });
 	const { body } = await proxied.call('POST', USERS, { email: fresh() });
 	assert.match(body.password_link, /^https:\/\/chat\.example\.com\/set-password#[\w-]{43}$/);

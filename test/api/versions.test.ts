@@ -61,7 +61,7 @@ for (const { path, patch } of RESOURCES) {
 	});
 }
 
-test('of changes at once that were decided on one version, one is made', async () => {
+test('makes one of concurrent changes with the same If-Match', async () => {
 	const id = await createResource(app, '/api/v1/assistants', { name: 'Guide' });
 	const path = `/api/v1/assistants/${id}`;
 	const headers = { 'if-match': (await app.call('GET', path)).headers.get('etag') ?? '' };
@@ -72,7 +72,7 @@ test('of changes at once that were decided on one version, one is made', async (
 	assert.equal(ends.filter(({ status }) => status === 412).length, 9);
 });
 
-test('a document is removed only in the version that the client knows', async () => {
+test('removes a document only in the version that the client knows', async () => {
 	const path = `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents/${document.id}`;
 	const { headers } = await app.call('GET', path);
 	assert.equal((await app.call('DELETE', path, undefined, { 'if-match': '"0"' })).status, 412);

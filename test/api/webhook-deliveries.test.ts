@@ -60,7 +60,7 @@ const names = (received: readonly Received[]) => received.map(({ event }) => eve
 const failing = () => ({ status: 500, body: 'x'.repeat(5_000) });
 const taking = () => ({ status: 202, body: 'thanks' });
 
-test('the log of an endpoint shows what was sent and what came of it', async () => {
+test('the log of an endpoint shows each delivery with its outcome', async () => {
 	await using hook = await startReceiver(app, ['assistant.updated']);
 	hook.respond = taking;
 	const before = moment();
@@ -95,7 +95,7 @@ test('the log of an endpoint shows what was sent and what came of it', async () 
 	assert.deepEqual(await listed(hook), [delivery], 'a list shows the same without the attempts');
 });
 
-test('a delivery that fails waits for its next attempt, is brought forward by hand, and keeps every attempt', async () => {
+test('a failed delivery waits for its next attempt, can be retried by hand, and keeps every attempt', async () => {
 	await using hook = await startReceiver(app, ['assistant.updated']);
 	hook.respond = failing;
 	await rename();
@@ -125,7 +125,7 @@ test('a delivery that fails waits for its next attempt, is brought forward by ha
 	assert.ok(seconds(two) - seconds(one) >= 60, 'the time is that of the attempt');
 });
 
-test('what was delivered is delivered again where somebody asks, once under an Idempotency-Key', async () => {
+test('delivers again on request, once under an Idempotency-Key', async () => {
 	await using hook = await startReceiver(app, ['assistant.updated']);
 	await rename();
 	const [{ id }] = await settled(hook, 1);
@@ -149,7 +149,7 @@ test('what was delivered is delivered again where somebody asks, once under an I
 	assertSigned({ ...(hook.received[1] as Received) }, hook.signing_secret);
 });
 
-test('the list is filtered by state and type, and paged without gap or repeat', async () => {
+test('filters the list by state and type, and pages without gap or repeat', async () => {
 	await using hook = await startReceiver(app, ['assistant.updated', 'conversation.created', 'conversation.closed']);
 	const { deployment } = await createApiFixture(app);
 	const { body: reply } = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
@@ -196,7 +196,7 @@ test('the list is filtered by state and type, and paged without gap or repeat', 
 	}
 });
 
-test('a disabled endpoint gets nothing; what waited is cancelled, and is replayed when it is revived', async () => {
+test('a disabled endpoint gets nothing; waiting deliveries are cancelled, and replayed when it is revived', async () => {
 	await using hook = await startReceiver(app, ['assistant.updated']);
 	const start = moment();
 	now += MINUTE;
@@ -237,7 +237,7 @@ test('a disabled endpoint gets nothing; what waited is cancelled, and is replaye
 	);
 });
 
-test('a replay takes the events of its time, of the types that the endpoint is registered for', async () => {
+test("a replay sends the events of its time range and of the endpoint's types", async () => {
 	now += HOUR;
 	const before = await rename();
 	now += HOUR;
@@ -288,7 +288,7 @@ test('a replay takes the events of its time, of the types that the endpoint is r
 	}
 });
 
-test('a replay of many is carried out once under an Idempotency-Key', async () => {
+test('executes a large replay once under an Idempotency-Key', async () => {
 	now += HOUR;
 	const since = moment();
 	await using store = await openStoreDirectly(app);
@@ -323,7 +323,7 @@ test('a replay of many is carried out once under an Idempotency-Key', async () =
 	assert.deepEqual([reused.status, reused.body.error.code], [400, 'idempotency_key_reused']);
 });
 
-test('of an endpoint with very many deliveries all are cancelled, and all are erased when it is deleted', async () => {
+test('cancels, and at deletion erases, all deliveries of an endpoint with very many', async () => {
 	await using hook = await startReceiver(app, ['conversation.closed']);
 	hook.respond = failing;
 	await using store = await openStoreDirectly(app);
@@ -348,7 +348,7 @@ test('of an endpoint with very many deliveries all are cancelled, and all are er
 	for (const tail of ['', '/deliveries']) assert.equal((await app.call('GET', hook.path + tail)).status, 404);
 });
 
-test('what waited when an endpoint was disabled is cancelled, all of it, also where it is revived at once', async () => {
+test('disabling an endpoint cancels all its waiting deliveries, also where it is revived at once', async () => {
 	await using hook = await startReceiver(app, ['conversation.closed', 'assistant.updated']);
 	hook.respond = failing;
 	await using store = await openStoreDirectly(app);
@@ -377,7 +377,7 @@ test('what waited when an endpoint was disabled is cancelled, all of it, also wh
 	assert.deepEqual(statuses.toSorted(), [...Array(count).fill('cancelled'), 'delivered']);
 });
 
-test('an endpoint that is revived, or moves elsewhere, has not failed yet', async () => {
+test('a revival or a change of the URL resets the failures of an endpoint', async () => {
 	await using hook = await startReceiver(app, ['assistant.updated']);
 	await using store = await openStoreDirectly(app);
 	hook.respond = failing;
@@ -398,7 +398,7 @@ test('an endpoint that is revived, or moves elsewhere, has not failed yet', asyn
 	assert.equal(await failed(), false);
 });
 
-test('an endpoint that moves is sent as much at once as one that has never failed', async () => {
+test('an endpoint with a new URL has the concurrency of one without failures', async () => {
 	await using hook = await startReceiver(app, ['conversation.closed', 'assistant.updated']);
 	hook.respond = failing;
 	await using store = await openStoreDirectly(app);
@@ -428,7 +428,7 @@ test('an endpoint that moves is sent as much at once as one that has never faile
 	hook.respond = taking;
 });
 
-test('an erased conversation takes what was delivered of it with it', async () => {
+test('erases the deliveries of a conversation with it', async () => {
 	await using hook = await startReceiver(app, ['message.created']);
 	const { deployment } = await createApiFixture(app);
 	const { body: reply } = await app.call('POST', '/api/v1/messages', {
@@ -449,7 +449,7 @@ test('an erased conversation takes what was delivered of it with it', async () =
 	}
 });
 
-test('deliveries are of one endpoint and one workspace, and a key without the scope may not', async () => {
+test('shows deliveries of one endpoint and workspace only, and rejects a key without the scope', async () => {
 	await using hook = await startReceiver(app, ['assistant.updated']);
 	await using beside = await startReceiver(app, ['conversation.closed']);
 	await rename();

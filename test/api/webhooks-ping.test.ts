@@ -47,7 +47,7 @@ async function register(on: TestApp, url: string, headers?: Record<string, strin
 /** The service's own signature, as a receiver computes it. */
 const plainSignature = (secret: string, body: string) => createHmac('sha256', secret).update(body).digest('hex');
 
-test('a ping arrives, signed so that both ways of verifying hold, and the answer tells of it', async () => {
+test('a ping arrives with valid signatures of both kinds, and the response describes it', async () => {
 	await using receiver = await endpoint((response) => void response.writeHead(202).end('thanks'));
 	const { id, path, signing_secret } = await register(app, receiver.url);
 	const before = Date.now();
@@ -72,7 +72,7 @@ test('a ping arrives, signed so that both ways of verifying hold, and the answer
 	assert.match(verified.created_at as string, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('a ping is in no log, whatever the endpoint is registered for', async () => {
+test("a ping is in no log, whatever the endpoint's types are", async () => {
 	await using receiver = await endpoint();
 	const { path } = await register(app, receiver.url);
 	await using store = await openStoreDirectly(app);
@@ -82,7 +82,7 @@ test('a ping is in no log, whatever the endpoint is registered for', async () =>
 	assert.equal((await eventsSoFar(store, workspace)).length, before);
 });
 
-test('after changes of the secret all of them sign for a day, then the newest alone', async () => {
+test('after rotations all secrets sign for a day, then only the newest', async () => {
 	let now = Date.now();
 	const clock: Clock = { now: () => now };
 	await using own = await startTestApp({ settings: { allow_private_network: true }, overrides: { clock } });
@@ -122,7 +122,7 @@ test('after changes of the secret all of them sign for a day, then the newest al
 	assert.equal(later.headers['webhook-signature']?.split(' ').length, 1);
 });
 
-test('an endpoint that does not take the ping is told apart in a sentence, with status 200', async () => {
+test('describes the failure of a ping in a sentence, with status 200', async () => {
 	await using failing = await endpoint((response) => void response.writeHead(500).end('oh'));
 	await using elsewhere = await endpoint((response) => void response.writeHead(301, { location: '/other' }).end());
 	await using closing = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
@@ -140,7 +140,7 @@ test('an endpoint that does not take the ping is told apart in a sentence, with 
 	assert.equal(elsewhere.received.length, 1);
 });
 
-test('an endpoint that stays silent has five seconds, and its connection is closed', async () => {
+test('waits five seconds for a silent endpoint and closes its connection', async () => {
 	let closed: () => void;
 	const gone = new Promise<void>((resolve) => {
 		closed = resolve;
@@ -156,7 +156,7 @@ test('an endpoint that stays silent has five seconds, and its connection is clos
 	await gone;
 });
 
-test('a name that has come to lead into the private network is not connected to', async () => {
+test('does not connect to a name that now resolves into the private network', async () => {
 	await using bird = await tcpServer((socket) => socket.destroy());
 	const network = createNetwork({
 		allowPrivateNetwork: false,
@@ -170,7 +170,7 @@ test('a name that has come to lead into the private network is not connected to'
 	assert.equal(bird.connections, 0);
 });
 
-test('a ping does not tell which names there are in the private network', async () => {
+test('a ping does not show which names exist in the private network', async () => {
 	const network = createNetwork({
 		allowPrivateNetwork: false,
 		resolve: async (name) => {
@@ -187,7 +187,7 @@ test('a ping does not tell which names there are in the private network', async 
 	assert.deepEqual(await told('jenkins'), await told('gitlab'));
 });
 
-test('slow pings of one workspace are its own affair: no other one waits for them', async () => {
+test('slow pings of one workspace do not delay other workspaces', async () => {
 	const held: ServerResponse[] = [];
 	await using shared = await httpServer((request, response) => {
 		if (request.url === '/fast') response.end('here');
@@ -213,7 +213,7 @@ test('slow pings of one workspace are its own affair: no other one waits for the
 	assert.equal((await again).body.delivered, true);
 });
 
-test('a disabled endpoint can be tried out before it is revived', async () => {
+test('pings a disabled endpoint before it is revived', async () => {
 	await using receiver = await endpoint();
 	const { path } = await register(app, receiver.url);
 	await app.call('PATCH', path, { status: 'disabled' });
@@ -221,7 +221,7 @@ test('a disabled endpoint can be tried out before it is revived', async () => {
 	assert.equal((await app.call('GET', path)).body.status, 'disabled');
 });
 
-test('a ping is sent once under an Idempotency-Key, and anew without', async () => {
+test('sends a ping once under an Idempotency-Key, and again without one', async () => {
 	await using receiver = await endpoint();
 	const { path } = await register(app, receiver.url);
 	const send = (headers?: Record<string, string>) => app.call('POST', `${path}/test`, undefined, headers);

@@ -19,7 +19,7 @@ async function register(more: object = {}, headers?: Record<string, string>) {
 	return body;
 }
 
-test('a new endpoint shows its signing secret, once', async () => {
+test('shows the signing secret of a new endpoint once', async () => {
 	const { signing_secret, ...webhook } = await register();
 	assert.match(signing_secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
 	const { id, created_at, updated_at, ...rest } = webhook;
@@ -35,7 +35,7 @@ test('a new endpoint shows its signing secret, once', async () => {
 	);
 });
 
-test('what is wrong with an endpoint is told with its place', async () => {
+test('names the invalid field of an endpoint', async () => {
 	const wrong: Array<[body: unknown, code: string, place: string]> = [
 		[{ events: ['*'] }, 'invalid_request', '/url'],
 		[{ url: HOOK.url }, 'invalid_request', '/events'],
@@ -64,7 +64,7 @@ test('what is wrong with an endpoint is told with its place', async () => {
 	await register({ events: ['*'] });
 });
 
-test('a change takes what it names, and is judged like a new endpoint', async () => {
+test('validates a change like a new endpoint and keeps fields that it does not name', async () => {
 	const { signing_secret: _secret, ...before } = await register({ description: 'First' });
 	const path = `${WEBHOOKS}/${before.id}`;
 	const changed = await app.call('PATCH', path, { events: ['*'], description: null });
@@ -90,7 +90,7 @@ test('a change takes what it names, and is judged like a new endpoint', async ()
 	assert.deepEqual((await app.call('GET', path)).body, expected);
 });
 
-test('an endpoint is disabled with a reason and revived without one', async () => {
+test('disables an endpoint with a reason and removes the reason at its revival', async () => {
 	const { id } = await register();
 	const path = `${WEBHOOKS}/${id}`;
 	const disabled = await app.call('PATCH', path, { status: 'disabled' });
@@ -106,7 +106,7 @@ test('an endpoint is disabled with a reason and revived without one', async () =
 	assert.equal(kept.disabled_reason, disabled_reason, 'why it was disabled first is not forgotten');
 });
 
-test('a deleted endpoint is gone', async () => {
+test('does not find a deleted endpoint', async () => {
 	const { id } = await register();
 	const { status, body } = await app.call('DELETE', `${WEBHOOKS}/${id}`);
 	assert.deepEqual([status, body], [200, { id, deleted: true }]);
@@ -122,7 +122,7 @@ test('a deleted endpoint is gone', async () => {
 	}
 });
 
-test('rotating answers a new secret, and nothing else ever shows one', async () => {
+test('a rotation returns a new secret, and no other response shows one', async () => {
 	const { id, signing_secret } = await register();
 	const { status, body } = await app.call('POST', `${WEBHOOKS}/${id}/rotate-secret`);
 	assert.deepEqual([status, Object.keys(body)], [200, ['new_secret']]);
@@ -136,7 +136,7 @@ test('rotating answers a new secret, and nothing else ever shows one', async () 
 	}
 });
 
-test('an endpoint is registered, and its secret rotated, once under an Idempotency-Key', async () => {
+test('registers an endpoint and rotates its secret once under an Idempotency-Key', async () => {
 	const key = { 'idempotency-key': 'hook-1' };
 	const first = await register({}, key);
 	const again = await app.call('POST', WEBHOOKS, HOOK, key);
@@ -151,7 +151,7 @@ test('an endpoint is registered, and its secret rotated, once under an Idempoten
 	assert.equal((await store.get('webhooks', first.id))?.version, 2, 'rotated once');
 });
 
-test('a secret is nowhere: not in the log, not in a file, and in no answer but the one that makes it', async () => {
+test('shows a secret nowhere but in the response that creates it: not in the log or a file', async () => {
 	const kept = recordingLog();
 	await using own = await startTestApp({ overrides: { log: kept.log } });
 	const key = { 'idempotency-key': 'hook-2' };
@@ -182,7 +182,7 @@ test('a secret is nowhere: not in the log, not in a file, and in no answer but t
 	assert.notDeepEqual(await filesContaining(own.dataDir, [webhook.id]), [], 'what is stored is found in this way');
 });
 
-test('a change is bound to the version that the client has seen', async () => {
+test('If-Match binds a change to a version', async () => {
 	const { id } = await register();
 	const path = `${WEBHOOKS}/${id}`;
 	const etag = (await app.call('GET', path)).headers.get('etag') as string;
@@ -198,7 +198,7 @@ test('a change is bound to the version that the client has seen', async () => {
 	assert.equal((await app.call('GET', path)).body.description, 'Second');
 });
 
-test('changes of one endpoint at the same time are all made', async () => {
+test('makes all concurrent changes of an endpoint', async () => {
 	const { id } = await register();
 	const path = `${WEBHOOKS}/${id}`;
 	const rotate = () => app.call('POST', `${path}/rotate-secret`);
@@ -224,7 +224,7 @@ test('changes of one endpoint at the same time are all made', async () => {
 	assert.equal((await app.call('GET', path)).status, 404);
 });
 
-test('the endpoints of another workspace do not exist, and a key without the scope may not', async () => {
+test('hides endpoints of another workspace, and rejects a key without the scope', async () => {
 	const { id } = await register();
 	await using store = await openStoreDirectly(app);
 	const stranger = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
@@ -250,7 +250,7 @@ test('the endpoints of another workspace do not exist, and a key without the sco
 	assert.equal((await app.call('GET', `${WEBHOOKS}/${id}`)).body.description, null);
 });
 
-test('an intranet’s endpoints are registered in plain HTTP where private networks are allowed', async () => {
+test('registers intranet endpoints over plain HTTP where private networks are allowed', async () => {
 	await using own = await startTestApp({ settings: { allow_private_network: true } });
 	const { status } = await own.call('POST', WEBHOOKS, { ...HOOK, url: 'http://10.0.0.5:8000/hook' });
 	assert.equal(status, 201);
@@ -258,7 +258,7 @@ test('an intranet’s endpoints are registered in plain HTTP where private netwo
 	assert.deepEqual([odd.status, odd.body.error.code], [400, 'url_not_allowed']);
 });
 
-test('a workspace has at most fifty endpoints, also when many are registered at once, and deleting one makes room', async () => {
+test('a workspace has at most fifty endpoints, also when many are registered at once, and a deletion frees a place', async () => {
 	await using own = await startTestApp();
 	const add = (headers?: Record<string, string>) => own.call('POST', WEBHOOKS, HOOK, headers);
 	const first = await add();

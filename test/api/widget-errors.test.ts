@@ -34,7 +34,7 @@ const ask = (path: string, init: RequestInit = {}, url = app.url) =>
 const post = (path: string, body: string, type = 'application/json') =>
 	ask(path, { method: 'POST', headers: { 'content-type': type }, body });
 
-test('a path with broken percent-encoding is refused in words that the page can read', async () => {
+test('rejects a path with broken percent-encoding with an error that the page can read', async () => {
 	for (const path of [
 		`${WIDGET}/%zz`,
 		`${WIDGET}/%`,
@@ -49,7 +49,7 @@ test('a path with broken percent-encoding is refused in words that the page can 
 	}
 });
 
-test('a path of the widget is one however it is encoded, and no other path becomes one', async () => {
+test('recognises a widget path in any encoding, and no other path as one', async () => {
 	for (const path of ['/api/v1/widge%74/nothing', '/api%2fv1/widget/config', '/api/v1/%77idget/messages']) {
 		const answer = await ask(path);
 		assert.ok([404, 405].includes(answer.status), path);
@@ -69,7 +69,7 @@ test('a path of the widget is one however it is encoded, and no other path becom
 	}
 });
 
-test('whatever a page is refused for, it can read the reason', async () => {
+test('a page can read the reason of every rejection', async () => {
 	assertReadable(await ask(`${WIDGET}/nothing`), 404, 'no such path');
 	assertReadable(await ask(`${WIDGET}/config?deployment_id=dep_1`), 404, 'no such deployment');
 	const wrong = await ask(MESSAGES, { method: 'DELETE' });
@@ -86,7 +86,7 @@ test('whatever a page is refused for, it can read the reason', async () => {
 	assert.ok(Number(early.headers.get('retry-after')) > 0);
 });
 
-test('a server that is shutting down says so to pages too', async () => {
+test('a page can read that the server is shutting down', async () => {
 	const data_dir = await mkdtemp(join(tmpdir(), 'parley-test-'));
 	try {
 		const defaults = loadConfig({ env: {}, file: join(data_dir, 'no-such-file.json') });

@@ -36,7 +36,7 @@ async function chatFile(): Promise<string> {
 	return `chat${/-[0-9a-f]{10}\.js/.exec(body.toString())?.[0]}`;
 }
 
-test('the script may be loaded by any website, is compressed as the browser likes, and is asked about again', async () => {
+test('any website may load the script, in the compression that the browser prefers, and revalidates it', async () => {
 	const plain = await get('/widget.js');
 	assert.equal(plain.status, 200);
 	assert.equal(plain.headers['content-type'], 'text/javascript; charset=utf-8');
@@ -60,7 +60,7 @@ test('the script may be loaded by any website, is compressed as the browser like
 	assert.deepEqual([again.status, again.body.length, again.headers['access-control-allow-origin']], [304, 0, '*']);
 });
 
-test('the chat is kept for ever under its name; one that an older script names is the present one, and is not kept', async () => {
+test('caches the chat by its hashed name for ever; the hashed name of an older version returns the present file, uncached', async () => {
 	const name = await chatFile();
 	const chat = await get(`/widget/${name}`);
 	assert.equal(chat.headers['cache-control'], 'public, max-age=31536000, immutable');
@@ -81,7 +81,7 @@ test('the chat is kept for ever under its name; one that an older script names i
 	assert.match((await get('/widget.d.mts')).body.toString(), /createWidget\(options: WidgetOptions\): Widget/);
 });
 
-test('the demo’s own origin may use every deployment, and nobody else gains by that', async () => {
+test("the demo's origin may use every deployment, and no other origin gains from that", async () => {
 	const { body: assistant } = await app.call('POST', '/api/v1/assistants', { name: 'Shop' });
 	const { body } = await app.call('POST', '/api/v1/deployments', { assistant_id: assistant.id });
 	const config = `/api/v1/widget/config?deployment_id=${body.id}`;
@@ -109,7 +109,7 @@ test('the demo’s own origin may use every deployment, and nobody else gains by
 	}
 });
 
-test('with a public address the demo is at home there and on this machine, and switched off it is gone with its permission', async () => {
+test('with a public address the demo is allowed there and on loopback, and switched off it has no permission', async () => {
 	for (const [settings, allowed] of [
 		[{ public_url: 'https://chat.example.com', demo: true }, true],
 		[{ public_url: 'https://chat.example.com', demo: false }, false],

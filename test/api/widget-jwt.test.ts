@@ -90,7 +90,7 @@ function assertCors({ headers }: ApiResponse): void {
 	assert.match(headers.get('access-control-expose-headers') ?? '', /retry-after/i);
 }
 
-test('a visitor is let in by a token of each kind, and kept by name with the conversation', async () => {
+test('admits a visitor by a token of each kind and stores the end user with the conversation', async () => {
 	host.serve(rsa.jwk, ec.jwk);
 	const ann = { name: 'Ann Bee', email: 'ann@shop.example' };
 	const kinds: Array<[jwt: object, token: string]> = [
@@ -118,7 +118,7 @@ test('a visitor is let in by a token of each kind, and kept by name with the con
 	}
 });
 
-test('whoever sends bad tokens over and over is made to wait, and nobody else is', async () => {
+test('limits clients that send invalid tokens, and no others', async () => {
 	const deployment = await deploy();
 	const from = (address: string, token: string) => visitor(deployment, token, { 'x-forwarded-for': address });
 	const over = tokenOf('ann', { exp: now / 1000 - 60 });
@@ -132,7 +132,7 @@ test('whoever sends bad tokens over and over is made to wait, and nobody else is
 	assert.equal((await from('192.0.2.7', tokenOf('ann')).send('Hello')).status, 201);
 });
 
-test('a bad token is a 401 on every route but the configuration, with a reason that the page can read', async () => {
+test('an invalid token is a 401 with a readable reason on every route but the configuration', async () => {
 	const deployment = await deploy({ algorithm: 'RS256', public_key: rsa.publicPem, audience: 'chat', issuer: 'shop' });
 	const right = { aud: 'chat', iss: 'shop' };
 	const good = await rsa.sign(claims('ann', right));
@@ -191,7 +191,7 @@ test('a bad token is a 401 on every route but the configuration, with a reason t
 	assert.equal(elsewhere.status, 403, 'a good token does not open the door to other pages');
 });
 
-test('a conversation is its beginner’s: for anybody else it does not exist', async () => {
+test('a conversation belongs to the visitor who started it: for others it does not exist', async () => {
 	const deployment = await deploy();
 	const ann = visitor(deployment, tokenOf('ann', { name: 'Ann' }));
 	const { id, conversation_id } = await ann.start('A private matter');
@@ -225,7 +225,7 @@ test('a conversation is its beginner’s: for anybody else it does not exist', a
 	assert.deepEqual([rated.status, rated.body.feedback], [200, 'up']);
 });
 
-test('only its beginner follows and stops a reply that is being written', async () => {
+test('only the visitor who started a conversation follows and stops its reply', async () => {
 	const deployment = await deploy();
 	const ann = visitor(deployment, tokenOf('ann'));
 	const { conversation_id } = await ann.start();
@@ -243,7 +243,7 @@ test('only its beginner follows and stops a reply that is being written', async 
 	assert.equal((await waiting).body.status, 'stopped');
 });
 
-test('a conversation of nobody known is not found where tokens are required, nor one of somebody where they are not', async () => {
+test('an anonymous conversation is not found where tokens are required, nor an identified one where they are not', async () => {
 	const deployment = await deploy();
 	const ann = visitor(deployment, tokenOf('ann'));
 	const nobody = visitor(deployment, null);
@@ -270,7 +270,7 @@ test('a conversation of nobody known is not found where tokens are required, nor
 	assert.equal(byOwner.status, 201, 'the owner of the deployment is not a visitor');
 });
 
-test('two people behind one address may use the same Idempotency-Key and get each their own answer', async () => {
+test('two visitors behind one address may use the same Idempotency-Key and get separate replies', async () => {
 	const deployment = await deploy();
 	const [ann, bob] = ['ann', 'bob'].map((sub) => visitor(deployment, tokenOf(sub), { 'idempotency-key': 'first' }));
 	const [hers, again, his] = [await ann?.start(), await ann?.start(), await bob?.start()];
@@ -278,7 +278,7 @@ test('two people behind one address may use the same Idempotency-Key and get eac
 	assert.notEqual(hers?.conversation_id, his?.conversation_id);
 });
 
-test('a message that is sent again from another network is the same one; a key that anybody might use is not', async () => {
+test('a repeat from another network is the same message where its key cannot be guessed, and only there', async () => {
 	const open = await deploy(SHARED, { features: {} });
 	const closed = await deploy();
 	const long = 'k3v9x1p-8w2m4qz-1c7r5ty';
@@ -296,7 +296,7 @@ test('a message that is sent again from another network is the same one; a key t
 	assert.notEqual(await from('192.0.2.1', long, closed, 'bob'), hers);
 });
 
-test('messages are counted by subject, wherever it comes from; those of others are not', async () => {
+test('counts messages by subject, from any address, and not those of other subjects', async () => {
 	const deployment = await deploy(SHARED, { rate_limit: { messages_per_minute: 2 } });
 	const from = (sub: string, address: string) => visitor(deployment, tokenOf(sub), { 'x-forwarded-for': address });
 	const status = async (sub: string, address: string) => (await from(sub, address).send('Hi')).status;
@@ -310,7 +310,7 @@ test('messages are counted by subject, wherever it comes from; those of others a
 	assert.equal(await status('ann', '192.0.2.1'), 201);
 });
 
-test('without tokens messages are counted by address, and all of one IPv6 line together', async () => {
+test('without tokens counts messages by client network: an address, or an IPv6 /64', async () => {
 	const limits = { rate_limit: { messages_per_minute: 1 }, features: {} };
 	const deployment = await deploy(SHARED, limits);
 	const status = async (address: string) => {
@@ -327,7 +327,7 @@ test('without tokens messages are counted by address, and all of one IPv6 line t
 	assert.equal(await status('::ffff:192.0.2.2'), 429);
 });
 
-test('the secret is nowhere to be read: not in an answer, not in the database, not in the log', async () => {
+test('shows the secret nowhere: not in a response, the database or the log', async () => {
 	const deployment = await deploy({ algorithm: 'HS256', secret: SECRET });
 	const token = tokenOf('ann');
 	await visitor(deployment, token).start();
@@ -345,7 +345,7 @@ test('the secret is nowhere to be read: not in an answer, not in the database, n
 	assert.ok(!logged.includes(token.slice(-43)));
 });
 
-test('a new secret counts from the next request on, and a restart forgets neither it nor whose conversation is whose', async () => {
+test('a new secret is valid from the next request, and a restart keeps it and the owners of conversations', async () => {
 	const deployment = await deploy();
 	const ann = visitor(deployment, tokenOf('ann'));
 	const { id, conversation_id } = await ann.start();
@@ -361,7 +361,7 @@ test('a new secret counts from the next request on, and a restart forgets neithe
 	for (const request of bob.uses(conversation_id, id)) assert.equal((await app.callAsVisitor(...request)).status, 404);
 });
 
-test('a key set is asked for once, follows its rotation, and made-up keys do not make it ask for more', async () => {
+test('downloads a key set once, follows its rotation, and ignores made-up keys', async () => {
 	const next = newSigner('RS256', 'next');
 	host.serve(rsa.jwk);
 	const deployment = await deploy({ algorithm: 'RS256', jwks_url: `${host.url}?rotation` });
@@ -385,7 +385,7 @@ test('a key set is asked for once, follows its rotation, and made-up keys do not
 	assert.equal(host.requests - before, 3);
 });
 
-test('a key set that cannot be had is a 503 that says when to come again; one that was had goes on being used', async () => {
+test('a key set that cannot be downloaded is a 503 with Retry-After, and a downloaded one stays in use', async () => {
 	const token = await rsa.sign(claims('ann'));
 	const failures: Array<[what: string, answer: (response: ServerResponse) => void]> = [
 		['hangs', () => {}],
@@ -416,7 +416,7 @@ test('a key set that cannot be had is a 503 that says when to come again; one th
 	assert.match(logged, /a key set could not be fetched/, 'the operator is told');
 });
 
-test('a key set on a private network, or without https, is out of reach unless the operator allows it', async () => {
+test('does not use a key set in a private network or without https, unless the operator allows it', async () => {
 	await using strict = await startTestApp();
 	const { assistant } = await createApiFixture(strict);
 	for (const jwks_url of [host.url, 'https://localhost/keys', 'http://id.example/keys']) {

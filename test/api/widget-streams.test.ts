@@ -118,7 +118,7 @@ function assertTooMany({ status, headers, body }: ApiResponse, origin = ORIGIN):
 	assert.equal(headers.get('cache-control'), 'no-store');
 }
 
-test('an event stream ends when its token does, and tells nothing of what is said from then on', async () => {
+test('an event stream ends when its token expires and sends no later event', async () => {
 	const deployment = await deploy({ tokens: true });
 	const ann = visitor(deployment, tokenFor(3_600));
 	const { conversation_id } = await ann.start();
@@ -133,7 +133,7 @@ test('an event stream ends when its token does, and tells nothing of what is sai
 	assert.doesNotMatch(contents(await rest(stream)), /After the end/);
 });
 
-test('a stream in which nothing happens ends with its token too', async () => {
+test('a stream without events ends when its token expires', async () => {
 	const deployment = await deploy({ tokens: true });
 	const { conversation_id } = await visitor(deployment, tokenFor(3_600)).start();
 	await using lasting = await visitor(deployment, tokenFor(3_600)).follow(conversation_id);
@@ -143,7 +143,7 @@ test('a stream in which nothing happens ends with its token too', async () => {
 	await assertGoesOn(lasting, visitor(deployment, tokenFor(3_600)), conversation_id);
 });
 
-test('the stream of a reply ends with its token as well; the reply is written to its end all the same', async () => {
+test('the stream of a reply ends when its token expires, and the reply is completed', async () => {
 	const deployment = await deploy({ tokens: true });
 	const index = model.replies.length;
 	await using stream = await visitor(deployment, tokenFor(10)).stream('Wait for it');
@@ -160,7 +160,7 @@ test('the stream of a reply ends with its token as well; the reply is written to
 	});
 });
 
-test('streams end with a change of the deployment after which they would not be let in, and with no other one', async () => {
+test('streams end with a change of the deployment that no longer admits them, and with no other change', async () => {
 	const required = { features: { jwt_required: true }, jwt: { algorithm: 'HS256', secret: SECRET } };
 	const changes: Array<[what: string, deployment: Fields, patch: object, survivor: 'nobody' | 'other page' | 'token']> =
 		[
@@ -192,7 +192,7 @@ test('streams end with a change of the deployment after which they would not be 
 	}
 });
 
-test('not even what is said at once after the change comes through', async () => {
+test('sends no event that follows the change immediately', async () => {
 	const deployment = await deploy({ tokens: true });
 	const { conversation_id } = await visitor(deployment, tokenFor(3_600)).start();
 	await using stream = await visitor(deployment, tokenFor(3_600)).follow(conversation_id);
@@ -202,7 +202,7 @@ test('not even what is said at once after the change comes through', async () =>
 	assert.doesNotMatch(contents(await rest(stream)), /After the change/);
 });
 
-test('a reply’s stream ends when its page is shut out', async () => {
+test('the stream of a reply ends when its page is removed from the allowlist', async () => {
 	const deployment = await deploy();
 	const index = model.replies.length;
 	await using stream = await visitor(deployment).stream('Wait for it');
@@ -214,7 +214,7 @@ test('a reply’s stream ends when its page is shut out', async () => {
 	held.end();
 });
 
-test('a visitor has so many streams open at once; one more is a 429 until one of them has ended', async () => {
+test('a visitor has a limited number of streams; one more is a 429 until a stream has ended', async () => {
 	const deployment = await deploy();
 	const mine = visitor(deployment, null, { 'x-forwarded-for': '192.0.2.1' });
 	const { conversation_id } = await mine.start();
@@ -242,7 +242,7 @@ test('a visitor has so many streams open at once; one more is a 429 until one of
 	for (const stream of streams) stream.disconnect();
 });
 
-test('a place is free again however a stream has ended', async () => {
+test('every way to end a stream frees its place', async () => {
 	const deployment = await deploy();
 	const page = visitor(deployment, null, { 'x-forwarded-for': '192.0.2.3' });
 	const { conversation_id } = await page.start();
@@ -272,7 +272,7 @@ test('a place is free again however a stream has ended', async () => {
 	await until('every place is free', fillAll);
 });
 
-test('history, events, stopping and rating are counted together; one over the number is a 429 that says when to come again', async () => {
+test('counts history, events, stop and rating together; beyond the limit is a 429 with Retry-After', async () => {
 	const deployment = await deploy();
 	const mine = visitor(deployment, null, { 'x-forwarded-for': '192.0.2.4' });
 	const { id, conversation_id } = await mine.start();

@@ -42,7 +42,7 @@ function assertCors({ headers }: ApiResponse, origin: string): void {
 	assert.equal(headers.get('access-control-allow-credentials'), null);
 }
 
-test('the configuration is what the specification lists, cacheable for a minute, with a strong ETag', async () => {
+test('the configuration has the specified fields, is cacheable for a minute and has a strong ETag', async () => {
 	const answer = await app.callAsVisitor('GET', configPath(scene.deployment));
 	assert.equal(answer.status, 200);
 	assertCors(answer, ORIGIN);
@@ -75,7 +75,7 @@ test('the configuration is what the specification lists, cacheable for a minute,
 	);
 });
 
-test('who has the current configuration gets a 304, and a change is seen by the very next request', async () => {
+test('responds 304 to the current ETag, and the next request after a change gets the new configuration', async () => {
 	const { deployment } = await deploy();
 	const first = await app.callAsVisitor('GET', configPath(deployment));
 	const etag = first.headers.get('etag') ?? '';
@@ -92,7 +92,7 @@ test('who has the current configuration gets a 304, and a change is seen by the 
 	assert.notEqual(changed.headers.get('etag'), etag);
 });
 
-test('the allowlist goes by Origin, and by Referer only where there is no Origin', async () => {
+test('the allowlist checks Origin, and Referer only where Origin is absent', async () => {
 	const path = configPath(scene.deployment);
 	const byReferer = await get(path, { referer: `${ORIGIN}/prices?x=1` });
 	assert.equal(byReferer.status, 200);
@@ -126,7 +126,7 @@ test('the allowlist goes by Origin, and by Referer only where there is no Origin
 	}
 });
 
-test('an allowlist that is changed lets in and keeps out from the next request on', async () => {
+test('a change of the allowlist takes effect with the next request', async () => {
 	const { deployment } = await deploy({ allowed_domains: [] });
 	const status = async () => (await app.callAsVisitor('GET', configPath(deployment))).status;
 	assert.equal(await status(), 403);
@@ -159,7 +159,7 @@ test('an unknown, malformed or archived deployment is a 404 that the page can re
 	assert.equal((await app.callAsVisitor('GET', configPath(deployment))).status, 200);
 });
 
-test('the configuration passes over what caches add to its URL, and asks for the id where it is missing', async () => {
+test('the configuration ignores parameters that caches add, and requires the id', async () => {
 	assert.equal((await app.callAsVisitor('GET', `${configPath(scene.deployment)}&v=3&utm_source=x`)).status, 200);
 	for (const path of [CONFIG, `${CONFIG}?deployment_id=`, `${CONFIG}?deployment=${scene.deployment}`]) {
 		const answer = await app.callAsVisitor('GET', path);
@@ -168,7 +168,7 @@ test('the configuration passes over what caches add to its URL, and asks for the
 	}
 });
 
-test('HEAD says of the configuration what GET says', async () => {
+test('responds to HEAD for the configuration with the headers of GET', async () => {
 	const path = configPath(scene.deployment);
 	const [head, whole] = [await get(path, { origin: ORIGIN }, 'HEAD'), await get(path, { origin: ORIGIN })];
 	assert.deepEqual([head.status, head.body], [200, undefined]);
@@ -178,7 +178,7 @@ test('HEAD says of the configuration what GET says', async () => {
 	assert.equal((await get(path, { origin: 'https://evil.example' }, 'HEAD')).status, 403);
 });
 
-test('the 601st request of a minute for one configuration is a 429 that says when to come again', async () => {
+test('the 601st request for one configuration in a minute is a 429 with Retry-After', async () => {
 	const { deployment } = await deploy();
 	const statuses: number[] = [];
 	for (let batch = 0; batch < 30; batch++) {
@@ -237,7 +237,7 @@ test('a preflight is a 204 for any origin on every route of the widget', async (
 	assert.equal(closed.headers.get('access-control-allow-origin'), null);
 });
 
-test('a visitor is answered and goes on with the conversation, and sees nothing of what is behind', async () => {
+test('a visitor gets a reply, continues the conversation and sees no internal data', async () => {
 	const send = (content: string, conversation_id?: string) =>
 		app.callAsVisitor('POST', MESSAGES, { deployment_id: scene.deployment, content, conversation_id });
 	const first = await send('Hello');
@@ -272,7 +272,7 @@ test('a visitor is answered and goes on with the conversation, and sees nothing 
 	assert.deepEqual([...start.data, ...rest.data], history.body.data);
 });
 
-test("a visitor's stream has the same events, without what visitors are not to see", async () => {
+test("a visitor's stream has the same events without internal fields", async () => {
 	const response = await fetch(app.url + MESSAGES, {
 		method: 'POST',
 		headers: { origin: ORIGIN, 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -286,7 +286,7 @@ test("a visitor's stream has the same events, without what visitors are not to s
 	assert.match(text, /"content":"You said: Hello\."/);
 });
 
-test('where streaming is switched off a visitor gets the whole reply as JSON, whatever is asked for', async () => {
+test('a visitor gets the whole reply as JSON where streaming is switched off, whatever the request asks for', async () => {
 	const { deployment } = await deploy({ features: { streaming: false } });
 	const answer = await app.callAsVisitor(
 		'POST',
@@ -335,7 +335,7 @@ test('a visitor follows, stops and resumes a reply', async () => {
 	});
 });
 
-test('messages over the number that the deployment allows a minute are a 429 that says when to come again', async () => {
+test("messages beyond the deployment's limit per minute are a 429 with Retry-After", async () => {
 	const { deployment } = await deploy({ rate_limit: { messages_per_minute: 2 } });
 	const send = () => app.callAsVisitor('POST', MESSAGES, { deployment_id: deployment, content: 'Hi' });
 	assert.equal((await send()).status, 201);
@@ -355,7 +355,7 @@ test('messages over the number that the deployment allows a minute are a 429 tha
 	assert.equal(body.data.length, 3, 'what was refused began no conversation');
 });
 
-test('a deployment that requires a JWT lets nobody in without one, but shows its configuration', async () => {
+test('a deployment that requires a JWT admits no visitor without one, but shows its configuration', async () => {
 	const jwt = { algorithm: 'HS256', secret: 'a secret of the shop, long enough' };
 	const { deployment } = await deploy({ features: { jwt_required: true }, jwt });
 	const { status, body } = await app.callAsVisitor('GET', configPath(deployment));
@@ -376,7 +376,7 @@ test('a deployment that requires a JWT lets nobody in without one, but shows its
 	}
 });
 
-test('every route of the widget is closed to pages of other domains', async () => {
+test('every route of the widget rejects pages of other domains', async () => {
 	const { body } = await app.callAsVisitor('POST', MESSAGES, { deployment_id: scene.deployment, content: 'Mine' });
 	const query = `deployment_id=${scene.deployment}`;
 	const path = `/api/v1/widget/conversations/${body.conversation_id}`;
@@ -396,7 +396,7 @@ test('every route of the widget is closed to pages of other domains', async () =
 	assert.equal((await get(`${path}/messages?${query}`, { referer: `${ORIGIN}/` })).status, 200);
 });
 
-test('wrong requests of a widget are refused with their place, readable by the page', async () => {
+test('rejects invalid requests of a widget, names the field, and the page can read it', async () => {
 	const refused: Array<[body: unknown, path: string]> = [
 		[{ content: 'Hi' }, '/deployment_id'],
 		[{ deployment_id: scene.deployment }, '/content'],

@@ -9,7 +9,7 @@ after(() => app[Symbol.asyncDispose]());
 
 const WORKSPACE = '/api/v1/workspace';
 
-test('a workspace has a name, a plan, and keeps conversations for ever until somebody says for how long', async () => {
+test('a workspace has a name and a plan, and keeps conversations for ever unless a retention is set', async () => {
 	const { status, body } = await app.call('GET', WORKSPACE);
 	assert.equal(status, 200);
 	const { id, created_at, updated_at, ...rest } = body;
@@ -26,7 +26,7 @@ test('a workspace has a name, a plan, and keeps conversations for ever until som
 	assert.deepEqual([cleared.body.retention_days, cleared.body.name], [null, 'Hollowbrook']);
 });
 
-test('nobody gives themselves another plan, and wrong values are named', async () => {
+test('the plan cannot be changed through the API, and invalid values are named', async () => {
 	const wrong: Array<[body: object, place: string]> = [
 		[{ plan: 'pro' }, '/plan'],
 		[{ retention_days: 0 }, '/retention_days'],
@@ -44,7 +44,7 @@ test('nobody gives themselves another plan, and wrong values are named', async (
 	assert.equal((await app.call('GET', WORKSPACE)).body.plan, 'unlimited');
 });
 
-test('a change of another version than the one that is named is refused', async () => {
+test('If-Match binds a change to a version', async () => {
 	const etag = (await app.call('GET', WORKSPACE)).headers.get('etag') as string;
 	assert.equal((await app.call('PATCH', WORKSPACE, { name: 'One' }, { 'if-match': etag })).status, 200);
 	const stale = await app.call('PATCH', WORKSPACE, { name: 'Two' }, { 'if-match': etag });
@@ -52,7 +52,7 @@ test('a change of another version than the one that is named is refused', async 
 	assert.equal((await app.call('GET', WORKSPACE)).body.name, 'One');
 });
 
-test('each key sees its own workspace, and changing it takes a scope', async () => {
+test('each key sees its own workspace and needs a scope to change it', async () => {
 	await using store = await openStoreDirectly(app);
 	const other = await addWorkspace(store);
 	const as = (key: string) => (method: string, body?: unknown) =>
