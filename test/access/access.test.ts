@@ -84,7 +84,7 @@ const SIGNED_IN: UserSession = {
 
 const isUnauthorized = (error: unknown): boolean => error instanceof AppError && error.code === 'unauthorized';
 
-test('a key speaks for its workspace, by its name and scopes', async () => {
+test('a key authenticates its workspace with its name and scopes', async () => {
 	const { key, access } = setUp({ own: { scopes: ['assistants:read'] } });
 	assert.deepEqual(await access.authenticate({ authorization: `Bearer ${key}` }), {
 		workspaceId: 'ws_1',
@@ -100,7 +100,7 @@ test('a key speaks for its workspace, by its name and scopes', async () => {
 	}
 });
 
-test('no header, a malformed one, and a key with a typo are refused without asking the store', async () => {
+test('rejects a missing or malformed header and a mistyped key without a read of the store', async () => {
 	const { key, seen, access } = setUp();
 	const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 	const headers = [
@@ -134,7 +134,7 @@ test('no header, a malformed one, and a key with a typo are refused without aski
 	assert.equal(seen.lookUps, 0);
 });
 
-test('the refusal never repeats the credential', async () => {
+test('the error never repeats the credential', async () => {
 	const { key, access } = setUp();
 	const unknown = createApiKey();
 	for (const header of [`Bearer ${key}x`, `Basic ${key}`, `Bearer ${unknown}`]) {
@@ -145,19 +145,19 @@ test('the refusal never repeats the credential', async () => {
 	}
 });
 
-test('a key that nobody made is refused', async () => {
+test('rejects an unknown key', async () => {
 	const { access } = setUp();
 	await assert.rejects(access.authenticate({ authorization: `Bearer ${createApiKey()}` }), isUnauthorized);
 });
 
-test('a revoked key is refused from the next request on', async () => {
+test('rejects a revoked key from the next request on', async () => {
 	const { key, stored, access } = setUp();
 	await access.authenticate({ authorization: `Bearer ${key}` });
 	stored.clear();
 	await assert.rejects(access.authenticate({ authorization: `Bearer ${key}` }), isUnauthorized);
 });
 
-test('a key is good until the moment at which it expires', async () => {
+test('a key is valid until the moment it expires', async () => {
 	const { key, clock, access } = setUp({ own: { expires_at: START + 1_000 } });
 	clock.at = START + 999;
 	await access.authenticate({ authorization: `Bearer ${key}` });
@@ -165,7 +165,7 @@ test('a key is good until the moment at which it expires', async () => {
 	await assert.rejects(access.authenticate({ authorization: `Bearer ${key}` }), /expired/);
 });
 
-test('a key does what its scopes say and nothing else', async () => {
+test('a key permits what its scopes include and nothing else', async () => {
 	for (const granted of SCOPES) {
 		const { key, access } = setUp({ own: { scopes: [granted] } });
 		const caller = await access.authenticate({ authorization: `Bearer ${key}` });
@@ -185,7 +185,7 @@ test('a key does what its scopes say and nothing else', async () => {
 	assert.throws(() => access.requireScope(nobody, 'assistants:read'), { code: 'insufficient_scope' });
 });
 
-test('requests are counted per key, by the plan of its workspace', async () => {
+test('counts requests per key, by the plan of its workspace', async () => {
 	for (const [plan, perMinute] of [
 		['free', 60],
 		['pro', 1_200],
@@ -200,14 +200,14 @@ test('requests are counted per key, by the plan of its workspace', async () => {
 	}
 });
 
-test('the setting takes the place of every plan, and 0 counts nothing', async () => {
+test('the setting overrides every plan, and 0 counts nothing', async () => {
 	const limited = setUp({ rateLimit: 120 });
 	const caller = await limited.access.authenticate({ authorization: `Bearer ${limited.key}` });
 	assert.equal((await limited.access.count(caller))?.limit, 120);
 	assert.equal(await setUp({ rateLimit: 0 }).access.count(caller), null);
 });
 
-test('a plan with a strange name is no way around the limit', async () => {
+test('an unknown plan does not avoid the limit', async () => {
 	for (const plan of ['', 'constructor', '__proto__', 'toString', 'gone']) {
 		const { key, access } = setUp({ plan });
 		const caller = await access.authenticate({ authorization: `Bearer ${key}` });
@@ -215,7 +215,7 @@ test('a plan with a strange name is no way around the limit', async () => {
 	}
 });
 
-test('a session speaks for its person, who may do what the role says', async () => {
+test('a session authenticates its user with the scopes of the role', async () => {
 	const { access } = setUp();
 	const caller = await access.authenticate({ cookies: 'parley_session=good' });
 	const { workspaceId, credentialId, name, userSession } = caller;
@@ -227,7 +227,7 @@ test('a session speaks for its person, who may do what the role says', async () 
 	assert.equal((await access.authenticateUser({ cookies: 'parley_session=good' })).credentialId, 'sess_1');
 });
 
-test('a Bearer key decides, good or not, and what else a proxy asks for does not', async () => {
+test('a Bearer key decides, valid or not, and other schemes are ignored', async () => {
 	const { key, access } = setUp();
 	const cookies = 'parley_session=good';
 	assert.equal((await access.authenticate({ authorization: `Bearer ${key}`, cookies })).credentialId, 'key_1');
@@ -237,7 +237,7 @@ test('a Bearer key decides, good or not, and what else a proxy asks for does not
 	await assert.rejects(access.authenticateUser({ authorization: `Bearer ${key}` }), isUnauthorized);
 });
 
-test('when a key was last used is kept to the minute, however often it is used', async () => {
+test('records the last use of a key to the minute, however often it is used', async () => {
 	const { key, record, seen, clock, access } = setUp();
 	const use = () => access.authenticate({ authorization: `Bearer ${key}` });
 	await Promise.all(Array.from({ length: 50 }, use));
@@ -257,7 +257,7 @@ test('when a key was last used is kept to the minute, however often it is used',
 	assert.equal(seen.commits.length, 2);
 });
 
-test('no request waits for that, and none fails by it', async () => {
+test('no request waits for the recording or fails because of it', async () => {
 	const never = deferred<object>();
 	const slow = setUp({ answer: () => never.promise });
 	assert.equal((await slow.access.authenticate({ authorization: `Bearer ${slow.key}` })).credentialId, 'key_1');

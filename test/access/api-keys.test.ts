@@ -6,7 +6,7 @@ import { createApiKey, displayPrefixOf, hashApiKey, isApiKey } from '../../src/a
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const sample = Array.from({ length: 10 }, createApiKey);
 
-test('a new key has the published form, is valid, and is like no other', () => {
+test('a new key has the published form, is valid and unique', () => {
 	for (const key of sample) {
 		assert.match(key, /^sk_[0-9A-Za-z]{49}$/);
 		assert.ok(isApiKey(key));
@@ -27,12 +27,12 @@ test('every character is equally likely in a key', () => {
 	}
 });
 
-test('a key that an earlier version made stays valid: its end is the CRC-32 of its middle in base 62', () => {
+test('a key of an earlier version stays valid: its end is the CRC-32 of its middle in base 62', () => {
 	assert.ok(isApiKey('sk_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg37cCQ0'));
 	assert.ok(isApiKey('sk_00000000000000000000000000000000000000000002CZclj'));
 });
 
-test('every single wrong character is noticed', () => {
+test('detects every single wrong character', () => {
 	for (const key of sample) {
 		for (let at = 3; at < key.length; at++) {
 			for (const wrong of ALPHABET) {
@@ -43,7 +43,7 @@ test('every single wrong character is noticed', () => {
 	}
 });
 
-test('two neighbours that changed places are noticed', () => {
+test('detects two swapped neighbours', () => {
 	for (const key of sample) {
 		for (let at = 3; at + 1 < key.length; at++) {
 			const [left, right] = [key[at] as string, key[at + 1] as string];
@@ -53,7 +53,7 @@ test('two neighbours that changed places are noticed', () => {
 	}
 });
 
-test('what was cut, lengthened or written otherwise is not a key', () => {
+test('a shortened, lengthened or altered key is not a key', () => {
 	for (const key of sample) {
 		const wrong = [
 			'',
@@ -75,7 +75,7 @@ test('what was cut, lengthened or written otherwise is not a key', () => {
 	}
 });
 
-test('what is kept of a key is its SHA-256, and what is shown its first eight characters', () => {
+test('stores the SHA-256 of a key and shows its first eight characters', () => {
 	const [key = ''] = sample;
 	assert.equal(hashApiKey(key), createHash('sha256').update(key, 'utf8').digest('hex'));
 	assert.equal(displayPrefixOf(key), key.slice(0, 8));

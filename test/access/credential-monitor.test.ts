@@ -28,7 +28,7 @@ function setUp(...good: string[]) {
 	};
 }
 
-test('what was begun with a credential ends with it, and with no other one', async () => {
+test('revokes the uses of an invalid credential, and no others', async () => {
 	const { state, watch } = setUp('key_1', 'key_2');
 	using watching = watch();
 	const [one, two, other] = ['key_1', 'key_1', 'key_2'].map((id) =>
@@ -50,7 +50,7 @@ test('what was begun with a credential ends with it, and with no other one', asy
 	assert.equal(watching.size, 1);
 });
 
-test('a credential that ended before anybody watched it is noticed at once', async () => {
+test('revokes a use at once whose credential ended before the use began', async () => {
 	const { watch } = setUp();
 	using watching = watch();
 	const use = watching.beginUse(callerOf('key_1'), new AbortController().signal);
@@ -58,7 +58,7 @@ test('a credential that ended before anybody watched it is noticed at once', asy
 	assert.deepEqual([use.signal.aborted, use.isRevoked, watching.size], [true, true, 0]);
 });
 
-test('a request that ends is watched no more, and was not revoked', async () => {
+test('a use ends with its request, which is not a revocation', async () => {
 	const { watch } = setUp('key_1');
 	using watching = watch();
 	const request = new AbortController();
@@ -74,7 +74,7 @@ test('a request that ends is watched no more, and was not revoked', async () => 
 	assert.deepEqual([late.signal.aborted, watching.size], [true, 0]);
 });
 
-test('a look that fails ends nothing', async () => {
+test('a failed check revokes nothing', async () => {
 	const { state, watch } = setUp('key_1');
 	using watching = watch();
 	const use = watching.beginUse(callerOf('key_1'), new AbortController().signal);
@@ -83,7 +83,7 @@ test('a look that fails ends nothing', async () => {
 	assert.equal(use.signal.aborted, false);
 });
 
-test('a credential that ends by itself is noticed without anybody saying so', async () => {
+test('notices by itself that a credential has ended', async () => {
 	const { state, watch } = setUp('key_1');
 	using watching = watch(10);
 	const use = watching.beginUse(callerOf('key_1'), new AbortController().signal);

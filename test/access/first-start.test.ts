@@ -33,7 +33,7 @@ function accessTo(store: Store): Access {
 
 const everything = { where: {}, order: 'asc', limit: 10 } as const;
 
-test('the first start makes one workspace and a key that opens it; the next start makes nothing', async () => {
+test('the first start creates one workspace and a key for it, and the next start creates nothing', async () => {
 	const { store, dataDir } = await open();
 	let key: string;
 	{
@@ -55,7 +55,7 @@ test('the first start makes one workspace and a key that opens it; the next star
 	assert.equal((await access.count(caller))?.limit, 6_000);
 });
 
-test('a key that was given is the first key, and the database holds its hash alone', async () => {
+test('a configured key is the first key, and the database holds only its hash', async () => {
 	const given = createApiKey();
 	const { store, dataDir } = await open();
 	{
@@ -71,7 +71,7 @@ test('a key that was given is the first key, and the database holds its hash alo
 	}
 });
 
-test('a given key of the wrong form is refused in a sentence that names the setting, before anything is made', async () => {
+test('rejects a malformed configured key with a sentence that names the setting, before anything is created', async () => {
 	const { store } = await open();
 	await using _closing = store;
 	const typo = createApiKey().slice(0, -1);
@@ -85,7 +85,7 @@ test('a given key of the wrong form is refused in a sentence that names the sett
 	assert.deepEqual(await store.list('workspaces', everything), []);
 });
 
-test('a key that could not be stored is not shown as if it worked', async () => {
+test('does not show a key that could not be stored', async () => {
 	const store = {
 		list: async () => [],
 		commit: async () => ({ outcome: 'fenced' }),
@@ -93,7 +93,7 @@ test('a key that could not be stored is not shown as if it worked', async () => 
 	await assert.rejects(createFirstWorkspace(store, systemClock, undefined), { code: 'unavailable' });
 });
 
-test('the first start makes an owner who sets a password by a link, of which the hash alone is kept', async () => {
+test('the first start creates an owner with a password link, and stores only the hash of its token', async () => {
 	const { store, dataDir } = await open();
 	await using _closing = store;
 	const first = await createFirstWorkspace(store, systemClock, undefined);

@@ -25,7 +25,7 @@ async function claimOf(key: ReturnType<typeof freshKey>): Promise<IdempotencyCla
 	return idempotency.run<IdempotencyClaim>(key, { execute: async (claim) => claim, ...noRepeat }, signal);
 }
 
-test('what an answer shows of a conversation is not kept when that was erased before the answer was', async () => {
+test('does not store a response whose conversation was erased before', async () => {
 	const key = freshKey();
 	const record = conversation();
 	await store.commit({ write: [{ op: 'insert', kind: 'conversations', record }] });
@@ -35,7 +35,7 @@ test('what an answer shows of a conversation is not kept when that was erased be
 	assert.equal(await store.idempotency.storedResponse(key.scope, key.key), undefined);
 });
 
-test('an answer about a conversation that changes all the while is kept', async () => {
+test('stores a response whose conversation changes continuously', async () => {
 	const key = freshKey();
 	const record = conversation();
 	await store.commit({ write: [{ op: 'insert', kind: 'conversations', record }] });
@@ -48,7 +48,7 @@ test('an answer about a conversation that changes all the while is kept', async 
 	assert.equal((await store.idempotency.storedResponse(key.scope, key.key))?.body, 'kept');
 });
 
-test('a repeat whose client has gone waits no longer for the first, and is not carried out', async () => {
+test('a repeat whose client has gone stops waiting for the first request and is not executed', async () => {
 	const key = freshKey();
 	const first = deferred<string>();
 	const running = idempotency.run(key, { execute: () => first.promise, ...noRepeat }, signal);

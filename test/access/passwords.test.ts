@@ -18,7 +18,7 @@ function heldPasswords() {
 
 const settled = (): Promise<void> => new Promise(setImmediate);
 
-test('a password is found right by its hash, and no other one is', async () => {
+test('a password matches its hash, and no other password does', async () => {
 	const passwords = new Passwords();
 	const stored = await passwords.hash(PASSWORD);
 	assert.equal(await passwords.verify(PASSWORD, stored), true);
@@ -27,7 +27,7 @@ test('a password is found right by its hash, and no other one is', async () => {
 	}
 });
 
-test('what is stored tells its cost and a salt of its own, in the PHC string format', async () => {
+test('the stored hash has its cost and its own salt, in the PHC string format', async () => {
 	const passwords = new Passwords();
 	const [one, other] = await Promise.all([passwords.hash(PASSWORD), passwords.hash(PASSWORD)]);
 	for (const stored of [one, other]) {
@@ -36,7 +36,7 @@ test('what is stored tells its cost and a salt of its own, in the PHC string for
 	assert.notEqual(one, other);
 });
 
-test('the cost is that of the stored hash: one made with another cost still works', async () => {
+test('verifies with the cost of the stored hash, also when the configured cost differs', async () => {
 	// RFC 7914, section 12: scrypt("password", "NaCl", N=1024, r=8, p=16), its first 32 bytes.
 	const key = Buffer.from('fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162', 'hex');
 	const salt = Buffer.from('NaCl');
@@ -53,7 +53,7 @@ test('the same letters in another Unicode form are the same password', async () 
 	assert.equal(await passwords.verify('Zoe\u0308 and the cafe\u0301', stored), true);
 });
 
-test('where there is no account the same work is done, and nothing is ever right', async () => {
+test('does the same work without an account, and never succeeds', async () => {
 	const { asked, passwords } = heldPasswords();
 	const verdicts = [passwords.verify(PASSWORD, null), passwords.hash(PASSWORD)];
 	await settled();
@@ -71,7 +71,7 @@ test('where there is no account the same work is done, and nothing is ever right
 	assert.equal(await echo.verify(PASSWORD, null), false);
 });
 
-test('two are computed at a time, a bounded number wait, and one more is told to come again', async () => {
+test('computes two hashes at a time, queues a bounded number, and rejects one more with Retry-After', async () => {
 	const { asked, passwords } = heldPasswords();
 	const running = Array.from({ length: 66 }, () => passwords.verify(PASSWORD, null));
 	await settled();

@@ -17,7 +17,7 @@ async function folderOf(t: TestContext): Promise<string> {
 	return folder;
 }
 
-test('a given key that differs from the file takes its place where nothing is sealed, and the log says so', async (t) => {
+test('a configured key that differs from the file replaces it where nothing is sealed, and the log says so', async (t) => {
 	const dataDir = await folderOf(t);
 	const lines: string[] = [];
 	const log = pino<never>({}, { write: (line: string) => void lines.push(line) });
@@ -41,7 +41,7 @@ test('a given key that differs from the file takes its place where nothing is se
 	await assert.rejects(loadSecretKeyOfDatabase(store, dataDir, other, Date.now(), log), refusal);
 });
 
-test('a key that was made before a crash is the one that a repeat takes', async (t) => {
+test('a repeat after a crash uses the key that was created before the crash', async (t) => {
 	const dataDir = await folderOf(t);
 	await writeFile(join(dataDir, 'secret.key'), 'not a key\n');
 	const key = await replacementKey(dataDir, undefined);

@@ -16,7 +16,7 @@ async function seal(dataDir: string, write: Write): Promise<void> {
 	await store.commit({ write: [write] });
 }
 
-test('a database that is brought to another folder alone is not served with a key that opens none of its secrets', async (t) => {
+test('a database without its key does not start with a key that opens none of its secrets', async (t) => {
 	const [home, away] = [await mkdtemp(join(tmpdir(), 'parley-home-')), await mkdtemp(join(tmpdir(), 'parley-away-'))];
 	t.after(() => Promise.all([home, away].map((folder) => rm(folder, { recursive: true, force: true }))));
 	const keyIn = async (dataDir: string, given?: string) => {
@@ -40,7 +40,7 @@ test('a database that is brought to another folder alone is not served with a ke
 	assert.deepEqual(await keyIn(away, key.toString('base64')), key);
 });
 
-test('a key that is lost is replaced where nothing was sealed with it, and the log says so', async (t) => {
+test('replaces a lost key where nothing was sealed with it, and the log says so', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-lost-'));
 	t.after(() => rm(dataDir, { recursive: true, force: true }));
 	const lines: string[] = [];
@@ -66,7 +66,7 @@ test('a key that is lost is replaced where nothing was sealed with it, and the l
 	assert.deepEqual(await key(given.toString('base64')), given);
 });
 
-test('a key file that was damaged is replaced where nothing was sealed with it, and kept beside the new one', async (t) => {
+test('replaces a damaged key file where nothing was sealed, and keeps the file beside the new one', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-damaged-'));
 	t.after(() => rm(dataDir, { recursive: true, force: true }));
 	const path = join(dataDir, 'secret.key');
@@ -93,7 +93,7 @@ test('a key file that was damaged is replaced where nothing was sealed with it, 
 	await assert.rejects(key(), { code: 'unavailable', message: /does not hold a secret key.*secrets reset/ });
 });
 
-test('a key with which anything was sealed is never replaced', async (t) => {
+test('never replaces a key with which anything was sealed', async (t) => {
 	const box = new SecretBox(Buffer.alloc(32, 1));
 	const sealed = box.seal('hush', 'a test');
 	const things: Write[] = [

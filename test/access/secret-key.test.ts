@@ -19,7 +19,7 @@ let made = 0;
 /** A data folder that is not there yet. */
 const fresh = () => join(folder, String(++made), 'data');
 
-test('the first start makes a key that only its owner can read, and every later start finds it', async () => {
+test('the first start creates a key that only its owner can read, and every later start finds it', async () => {
 	const dataDir = fresh();
 	const key = await loadSecretKey(dataDir);
 	assert.equal(key.length, 32);
@@ -29,7 +29,7 @@ test('the first start makes a key that only its owner can read, and every later 
 	assert.notDeepEqual(await loadSecretKey(fresh()), key);
 });
 
-test('whoever asks at once in one process gets the same key', async () => {
+test('concurrent calls in one process get the same key', async () => {
 	const dataDir = fresh();
 	const keys = await Promise.all(Array.from({ length: 20 }, () => loadSecretKey(dataDir)));
 	assert.equal(new Set(keys.map((key) => key.toString('hex'))).size, 1);
@@ -60,7 +60,7 @@ test('processes that start at once get the same key', async () => {
 	assert.deepEqual(await readdir(dataDir), FILES);
 });
 
-test('what a start that was cut off left behind does not stop the next one, though its process id is the same', async () => {
+test('a file of a crashed start does not stop the next start, even with the same process id', async () => {
 	const dataDir = fresh();
 	await loadSecretKey(dataDir);
 	for (const name of await readdir(dataDir)) {
@@ -70,7 +70,7 @@ test('what a start that was cut off left behind does not stop the next one, thou
 	assert.equal((await loadSecretKey(dataDir)).length, 32);
 });
 
-test('a file that holds no key is never replaced: the start fails with a sentence that names it', async () => {
+test('never replaces a file that holds no key: the start fails with a sentence that names it', async () => {
 	for (const content of ['', 'c2hvcnQ=', Buffer.alloc(33).toString('base64'), 'hello world']) {
 		const dataDir = fresh();
 		await loadSecretKey(dataDir);
@@ -81,7 +81,7 @@ test('a file that holds no key is never replaced: the start fails with a sentenc
 	}
 });
 
-test('a key that is given is used, and nothing of it is written down but a fingerprint', async () => {
+test('uses a configured key and writes only its fingerprint', async () => {
 	const dataDir = fresh();
 	for (let start = 0; start < 2; start++) {
 		assert.deepEqual(await loadSecretKey(dataDir, GIVEN), Buffer.alloc(32, 7));
@@ -93,7 +93,7 @@ test('a key that is given is used, and nothing of it is written down but a finge
 	assert.equal((await stat(join(dataDir, 'secret.check'))).mode & 0o777, 0o600);
 });
 
-test('another key than the one that the secrets were sealed with stops the start, and nothing is changed', async () => {
+test('another key than the one of the sealed secrets stops the start and changes nothing', async () => {
 	const dataDir = fresh();
 	await loadSecretKey(dataDir, GIVEN);
 	const refused = {
@@ -104,14 +104,14 @@ test('another key than the one that the secrets were sealed with stops the start
 	assert.deepEqual(await loadSecretKey(dataDir, GIVEN), Buffer.alloc(32, 7));
 });
 
-test('without the key that was given before, none is made in its place', async () => {
+test('does not create a key where a configured key was used before', async () => {
 	const dataDir = fresh();
 	await loadSecretKey(dataDir, GIVEN);
 	await assert.rejects(loadSecretKey(dataDir), { code: 'unavailable', message: /set it as PARLEY_SECRET_KEY/ });
 	assert.deepEqual(await readdir(dataDir), ['secret.check']);
 });
 
-test('a folder of an earlier Parley, which has a key and no fingerprint, takes that key and no other', async () => {
+test('a folder of an earlier version, with a key and no fingerprint, accepts that key only', async () => {
 	const dataDir = fresh();
 	await loadSecretKey(dataDir);
 	await rm(join(dataDir, 'secret.check'));
@@ -122,7 +122,7 @@ test('a folder of an earlier Parley, which has a key and no fingerprint, takes t
 	assert.deepEqual(await readdir(dataDir), FILES);
 });
 
-test('a key that moved from the file into the setting needs the file no more', async () => {
+test('a key that moved from the file to the setting no longer needs the file', async () => {
 	const dataDir = fresh();
 	const key = await loadSecretKey(dataDir);
 	await rm(join(dataDir, 'secret.key'));

@@ -63,7 +63,7 @@ const sent = (setCookie: string | null) => setCookie?.split(';')[0];
 
 const WRONG = { code: 'unauthorized', message: 'The email or the password is wrong.' };
 
-test('what a sign-in costs tells nobody whether the email has accounts, here or in other workspaces', async () => {
+test('the cost of a sign-in does not show whether the email has accounts, here or in other workspaces', async () => {
 	const { sessions, users, person, hashed } = setUp();
 	const rooms = [];
 	for (let at = 0; at < 6; at++) rooms.push(await addWorkspace(store));
@@ -89,7 +89,7 @@ test('what a sign-in costs tells nobody whether the email has accounts, here or 
 	}
 });
 
-test('who names the workspace costs one hash, whether there is an account, or a workspace, or not', async () => {
+test('a sign-in that names its workspace costs one hash, whether account and workspace exist or not', async () => {
 	const { sessions, users, person, hashed } = setUp();
 	const [here, elsewhere] = [await addWorkspace(store), await addWorkspace(store)];
 	await person('ada@named.example', { workspace: here });
@@ -111,7 +111,7 @@ test('who names the workspace costs one hash, whether there is an account, or a 
 	assert.deepEqual(hashed, [PASSWORD]);
 });
 
-test('an email with more than three accounts gets into the oldest three by password alone, and into each by workspace', async () => {
+test('an email with more than three accounts signs in to the oldest three by password, and to each by workspace', async () => {
 	const { sessions, person } = setUp();
 	const email = 'ada@many.example';
 	const made = [];
@@ -124,7 +124,7 @@ test('an email with more than three accounts gets into the oldest three by passw
 	}
 });
 
-test('on a server with one workspace a sign-in costs one hash, and two with two', async (t) => {
+test('a sign-in costs one hash on a server with one workspace, and two with two', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-sessions-'));
 	const own = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	t.after(async () => {
@@ -145,7 +145,7 @@ test('on a server with one workspace a sign-in costs one hash, and two with two'
 	}
 });
 
-test('an email signs in however its letters are put together and in whatever case', async () => {
+test('an email signs in in any case and Unicode form', async () => {
 	const { sessions, person } = setUp();
 	// A J with a caron beside it: there is a small letter that has both, and no capital one.
 	const { id } = await person('J\u030C@letters.example');
@@ -163,7 +163,7 @@ test('an email signs in however its letters are put together and in whatever cas
 	await assert.rejects(other, { code: 'rate_limit_exceeded' }, 'another spelling is no way around the limit');
 });
 
-test('a session is stored as a hash, and its cookie is for this server and no script', async () => {
+test('stores a session as a hash, and its cookie is for this server and hidden from scripts', async () => {
 	for (const secure of [false, true]) {
 		const { sessions, person } = setUp({ secure });
 		await person(`cookie-${secure}@example.com`);
@@ -178,7 +178,7 @@ test('a session is stored as a hash, and its cookie is for this server and no sc
 	}
 });
 
-test('what is no token of ours finds nothing', async () => {
+test('a malformed token finds no session', async () => {
 	const { sessions, person } = setUp();
 	await person('token@example.com');
 	const { setCookie } = await sessions.signIn({ email: 'token@example.com', password: PASSWORD }, somewhere());
@@ -199,7 +199,7 @@ test('what is no token of ours finds nothing', async () => {
 	}
 });
 
-test('a session lasts fourteen days from its last use, and is prolonged once an hour at most', async () => {
+test('a session lasts fourteen days from its last use, and is renewed at most once an hour', async () => {
 	const { sessions, clock, person } = setUp();
 	await person('slide@example.com');
 	const { setCookie, session } = await sessions.signIn({ email: 'slide@example.com', password: PASSWORD }, somewhere());
@@ -221,7 +221,7 @@ test('a session lasts fourteen days from its last use, and is prolonged once an 
 	assert.equal(await sessions.find(cookies), null);
 });
 
-test('a password that is changed while it is being checked lets nobody in with the former one', async () => {
+test('a password change during a sign-in makes the former password fail', async () => {
 	const [begun, hold] = [deferred<void>(), deferred<void>()];
 	let holding = false;
 	const { sessions, users, person } = setUp({
@@ -246,7 +246,7 @@ test('a password that is changed while it is being checked lets nobody in with t
 	assert.deepEqual(await store.list('sessions', { where: { user_id: user.id }, order: 'asc', limit: 9 }), []);
 });
 
-test('of one person’s sessions the oldest end, so that there are never more than fifty', async () => {
+test('ends the oldest sessions of a user, so that there are at most fifty', async () => {
 	const { sessions, person } = setUp();
 	const user = await person('many@example.com');
 	const begun = [];
@@ -273,7 +273,7 @@ test('a browser that signs in again has one session, not two', async () => {
 	);
 });
 
-test('a hash that fails is nobody’s failed sign-in', async () => {
+test('a failed hash does not count as a failed sign-in', async () => {
 	let failing = false;
 	const { sessions, person } = setUp({
 		async derive(...given) {
@@ -290,7 +290,7 @@ test('a hash that fails is nobody’s failed sign-in', async () => {
 	assert.ok(await sessions.signIn(given, from));
 });
 
-test('a flood of guesses from everywhere does not keep a known device from signing in', async () => {
+test('a flood of guesses does not keep a known device from signing in', async () => {
 	const held: (() => void)[] = [];
 	let isHolding = false;
 	const derive: DeriveKey = async (...given) => {

@@ -42,7 +42,7 @@ test('five failures a minute are allowed on a known device, and count for neithe
 	limits.consumeForDevice('one');
 });
 
-test('where the limit is reached, an attempt can also be turned down without an error', () => {
+test('at the limit an attempt can also be rejected without an error', () => {
 	const { limits } = limitsAt();
 	lock(limits);
 	assert.equal(limits.tryConsume(email, '10.0.1.1'), null);
@@ -56,28 +56,28 @@ test('five failures a minute are allowed from one address, whatever the account'
 	limits.consume('user6@example.com', '10.0.0.2');
 });
 
-test('an IPv6 line is one address, whichever of its many it uses', () => {
+test('an IPv6 /64 counts as one address', () => {
 	const { limits } = limitsAt();
 	for (let at = 1; at <= 5; at++) limits.consume(`user${at}@example.com`, `2001:db8:1:2:${at}::1`);
 	assert.throws(() => limits.consume('user6@example.com', '2001:db8:1:2:ffff::1'), tooMany(60));
 	limits.consume('user6@example.com', '2001:db8:1:3::1');
 });
 
-test('who gets in has used nothing up', () => {
+test('a successful sign-in uses up nothing', () => {
 	const { limits } = limitsAt();
 	for (let at = 0; at < 100; at++) limits.consume('ada@example.com', '10.0.0.1')();
 	for (let at = 0; at < 5; at++) limits.consume('ada@example.com', '10.0.0.1');
 	assert.throws(() => limits.consume('ada@example.com', '10.0.0.1'), tooMany(60));
 });
 
-test('an attempt that was not judged, because its account is locked, is no failure of its address', () => {
+test('an attempt that is rejected because its account is locked does not count for its address', () => {
 	const { limits } = limitsAt();
 	lock(limits);
 	for (let at = 0; at < 50; at++) assert.throws(() => limits.consume(email, '10.0.0.99'), tooMany(3600));
 	limits.consume('bob@example.com', '10.0.0.99');
 });
 
-test('attempts that did not fail leave nothing behind that pushes out those that did', () => {
+test('attempts that did not fail leave no entry that evicts failed ones', () => {
 	const { limits } = limitsAt();
 	lock(limits);
 	for (let at = 0; at < 60_000; at++) limits.consume(`made-up-${at}@example.com`, '10.0.0.90')();
@@ -87,7 +87,7 @@ test('attempts that did not fail leave nothing behind that pushes out those that
 	assert.throws(() => limits.consume('eve5@example.com', '10.0.0.1'), tooMany(60), 'nor of an address');
 });
 
-test('an address that is refused makes nobody’s failures forgotten, however many accounts it names', () => {
+test('a rejected address cannot evict failures, however many accounts it names', () => {
 	const { limits } = limitsAt();
 	lock(limits);
 	let refused = 0;
@@ -102,7 +102,7 @@ test('an address that is refused makes nobody’s failures forgotten, however ma
 	assert.throws(() => limits.consume(email, '10.0.0.99'), tooMany(3600));
 });
 
-test('attempts on an account that is locked leave nothing behind of where they come from', () => {
+test('attempts on a locked account leave no entry of their address', () => {
 	const { limits } = limitsAt();
 	for (let at = 1; at <= 5; at++) limits.consume(`user${at}@example.com`, '10.0.0.1');
 	for (let at = 1; at <= 20; at++) limits.consume(email, `10.0.0.${at + 1}`);

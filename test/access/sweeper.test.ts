@@ -21,7 +21,7 @@ after(async () => {
 
 const log = createLog('silent');
 
-test('everything whose time is over is erased, in portions, and nothing else', async () => {
+test('erases all expired records in batches, and nothing else', async () => {
 	const clock = manualClock();
 	const over = Array.from({ length: 1_200 }, () => session({ expires_at: clock.now() }));
 	const kept = session({ expires_at: clock.now() + 1 });
@@ -50,7 +50,7 @@ test('everything whose time is over is erased, in portions, and nothing else', a
 	assert.equal(await store.access.hasExpiredRecords(clock.now() + 60_000), true);
 });
 
-test('it begins at the start', async () => {
+test('sweeps at the start', async () => {
 	const clock = manualClock();
 	const gone = session({ expires_at: clock.now() - 1 });
 	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: gone }] });
@@ -59,7 +59,7 @@ test('it begins at the start', async () => {
 	await until('the session is erased', async () => (await store.get('sessions', gone.id)) === undefined);
 });
 
-test('a disk that fails is no reason to stop, and closing waits for what is under way', async () => {
+test('continues after a failure of the disk, and closing waits for the run in progress', async () => {
 	const asked: string[] = [];
 	const failing = {
 		get: store.get.bind(store),
@@ -80,7 +80,7 @@ test('a disk that fails is no reason to stop, and closing waits for what is unde
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-test('a clock that is 45 days ahead for a moment erases no session and no stored answer, also across a restart', async () => {
+test('a clock that is 45 days ahead for a moment erases no session and no stored response, also across a restart', async () => {
 	const clock = new ManualClock(Date.now());
 	const kept = session({ expires_at: clock.now() + DAY });
 	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: kept }] });

@@ -8,7 +8,7 @@ function bucketsAt() {
 	return { clock, buckets: new TokenBuckets(clock) };
 }
 
-test('a burst of a sixth of the minute’s requests is let through, at least ten, then it is full', () => {
+test("allows a burst of a sixth of the minute's requests, at least ten, then rejects", () => {
 	for (const [perMinute, burst] of [
 		[6_000, 1_000],
 		[1_200, 200],
@@ -45,7 +45,7 @@ test('the numbers of a full and of an empty bucket are right to the second', () 
 	assert.equal(buckets.tryConsume('key', 60).remaining, 9);
 });
 
-test('a slow plan tells the whole wait', () => {
+test('a slow plan returns the whole wait', () => {
 	const { clock, buckets } = bucketsAt();
 	for (let taken = 0; taken < 10; taken++) buckets.tryConsume('key', 1);
 	const { retryAfter, resetSeconds } = buckets.tryConsume('key', 1);
@@ -56,7 +56,7 @@ test('a slow plan tells the whole wait', () => {
 	assert.equal(buckets.tryConsume('key', 1).allowed, true);
 });
 
-test('asking in vain does not put off the next request', () => {
+test('a rejected request does not delay the next one', () => {
 	const { clock, buckets } = bucketsAt();
 	for (let taken = 0; taken < 10; taken++) buckets.tryConsume('key', 60);
 	for (let asked = 0; asked < 10; asked++) {
@@ -66,7 +66,7 @@ test('asking in vain does not put off the next request', () => {
 	assert.equal(buckets.tryConsume('key', 60).allowed, true);
 });
 
-test('a bucket never holds more than its burst, however long it rests', () => {
+test('a bucket never holds more than its burst, however long it is idle', () => {
 	const { clock, buckets } = bucketsAt();
 	buckets.tryConsume('key', 60);
 	clock.at += 365 * 24 * 3_600_000;
@@ -79,14 +79,14 @@ test('a bucket never holds more than its burst, however long it rests', () => {
 	});
 });
 
-test('keys do not use up one another’s requests', () => {
+test('keys have separate buckets', () => {
 	const { buckets } = bucketsAt();
 	for (let taken = 0; taken < 11; taken++) buckets.tryConsume('ann', 60);
 	assert.equal(buckets.tryConsume('ann', 60).allowed, false);
 	assert.equal(buckets.tryConsume('bob', 60).remaining, 9);
 });
 
-test('a clock that steps back neither locks a key out nor gives it anything', () => {
+test('a clock that steps back neither locks a key out nor gives it tokens', () => {
 	const { clock, buckets } = bucketsAt();
 	for (let taken = 0; taken < 10; taken++) buckets.tryConsume('key', 60);
 	clock.at -= 24 * 3_600_000;
@@ -101,7 +101,7 @@ test('a clock that steps back neither locks a key out nor gives it anything', ()
 	assert.equal(buckets.tryConsume('key', 60).allowed, true);
 });
 
-test('a plan that grows or shrinks counts from the next request on', () => {
+test('a changed plan takes effect with the next request', () => {
 	const { clock, buckets } = bucketsAt();
 	assert.equal(buckets.tryConsume('key', 1_200).remaining, 199);
 	assert.equal(buckets.tryConsume('key', 60).remaining, 9);
@@ -109,7 +109,7 @@ test('a plan that grows or shrinks counts from the next request on', () => {
 	assert.equal(buckets.tryConsume('key', 1_200).remaining, 28);
 });
 
-test('retry-after is honest, and no minute sees more than the burst and the rate', () => {
+test('Retry-After is exact, and no minute has more requests than the burst and the rate', () => {
 	const gap = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 30_000 }));
 	fc.assert(
 		fc.property(
@@ -148,7 +148,7 @@ test('retry-after is honest, and no minute sees more than the burst and the rate
 	);
 });
 
-test('waiting for the reset gives the whole burst back', () => {
+test('waiting for the reset refills the whole burst', () => {
 	fc.assert(
 		fc.property(fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 1, max: 30 }), (perMinute, requests) => {
 			const { clock, buckets } = bucketsAt();

@@ -43,7 +43,7 @@ async function outcomes(tasks: Promise<unknown>[]): Promise<{ done: number; code
 	return { done: ends.length - codes.length, codes: [...new Set(codes)] };
 }
 
-test('of twenty who are made at once with one email, one is made', async () => {
+test('of twenty concurrent creations with one email, one succeeds', async () => {
 	const id = await workspace();
 	const emails = ['Ada@Example.com', 'ada@example.com', 'ADA@EXAMPLE.COM', 'ada@EXAMPLE.com'];
 	const made = Array.from({ length: 20 }, (_, at) => users.create(id, { email: emails[at % 4] as string }, ALL));
@@ -52,7 +52,7 @@ test('of twenty who are made at once with one email, one is made', async () => {
 	assert.deepEqual([only?.email, only?.name, only?.role, more], ['ada@example.com', 'ada', 'member', []]);
 });
 
-test('two who take one email at once do not both get it, and a new user does not either', async () => {
+test('of two users who change to one email at once, one succeeds, and a new user does not get it either', async () => {
 	const id = await workspace();
 	const made = await Promise.all(['a@x.example', 'b@x.example'].map((email) => users.create(id, { email }, ALL)));
 	const renamed = made.map(({ user }) => users.change(id, user.id, { email: 'C@x.example' }, ANY));
@@ -62,7 +62,7 @@ test('two who take one email at once do not both get it, and a new user does not
 	});
 });
 
-test('of owners who step down, go, or are made members at once, one remains', async () => {
+test('of owners who step down, are removed or demoted at once, one remains', async () => {
 	const id = await workspace();
 	const made = await Promise.all(
 		Array.from({ length: 8 }, (_, at) => users.create(id, { email: `o${at}@x.example`, role: 'owner' }, ALL)),
@@ -74,7 +74,7 @@ test('of owners who step down, go, or are made members at once, one remains', as
 	assert.equal((await owners(id)).length, 1);
 });
 
-test('a link is good once: of those who use it at once, one sets the password', async () => {
+test('a link is valid once: of concurrent uses, one sets the password', async () => {
 	const id = await workspace();
 	const { token, user } = await users.create(id, { email: 'once@x.example' }, ALL);
 	const passwords = Array.from({ length: 10 }, (_, at) => `${PASSWORD} ${at}`);
@@ -85,7 +85,7 @@ test('a link is good once: of those who use it at once, one sets the password', 
 	assert.ok(stored?.password_hash);
 });
 
-test('a link is good for a day, and no more once there is a newer one', async () => {
+test('a link is valid for a day, and until there is a newer one', async () => {
 	const id = await workspace();
 	const { token, user } = await users.create(id, { email: 'day@x.example' }, ALL);
 	const newer = await users.invite(id, user.id, ALL);
@@ -97,7 +97,7 @@ test('a link is good for a day, and no more once there is a newer one', async ()
 	await assert.rejects(users.setPassword(late.token, PASSWORD), { code: 'invalid_request' });
 });
 
-test('nobody makes anybody who may do more than themselves', async () => {
+test('a caller cannot create a user with more scopes than it has', async () => {
 	const id = await workspace();
 	const settings = { scopes: ['settings:read', 'settings:write'] as const };
 	const refused = { code: 'insufficient_scope' };
@@ -111,7 +111,7 @@ test('nobody makes anybody who may do more than themselves', async () => {
 	assert.equal((await users.change(id, member.user.id, { name: 'Bo' }, change)).name, 'Bo');
 });
 
-test('a link sets no password once its user has another role or another email, whichever way the role went', async () => {
+test('a link is invalid once its user has another role or another email, whichever way the role changed', async () => {
 	const id = await workspace();
 	await users.create(id, { email: 'first@x.example', role: 'owner' }, ALL);
 	const { user, token } = await users.create(id, { email: 'wrong@x.example' }, ALL);
@@ -131,7 +131,7 @@ test('a link sets no password once its user has another role or another email, w
 	assert.ok((await stored())?.password_hash);
 });
 
-test('who is promoted while a password is being set by an older link keeps the password from before', async () => {
+test('a user who is promoted while an older link sets a password keeps the password from before', async () => {
 	const id = await workspace();
 	const [begun, hold] = [deferred<void>(), deferred<void>()];
 	const passwords = new Passwords(async (...given) => {
@@ -148,7 +148,7 @@ test('who is promoted while a password is being set by an older link keeps the p
 	assert.equal((await store.get('users', user.id))?.password_hash, null);
 });
 
-test('an email is the same however its letters are put together, and so is what is kept of it', async () => {
+test('an email is the same in any Unicode form, and so is its stored form', async () => {
 	const id = await workspace();
 	// A J with a caron beside it: there is a small letter that has both, and no capital one.
 	const { user } = await users.create(id, { email: 'J\u030C@x.example' }, ALL);
@@ -164,7 +164,7 @@ test('an email is the same however its letters are put together, and so is what 
 	}
 });
 
-test('the form in which an email is kept is its own, for every letter with every accent', () => {
+test('the stored form of an email is stable, for every letter with every accent', () => {
 	const letter = fc.integer({ min: 0x21, max: 0x2fff }).map((code) => String.fromCodePoint(code));
 	const mark = fc.integer({ min: 0x300, max: 0x36f }).map((code) => String.fromCodePoint(code));
 	const text = fc.array(fc.oneof(letter, mark, fc.constantFrom('\u03A3', '\u0130', 'I', 'J', '\u212A')), {

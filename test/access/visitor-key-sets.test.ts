@@ -48,7 +48,7 @@ async function setUp(t: TestContext, ...signers: Signer[]) {
 	return { host, clock, settings, visit, claims, outcome };
 }
 
-test('a token is verified with the key of the set that it names, fetched once', async (t) => {
+test('verifies a token with the key of the set that it names, and downloads the set once', async (t) => {
 	const { host, outcome } = await setUp(t, first, second, curve);
 	assert.equal(host.requests, 0, 'nothing is fetched before it is needed');
 	for (const signer of [first, second, curve, first]) assert.equal(await outcome(signer), 'ann');
@@ -56,7 +56,7 @@ test('a token is verified with the key of the set that it names, fetched once', 
 	assert.equal(await outcome(newSigner('RS256', 'first')), 'invalid_jwt', 'the right name, another key');
 });
 
-test('whoever comes while the set is on its way waits for the same fetch', async (t) => {
+test('concurrent requests wait for the same download', async (t) => {
 	const { host, outcome } = await setUp(t);
 	const waiting: ServerResponse[] = [];
 	host.answer = (response) => void waiting.push(response);
@@ -67,7 +67,7 @@ test('whoever comes while the set is on its way waits for the same fetch', async
 	assert.equal(host.requests, 1);
 });
 
-test('the algorithm stays the deployment’s: a key set does not change it', async (t) => {
+test("a key set does not change the deployment's algorithm", async (t) => {
 	const { visit, settings, claims } = await setUp(t, first, curve);
 	const refused = { code: 'invalid_jwt', message: /not signed with/ };
 	await assert.rejects(visit(await curve.sign(claims()), settings('RS256')), refused);
@@ -75,7 +75,7 @@ test('the algorithm stays the deployment’s: a key set does not change it', asy
 	await assert.rejects(visit(signWithSecret(first.publicPem, claims(), { kid: 'first' })), refused);
 });
 
-test('a new key is found as soon as a token names it, and one that was taken out counts no more after five minutes', async (t) => {
+test('finds a new key as soon as a token names it, and rejects a removed key after five minutes', async (t) => {
 	const { host, clock, outcome } = await setUp(t, first);
 	assert.equal(await outcome(first), 'ann');
 	clock.at += MINUTE;
@@ -94,7 +94,7 @@ test('a new key is found as soon as a token names it, and one that was taken out
 	assert.equal(host.requests, 3);
 });
 
-test('made-up key names ask the host no more than twice a minute', async (t) => {
+test('made-up key names cause at most two downloads a minute', async (t) => {
 	const { host, clock, outcome } = await setUp(t, first);
 	const flood = async () => {
 		for (let at = 0; at < 40; at++) assert.equal(await outcome(second, { kid: `made up ${at}` }), 'invalid_jwt');
@@ -110,7 +110,7 @@ test('made-up key names ask the host no more than twice a minute', async (t) => 
 	assert.equal(await outcome(first), 'ann', 'visitors with a good token notice nothing');
 });
 
-test('a host that is down at first is a 503 with a time, and is asked again after it', async (t) => {
+test('a host that is down at first is a 503 with Retry-After, and is asked again after that time', async (t) => {
 	const { host, clock, outcome, visit, claims } = await setUp(t, first);
 	host.answer = (response) => {
 		response.statusCode = 500;
@@ -129,7 +129,7 @@ test('a host that is down at first is a 503 with a time, and is asked again afte
 	assert.equal(host.requests, 2);
 });
 
-test('while its host is down the last set goes on being used, and nobody waits for the host twice', async (t) => {
+test('while its host is down the last set stays in use, and no request waits for the host twice', async (t) => {
 	const { host, clock, outcome } = await setUp(t, first);
 	assert.equal(await outcome(first), 'ann');
 	const held: ServerResponse[] = [];
@@ -150,7 +150,7 @@ test('while its host is down the last set goes on being used, and nobody waits f
 	assert.equal(await outcome(second), 'ann');
 });
 
-test('a host that hangs, breaks off, sends far too much or something else is given up in time', async (t) => {
+test('gives up in time on a host that hangs, disconnects, or sends too much or something else', async (t) => {
 	const { host, clock, visit, outcome, claims } = await setUp(t);
 	const token = await first.sign(claims());
 	const json = JSON.stringify({ keys: [first.jwk] });
@@ -201,7 +201,7 @@ test('a host that hangs, breaks off, sends far too much or something else is giv
 	}
 });
 
-test('what else lies in a key set does no harm and verifies nothing', async (t) => {
+test('ignores other entries of a key set and does not verify with them', async (t) => {
 	const { host, clock, visit, settings, claims, outcome } = await setUp(t);
 	const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
 	const wide = generateKeyPairSync('ec', { namedCurve: 'P-384' });
@@ -240,7 +240,7 @@ test('what else lies in a key set does no harm and verifies nothing', async (t) 
 	}
 });
 
-test('a token that names no key is verified where only one is possible', async (t) => {
+test('verifies a token without a key name where only one key is possible', async (t) => {
 	const { host, clock, outcome } = await setUp(t, first, curve);
 	const nameless = { kid: undefined };
 	assert.equal(await outcome(first, nameless), 'ann');
@@ -254,7 +254,7 @@ test('a token that names no key is verified where only one is possible', async (
 	assert.equal(await outcome(first, nameless), 'invalid_jwt', 'a set that was emptied');
 });
 
-test('a clock that steps back neither keeps an old set for ever nor asks all the time', async (t) => {
+test('a clock that steps back neither keeps an old set for ever nor causes continuous downloads', async (t) => {
 	const { host, clock, outcome } = await setUp(t, first);
 	assert.equal(await outcome(first), 'ann');
 	clock.at -= 24 * 60 * MINUTE;
@@ -263,7 +263,7 @@ test('a clock that steps back neither keeps an old set for ever nor asks all the
 	assert.equal(host.requests, 2);
 });
 
-test('not more than 500 key sets are kept, the least used go first', async (t) => {
+test('keeps at most 500 key sets and evicts the least recently used', async (t) => {
 	const { host, visit, settings, claims } = await setUp(t, curve);
 	const token = await curve.sign(claims());
 	const at = (number: number) => visit(token, settings('ES256', `${host.url}?tenant=${number}`));

@@ -30,7 +30,7 @@ function complaints(stored: DeploymentJwt | null, patch: DeploymentJwtPatch, cod
 	}
 }
 
-test('each algorithm takes the key that fits it', () => {
+test('each algorithm accepts the key that fits it', () => {
 	const shared = settings.merge(null, { algorithm: 'HS256', secret: SECRET, audience: 'chat' });
 	assert.deepEqual(shared, { ...NOTHING, algorithm: 'HS256', audience: 'chat', secret: shared?.secret });
 	assert.deepEqual(settings.merge(null, { algorithm: 'RS256', public_key: rsa.publicPem, issuer: 'me' }), {
@@ -46,7 +46,7 @@ test('each algorithm takes the key that fits it', () => {
 	assert.equal(complaints(null, { algorithm: 'ES256', public_key: ec.publicPem }).length, 0);
 });
 
-test('a public key is taken however its lines are broken', () => {
+test('accepts a public key with any line breaks', () => {
 	const body = rsa.publicPem.replaceAll(/-----.*-----|\s/g, '');
 	for (const public_key of [
 		rsa.publicPem.trim(),
@@ -58,14 +58,14 @@ test('a public key is taken however its lines are broken', () => {
 	}
 });
 
-test('a secret is stored sealed, and nowhere else', () => {
+test('stores a secret sealed, and nowhere else', () => {
 	const stored = settings.merge(null, { algorithm: 'HS256', secret: SECRET });
 	assert.ok(stored?.secret);
 	assert.doesNotMatch(JSON.stringify(stored), new RegExp(SECRET));
 	assert.equal(secrets.open(stored.secret, 'visitor tokens'), SECRET);
 });
 
-test('a secret has at least 32 bytes, of which some characters have more than one', () => {
+test('a secret has at least 32 bytes, also with multi-byte characters', () => {
 	const path = ['/jwt/secret'];
 	for (const secret of ['', 'short', 'x'.repeat(31), 'ü'.repeat(15), '***']) {
 		assert.deepEqual(complaints(null, { algorithm: 'HS256', secret }), path, secret);
@@ -75,7 +75,7 @@ test('a secret has at least 32 bytes, of which some characters have more than on
 	}
 });
 
-test('keys that are missing, too many, or of another algorithm are complained about where they are', () => {
+test('names the field of keys that are missing, superfluous or of another algorithm', () => {
 	const jwks_url = 'https://id.example/keys';
 	const { publicPem } = rsa;
 	const cases: Array<[patch: DeploymentJwtPatch, paths: string[]]> = [
@@ -95,7 +95,7 @@ test('keys that are missing, too many, or of another algorithm are complained ab
 	for (const [patch, paths] of cases) assert.deepEqual(complaints(null, patch), paths, JSON.stringify(patch));
 });
 
-test('a public key that is too weak, of another kind or no public key is complained about', () => {
+test('rejects a public key that is too weak, of another kind or not a public key', () => {
 	const refused: Array<[algorithm: 'RS256' | 'ES256', public_key: string]> = [
 		['RS256', ec.publicPem],
 		['ES256', rsa.publicPem],
@@ -124,7 +124,7 @@ test('a public key that is too weak, of another kind or no public key is complai
 	}
 });
 
-test('a key set is fetched from public https addresses only', () => {
+test('accepts key sets at public https addresses only', () => {
 	for (const jwks_url of [
 		'http://id.example/keys',
 		'https://localhost/keys',
@@ -146,7 +146,7 @@ test('a key set is fetched from public https addresses only', () => {
 	}
 });
 
-test('a change merges: what is not named stays, null clears, and the whole must hold', () => {
+test('merges a change: fields that are not named stay, null clears, and the result must be valid', () => {
 	const stored = settings.merge(null, { algorithm: 'HS256', secret: SECRET, audience: 'chat' }) as DeploymentJwt;
 	assert.deepEqual(settings.merge(stored, {}), stored);
 	assert.deepEqual(settings.merge(stored, { issuer: 'me' }), { ...stored, issuer: 'me' });
@@ -162,7 +162,7 @@ test('a change merges: what is not named stays, null clears, and the whole must 
 	assert.deepEqual(complaints(turned, { jwks_url: 'https://id.example/keys', public_key: null }), []);
 });
 
-test('three stars, sent back as they were read, leave the secret as it is', () => {
+test('three asterisks, sent back as they were read, keep the secret', () => {
 	const stored = settings.merge(null, { algorithm: 'HS256', secret: SECRET }) as DeploymentJwt;
 	assert.deepEqual(settings.merge(stored, { secret: '***', audience: 'chat' }), { ...stored, audience: 'chat' });
 	const changed = settings.merge(stored, { secret: 'another secret, as long as it must be' }) as DeploymentJwt;

@@ -41,7 +41,7 @@ async function assertRefused(settings: DeploymentJwt, token: string, reason: Reg
 	});
 }
 
-test('a token signed as the deployment wants it tells who the visitor is', async () => {
+test("a token signed by the deployment's settings identifies the visitor", async () => {
 	const claims = { ...GOOD, name: 'Ann Bee', email: 'ann@shop.example', role: 'admin' };
 	const ann = { id: 'ann', name: 'Ann Bee', email: 'ann@shop.example' };
 	assert.deepEqual(await verify(shared, signWithSecret(SECRET, claims)), ann);
@@ -51,13 +51,13 @@ test('a token signed as the deployment wants it tells who the visitor is', async
 	assert.deepEqual(end_user, ann);
 });
 
-test('the secret is the UTF-8 bytes of what was given', async () => {
+test('the secret is the UTF-8 bytes of the setting', async () => {
 	const secret = '🗝️ größer als dreißig Bytes 🗝️';
 	const settings = settingsOf({ algorithm: 'HS256', secret });
 	assert.equal((await verify(settings, signWithSecret(secret, GOOD))).id, 'ann');
 });
 
-test('a public key in any form that the settings take verifies', async () => {
+test('verifies with a public key in any form that the settings accept', async () => {
 	const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 	const der = publicKey.export({ type: 'spki', format: 'der' });
 	const point = ECDH.convertKey(der.subarray(-65), 'prime256v1', undefined, undefined, 'compressed') as Buffer;
@@ -78,7 +78,7 @@ test('a public key in any form that the settings take verifies', async () => {
 	}
 });
 
-test('the algorithm is the deployment’s: whatever else a token names is refused', async () => {
+test('the deployment sets the algorithm: a token with another one is rejected', async () => {
 	const reason = /not signed with (HS256|RS256|ES256)/;
 	await assertRefused(shared, await rsa.sign(GOOD), reason);
 	await assertRefused(rsaSettings, signWithSecret(SECRET, GOOD), reason);
@@ -97,7 +97,7 @@ test('the algorithm is the deployment’s: whatever else a token names is refuse
 	}
 });
 
-test('a public key is no secret: a token signed with it as one is refused', async () => {
+test('rejects a token that is signed with a public key as a shared secret', async () => {
 	for (const [settings, { publicPem, algorithm }] of [
 		[rsaSettings, rsa],
 		[ecSettings, ec],
@@ -109,7 +109,7 @@ test('a public key is no secret: a token signed with it as one is refused', asyn
 	}
 });
 
-test('a token that another key signed is refused, and so is one that was altered', async () => {
+test('rejects a token that was signed with another key or altered', async () => {
 	const reason = /signature .* not valid/;
 	await assertRefused(shared, signWithSecret(`${SECRET}!`, GOOD), reason);
 	await assertRefused(rsaSettings, await newSigner('RS256').sign(GOOD), reason);
@@ -131,7 +131,7 @@ test('a token that another key signed is refused, and so is one that was altered
 	await assertRefused(rsaSettings, `${header}.${other}.${signature}`, reason);
 });
 
-test('no single altered character of a token gets through', async () => {
+test('rejects a token with any single altered character', async () => {
 	const token = signWithSecret(SECRET, GOOD);
 	// The last character of the signature carries bits that are not part of it, and may differ: left out.
 	const places = fc.integer({ min: 0, max: token.length - 2 });
@@ -145,7 +145,7 @@ test('no single altered character of a token gets through', async () => {
 	);
 });
 
-test('the times of a token count, with half a minute for clocks that differ', async () => {
+test('checks the times of a token, with half a minute of tolerance for clocks', async () => {
 	const signed = (claims: object) => signWithSecret(SECRET, { ...GOOD, ...claims });
 	await verify(shared, signed({ exp: SECOND - 29 }));
 	await verify(shared, signed({ nbf: SECOND + 30 }));
@@ -160,7 +160,7 @@ test('the times of a token count, with half a minute for clocks that differ', as
 	}
 });
 
-test('a token is good until the very millisecond that was told of it', async () => {
+test('a token is valid until the returned millisecond', async () => {
 	let now = NOW;
 	const moved = tokensWith(secrets, { now: () => now });
 	for (const seconds of [600, 600.001, 600.5, 599.999, -29, -29.5, 1e9]) {
@@ -176,7 +176,7 @@ test('a token is good until the very millisecond that was told of it', async () 
 	assert.equal(endless.expiresAt, 1e303);
 });
 
-test('a token without a subject or an end is refused', async () => {
+test('rejects a token without a subject or an expiry', async () => {
 	await assertRefused(shared, signWithSecret(SECRET, { sub: 'ann' }), /lacks the claim exp/);
 	await assertRefused(shared, signWithSecret(SECRET, { exp: GOOD.exp }), /lacks the claim sub/);
 	const inherited = `{"__proto__":{"sub":"ann"},"exp":${GOOD.exp}}`;
@@ -190,20 +190,20 @@ test('a token without a subject or an end is refused', async () => {
 	}
 });
 
-test('a name or an email that is no text, or far too long, is left out', async () => {
+test('leaves out a name or an email that is not text or far too long', async () => {
 	for (const wrong of ['', null, 7, ['Ann'], { first: 'Ann' }, 'x'.repeat(501), '\udc00']) {
 		const token = signWithSecret(SECRET, { ...GOOD, name: wrong, email: wrong });
 		assert.deepEqual(await verify(shared, token), { id: 'ann', name: null, email: null });
 	}
 });
 
-test('a name is kept as one line that can be read; one that shows nothing is left out', async () => {
+test('stores a name as one readable line and leaves out an invisible one', async () => {
 	const named = async (name: string) => (await verify(shared, signWithSecret(SECRET, { ...GOOD, name }))).name;
 	assert.equal(await named(' Ann\u0000\n Bee\u009b '), 'Ann Bee');
 	for (const blank of [' ', '\u0000', '\r\n']) assert.equal(await named(blank), null, JSON.stringify(blank));
 });
 
-test('audience and issuer are asked for where the deployment names them, and only there', async () => {
+test('checks audience and issuer only where the deployment names them', async () => {
 	const strict = settingsOf({ algorithm: 'HS256', secret: SECRET, audience: 'chat', issuer: 'https://id.example' });
 	const signed = (claims: object) => signWithSecret(SECRET, { ...GOOD, ...claims });
 	const right = { aud: 'chat', iss: 'https://id.example' };
@@ -220,21 +220,21 @@ test('audience and issuer are asked for where the deployment names them, and onl
 	}
 });
 
-test('a token that demands to be understood in a way that nobody knows is refused', async () => {
+test('rejects a token with an unknown critical extension', async () => {
 	const demanding = { crit: ['shop'], shop: true };
 	await assertRefused(shared, signWithSecret(SECRET, GOOD, demanding), /crit/);
 	await assertRefused(shared, signWithSecret(SECRET, GOOD, { crit: [] }), /well-formed/);
 	await assertRefused(shared, signWithSecret(SECRET, GOOD, { crit: ['b64'], b64: false }), /well-formed|signature/);
 });
 
-test('keys that a token brings along are not looked at', async () => {
+test('ignores keys that a token contains', async () => {
 	const stranger = newSigner('RS256');
 	const header = { jwk: stranger.jwk, jku: 'http://127.0.0.1:9/jwks', x5u: 'http://127.0.0.1:9/', kid: '../../etc' };
 	await assertRefused(rsaSettings, await stranger.sign(GOOD, header), /signature .* not valid/);
 	assert.equal((await verify(rsaSettings, await rsa.sign(GOOD, header))).id, 'ann');
 });
 
-test('what is not a token at all is refused as such', async () => {
+test('rejects text that is not a token as such', async () => {
 	const [header, payload, signature] = signWithSecret(SECRET, GOOD).split('.');
 	for (const token of [
 		'.',
@@ -257,7 +257,7 @@ test('what is not a token at all is refused as such', async () => {
 	}
 });
 
-test('a request without a token is told where to put one', async () => {
+test('tells a request without a token where to send one', async () => {
 	await assert.rejects(tokens.verify(shared, undefined), {
 		code: 'invalid_jwt',
 		message: /Authorization: Bearer <JWT>/,
@@ -276,7 +276,7 @@ test('a request without a token is told where to put one', async () => {
 	}
 });
 
-test('a token over 8 KiB is refused without being read, one of just under is read', async () => {
+test('rejects a token over 8 KiB without reading it, and reads a slightly smaller one', async () => {
 	const padded = (length: number) => signWithSecret(SECRET, { ...GOOD, pad: 'x'.repeat(length) });
 	const room = Math.floor(((8192 - padded(0).length) * 3) / 4);
 	assert.ok(padded(room - 2).length <= 8192 && padded(room + 4).length > 8192);
@@ -285,7 +285,7 @@ test('a token over 8 KiB is refused without being read, one of just under is rea
 	await assertRefused(shared, 'A'.repeat(1_000_000), /longer than 8192 bytes/);
 });
 
-test('whatever stands in the Authorization header, the answer is a refusal or a visitor, never a defect', async () => {
+test('any Authorization header gives an AppError or a visitor, never a defect', async () => {
 	const part = fc.oneof(
 		fc.base64String().map((text) => text.replaceAll(/[+/=]/g, '_')),
 		fc.json().map((text) => Buffer.from(text).toString('base64url')),
@@ -308,14 +308,14 @@ test('whatever stands in the Authorization header, the answer is a refusal or a 
 	);
 });
 
-test('a deployment without a key lets nobody in', async () => {
+test('a deployment without a key admits no visitor', async () => {
 	await assert.rejects(tokens.verify(null, `Bearer ${signWithSecret(SECRET, GOOD)}`), { code: 'invalid_jwt' });
 	await assert.rejects(tokens.verify(null, `Bearer ${forge({ alg: 'none' }, GOOD, () => Buffer.alloc(0))}`), {
 		code: 'invalid_jwt',
 	});
 });
 
-test('a secret is unsealed once, not with every request, and anew when it is changed', async () => {
+test('opens a secret once, not with every request, and again after a change', async () => {
 	let opened = 0;
 	class CountingBox extends SecretBox {
 		override open(sealed: string, purpose: string): string {
@@ -335,7 +335,7 @@ test('a secret is unsealed once, not with every request, and anew when it is cha
 	assert.equal(opened, 2);
 });
 
-test('a secret that was sealed by another server is a failure of ours, not a visitor’s', async () => {
+test("a secret that was sealed by another server is a server error, not a visitor's", async () => {
 	const elsewhere = tokensWith(new SecretBox(randomBytes(32)));
 	await assert.rejects(elsewhere.verify(shared, `Bearer ${signWithSecret(SECRET, GOOD)}`), /PARLEY_SECRET_KEY/);
 });
