@@ -159,14 +159,14 @@ const HOSTILE = [
 	`https://${'a'.repeat(10_000)}@example.com`,
 ];
 
-test('what is not the origin of a web page is let in by no list, not even by *', () => {
+test('no list allows an origin that is not of a web page, not even *', () => {
 	for (const entries of [['*'], ['example.com', '*.example.com:*', '127.0.0.1', '[::1]'], ['*', 'example.com:*']]) {
 		const allowlist = createAllowlist(entries);
 		for (const origin of HOSTILE) assert.equal(allowlist.allows(origin), false, JSON.stringify(origin.slice(0, 80)));
 	}
 });
 
-test('an empty allowlist lets nobody in', () => {
+test('an empty allowlist allows no origin', () => {
 	const allowlist = createAllowlist([]);
 	for (const origin of ['https://example.com', 'http://localhost', 'null', '']) {
 		assert.equal(allowlist.allows(origin), false);
@@ -180,7 +180,7 @@ test('one entry of several is enough', () => {
 	assert.equal(allowlist.allows('https://example.com'), false);
 });
 
-test('an entry that is not a host source is refused with a sentence that repeats it', () => {
+test('rejects an entry that is not a host source, and the sentence repeats it', () => {
 	const wrong = [
 		'',
 		' ',
@@ -248,7 +248,7 @@ test('an entry that is not a host source is refused with a sentence that repeats
 	}
 });
 
-test('any text is read or refused as an entry, and answered as an origin, without a crash', () => {
+test('accepts or rejects any text as an entry and as an origin, without a crash', () => {
 	const text = fc.oneof(
 		fc.string({ unit: 'binary' }),
 		fc.webUrl(),
@@ -267,7 +267,7 @@ test('any text is read or refused as an entry, and answered as an origin, withou
 	);
 });
 
-test('a wildcard lets in exactly the names that end in a dot and the name', () => {
+test('a wildcard allows exactly the names that end in a dot and its name', () => {
 	const name = fc.domain().filter((domain) => !domain.includes('xn--'));
 	fc.assert(
 		fc.property(name, name, fc.constantFrom('.', '', '-', 'a'), (domain, before, between) => {
@@ -280,7 +280,7 @@ test('a wildcard lets in exactly the names that end in a dot and the name', () =
 	);
 });
 
-test('a flood of unknown origins does not change what is let in', () => {
+test('a flood of unknown origins does not change what is allowed', () => {
 	const allowlist = createAllowlist(['example.com', '*.example.com']);
 	for (let index = 0; index < 5_000; index++) {
 		assert.equal(allowlist.allows(`https://evil${index}.test`), false);

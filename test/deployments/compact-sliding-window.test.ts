@@ -13,7 +13,7 @@ function windowOf(keys = ENOUGH) {
 	return { clock, visitors: new CompactSlidingWindow(clock, MINUTE, keys) };
 }
 
-test('it counts like a list of all times, whoever asks meanwhile, under a clock that leaps', () => {
+test('counts like a list of all times, in any order of keys, also when the clock leaps', () => {
 	const gap = fc.oneof(
 		fc.constant(0),
 		fc.integer({ min: -5_000, max: 5_000 }),
@@ -40,7 +40,7 @@ test('it counts like a list of all times, whoever asks meanwhile, under a clock 
 	);
 });
 
-test('whoever comes again before as many others as are remembered is still counted, however many come in all', () => {
+test('still counts a key that returns before the bound of other keys, however many keys there are in total', () => {
 	const { visitors } = windowOf(50);
 	let stranger = 0;
 	for (let visit = 0; visit < 30; visit++) {
@@ -51,7 +51,7 @@ test('whoever comes again before as many others as are remembered is still count
 	assert.equal(visitors.tryConsume('dep_a', 'regular', 30), 60);
 });
 
-test('never more than twice as many are remembered as are asked for, and those gone for long are forgotten', () => {
+test('remembers at most twice the bound of keys, and forgets keys that were not seen for long', () => {
 	const { visitors } = windowOf(50);
 	assert.equal(visitors.tryConsume('dep_a', 'long ago', 1), 0);
 	assert.equal(visitors.tryConsume('dep_a', 'long ago', 1), 60);
@@ -64,7 +64,7 @@ test('never more than twice as many are remembered as are asked for, and those g
 	assert.equal(visitors.tryConsume('dep_a', 'long ago', 1), 0);
 });
 
-test('a hundred thousand visitors of neighbouring addresses and deployments are a hundred thousand visitors', () => {
+test('distinguishes a hundred thousand visitors with neighbouring addresses and deployments', () => {
 	const { visitors } = windowOf(100_000);
 	for (let at = 0; at < 100_000; at++) {
 		const wait = visitors.tryConsume(`dep_${at % 10}`, `10.0.${(at / 10) >> 8}.${Math.floor(at / 10) & 255}`, 1);

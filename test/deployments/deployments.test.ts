@@ -54,7 +54,7 @@ function setUp() {
 
 const isNotFound = (error: unknown): boolean => error instanceof AppError && error.code === 'not_found';
 
-test('a change is seen by the very next request, and its bytes and ETag change with it', async () => {
+test('the next request gets a change, with new bytes and a new ETag', async () => {
 	const { workspaceId, deployment, clock, deployments } = setUp();
 	await using _closing = deployments;
 	const before = await deployments.visible(deployment.id);
@@ -87,7 +87,7 @@ test('a change that the widget cannot see keeps bytes and ETag', async () => {
 	assert.ok(after.body.equals(body));
 });
 
-test('a request that names no origin is not let in, whatever the list says', async () => {
+test('does not allow a request without an origin, with any list', async () => {
 	const { workspaceId, deployment, deployments } = setUp();
 	await using _closing = deployments;
 	await deployments.change(workspaceId, deployment.id, { allowed_domains: ['*'] });
@@ -97,7 +97,7 @@ test('a request that names no origin is not let in, whatever the list says', asy
 	assert.equal(visible.allows('https://any.example'), true);
 });
 
-test('an archived deployment is gone for visitors until it is revived', async () => {
+test('visitors do not find an archived deployment until it is reactivated', async () => {
 	const { workspaceId, deployment, deployments } = setUp();
 	await using _closing = deployments;
 	await deployments.change(workspaceId, deployment.id, { status: 'archived' });
@@ -107,7 +107,7 @@ test('an archived deployment is gone for visitors until it is revived', async ()
 	assert.equal((await deployments.visible(deployment.id)).record.status, 'active');
 });
 
-test('unknown, malformed and foreign ids get the same answer: none tells which ids exist', async () => {
+test('unknown, malformed and foreign ids get the same error, which does not show what exists', async () => {
 	const { workspaceId, deployment, deployments } = setUp();
 	await using _closing = deployments;
 	const answers = new Set<string>();
@@ -148,7 +148,7 @@ async function occupied({ workspaceId, deployment, next, deployments }: ReturnTy
 	};
 }
 
-test('not even a deployment that is too busy to be changed tells another workspace that it exists', async () => {
+test('a deployment that is too busy to be changed is not found by another workspace', async () => {
 	const scene = setUp();
 	await using deployments = scene.deployments;
 	const release = await occupied(scene);
@@ -157,7 +157,7 @@ test('not even a deployment that is too busy to be changed tells another workspa
 	await release();
 });
 
-test('an archived deployment that is too busy to be changed is gone for visitors as any other', async () => {
+test('an archived deployment that is too busy to be changed is not found by visitors', async () => {
 	const scene = setUp();
 	await using deployments = scene.deployments;
 	await deployments.change(scene.workspaceId, scene.deployment.id, { status: 'archived' });
@@ -166,7 +166,7 @@ test('an archived deployment that is too busy to be changed is gone for visitors
 	await release();
 });
 
-test('archiving an archived deployment is no change, and neither is reviving one that is active', async () => {
+test('archiving an archived deployment and reactivating an active one change nothing', async () => {
 	const { workspaceId, deployment, clock, seen, deployments } = setUp();
 	await using _closing = deployments;
 	const change = (patch: object) => deployments.change(workspaceId, deployment.id, patch);
@@ -184,7 +184,7 @@ test('archiving an archived deployment is no change, and neither is reviving one
 	assert.equal((await change({ status: 'active', name: 'New name' })).name, 'New name');
 });
 
-test('a wrong domain changes nothing, neither on disk nor in memory', async () => {
+test('an invalid domain changes nothing, neither on disk nor in memory', async () => {
 	const { workspaceId, deployment, seen, deployments } = setUp();
 	await using _closing = deployments;
 	const patch = { name: 'Other', allowed_domains: ['shop.example', 'not a domain'] };
@@ -209,7 +209,7 @@ test('a deployment links only to an assistant of its own workspace', async () =>
 	assert.equal((await deployments.visible(deployment.id)).record.assistant_id, deployment.assistant_id);
 });
 
-test('a change that did not reach the disk is not served', async () => {
+test('does not serve a change that did not reach the disk', async () => {
 	const { workspaceId, deployment, next, deployments } = setUp();
 	await using _closing = deployments;
 	await deployments.visible(deployment.id);
@@ -225,7 +225,7 @@ test('a change that did not reach the disk is not served', async () => {
 	assert.equal(visible.record.version, 1);
 });
 
-test('until a change is on disk, visitors get what was there before', async () => {
+test('visitors get the former configuration until a change is on disk', async () => {
 	const { workspaceId, deployment, next, deployments } = setUp();
 	await using _closing = deployments;
 	await deployments.visible(deployment.id);
@@ -243,7 +243,7 @@ test('until a change is on disk, visitors get what was there before', async () =
 	assert.equal(deployments.peekVisible(deployment.id)?.allows('https://new.example'), true);
 });
 
-test('memory that is out of date is thrown away: the next change is made to what is stored', async () => {
+test('discards outdated memory: the next change applies to the stored deployment', async () => {
 	const { workspaceId, deployment, rows, deployments } = setUp();
 	await using _closing = deployments;
 	await deployments.visible(deployment.id);
@@ -253,7 +253,7 @@ test('memory that is out of date is thrown away: the next change is made to what
 	assert.deepEqual([changed.name, changed.version], ['Changed elsewhere', 8]);
 });
 
-test('visitors who come at once to a deployment that sleeps share one read of it, however many they are', async () => {
+test('concurrent requests for a deployment that is not resident share one read', async () => {
 	const { deployment, seen, deployments } = setUp();
 	await using _closing = deployments;
 	const all = await Promise.all(Array.from({ length: 500 }, () => deployments.visible(deployment.id)));
@@ -261,7 +261,7 @@ test('visitors who come at once to a deployment that sleeps share one read of it
 	assert.ok(all.every((visible) => visible === all[0]));
 });
 
-test('changes sent at once are all kept', async () => {
+test('keeps all concurrent changes', async () => {
 	const { workspaceId, deployment, deployments } = setUp();
 	await using _closing = deployments;
 	await Promise.all([
@@ -277,7 +277,7 @@ test('changes sent at once are all kept', async () => {
 	assert.equal(record.version, 5);
 });
 
-test('a new deployment has the documented defaults under what was given', async () => {
+test('a new deployment has the documented defaults for settings that are not given', async () => {
 	const { workspaceId, assistant, deployments } = setUp();
 	await using _closing = deployments;
 	const record = await deployments.create(workspaceId, {
@@ -315,7 +315,7 @@ test('a new deployment has the documented defaults under what was given', async 
 	assert.equal((await deployments.visible(id)).allows('https://shop.example'), false);
 });
 
-test('a deployment that could not be stored is not answered as if it were', async () => {
+test('does not return a deployment that could not be stored', async () => {
 	const { workspaceId, assistant, next, deployments } = setUp();
 	await using _closing = deployments;
 	next.push(async () => ({ outcome: 'fenced' }));
@@ -334,7 +334,7 @@ async function complaints(change: Promise<unknown>): Promise<string[] | undefine
 	return error.details?.map(({ path }) => path);
 }
 
-test('tokens cannot be required without a key to verify them, however one gets there', async () => {
+test('tokens cannot be required without a key to verify them, by any order of changes', async () => {
 	const { workspaceId, assistant, deployment, seen, deployments } = setUp();
 	await using _closing = deployments;
 	const create = (input: object) => deployments.create(workspaceId, { assistant_id: assistant.id, ...input });
@@ -360,7 +360,7 @@ test('a deployment that was stored without its key can still be renamed and arch
 	assert.equal((await deployments.change(workspaceId, deployment.id, { status: 'archived' })).status, 'archived');
 });
 
-test('a change of the key is seen by the very next request, and other changes leave it as it is', async () => {
+test('the next request uses a changed key, and other changes keep the settings object', async () => {
 	const { workspaceId, deployment, deployments } = setUp();
 	await using _closing = deployments;
 	const { jwt } = await deployments.change(workspaceId, deployment.id, { jwt: { ...SHARED, audience: 'chat' } });

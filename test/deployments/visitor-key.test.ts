@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { visitorKey } from '../../src/deployments/index.ts';
 
-test('a subject’s name is short, its own, and never that of an address', () => {
+test('the key of a subject is short, unique, and never that of an address', () => {
 	const keys = ['ann', 'Ann', 'ann ', '', 'x'.repeat(100_000), '192.0.2.7', 'address 192.0.2.7'].map((subject) =>
 		visitorKey(subject, '192.0.2.7'),
 	);

@@ -27,7 +27,7 @@ function waitOf(count: () => void): number {
 	}
 }
 
-test('a visitor sends as many messages a minute as the deployment allows, then is told how long to wait', () => {
+test('a visitor sends as many messages a minute as the deployment allows, then gets Retry-After', () => {
 	const { clock, limits } = limitsAt();
 	for (let sent = 0; sent < 3; sent++)
 		assert.equal(
@@ -45,7 +45,7 @@ test('a visitor sends as many messages a minute as the deployment allows, then i
 	);
 });
 
-test('visitors and deployments do not use up one another’s messages', () => {
+test('visitors and deployments have separate message limits', () => {
 	const { limits } = limitsAt();
 	for (const [deployment, visitor] of [
 		['dep_a', '192.0.2.1'],
@@ -63,7 +63,7 @@ test('visitors and deployments do not use up one another’s messages', () => {
 	}
 });
 
-test('the configuration is read up to 600 times a minute and address, apart from messages', () => {
+test('allows 600 reads of the configuration a minute and address, separate from messages', () => {
 	const { clock, limits } = limitsAt();
 	for (let read = 0; read < 600; read++)
 		assert.equal(
@@ -89,7 +89,7 @@ test('the configuration is read up to 600 times a minute and address, apart from
 	);
 });
 
-test('other requests are counted apart from messages and the configuration, 300 a minute for each visitor', () => {
+test('counts other requests separately from messages and the configuration, 300 a minute for each visitor', () => {
 	const { clock, limits } = limitsAt();
 	const wait = (deployment: string, visitor: string) => waitOf(() => limits.countRequest(deployment, visitor));
 	for (let asked = 0; asked < 300; asked++) assert.equal(wait('dep_a', '192.0.2.1'), 0);
@@ -109,7 +109,7 @@ test('other requests are counted apart from messages and the configuration, 300 
 	assert.equal(wait('dep_a', '192.0.2.1'), 0);
 });
 
-test('all addresses of one IPv6 line are one visitor, those of another line are not', () => {
+test('all addresses of an IPv6 /64 are one visitor, and those of another /64 are not', () => {
 	const { limits } = limitsAt();
 	const wait = (address: string) => waitOf(() => limits.countMessage('dep_a', visitorKey(null, address), 1));
 	assert.equal(wait('2001:db8:1:2::1'), 0);
@@ -145,7 +145,7 @@ const MEGABYTE = 1_000_000;
 const isFull = process.env.VISITORS === 'full';
 const PART = isFull ? 1 : 10;
 
-test('a quarter of a million visitors with made-up addresses take no more memory than the bound, and those who came last are still counted', () => {
+test('a quarter of a million visitors with made-up addresses stay within the memory bound, and the latest are still counted', () => {
 	const { limits } = limitsAt();
 	const before = memoryInUse();
 	const addressOf = (visitor: number) =>
@@ -168,7 +168,7 @@ test('a quarter of a million visitors with made-up addresses take no more memory
 	assert.equal(wait(0), 0, 'forgotten long ago');
 });
 
-test('as many readers of the configuration as are remembered, each at its limit, take less than 60 MB', () => {
+test('the bound of readers of the configuration, each at its limit, takes less than 60 MB', () => {
 	const { limits } = limitsAt();
 	const before = memoryInUse();
 	const addresses = Array.from({ length: 20_000 / PART }, (_, reader) => `10.0.${reader >> 8}.${reader & 255}`);
@@ -186,7 +186,7 @@ test('as many readers of the configuration as are remembered, each at its limit,
 	}
 });
 
-test('visitors who ask for as much as they may take less than 60 MB, however many they are', () => {
+test('any number of visitors at their request limit take less than 60 MB', () => {
 	const { limits } = limitsAt();
 	const before = memoryInUse();
 	const visitor = (at: number) => visitorKey(null, `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`);
@@ -204,7 +204,7 @@ test('visitors who ask for as much as they may take less than 60 MB, however man
 	);
 });
 
-test('visitors who may send ten thousand messages a minute do not fill the memory either', () => {
+test('visitors who may send ten thousand messages a minute stay within the memory bound', () => {
 	const { limits } = limitsAt();
 	const before = memoryInUse();
 	for (let visitor = 0; visitor < 2_000 / PART; visitor++) {

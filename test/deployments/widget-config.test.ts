@@ -30,7 +30,7 @@ const record: fc.Arbitrary<DeploymentRecord> = fc
 		};
 	});
 
-test('the bytes are the JSON of the widget configuration: all that the widget needs and nothing else', () => {
+test("the bytes are the JSON of the widget's configuration: all fields that the widget needs and no others", () => {
 	const base = deploymentRecord();
 	const own = { assistant_name: 'Kettle help', radius: 'large', font_family: 'serif' } as const;
 	const deployment = {
@@ -51,7 +51,7 @@ test('the bytes are the JSON of the widget configuration: all that the widget ne
 	assert.deepEqual(Object.keys(config as object), Object.keys(WidgetConfig.properties));
 });
 
-test('a deployment that was stored before names, logos and the disclosure were settings is served with their defaults', () => {
+test('serves the defaults of names, logos and the disclosure for a deployment that is older than these settings', () => {
 	const deployment = deploymentRecord();
 	const config = JSON.parse(renderConfig(deployment).body.toString('utf8'));
 	assert.deepEqual(config.appearance, {
@@ -68,7 +68,7 @@ test('a deployment that was stored before names, logos and the disclosure were s
 	bodyValidator(WidgetConfig)(config);
 });
 
-test('the ETag is strong, and changes exactly when the bytes do', () => {
+test('the ETag is strong and changes exactly when the bytes do', () => {
 	fc.assert(
 		fc.property(record, record, (one, other) => {
 			const [first, second] = [renderConfig(one), renderConfig(other)];
