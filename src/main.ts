@@ -118,8 +118,8 @@ function firstStopSignal(): Promise<NodeJS.Signals> {
 
 /** No owner has a password: the first link was not used, or the database is older than users are. */
 const NO_PASSWORD_LINES = [
-	'Password:  nobody has one yet. "parley users list" shows who there is, "parley users reset-password EMAIL" makes a link;',
-	'           "parley users create EMAIL --role owner" makes a person.',
+	'Password:  no owner has one. "parley users list" shows the users, "parley users reset-password EMAIL" makes a link;',
+	'           "parley users create EMAIL --role owner" creates an owner.',
 ];
 
 /** The error of the last write to standard output: a full disk, for example. */

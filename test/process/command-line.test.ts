@@ -325,7 +325,7 @@ test('a folder of an earlier Parley, which has no users yet, starts as before an
 	}
 	await using server = await startServer({ dataDir, key });
 	assert.doesNotMatch(server.output(), /set-password#/);
-	assert.match(server.output(), /Password: {2}nobody has one yet/);
+	assert.match(server.output(), /Password: {2}no owner has one/);
 	assert.deepEqual((await server.call('GET', '/api/v1/users')).body.data, []);
 	const link = await answer(dataDir, 'users', 'create', 'ada@example.com');
 	await server.call('POST', '/api/v1/session/password', { token: link.split('#')[1], password: PASSWORD });
