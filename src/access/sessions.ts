@@ -206,7 +206,7 @@ export class Sessions {
 	}
 
 	/**
-	 * Begins a session, in place of the one that the browser has and of the user's oldest ones beyond the limit.
+	 * Begins a session. It replaces the browser's present session and the user's oldest ones beyond the limit.
 	 * @returns null where the account has changed since its password was verified
 	 */
 	async #createSession(verified: UserRecord, cookies: string | undefined): Promise<UserSession | null> {

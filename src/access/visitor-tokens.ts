@@ -129,7 +129,7 @@ function messageFor(error: errors.JOSEError, algorithm: string): string {
 	if (error instanceof errors.JOSENotSupported)
 		return 'The JWT asks for an extension (crit) that is not understood here.';
 	if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is not valid.';
-	if (error instanceof errors.JWKSNoMatchingKey) return 'The key set has no key like the one that the JWT names (kid).';
+	if (error instanceof errors.JWKSNoMatchingKey) return 'The key set has no key that matches the JWT (kid).';
 	if (error instanceof errors.JWKSMultipleMatchingKeys)
 		return 'The JWT does not say which key of the key set signed it (kid).';
 	return 'This is not a well-formed, signed JWT.';

@@ -62,7 +62,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		return respondDuringUse(stream, request, respond);
 	};
 
-	/** Sends a message, or joins the turn of the one that it repeats. */
+	/** Sends a message, or joins the turn of the message that it repeats. */
 	const send = async (visit: VisitorRequest, stream: boolean, request: HttpRequest): Promise<RouteResponse> => {
 		const { deployment, endUser, visitorKey, body } = visit;
 		// Retries skip the message quota but count as requests.
