@@ -18,7 +18,7 @@ function setUp({
 	own?: Partial<ApiKeyRecord>;
 	plan?: string;
 	rateLimit?: number;
-	/** What every commit comes to. */
+	/** The outcome of every commit. */
 	answer?: () => Promise<object>;
 } = {}) {
 	const key = createApiKey();
@@ -250,7 +250,7 @@ test('records the last use of a key to the minute, however often it is used', as
 	clock.at += 1;
 	await use();
 	assert.equal(seen.commits.length, 2);
-	// What another process noted counts as well.
+	// A time that another process recorded counts as well.
 	record.last_used_at = START + 100_000;
 	clock.at = START + 140_000;
 	await use();

@@ -11,7 +11,7 @@ function callerOf(credentialId: string): Caller {
 	return { workspaceId: 'ws_1', credentialId, name: 'Backend', scopes: ['*'], expiresAt: null, userSession: null };
 }
 
-/** A watch over credentials that are good until they are taken out. */
+/** A monitor over credentials that are valid until they are removed. */
 function setUp(...good: string[]) {
 	const state = { good: new Set(good), failing: false, looks: 0 };
 	const access = {

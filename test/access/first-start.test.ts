@@ -20,12 +20,12 @@ const folder = await mkdtemp(join(tmpdir(), 'parley-first-start-'));
 after(() => rm(folder, { recursive: true, force: true }));
 
 let made = 0;
-/** A new database, or that of a folder again. */
+/** A new database, or the one of a folder. */
 async function open(dataDir = join(folder, String(++made))): Promise<{ store: Store; dataDir: string }> {
 	return { store: await openSqliteStore({ dataDir, writer: workerEntry('store') }), dataDir };
 }
 
-/** Access to a store where nobody is signed in. */
+/** Access to a store without sessions. */
 function accessTo(store: Store): Access {
 	const sessions = { find: async () => null };
 	return new Access({ store, sessions, clock: systemClock, log: createLog('silent'), rateLimit: undefined });

@@ -20,7 +20,7 @@ const freshKey = () => ({ scope: newId('workspace'), key: 'once', fingerprint: '
 const signal = new AbortController().signal;
 const noRepeat = { replay: () => assert.fail('it was not answered before') };
 
-/** The claim of a request that is being carried out. */
+/** The claim of a request in flight. */
 async function claimOf(key: ReturnType<typeof freshKey>): Promise<IdempotencyClaim> {
 	return idempotency.run<IdempotencyClaim>(key, { execute: async (claim) => claim, ...noRepeat }, signal);
 }

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { JWK } from 'jose';
 import { httpServer, type TestServer } from '../net/servers.ts';
 
-/** A host of a JSON Web Key Set that does what a test wants. */
+/** A host of a JSON Web Key Set with scripted responses. */
 export interface KeySetServer extends AsyncDisposable {
 	url: string;
-	/** Requests that have come so far. */
+	/** Requests so far. */
 	requests: number;
-	/** Answers the requests from now on. */
+	/** Handles the requests from now on. */
 	answer: (response: ServerResponse) => void;
-	/** Answers with a key set from now on. */
+	/** Responds with a key set from now on. */
 	serve(...keys: unknown[]): void;
 }
 

@@ -5,7 +5,7 @@ import { deferred } from '../../src/base/index.ts';
 
 const PASSWORD = 'four ducks on a pond';
 
-/** Passwords whose hash ends when it is told to, and what was asked of it. */
+/** Passwords with a hash that a test completes, and the calls to it. */
 function heldPasswords() {
 	const asked: Array<{ password: string; options: { N?: number; r?: number; p?: number }; end: () => void }> = [];
 	const derive: DeriveKey = (password, _salt, bytes, options) => {
@@ -62,7 +62,7 @@ test('does the same work without an account, and never succeeds', async () => {
 	for (const { end } of asked) end();
 	assert.equal(await verdicts[0], false);
 
-	// Not even where the key came out as the one it is compared with.
+	// Not even where the derived key equals the compared one.
 	let compared: Buffer | undefined;
 	const echo = new Passwords(async (_password, _salt, bytes) => {
 		compared ??= Buffer.alloc(bytes);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import type { FirstStartSecrets } from '../../src/access/index.ts';
 import { type ApiResponse, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
-/** One that may be set. */
+/** A password that the rules accept. */
 export const PASSWORD = 'four ducks on a pond';
 
-/** What a browser is told to keep, and sends again. */
+/** A browser's cookies: stores them from responses and sends them with requests. */
 export interface CookieClient {
 	/** The value of the session's cookie; null where it has none. */
 	cookie: string | null;
-	/** Calls as a page of the server's own would. */
+	/** Calls as a page of the server does. */
 	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
 }
 
@@ -31,7 +31,7 @@ export function openCookieClient({ url }: { url: string }): CookieClient {
 	return browser;
 }
 
-/** A request with nothing but what is given. */
+/** A request with only the given headers. */
 export async function request(
 	url: string,
 	method: string,
@@ -51,7 +51,7 @@ export async function request(
 /** A server on which the first owner has set a password. */
 export interface AppWithUsers extends AsyncDisposable {
 	app: TestApp;
-	/** Signs somebody in. */
+	/** Signs a user in. */
 	signIn(email: string, password?: string, more?: object): Promise<CookieClient>;
 	/** The first owner, signed in. */
 	owner: CookieClient;
@@ -88,7 +88,7 @@ export async function startAppWithUsers(options: TestAppOptions = {}): Promise<A
 	};
 }
 
-/** Sets the password of whom a link is for. */
+/** Sets the password of a link's user. */
 export async function setPassword(app: { url: string }, token: string, password = PASSWORD): Promise<ApiResponse> {
 	const answer = await request(app.url, 'POST', '/api/v1/session/password', { token, password });
 	assert.equal(answer.status, 200, JSON.stringify(answer.body));
@@ -100,7 +100,7 @@ export function tokenOf(link: string): string {
 	return link.slice(link.indexOf('#') + 1);
 }
 
-/** Makes a user with a password, by the API. */
+/** Creates a user with a password through the API. */
 export async function addUser(app: TestApp, email: string, role: 'owner' | 'member', key = app.key): Promise<string> {
 	const made = await app.call('POST', '/api/v1/users', { email, role }, { authorization: `Bearer ${key}` });
 	assert.equal(made.status, 201, JSON.stringify(made.body));
@@ -119,7 +119,7 @@ export function manualClock(): { now(): number; advance(ms: number): void } {
 	};
 }
 
-/** Asserts a refusal by its status and code, whose message is a sentence. */
+/** Asserts an error by its status and code, and that its message is a sentence. */
 export function assertRefused(answer: ApiResponse, status: number, code: string, what = ''): void {
 	assert.deepEqual([answer.status, answer.body?.error?.code], [status, code], `${what} ${JSON.stringify(answer.body)}`);
 	assert.match(answer.body.error.message, /^\S.*\.$/, 'the message is a sentence');

@@ -10,7 +10,7 @@ import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Write } from '../../src/store/index.ts';
 import { deployment, tool, webhook } from '../store/samples.ts';
 
-/** Stores something that was sealed with the key. */
+/** Stores a value that is sealed with the key. */
 async function seal(dataDir: string, write: Write): Promise<void> {
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	await store.commit({ write: [write] });
@@ -34,7 +34,7 @@ test('a database without its key does not start with a key that opens none of it
 	await writeFile(join(away, 'secret.key'), await readFile(join(home, 'secret.key')));
 	assert.deepEqual(await keyIn(away), key);
 
-	// Nor is what a folder remembers of another database in the way.
+	// A fingerprint of another database in the folder does not prevent the start.
 	await writeFile(join(away, 'secret.check'), 'of another database\n');
 	assert.deepEqual(await keyIn(away), key);
 	assert.deepEqual(await keyIn(away, key.toString('base64')), key);
@@ -57,7 +57,7 @@ test('replaces a lost key where nothing was sealed with it, and the log says so'
 	assert.match(lines[0] as string, /another secret key is used from now on/);
 	assert.deepEqual(await key(), second);
 	assert.equal(lines.length, 1, 'the next start finds it');
-	// A signing secret that was forgotten is nothing that could be lost.
+	// An erased signing secret is not a sealed value that could be lost.
 	await seal(dataDir, { op: 'insert', kind: 'webhooks', record: { ...webhook(), secret: '', former_secrets: [] } });
 
 	const given = Buffer.alloc(32, 7);
@@ -81,7 +81,7 @@ test('replaces a damaged key file where nothing was sealed, and keeps the file b
 	assert.equal(await readFile(path, 'utf8'), 'not a key');
 	await rm(path);
 	const first = await key();
-	// A power cut, or a full disk where it was restored.
+	// As after a power cut, or a full disk during a restore.
 	await writeFile(path, '');
 	const second = await key();
 	assert.notDeepEqual(second, first);

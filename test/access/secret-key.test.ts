@@ -10,13 +10,13 @@ import { loadSecretKey } from '../../src/access/index.ts';
 const folder = await mkdtemp(join(tmpdir(), 'parley-secret-'));
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** The key, and by what a later start tells whether it has the same one. */
+/** The key, and the fingerprint that later starts compare. */
 const FILES = ['secret.check', 'secret.key'];
 const GIVEN = Buffer.alloc(32, 7).toString('base64');
 const OTHER = Buffer.alloc(32, 8).toString('base64');
 
 let made = 0;
-/** A data folder that is not there yet. */
+/** A data folder that does not exist yet. */
 const fresh = () => join(folder, String(++made), 'data');
 
 test('the first start creates a key that only its owner can read, and every later start finds it', async () => {

@@ -22,7 +22,7 @@ const DAY = 24 * 3_600_000;
 const ALL = { scopes: ['*'] as const };
 
 let lines = 0;
-/** Where nobody signed in from before. */
+/** A new client address. */
 const somewhere = () => ({ address: `10.0.${Math.floor(++lines / 250)}.${lines % 250}`, cookies: undefined });
 
 interface SetUp {
@@ -31,7 +31,7 @@ interface SetUp {
 	on?: Store;
 }
 
-/** Sessions on the shared store or another, and a way to make people with a password. */
+/** Sessions on the shared store or another, and a function that creates users with a password. */
 function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {}) {
 	const clock = manualClock();
 	const hashed: string[] = [];
@@ -79,7 +79,7 @@ test('the cost of a sign-in does not show whether the email has accounts, here o
 		await assert.rejects(sessions.signIn({ email, password: 'wrong' }, somewhere()), WRONG);
 		assert.deepEqual(hashed.splice(0), ['wrong', 'wrong', 'wrong'], email);
 	}
-	// Who has an account of the email themselves, with its password, learns nothing of the others either.
+	// A user with an account of the same email learns nothing about the other accounts either.
 	for (const [name, count] of Object.entries(accounts)) {
 		for (let at = 0; at < Math.min(count, 3); at++) {
 			const given = { email: `${name}@cost.example`, password: `${name} has a password ${at}` };
@@ -147,7 +147,7 @@ test('a sign-in costs one hash on a server with one workspace, and two with two'
 
 test('an email signs in in any case and Unicode form', async () => {
 	const { sessions, person } = setUp();
-	// A J with a caron beside it: there is a small letter that has both, and no capital one.
+	// J followed by a caron: there is a composed lower-case letter, and no upper-case one.
 	const { id } = await person('J\u030C@letters.example');
 	for (const email of ['J\u030C@letters.example', 'j\u030C@Letters.Example', '\u01F0@letters.example']) {
 		assert.equal(

@@ -3,12 +3,12 @@ import { type JWK, SignJWT } from 'jose';
 
 type Claims = Record<string, unknown>;
 
-/** A pair of keys, its public half in the forms that verifiers take. */
+/** A key pair with its public key in the forms that verifiers accept. */
 export interface Signer {
 	algorithm: 'RS256' | 'ES256';
 	/** SPKI. */
 	publicPem: string;
-	/** PKCS #8: nobody should ever be given this. */
+	/** The private key as PKCS #8, which settings must reject. */
 	privatePem: string;
 	/** The public key as a member of a key set. */
 	jwk: JWK;
@@ -17,7 +17,7 @@ export interface Signer {
 	sign(claims: Claims, header?: Claims): Promise<string>;
 }
 
-/** Makes a pair of keys and signs with it. */
+/** Generates a key pair and signs with it. */
 export function newSigner(algorithm: 'RS256' | 'ES256', kid?: string): Signer {
 	const { publicKey, privateKey } =
 		algorithm === 'RS256'
@@ -40,14 +40,14 @@ export function signWithSecret(secret: string, claims: Claims, header: Claims = 
 	return forge({ alg: 'HS256', ...header }, claims, (input) => createHmac('sha256', secret).update(input).digest());
 }
 
-/** A token with any header, any payload (text goes as it is) and any signature. */
+/** A token with any header, any payload (text is used unchanged) and any signature. */
 export function forge(header: Claims, payload: Claims | string, sign: (input: string) => Buffer): string {
 	const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
 	const input = `${base64url(JSON.stringify(header))}.${base64url(body)}`;
 	return `${input}.${sign(input).toString('base64url')}`;
 }
 
-/** Signs the way of JWS with whatever key, also one that no library would sign with. */
+/** Signs as JWS does with any key, also a key that libraries refuse. */
 export function signatureOf(key: KeyObject): (input: string) => Buffer {
 	return (input) => signBytes('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
 }

@@ -131,7 +131,7 @@ test('Retry-After is exact, and no minute has more requests than the burst and t
 					}
 					assert.equal(state.remaining, 0);
 					assert.ok(state.retryAfter >= 1 && state.retryAfter <= Math.ceil(60 / perMinute));
-					// Of those turned away, every other one waits exactly as told.
+					// Every other rejected client waits exactly for Retry-After.
 					if (wait % 2 === 0) {
 						clock.at += state.retryAfter * 1_000;
 						assert.ok(buckets.tryConsume('key', perMinute).allowed, `waited ${state.retryAfter} s in vain`);

@@ -36,7 +36,7 @@ async function owners(workspace_id: string) {
 	return store.list('users', { where: { workspace_id, role: 'owner' }, order: 'asc', limit: 99 });
 }
 
-/** How many were carried out, and why the others were not. */
+/** How many calls succeeded, and the error codes of the others. */
 async function outcomes(tasks: Promise<unknown>[]): Promise<{ done: number; codes: string[] }> {
 	const ends = await Promise.allSettled(tasks);
 	const codes = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason.code)] : []));
@@ -150,7 +150,7 @@ test('a user who is promoted while an older link sets a password keeps the passw
 
 test('an email is the same in any Unicode form, and so is its stored form', async () => {
 	const id = await workspace();
-	// A J with a caron beside it: there is a small letter that has both, and no capital one.
+	// J followed by a caron: there is a composed lower-case letter, and no upper-case one.
 	const { user } = await users.create(id, { email: 'J\u030C@x.example' }, ALL);
 	assert.equal(user.email, '\u01F0@x.example');
 	for (const email of ['J\u030C@x.example', 'j\u030C@X.example', '\u01F0@x.example', user.email]) {

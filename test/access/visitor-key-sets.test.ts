@@ -37,7 +37,7 @@ async function setUp(t: TestContext, ...signers: Signer[]) {
 	});
 	const visit = (token: string, at = settings('RS256')) => tokens.verify(at, `Bearer ${token}`);
 	const claims = () => ({ sub: 'ann', exp: clock.at / 1000 + 3_600 });
-	/** What a visit with a token of this signer comes to: the subject, or the code of the error. */
+	/** The outcome of a token of this signer: the subject, or the error's code. */
 	const outcome = async (signer: Signer, header?: Record<string, unknown>) => {
 		const token = await signer.sign(claims(), header);
 		return visit(token, settings(signer.algorithm)).then(

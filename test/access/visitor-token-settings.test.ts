@@ -16,7 +16,7 @@ const ec = newSigner('ES256');
 const pem = ({ publicKey }: { publicKey: KeyObject }) => publicKey.export({ type: 'spki', format: 'pem' }) as string;
 const NOTHING = { secret: null, public_key: null, jwks_url: null, audience: null, issuer: null };
 
-/** The places that a change complains about; none where it is taken. */
+/** The paths in the details of a change's error; none where the change is accepted. */
 function complaints(stored: DeploymentJwt | null, patch: DeploymentJwtPatch, code = 'invalid_request'): string[] {
 	try {
 		settings.merge(stored, patch);

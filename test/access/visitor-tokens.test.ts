@@ -30,7 +30,7 @@ const GOOD = { sub: 'ann', exp: SECOND + 600 };
 const verify = async (settings: DeploymentJwt, token: string) =>
 	(await tokens.verify(settings, `Bearer ${token}`)).end_user;
 
-/** Checks that a token is refused for this reason, in words that give nothing of it away. */
+/** Checks that a token is rejected for this reason, with a message that does not quote it. */
 async function assertRefused(settings: DeploymentJwt, token: string, reason: RegExp): Promise<void> {
 	await assert.rejects(verify(settings, token), (error: unknown) => {
 		assert.ok(error instanceof AppError, String(error));
@@ -133,7 +133,7 @@ test('rejects a token that was signed with another key or altered', async () => 
 
 test('rejects a token with any single altered character', async () => {
 	const token = signWithSecret(SECRET, GOOD);
-	// The last character of the signature carries bits that are not part of it, and may differ: left out.
+	// The last character of the signature has unused bits and is left out.
 	const places = fc.integer({ min: 0, max: token.length - 2 });
 	await fc.assert(
 		fc.asyncProperty(places, fc.constantFrom(...'Aa0_-z'), async (at, character) => {

@@ -146,7 +146,7 @@ test('an expiring key creates no key that outlives it, and by default the new ke
 	] as const) {
 		const { status, body } = await maker('POST', KEYS, { scopes, ...given });
 		assert.deepEqual([status, body.expires_at], [201, expires_at], JSON.stringify(given));
-		// Nor does what it makes.
+		// Nor does a key that it creates.
 		const next = using(body.key);
 		assertRefused(await next('POST', KEYS, { scopes, expires_at: null }), 400, 'invalid_request');
 		assert.equal((await next('POST', KEYS, { scopes })).body.expires_at, expires_at);
@@ -197,7 +197,7 @@ async function aConversation(server: TestApp) {
 			assert.equal(response.status, 200);
 			const ended = (async () => {
 				for await (const _ of eventsOf(response)) {
-					// Nothing happens in this conversation any more.
+					// This conversation has no further events.
 				}
 			})();
 			return { ended };

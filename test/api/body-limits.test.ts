@@ -10,7 +10,7 @@ const { deployment } = await createApiFixture(app, { deployment: { rate_limit: {
 const KIB = 1_024;
 const MESSAGES = '/api/v1/widget/messages';
 
-/** Posts a body that white space makes so many bytes long, as anybody's page could. */
+/** Posts a body that white space pads to this length in bytes. */
 async function post(path: string, body: unknown, bytes: number, headers: Record<string, string> = {}) {
 	const answer = await fetch(app.url + path, {
 		method: 'POST',

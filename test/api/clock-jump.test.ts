@@ -8,7 +8,7 @@ const ASSISTANTS = '/api/v1/assistants';
 const SESSION = '/api/v1/session';
 
 test('while the clock is 45 days ahead, a repeat creates nothing twice, and a session is rejected but not lost', async () => {
-	// The machine's clock is what answers are held against: what is stored now was stored 45 days ago by it.
+	// Stored responses are compared with the system clock, by which this one was stored 45 days ago.
 	const clock = new ManualClock(Date.now() - 45 * DAY);
 	await using peopled = await startAppWithUsers({ overrides: { clock } });
 	const { app } = peopled;

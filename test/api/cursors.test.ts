@@ -72,7 +72,7 @@ test('a cursor stays valid while items are added and removed', async () => {
 		first.body.data.map(({ id }: { id: string }) => id),
 		newest.slice(0, 2),
 	);
-	// The place itself, one after it, and a new one before it.
+	// The item of the cursor, the item after it, and a new item before it.
 	await app.call('DELETE', `/api/v1/knowledge-bases/${newest[1]}`);
 	await app.call('DELETE', `/api/v1/knowledge-bases/${newest[2]}`);
 	await createResource(app, '/api/v1/knowledge-bases', { name: 'Later' });

@@ -10,21 +10,21 @@ export function openStoreDirectly({ dataDir }: Pick<TestApp, 'dataDir'>): Promis
 	return openSqliteStore({ dataDir, writer: workerEntry('store'), role: 'tool' });
 }
 
-/** The workspace that the first start made. */
+/** The workspace that the first start created. */
 export async function firstWorkspace(store: Store): Promise<string> {
 	const [workspace] = await store.list('workspaces', { where: {}, order: 'asc', limit: 1 });
 	if (!workspace) throw new Error('there is no workspace');
 	return workspace.id;
 }
 
-/** Adds a key to a workspace and gives it. */
+/** Adds a key to a workspace and returns it. */
 export async function addKey(store: Store, workspaceId: string, scopes: ('*' | Scope)[] = ['*']): Promise<string> {
 	const key = createApiKey();
 	await store.commit({ write: [insertKey(workspaceId, key, { name: 'Second key', scopes, now: Date.now() })] });
 	return key;
 }
 
-/** Adds a workspace with a key of its own. */
+/** Adds a workspace with a key. */
 export async function addWorkspace(store: Store, plan = 'unlimited'): Promise<{ id: string; key: string }> {
 	const id = newId('workspace');
 	const now = Date.now();

@@ -17,7 +17,7 @@ const TEXT = Array.from(
 	(_, at) => `Part ${at} of the kettle is made of steel and lasts for years.`,
 ).join('\n\n');
 
-/** A store in which something happens each time after the first of a request's reads. */
+/** A store that calls back after the first read of each request. */
 function interrupted(store: Store, happen: () => Promise<void>): Store {
 	return new Proxy(store, {
 		get(target, name) {

@@ -26,7 +26,7 @@ interface Raw {
 	text: string;
 }
 
-/** A request as it is written here: nothing is made better on its way. */
+/** A request with exactly this path, which no client normalises. */
 function ask(
 	method: string,
 	path: string,
@@ -49,7 +49,7 @@ function ask(
 					text: Buffer.concat(pieces).toString(),
 				}),
 			);
-			// An event stream that was opened after all would never end.
+			// An event stream that was opened by mistake would never end.
 			if (response.headers['content-type']?.startsWith('text/event-stream')) request.destroy();
 		});
 		request.on('error', reject);
@@ -60,7 +60,7 @@ function ask(
 	});
 }
 
-/** Asserts the envelope, whole: no more in it and no less than is published. */
+/** Asserts that the error envelope has exactly the published fields. */
 function assertRefused({ status, headers, text }: Raw, code: ErrorCode, what: string) {
 	assert.equal(headers['content-type'], 'application/json; charset=utf-8', `${what}: ${text}`);
 	const body = JSON.parse(text);
@@ -75,13 +75,13 @@ function assertRefused({ status, headers, text }: Raw, code: ErrorCode, what: st
 	return details as Array<{ path: string }> | undefined;
 }
 
-/** The places that a refusal names. */
+/** The paths in an error's details. */
 const placesOf = (details: Array<{ path: string }> | undefined) => details?.map(({ path }) => path);
 
-/** A path of an operation with something in the place of every id. */
+/** A path of an operation with a value for every placeholder. */
 const filled = ({ path }: { path: string }, id: string) => path.replaceAll(/\{\w+\}/g, id);
 
-/** Headers and query of a request that comes as far as its body. */
+/** Headers and query of a request whose body is read. */
 async function admitted(operation: DescribedOperation): Promise<{ path: string; headers: Record<string, string> }> {
 	const ids = await tenant.pathTo(operation.path);
 	const path = operation.path.replaceAll(/\{(\w+)\}/g, (_braces, name) => ids[name] as string);
@@ -118,7 +118,7 @@ test('responds 405 to a wrong method and lists the methods in Allow', async () =
 		const here = operations.filter((operation) => operation.path === path);
 		const taken = here.map(({ method }) => method);
 		if (taken.includes('GET')) taken.push('HEAD');
-		// Pages of other origins ask before they send.
+		// Pages of other origins send a preflight first.
 		if (here.some(({ parameters }) => parameters.some(({ name }) => name === 'Origin'))) taken.push('OPTIONS');
 		for (const method of methods) {
 			if (taken.includes(method)) continue;
@@ -217,7 +217,7 @@ test('responds 413 to a body over 1 MiB, with and without Content-Length', async
 
 test('responds 400 to an unknown or repeated query parameter and names it', async () => {
 	for (const operation of operations) {
-		// What caches add to the address of a widget's configuration must not break a page.
+		// Parameters that caches add to the URL of a widget's configuration must not break a page.
 		if (IGNORES_UNKNOWN_QUERY.includes(operation.id)) continue;
 		const { path, headers } = await admitted(operation);
 		const known = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
@@ -240,7 +240,7 @@ test('rejects an unexpected body and does not ignore it', async () => {
 	for (const operation of operations.filter(({ body }) => Object.keys(body).length === 0)) {
 		const { path, headers } = await admitted(operation);
 		const send = (body: string) => ask(operation.method, path, { headers: { ...headers, ...JSON_TYPE }, body });
-		// It is answered from bytes that are ready, whatever else the request holds.
+		// The response is rendered already, whatever else the request holds.
 		if (IGNORES_UNKNOWN_QUERY.includes(operation.id)) continue;
 		const details = assertRefused(await send('{"purge": true}'), 'invalid_request', operation.id);
 		assert.deepEqual(placesOf(details), ['/purge'], operation.id);

@@ -30,7 +30,7 @@ async function page(query: string, on = app): Promise<{ data: Told[]; next_curso
 	return body;
 }
 
-/** Reads on until nothing is left. */
+/** Reads pages until none is left. */
 async function readOn(query: string, cursor: string | null, on = app): Promise<{ events: Told[]; cursor: string }> {
 	const events: Told[] = [];
 	for (let at = cursor; ; ) {
@@ -173,7 +173,7 @@ test('polling during many writes misses no event and repeats none', async () => 
 				assert.equal(status, 200);
 			}
 		}),
-		// Another process of this server's: the command line.
+		// Another process on the same database: the command line.
 		(async () => {
 			for (let at = 0; at < changes; at++) {
 				const event = { id: newId('event'), stream: workspace, type: 'tool.execution_failed', data: {}, created_at: 0 };
@@ -286,7 +286,7 @@ test('after a restore of an older log, rejects a later cursor and skips no event
 			await refused(next_cursor, at === 2 ? '&types=conversation.closed' : '');
 		}
 	};
-	// None of the places is there yet; then each of them is another event's.
+	// None of the positions exists yet; later each belongs to another event.
 	await all();
 	await rename(8, restored);
 	await all();

@@ -12,7 +12,7 @@ export const SAMPLES = [
 	'privacy.txt',
 ] as const;
 
-/** What a conversation needs: a knowledge base, an assistant that it is attached to, and a deployment of that. */
+/** The resources of a conversation: a knowledge base, an assistant with it, and a deployment of the assistant. */
 export interface ApiFixture {
 	knowledgeBase: string;
 	assistant: string;
@@ -27,7 +27,7 @@ export interface ApiFixtureOptions {
 	deployment?: Record<string, unknown>;
 }
 
-/** Makes a scene through the API; what is to be indexed is when this resolves. */
+/** Creates the resources through the API. Resolves when the texts are indexed. */
 export async function createApiFixture(
 	app: TestApp,
 	{ model, texts = [], deployment }: ApiFixtureOptions = {},
@@ -53,14 +53,14 @@ export async function createApiFixture(
 	};
 }
 
-/** Creates a resource and gives its id. */
+/** Creates a resource and returns its id. */
 export async function createResource(app: TestApp, path: string, body: unknown): Promise<string> {
 	const answer = await app.call('POST', path, body);
 	assert.equal(answer.status, 201, JSON.stringify(answer.body));
 	return answer.body.id;
 }
 
-/** Uploads one of the sample documents, or other bytes under a name. */
+/** Uploads a sample document, or other bytes with a file name. */
 export async function upload(
 	app: TestApp,
 	knowledgeBase: string,
@@ -74,7 +74,7 @@ export async function upload(
 	return app.call('POST', `/api/v1/knowledge-bases/${knowledgeBase}/documents`, form);
 }
 
-/** The indexing status once nothing is being indexed any more. */
+/** The indexing status once no document is being indexed. */
 export async function untilSettled(app: TestApp, knowledgeBase: string) {
 	return until('the knowledge base is indexed', async () => {
 		const { body } = await app.call('GET', `/api/v1/knowledge-bases/${knowledgeBase}/status`);

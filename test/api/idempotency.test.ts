@@ -17,10 +17,10 @@ const ASSISTANTS = '/api/v1/assistants';
 const MESSAGES = '/api/v1/messages';
 
 let keys = 0;
-/** A key that nobody used before. */
+/** A new key. */
 const freshKey = () => `key ${++keys}`;
 
-/** The bytes of an answer, with what its headers say of repeats. */
+/** The bytes of a response, with its header for repeats. */
 async function raw(server: TestApp, path: string, body: unknown, key: string, headers: Record<string, string> = {}) {
 	const response = await fetch(server.url + path, {
 		method: 'POST',
@@ -152,7 +152,7 @@ test('keeps the stored response after its resource is deleted and the server res
 });
 
 test('accepts a key again after 24 hours', async () => {
-	// What is stored now would have been stored a day ago.
+	// A response that is stored now counts as stored a day ago.
 	const dayAgo: Clock = { now: () => systemClock.now() - 24 * 3_600_000 - 1000 };
 	await using server = await startTestApp({ overrides: { clock: dayAgo } });
 	const first = await raw(server, ASSISTANTS, { name: 'Guide' }, 'daily');
@@ -185,7 +185,7 @@ test('stores and answers a message once that is sent many times at once', async 
 	);
 });
 
-/** Sends a message to be streamed, under a key. */
+/** Sends a message with a key and reads the stream of its reply. */
 async function streamed(key: string, content: string, visitor = false): Promise<AsyncGenerator<ReceivedEvent>> {
 	const response = await fetch(app.url + (visitor ? '/api/v1/widget/messages' : MESSAGES), {
 		method: 'POST',
@@ -283,7 +283,7 @@ test('a streamed repeat after a failure sends the question, the restart of the r
 	);
 	assert.deepEqual(again[0]?.data, events[0]?.data);
 	assert.equal(again.at(-1)?.data.message.content, 'Yes.');
-	// Whoever resumes from the beginning is not told that it failed: it did not, in the end.
+	// A client that resumes from the beginning gets no failure, because the reply was completed in the end.
 	const { conversation_id } = again.at(-1)?.data.message ?? {};
 	const replay = await fetch(
 		`${app.url}/api/v1/conversations/${conversation_id}/events?last_event_id=${events[0]?.id}`,
@@ -402,7 +402,7 @@ test('replays a response with a secret to the credential of the first request on
 	assert.deepEqual(await raw(app, '/api/v1/api-keys', body, key), { ...first, replayed: 'true' });
 	const other = await raw(app, '/api/v1/api-keys', body, key, { authorization: `Bearer ${narrow}` });
 	assert.deepEqual([other.status, JSON.parse(other.text).error.code], [403, 'insufficient_scope']);
-	// Nor does a refusal of who asked stand in the way of somebody who may.
+	// An error that depends on the caller is not replayed to another caller.
 	const early = freshKey();
 	await raw(app, '/api/v1/users', { email: 'kim@shop.example' }, early, { authorization: `Bearer ${narrow}` });
 	assert.equal((await raw(app, '/api/v1/users', { email: 'kim@shop.example' }, early)).status, 201);

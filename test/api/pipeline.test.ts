@@ -21,7 +21,7 @@ function assertError(
 	assert.match(headers.get('content-type') ?? '', /^application\/json/);
 }
 
-/** A call with another credential than the app's own key. */
+/** A call with another credential than the app's key. */
 function as(key: string) {
 	return (method: string, path: string, body?: unknown) =>
 		app.call(method, path, body, { authorization: `Bearer ${key}` });
@@ -144,7 +144,7 @@ test("responds with the same 404 for another workspace's resources as for missin
 		[],
 		'a filter opens no door either',
 	);
-	// Nothing of all that has changed anything.
+	// None of these requests changed anything.
 	const { body: untouched } = await app.call('GET', `/api/v1/assistants/${scene.assistant}`);
 	assert.deepEqual([untouched.name, untouched.knowledge_base_ids], ['Guide', [scene.knowledgeBase]]);
 	assert.equal((await app.call('GET', `${base}/documents`)).body.data.length, 1);
@@ -279,7 +279,7 @@ test('every response shows the rest of the rate limit, and beyond it 429 has Ret
 	assert.deepEqual(limitsOf(missing), [60, 0, 10], 'errors count and tell as well');
 	assertError(await limited.call('POST', '/api/v1/messages', { wrong: true }), [429, 'rate_limit_exceeded']);
 
-	// A second key has a bucket of its own; nobody fills one by being refused.
+	// A second key has its own bucket, and rejected requests do not use it up.
 	await using store = await openStoreDirectly(limited);
 	const second = await addKey(store, await firstWorkspace(store), ['assistants:read']);
 	const other = await limited.call('GET', '/api/v1/assistants', undefined, { authorization: `Bearer ${second}` });

@@ -8,7 +8,7 @@ after(() => app[Symbol.asyncDispose]());
 
 const ASSISTANTS = '/api/v1/assistants';
 
-/** Calls as a workspace of its own with this plan. */
+/** Calls as a new workspace with this plan. */
 async function workspaceOn(plan: string) {
 	await using store = await openStoreDirectly(app);
 	const { key, id } = await addWorkspace(store, plan);
@@ -90,7 +90,7 @@ test('the free plan allows five attached tools in total', async () => {
 	const attached = (await call('GET', `${ASSISTANTS}/${one}`)).body.tool_ids as string[];
 	assert.equal((await attach(one, attached[0])).status, 200, 'attaching again adds nothing');
 
-	// What an archived assistant has attached does not count, and must fit when it comes back.
+	// Attachments of an archived assistant do not count, and must fit when it is reactivated.
 	await call('DELETE', `${ASSISTANTS}/${one}`);
 	const spare = tools.filter((id) => !ends.some(({ body }) => body.id === two && body.tool_ids?.includes(id)));
 	const more = await attach(two, spare[0]);

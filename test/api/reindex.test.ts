@@ -18,7 +18,7 @@ const reindex = (base: string, of = app, headers?: Record<string, string>) =>
 	of.call('POST', `${BASES}/${base}/reindex`, undefined, headers);
 const statusOf = async (base: string, of = app) => (await of.call('GET', `${BASES}/${base}/status`)).body;
 
-/** Adds a text under a file name, and gives the document's id. */
+/** Adds a text with a file name and returns the document's id. */
 async function addFile(base: string, name: string, bytes: string, of = app): Promise<string> {
 	const { status, body } = await upload(of, base, name, { bytes });
 	assert.equal(status, 201, JSON.stringify(body));
@@ -47,7 +47,7 @@ async function recordOf(base: string, of: TestApp = app) {
 	return record;
 }
 
-/** Holds the files of one name at the gate. */
+/** Pauses the parsing of files with this name. */
 const holding =
 	(name: string) =>
 	({ file_name }: { file_name: string | null }) =>

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every kind
 type Line = Record<string, any>;
 
-/** Said by people, or secret: in no line of the log. */
+/** Texts of users and secrets, which no log line may hold. */
 const UNSAID = 'wombat-umbrella';
 
 test('request lines name workspace, credential, deployment and reply, and hold neither secrets nor texts of users', async () => {

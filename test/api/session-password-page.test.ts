@@ -58,7 +58,7 @@ test('a user opens the link, sets a password with the keyboard and signs in with
 	const page = await browser.newPage();
 	const complaints: string[] = [];
 	page.on('console', (message) => {
-		// A refusal of the server's shows in the console too; it is what the page is told to show.
+		// An error response appears in the console too; the page is expected to show it.
 		if (message.type() === 'error' && !message.text().includes('400')) complaints.push(message.text());
 	});
 	page.on('pageerror', (error) => complaints.push(error.message));

@@ -9,7 +9,7 @@ after(() => people[Symbol.asyncDispose]());
 
 const keyed = Object.entries<Operation>(operations).filter(([, { access }]) => access.kind === 'key');
 
-/** Calls an operation about things that do not exist, so that nothing comes of it. */
+/** Calls an operation on resources that do not exist, so that it has no effect. */
 async function outcome(browser: CookieClient, { method, path, body, multipart }: Operation) {
 	const nowhere = path.replaceAll(/\{\w+\}/g, 'none');
 	return browser.call(method, nowhere, body || multipart ? { no_such_field: true } : undefined);

@@ -30,7 +30,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 let made = 0;
-/** An email that nobody has. */
+/** An unused email. */
 const fresh = () => `session${++made}@example.com`;
 
 test('a sign-in and the current session return the user and the workspace', async () => {
@@ -83,7 +83,7 @@ test('signing out ends the session, its cookie and its open streams, and without
 	assert.deepEqual(out.headers.getSetCookie(), ['parley_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0']);
 	assert.equal(browser.cookie, null);
 	for await (const _ of eventsOf(stream)) {
-		// It ends by itself.
+		// The stream ends without the client.
 	}
 	const after = await request(app.url, 'GET', '/api/v1/assistants', undefined, { cookie: `parley_session=${cookie}` });
 	assertRefused(after, 401, 'unauthorized');
@@ -132,7 +132,7 @@ test('behind https the cookie is sent over https only, and the origin is the pub
 	assertRefused(await request(url, 'POST', SESSION, given, { origin: 'http://chat.example.com' }), 403, 'csrf_failed');
 });
 
-/** The helper's own sign-in comes from the server's address, which is not its origin here: so by hand. */
+/** Signs in without the helper, which sends the server's address as the origin; here the origin is the public URL. */
 async function startPeopledAppAt(public_url: string) {
 	let token = '';
 	const app = await startTestApp({
@@ -170,7 +170,7 @@ test('an email with accounts in two workspaces signs in to the named one or to t
 	const wrong = { email, password: PASSWORD, workspace_id: id };
 	assertRefused(await openCookieClient(app).call('POST', SESSION, wrong), 401, 'unauthorized');
 
-	// An owner there sees nothing of here.
+	// An owner of the other workspace sees nothing of this one.
 	const theirs = await signIn(email, 'a password of its own');
 	const [someone] = (await app.call('GET', '/api/v1/users')).body.data;
 	assert.ok(someone.id);
@@ -179,7 +179,7 @@ test('an email with accounts in two workspaces signs in to the named one or to t
 	assert.deepEqual(emails, [email]);
 });
 
-/** The status of a request that names its host and origin as it likes. */
+/** The status of a request with any Host and Origin. */
 function statusOf(
 	method: string,
 	path: string,

@@ -24,7 +24,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 let clients = 0;
-/** An address that was not used before. */
+/** A new client address. */
 const freshAddress = () => `198.18.${Math.floor(++clients / 250)}.${(clients % 250) + 1}`;
 
 interface Attempt {
@@ -35,14 +35,14 @@ interface Attempt {
 	workspace_id?: string;
 }
 
-/** Signs in, or fails to, through the proxy. */
+/** Tries to sign in through the proxy. */
 function attempt(email: string, { password = 'wrong', address = freshAddress(), device, workspace_id }: Attempt) {
 	const headers = { origin: app.url, 'x-forwarded-for': address };
 	const cookie: Record<string, string> = device === undefined ? {} : { cookie: `parley_device=${device}` };
 	return request(app.url, 'POST', SESSION, { email, password, workspace_id }, { ...headers, ...cookie });
 }
 
-/** The value of the device cookie that an answer sets. */
+/** The value of the device cookie that a response sets. */
 function deviceIn({ headers }: ApiResponse): string | undefined {
 	return headers
 		.getSetCookie()
@@ -56,7 +56,7 @@ async function deviceOf(email: string, password = PASSWORD): Promise<string> {
 	return deviceIn(answer) ?? assert.fail('no device cookie');
 }
 
-/** Uses up what the clients without a device cookie may fail on an account. */
+/** Uses up the failures that clients without a device cookie may have on an account. */
 async function guessFromEverywhere(email: string): Promise<void> {
 	for (let at = 0; at < 20; at++) assertRefused(await attempt(email, {}), 401, 'unauthorized', `guess ${at}`);
 }

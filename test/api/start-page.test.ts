@@ -18,7 +18,7 @@ test('the start page links to the documentation, and to the demo where it is on'
 		const links = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(([, href]) => href as string);
 		const pages = links.filter((href) => !href.startsWith('data:'));
 		assert.equal(pages.includes('demo'), demo);
-		// Behind a proxy the server may have a path of its own, so that every link is relative.
+		// Links are relative, because a proxy may serve the server below another path.
 		for (const href of pages) {
 			assert.doesNotMatch(href, /^\/|:/);
 			assert.equal((await fetch(new URL(href, `${app.url}/`))).status, 200, href);

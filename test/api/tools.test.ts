@@ -21,7 +21,7 @@ const WEATHER = {
 };
 const WAREHOUSE = { name: 'warehouse', type: 'mcp', config: { url: 'https://tools.example/mcp' } };
 
-/** Creates a tool and gives it. */
+/** Creates a tool and returns it. */
 async function make(tool: object, headers?: Record<string, string>) {
 	const { status, body } = await app.call('POST', TOOLS, tool, headers);
 	assert.equal(status, 201, JSON.stringify(body));
@@ -194,7 +194,7 @@ test('shows secrets redacted; a redacted secret sent back is kept, any other val
 	const stored = async () => (await store.get('tools', id))?.config as typeof config;
 	const sealed = await stored();
 
-	// What a dashboard does: it reads the whole, changes a little, and sends the whole back.
+	// As a dashboard does: it reads the resource, changes a field and sends the whole back.
 	const back = await patch(id, { config: { ...config, timeout_ms: 7 } });
 	assert.deepEqual([back.status, back.body.config], [200, { ...config, timeout_ms: 7 }]);
 	assert.deepEqual(await stored(), { ...sealed, timeout_ms: 7 });
@@ -345,7 +345,7 @@ test('a tool that is deleted while it is being attached stays attached nowhere',
 	for (let round = 0; round < 15; round++) {
 		const { id } = await make(WAREHOUSE);
 		const attach = (assistant: string) => app.call('POST', `${ASSISTANTS}/${assistant}/tools`, { tool_id: id });
-		// Each attachment makes the deletion decide anew, until there is none after it.
+		// Each attachment makes the deletion repeat its decision, until no attachment follows.
 		const attaching = assistants.map(attach);
 		const remove = await app.call('DELETE', `${TOOLS}/${id}`);
 		assert.equal(remove.status, 200);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Log } from '../../src/base/index.ts';
 
-/** A log of everything, kept in memory. */
+/** A log of all levels, kept in memory. */
 export function recordingLog(): { log: Log; text: () => string } {
 	const lines: string[] = [];
 	return {
@@ -12,7 +12,7 @@ export function recordingLog(): { log: Log; text: () => string } {
 	};
 }
 
-/** The files of a folder, at any depth, that hold one of these texts. */
+/** The files below a folder that hold one of these texts. */
 export async function filesContaining(folder: string, texts: readonly string[]): Promise<string[]> {
 	const found: string[] = [];
 	for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

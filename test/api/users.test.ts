@@ -22,7 +22,7 @@ const USERS = '/api/v1/users';
 const SESSION = '/api/v1/session';
 
 let made = 0;
-/** An email that nobody has. */
+/** An unused email. */
 const fresh = () => `user${++made}@example.com`;
 
 async function ownerId(): Promise<string> {
@@ -69,7 +69,7 @@ test('the link sets a password once; the user then signs in, and a newer link do
 		[answer.status, answer.body.user.email, answer.body.user.has_password, answer.body.workspace.name],
 		[200, email, true, 'Default workspace'],
 	);
-	// The browser is remembered as the person's device, but a link signs no one in.
+	// The browser becomes a known device of the user, but the link does not sign in.
 	assert.match(answer.headers.get('set-cookie') ?? '', /^parley_device=[^;]+;(?!.*parley_session)/);
 	assertRefused(await set(PASSWORD), 400, 'invalid_request');
 	for (const wrong of ['x', 'A'.repeat(43), user.id]) {

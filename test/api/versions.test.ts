@@ -12,7 +12,7 @@ const sent = await app.call('POST', '/api/v1/messages', {
 	content: 'Do kettles boil?',
 });
 
-/** A resource of each kind, with a change that it takes. */
+/** A resource of each kind, with a valid change of it. */
 const RESOURCES: Array<{ path: string; patch?: object }> = [
 	{ path: `/api/v1/assistants/${scene.assistant}`, patch: { description: 'Changed.' } },
 	{ path: `/api/v1/knowledge-bases/${scene.knowledgeBase}`, patch: { description: 'Changed.' } },
@@ -24,7 +24,7 @@ const RESOURCES: Array<{ path: string; patch?: object }> = [
 for (const { path, patch } of RESOURCES) {
 	const kind = path.split('/').at(-2);
 
-	test(`${kind}: a copy that is still good is not sent again, in any form of the header`, async () => {
+	test(`${kind}: responds 304 to the current ETag, in any form of the header`, async () => {
 		const { headers } = await app.call('GET', path);
 		const etag = headers.get('etag') ?? '';
 		assert.match(etag, /^"\d+"$/);
@@ -40,7 +40,7 @@ for (const { path, patch } of RESOURCES) {
 
 	if (!patch) continue;
 
-	test(`${kind}: a change tells its new version, and one that was decided on an old one is refused`, async () => {
+	test(`${kind}: a change returns its new ETag, and a change with an old If-Match is rejected`, async () => {
 		const old = (await app.call('GET', path)).headers.get('etag') ?? '';
 		const changed = await app.call('PATCH', path, patch, { 'if-match': old });
 		assert.equal(changed.status, 200);

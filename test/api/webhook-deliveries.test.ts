@@ -9,7 +9,7 @@ import { createApiFixture, createResource } from './fixture.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Time goes on only where tests move it forward: nothing is retried but when they say so. */
+/** A manual clock: deliveries are retried only when a test moves it forward. */
 let now = Date.now();
 const clock: Clock = { now: () => now };
 const app = await startTestApp({ settings: { allow_private_network: true }, overrides: { clock } });
@@ -17,14 +17,14 @@ after(() => app[Symbol.asyncDispose]());
 
 const ASSISTANTS = '/api/v1/assistants';
 const assistant = await createResource(app, ASSISTANTS, { name: 'Guide' });
-/** A moment of its own: what happened lies before it, and what comes behind it. */
+/** A time between past and later events. */
 function moment(): string {
 	now += 10;
 	return new Date(now).toISOString();
 }
 
 let renamed = 0;
-/** Causes one `assistant.updated`, and gives the name that it tells of. */
+/** Causes one `assistant.updated` and returns the assistant's name in it. */
 async function rename(): Promise<string> {
 	now += 10;
 	const name = `Guide ${++renamed} – Grüße 👋`;
@@ -39,7 +39,7 @@ const listed = async (hook: Receiver, query = '') => {
 	assert.equal(status, 200, JSON.stringify(body));
 	return body.data;
 };
-/** Deliveries of an endpoint once none of them waits for its first attempt. */
+/** The deliveries of an endpoint once each has had its first attempt. */
 const settled = (hook: Receiver, count: number) =>
 	until('the deliveries were tried', async () => {
 		const data = await listed(hook);
@@ -155,7 +155,7 @@ test('filters the list by state and type, and pages without gap or repeat', asyn
 	const { body: reply } = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	await app.call('DELETE', `/api/v1/conversations/${reply.conversation_id}`);
 	await rename();
-	// The scene has attached a knowledge base.
+	// The fixture has attached a knowledge base.
 	await settled(hook, 4);
 	hook.respond = failing;
 	await rename();
@@ -260,7 +260,7 @@ test("a replay sends the events of its time range and of the endpoint's types", 
 		);
 		return names(hook.received.slice(from));
 	};
-	// `Guide`: the scene has attached a knowledge base.
+	// `Guide`: the fixture has attached a knowledge base.
 	assert.deepEqual(
 		await replay({ since, until: until_ }, 3),
 		[first, second, 'Guide'],
@@ -413,7 +413,7 @@ test('an endpoint with a new URL has the concurrency of one without failures', a
 	});
 	await store.commit({ events: Array.from({ length: 60 }, (_, at) => event(at)) });
 	await rename();
-	// Ten at once, then two, and two more: it has failed three times in a row.
+	// Ten deliveries, then two, and two more: the endpoint has failed three times in a row.
 	await hook.waitFor(14);
 	const holding = deferred<void>();
 	let held = 0;

@@ -15,14 +15,14 @@ after(() => app[Symbol.asyncDispose]());
 
 const WEBHOOKS = '/api/v1/webhooks';
 
-/** What an endpoint was sent. */
+/** A request to an endpoint. */
 interface Received {
 	method: string | undefined;
 	headers: Record<string, string>;
 	body: string;
 }
 
-/** An endpoint of somebody's, and what it was sent. */
+/** A receiver, and the requests that it got. */
 async function endpoint(answer: (response: ServerResponse) => void = (response) => void response.writeHead(204).end()) {
 	const received: Received[] = [];
 	const server = await httpServer(async (request: IncomingMessage, response) => {
@@ -44,7 +44,7 @@ async function register(on: TestApp, url: string, headers?: Record<string, strin
 	return { ...body, path: `${WEBHOOKS}/${body.id}` };
 }
 
-/** The service's own signature, as a receiver computes it. */
+/** The signature as a receiver computes it. */
 const plainSignature = (secret: string, body: string) => createHmac('sha256', secret).update(body).digest('hex');
 
 test('a ping arrives with valid signatures of both kinds, and the response describes it', async () => {

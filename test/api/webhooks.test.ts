@@ -12,7 +12,7 @@ const WEBHOOKS = '/api/v1/webhooks';
 const HOOK = { url: 'https://example.com/hooks', events: ['message.created', 'conversation.closed'] };
 const ownSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
 
-/** Registers an endpoint and gives it. */
+/** Registers an endpoint and returns it. */
 async function register(more: object = {}, headers?: Record<string, string>) {
 	const { status, body } = await app.call('POST', WEBHOOKS, { ...HOOK, ...more }, headers);
 	assert.equal(status, 201, JSON.stringify(body));

@@ -18,7 +18,7 @@ const MESSAGES = `${WIDGET}/messages`;
 
 type Answer = Pick<Response, 'status' | 'headers'>;
 
-/** A page can read why it was turned away, and no cache keeps it. */
+/** A page can read why its request was rejected, and no cache stores the response. */
 function assertReadable(answer: Answer, status: number, what: string): void {
 	assert.equal(answer.status, status, what);
 	assert.equal(answer.headers.get('access-control-allow-origin'), ORIGIN, what);

@@ -16,7 +16,7 @@ interface Raw {
 	body: Buffer;
 }
 
-/** Without what fetch does by itself: decompressing, and headers that it keeps to itself. */
+/** A request without fetch, which decompresses and hides some headers. */
 function get(path: string, headers: Record<string, string> = {}, url = app.url): Promise<Raw> {
 	return new Promise((resolve, reject) => {
 		const request = httpRequest(url + path, { headers }, (response) => {
@@ -100,7 +100,7 @@ test("the demo's origin may use every deployment, and no other origin gains from
 		{ origin: 'http://127.0.0.1:1' },
 		{ origin: `http://localhost:${port}` },
 		{ origin: `http://127.0.0.1.evil.example:${port}` },
-		// A website whose name leads here: it is at home under its own name, and that is not one of this machine's.
+		// A website whose name resolves to this server: its Origin and Host agree, but its name is not a loopback address.
 		{ origin: `http://evil.example:${port}`, host: `evil.example:${port}` },
 		{ origin: `http://evil.example:${port}`, host },
 	];
@@ -125,7 +125,7 @@ test('with a public address the demo is allowed there and on loopback, and switc
 		assert.equal((await get('/demo', {}, other.url)).status, allowed ? 200 : 404);
 	}
 	const page = await get('/demo');
-	// Behind a proxy it may have a path before it.
+	// Behind a proxy it may have a path prefix.
 	for (const name of ['/demo', '/demo/page.js']) {
 		assert.doesNotMatch((await get(name)).body.toString(), /(href|src) ?= ?["']\/|fetch\('\//, name);
 	}

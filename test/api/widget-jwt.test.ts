@@ -54,7 +54,7 @@ async function deploy(jwt: object = SHARED, deployment: object = {}): Promise<st
 
 type Request = [method: string, path: string, body?: unknown, headers?: Record<string, string>];
 
-/** A visitor of a deployment: who holds a token, or nobody. */
+/** A visitor of a deployment, with a token or anonymous. */
 function visitor(deployment: string, token: string | null, more: Record<string, string> = {}) {
 	const headers = { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...more };
 	const query = `deployment_id=${deployment}`;
@@ -63,13 +63,13 @@ function visitor(deployment: string, token: string | null, more: Record<string, 
 		app.callAsVisitor('POST', MESSAGES, { deployment_id: deployment, content, conversation_id }, headers);
 	return {
 		send,
-		/** Starts a conversation and gives the answer to its first message. */
+		/** Starts a conversation and returns the response to its first message. */
 		async start(content = 'Hello'): Promise<{ id: string; conversation_id: string }> {
 			const { status, body } = await send(content);
 			assert.equal(status, 201, JSON.stringify(body));
 			return body;
 		},
-		/** Everything that can be done with a conversation and a message in it. */
+		/** Every operation on a conversation and a message in it. */
 		uses: (conversation: string, message: string): Request[] => [
 			['POST', MESSAGES, { deployment_id: deployment, content: 'Hi', conversation_id: conversation }, headers],
 			['GET', `${of(conversation)}/messages?${query}`, undefined, headers],
@@ -128,7 +128,7 @@ test('limits clients that send invalid tokens, and no others', async () => {
 	assert.equal(refused.headers.get('retry-after'), '60');
 	assertCors(refused);
 	assert.equal((await from('192.0.2.8', over).send('Hello')).status, 401);
-	// A good token is counted by its subject, wherever it comes from.
+	// A valid token is counted by its subject, from any address.
 	assert.equal((await from('192.0.2.7', tokenOf('ann')).send('Hello')).status, 201);
 });
 
@@ -290,7 +290,7 @@ test('a repeat from another network is the same message where its key cannot be 
 	assert.equal(await from('198.51.100.7', long), first);
 	assert.equal(await from('2001:db8::1', long), first);
 	assert.notEqual(await from('192.0.2.1', 'message-1'), await from('198.51.100.7', 'message-1'));
-	// Where people are known, nobody gets another's answer by their key.
+	// Where visitors have tokens, a key does not give another visitor's reply.
 	const hers = await from('192.0.2.1', long, closed, 'ann');
 	assert.equal(await from('198.51.100.7', long, closed, 'ann'), hers);
 	assert.notEqual(await from('192.0.2.1', long, closed, 'bob'), hers);
@@ -314,7 +314,7 @@ test('without tokens counts messages by client network: an address, or an IPv6 /
 	const limits = { rate_limit: { messages_per_minute: 1 }, features: {} };
 	const deployment = await deploy(SHARED, limits);
 	const status = async (address: string) => {
-		// What stands further left was sent by the client, and may be made up.
+		// Entries further left were sent by the client and may be forged.
 		const forwarded = { 'x-forwarded-for': `203.0.113.${Math.floor(Math.random() * 255)}, ${address}` };
 		return (await visitor(deployment, null, forwarded).send('Hi')).status;
 	};

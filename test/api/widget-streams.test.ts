@@ -23,13 +23,13 @@ const MESSAGES = '/api/v1/widget/messages';
 const SECRET = 'a secret of the shop, long enough';
 const NEW_SECRET = 'another secret of the shop, long enough';
 const OTHER_ORIGIN = 'https://blog.example';
-/** What the server allows for clocks that differ (s). */
+/** The tolerance for clocks (seconds). */
 const TOLERANCE = 30;
 const STREAMS = 100;
 const REQUESTS_PER_MINUTE = 300;
 const DEADLINE_MS = 30_000;
 
-/** A token that is good for so many seconds from now. */
+/** A token that expires after this many seconds. */
 const tokenFor = (seconds: number, { sub = 'ann', secret = SECRET } = {}) =>
 	signWithSecret(secret, { sub, exp: Math.floor(now / 1000) + seconds });
 
@@ -38,7 +38,7 @@ interface Fields {
 	[field: string]: unknown;
 }
 
-/** A deployment for two pages; with tokens it lets in only who has one. */
+/** A deployment for two pages; with `tokens` it requires a token. */
 async function deploy({ tokens = false, ...more }: Fields = {}) {
 	const jwt = tokens ? { features: { jwt_required: true }, jwt: { algorithm: 'HS256', secret: SECRET } } : {};
 	const deployment = {
@@ -81,7 +81,7 @@ function visitor(deployment: string, token: string | null = null, more: Record<s
 				headers,
 			),
 		follow: (conversation: string) => openTestStream(app.url + events(conversation), { headers }),
-		/** Asks for the events without reading them; a stream is left at once. */
+		/** Requests the events and closes the stream without reading. */
 		async asksToFollow(conversation: string, method = 'GET'): Promise<ApiResponse> {
 			const away = new AbortController();
 			const answer = await fetch(app.url + events(conversation), { method, headers, signal: away.signal });
@@ -98,13 +98,13 @@ function visitor(deployment: string, token: string | null = null, more: Record<s
 	};
 }
 
-/** What a stream still tells until the server ends it. */
+/** The events that a stream sends until the server ends it. */
 const rest = (stream: TestStream) =>
 	withDeadline(stream.rest(), DEADLINE_MS, () => new Error('The stream did not end.'));
 
 const contents = (events: ReceivedEvent[]) => events.map(({ data }) => data.message?.content ?? data.delta).join('\n');
 
-/** Whether a stream still tells what happens in its conversation. */
+/** Whether a stream still sends the events of its conversation. */
 async function assertGoesOn(stream: TestStream, other: ReturnType<typeof visitor>, conversation: string) {
 	assert.equal((await other.send('Still there?', conversation)).status, 201);
 	await stream.until(isNamed('message.completed'));
@@ -247,7 +247,7 @@ test('every way to end a stream frees its place', async () => {
 	const page = visitor(deployment, null, { 'x-forwarded-for': '192.0.2.3' });
 	const { conversation_id } = await page.start();
 	const other = visitor(deployment, null, { 'x-forwarded-for': '192.0.2.3', origin: OTHER_ORIGIN });
-	/** Opens as many streams as there are places, and leaves them; false where there was no room for all. */
+	/** Opens as many streams as the limit allows and closes them; false where one was rejected. */
 	const fillAll = async () => {
 		now += 60_000;
 		const asked = Array.from({ length: STREAMS }, () => other.follow(conversation_id).catch(() => null));

@@ -18,7 +18,7 @@ after(() => app[Symbol.asyncDispose]());
 const CONFIG = '/api/v1/widget/config';
 const MESSAGES = '/api/v1/widget/messages';
 
-/** A deployment whose assistant answers at once, unless the message begins with "Wait". */
+/** A deployment whose assistant replies at once, unless the message begins with "Wait". */
 const deploy = (deployment: Record<string, unknown> = {}): Promise<ApiFixture> =>
 	createApiFixture(app, { model: 'scripted/any', deployment });
 
@@ -34,7 +34,7 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
 
 const listOf = (text: string | null) => text?.split(', ').map((item) => item.toLowerCase()) ?? [];
 
-/** Every answer to a visitor's page, an error too, must be readable there and nowhere else. */
+/** Every response to a visitor's page, also an error, must be readable there and nowhere else. */
 function assertCors({ headers }: ApiResponse, origin: string): void {
 	assert.equal(headers.get('access-control-allow-origin'), origin);
 	assert.ok(listOf(headers.get('vary')).includes('origin'));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { AppError } from '../../src/base/index.ts';
 import { createAllowlist } from '../../src/deployments/index.ts';
 
-/** An entry, the origins that it lets in, and those that it does not. */
+/** An entry, origins that it allows, and origins that it does not. */
 const TABLE: Array<[entry: string, allowed: string[], refused: string[]]> = [
 	[
 		'example.com',
@@ -89,9 +89,9 @@ const TABLE: Array<[entry: string, allowed: string[], refused: string[]]> = [
 ];
 
 for (const [entry, allowed, refused] of TABLE) {
-	test(`an allowlist of ${entry} lets in ${allowed[0]} and not ${refused[0]}`, () => {
+	test(`an allowlist of ${entry} allows ${allowed[0]} and not ${refused[0]}`, () => {
 		const allowlist = createAllowlist([entry]);
-		// Twice: a verdict that was kept is the verdict that was reached.
+		// Twice, because the first result is cached.
 		for (let time = 1; time <= 2; time++) {
 			for (const origin of allowed) assert.equal(allowlist.allows(origin), true, `${entry} lets in ${origin}`);
 			for (const origin of refused) assert.equal(allowlist.allows(origin), false, `${entry} refuses ${origin}`);
@@ -99,7 +99,7 @@ for (const [entry, allowed, refused] of TABLE) {
 	});
 }
 
-/** None of these is the origin of a web page, whatever it looks like. */
+/** None of these is the origin of a web page. */
 const HOSTILE = [
 	'',
 	' ',

@@ -5,7 +5,7 @@ import { CompactSlidingWindow } from '../../src/deployments/compact-sliding-wind
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 10, 20);
-/** As many as the tests with few visitors need. */
+/** A bound for the tests with few visitors. */
 const ENOUGH = 100;
 
 function windowOf(keys = ENOUGH) {

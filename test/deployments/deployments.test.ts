@@ -10,7 +10,7 @@ import { assistantRecord, deploymentRecord } from './records.ts';
 
 const START = Date.UTC(2026, 10, 21);
 
-/** Deployments over a store of two maps whose next commits can be made to end otherwise. */
+/** Deployments over a store of two maps. A test sets the outcome of the next commits. */
 function setUp() {
 	const workspaceId = newId('workspace');
 	const assistant = assistantRecord(workspaceId);
@@ -130,7 +130,7 @@ test('unknown, malformed and foreign ids get the same error, which does not show
 	assert.equal((await deployments.visible(deployment.id)).record.name, 'Shop');
 });
 
-/** Changes of a deployment that wait for the disk, as many as may, until they are let go on. */
+/** Changes of a deployment that fill its mailbox and wait for the disk until they are released. */
 async function occupied({ workspaceId, deployment, next, deployments }: ReturnType<typeof setUp>) {
 	const disk = deferred<CommitOutcome>();
 	const asked = deferred<void>();
@@ -324,7 +324,7 @@ test('does not return a deployment that could not be stored', async () => {
 
 const SHARED = { algorithm: 'HS256', secret: 'a secret of the shop, long enough' } as const;
 
-/** The places that a change complains about. */
+/** The paths in the details of a change's error. */
 async function complaints(change: Promise<unknown>): Promise<string[] | undefined> {
 	const error = await change.then(
 		() => assert.fail('it was taken'),

@@ -3,7 +3,7 @@ import type { AssistantRecord, DeploymentRecord } from '../../src/store/index.ts
 
 const NOW = Date.UTC(2026, 10, 20);
 
-/** A deployment as it would be stored, with what a test wants otherwise. */
+/** A deployment record with overrides. */
 export function deploymentRecord(overrides: Partial<DeploymentRecord> = {}): DeploymentRecord {
 	return {
 		id: newId('deployment'),

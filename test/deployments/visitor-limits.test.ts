@@ -13,7 +13,7 @@ function limitsAt() {
 	return { clock, limits: new VisitorLimits(clock) };
 }
 
-/** The seconds that a call was told to wait; 0 where it was let through. */
+/** The seconds of the call's Retry-After; 0 where it was allowed. */
 function waitOf(count: () => void): number {
 	try {
 		count();
@@ -132,7 +132,7 @@ test('all addresses of an IPv6 /64 are one visitor, and those of another /64 are
 	);
 });
 
-/** Bytes of what is still needed: the heap, and the buffers beside it. */
+/** Bytes in use after garbage collection: heap and buffers. */
 function memoryInUse(): number {
 	setFlagsFromString('--expose-gc');
 	(runInNewContext('gc') as () => void)();

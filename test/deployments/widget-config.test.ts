@@ -7,7 +7,7 @@ import { renderConfig } from '../../src/deployments/widget-config.ts';
 import type { DeploymentRecord } from '../../src/store/index.ts';
 import { deploymentRecord } from './records.ts';
 
-/** Deployments that differ in little or in nothing that the widget sees. */
+/** Deployments that differ in few or none of the fields that the widget sees. */
 const record: fc.Arbitrary<DeploymentRecord> = fc
 	.record({
 		name: fc.constantFrom('Shop', 'Help'),
