@@ -11,9 +11,9 @@ if (!key || !deployment || !question) {
 	process.exit(2);
 }
 
-/** How often the request is sent when its connection breaks. */
+/** Attempts to send the request when its connection breaks. */
 const ATTEMPTS = 5;
-/** The same key on every attempt: the server answers the message once, and a repeat joins the running reply. */
+/** The same key on every attempt: the message gets one reply, and a repeat joins the running reply. */
 const idempotencyKey = randomUUID();
 /** Characters of the reply that are on the screen. */
 let printed = 0;
@@ -28,7 +28,7 @@ for (let attempt = 1; ; attempt++) {
 	}
 }
 
-/** Resolves with the exit code when the reply has ended. Rejects where the connection breaks. */
+/** Resolves with the exit code when the reply has ended. Rejects if the connection breaks. */
 async function streamReply() {
 	const response = await fetch(`${server}/api/v1/messages`, {
 		method: 'POST',

@@ -1,5 +1,5 @@
 // Makes a JSON Web Token that identifies a visitor to the widget (RFC 7519, HS256). Your server does this for a signed-in
-// visitor, and the page hands the token to the widget: Parley.identify(token).
+// visitor, and the page passes the token to the widget: Parley.identify(token).
 //
 //   SECRET=… node examples/visitor-token.mjs customer-17 "Ann Example" ann@example.com
 //
@@ -13,12 +13,12 @@ if (!secret || !subject) {
 	process.exit(2);
 }
 
-/** Short, because a token cannot be revoked. The widget's event `unauthorized` asks for the next. */
+/** Short, because a token cannot be revoked. The widget's event `unauthorized` requests the next one. */
 const LIFETIME_SECONDS = 15 * 60;
 
 const now = Math.floor(Date.now() / 1000);
 const claims = {
-	// Never reuse a subject for another person: it opens the conversations of the first.
+	// Never reuse a subject for another person, who could then read the first person's conversations.
 	sub: subject,
 	exp: now + LIFETIME_SECONDS,
 	iat: now,

@@ -11,9 +11,9 @@ if (!secret?.startsWith('whsec_')) {
 }
 const signingKey = Buffer.from(secret.slice('whsec_'.length), 'base64');
 
-/** Older or later signatures are refused: somebody may have recorded the request. */
+/** Older or later signatures are rejected: the request may be a replay. */
 const TOLERANCE_SECONDS = 5 * 60;
-/** A delivery is larger than its event's resource by little. */
+/** A delivery is only a little larger than its event's resource. */
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 /** Ids of events that were handled. A real receiver keeps them in its database, for as long as deliveries are retried. */
 const handled = new Set();
@@ -48,7 +48,7 @@ function isSigned(headers, body) {
 	if (!id || !timestamp || !signatures) return false;
 	if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE_SECONDS)) return false;
 	const expected = createHmac('sha256', signingKey).update(`${id}.${timestamp}.`).update(body).digest();
-	// For a day after a change of the secret there is a signature for each.
+	// For a day after a change of the secret, the former secret signs too.
 	return signatures.split(' ').some((signature) => {
 		const [version, value = ''] = signature.split(',');
 		const given = Buffer.from(value, 'base64');

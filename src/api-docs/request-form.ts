@@ -15,42 +15,21 @@ interface Request {
 	body: string | FormData | undefined;
 }
 
+/** The inputs of an operation's form. */
+interface FormInputs {
+	parameters: Array<{ parameter: Parameter; input: HTMLInputElement | HTMLSelectElement }>;
+	/** The visitor's token, for operations that accept one. */
+	token: HTMLInputElement | HTMLSelectElement | undefined;
+	body: BodyFields;
+}
+
 let fieldCount = 0;
 
 /** A form that sends the operation's request, with the same request for the command line. */
 export function requestForm(description: Description, operation: OperationAtPath, credential: Credential): HTMLElement {
-	const parameters = operation.parameters.map((each) => description.resolve<Parameter>(each));
-	const inputs = parameters
-		.filter(({ name }) => !BROWSER_HEADERS.includes(name))
-		.map((parameter) => ({ parameter, input: inputOf(parameter.schema, parameter.required) }));
-	const token = operation.security.some((schemes) => 'visitorToken' in schemes) ? inputOf({}, false) : undefined;
-	const body = bodyOf(description, Object.entries(operation.requestBody?.content ?? {}));
-
-	const read = (): Request => {
-		const valuesIn = (location: string) =>
-			inputs
-				.filter(({ parameter, input }) => parameter.in === location && input.value !== '')
-				.map(({ parameter, input }) => [parameter.name, input.value] as [string, string]);
-		const path = valuesIn('path').reduce(
-			(filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(value)),
-			operation.path,
-		);
-		const query = new URLSearchParams(valuesIn('query')).toString();
-		const takesKey = operation.security.some((schemes) => 'apiKey' in schemes);
-		const bearer = token?.value || (takesKey ? credential() : '');
-		const content = body.read();
-		return {
-			// Behind a proxy the server may have a path prefix; this page is two segments below it.
-			url: new URL(`..${path}`, location.href).href + (query === '' ? '' : `?${query}`),
-			headers: {
-				...Object.fromEntries(valuesIn('header')),
-				...(bearer === '' ? {} : { Authorization: `Bearer ${bearer}` }),
-				...(typeof content === 'string' ? { 'Content-Type': 'application/json' } : {}),
-			},
-			body: content,
-		};
-	};
-
+	const inputs = inputsOf(description, operation);
+	const { parameters, token, body } = inputs;
+	const read = () => readRequest(operation, inputs, credential);
 	const curl = codeBlock('');
 	const send = element('button', { type: 'submit' }, 'Send');
 	const stop = element('button', { type: 'button', class: 'plain', hidden: true }, 'Stop');
@@ -59,7 +38,7 @@ export function requestForm(description: Description, operation: OperationAtPath
 	const form = element(
 		'form',
 		{ novalidate: true },
-		...inputs.map(({ parameter, input }) => labelledField(parameter.name, input, parameter.required)),
+		...parameters.map(({ parameter, input }) => labelledField(parameter.name, input, parameter.required)),
 		token && labelledField('Visitor’s token', token, false),
 		...body.elements,
 		element('p', { class: 'soft' }, 'On the command line:'),
@@ -74,7 +53,7 @@ export function requestForm(description: Description, operation: OperationAtPath
 	form.addEventListener('input', showCurl);
 	form.addEventListener('submit', async (event) => {
 		event.preventDefault();
-		const missing = inputs.find(({ parameter, input }) => parameter.required && input.value === '');
+		const missing = parameters.find(({ parameter, input }) => parameter.required && input.value === '');
 		responseElement.replaceChildren();
 		if (missing) {
 			status.textContent = `Fill in ${missing.parameter.name}.`;
@@ -98,6 +77,44 @@ export function requestForm(description: Description, operation: OperationAtPath
 	});
 	showCurl();
 	return form;
+}
+
+function inputsOf(description: Description, operation: OperationAtPath): FormInputs {
+	const parameters = operation.parameters
+		.map((each) => description.resolve<Parameter>(each))
+		.filter(({ name }) => !BROWSER_HEADERS.includes(name))
+		.map((parameter) => ({ parameter, input: inputOf(parameter.schema, parameter.required) }));
+	const token = operation.security.some((schemes) => 'visitorToken' in schemes) ? inputOf({}, false) : undefined;
+	return { parameters, token, body: bodyOf(description, Object.entries(operation.requestBody?.content ?? {})) };
+}
+
+function readRequest(
+	operation: OperationAtPath,
+	{ parameters, token, body }: FormInputs,
+	credential: Credential,
+): Request {
+	const valuesIn = (location: string) =>
+		parameters
+			.filter(({ parameter, input }) => parameter.in === location && input.value !== '')
+			.map(({ parameter, input }) => [parameter.name, input.value] as [string, string]);
+	const path = valuesIn('path').reduce(
+		(filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(value)),
+		operation.path,
+	);
+	const query = new URLSearchParams(valuesIn('query')).toString();
+	const takesKey = operation.security.some((schemes) => 'apiKey' in schemes);
+	const bearer = token?.value || (takesKey ? credential() : '');
+	const content = body.read();
+	return {
+		// Behind a proxy the server may have a path prefix; this page is two segments below it.
+		url: new URL(`..${path}`, location.href).href + (query === '' ? '' : `?${query}`),
+		headers: {
+			...Object.fromEntries(valuesIn('header')),
+			...(bearer === '' ? {} : { Authorization: `Bearer ${bearer}` }),
+			...(typeof content === 'string' ? { 'Content-Type': 'application/json' } : {}),
+		},
+		body: content,
+	};
 }
 
 /** Sends a request and shows its response as it arrives. */
@@ -130,7 +147,7 @@ async function sendAndShow(
 		if (!part || part.done) break;
 		received += decoder.decode(part.value, { stream: true });
 		text.textContent = received.slice(0, MAX_SHOWN_CHARS);
-		if (received.length > MAX_SHOWN_CHARS) throw new Error('the answer is longer than this page shows.');
+		if (received.length > MAX_SHOWN_CHARS) throw new Error('the response is longer than this page shows.');
 	}
 	text.textContent = prettyPrint(received);
 	status.textContent = statusLine();

@@ -136,7 +136,7 @@ export const messageBodies = {
 		content: 'How many days do I have to return an order?',
 		metadata: { page: '/orders/4711' },
 	},
-	'Go on, streamed': {
+	'Continue, streamed': {
 		deployment_id: 'dep_06gzhmza00001mjww6bbdevcx5ss2c8f',
 		conversation_id: 'conv_06gzhmza00001mjww6bbdevcx5ss2c8f',
 		content: 'And without the box?',

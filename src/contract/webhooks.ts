@@ -31,7 +31,7 @@ const events = Type.Array(OneOf([...EVENT_TYPES, '*']), {
 const description = NullableMultilineText({ maxLength: 2000 });
 const status = OneOf(['active', 'disabled'], {
 	description:
-		'A disabled endpoint receives nothing. One that has only failed for 120 hours is disabled by the server.',
+		'A disabled endpoint receives nothing. The server disables an endpoint whose attempts have all failed for 120 hours.',
 });
 
 const SECRET = '`whsec_` and Base64: the key of the signatures.';

@@ -17,7 +17,7 @@ export interface DispatcherOptions {
 	isStarting: boolean;
 	log: Log;
 	/** Paths of routes that are served also while the server drains. */
-	servedWhileDraining: ReadonlySet<string>;
+	drainSafePaths: ReadonlySet<string>;
 	/** What the application adds to responses that no handler made. */
 	unhandled(request: HttpRequest): Unhandled;
 }
@@ -96,7 +96,7 @@ export class RequestDispatcher {
 		request.route = found.routes.path;
 		const route = found.routes.routeFor(request.method);
 		if (route === undefined) throw new MethodNotAllowed(request.method, found.routes.allow);
-		if (this.isDraining && !this.#options.servedWhileDraining.has(route.path)) {
+		if (this.isDraining && !this.#options.drainSafePaths.has(route.path)) {
 			throw new AppError('unavailable', 'The server is shutting down.', { retry_after: SECONDS_TO_RETRY });
 		}
 		request.params = found.params;

@@ -17,7 +17,8 @@ import { writeEventStream, writeStreamHeadOnly } from './write-event-stream.ts';
 
 /**
  * One request and its response. Only this class, `IncomingBody` and the writers of responses touch the HTTP library's request
- * and response. The library's rules (which call is allowed when, and in which iteration of the event loop) are kept here.
+ * and response. The library's rules (which call is allowed when, and in which iteration of the event loop) are kept here
+ * together, hence the length of this file.
  */
 export class Exchange implements RequestContext, ResponseChannel, PendingExchange {
 	readonly res: uWS.HttpResponse;

@@ -20,7 +20,7 @@ export function writeHead(res: uWS.HttpResponse, requestId: string, head: Respon
 }
 
 /**
- * The value of the first header with all other headers packed behind it, each on a line of its own, so that one call of the
+ * The value of the first header with all other headers packed behind it, one per line, so that one call of the
  * HTTP library writes them all. It copies the value to the socket unchanged.
  *
  * The library's interface expects one call per header. Each call costs about as much as all bytes that it writes: with one call

@@ -88,7 +88,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		router: new Router(options.routes),
 		isStarting: options.isStarting ?? false,
 		log: options.log,
-		servedWhileDraining: new Set(options.drainSafePaths),
+		drainSafePaths: new Set(options.drainSafePaths),
 		unhandled: options.unhandled ?? (() => ({ headers: [] })),
 	});
 	const context: ServerContext = {

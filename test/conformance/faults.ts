@@ -96,22 +96,22 @@ function wrongLists(api: ApiDescription, schema: JsonSchema): Fault[] {
 
 function wrongObjects(api: ApiDescription, schema: JsonSchema): Fault[] {
 	const { properties = {}, additionalProperties, required = [], maxProperties } = schema;
-	const sound = Object.fromEntries(
+	const valid = Object.fromEntries(
 		Object.entries(properties).map(([name, its]) => [name, valuesOf(api, its, 'all')] as const),
 	);
 	const faults: Fault[] = Object.entries(properties).flatMap(([name, its]) =>
 		faultsOf(api, its).map(({ what, path, values }) => ({
 			what,
 			path: `/${name}${path}`,
-			values: fc.record({ ...sound, [name]: values }),
+			values: fc.record({ ...valid, [name]: values }),
 		})),
 	);
 	for (const name of required) {
-		const { [name]: _missing, ...others } = sound;
+		const { [name]: _missing, ...others } = valid;
 		faults.push({ what: 'missing', path: `/${name}`, values: fc.record(others) });
 	}
 	if (additionalProperties === false) {
-		const values = fc.record({ ...sound, [UNKNOWN]: fc.constant('x') });
+		const values = fc.record({ ...valid, [UNKNOWN]: fc.constant('x') });
 		faults.push({ what: 'unknown', path: `/${UNKNOWN}`, values });
 	}
 	if (typeof additionalProperties === 'object') {

@@ -155,14 +155,14 @@ test('runs the tour with a client generated from the description, from documents
 		body: { deployment_id: deployment.id, content: 'When is the shop open on Saturday?', stream: true },
 		parseAs: 'stream',
 	});
-	const answer = await replyIn(asked.response, 'WidgetStreamEvent');
-	assert.match(answer.content, /10:00 to 16:00/);
+	const response = await replyIn(asked.response, 'WidgetStreamEvent');
+	assert.match(response.content, /10:00 to 16:00/);
 	const history = dataOf(
 		await visitor.GET('/api/v1/widget/conversations/{id}/messages', {
-			params: { path: { id: answer.conversation_id }, query: { deployment_id: deployment.id }, header: origin },
+			params: { path: { id: response.conversation_id }, query: { deployment_id: deployment.id }, header: origin },
 		}),
 	);
-	assert.equal(history.data[1]?.id, answer.id);
+	assert.equal(history.data[1]?.id, response.id);
 });
 
 test('shows errors, versions and repeats to a generated client as described', async () => {
@@ -190,8 +190,8 @@ test('shows errors, versions and repeats to a generated client as described', as
 	assert.deepEqual(removed, { ...path, deleted: true });
 	const { error } = await client.GET('/api/v1/knowledge-bases/{id}', { params: { path } });
 	assert.equal(error?.error.code, 'not_found');
-	const nobody = await visitor.GET('/api/v1/assistants');
-	assert.equal(nobody.error?.error.code, 'unauthorized');
+	const unauthenticated = await visitor.GET('/api/v1/assistants');
+	assert.equal(unauthenticated.error?.error.code, 'unauthorized');
 });
 
 test('serves the description from which the client was generated', async () => {

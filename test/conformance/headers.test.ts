@@ -22,19 +22,19 @@ const taking = (header: string) =>
 	);
 
 async function call(operation: DescribedOperation, parts: Parts): Promise<ApiResponse> {
-	const answer = await tenant.call(operation, parts);
-	assertDescribed(api, operation, answer);
-	return answer;
+	const response = await tenant.call(operation, parts);
+	assertDescribed(api, operation, response);
+	return response;
 }
 
-async function soundParts(operation: DescribedOperation): Promise<Parts> {
+async function validParts(operation: DescribedOperation): Promise<Parts> {
 	const path = await tenant.pathTo(operation.path);
 	return { path, query: await tenant.query(operation), body: await tenant.body(operation) };
 }
 
 test('answers 304 to a current copy in every operation with If-None-Match', async () => {
 	for (const operation of taking('If-None-Match')) {
-		const parts = await soundParts(operation);
+		const parts = await validParts(operation);
 		const statusFor = async (tag: string) =>
 			(await call(operation, { ...parts, headers: { 'if-none-match': tag } })).status;
 		// A document gets new versions while it is being indexed.
@@ -50,7 +50,7 @@ test('answers 304 to a current copy in every operation with If-None-Match', asyn
 test('changes only the named version in every operation with If-Match', async () => {
 	for (const operation of taking('If-Match')) {
 		const get = api.operations.find(({ method, path }) => method === 'GET' && path === operation.path);
-		const parts = await soundParts(operation);
+		const parts = await validParts(operation);
 		const late = await call(operation, { ...parts, headers: { 'if-match': STALE } });
 		assert.deepEqual([late.status, late.body.error?.code], [412, 'precondition_failed'], operation.id);
 		// An attachment is not a resource: its version is that of the resource from which it is detached.
@@ -65,7 +65,7 @@ test('changes only the named version in every operation with If-Match', async ()
 test('replays the same response in every operation with an Idempotency-Key', async () => {
 	for (const operation of taking('Idempotency-Key')) {
 		const { headers: credential = {}, ...parts } = {
-			...(await soundParts(operation)),
+			...(await validParts(operation)),
 			headers: await tenant.headersFor(operation),
 		};
 		const send = (key: string, body: unknown) =>

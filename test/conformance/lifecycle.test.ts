@@ -9,7 +9,7 @@ import { pathSlots, Tenant } from './tenant.ts';
 import { unknownId } from './unknown-id.ts';
 
 // Three of the rules by which RESTler (Atlidakis, Godefroid, Polishchuk: "Checking Security Properties of Cloud Service REST
-// APIs", 2020) finds what a resource's life must not allow. The fourth, foreign names, has a file of its own.
+// APIs", 2020) detects violations of a resource's lifecycle. The fourth, namespaces, is tested in workspaces.test.ts.
 
 const server = await startConformanceServer();
 const { api } = server;
@@ -17,13 +17,13 @@ const tenant = new Tenant(server);
 after(() => server[Symbol.asyncDispose]());
 
 async function call(operation: DescribedOperation, parts: Parts): Promise<ApiResponse> {
-	const answer = await tenant.call(operation, parts);
-	assertDescribed(api, operation, answer);
-	return answer;
+	const response = await tenant.call(operation, parts);
+	assertDescribed(api, operation, response);
+	return response;
 }
 
 /** The error for an unknown resource, without the request's id. */
-function said({ status, body }: ApiResponse): unknown {
+function withoutRequestId({ status, body }: ApiResponse): unknown {
 	const { request_id: _id, ...error } = body?.error ?? {};
 	return { status, error };
 }
@@ -66,8 +66,8 @@ test('answers 404 for a deleted resource in every operation, and removes it from
 				removed.push(removal.id);
 				const id = path[pathSlots(removal.path).at(-1)?.name as string] as string;
 				const parts = await partsAbout(operation, place, name, id, path);
-				const answer = await call(operation, parts);
-				assert.equal(answer.status, 404, `${operation.id} after ${removal.id}: ${JSON.stringify(answer.body)}`);
+				const response = await call(operation, parts);
+				assert.equal(response.status, 404, `${operation.id} after ${removal.id}: ${JSON.stringify(response.body)}`);
 				await assertUnlisted(thing, path, id);
 			}
 		});
@@ -101,14 +101,14 @@ test('leaves no trace of a rejected creation', async (context) => {
 			await call(operation, { path, body });
 			const before = await listed(list, path, query);
 			for (const { what, place, requests } of faultyRequests(api, operation)) {
-				const sound = { path, query: await tenant.query(operation), body };
-				const answer = await call(operation, { ...sound, ...fc.sample(requests, 1)[0] });
-				assert.equal(answer.status, 400, `${place} ${what}: ${JSON.stringify(answer.body)}`);
+				const valid = { path, query: await tenant.query(operation), body };
+				const response = await call(operation, { ...valid, ...fc.sample(requests, 1)[0] });
+				assert.equal(response.status, 400, `${place} ${what}: ${JSON.stringify(response.body)}`);
 			}
 			for (const slot of tenant.slots(operation).filter((each) => each.in === 'body')) {
 				const named = { ...(body as object), [slot.name]: unknownId(await tenant.standing(slot.thing)) };
-				const answer = await call(operation, { path, body: named });
-				assert.equal(answer.status, 404, `${slot.name}: ${JSON.stringify(answer.body)}`);
+				const response = await call(operation, { path, body: named });
+				assert.equal(response.status, 404, `${slot.name}: ${JSON.stringify(response.body)}`);
 			}
 			assert.deepEqual(await listed(list, path, query), before);
 		});
@@ -123,11 +123,14 @@ test('finds a resource only under its own parent', async (context) => {
 				const [mine, others] = [await tenant.pathTo(operation.path), await tenant.pathTo(operation.path)];
 				const parts = { query: await tenant.query(operation), body: await tenant.body(operation) };
 				const strayed = { ...mine, [name]: others[name] as string };
-				const answer = await call(operation, { ...parts, path: strayed });
-				assert.equal(answer.status, 404, JSON.stringify(answer.body));
+				const response = await call(operation, { ...parts, path: strayed });
+				assert.equal(response.status, 404, JSON.stringify(response.body));
 				const last = slots.at(-1)?.name as string;
 				const nowhere = { ...strayed, [last]: unknownId(mine[last] as string) };
-				assert.deepEqual(said(answer), said(await call(operation, { ...parts, path: nowhere })));
+				assert.deepEqual(
+					withoutRequestId(response),
+					withoutRequestId(await call(operation, { ...parts, path: nowhere })),
+				);
 				// The request did not change it either.
 				const right = await call(operation, { ...parts, path: mine });
 				assert.ok(right.status < 300, JSON.stringify(right.body));

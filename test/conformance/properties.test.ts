@@ -23,17 +23,17 @@ const RUNS = Number(process.env.FC_RUNS ?? 10);
 const LONGEST_QUERY = 8000;
 
 async function holds(operation: DescribedOperation, parts: Parts): Promise<ApiResponse> {
-	const answer = await tenant.call(operation, parts);
+	const response = await tenant.call(operation, parts);
 	assert.ok(
-		answer.status < 500,
-		`${operation.id} answered ${answer.status} to ${JSON.stringify(parts).slice(0, 1000)}`,
+		response.status < 500,
+		`${operation.id} answered ${response.status} to ${JSON.stringify(parts).slice(0, 1000)}`,
 	);
-	assertDescribed(api, operation, answer);
-	return answer;
+	assertDescribed(api, operation, response);
+	return response;
 }
 
 /** The required input of an operation: ids of new resources, a body and a query with existing ones. */
-async function soundParts(operation: DescribedOperation): Promise<Parts> {
+async function validParts(operation: DescribedOperation): Promise<Parts> {
 	const path = await tenant.pathTo(operation.path);
 	const body = await tenant.body(operation);
 	return { path, query: await tenant.query(operation), ...(body === undefined ? {} : { body }) };
@@ -42,8 +42,8 @@ async function soundParts(operation: DescribedOperation): Promise<Parts> {
 test('succeeds with the described example of every operation', async (context) => {
 	for (const operation of api.operations) {
 		await context.test(operation.id, async () => {
-			const answer = await holds(operation, await soundParts(operation));
-			assert.ok(answer.status < 300, `${answer.status} ${JSON.stringify(answer.body)}`);
+			const response = await holds(operation, await validParts(operation));
+			assert.ok(response.status < 300, `${response.status} ${JSON.stringify(response.body)}`);
 		});
 	}
 });
@@ -52,7 +52,7 @@ test('accepts the form of every example of a body', async () => {
 	for (const operation of api.operations) {
 		const media = operation.body['application/json'];
 		for (const [name, example] of media ? api.examples(media) : []) {
-			const parts = { ...(await soundParts(operation)), body: await tenant.about(operation, example) };
+			const parts = { ...(await validParts(operation)), body: await tenant.about(operation, example) };
 			const { status, body } = await holds(operation, parts);
 			const code = status < 400 ? null : body.error.code;
 			if (EXAMPLES_WITH_SECRET.includes(operation.id)) continue;
@@ -64,13 +64,13 @@ test('accepts the form of every example of a body', async () => {
 test('answers as described to any request that a schema allows', async (context) => {
 	for (const operation of api.operations) {
 		await context.test(operation.id, async () => {
-			const sound = await soundParts(operation);
+			const valid = await validParts(operation);
 			await fc.assert(
-				fc.asyncProperty(await partsOf(operation, sound), async (parts) => {
+				fc.asyncProperty(await partsOf(operation, valid), async (parts) => {
 					const { status, body } = await holds(operation, parts);
 					// Removed resources, and those that a change may have disabled, are created again for the next run.
 					const gone = operation.method === 'DELETE' || status === 404 || body?.error?.code?.endsWith('_archived');
-					if (gone) Object.assign(sound, await soundParts(operation));
+					if (gone) Object.assign(valid, await validParts(operation));
 				}),
 				often(operation.body['application/json'] || operation.parameters.some(isOptional) ? RUNS : 2),
 			);
@@ -81,18 +81,18 @@ test('answers as described to any request that a schema allows', async (context)
 test('answers 400 with the path to any request that a schema rejects', async (context) => {
 	for (const operation of api.operations) {
 		await context.test(operation.id, async () => {
-			const sound = await soundParts(operation);
-			const { path } = sound;
+			const valid = await validParts(operation);
+			const { path } = valid;
 			for (const { what, place, requests } of faultyRequests(api, operation)) {
 				await fc.assert(
 					fc.asyncProperty(requests, async (faulty) => {
-						const answer = await holds(operation, {
-							...sound,
+						const response = await holds(operation, {
+							...valid,
 							...faulty,
-							query: { ...sound.query, ...faulty.query },
+							query: { ...valid.query, ...faulty.query },
 							path,
 						});
-						const { status, body } = answer;
+						const { status, body } = response;
 						assert.deepEqual(
 							[status, body.error?.code],
 							[400, 'invalid_request'],
@@ -113,12 +113,12 @@ test('answers 400 with the path to any request that a schema rejects', async (co
 const isOptional = ({ in: place, required }: Parameter) => place !== 'path' && !required;
 
 /** Requests that an operation's description allows, with existing ids, unknown ids and malformed ids. */
-async function partsOf(operation: DescribedOperation, sound: Parts): Promise<Arbitrary<Parts>> {
+async function partsOf(operation: DescribedOperation, valid: Parts): Promise<Arbitrary<Parts>> {
 	const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
 	const query: Record<string, Arbitrary<string>> = {};
 	for (const { name, schema } of parameters) {
 		const made = valuesOf(api, schema).map(String);
-		const good = sound.query?.[name];
+		const good = valid.query?.[name];
 		query[name] = good === undefined ? made : fc.oneof({ weight: 5, arbitrary: fc.constant(good) }, made);
 	}
 	const requiredKeys = parameters.flatMap(({ name, required }) => (required ? [name] : []));
@@ -133,7 +133,7 @@ async function partsOf(operation: DescribedOperation, sound: Parts): Promise<Arb
 		.record({ query: queries, body: bodies, real: fc.integer({ min: 0, max: 4 }) })
 		.map(({ query, body, real }) => {
 			const about = real > 0 && body !== undefined ? { ...(body as object), ...only(standing, body as object) } : body;
-			return { path: sound.path, query, ...(about === undefined ? {} : { body: about }) };
+			return { path: valid.path, query, ...(about === undefined ? {} : { body: about }) };
 		});
 }
 

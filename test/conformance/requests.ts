@@ -41,15 +41,15 @@ export async function send(
 		signal: AbortSignal.any([leave.signal, AbortSignal.timeout(DEADLINE_MS)]),
 	});
 	const type = response.headers.get('content-type')?.split(';')[0]?.trim() ?? null;
-	const answer = { status: response.status, headers: response.headers, type };
+	const head = { status: response.status, headers: response.headers, type };
 	if (type === 'text/event-stream') {
 		const endless = [...responses].every(([status, { content }]) => status >= 300 || 'text/event-stream' in content);
-		if (!endless) return { ...answer, body: await wholeStream(response) };
+		if (!endless) return { ...head, body: await wholeStream(response) };
 		leave.abort();
-		return { ...answer, body: [] };
+		return { ...head, body: [] };
 	}
 	const text = await response.text();
-	return { ...answer, body: text === '' ? undefined : JSON.parse(text) };
+	return { ...head, body: text === '' ? undefined : JSON.parse(text) };
 }
 
 async function wholeStream(response: Response): Promise<ReceivedEvent[]> {
@@ -62,8 +62,8 @@ async function wholeStream(response: Response): Promise<ReceivedEvent[]> {
  * Validates a response against the description of its operation: status, media type, headers and body.
  * @throws AssertionError that names the difference
  */
-export function assertDescribed(api: ApiDescription, operation: DescribedOperation, answer: ApiResponse): void {
-	const { status, headers, type, body } = answer;
+export function assertDescribed(api: ApiDescription, operation: DescribedOperation, response: ApiResponse): void {
+	const { status, headers, type, body } = response;
 	const what = `${operation.id} answered ${status} ${JSON.stringify(body)?.slice(0, 500)}`;
 	const described = operation.responses.get(status);
 	assert.ok(described, `${what}: this status is not described`);

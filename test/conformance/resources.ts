@@ -118,9 +118,9 @@ export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>>
 export const CREDENTIALS: Record<string, (tenant: ResourceMaker) => Promise<Record<string, string>>> = {
 	apiKey: async ({ key }) => ({ authorization: `Bearer ${key}` }),
 	session: async (tenant) => {
-		const answer = await tenant.call(tenant.operation('createSession'), { body: await person(tenant) });
-		assert.equal(answer.status, 201, JSON.stringify(answer.body));
-		const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? assert.fail('no cookie was set');
+		const response = await tenant.call(tenant.operation('createSession'), { body: await person(tenant) });
+		assert.equal(response.status, 201, JSON.stringify(response.body));
+		const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? assert.fail('no cookie was set');
 		return { cookie, origin: tenant.url };
 	},
 };

@@ -49,9 +49,9 @@ export class Tenant {
 
 	/** Calls an operation that must succeed. */
 	async done(id: string, parts: Parts): Promise<ApiResponse['body']> {
-		const answer = await this.call(this.operation(id), parts);
-		assert.ok(answer.status < 300, `${id} answered ${answer.status} ${JSON.stringify(answer.body)}`);
-		return answer.body;
+		const response = await this.call(this.operation(id), parts);
+		assert.ok(response.status < 300, `${id} answered ${response.status} ${JSON.stringify(response.body)}`);
+		return response.body;
 	}
 
 	/** Creates a resource, by the path that ends with its id. Its parents are given or created. */

@@ -51,13 +51,13 @@ test('treats ids of another workspace as unknown, in every parameter of every op
 			await context.test(`${operation.id} ${slot.in} ${slot.name}`, async () => {
 				const foreign = slot.in === 'path' ? await owner.make(slot.thing) : await owner.standing(slot.thing);
 				const request = await requestOf(stranger, operation);
-				const answer = await stranger.call(operation, withId(request, slot, foreign));
-				assertDescribed(api, operation, answer);
+				const response = await stranger.call(operation, withId(request, slot, foreign));
+				assertDescribed(api, operation, response);
 				const nothing = await stranger.call(operation, withId(request, slot, unknownId(foreign)));
-				assert.deepEqual(seen(answer), seen(nothing));
+				assert.deepEqual(seen(response), seen(nothing));
 				// A filter by an unknown id returns an empty list. Every other operation rejects an unknown id.
-				if (slot.in === 'query' && answer.status === 200) assert.deepEqual(answer.body.data, []);
-				else assert.deepEqual([answer.status, answer.body.error.code], [404, 'not_found']);
+				if (slot.in === 'query' && response.status === 200) assert.deepEqual(response.body.data, []);
+				else assert.deepEqual([response.status, response.body.error.code], [404, 'not_found']);
 			});
 		}
 	}

@@ -245,10 +245,10 @@ test('describes the events of a stream individually, distinguished by type', () 
 
 test('has a chosen example for every body and response, which matches its schema', () => {
 	for (const { id, body, responses, parameters } of api.operations) {
-		const answers = [...responses].flatMap(([status, { content }]) =>
+		const responseMedia = [...responses].flatMap(([status, { content }]) =>
 			Object.entries(content).map(([type, media]) => [`${status} ${type}`, media] as const),
 		);
-		for (const [what, media] of [...Object.entries(body), ...answers]) {
+		for (const [what, media] of [...Object.entries(body), ...responseMedia]) {
 			const examples = api.examples(media);
 			assert.ok(examples.length > 0, `${id} ${what}`);
 			for (const [name, value] of examples) {

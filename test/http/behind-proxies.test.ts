@@ -79,8 +79,8 @@ for (const proxy of PROXIES) {
 			peer.send(request);
 			await peer.until(() => peer.closed || peer.text.includes('\r\n\r\n'));
 			for (let count = 0; count < 5; count++) {
-				const answer = await fetch(`http://127.0.0.1:${front}/mine/${count}`);
-				assert.equal(await answer.text(), `for ${count}`, what);
+				const response = await fetch(`http://127.0.0.1:${front}/mine/${count}`);
+				assert.equal(await response.text(), `for ${count}`, what);
 			}
 			// If the proxy reads a separate request there, this client receives the response.
 			assert.equal(smuggled, peer.text.split('\r\n\r\nsmuggled').length - 1, what);

@@ -11,9 +11,9 @@ const LARGE = 'x'.repeat(300_000);
 /** Routes that count how often each ran. */
 function counting(): { ran: Record<string, number>; routes: Route[] } {
 	const ran: Record<string, number> = { echo: 0, next: 0, stop: 0 };
-	const count = (name: string, reply: RouteResponse): RouteResponse => {
+	const count = (name: string, response: RouteResponse): RouteResponse => {
 		ran[name] = (ran[name] ?? 0) + 1;
-		return reply;
+		return response;
 	};
 	async function* two(): AsyncGenerator<EncodableEvent> {
 		yield { event: 'one', data: '1' };

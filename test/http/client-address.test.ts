@@ -4,9 +4,9 @@ import { formatAddress } from '../../src/http/client-address.ts';
 import { createClientAddress } from '../../src/http/index.ts';
 
 test('trusts X-Forwarded-For from trusted proxies only', () => {
-	const nobody = createClientAddress([]);
+	const withoutProxies = createClientAddress([]);
 	assert.equal(
-		nobody(() => '10.0.0.1', '1.2.3.4'),
+		withoutProxies(() => '10.0.0.1', '1.2.3.4'),
 		'10.0.0.1',
 	);
 	const some = createClientAddress(['10.0.0.0/8']);
@@ -111,12 +111,12 @@ test('trusts a network from its first address to its last', () => {
 
 test('gives one client one address, however the address is written', () => {
 	const address = createClientAddress(['10.0.0.1']);
-	const told = (text: string) => address(() => '10.0.0.1', text);
+	const clientOf = (text: string) => address(() => '10.0.0.1', text);
 	for (const same of ['1.2.3.8', ' 1.2.3.8 ', '01.2.3.010', '0x1.2.3.8', '16909064', '::ffff:1.2.3.8']) {
-		assert.equal(told(same), '1.2.3.8', same);
+		assert.equal(clientOf(same), '1.2.3.8', same);
 	}
 	for (const none of ['1.2.3.256', '1.2.3.4.5', '1..3.4', '1.2.3.', '.1.2.3', 'a.b.c.d']) {
-		assert.equal(told(none), '10.0.0.1', none);
+		assert.equal(clientOf(none), '10.0.0.1', none);
 	}
 });
 

@@ -31,7 +31,7 @@ test('answers 503 to a connection beyond the limit and closes it, until another 
 	assert.deepEqual(
 		lines.map(({ level }) => level),
 		[40],
-		'said once',
+		'logged once',
 	);
 	for (const peer of held.splice(0, 5)) peer.socket.destroy();
 	await eventually(() => lines.length === 2, 'the log says that connections are accepted again');

@@ -11,17 +11,17 @@ function logging(): { log: Log; lines: Array<Record<string, unknown>> } {
 
 test('turns an AppError into the envelope, with only the members that it has', () => {
 	const { log, lines } = logging();
-	const reply = errorResponse(new AppError('not_found'), 'req_1', log);
-	assert.equal(reply.status, 404);
+	const response = errorResponse(new AppError('not_found'), 'req_1', log);
+	assert.equal(response.status, 404);
 	assert.equal(
-		reply.body,
+		response.body,
 		'{"error":{"code":"not_found","message":"The resource does not exist.","request_id":"req_1"}}',
 	);
-	assert.deepEqual(reply.headers, [
+	assert.deepEqual(response.headers, [
 		['content-type', 'application/json; charset=utf-8'],
 		['cache-control', 'no-store'],
 	]);
-	assert.equal(lines.length, 0, 'an answer is no event for the log');
+	assert.equal(lines.length, 0, 'client errors are not logged');
 });
 
 test('sends WWW-Authenticate with a 401, and Retry-After with a retry time', () => {
@@ -35,9 +35,9 @@ test('sends WWW-Authenticate with a 401, and Retry-After with a retry time', () 
 
 test('logs any other error with its cause and responds without it', () => {
 	const { log, lines } = logging();
-	const reply = errorResponse(new Error('the table is gone'), 'req_2', log);
-	assert.equal(reply.status, 500);
-	assert.ok(!(reply.body as string).includes('table'));
+	const response = errorResponse(new Error('the table is gone'), 'req_2', log);
+	assert.equal(response.status, 500);
+	assert.ok(!(response.body as string).includes('table'));
 	assert.equal(lines.length, 1);
 	assert.equal(lines[0]?.request_id, 'req_2');
 	assert.match(JSON.stringify(lines[0]?.err), /the table is gone/);

@@ -13,8 +13,8 @@ const ignore: Route = { method: 'POST', path: '/ignore', handle: () => ({ status
 const JSON_HEAD = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
 
 async function post(url: string, body: string | Uint8Array, contentType = 'application/json') {
-	const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': contentType } });
-	return { status: answer.status, body: (await answer.json()) as { got?: unknown } };
+	const response = await fetch(url, { method: 'POST', body, headers: { 'content-type': contentType } });
+	return { status: response.status, body: (await response.json()) as { got?: unknown } };
 }
 
 test('reads a JSON body for any spelling of its content type', async (t) => {
@@ -194,7 +194,7 @@ test('buffers a body for a handler that reads late, and pauses the client', asyn
 		last = peer.socket.bytesWritten - peer.socket.writableLength;
 		return last > 0 && still > 2_000;
 	}, 'the client is held back');
-	assert.ok(peer.socket.writableLength > size / 2, 'the server took what nobody had asked for');
+	assert.ok(peer.socket.writableLength > size / 2, 'the server read more than it had to');
 	goOn.resolve();
 	assert.match(await peer.untilText(String(size)), /^HTTP\/1\.1 200/);
 });

@@ -14,7 +14,7 @@ function holdsHalf(json: string): boolean {
 }
 
 test('finds half of a surrogate pair at any position, and no half in a whole pair', () => {
-	const told: Array<[json: string, isLone: boolean]> = [
+	const cases: Array<[json: string, isLone: boolean]> = [
 		['"\\ud800"', true],
 		['"\\uDFFF"', true],
 		['"a\\uDbFf"', true],
@@ -39,14 +39,14 @@ test('finds half of a surrogate pair at any position, and no half in a whole pai
 		['""', false],
 		['7', false],
 	];
-	for (const [json, isLone] of told) {
+	for (const [json, isLone] of cases) {
 		assert.equal(holdsHalf(json), isLone, json);
 		assert.equal(hasLoneSurrogate(json), isLone, json);
 	}
 });
 
 test('gives the same result for the text as for the parsed value', () => {
-	const piece = fc.constantFrom(
+	const chunk = fc.constantFrom(
 		...[
 			'\\ud83d',
 			'\\uDBFF',
@@ -64,8 +64,8 @@ test('gives the same result for the text as for the parsed value', () => {
 		],
 	);
 	fc.assert(
-		fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-			const json = `["${pieces.join('')}"]`;
+		fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {
+			const json = `["${chunks.join('')}"]`;
 			assert.equal(hasLoneSurrogate(json), holdsHalf(json), json);
 		}),
 		{ numRuns: 3_000 },

@@ -42,13 +42,13 @@ function taking(options: Partial<MultipartOptions> = {}): Route {
 }
 
 function form(...parts: Array<{ head: string; body: string | Buffer }>): Buffer {
-	const pieces = parts.flatMap(({ head, body }) => [`--XX\r\n${head}\r\n\r\n`, body, '\r\n']);
-	return Buffer.concat([...pieces, '--XX--\r\n'].map((piece) => Buffer.from(piece)));
+	const chunks = parts.flatMap(({ head, body }) => [`--XX\r\n${head}\r\n\r\n`, body, '\r\n']);
+	return Buffer.concat([...chunks, '--XX--\r\n'].map((chunk) => Buffer.from(chunk)));
 }
 
 async function send(url: string, body: Buffer, contentType = 'multipart/form-data; boundary=XX') {
-	const answer = await fetch(`${url}/form`, { method: 'POST', body, headers: { 'content-type': contentType } });
-	return { status: answer.status, body: (await answer.json()) as { files: Seen[]; fields: unknown[] } };
+	const response = await fetch(`${url}/form`, { method: 'POST', body, headers: { 'content-type': contentType } });
+	return { status: response.status, body: (await response.json()) as { files: Seen[]; fields: unknown[] } };
 }
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -63,8 +63,8 @@ test('delivers files and fields in order, byte for byte', async (t) => {
 	data.append('empty', '');
 	data.append('more', new Blob([second]), 'two.bin');
 	data.append('none', new Blob([]), 'none.txt');
-	const answer = await fetch(`${url}/form`, { method: 'POST', body: data });
-	assert.deepEqual(await answer.json(), {
+	const response = await fetch(`${url}/form`, { method: 'POST', body: data });
+	assert.deepEqual(await response.json(), {
 		files: [
 			{ name: 'file', fileName: 'a b.pdf', contentType: 'application/pdf', size: 300_000, hash: sha256(first) },
 			{
@@ -191,13 +191,13 @@ test('answers 400 to a malformed form', async (t) => {
 		[form({ head: 'Content-Disposition: form-data', body: 'x' }), undefined, 'invalid_request'],
 	];
 	for (const [body, type, code] of cases) {
-		const answer = await send(url, body, type);
-		assert.equal(answer.status, 400, code);
-		assert.equal(codeOf(answer.body), code);
+		const response = await send(url, body, type);
+		assert.equal(response.status, 400, code);
+		assert.equal(codeOf(response.body), code);
 	}
 	const none = await fetch(`${url}/form`, { method: 'POST' });
 	assert.equal(codeOf(await none.json()), 'unsupported_content_type');
-	assert.equal((await send(url, whole)).status, 200, 'the server goes on');
+	assert.equal((await send(url, whole)).status, 200, 'the server continues');
 });
 
 test('ignores parts that are not form data, of any size', async (t) => {
@@ -205,9 +205,9 @@ test('ignores parts that are not form data, of any size', async (t) => {
 	const body = Buffer.alloc(70_000, 'z');
 	for (const head of ['X-Odd: y', 'Content-Disposition: attachment', 'Content-Type: text/plain']) {
 		const file = { head: 'Content-Disposition: form-data; name="file"; filename="a"', body: 'x' };
-		const answer = await send(url, form({ head, body }, file, { head, body }));
-		assert.equal(answer.status, 200, head);
-		assert.equal(answer.body.files.length, 1);
+		const response = await send(url, form({ head, body }, file, { head, body }));
+		assert.equal(response.status, 200, head);
+		assert.equal(response.body.files.length, 1);
 	}
 	const preamble = Buffer.concat([body, Buffer.from('\r\n'), form()]);
 	assert.equal((await send(url, preamble)).status, 200);
@@ -250,12 +250,12 @@ test('applies backpressure to the client while the reader is slow', async (t) =>
 	peer.send('POST /form HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=XX\r\n');
 	peer.send(`Content-Length: ${before.length + size + after.length}\r\n\r\n${before}`);
 	const rss = process.memoryUsage().rss;
-	const piece = Buffer.alloc(1_000_000);
+	const chunk = Buffer.alloc(1_000_000);
 	let sent = 0;
 	const pump = (): void => {
 		while (sent < size) {
-			sent += piece.length;
-			if (!peer.socket.write(piece)) return void peer.socket.once('drain', pump);
+			sent += chunk.length;
+			if (!peer.socket.write(chunk)) return void peer.socket.once('drain', pump);
 		}
 		peer.socket.write(after);
 	};
@@ -315,8 +315,8 @@ test('responds with the failure of a file handler and does not handle the rest o
 	]);
 	const data = new FormData();
 	for (const name of ['one', 'two']) data.append(name, new Blob([Buffer.alloc(300_000)]), name);
-	const answer = await fetch(`${url}/form`, { method: 'POST', body: data });
-	assert.equal(answer.status, 500);
-	assert.equal(codeOf(await answer.json()), 'internal_error');
+	const response = await fetch(`${url}/form`, { method: 'POST', body: data });
+	assert.equal(response.status, 500);
+	assert.equal(codeOf(await response.json()), 'internal_error');
 	assert.deepEqual(handled, ['one']);
 });

@@ -78,9 +78,9 @@ export async function startProxy(t: TestContext, proxy: Proxy, server: number): 
 		const folder = await mkdtemp(join(tmpdir(), 'parley-proxy-'));
 		await writeFile(join(folder, 'config'), proxy.config({ listen, server }, folder));
 		const child = spawn(proxy.program as string, proxy.args(folder), { stdio: ['ignore', 'ignore', 'pipe'] });
-		let said = '';
+		let output = '';
 		child.stderr.on('data', (bytes: Buffer) => {
-			said += bytes.toString();
+			output += bytes.toString();
 		});
 		let ended = false;
 		const exited = new Promise<void>((resolve) => {
@@ -97,6 +97,6 @@ export async function startProxy(t: TestContext, proxy: Proxy, server: number): 
 		await until(`${proxy.name} listens or has ended`, async () => ended || (await isListening(listen)), 30_000);
 		if (!ended) return listen;
 		// Another program may have taken the port in the meantime.
-		if (attempt === ATTEMPTS) throw new Error(`${proxy.name} did not start.\n${said}`);
+		if (attempt === ATTEMPTS) throw new Error(`${proxy.name} did not start.\n${output}`);
 	}
 }

@@ -105,7 +105,7 @@ test('logs one line per request: route instead of path, status, bytes, and the f
 		headers: { 'content-type': 'application/json', authorization: 'Bearer LEAK', cookie: 'a=LEAK' },
 		body: '{"text": "LEAK ü"}',
 	});
-	const answer = await response.text();
+	const body = await response.text();
 	const [line] = (await requests(1)) as [Line];
 	const { duration_ms, time, pid, hostname, ...rest } = line;
 	assert.ok(typeof duration_ms === 'number' && duration_ms >= 0);
@@ -118,7 +118,7 @@ test('logs one line per request: route instead of path, status, bytes, and the f
 		status: 201,
 		outcome: 'completed',
 		request_bytes: 19,
-		response_bytes: Buffer.byteLength(answer),
+		response_bytes: Buffer.byteLength(body),
 		workspace: 'ws_1',
 		credential: 'key_1',
 		client: '<127.0.0.1>',
@@ -149,9 +149,9 @@ test('logs the cause of a server failure in a line with the same request id', as
 	const { url, lines, requests } = await startLogged(t, ROUTES);
 	const defect = await fetch(`${url}/defect`);
 	const disk = await fetch(`${url}/disk`);
-	const told = await requests(2);
+	const requestLines = await requests(2);
 	assert.deepEqual(
-		told.map(({ status, error }) => [status, error]),
+		requestLines.map(({ status, error }) => [status, error]),
 		[
 			[500, 'internal_error'],
 			[503, 'unavailable'],

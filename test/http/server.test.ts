@@ -100,9 +100,9 @@ test("adds the application's headers to responses that no handler made", async (
 		unhandled: (request) => ({ headers: [['x-origin-was', request.header('origin') ?? 'none']] }),
 	});
 	for (const path of ['/nowhere', '/throws']) {
-		const answer = await fetch(url + path, { headers: { origin: 'https://a.example' } });
-		assert.equal(answer.headers.get('x-origin-was'), 'https://a.example');
-		await answer.text();
+		const response = await fetch(url + path, { headers: { origin: 'https://a.example' } });
+		assert.equal(response.headers.get('x-origin-was'), 'https://a.example');
+		await response.text();
 	}
 	assert.equal((await fetch(`${url}/hello`)).headers.get('x-origin-was'), null);
 });

@@ -92,20 +92,20 @@ test('forbids caching of a stream, and ends it when its events end', async (t) =
 		yield { id: '2.0', event: 'two', data: '{}' };
 	}
 	const { port, url } = await start(t, [streaming(two, [['x-more', 'yes']])]);
-	const answer = await fetch(`${url}/events`);
-	assert.equal(answer.status, 200);
-	assert.equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8');
-	assert.equal(answer.headers.get('cache-control'), 'no-cache, no-transform');
-	assert.equal(answer.headers.get('x-accel-buffering'), 'no');
-	assert.equal(answer.headers.get('x-more'), 'yes');
-	assert.equal(await answer.text(), 'id: 1.0\nevent: one\ndata: "ü"\n\nid: 2.0\nevent: two\ndata: {}\n\n');
+	const response = await fetch(`${url}/events`);
+	assert.equal(response.status, 200);
+	assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+	assert.equal(response.headers.get('cache-control'), 'no-cache, no-transform');
+	assert.equal(response.headers.get('x-accel-buffering'), 'no');
+	assert.equal(response.headers.get('x-more'), 'yes');
+	assert.equal(await response.text(), 'id: 1.0\nevent: one\ndata: "ü"\n\nid: 2.0\nevent: two\ndata: {}\n\n');
 	const peer = new RawClient(t, port);
 	peer.send(GET);
 	await peer.untilText('\r\n0\r\n\r\n');
-	assert.equal(chunksOf(peer.text).length, 1, 'what is ready in one turn is one write');
+	assert.equal(chunksOf(peer.text).length, 1, 'events of one iteration of the event loop are one write');
 	peer.send(GET);
 	await peer.until(() => peer.text.split('\r\n0\r\n\r\n').length === 3);
-	assert.equal(peer.closed, false, 'the connection goes on');
+	assert.equal(peer.closed, false, 'the connection stays open');
 });
 
 test('answers HEAD of a stream with its headers and no body, and closes the events', async (t) => {
@@ -117,9 +117,9 @@ test('answers HEAD of a stream with its headers and no body, and closes the even
 			}),
 		),
 	]);
-	const answer = await fetch(`${url}/events`, { method: 'HEAD' });
-	assert.equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8');
-	await eventually(() => released === 1, 'the events are let go');
+	const response = await fetch(`${url}/events`, { method: 'HEAD' });
+	assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+	await eventually(() => released === 1, 'the events are closed');
 });
 
 test('opens an idle stream at once and keeps it alive with comments', async (t) => {
@@ -256,7 +256,7 @@ test('sends what was written before a pause although nothing follows it', async 
 	const peer = new RawClient(t, port);
 	peer.socket.pause();
 	peer.send(GET);
-	for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+	for (let iteration = 0; iteration < 200; iteration++) await new Promise((resolve) => setImmediate(resolve));
 	peer.socket.resume();
 	await peer.until(() => peer.size > data.length);
 });
