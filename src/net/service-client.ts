@@ -55,7 +55,7 @@ const LINE_FEED = 10;
 /**
  * Makes a client of a service. Its address is not checked: the operator may configure a private one, such as a model server
  * on the same machine.
- * @param baseUrl an http or https URL; its origin is the only one that is connected to
+ * @param baseUrl an http or https URL; the client connects to its origin only
  */
 export function createServiceClient(baseUrl: string, options: ServiceClientOptions = {}): ServiceClient {
 	const {

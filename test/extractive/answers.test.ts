@@ -128,7 +128,7 @@ test('answers a question of 32,000 characters with fifty passages in bounded tim
 	assert.ok(spent < 2_000, `${spent} ms`);
 });
 
-/** Each of them, repeated, would take a parser that backtracks a very long time. */
+/** A parser that backtracks would take very long for a repetition of any of them. */
 const HOSTILE_PARTS = [
 	'| ',
 	'- ',

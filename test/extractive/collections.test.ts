@@ -8,7 +8,7 @@ import { keywordSearch, type TestDocument } from './fixtures/keyword-search.ts';
 const collections = new URL('../../../shared/data/ir/', import.meta.url);
 const skip = existsSync(collections) ? false : 'the shared retrieval collections are not here';
 
-/** Every fifth question is enough to notice a change for the worse. */
+/** Every fifth question is enough to notice a regression. */
 const EVERY = 5;
 
 test('answers most questions of real visitors from a relevant document', { skip }, async () => {
@@ -26,7 +26,7 @@ test('answers most questions of real visitors from a relevant document', { skip 
 		if (cited.length > 0) answered++;
 		if (cited.some(isRelevant)) right++;
 	}
-	// Keyword search alone brings a relevant document to three questions of four, which bounds what can be right.
+	// Keyword search alone finds a relevant document for three of four questions, so no more answers can be right.
 	assert.ok(answered >= questions.length * 0.85, `answered ${answered} of ${questions.length}`);
 	assert.ok(right >= found * 0.6, `right ${right} of ${found} that could be`);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { passage } from '../support/passage.ts';
 import { ask } from './fixtures/ask.ts';
 
-/** One company fact in each language, a question it answers, and one that it does not. */
+/** A company fact in each language, a question that it answers, and a question that it does not answer. */
 const CASES = [
 	{
 		language: 'de',

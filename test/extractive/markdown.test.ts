@@ -5,7 +5,7 @@ import { citedIndexes } from '../../src/models/index.ts';
 import { passage } from '../support/passage.ts';
 import { ask } from './fixtures/ask.ts';
 
-/** Text that would mean something in Markdown or HTML. */
+/** Text with a meaning in Markdown or HTML. */
 const HOSTILE = [
 	'<script>alert(1)</script>',
 	'<img src=x onerror=alert(1)>',
@@ -30,7 +30,7 @@ for (const text of HOSTILE) {
 		const answer = await ask('What is the tariff?', [passage(`- ${item}`), passage('Nothing.', { index: 2 })]);
 		const html = await marked.parse(answer);
 		for (const [, tag] of html.matchAll(/<\/?([a-z][\w-]*)/gi)) assert.match(tag as string, /^(p|em|ul|li|a)$/, html);
-		// Renderers make links of bare addresses; such a link says where it leads.
+		// Renderers make links of bare URLs. The text of such a link is its URL.
 		for (const [, href, label] of html.matchAll(/<a href="([^"]*)">([^<]*)</g)) assert.equal(href, label);
 		assert.equal(html.split('<em>').length, 2, 'the title alone is emphasised');
 		const shown = html

@@ -19,7 +19,7 @@ const stop = (stop_reason = 'end_turn') => [
 	{ end: true as const },
 ];
 
-/** What comes of an answer that is written like this. */
+/** The outcome of an answer with these events. */
 async function answered(...script: ModelStep[]) {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'anthropic' }));

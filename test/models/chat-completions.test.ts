@@ -7,14 +7,14 @@ import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
 const WEATHER = { name: 'weather', description: null, parameters: { type: 'object', properties: {} } };
 
-/** A piece of a chat completion, as the service writes it. */
+/** A chunk of a chat completion in the form of the service. */
 function piece(choice: object, more: object = {}): ModelStep {
 	const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'small', ...more };
 	return { raw: `data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, ...choice }] })}\n\n` };
 }
 const text = (content: unknown) => piece({ delta: { content } });
 
-/** What comes of an answer that is written like this. */
+/** The outcome of an answer with these chunks. */
 async function answered(script: ModelStep[], tools: (typeof WEATHER)[] = []) {
 	await using server = await ModelServer.start();
 	await using provider = openProvider(server.provider({ type: 'openai-compatible' }));
@@ -120,7 +120,7 @@ test('keeps the text of an answer that breaks off', async () => {
 
 const END = `${(piece({ delta: {}, finish_reason: 'stop' }) as { raw: string }).raw}data: [DONE]\n\n`;
 
-/** The calls that come of these pieces. */
+/** The calls of an answer with these pieces. */
 async function called(...pieces: object[]) {
 	const script = pieces.map((tool_call) => piece({ delta: { tool_calls: [tool_call] } }));
 	const { events, error } = await answered([...script, { raw: END }, { end: true }], [WEATHER]);

@@ -7,7 +7,7 @@ import { type CallPermission, CircuitBreaker, type CircuitState } from '../../sr
 import { type ModelScript, ModelServer } from '../support/model-server.ts';
 import { chatRequest, type Outcome, openProvider, outcomeOf, type TestProvider } from './fixtures/provider.ts';
 
-/** A clock that stands until a test moves it. */
+/** A clock that only the test advances. */
 class HandClock {
 	ms = 1_000_000;
 	now(): number {
@@ -131,7 +131,7 @@ test('permits calls again after the provider has recovered, and never two trial 
 				} else if ('pass' in next) clock.ms += next.pass;
 				else permits[next.permit % Math.max(1, permits.length)]?.[next.end]();
 			}
-			// Every call ends sometime; after the longest time there is, somebody may ask, and a success is all it takes.
+			// Every call ends. After the longest open time a call is permitted, and its success closes the circuit.
 			for (const permit of permits) permit.released();
 			clock.ms += 120_000;
 			enter(breaker).succeeded();
@@ -191,7 +191,7 @@ test('does not open the circuit after justified refusals', async () => {
 	assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
 });
 
-/** Asks so many questions, one after the other. */
+/** Sends a number of requests, one after the other. */
 async function ask(provider: TestProvider, times: number, request: Partial<ChatRequest> = {}): Promise<Outcome[]> {
 	const outcomes: Outcome[] = [];
 	for (let at = 0; at < times; at++) outcomes.push(await outcomeOf(provider.chat, request));

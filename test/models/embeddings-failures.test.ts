@@ -1,27 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError, deferred, withDeadline } from '../../src/base/index.ts';
+import { deferred, withDeadline } from '../../src/base/index.ts';
 import { type Embedder, isRecoverable } from '../../src/models/index.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
-import { NEVER_ABORTS, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
+import { errorOf, NEVER_ABORTS, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
 
-/** Not to be waited for, and not to be tried again within the same request. */
+/** A failure after which the request is not retried. */
 const GONE = { status: 503, headers: { 'retry-after': '3600' } };
 const TEXTS = Array.from({ length: 200 }, (_, at) => `Text ${at}.`);
 
-/** What a promise rejects with. */
-async function errorOf(promise: Promise<unknown>): Promise<AppError> {
-	const error = await promise.then(
-		() => assert.fail('it succeeded'),
-		(thrown: unknown) => thrown,
-	);
-	assert.ok(error instanceof AppError, String(error));
-	assert.equal(error.code, 'model_error');
-	return error;
-}
-
-/** What comes of texts before it fails, if it does. */
+/** The batches of texts before a failure, and the failure if there is one. */
 async function gathered(embedder: Embedder, texts: readonly string[], signal = NEVER_ABORTS) {
 	const places: number[] = [];
 	try {

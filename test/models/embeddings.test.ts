@@ -5,7 +5,7 @@ import { createEmbedders, isRecoverable } from '../../src/models/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import type { EmbeddingItem, EmbeddingsFault } from '../support/model-server/embeddings.ts';
 import { ModelServer } from '../support/model-server.ts';
-import { NEVER_ABORTS, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
+import { errorOf, NEVER_ABORTS, openEmbedder, vectorsOf } from './fixtures/embedder.ts';
 
 const TEXTS = ['Green tea is brewed in a kettle.', 'The ink is blue.', 'A bicycle has two wheels.'];
 
@@ -13,17 +13,6 @@ const TEXTS = ['Green tea is brewed in a kettle.', 'The ink is blue.', 'A bicycl
 function cosine(one: Float32Array | undefined, other: Float32Array | undefined): number {
 	assert.ok(one && other && one.length === other.length);
 	return one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
-}
-
-/** What a promise rejects with. */
-async function errorOf(promise: Promise<unknown>): Promise<AppError> {
-	const error = await promise.then(
-		() => assert.fail('it succeeded'),
-		(thrown: unknown) => thrown,
-	);
-	assert.ok(error instanceof AppError, String(error));
-	assert.equal(error.code, 'model_error');
-	return error;
 }
 
 test('requests vectors by the protocol with the key, and returns unit vectors in the order of the texts', async () => {

@@ -91,7 +91,7 @@ test('sends a service the same request as the AI SDK for the same prompt', async
 			const expected = await sdkRequest(call, settings);
 			assert.deepEqual(JSON.parse(body), expected.body);
 			assert.equal(url, expected.url);
-			// The network sets the name of the client. Features in test at Anthropic are not used, so they are not asked for.
+			// The network sets the user agent. Beta features of Anthropic are not used, so no header requests them.
 			const { 'user-agent': _, 'anthropic-beta': __, ...others } = expected.headers;
 			assert.deepEqual(headers, others);
 		}),

@@ -34,7 +34,7 @@ function settings(type: ProviderSettings['type']): ProviderSettings {
 	};
 }
 
-/** Ids that a reader made are all alike. */
+/** Replaces the ids that a reader made by one constant. */
 function withoutMadeIds({ parts, ...others }: Received): Received {
 	const ids = parts.flatMap(({ call }) => (call === undefined ? [] : [call]));
 	assert.equal(new Set(ids).size, ids.length, 'ids are unique');
@@ -87,7 +87,7 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
 });
 const named = (type: string, more: object = {}) => ({ event: type, data: { type, ...more } });
 
-/** Streams as services send them. */
+/** Streams in the form of services. */
 const RECORDED: Record<(typeof PROTOCOLS)[number][0], Sent[]> = {
 	'openai-compatible': [
 		': OPENROUTER PROCESSING\n\n',

@@ -5,7 +5,7 @@ import type { ProviderSettings } from '../../src/models/index.ts';
 import { type ModelScript, ModelServer } from '../support/model-server.ts';
 import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
-/** What a provider says of a failure: never shown, since it may hold keys and names. */
+/** The text of a provider about a failure. It is never shown, because it may contain keys and names. */
 const SAID = 'Incorrect API key provided: sk-stand-in-0123456789abcdef for model small of org-4711';
 const saying = (status: number) => ({ status, body: JSON.stringify({ error: { message: SAID, type: 'x' } }) });
 const BIG = 'x'.repeat(10_000);
@@ -15,11 +15,11 @@ interface Fault {
 	script: ModelScript;
 	/** The whole sentence of the reply. */
 	sentence: string;
-	/** What there is of the text. */
+	/** The text before the failure. */
 	text?: string;
-	/** How often the provider is asked. */
+	/** The number of requests. */
 	asked?: number;
-	/** Only of these protocols. */
+	/** Only for these protocols. */
 	types?: readonly ProviderSettings['type'][];
 	settings?: Partial<ProviderSettings>;
 }
@@ -30,7 +30,7 @@ const PROTOCOL = 'The model provider sent what is not part of its protocol.';
 const FAULTS: Fault[] = [
 	{ what: 'refuses the key', script: [saying(401)], sentence: "The model provider did not accept this server's key." },
 	{
-		what: 'does not permit it',
+		what: 'forbids the request',
 		script: [saying(403)],
 		sentence: "The model provider did not permit the request with this server's key.",
 	},
@@ -40,8 +40,12 @@ const FAULTS: Fault[] = [
 		script: [saying(400)],
 		sentence: 'The model provider did not accept the request.',
 	},
-	{ what: 'wants money', script: [saying(402)], sentence: 'The model provider asks for payment.' },
-	{ what: 'finds it too large', script: [saying(413)], sentence: 'The request was too large for the model provider.' },
+	{ what: 'asks for payment', script: [saying(402)], sentence: 'The model provider asks for payment.' },
+	{
+		what: 'refuses a request as too large',
+		script: [saying(413)],
+		sentence: 'The request was too large for the model provider.',
+	},
 	{ what: 'is a teapot', script: [saying(418)], sentence: 'The model provider answered with status 418.' },
 	{
 		what: 'takes no more requests',
@@ -50,7 +54,7 @@ const FAULTS: Fault[] = [
 		asked: 3,
 	},
 	{
-		what: 'was waited for too long behind a proxy',
+		what: 'times out behind a proxy',
 		script: [saying(408)],
 		sentence: 'The model provider failed with status 408.',
 		asked: 3,
@@ -65,7 +69,7 @@ const FAULTS: Fault[] = [
 		asked: 3,
 	},
 	{
-		what: 'fails without a word',
+		what: 'fails without a body',
 		script: [{ status: 503 }],
 		sentence: 'The model provider failed with status 503.',
 		asked: 3,
@@ -76,7 +80,7 @@ const FAULTS: Fault[] = [
 		sentence: 'The model provider did not accept the request.',
 	},
 	{
-		what: 'sends its callers elsewhere',
+		what: 'redirects to another URL',
 		script: [{ status: 307, headers: { location: 'http://169.254.169.254/' } }],
 		sentence: 'The model provider is not at the configured address.',
 	},
@@ -100,17 +104,17 @@ const FAULTS: Fault[] = [
 		text: 'Wait.',
 	},
 	{
-		what: 'ends the stream without an end',
+		what: 'ends the stream before the end of the answer',
 		script: [{ say: 'Half an ' }, { end: true }],
 		sentence: BROKE_OFF,
 		text: 'Half an ',
 	},
 	{
-		what: 'ends the stream with a call whose round it does not end',
+		what: 'ends the stream after a call without a finish reason',
 		script: [{ call: { id: 'call_a', name: 'weather', arguments: { city: 'Rome' } } }, { end: true }],
 		sentence: BROKE_OFF,
 	},
-	{ what: 'answers with nothing at all', script: [{ end: true }], sentence: BROKE_OFF },
+	{ what: 'sends an empty stream', script: [{ end: true }], sentence: BROKE_OFF },
 	{
 		what: 'answers with a page',
 		script: [{ status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Welcome</h1>' }],
@@ -140,13 +144,13 @@ const FAULTS: Fault[] = [
 		asked: 3,
 	},
 	{
-		what: 'names an event an error',
+		what: 'sends an event with the name error',
 		script: [{ say: 'Half an ' }, { raw: `event: error\ndata: {"message":"${SAID}","code":"invalid_api_key"}\n\n` }],
 		sentence: "The model provider did not accept this server's key.",
 		text: 'Half an ',
 	},
 	{
-		what: 'names an event an error without any JSON',
+		what: 'sends an event with the name error without JSON',
 		script: [{ say: 'Half an ' }, { raw: `event: error\ndata: ${SAID}\n\n` }],
 		sentence: 'The model provider reported an error.',
 		text: 'Half an ',
@@ -164,7 +168,7 @@ const FAULTS: Fault[] = [
 		text: 'Half an ',
 	},
 	{
-		what: 'sends bytes that are no text',
+		what: 'sends bytes that are not text',
 		script: [{ say: 'Half an ' }, { raw: 'data: \u0000\uFFFF\n\n' }],
 		sentence: PROTOCOL,
 		text: 'Half an ',
@@ -176,7 +180,7 @@ const FAULTS: Fault[] = [
 		text: 'Half an ',
 	},
 	{
-		what: 'reports an error of no known kind',
+		what: 'reports an error of an unknown type',
 		script: [{ say: 'Half an ' }, { error: { message: SAID, type: 'odd' } }],
 		sentence: 'The model provider reported an error.',
 		text: 'Half an ',
@@ -188,7 +192,7 @@ const FAULTS: Fault[] = [
 		asked: 3,
 	},
 	{
-		what: 'finds in the stream that the question is too long',
+		what: 'reports in the stream that the question is too long',
 		script: [{ error: { message: SAID, type: 'invalid_request_error', code: 'context_length_exceeded' } }],
 		sentence: 'The model provider did not accept the request.',
 	},
@@ -233,7 +237,7 @@ const FAULTS: Fault[] = [
 		sentence: "The model provider's content filter ended the answer.",
 		text: 'Half an ',
 	},
-	{ what: 'says nothing', script: [{ finish: 'stop' }], sentence: 'The model gave an empty answer.' },
+	{ what: 'sends no text', script: [{ finish: 'stop' }], sentence: 'The model gave an empty answer.' },
 	{ what: 'only thinks', script: [{ think: 'Hm.' }, { finish: 'stop' }], sentence: 'The model gave an empty answer.' },
 	{
 		what: 'writes ten megabytes',
@@ -248,13 +252,13 @@ const FAULTS: Fault[] = [
 		text: 'Once. ',
 	},
 	{
-		what: 'writes ten megabytes that are no event',
+		what: 'writes ten megabytes without an event',
 		script: [{ say: 'Once. ' }, { raw: BIG.repeat(1_000) }],
 		sentence: 'The answer of the model was too large.',
 		text: 'Once. ',
 	},
 	{
-		what: 'thinks for forty megabytes',
+		what: 'thinks forty megabytes',
 		script: Array<{ think: string }>(4_000).fill({ think: BIG }),
 		sentence: 'The answer of the model was too large.',
 	},
@@ -275,7 +279,7 @@ const FAULTS: Fault[] = [
 		settings: { first_token_timeout_ms: 2_000 },
 	},
 	{
-		what: 'takes the request and hangs',
+		what: 'accepts the request and hangs',
 		script: [{ hang: true }],
 		sentence: 'The model did not begin to answer within 2 seconds.',
 		settings: { first_token_timeout_ms: 2_000 },
@@ -325,7 +329,7 @@ async function suffer(type: ProviderSettings['type'], fault: Fault): Promise<voi
 	}
 	assert.ok(!error.message.includes('org-4711'));
 	assert.match(provider.logged(), /"a model provider failed"/, 'the operator is told');
-	// No connection is left behind.
+	// No connection stays open.
 	await Promise.all(server.calls.map(({ callerLeft }) => callerLeft));
 	server.setDefault([{ say: 'Back.' }]);
 	assert.equal((await outcomeOf(provider.chat)).text, 'Back.', 'the next reply is not harmed');

@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 
-/** A deployment of an assistant that knows one text. */
+/** A deployment of an assistant with one document. */
 async function deploymentOf(app: TestApp): Promise<string> {
 	const create = async (path: string, body: object) => (await app.call('POST', path, body)).body;
 	const { id: knowledge_base_id } = await create('/api/v1/knowledge-bases', { name: 'Kettles' });

@@ -22,7 +22,7 @@ after(async () => {
 
 const CALL = { id: 'call_a', name: 'order', arguments: { path: '1' } };
 
-/** Plays a reply in two rounds; the message by which its provider was reminded of the first. */
+/** Runs a reply in two rounds. @returns the message that sent the first round back to the provider */
 async function reminderOf(first: ModelScript) {
 	const scene = await bench.scenario();
 	await tools.attach(bench.app, scene.assistant, scene.deployment);

@@ -7,10 +7,10 @@ import { type ModelCall, type ModelScript, ModelServer } from '../support/model-
 import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
 const TYPES = ['openai-compatible', 'anthropic'] as const;
-/** Timers may be early by a millisecond, and so may clocks. */
+/** Timers and clocks may be early by a millisecond. */
 const EARLY_MS = 5;
 
-/** The provider sees within a second that its caller has gone. */
+/** Waits until the provider sees, within a second, that the connection is closed. */
 async function seesTheCallerLeave(call: ModelCall): Promise<void> {
 	const started = performance.now();
 	assert.equal(await withDeadline(call.callerLeft, 20_000, () => new Error('The connection is still open.')), true);

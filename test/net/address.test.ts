@@ -49,7 +49,7 @@ test('rejects texts that are not addresses in plain form', () => {
 	for (const text of NO_ADDRESS) assert.equal(isPublicAddress(text), false, text);
 });
 
-// The registries of special-purpose addresses (RFC 6890), as they were in 2025: every block's first and last address.
+// The registries of special-purpose addresses (RFC 6890) as of 2025: the first and the last address of each block.
 const SPECIAL = `
 0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24
 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4

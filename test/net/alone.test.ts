@@ -1,4 +1,4 @@
-// Own process: it replaces globals and sets environment variables.
+// Needs a process of its own, because it replaces globals and sets environment variables.
 
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -17,7 +17,7 @@ import { httpServer } from './servers.ts';
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** Sets variables of the environment until the test has ended. */
+/** Sets environment variables until the end of the test. */
 function withEnvironment(t: TestContext, values: Record<string, string>): void {
 	const before = Object.keys(values).map((name) => [name, process.env[name]] as const);
 	Object.assign(process.env, values);
@@ -29,7 +29,7 @@ function withEnvironment(t: TestContext, values: Record<string, string>): void {
 	});
 }
 
-/** Lets the platform's own ways out lead to the server under test alone, and gives what else was asked of them. */
+/** Restricts the connections of the platform to the server under test. @returns the other requested addresses */
 function withoutOwnWays(t: TestContext): { asked: string[]; allow(origin: string): void } {
 	const asked: string[] = [];
 	const allowed: string[] = [];

@@ -2,15 +2,15 @@ import { type AddressInfo, createServer, isIP, type LookupFunction, Socket } fro
 import { networkInterfaces } from 'node:os';
 
 /**
- * A listener on every address of this machine, at one port, and a watch on every socket that this thread opens: one that
- * leads neither to the canary nor to where it may is noted, and never opened. So nothing leaves the machine, even where
- * what is tested fails.
+ * Listens on every address of this machine at one port, and observes every socket that this thread opens. A connection to
+ * any other address that is not allowed is recorded and not opened, so nothing leaves the machine even if the tested code
+ * fails.
  */
 export interface Canary extends AsyncDisposable {
 	port: number;
-	/** What was connected to, or would have been, each as `address:port`. */
+	/** The addresses of all connections, including prevented ones, each as `address:port`. */
 	readonly seen: readonly string[];
-	/** Lets connections to a port of this machine through, unseen. */
+	/** Allows connections to a port of this machine and does not record them. */
 	allow(port: number): void;
 }
 
@@ -31,7 +31,7 @@ export async function startCanary(): Promise<Canary> {
 	});
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', reject);
-		// Both families; where there is no IPv6, all of IPv4.
+		// Both families; on a machine without IPv6, all of IPv4.
 		server.listen(0, resolve);
 	});
 	const { port } = server.address() as AddressInfo;
@@ -80,7 +80,7 @@ export async function startCanary(): Promise<Canary> {
 	};
 }
 
-/** What `connect` was given, in whichever of its ways; node:net hands its own options on in an array. */
+/** The options of `connect` for each of its signatures. node:net passes its own options in an array. */
 function targetOf([first, second]: unknown[]): Target {
 	if (Array.isArray(first)) return first[0] as Target;
 	if (typeof first === 'object' && first !== null) return first as Target;
@@ -93,7 +93,7 @@ function isOfThisMachine(address: string): boolean {
 	return /^127\./.test(plain) || ['0.0.0.0', '::', ...interfaceAddresses()].includes(plain);
 }
 
-/** What this machine is called by on its networks. */
+/** The addresses of this machine on its networks. */
 export function interfaceAddresses(): string[] {
 	return Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
 }

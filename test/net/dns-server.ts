@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-/** What a name leads to: addresses, another name, no name at all, a failure of the server's, or no answer ever. */
+/** The result for a name: addresses, an alias, no such name, a failure of the server, or no response. */
 export type Zone = Record<string, DnsRecord[] | 'unknown' | 'failure' | 'silence'>;
 export type DnsRecord = { a: string } | { aaaa: string } | { cname: string };
 
@@ -10,7 +10,7 @@ export type DnsRecord = { a: string } | { aaaa: string } | { cname: string };
 export interface DnsServer extends AsyncDisposable {
 	/** `127.0.0.1:<port>` */
 	address: string;
-	/** May be changed at any time. */
+	/** A test may change it at any time. */
 	zone: Zone;
 	/** Questions so far, each as `A name` or `AAAA name`. */
 	asked: string[];
@@ -19,7 +19,7 @@ export interface DnsServer extends AsyncDisposable {
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 };
 const CODES = { unknown: 3, failure: 2 };
 
-/** Answers as a resolver of the internet does: a chain of names is followed to its end, and told whole. */
+/** Responds like a resolver of the internet: it follows a chain of aliases to its end and returns the whole chain. */
 export async function startDnsServer(zone: Zone): Promise<DnsServer> {
 	const socket = createSocket('udp4');
 	socket.on('message', (query, { address, port }) => {
@@ -49,7 +49,7 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
 	return server;
 }
 
-/** The records of a name, and of those that it leads to. */
+/** The records of a name and of its aliases. */
 function chain(zone: Zone, name: string, type: number): Buffer[] {
 	const entry = zone[name];
 	if (!Array.isArray(entry)) return [];
@@ -86,7 +86,7 @@ function nameAt(bytes: Buffer, start: number): { name: string; end: number } {
 	return { name: labels.join('.'), end: at + 1 };
 }
 
-/** Of an address with at most one `::` and no IPv4 in it. */
+/** The bytes of an IPv6 address with at most one `::` and no IPv4 part. */
 function ipv6Bytes(address: string): Buffer {
 	const [before = [], after = []] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''));
 	const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];

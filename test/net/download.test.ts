@@ -16,7 +16,7 @@ async function bytesOf({ body }: Download): Promise<Buffer> {
 	return Buffer.concat(chunks);
 }
 
-/** Downloads the whole of what one handler serves. */
+/** Downloads the whole body of a path. */
 async function fetchFrom(origin: string, path = '/', options?: DownloadOptions): Promise<Buffer> {
 	await using network = open();
 	return await bytesOf(await network.download(origin + path, options));
@@ -41,7 +41,7 @@ test('uses connections again', async () => {
 	for (let i = 0; i < 10; i++) {
 		assert.equal(String(await bytesOf(await network.download(`${server.origin}/${i}`))), `/${i}`);
 	}
-	// Two, as the next file may be asked for just before the connection of the last one is free.
+	// Two, because the next request may begin just before the connection of the last one is free.
 	assert.ok(server.connections <= 2, `${server.connections} connections`);
 });
 
@@ -121,7 +121,7 @@ test('applies the limit of decompressed bytes exactly', async () => {
 });
 
 test('stops a decompression bomb at the limit', async () => {
-	// Members follow each other, as gzip allows: 400 MB from 400 kB.
+	// gzip allows several members in a row: 400 MB from 400 kB.
 	const bomb = Buffer.concat(Array<Buffer>(40).fill(gzipSync(Buffer.alloc(10_000_000))));
 	await using server = await httpServer((_request, response) => {
 		response.setHeader('content-encoding', 'gzip').end(bomb);
@@ -160,13 +160,18 @@ test('ends a lookup without a result at the deadline', async () => {
 	await assert.rejects(network.download('http://stuck.example/', { timeoutMs: 50 }), /within 0\.05 seconds/);
 });
 
+/** Starts a server that sends a megabyte of a response without an end. */
+function endlessServer(onClose: () => void) {
+	return httpServer((_request, response) => {
+		response.on('close', onClose);
+		response.write(Buffer.alloc(1_000_000));
+	});
+}
+
 test('closes the connection of an unread response at the deadline', async () => {
 	let gone = false;
-	await using server = await httpServer((_request, response) => {
-		response.on('close', () => {
-			gone = true;
-		});
-		response.write(Buffer.alloc(1_000_000));
+	await using server = await endlessServer(() => {
+		gone = true;
 	});
 	await using network = open();
 	await network.download(server.origin, { timeoutMs: 100 });
@@ -175,11 +180,8 @@ test('closes the connection of an unread response at the deadline', async () => 
 
 test('closes the connection of a disposed response at once', async () => {
 	let gone = false;
-	await using server = await httpServer((_request, response) => {
-		response.on('close', () => {
-			gone = true;
-		});
-		response.write(Buffer.alloc(1_000_000));
+	await using server = await endlessServer(() => {
+		gone = true;
 	});
 	await using network = open();
 	{
@@ -275,7 +277,7 @@ test('refuses a redirect to a private address without a connection', async () =>
 	await using front = await httpServer((request, response) => {
 		response.writeHead(302, { location: decodeURIComponent(request.url!.slice(1)) }).end();
 	});
-	// The front plays a public server, on the only address that is judged to be one.
+	// The front stands in for a public server, on the only address that counts as public.
 	const names: Record<string, string> = { 'front.example': '127.0.0.1', 'evil.example': '127.0.0.3' };
 	await using network = createNetwork({
 		allowPrivateNetwork: false,

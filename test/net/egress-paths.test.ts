@@ -10,20 +10,20 @@ import { hostileUrls, resolveHostile } from './hostile-urls.ts';
 import { httpServer, type TestServer } from './servers.ts';
 
 const STRICT: SsrfGuardOptions = { allowPrivateNetwork: false, resolve: resolveHostile };
-/** An address of this machine that plays one of the public internet. */
+/** An address of this machine that stands in for a public address. */
 const FRONT = '127.0.0.9';
 const FRONT_NAME = 'front.example';
-/** What ways out say of a redirect: the guard's, the download's, and of those that follow none. */
+/** The sentences about a redirect: of the guard, of downloads, and of the paths that follow none. */
 const NOT_FOLLOWED =
 	/^(url_not_allowed|unreadable_file|bad_status|unavailable|unreachable)\b|redirects are not followed/;
 
-/** What the guard says where an outcome has no code. */
+/** The guard's sentence, for an outcome without a code. */
 const REFUSAL =
 	/url_not_allowed|is not on the public internet|^Only https? |user name or password|not a valid absolute URL|^Port \d/;
-/** Of a way that does not tell its visitors why. */
+/** The code of a path that hides the reason from visitors. */
 const NO_KEYS = '503 unavailable';
 
-/** A network that keeps why downloads failed, by their URLs: some ways out do not tell. */
+/** A network that records why downloads failed, by URL, because some paths hide the reason. */
 function kept(network: Network): { network: Network; failures: Map<string, string> } {
 	const failures = new Map<string, string>();
 	const download: Network['download'] = (url, options) =>
@@ -34,7 +34,7 @@ function kept(network: Network): { network: Network; failures: Map<string, strin
 	return { network: { ...network, download }, failures };
 }
 
-/** The same network without the rule that some URLs must be https, which would stand before the others. */
+/** The same network without the rule that some URLs must be https, which would be checked before the others. */
 function overHttp(network: Network): Network {
 	return {
 		...network,
@@ -45,7 +45,7 @@ function overHttp(network: Network): Network {
 	};
 }
 
-/** Some at once: the tables are long. */
+/** Runs a few at a time, because the tables are long. */
 async function forEach<T>(items: Iterable<T>, use: (item: T) => Promise<void>): Promise<void> {
 	const left = items[Symbol.iterator]();
 	const worker = async () => {
@@ -56,14 +56,14 @@ async function forEach<T>(items: Iterable<T>, use: (item: T) => Promise<void>): 
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** What no URL may hold, the contract may have refused before the guard. */
+/** The contract may refuse characters that no URL may contain before the guard does. */
 function assertRefused(answer: ApiResponse, url: string, what: string): void {
 	const codes = /[\s\0]/.test(url) ? ['url_not_allowed', 'invalid_request'] : ['url_not_allowed'];
 	assert.equal(answer.status, 400, what);
 	assert.ok(codes.includes(answer.body.error.code), `${what}: ${answer.body.error.code}`);
 }
 
-/** Uses what was given, which the guard refuses. */
+/** Uses the given URL, which the guard refuses. */
 async function assertUseRefused(
 	app: TestApp,
 	way: EgressPath,
@@ -98,7 +98,7 @@ test('refuses hostile URLs on every path, and does not connect to the addresses 
 test('does not connect to a hostile URL that was stored while private networks were allowed', async () => {
 	await using canary = await startCanary();
 	const lax = createNetwork({ allowPrivateNetwork: true, resolve: resolveHostile });
-	// Documents are to wait for the restart.
+	// Documents have to wait for the restart.
 	const waiting: Network['download'] = (_url, { signal } = {}) =>
 		new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 	const overrides = { network: { ...lax, download: waiting } };
@@ -137,11 +137,11 @@ test('connects to the canary on every path if private networks are allowed', asy
 	}
 });
 
-/** A server of the public internet that sends whoever asks to the URL of the row that the path names. */
+/** A stand-in for a public server that redirects each request to the URL of the row in its path. */
 async function frontOf(
 	canary: Canary,
 ): Promise<{ front: TestServer; rows: string[]; asked: Set<string>; network: Network }> {
-	// A header cannot hold all of them.
+	// A header cannot contain all of them.
 	const rows = hostileUrls(canary.port).flatMap(({ url }) => (/[\s\0]/.test(url) ? [] : [url]));
 	const asked = new Set<string>();
 	const front = await httpServer(({ url = '' }, response) => {
@@ -201,7 +201,7 @@ test('connects to the configured address of a model provider, whatever a client 
 	await forEach(table, async ({ url }) => {
 		const { body: strange } = await ask(url);
 		assert.ok(['unknown_model', 'invalid_request'].includes(strange.error.code), `${url}: ${strange.error.code}`);
-		// The name is for the provider to judge; it does not change whom we ask.
+		// The name is part of the request and has no effect on its address.
 		const { status, body } = await ask(`stand-in/${url}`);
 		assert.deepEqual([status, body.content], [201, 'Hello.'], `${url}: ${JSON.stringify(body)}`);
 	});

@@ -4,27 +4,27 @@ import { addWorkspace, openStoreDirectly } from '../api/direct-store.ts';
 import { type ApiResponse, ORIGIN, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
-/** One of the ways in which a URL that a client gave is asked for something, through the API alone. */
+/** One of the paths on which the server sends requests to a URL of a client, through the API alone. */
 export interface EgressPath {
 	name: string;
-	/** Gives the server a URL: its answer, 201 where it takes it. */
+	/** Gives the server a URL. @returns its response, 201 if it accepts the URL */
 	give(app: TestApp, url: string): Promise<ApiResponse>;
-	/** Has the server use what it was given, and tells what came of it: the code of an error, or a sentence. */
+	/** Makes the server use the URL. @returns the code of an error, or a sentence */
 	use(app: TestApp, given: EgressContext): Promise<string>;
 }
 
-/** What the server keeps of a URL that it was given. */
+/** The resource that the server stored for a URL. */
 export interface EgressContext {
 	id: string;
-	// biome-ignore lint/suspicious/noExplicitAny: a resource of any kind
+	// biome-ignore lint/suspicious/noExplicitAny: a resource of any type
 	[field: string]: any;
 }
 
 const signer = newSigner('RS256');
-/** Of one workspace; the tables are longer. */
+/** The limit of one workspace. The tables are longer. */
 const MOST_ENDPOINTS = 50;
 
-/** Another workspace: what calls on its behalf carry. */
+/** Makes another workspace. @returns the headers of its calls */
 async function newOwner(app: TestApp): Promise<Record<string, string>> {
 	await using store = await openStoreDirectly(app);
 	return { authorization: `Bearer ${(await addWorkspace(store)).key}` };
@@ -32,7 +32,7 @@ async function newOwner(app: TestApp): Promise<Record<string, string>> {
 
 let count = 0;
 
-/** All of them. What a scene needs besides is made as it is needed. */
+/** All paths. Other resources of a scene are made when they are needed. */
 export function egressPaths(): EgressPath[] {
 	let knowledgeBase: string | undefined;
 	let assistant: string | undefined;

@@ -1,17 +1,16 @@
 import { hostname } from 'node:os';
 import { interfaceAddresses } from './canary.ts';
 
-/** A URL that leads, or would lead a careless client, to this machine, to its network, or to no web server at all. */
+/** A URL that leads a client without checks to this machine, to its network, or to a server that is not a web server. */
 export interface HostileUrl {
 	url: string;
 	/**
-	 * When it is refused. `given`: what it says is enough. `tried`: its name might be anybody's, until it is known to what it
-	 * leads.
+	 * When it is refused. `given`: its text is enough. `tried`: its name may be public until it is resolved.
 	 */
 	refused: 'given' | 'tried';
 }
 
-/** By what is tried with them. `P` is the port of the canary. */
+/** The URLs by technique. `P` is the port of the canary. */
 const GIVEN: Record<string, string> = {
 	'this machine, in plain words': `
 		https://127.0.0.1:P/ http://127.0.0.1:P/ https://127.0.0.1:P/file.pdf https://127.0.0.2:P/ https://127.255.255.254:P/
@@ -86,7 +85,7 @@ const GIVEN: Record<string, string> = {
 		https://127.0.0.1:P:P/ https://[::ffff:127.0.0.1.]:P/ https://[::ffff:0x7f.1]:P/ https://[1::2::3]:P/ https://exa<mple.example/`,
 };
 
-/** Those that have what a parser leaves out. */
+/** URLs with characters that a parser drops. */
 const CONTROLLED = [
 	'https://127.0.0.1\t:P/',
 	'https://127.0\n.0.1:P/',
@@ -101,8 +100,8 @@ const CONTROLLED = [
 ];
 
 /**
- * Names that say nothing of where they lead, and where that is. Among the addresses is one, `3ffe::1`, that a rule would take
- * for public; it is of a block that was given back, and leads nowhere.
+ * Names without a sign of their addresses, with the addresses. One of them, `3ffe::1`, would pass as public by its number.
+ * Its block was returned to IANA and leads nowhere.
  */
 export const NAMES: Record<string, readonly string[]> = {
 	'loopback.example': ['127.0.0.1'],
@@ -135,16 +134,16 @@ export const NAMES: Record<string, readonly string[]> = {
 	'7f000001.wildcard.example': ['127.0.0.1'],
 	'localhost.example': ['127.0.0.1'],
 	'_srv.example': ['127.0.0.1'],
-	// What browsers show of it is аррlе.example, its first letters Cyrillic.
+	// Browsers show it as аррlе.example, with Cyrillic first letters.
 	'xn--l-7sbaf1b.example': ['127.0.0.1'],
 	'own.example': interfaceAddresses(),
 };
 
-/** The whole table, for a canary that listens at a port. */
+/** The whole table for the port of a canary. */
 export function hostileUrls(port: number): HostileUrl[] {
 	const own = interfaceAddresses().map((address) => `https://${address.includes(':') ? `[${address}]` : address}:P/`);
 	const given = [...Object.values(GIVEN).flatMap((urls) => urls.trim().split(/\s+/)), ...CONTROLLED, ...own];
-	// A name without a dot, as the names of machines are.
+	// A name without a dot, like the names of machines.
 	const machine = hostname().includes('.') ? [] : [`https://${hostname()}:P/`];
 	const names = Object.keys(NAMES).map((name) => `https://${name}:P/`);
 	const row = (refused: HostileUrl['refused']) => (url: string) => ({
@@ -163,7 +162,7 @@ export function hostileUrls(port: number): HostileUrl[] {
 	];
 }
 
-/** Answers for the names of the table as a resolver does; for others that there are none. */
+/** Resolves the names of the table. Other names do not exist. */
 export async function resolveHostile(name: string): Promise<Array<{ address: string; family: number }>> {
 	const addresses = NAMES[name.replace(/\.$/, '')];
 	if (!addresses) throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' });

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Ways to go out, or around what sees them: none may stand anywhere in the server but in src/net. */
+/** Ways to make connections, or to hide them from the check. They are allowed only in src/net. */
 const OUT = [
 	"export const page = await fetch('https://shop.example/');",
 	'export const ours = fetch;',
@@ -43,7 +43,7 @@ const OUT = [
 	"import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';\nexport const start = SSEClientTransport;",
 ];
 
-/** What is like one of them and goes nowhere. */
+/** Code that looks similar and makes no connection. */
 const FINE = [
 	"import { isIP } from 'node:net';\nexport const known = isIP;",
 	"import { createLocalJWKSet } from 'jose';\nexport const keys = createLocalJWKSet;",
@@ -53,7 +53,7 @@ const FINE = [
 	"export const script = `await fetch('/api/v1/session')`;",
 ];
 
-/** Runs a tool as `npm run check` does, in a folder, and gives all that it says. */
+/** Runs a tool like `npm run check` in a folder. @returns its whole output */
 function said(folder: string, tool: string, ...args: string[]): Promise<string> {
 	return new Promise((done) => {
 		execFile(
@@ -65,7 +65,10 @@ function said(folder: string, tool: string, ...args: string[]): Promise<string> 
 	});
 }
 
-/** What the three checks of who goes out say of files, by their paths: the parts of `npm run check` that look at imports and names. */
+/**
+ * The output of the three checks of connections for files, by path: the parts of `npm run check` that read imports and
+ * names.
+ */
 async function refusedOf(files: Record<string, string>): Promise<Set<string>> {
 	const folder = await realpath(await mkdtemp(join(tmpdir(), 'parley-lint-')));
 	try {

@@ -160,7 +160,7 @@ test('names the position of the URL in the details of a refusal', async () => {
 	);
 });
 
-/** Answers each request that has come whole. */
+/** Responds to each complete request. */
 function answering(socket: Socket, answer: () => void): void {
 	let text = '';
 	socket.on('data', (bytes) => {
@@ -179,7 +179,7 @@ test('ignores interim responses, however they are split into packets', async () 
 	await using server = await tcpServer((socket) => {
 		socket.setNoDelay(true);
 		answering(socket, () => {
-			// Two turns of the loop, and the peer has read the first piece.
+			// After two turns of the event loop the client has read the first piece.
 			const rest = () => void socket.write(whole.subarray(cut));
 			socket.write(whole.subarray(0, cut), () => setImmediate(() => setImmediate(rest)));
 		});
@@ -218,7 +218,7 @@ test('stops reading a response without an end', async () => {
 			null,
 			/larger than 67584 bytes, headers and framing included/,
 		],
-		// These have answered, if at length.
+		// These have sent a status, so they count as responses.
 		['a chunk extension', flood(`${chunked}1;`, 'a'), 200, null],
 		['trailers', flood(`${chunked}0\r\n`, 'a: b\r\n'), 200, null],
 		['a body', flood('HTTP/1.1 200 OK\r\n\r\n', 'a'), 200, null],
@@ -271,6 +271,6 @@ test('limits the number of idle connections to many receivers', async () => {
 	const post = (at: number) => network.post(`http://receiver-${at}.example:${server.port}/`, SENT);
 	for (let at = 0; at < 40; at++) assert.equal((await post(at)).body, 'ok');
 	assert.equal(server.connections, 40);
-	// Those that are beyond it have been closed by now, but for the last ones: none of them has been idle for long.
+	// Connections beyond the limit are closed by now, except the last ones, which have not been idle for long.
 	assert.ok(open.size < 10, `${open.size} are open`);
 });

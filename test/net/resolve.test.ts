@@ -77,6 +77,6 @@ test('resolves a name while the servers of other names never respond', async () 
 	);
 	assert.deepEqual(await resolve('quick.example'), [{ address: '192.0.2.1', family: 4 }]);
 	assert.equal(given, 0, 'all of them are still being waited for');
-	// And each of them is given up in the end.
+	// Each lookup ends at its time limit.
 	for (const { status } of await waiting) assert.equal(status, 'rejected');
 });

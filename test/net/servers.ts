@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 
-/** A server on a loopback address that counts the connections it sees and ends them all when disposed of. */
+/** A server on a loopback address that counts its connections. Disposal closes them all. */
 export interface TestServer extends AsyncDisposable {
 	port: number;
 	/** `http://127.0.0.1:<port>` */
@@ -9,12 +9,12 @@ export interface TestServer extends AsyncDisposable {
 	connections: number;
 }
 
-/** Speaks HTTP. */
+/** Starts an HTTP server. */
 export function httpServer(listener: RequestListener, host?: string): Promise<TestServer> {
 	return listen(createHttpServer(listener), host);
 }
 
-/** Speaks whatever the test wants. */
+/** Starts a TCP server whose protocol the test defines. */
 export function tcpServer(onSocket: (socket: Socket) => void, host?: string, port?: number): Promise<TestServer> {
 	return listen(createTcpServer(onSocket), host, port);
 }

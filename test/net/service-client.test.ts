@@ -6,7 +6,7 @@ import { startCanary } from './canary.ts';
 import { hostileUrls } from './hostile-urls.ts';
 import { httpServer, tcpServer } from './servers.ts';
 
-/** A network as it is by default: private addresses are forbidden to all but endpoints. */
+/** A network with the default rules: only service clients may use private addresses. */
 function open(origin: string, options?: ServiceClientOptions) {
 	const network = createNetwork({ allowPrivateNetwork: false });
 	const endpoint = network.serviceClient(`${origin}/v1`, options);

@@ -26,7 +26,7 @@ test('opens no connection for any spelling of a hostile URL or any name of a pri
 		await assert.rejects(network.fetch(url), { name: 'AppError', code: 'url_not_allowed' }, url);
 		const { status, error } = await network.post(url, { headers: {}, body: '', timeoutMs: 20_000, maxBodyBytes: 100 });
 		assert.deepEqual([status, error === null], [null, false], url);
-		// The dispatcher guards itself, also for users who forget to check.
+		// The dispatcher is guarded even if a caller does not check the URL.
 		await assert.rejects(async () => (await request(url, { dispatcher: network.dispatcher })).statusCode, Error, url);
 	}
 	assert.deepEqual(canary.seen, []);
@@ -85,7 +85,7 @@ test('checks a name again for each connection, and connects to the checked addre
 	let asked = 0;
 	await using network = createNetwork({
 		allowPrivateNetwork: false,
-		// Every other answer is the bad one; some hold both.
+		// Every second response is the forbidden address; some have both.
 		resolve: async () =>
 			[['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1', '127.0.0.2'], ['127.0.0.2', '127.0.0.1']][asked++ % 4]!.map(
 				(address) => ({

@@ -55,7 +55,7 @@ export class ProviderEmbedder implements Embedder {
 	readonly #options: ProviderEmbedderOptions;
 	/**
 	 * One circuit breaker for each time limit: a provider that is too slow for questions may be fast enough for documents, and
-	 * one that takes too long for a whole batch may be fast enough for a question.
+	 * a provider that takes too long for a whole batch may be fast enough for a question.
 	 */
 	readonly #documentCircuit: CircuitBreaker;
 	readonly #questionCircuit: CircuitBreaker;
@@ -178,7 +178,10 @@ export class ProviderEmbedder implements Embedder {
 					const delay = nextRetryDelay(attempt, providerFailure, this.#options.random(), retryPolicy);
 					if (delay === null || drainSignal?.aborted) throw thrown;
 					const { status, detail } = providerFailure;
-					this.#options.log.info({ embedder: this.id, attempt, status, detail }, 'retrying a request to an embeddings provider');
+					this.#options.log.info(
+						{ embedder: this.id, attempt, status, detail },
+						'retrying a request to an embeddings provider',
+					);
 					if (timeoutScope === 'an attempt') callAbort.setDeadline(delay + timeoutMs, timeout);
 					await callAbort.race(sleep(delay, anySignal(signal, drainSignal)));
 					if (drainSignal?.aborted) throw thrown;

@@ -19,7 +19,7 @@ const LAST_MS = 1_000;
 
 /** The rules for an answer. */
 export interface AnswerTerms {
-	/** Whether tools were offered. A model without tools may still ask for one that it has seen before. */
+	/** Whether tools were offered. A model without tools may still ask for a tool that it has seen before. */
 	mayCall: boolean;
 	/** Whether an answer needs a call or visible text. After results of tools it may be empty. */
 	mustSpeak: boolean;
