@@ -1,3 +1,4 @@
+import { parseUrl } from '../base/index.ts';
 import type { HttpRequest } from '../http/index.ts';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
@@ -22,8 +23,9 @@ export class DemoOrigin {
 		if (origin === null) return false;
 		if (origin === this.#publicUrl) return true;
 		const host = request.header('host');
-		if (host === undefined || !URL.canParse(origin)) return false;
-		const { protocol, hostname } = new URL(origin);
+		const url = parseUrl(origin);
+		if (host === undefined || url === null) return false;
+		const { protocol, hostname } = url;
 		return LOOPBACK.includes(hostname) && origin === `${protocol}//${host.toLowerCase()}`;
 	}
 }

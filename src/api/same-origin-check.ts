@@ -1,4 +1,4 @@
-import { AppError } from '../base/index.ts';
+import { AppError, parseUrl } from '../base/index.ts';
 import type { HttpRequest } from '../http/index.ts';
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
@@ -41,9 +41,10 @@ export class SameOriginCheck {
 
 	#isSameOrigin(origin: string, host: string | undefined): boolean {
 		if (this.#publicUrl !== undefined) return origin === this.#publicUrl;
-		if (host === undefined || !URL.canParse(origin)) return false;
+		const url = parseUrl(origin);
+		if (host === undefined || url === null) return false;
 		// With the origin's scheme: behind a proxy that terminates TLS the server sees http where the browser sees https, without a port.
-		const ownOrigin = `${new URL(origin).protocol}//${host}`;
-		return URL.canParse(ownOrigin) && origin !== 'null' && new URL(ownOrigin).origin === origin;
+		const ownOrigin = `${url.protocol}//${host}`;
+		return origin !== 'null' && parseUrl(ownOrigin)?.origin === origin;
 	}
 }

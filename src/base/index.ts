@@ -15,6 +15,7 @@ export { createLog, type Log } from './log.ts';
 export { LruCache } from './lru-cache.ts';
 export { applyMergePatch, mergedFields } from './merge-patch.ts';
 export { exceedsDepth } from './nesting-depth.ts';
+export { parseUrl } from './parse-url.ts';
 export { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts';
 export { ReadWriteLock } from './read-write-lock.ts';
 export { ResourceShortage, shortageFromWorker, shortageOf } from './resource-shortage.ts';

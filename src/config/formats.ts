@@ -1,9 +1,11 @@
 import { isIP } from 'node:net';
+import { parseUrl } from '../base/index.ts';
 
 /** Whether a text is the address of a website without a path: `https://chat.example.com`, a port where there is one. */
 export function isOrigin(text: string): boolean {
-	if (!URL.canParse(text)) return false;
-	const { protocol, href, origin } = new URL(text);
+	const url = parseUrl(text);
+	if (url === null) return false;
+	const { protocol, href, origin } = url;
 	return (protocol === 'http:' || protocol === 'https:') && href === `${origin}/` && !/[\s\\?#]/.test(text);
 }
 
@@ -29,8 +31,9 @@ export function secretKeyBytes(secretKey: string): Buffer {
 
 /** Whether a text is the address behind which the paths of an API begin: http or https, nothing behind the path. */
 export function isBaseUrl(text: string): boolean {
-	if (!URL.canParse(text) || /[\s\\?#]/.test(text)) return false;
-	const { protocol, username, password } = new URL(text);
+	const url = parseUrl(text);
+	if (url === null || /[\s\\?#]/.test(text)) return false;
+	const { protocol, username, password } = url;
 	return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../base/index.ts';
+import { AppError, parseUrl } from '../base/index.ts';
 
 /** One entry of an allowlist, with the syntax of a Content-Security-Policy host-source. */
 interface HostSource {
@@ -35,8 +35,7 @@ function parseEntry(entry: string, at: number): HostSource | '*' {
 		throw invalidEntry(at, `"${entry}" is not a domain. Write ${forms}.`);
 	}
 	const [, scheme, star, name, port = null] = match;
-	const url = `http://${name}`;
-	const host = URL.canParse(url) ? new URL(url).hostname : '';
+	const host = parseUrl(`http://${name}`)?.hostname ?? '';
 	const number = Number(port ?? 1);
 	if (!HOST.test(host) || (port !== '*' && (number < 1 || number > 65_535))) {
 		throw invalidEntry(at, `"${entry}" is not a valid domain.`);
@@ -92,8 +91,9 @@ class HostSources implements Allowlist {
 }
 
 function matches(origin: string, any: boolean, sources: readonly HostSource[]): boolean {
-	if (!URL.canParse(origin)) return false;
-	const { protocol, hostname, port, origin: normal } = new URL(origin);
+	const url = parseUrl(origin);
+	if (url === null) return false;
+	const { protocol, hostname, port, origin: normal } = url;
 	if ((protocol !== 'http:' && protocol !== 'https:') || hostname.endsWith('.')) return false;
 	// A browser's Origin has scheme, host and port as the URL parser writes them; anything else is rejected.
 	if (origin.toLowerCase() !== normal) return false;

@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { AppError } from '../base/index.ts';
+import { AppError, parseUrl } from '../base/index.ts';
 import { type AddressRuleOptions, createAddressRules } from './address-rules.ts';
 import { isPublicHostName } from './host-name.ts';
 import { isBadPort } from './ports.ts';
@@ -104,9 +104,8 @@ class UrlCheck {
 
 	#requireAllowedUrl(text: string, rules: UrlRules): URL {
 		if (text.length > MAX_URL_LENGTH) throw urlNotAllowedError(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
-		if (CONTROL_CHARACTER.test(text) || !URL.canParse(text))
-			throw urlNotAllowedError('The URL is not a valid absolute URL.');
-		const url = new URL(text);
+		const url = CONTROL_CHARACTER.test(text) ? null : parseUrl(text);
+		if (url === null) throw urlNotAllowedError('The URL is not a valid absolute URL.');
 		if (url.protocol !== 'https:' && url.protocol !== 'http:')
 			throw urlNotAllowedError('Only http and https URLs are allowed.');
 		if (rules.httpsOnly && url.protocol !== 'https:' && !this.#allowPrivateNetwork) {

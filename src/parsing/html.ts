@@ -1,4 +1,5 @@
 import { Readability } from '@mozilla/readability';
+import { parseUrl } from '../base/index.ts';
 import { type Block, type DocumentSource, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { htmlBlocks } from './html-blocks.ts';
 import { type DomDocument, type DomElement, type DomNode, isElement, parsePage } from './html-dom.ts';
@@ -78,7 +79,7 @@ function readabilityBlocks(document: DomDocument, source: DocumentSource): Block
 
 /** Readability resolves links against the document's address and fails on an invalid one. */
 function pageOf(document: DomDocument, source: DocumentSource): ConstructorParameters<typeof Readability>[0] {
-	const address = source.url !== null && URL.canParse(source.url) ? source.url : 'https://localhost/';
+	const address = source.url !== null && parseUrl(source.url) ? source.url : 'https://localhost/';
 	return Object.defineProperties(document, {
 		baseURI: { value: address, configurable: true },
 		documentURI: { value: address, configurable: true },

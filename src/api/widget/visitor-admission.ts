@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { VisitorTokens } from '../../access/index.ts';
-import { AppError } from '../../base/index.ts';
+import { AppError, parseUrl } from '../../base/index.ts';
 import type { EndUser } from '../../contract/index.ts';
 import { type Deployments, type VisibleDeployment, visitorKey } from '../../deployments/index.ts';
 import type { HttpRequest } from '../../http/index.ts';
@@ -106,7 +106,7 @@ function pageOrigin(request: HttpRequest): string | null {
 	const origin = request.header('origin');
 	if (origin !== undefined) return origin;
 	const referer = request.header('referer');
-	return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null;
+	return referer === undefined ? null : (parseUrl(referer)?.origin ?? null);
 }
 
 /** Whether two versions of a deployment identify their visitors by the same tokens. */
