@@ -57,11 +57,45 @@ export interface Visitor extends SharedVisitor {
 	context: BrowserContext;
 }
 
+/** How long Chromium stays open without a user (ms): the next test file of this process takes it over. */
+const KEEP_OPEN_MS = 2_000;
+
+/** The Chromium of this process. Null before the first use and after the last. */
+let shared: Promise<Browser> | null = null;
+let users = 0;
+let closing: NodeJS.Timeout | undefined;
+
+async function acquireChromium(): Promise<Browser> {
+	clearTimeout(closing);
+	users++;
+	shared ??= chromium.launch({ executablePath, headless: true, args: ARGS });
+	try {
+		return await shared;
+	} catch (error) {
+		shared = null;
+		users--;
+		throw error;
+	}
+}
+
+function releaseChromium(): void {
+	if (--users > 0) return;
+	closing = setTimeout(async () => {
+		const browser = shared;
+		shared = null;
+		await (await browser)?.close();
+	}, KEEP_OPEN_MS);
+}
+
+/** Opens the browser, whose visitors and windows are closed with it. All test files of a process use one Chromium. */
 export async function startBrowser(): Promise<TestBrowser> {
-	const browser: Browser = await chromium.launch({ executablePath, headless: true, args: ARGS });
+	const browser = await acquireChromium();
+	const contexts = new Set<BrowserContext>();
 	const freeWindows: Array<{ page: Page; seen: PageProblems }> = [];
 	const openWindow = async (options: BrowserContextOptions) => {
 		const context = await browser.newContext({ locale: 'en-GB', ...options });
+		contexts.add(context);
+		context.on('close', () => contexts.delete(context));
 		context.setDefaultTimeout(DEADLINE_MS);
 		const seen: PageProblems = { problems: [], foreignRequests: [] };
 		context.on('request', (request) => {
@@ -101,7 +135,10 @@ export async function startBrowser(): Promise<TestBrowser> {
 				},
 			};
 		},
-		[Symbol.asyncDispose]: () => browser.close(),
+		async [Symbol.asyncDispose]() {
+			await Promise.all([...contexts].map((context) => context.close()));
+			releaseChromium();
+		},
 	};
 }
 
