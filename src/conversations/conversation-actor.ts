@@ -155,7 +155,9 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		return DONE;
 	}
 
-	stop(): ConversationResult {
+	async stop(): Promise<ConversationResult> {
+		// An interrupted reply ends with the text of its rounds: only a resumed one can be stopped.
+		await this.resume();
 		this.#task?.stop();
 		return { turn: this.#turn && this.#task && this.#runningTurn(this.#turn) };
 	}
@@ -209,9 +211,10 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 	async handOver(change: Message<'handOver'>): Promise<ConversationResult> {
 		const record = this.#requireRecord();
-		const running = this.#turn && {
-			turn: this.#turn,
-			outcome: this.#task?.stoppedOutcome() ?? outcomeOf(progressFrom([]), 'stopped'),
+		const turn = this.#turn;
+		const running = turn && {
+			turn,
+			outcome: this.#task?.stoppedOutcome() ?? outcomeOf(progressFrom(turn.rounds), 'stopped'),
 		};
 		const result = handOver(record, running, change, this.#deps.clock.now());
 		if (!result) return { changed: record };
