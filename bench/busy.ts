@@ -1,12 +1,12 @@
 /**
  * npm run bench -- busy [--rounds N] [--rate N] [--profile FOLDER]
  *
- * The widget's configuration at a fixed arrival rate while nothing else happens, and while 100 documents are uploaded and
- * indexed and webhooks are delivered, in turns: how much slower it is, and how long the server's event loop stands still. The
- * server with all its threads has one core, together with what uploads and what takes the deliveries; the generator, whose
- * clock it is, has another, where the system can do that. Takes about a minute.
+ * Measures the latency of the widget's configuration at a fixed arrival rate, in alternating rounds: on an idle server, and while
+ * 100 documents are uploaded and indexed and webhooks are delivered. Also measures the longest stalls of the server's event loop.
+ * The server with all its threads shares one core with the uploader and the webhook receiver. The load generator, which measures,
+ * has another core where the system supports that. Takes about a minute.
  *
- * With --profile: the server's processor profile of busy rounds alone, written to the folder.
+ * With --profile: writes the server's CPU profile of busy rounds only to the folder.
  */
 import { setPriority } from 'node:os';
 import { resolve } from 'node:path';
@@ -25,7 +25,7 @@ import { converse, startReceiver } from './webhooks/processes.ts';
 
 const ORIGIN = 'https://shop.example';
 const CONVERSATIONS = 50;
-/** Of nice(1). */
+/** Niceness, as for nice(1). */
 const LOW_PRIORITY = 19;
 
 const { values } = parseArgs({
@@ -48,7 +48,7 @@ await using server = await startServer({
 	env: { PARLEY_TRUSTED_PROXIES: '127.0.0.1', PARLEY_ALLOW_PRIVATE_NETWORK: '1' },
 	wrapperCommand: inspectable(...loopDelayOptions(), ...profiling),
 });
-// The generator, which measures, has its core for itself: what uploads and receives stands behind the server on the other.
+// The generator, which measures, has a core of its own. Uploader and receiver have a lower priority than the server on the other.
 const separateCores = [server.pid, receiver.pid, process.pid]
 	.map((pid) => pin(pid, SERVER_CPU))
 	.every((pinned) => pinned);

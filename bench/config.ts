@@ -1,13 +1,12 @@
 /**
  * npm run bench -- config [--short] [--profile FOLDER]
  *
- * The widget's configuration over loopback, from a second process: the highest rate and the processor time of a request,
- * beside the bare HTTP library that answers the same bytes and a conventional server, in turns; latencies at half of the
- * highest rate with 100 and 1,000 connections, against the specification's 300 ms at p95 (ends with 1 where that is missed);
- * and the same with 1, 1,000 and 100,000 deployments in the database. Takes about two minutes.
+ * Measures the widget's configuration over loopback, from a second process: the highest rate and the processor time of a request,
+ * in turns with the bare HTTP library, which sends the same bytes, and with a conventional server; latencies at half of the highest
+ * rate with 100 and 1,000 connections, against the specification's 300 ms at p95 (exits with 1 if that is missed); and the same with
+ * 1, 1,000 and 100,000 deployments in the database. Takes about two minutes.
  *
- * With --short: one short round of each. With --profile: only the highest rate, with the server's processor profile written
- * to the folder.
+ * With --short: one short round of each. With --profile: only the highest rate, and writes the server's CPU profile to the folder.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

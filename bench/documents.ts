@@ -1,9 +1,9 @@
 /**
  * npm run bench -- documents [--pages N] [--documents N] [--rounds N]
  *
- * How fast documents are read: pages a second of each format through the parse worker (one thread, from the file to analysed
- * chunks), and the whole way of documents from the stored file to the committed index, through the server's own jobs. The files
- * are generated; a page is one of a PDF, else 3,000 characters. Takes about half a minute.
+ * Measures how fast documents are indexed: pages a second of each format through the parse worker (one thread, from the file to
+ * analysed chunks), and documents from the stored file to the committed index, through the server's own jobs. The files are
+ * generated. A page is a page of a PDF, or 3,000 characters in other formats. Takes about half a minute.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ async function measureParsing(): Promise<void> {
 	}
 }
 
-/** From the first file being given to the last one being indexed, in a new knowledge base each time. */
+/** Time from the first file to the last indexed document, in a new knowledge base each time. */
 async function measureIngest(): Promise<void> {
 	const perSecond: number[] = [];
 	for (let round = 0; round < rounds; round++) {

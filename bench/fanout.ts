@@ -1,9 +1,9 @@
 /**
  * npm run bench -- fanout [--rounds N] [--rate N] [--followers N] [--messages N]
  *
- * The widget's configuration at a fixed arrival rate while 2,000 followers, 1,000 of each of two conversations, only wait, and
- * while they get messages of 8 KB, in turns. The server and what reads the streams share one core, the generator has another,
- * where the system can do that. Takes about half a minute.
+ * Measures the widget's configuration at a fixed arrival rate, in alternating rounds: while 2,000 followers, 1,000 of each of two
+ * conversations, only wait, and while they get messages of 8 KB. The server and the followers share one core. The load generator has
+ * another where the system supports that. Takes about half a minute.
  */
 import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -23,7 +23,7 @@ import { converse } from './webhooks/processes.ts';
 const ORIGIN = 'https://shop.example';
 const CONVERSATIONS = 2;
 const OPEN_TIMEOUT_MS = 90_000;
-/** Of nice(1). */
+/** Niceness, as for nice(1). */
 const LOW_PRIORITY = 19;
 
 const { values } = parseArgs({

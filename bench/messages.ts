@@ -1,12 +1,12 @@
 /**
  * npm run bench -- messages [--profile FOLDER]
  *
- * Messages with server-sent events against a scripted model that speaks the chat-completions protocol: what Parley adds to
- * the model's own time to the first token at 1, 100 and 1,000 concurrent streams, messages a second with a model that
- * answers at once, and the memory of 10,000 idle streams; a conventional server is asked the same in turns. Servers, model
- * and load are processes of their own. Takes under three minutes.
+ * Measures streamed messages against a scripted model with the chat-completions protocol: what Parley adds to the model's own time
+ * to the first token at 1, 100 and 1,000 concurrent streams, messages a second with a model that answers at once, and the memory of
+ * 10,000 idle streams. A conventional server gets the same load in turns. Servers, model and load are separate processes. Takes
+ * under three minutes.
  *
- * With --profile: only 100 streams, with the server's processor profile written to the folder.
+ * With --profile: only 100 streams, and writes the server's CPU profile to the folder.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,9 +35,9 @@ import { table } from './report/table.ts';
 
 const ONE_STREAM_SCRIPT: ModelScript = { firstTokenMs: 5, tokenIntervalMs: 5, tokens: 20 };
 const FAST_SCRIPT: ModelScript = { firstTokenMs: 5, tokenIntervalMs: 5, tokens: 200 };
-/** As fast as people's providers are. */
+/** About as fast as real providers. */
 const TYPICAL_SCRIPT: ModelScript = { firstTokenMs: 5, tokenIntervalMs: 50, tokens: 60 };
-/** In these the baseline is asked too. */
+/** The cases in which the baseline is measured too. */
 const COMPARED_CASES: FirstTokenCase[] = [
 	{ streams: 100, script: FAST_SCRIPT, seconds: 3, rounds: 3, goal: { is: 'at most', bound: 3 } },
 ];
@@ -67,7 +67,7 @@ async function measureAll(): Promise<void> {
 	using load = startLoad();
 	const stage = { model, load };
 	const key = await compare(report, stage);
-	// A fresh one, for its memory.
+	// A new server, for its memory.
 	await using server = await startServerWithModel(model, { dataDir, key });
 	report.add(await measureIdleStreams(server, stage, IDLE_STREAMS));
 	await report.close();
@@ -99,7 +99,7 @@ async function profile(profiles: string): Promise<void> {
 	await server.stop();
 }
 
-/** Until the server's code is compiled for what is hot: a cold one takes several times as long for each token. */
+/** Until the hot code is compiled: a cold server takes several times as long for each token. */
 async function warmUp({ load }: BenchProcesses, contestant: ServerUnderTest): Promise<void> {
 	const deployment = await deployScripted(contestant, FAST_SCRIPT);
 	await sustainStreams(

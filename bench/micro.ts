@@ -1,9 +1,9 @@
 /**
  * npm run bench -- micro
  *
- * What the smallest steps of the hot paths cost, each by itself, on the server's own functions: the validation of a message, an
- * actor's mailbox, routing, chunking, the analysis of text, the embedding of a question, a model's answer, an SSE frame. Takes
- * under half a minute.
+ * Measures the smallest steps of the hot paths, each alone, with the server's own functions: the validation of a message, an actor's
+ * mailbox, routing, chunking, the analysis of text, the embedding of a question, a model's answer, an SSE frame. Takes under half a
+ * minute.
  */
 import { Bench } from 'tinybench';
 import { ActorSystem } from '../src/actors/index.ts';
@@ -23,12 +23,12 @@ import { Corpus } from './search/corpus.ts';
 const ROUNDS = 3;
 const ROUND_MS = 400;
 const WARM_UP_MS = 150;
-/** What takes less than a clock can tell is done so often for one sample. */
+/** Repetitions in one sample, for steps that are shorter than the clock's resolution. */
 const REPEATS = 100;
 const MAILBOX_ACTORS = 64;
 const TOKENS = 1_000;
 
-/** One step: `work` does it `times` times. */
+/** Measures one step. `work` repeats it `times` times. */
 interface Step {
 	name: string;
 	repeats: number;
@@ -65,7 +65,7 @@ for (let round = 0; round < ROUNDS; round++) {
 	for (const { name, repeats: often } of steps) {
 		const result = bench.getTask(name)?.result;
 		if (result?.state !== 'completed') throw new Error(`${name} was not measured: ${result?.state}.`);
-		// The median: on a shared machine the mean tells of the others.
+		// The median: on a shared machine the mean depends on other processes.
 		times.get(name)?.push((result.latency.p50 * 1000) / often);
 	}
 }
@@ -93,7 +93,7 @@ function validation(): Step {
 	};
 }
 
-/** From `ask` to the answer of the actor's turn; others wait for theirs at the same time. */
+/** Time from `ask` to the actor's result, while other calls wait for theirs. */
 function mailbox(): Step {
 	const ids = Array.from({ length: MAILBOX_ACTORS }, (_, n) => `actor_${n}`);
 	return {
@@ -105,7 +105,7 @@ function mailbox(): Step {
 
 function routing(): Step[] {
 	const handle = () => {
-		throw new Error('Only its place is looked for.');
+		throw new Error('The handler must not be called.');
 	};
 	const router = new Router(Object.values(operations).map(({ method, path }) => ({ method, path, handle })));
 	const find = (name: string, path: string): Step => ({
@@ -160,7 +160,7 @@ function embedding(): Step {
 	};
 }
 
-/** Answers of providers, from the bytes that the network gives to the deltas of the reply. */
+/** Reads providers' streams, from network bytes to the deltas of the reply. */
 function answers(): Step[] {
 	const log = createLog('silent');
 	return (['openai-compatible', 'anthropic'] as const).map((type): Step => {
@@ -175,7 +175,7 @@ function answers(): Step[] {
 				for await (const event of provider?.chat.stream(QUESTION, new AbortController().signal) ?? []) {
 					if (event.type === 'delta') text += event.text;
 				}
-				if (text.split(' ').length !== TOKENS + 1) throw new Error('The answer is not whole.');
+				if (text.split(' ').length !== TOKENS + 1) throw new Error('The answer is incomplete.');
 			},
 			remark: `${TOKENS} tokens, ${(body.length / 1000).toFixed(0)} kB`,
 		};
@@ -199,7 +199,7 @@ function frames(): Step {
 	};
 }
 
-/** Words with full stops between them, as a chunker wants to see them. */
+/** Words with full stops between them, for the chunker. */
 function sentences(words: string): string {
 	return words.replace(/((?:\S+ ){12}\S+) (\S)/g, (_, sentence: string, next: string) => `${sentence}. ${next}`);
 }

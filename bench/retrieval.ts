@@ -1,10 +1,10 @@
 /**
  * npm run bench -- retrieval [collection…]
  *
- * Search quality on test collections, through the real store and the search worker's own function: nDCG@10, Recall@10 and
- * MRR@10 of full text alone, vectors alone and both; the time to train the embedding; and how well confidence tells a
- * collection's questions from those of the others. Each document is one chunk, title and text. The collections lie in
- * ../shared/data/ir; without them there is nothing to measure.
+ * Measures search quality on test collections, with the real store and the search worker's own function: nDCG@10, Recall@10 and
+ * MRR@10 of full text alone, vectors alone and both; the time to train the embedding; and how well the confidence separates a
+ * collection's questions from those of the others. Each document is one chunk, title and text. The collections are in
+ * ../shared/data/ir. Without them nothing is measured.
  */
 import { parseArgs } from 'node:util';
 import { type Figure, once } from './report/figure.ts';
@@ -14,9 +14,9 @@ import { IndexedCollection, MODES, type Mode } from './retrieval/indexed-collect
 import { areaUnderCurve, evaluate, mean, type Quality } from './retrieval/measures.ts';
 
 const ALL_COLLECTIONS = ['covidfaq', 'cranfield', 'cacm'];
-/** As many questions of another collection as are asked at most. */
+/** At most this number of questions of another collection is asked. */
 const MAX_FOREIGN_QUESTIONS = 100;
-/** The nDCG@10 that both halves together are meant to reach; none of the goals that this bench is held to. */
+/** Intended nDCG@10 of full text and vectors together. It is not a binding goal. */
 const TARGET_NDCG: Record<string, number> = { covidfaq: 0.66, cranfield: 0.58, cacm: 0.5 };
 
 const { positionals } = parseArgs({ allowPositionals: true });
@@ -26,7 +26,7 @@ const report = new Report('retrieval');
 if (collections.length < names.length) {
 	console.log(`Some of the collections ${names.join(', ')} are not in ../shared/data/ir; they are left out.`);
 }
-/** How sure the search is of questions that have an answer, and of those that have none. */
+/** Confidence for questions with an answer, and for questions without. */
 const own: number[] = [];
 const foreign: number[] = [];
 for (const collection of collections) {

@@ -1,10 +1,10 @@
 /**
  * npm run bench -- search [--chunks N[,N…]] [--questions N] [--rounds N]
  *
- * How long a search takes in a knowledge base of 1,000, 10,000 and 100,000 chunks: on the way that a reply's search goes, through
- * the search worker, one at a time and eight at once, and what the main thread has to do meanwhile. The texts are generated
- * (made-up words with the frequencies and topics of natural ones), trained and stored as the server does it; that takes some
- * minutes, once. The search itself takes about a minute.
+ * Measures a search in a knowledge base of 1,000, 10,000 and 100,000 chunks, through the search worker as a reply's search does: one
+ * at a time and eight at once, and the work of the main thread meanwhile. The texts are generated (invented words with the
+ * frequencies and topics of natural ones), and trained and stored as the server does it. That takes some minutes, once. The search
+ * itself takes about a minute.
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
@@ -18,9 +18,9 @@ import { openSearchHarness, type SearchHarness } from './search/search-harness.t
 const CONCURRENT_SEARCHES = 8;
 const GOAL_MS = 50;
 const GOAL_CHUNKS = 100_000;
-/** Every millisecond the loop is asked whether it is late. */
+/** Interval at which the delay of the event loop is sampled (ms). */
 const RESOLUTION_MS = 1;
-/** The documents' own: questions are about their topics. */
+/** The seed of the documents: questions are about their topics. */
 const SEED = 1;
 
 const { values } = parseArgs({
@@ -34,15 +34,15 @@ const sizes = values.chunks.split(',').map(Number);
 const questions = questionsFor(Number(values.questions));
 const rounds = Number(values.rounds);
 
-/** What one round saw of one size. */
+/** Results of one round with one size. */
 interface RoundResult {
 	sequentialMs: number[];
 	concurrentMs: number[];
-	/** Of the searches together. */
+	/** For all searches of the round. */
 	perSecond: number;
-	/** How late the event loop was at most, in ms. */
+	/** Longest delay of the event loop (ms). */
 	maxLoopDelayMs: number;
-	/** Milliseconds that the main thread was busy for each search. */
+	/** Busy time of the main thread for each search (ms). */
 	mainThreadMsPerSearch: number;
 }
 
@@ -90,7 +90,7 @@ async function measure(harness: SearchHarness, size: number): Promise<RoundResul
 	};
 }
 
-/** How long one search took, in ms. One that finds nothing is none, and an error. */
+/** Duration of one search (ms). @throws Error if it finds nothing */
 async function timeSearch(harness: SearchHarness, size: number, question: string): Promise<number> {
 	const started = performance.now();
 	const { hits } = await harness.search(data.bases.get(size) as string, question);

@@ -1,9 +1,9 @@
 /**
  * npm run bench -- start
  *
- * From spawning the process to the line that it listens: the build on this Node, and the one executable where `npm run
- * build:binary` has made it, with what it unpacks in place (warm) and without (cold); and what memory each uses when nobody has
- * asked for anything. Takes under half a minute.
+ * Measures the time from spawning the process to the line that says where it listens: the build on this Node, and the executable if
+ * `npm run build:binary` has made it, with its files unpacked already (warm) and not (cold); and the memory of each before the first
+ * request. Takes under half a minute.
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

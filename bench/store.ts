@@ -1,9 +1,9 @@
 /**
  * npm run bench -- store
  *
- * What is on disk before it is told: durable commits a second through the store's face and the event-loop delay meanwhile;
- * creates and reads of the API over HTTP, creates beside those of the conventional server; and the memory of 100,000 resident
- * conversations. Makes 110,000 conversations at its first run. Takes under a minute besides.
+ * Measures durable writes: commits a second through the store's entry point and the event-loop delay meanwhile; creates and reads of
+ * the API over HTTP, creates in turns with the conventional server; and the memory of 100,000 resident conversations. The first run
+ * creates 110,000 conversations. Apart from that it takes under a minute.
  */
 import { startRequester } from './load/requester.ts';
 import { Report } from './report/report.ts';

@@ -1,11 +1,11 @@
 /**
  * npm run bench -- webhooks [--profile FOLDER]
  *
- * Deliveries to a local receiver that answers at once: how many a second, to one endpoint and to ten; what ten endpoints that
- * listen to everything add to the latency of a message; and what one endpoint that never answers adds to the delay of the
- * others. Server and receiver are processes of their own; the load comes from this one. Takes about 45 seconds.
+ * Measures deliveries to a local receiver that answers at once: deliveries a second, to one endpoint and to ten; what ten endpoints
+ * that get all events add to the latency of a message; and what an endpoint that never answers adds to the delay of the others.
+ * Server and receiver are separate processes. The load comes from this process. Takes about 45 seconds.
  *
- * With --profile: only the throughput to one endpoint, with the server's processor profile written to the folder.
+ * With --profile: only the throughput to one endpoint, and writes the server's CPU profile to the folder.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,10 +1,10 @@
 /**
  * npm run bench -- widget [--short]
  *
- * The widget in a real browser, over a line with round trips of 150 ms and 1.6 Mbit/s, against the specification's 2 s:
- * from the script tag until one can type, where the chat opens by itself and where the visitor clicks as soon as there is
- * a button; from sending a question to the first word of its answer; and what was loaded. Each round is a visitor who was
- * never here before. Ends with 1 where the target is missed. Takes about half a minute.
+ * Measures the widget in a real browser, over a line with round trips of 150 ms and 1.6 Mbit/s, against the specification's 2 s: the
+ * time from the script tag until the visitor can type, if the chat opens by itself and if the visitor clicks as soon as there is a
+ * button; the time from a question to the first word of its answer; and the bytes loaded. Each round is a new visitor. Exits with 1
+ * if the target is missed. Takes about half a minute.
  *
  * With --short: one round.
  */
@@ -20,7 +20,7 @@ const TARGET_MS = 2_000;
 const SLOW_NETWORK = { roundTripMs: 150, bytesPerSecond: 1_600_000 / 8 };
 const QUESTION = 'How many days do I have to return an order?';
 
-/** Notes when the button is there, when one can type, and when the reply has its first word, in ms since the script tag. */
+/** Records when the button is shown, when the field takes text, and when the reply has its first word, in ms since the script tag. */
 const WATCH_SCRIPT = `
 	const begun = performance.now();
 	const seen = (window.seen = {});
@@ -103,7 +103,7 @@ report.add(
 );
 await report.close();
 
-/** A deployment with something to answer from. */
+/** A deployment whose assistant has documents. */
 async function deploy(): Promise<string> {
 	const { body: base } = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Kettles' });
 	await server.call('POST', `/api/v1/knowledge-bases/${base.id}/documents`, {

@@ -1,4 +1,4 @@
-/** Whether a page of this origin may show a deployment with these domains: exact ones, `*.example.com` and `*`. */
+/** Whether a page of this origin may embed a deployment with these domains: exact ones, `*.example.com` and `*`. */
 export function isAllowed(origin: string | undefined, domains: readonly string[]): boolean {
 	if (domains.includes('*')) return true;
 	if (origin === undefined || !URL.canParse(origin)) return false;

@@ -6,7 +6,7 @@ export interface PromptMessage {
 	content: string;
 }
 
-/** Asks a model by the chat-completions protocol and gives the pieces of text of its answer as they come. */
+/** Calls a model by the chat-completions protocol and yields the deltas of its answer. */
 export async function* chatCompletion(
 	agent: Dispatcher,
 	baseUrl: string,
@@ -19,7 +19,7 @@ export async function* chatCompletion(
 		body: JSON.stringify({ model, messages, stream: true }),
 		dispatcher: agent,
 	});
-	if (statusCode !== 200) throw new Error(`The model answers ${statusCode}: ${await body.text()}`);
+	if (statusCode !== 200) throw new Error(`The model answered with ${statusCode}: ${await body.text()}`);
 	body.setEncoding('utf8');
 	let rest = '';
 	for await (const piece of body) {

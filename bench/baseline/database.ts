@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** A deployment as it is stored, with its assistant's. JSON columns are text. */
+/** A stored deployment with columns of its assistant. JSON columns are text. */
 export interface DeploymentRow {
 	id: string;
 	assistant_id: string;
@@ -12,7 +12,7 @@ export interface DeploymentRow {
 	master_prompt: string;
 }
 
-/** What was said, as it is stored. */
+/** A stored message. */
 export interface MessageRow {
 	role: 'user' | 'assistant';
 	content: string;
@@ -42,7 +42,7 @@ export class BaselineDatabase implements Disposable {
 	readonly #db: Database.Database;
 	readonly #statements;
 
-	/** @param file made where it is not there */
+	/** @param file created if it does not exist */
 	constructor(file: string) {
 		const db = new Database(file);
 		this.#db = db;
@@ -97,7 +97,7 @@ export class BaselineDatabase implements Disposable {
 		return this.#statements.conversation.get(id, deploymentId) !== undefined;
 	}
 
-	/** One transaction: the message, and its conversation where that is new. */
+	/** Stores the message, and a new conversation, in one transaction. */
 	addMessage(message: object, conversation: object | null): void {
 		this.#db
 			.transaction(() => {

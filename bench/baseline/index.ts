@@ -13,10 +13,10 @@ const CALL_TIMEOUT_MS = 30_000;
 const KEY = 'the-only-key-of-the-baseline';
 
 /**
- * Starts it on a database of its own.
- * @param folder where the database lies
- * @param modelPort of the scripted model; null where no message is sent
- * @param cpu the one that it stays on; absent: any
+ * Starts it with a new database.
+ * @param folder for the database
+ * @param modelPort of the scripted model; null if no message is sent
+ * @param cpu the core to run on; absent: any
  */
 export async function startBaseline(folder: string, modelPort: number | null, cpu?: number): Promise<Baseline> {
 	const child = startLoadProcess<BaselineCommand, BaselineReady>(new URL('./process.ts', import.meta.url), cpu);

@@ -1,9 +1,9 @@
 import { serveCommands } from '../load/load-process.ts';
 import { type BaselineOptions, createBaseline } from './server.ts';
 
-/** The conventional server as a process of its own. */
+/** The conventional server as a separate process. */
 
-/** Told by the parent process. */
+/** A command of the parent process. */
 export type BaselineCommand = BaselineOptions;
 export interface BaselineReady {
 	port: number;

@@ -5,13 +5,13 @@ import { isAllowed } from './allowlist.ts';
 import { chatCompletion } from './chat-completions.ts';
 import { BaselineDatabase, type DeploymentRow } from './database.ts';
 
-/** What the conventional server is made of. */
+/** Settings of the conventional server. */
 export interface BaselineOptions {
 	/** The database's file. */
 	file: string;
-	/** The one API key that it takes. */
+	/** The only API key. */
 	key: string;
-	/** Where its models are, with the `/v1`; null where no message is sent. */
+	/** Base URL of the models, with `/v1`; null if no message is sent. */
 	modelUrl: string | null;
 }
 
@@ -52,9 +52,9 @@ const CONFIG_QUERY = { type: 'object', required: ['deployment_id'], properties: 
 const CONNECTION_LIMIT = 10_000;
 
 /**
- * What a good developer would build in an afternoon, for comparison: Fastify, better-sqlite3 on the main thread, undici. It
- * does of Parley's work what the comparison needs, by the same paths, bodies and event names, and takes no shortcut that
- * Parley does not take: a message is on disk before it is told of.
+ * A conventional server for comparison, as a good developer would build it in an afternoon: Fastify, better-sqlite3 on the main
+ * thread, undici. It has the parts of Parley's API that the comparison needs, with the same paths, bodies and event names, and takes
+ * no shortcut that Parley does not take: a message is on disk before it is visible.
  */
 export function createBaseline({ file, key, modelUrl }: BaselineOptions): FastifyInstance {
 	const app = Fastify();
@@ -186,7 +186,7 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 		return chatCompletion(agent, url, model, prompt);
 	}
 
-	/** Stores the reply; what comes back may be told. */
+	/** Stores the reply. The result may be sent to the client. */
 	function storeReply(conversation_id: string, content: string, id = newId('msg')) {
 		const message = { id, conversation_id, role: 'assistant', content, created_at: Date.now() };
 		db.addMessage(message, null);

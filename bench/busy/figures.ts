@@ -6,7 +6,7 @@ import type { MeasuredRounds, Round } from './rounds.ts';
 const MAX_SLOWDOWN = 2;
 const MAX_STALL_MS = 50;
 
-/** @param apart whether server and load had a core of their own each */
+/** @param apart whether server and load had separate cores */
 export function busyFigures(
 	{ quiet, busy }: MeasuredRounds,
 	{ apart, rate }: { apart: boolean; rate: number },
@@ -25,7 +25,7 @@ export function busyFigures(
 		{
 			name: 'longest stall of the event loop while busy',
 			unit: 'ms',
-			// The longest of all rounds: one is one too many.
+			// The longest of all rounds, because a single stall is too many.
 			value: once(Math.max(...busy.map(({ loop }) => loop.max))),
 			goal: { is: 'at most', bound: MAX_STALL_MS },
 			remark: `p99 ${of(busy, ({ loop }) => loop.p99).median.toFixed(2)} ms${stallBreakdown(busy)}`,
@@ -61,7 +61,7 @@ function serverCoresText(rounds: readonly Round[]): string {
 	return cores.length === 0 ? '' : `${spreadOf(cores).median.toFixed(2)} cores`;
 }
 
-/** What of the stalls is the server's own, and what the machine's. */
+/** The parts of the stalls caused by the server and by the machine. */
 function stallBreakdown(rounds: readonly Round[]): string {
 	const told = (value: (loop: LoopDelay) => number | null) =>
 		rounds.map(({ loop }) => value(loop)).filter((one) => one !== null);

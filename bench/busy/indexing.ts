@@ -3,17 +3,17 @@ import { until } from '../../test/support/until.ts';
 import { call } from '../load/deploy.ts';
 import { Corpus } from '../search/corpus.ts';
 
-/** Sections of each document of a hundred, about 1.3 KB each: most are a few pages, some a manual, three a book. */
+/** Number of sections (about 1.3 KB) of each of the hundred documents: most are a few pages, some a manual, three a book. */
 const BOOKS = [20, 55, 90];
 const SECTION_COUNTS = Array.from({ length: 100 }, (_, at) =>
 	BOOKS.includes(at) ? 300 : at % 10 === 9 ? 60 : 4 + (at % 9) * 2,
 );
 const SEED = 7;
-/** Uploads that are under way at once. */
+/** Concurrent uploads. */
 const MAX_CONCURRENT_UPLOADS = 2;
 const INDEXING_TIMEOUT_MS = 120_000;
 
-/** A hundred documents, of which a part at a time is uploaded and indexed, in a knowledge base of its own. */
+/** A hundred documents. One part at a time is uploaded and indexed, in a new knowledge base. */
 export class DocumentUploads {
 	readonly #files: { name: string; content: Blob }[];
 	constructor() {
@@ -27,7 +27,7 @@ export class DocumentUploads {
 		});
 	}
 
-	/** Begins to upload one of so many parts, all alike, into a new knowledge base. */
+	/** Starts to upload one of several similar parts into a new knowledge base. */
 	begin(server: ServerProcess, part: number, parts: number): UploadRun {
 		return new UploadRun(
 			server,
@@ -36,7 +36,7 @@ export class DocumentUploads {
 	}
 }
 
-/** One time of it. */
+/** The upload and indexing of one part. */
 export class UploadRun {
 	readonly #server: ServerProcess;
 	readonly #path: Promise<string>;
@@ -61,14 +61,14 @@ export class UploadRun {
 		this.#uploaded.catch(() => {});
 	}
 
-	/** How many documents are indexed so far. */
+	/** Number of indexed documents. */
 	async indexed(): Promise<number> {
 		const { documents_indexed, documents_failed } = await call(this.#server, 'GET', `${await this.#path}/status`);
 		if (documents_failed > 0) throw new Error(`${documents_failed} documents could not be indexed.`);
 		return documents_indexed;
 	}
 
-	/** Waits until all are indexed, and removes them. */
+	/** Waits until all documents are indexed, and removes them. */
 	async end(): Promise<void> {
 		await this.#uploaded;
 		await until('all documents are indexed', async () => (await this.indexed()) === this.#count, INDEXING_TIMEOUT_MS);

@@ -7,19 +7,19 @@ import { processorTime } from '../load/processor-time.ts';
 import { atRate, type Receiver, register, setStatus } from '../webhooks/processes.ts';
 import type { DocumentUploads } from './indexing.ts';
 
-/** What a round saw. */
+/** Results of a round. */
 export interface Round {
 	config: LoadResult;
 	loop: LoopDelay;
-	/** Documents that were indexed in it; null in a quiet one. */
+	/** Indexed documents; null in a quiet round. */
 	indexed: number | null;
-	/** Webhooks that were delivered in it. */
+	/** Delivered webhooks. */
 	delivered: number;
-	/** Of the server, all threads; null where the system does not tell. */
+	/** Busy cores of the server, all threads; null without /proc. */
 	cores: number | null;
 }
 
-/** Rounds of the same number, one after the other. */
+/** Rounds with the same index ran one after the other. */
 export interface MeasuredRounds {
 	quiet: Round[];
 	busy: Round[];
@@ -35,7 +35,7 @@ interface BenchProcesses {
 interface RoundPlan {
 	config: { path: string; origin: string; perSecond: number };
 	conversations: readonly string[];
-	/** The hundred documents are shared out among them. */
+	/** Number of rounds. The hundred documents are divided among them. */
 	rounds: number;
 	includeQuiet: boolean;
 }
@@ -44,19 +44,18 @@ type TimedPlan = RoundPlan & { seconds: number };
 
 const CONNECTIONS = 64;
 const ENDPOINTS = 4;
-/** Each is an event that goes to every endpoint. */
+/** Each sends an event to every endpoint. */
 const CHANGES_PER_SECOND = 25;
 const MIN_SECONDS = 3;
 const MAX_SECONDS = 6;
 
-/** Takes the configuration's latency in turns while nothing else happens, and while documents are indexed and webhooks delivered. */
+/** Measures the configuration's latency in alternating rounds: on an idle server, and while documents are indexed and webhooks delivered. */
 export async function measureRounds(players: BenchProcesses, order: RoundPlan): Promise<MeasuredRounds> {
 	const { server, receiver } = players;
 	const urls = Array.from({ length: ENDPOINTS }, (_, at) => `${receiver.origin}/fast/${at}`);
 	const paths = await register(server, urls, ['conversation.updated']);
 	await setStatus(server, paths, 'disabled');
-	// What runs here for the first time is compiled: threads, the first basis, the first deliveries. It also tells how long
-	// a round must be for its documents.
+	// Warms up threads, the first basis and the first deliveries. The time also sets how long a round must be for its documents.
 	const startedAt = performance.now();
 	await busy(players, { ...order, seconds: MIN_SECONDS }, paths, 0);
 	const warmUpSeconds = Math.round((performance.now() - startedAt) / 1000);
@@ -113,7 +112,7 @@ async function measureConfig(
 	return { config: withUnanswered(outcome, seconds), loop: await loopDelay(server), cores };
 }
 
-/** What was not answered in time took longer than everything else, at least as long as was waited. */
+/** Requests without a response in time count as slower than all others, with at least the time that was waited. */
 function withUnanswered(outcome: LoadResult, seconds: number): LoadResult {
 	const { scheduled, unanswered } = outcome;
 	const waited = seconds * 1000;

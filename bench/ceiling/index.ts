@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { startLoadProcess } from '../load/load-process.ts';
 import type { CeilingReady, CeilingResponse } from './process.ts';
 
-/** The process of the bare HTTP library that answers prepared bytes: what no server on top of it can pass. */
+/** The process of the bare HTTP library with prepared responses: the upper bound for servers that use it. */
 export interface Ceiling extends Disposable {
 	readonly pid: number;
 	readonly port: number;
@@ -10,14 +10,14 @@ export interface Ceiling extends Disposable {
 
 const START_TIMEOUT_MS = 60_000;
 
-/** Starts it with this answer. @param cpu the one that it stays on */
+/** Starts it with this response. @param cpu the core to run on */
 export async function startCeiling(response: CeilingResponse, cpu?: number): Promise<Ceiling> {
 	const child = startLoadProcess<CeilingResponse, CeilingReady>(new URL('./process.ts', import.meta.url), cpu);
 	const { port } = await child.send(response, START_TIMEOUT_MS);
 	return { pid: child.pid, port, [Symbol.dispose]: () => child[Symbol.dispose]() };
 }
 
-/** What a server answers to a GET, with its headers as they come, for a ceiling to answer the same. */
+/** A server's response to a GET with its headers, for the ceiling to send the same. */
 export function captureResponse(port: number, path: string, headers: Record<string, string>): Promise<CeilingResponse> {
 	return new Promise((resolve, reject) => {
 		const clientRequest = request({ host: '127.0.0.1', port, path, headers, timeout: START_TIMEOUT_MS }, (response) => {
@@ -39,7 +39,7 @@ export function captureResponse(port: number, path: string, headers: Record<stri
 				});
 			});
 		});
-		clientRequest.on('timeout', () => clientRequest.destroy(new Error('The server does not answer.')));
+		clientRequest.on('timeout', () => clientRequest.destroy(new Error('The server does not respond.')));
 		clientRequest.on('error', reject);
 		clientRequest.end();
 	});

@@ -1,13 +1,13 @@
 import * as uWS from 'uWebSockets.js';
 import { serveCommands } from '../load/load-process.ts';
 
-/** The bare HTTP library as a process of its own: one prepared answer to whatever is asked. */
+/** The bare HTTP library as a separate process: one prepared response to every request. */
 
-/** Told by the parent process: the answer. */
+/** The response, from the parent process. */
 export interface CeilingResponse {
 	/** For example `200 OK`. */
 	status: string;
-	/** Without the length, which the library writes. */
+	/** Without Content-Length, which the library writes. */
 	headers: [name: string, value: string][];
 	body: string;
 }
@@ -17,11 +17,11 @@ export interface CeilingReady {
 
 function listen({ status, headers, body }: CeilingResponse): Promise<CeilingReady> {
 	const bytes = Buffer.from(body);
-	// As cheap as the library can be had: what it would write by itself is left to it, and all headers are one call.
+	// The cheapest use of the library: it writes its own headers itself, and all others are one call.
 	const [first, ...others] = headers;
 	if (status !== '200 OK' || first === undefined) throw new Error('The ceiling answers 200, with headers.');
 	const [name, value] = [first[0], first[1] + others.map(([name, value]) => `\r\n${name}: ${value}`).join('')];
-	// No header that names the library, as Parley has none.
+	// No header that names the library, as in Parley.
 	(uWS as unknown as { _cfg(setting: string): void })._cfg('silent');
 	return new Promise((resolve, reject) => {
 		uWS

@@ -4,23 +4,23 @@ import type { Figure, ServerName } from '../report/figure.ts';
 import { measure, type Round } from './measure.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 
-/** How long is looked. */
+/** Durations of the measurement. */
 export interface MeasurementPlan {
 	rounds: number;
-	/** Of a round. */
+	/** Duration of a round. */
 	seconds: number;
 }
 
-/** Goals: what a core answers, of the bare library's (%) and of the conventional server's (times). */
+/** Goals for the rate of a core: percent of the bare library's, and multiple of the conventional server's. */
 const MIN_PERCENT_OF_CEILING = 70;
 const MIN_TIMES_BASELINE = 4;
-/** A process that is busier than this has nothing left to give. */
+/** A process that is busier than this is saturated. */
 const BUSY_CORES = 0.9;
 
 /**
- * The highest rate of each over so many connections, in turns. On a machine with few cores the load may be the limit before
- * the server is; so what is compared is the processor time that a request takes, which is the same whoever waits for whom.
- * @returns highest: our rate, a second
+ * Measures the highest rate of each server over a number of connections, in turns. On a machine with few cores the load generator may
+ * be the limit. So the processor time of a request is compared, which does not depend on the limit.
+ * @returns highest: Parley's rate, a second
  */
 export async function compareRates(
 	generator: Generator,
@@ -30,7 +30,7 @@ export async function compareRates(
 ): Promise<{ figures: Figure[]; highest: number }> {
 	const load = { rate: null, connections, seconds };
 	const all = Object.values(contestants);
-	// The first one is for the compiler.
+	// The first round warms up the compiler.
 	for (const each of all) await measure(generator, each, load);
 	const roundsByServer: Record<ServerName, Round[]> = { parley: [], ceiling: [], baseline: [] };
 	for (let round = 0; round < rounds; round++) {
@@ -55,7 +55,7 @@ export async function compareRates(
 	]);
 	const timesOf = (other: ServerName) =>
 		roundsByServer.parley.map(
-			(ours, round) => (roundsByServer[other][round] as Round).microsecondsEach / ours.microsecondsEach,
+			(parley, round) => (roundsByServer[other][round] as Round).microsecondsEach / parley.microsecondsEach,
 		);
 	figures.push(
 		{

@@ -7,10 +7,10 @@ import { startServer } from '../../test/support/server-process.ts';
 import { dataSet } from '../load/data-set.ts';
 import { deploy } from '../load/deploy.ts';
 
-/** The origin of the page that asks. */
+/** The origin of the page with the widget. */
 export const ORIGIN = 'https://shop.example';
 
-/** What each deployment is like. */
+/** Settings of each deployment. */
 export const DEPLOYMENT = {
 	allowed_domains: ['shop.example', '*.shop.example'],
 	appearance: {
@@ -19,7 +19,7 @@ export const DEPLOYMENT = {
 	},
 };
 
-/** A data folder with so many deployments. */
+/** A data folder with a number of deployments. */
 export interface Deployments {
 	/** Its data, to be copied before a server runs on it. */
 	dataDir: string;
@@ -28,10 +28,10 @@ export interface Deployments {
 	ids: string[];
 }
 
-/** Deployments that one commit makes. */
+/** Deployments in one commit. */
 const BATCH = 1000;
 
-/** Takes it from the cache of data sets, or makes it. */
+/** Copies it from the cache of data sets, or creates it. */
 export async function deploymentsFolder(count: number): Promise<Deployments> {
 	const folder = await dataSet(`deployments-${count}`, [new URL(import.meta.url)], (empty) =>
 		createFolder(empty, count),
@@ -40,7 +40,7 @@ export async function deploymentsFolder(count: number): Promise<Deployments> {
 	return { dataDir: join(folder, 'data'), key, ids };
 }
 
-/** One over HTTP, for a record as the server writes it; the others like it through the store. */
+/** Creates one deployment over HTTP, to get a record as the server writes it, and copies of it through the store. */
 async function createFolder(folder: string, count: number): Promise<void> {
 	const dataDir = join(folder, 'data');
 	await mkdir(dataDir);

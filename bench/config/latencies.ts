@@ -6,7 +6,7 @@ import { measure, p95Of, type Round, TARGET_P95_MS } from './measure.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 
 const CONNECTIONS = [100, 1000];
-/** Milliseconds at the 95th percentile. */
+/** Target: milliseconds at the 95th percentile. */
 const GOAL_P95_MS = 5;
 
 /** Latencies at a fixed arrival rate. */

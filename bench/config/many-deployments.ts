@@ -8,13 +8,13 @@ import { type ParleyUnderTest, startParley } from './server-under-test.ts';
 
 const SOME = 1000;
 const MANY = 100_000;
-/** Requests a second while each of many deployments is asked for the first time, and while latencies are measured. */
+/** Requests a second while each of many deployments is loaded for the first time, and while latencies are measured. */
 const RATE = 5_000;
 const LATENCY_SECONDS = 2;
-/** Percent of the processor time with one deployment. */
+/** Goal: percent of the processor time with one deployment. */
 const MAX_PERCENT = 110;
 
-/** The highest rate with more deployments in the database, all asked for in turn, beside one; in turns. */
+/** Compares the highest rate with many deployments, all requested in turn, to the rate with one, in alternating rounds. */
 export async function measureDeployments(
 	generator: Generator,
 	one: ParleyUnderTest,

@@ -4,32 +4,32 @@ import { processorTime } from '../load/processor-time.ts';
 import { ORIGIN } from './deployments.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 
-/** How much is asked. */
+/** The load of a round. */
 export interface Load {
-	/** A second; null: as much as is answered. */
+	/** Requests a second; null: as many as the server answers. */
 	rate: number | null;
 	seconds: number;
 	connections: number;
 }
 
-/** What one round has shown. */
+/** Results of one round. */
 export interface Round extends LoadResult {
-	/** Answers a second. */
+	/** Responses a second. */
 	perSecond: number;
-	/** Of the server, all threads; NaN where /proc does not tell. */
+	/** Processor time of the server for each response, all threads; NaN without /proc. */
 	microsecondsEach: number;
 	/** Cores that were busy on average. */
 	serverCores: number;
 	loadCores: number;
 }
 
-/** The specification's: milliseconds at the 95th percentile. */
+/** The specification's target: milliseconds at the 95th percentile. */
 export const TARGET_P95_MS = 300;
 
-/** Headers that a browser's request has and that the servers look at. */
+/** Headers of a browser's request that the servers read. */
 const HEADERS = [`Origin: ${ORIGIN}`, 'User-Agent: bench', 'Accept: application/json', 'Accept-Encoding: gzip'];
 
-/** One round. @throws Error where something else than a configuration was answered */
+/** Runs one round. @throws Error if a response is not a configuration */
 export async function measure(generator: Generator, serverUnderTest: ServerUnderTest, load: Load): Promise<Round> {
 	const { pid, port, paths } = serverUnderTest;
 	const time = () => [pid, generator.pid].map((of) => processorTime(of) ?? Number.NaN) as [number, number];
@@ -47,7 +47,7 @@ export async function measure(generator: Generator, serverUnderTest: ServerUnder
 	};
 }
 
-/** The 95th percentile (ms); without a bound where not all were answered. */
+/** The 95th percentile (ms); infinite if too many requests were not answered. */
 export function p95Of({ p95, answered, scheduled }: Pick<LoadResult, 'p95' | 'answered' | 'scheduled'>): number {
 	return answered === scheduled ? p95 : Number.POSITIVE_INFINITY;
 }

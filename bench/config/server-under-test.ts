@@ -8,23 +8,23 @@ import { inspectable } from '../load/memory.ts';
 import type { ServerName } from '../report/figure.ts';
 import { DEPLOYMENT, type Deployments, deploymentsFolder, ORIGIN } from './deployments.ts';
 
-/** One that answers requests of the widget's configuration, on the servers' core. */
+/** A server that answers requests for the widget's configuration, on the servers' core. */
 export interface ServerUnderTest {
 	who: ServerName;
 	pid: number;
 	port: number;
-	/** Asked for in turn. */
+	/** Paths to request in turn. */
 	paths: string[];
 }
 
-/** Parley with so many deployments in its database, all of which are asked for. */
+/** Parley with a number of deployments in its database, all of which are requested. */
 export interface ParleyUnderTest extends ServerUnderTest, AsyncDisposable {
 	server: ServerProcess;
 }
 
 const pathOf = (deployment: string) => `/api/v1/widget/config?deployment_id=${deployment}`;
 
-/** Starts Parley. @param nodeOptions such as those that write a processor profile */
+/** Starts Parley. @param nodeOptions for example to write a CPU profile */
 export async function startParley(count: number, nodeOptions: string[] = []): Promise<ParleyUnderTest> {
 	const { dataDir, key, ids }: Deployments = await deploymentsFolder(count);
 	const copy = await copyOf(dataDir);
@@ -61,7 +61,7 @@ export async function startConventional(folder: string): Promise<ServerUnderTest
 	};
 }
 
-/** Starts the bare library with what the other answers. */
+/** Starts the bare library with the response of another server. */
 export async function startBareLibrary(model: ServerUnderTest): Promise<ServerUnderTest & Disposable> {
 	const path = model.paths[0] as string;
 	const response = await captureResponse(model.port, path, { origin: ORIGIN });

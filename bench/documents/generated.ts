@@ -1,7 +1,7 @@
 import { strToU8, zipSync } from 'fflate';
 import type { Corpus } from '../search/corpus.ts';
 
-/** Characters of a page, where a format has none of its own. */
+/** Characters of a page in formats without pages. */
 const PAGE_CHARS = 3000;
 const LINE_CHARS = 90;
 const SENTENCE_WORDS = 12;
@@ -19,14 +19,14 @@ interface Page {
 	paragraphs: string[];
 }
 
-/** A file as people upload them. */
+/** A generated file. */
 export interface GeneratedFile {
 	file_name: string;
 	content_type: string;
 	bytes: Uint8Array;
 }
 
-/** The formats that are generated, each with how it writes pages. */
+/** The generated formats and their writers. */
 export const FORMATS: Record<string, (name: string, pages: readonly Page[]) => GeneratedFile> = {
 	pdf: (name, pages) => ({ file_name: `${name}.pdf`, content_type: 'application/pdf', bytes: pdf(pages) }),
 	docx: (name, pages) => ({
@@ -39,7 +39,7 @@ export const FORMATS: Record<string, (name: string, pages: readonly Page[]) => G
 	txt: (name, pages) => ({ file_name: `${name}.txt`, content_type: 'text/plain', bytes: strToU8(plain(pages)) }),
 };
 
-/** Pages of generated text; the same corpus gives other ones at each call. */
+/** Pages of generated text. Each call returns other pages of the corpus. */
 export function pagesOf(corpus: Corpus, count: number): Page[] {
 	return Array.from({ length: count }, () => {
 		const { title, chunks } = corpus.document(3);
@@ -93,7 +93,7 @@ function docx(pages: readonly Page[]): Uint8Array {
 	});
 }
 
-/** PDF 1.4 with a page of lines in Helvetica for each page (ISO 32000-1); the text holds nothing that needs an escape. */
+/** PDF 1.4 (ISO 32000-1) with lines in Helvetica. The text has no character that needs an escape. */
 function pdf(pages: readonly Page[]): Uint8Array {
 	const objects = [
 		'<< /Type /Catalog /Pages 2 0 R >>',

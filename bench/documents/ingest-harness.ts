@@ -10,16 +10,16 @@ import { commitAll } from '../search/serve-trained.ts';
 import type { GeneratedFile } from './generated.ts';
 
 const KNOWLEDGE_BASE_ID = 'kb_bench';
-/** However slow the machine is. */
+/** Time limit, also for slow machines. */
 const DEADLINE_MS = 120_000;
 
-/** The server's knowledge with one empty knowledge base, its jobs running, without a server around it. */
+/** The server's knowledge module with an empty knowledge base and running jobs, without a server. */
 export interface IngestHarness extends AsyncDisposable {
-	/** Resolves when every file is indexed. @throws where one is not */
+	/** Resolves when every file is indexed. @throws Error if a file is not */
 	ingest(files: readonly GeneratedFile[]): Promise<void>;
 }
 
-/** @param threads that parse, and that embed */
+/** @param threads for parsing, and for embedding */
 export async function openIngestHarness(dataDir: string, threads: number): Promise<IngestHarness> {
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const pool = createWorkerPool({ threads, log: createLog('silent') });
@@ -29,7 +29,7 @@ export async function openIngestHarness(dataDir: string, threads: number): Promi
 	knowledge.start();
 	const base = async () => {
 		const record = await store.get('knowledge_bases', KNOWLEDGE_BASE_ID);
-		if (record === undefined) throw new Error('The knowledge base has gone.');
+		if (record === undefined) throw new Error('The knowledge base is gone.');
 		return record;
 	};
 	return {
@@ -46,7 +46,9 @@ export async function openIngestHarness(dataDir: string, threads: number): Promi
 			await until('every document is indexed', idle, DEADLINE_MS);
 			const { documents_total, documents_failed } = await base();
 			if (documents_total !== files.length || documents_failed > 0) {
-				throw new Error(`Of ${files.length} documents ${documents_total} are there, ${documents_failed} have failed.`);
+				throw new Error(
+					`There are ${documents_total} of ${files.length} documents, and ${documents_failed} have failed.`,
+				);
 			}
 		},
 		async [Symbol.asyncDispose]() {

@@ -3,7 +3,7 @@ import { type Spread, spreadOf } from '../load/spread.ts';
 import { type Figure, once } from '../report/figure.ts';
 import type { MeasuredRounds, Round } from './rounds.ts';
 
-/** @param followers how many streams are open */
+/** @param followers number of open streams */
 export function fanoutFigures({ quiet, busy }: MeasuredRounds, followers: number): Figure[] {
 	const of = (rounds: readonly Round[], value: (round: Round) => number): Spread => spreadOf(rounds.map(value));
 	const p50 = (rounds: readonly Round[]) => `p50 ${of(rounds, ({ config }) => config.p50).median.toFixed(2)} ms`;

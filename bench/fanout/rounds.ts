@@ -8,19 +8,19 @@ import { type LoopDelay, loopDelay } from '../load/loop-delay.ts';
 import type { HeldStreams, StreamsCommand, StreamsResult } from '../load/streams.ts';
 import { atRate } from '../webhooks/processes.ts';
 
-/** What a round saw. */
+/** Results of a round. */
 export interface Round {
 	config: LoadResult;
 	loop: LoopDelay;
-	/** Messages that were sent in it. */
+	/** Sent messages. */
 	messages: number;
-	/** Bytes that all followers together got by its end. */
+	/** Bytes that all followers received by the end of the round. */
 	bytes: number;
-	/** From the end of the round until every follower had everything (ms). */
+	/** From the end of the round until every follower has received everything (ms). */
 	behindMs: number;
 }
 
-/** Rounds of the same number, one after the other. */
+/** Rounds with the same index ran one after the other. */
 export interface MeasuredRounds {
 	quiet: Round[];
 	busy: Round[];
@@ -42,13 +42,13 @@ interface RoundPlan {
 const SECONDS = 4;
 const CONNECTIONS = 64;
 const MESSAGE = 'x'.repeat(8_000);
-/** A message is two events, `message.created` and `message.completed`, each with all of it. */
+/** A message causes two events, `message.created` and `message.completed`, each with the whole message. */
 const EVENTS_PER_MESSAGE = 2;
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Takes the configuration's latency in turns while followers wait, and while they get messages. */
+/** Measures the configuration's latency in alternating rounds: while followers wait, and while they get messages. */
 export async function measureRounds(players: BenchProcesses, order: RoundPlan): Promise<MeasuredRounds> {
-	// What runs for the first time is compiled.
+	// Warms up the compiler.
 	await measureRound(players, order, order.messagesPerSecond);
 	const rounds: MeasuredRounds = { quiet: [], busy: [] };
 	for (let number = 0; number < order.rounds; number++) {

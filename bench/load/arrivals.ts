@@ -3,36 +3,35 @@ import { createHistogram, performance, type RecordableHistogram } from 'node:per
 import { serveCommands } from './load-process.ts';
 
 /**
- * A load generator as a process of its own: requests arrive at a fixed rate whether or not the answers before have come
- * (an open loop), and an answer's latency counts from the moment at which its request was due. So a server that stalls
- * is charged for everybody who would have waited meanwhile. Or, to see how much a server can do, the next request goes out as
- * soon as a connection is free.
+ * A load generator as a separate process. Requests arrive at a fixed rate whether or not earlier ones are answered (an open loop), and
+ * a latency counts from the moment at which the request was due. So a stall counts for every request that was due during it. Without
+ * a rate, to find the highest rate of a server, each free connection sends the next request at once.
  */
 
-/** What to send, told by the parent process in one message. */
+/** What to send. The parent process sends it in one message. */
 export interface LoadCommand {
 	port: number;
-	/** Asked for in turn. */
+	/** Paths to request in turn. */
 	paths: string[];
 	/** Header lines of every request, without line ends. */
 	headers: string[];
-	/** Arrivals a second; null: as many as are answered. */
+	/** Arrivals a second; null: as many as the server answers. */
 	rate: number | null;
 	seconds: number;
 	connections: number;
 }
 
-/** What was seen. Latencies in milliseconds; they mean nothing where no rate was given. */
+/** Results. Latencies are in milliseconds and have no meaning without a rate. */
 export interface LoadResult {
-	/** Arrivals; of a load without a rate those that were sent. */
+	/** Arrivals; without a rate the requests that were sent. */
 	scheduled: number;
-	/** Answers with status 200. */
+	/** Responses with status 200. */
 	answered: number;
-	/** Answers with another status, and requests that a broken connection lost. */
+	/** Responses with another status, and requests lost with their connection. */
 	failed: number;
-	/** Arrivals that had not been answered within a second of the last one. */
+	/** Arrivals that were not answered within a second after the last one. */
 	unanswered: number;
-	/** From the first arrival to the last answer. */
+	/** From the first arrival to the last response. */
 	seconds: number;
 	p50: number;
 	p95: number;
@@ -40,26 +39,26 @@ export interface LoadResult {
 	max: number;
 }
 
-/** How long after the last arrival answers are waited for. */
+/** Time to wait for responses after the last arrival. */
 const GRACE_MS = 1000;
-/** Visitors' addresses, as a proxy would pass them on: the server limits the requests of each. */
+/** Visitors' addresses, as a proxy forwards them: the server limits the requests of each. */
 const VISITORS = 60_000;
-/** Longer than any answer here. */
+/** Longer than any response here. */
 const BUFFER_BYTES = 16 * 1024;
 
-/** One connection with one request after the other. */
+/** A connection that sends one request at a time. */
 class Connection {
 	readonly socket: Socket;
-	/** When the request that is under way was due; 0 where none is. */
+	/** When the request in flight was due; 0 if there is none. */
 	dueAt = 0;
 	readonly #run: LoadRun;
 	readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-	/** An answer that has come in part. */
+	/** The received part of a response. */
 	#tail = '';
 
 	constructor(port: number, run: LoadRun) {
 		this.#run = run;
-		// The stream's own buffers, one for each piece, would cost as much as all the rest.
+		// The stream's own buffers, one for each chunk, would cost as much as everything else.
 		const onread = { buffer: this.#buffer, callback: (bytes: number) => this.#read(bytes) };
 		this.socket = connect({ port, host: '127.0.0.1', noDelay: true, onread });
 		this.socket.on('error', () => {});
@@ -71,9 +70,9 @@ class Connection {
 		this.socket.write(request, 'latin1');
 	}
 
-	/** Whole answers, each as long as the one before, are known by their length; only others are read. */
+	/** Complete responses of the same length as the last one are recognised by length. Only others are parsed. */
 	#read(bytes: number): boolean {
-		if (this.dueAt === 0) throw new Error('An answer came that nobody waits for.');
+		if (this.dueAt === 0) throw new Error('A response came without a request.');
 		if (this.#tail === '' && bytes === this.#run.usualBytes && this.#isOk()) this.#run.responseReceived(this, true);
 		else this.#readOn(this.#buffer.toString('latin1', 0, bytes));
 		return true;
@@ -93,13 +92,13 @@ class Connection {
 		this.#run.responseReceived(this, ok);
 	}
 
-	/** Whether what has come begins with `HTTP/1.1 200`. */
+	/** Whether the received bytes start with `HTTP/1.1 200`. */
 	#isOk(): boolean {
 		return this.#buffer[9] === 50 && this.#buffer[10] === 48 && this.#buffer[11] === 48;
 	}
 }
 
-/** Requests sent in all orders: each goes on in the list of paths where the one before has stopped. */
+/** Requests sent so far: each load continues in the list of paths where the previous one stopped. */
 let nextRequest = 0;
 
 class LoadRun {
@@ -111,13 +110,13 @@ class LoadRun {
 	#failed = 0;
 	#sent = 0;
 	#isEnded = false;
-	/** The length of the last good answer. */
+	/** The length of the last valid response. */
 	usualBytes = 0;
 
 	constructor(order: LoadCommand) {
 		this.#order = order;
 		const lines = [`Host: 127.0.0.1:${order.port}`, ...order.headers];
-		// Each request made whole before: putting strings together is not what is measured.
+		// All requests are built in advance, so that building strings is not measured.
 		this.#requests = Array.from({ length: Math.max(VISITORS, order.paths.length) }, (_, index) => {
 			const path = order.paths[index % order.paths.length] as string;
 			const visitor = index % VISITORS;
@@ -159,7 +158,7 @@ class LoadRun {
 		const scheduled = Math.round(rate * seconds);
 		const gap = 1000 / rate;
 		const endsAt = startedAt + seconds * 1000 + GRACE_MS;
-		// A turn of the loop per look at the clock: timers, with their millisecond, would make arrivals come in bunches.
+		// Checks the clock in each turn of the event loop: timers have a resolution of a millisecond and would send requests in bunches.
 		while (this.#answered + this.#failed < scheduled && performance.now() < endsAt) {
 			const due = Math.min(scheduled, Math.floor((performance.now() - startedAt) / gap) + 1);
 			while (this.#sent < due && this.#free.length > 0) this.#send(startedAt + this.#sent * gap);

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const DATA_SETS = fileURLToPath(new URL('../../.build/bench/data/', import.meta.url));
-/** What all data folders of the server depend on. */
+/** Sources that all data folders depend on. */
 const STORE_SOURCES = new URL('../../src/store/', import.meta.url);
 
 /**
- * A folder that takes long to make: made once, and again only when how data are stored, or one of the sources, has changed.
- * @param name one name for each content: what else goes by it is out of date and removed
- * @param sources what it depends on besides: files, and folders with all that is in them
+ * A cached folder that takes long to create. It is created again when the storage code or one of the sources has changed.
+ * @param name one name for each content: outdated folders of this name are removed
+ * @param sources further dependencies: files, and folders with all their files
  * @param make fills an empty folder
- * @returns the folder, to be copied before it is written to
+ * @returns the folder, which must be copied before it is changed
  */
 export async function dataSet(name: string, sources: readonly URL[], make: (folder: string) => Promise<void>) {
 	const hash = createHash('sha256');
@@ -26,7 +26,7 @@ export async function dataSet(name: string, sources: readonly URL[], make: (fold
 	await removeOlder(name);
 	console.log(`Making the data set ${name}, once …`);
 	const started = performance.now();
-	// Under another name until it is whole: an interrupted making leaves nothing that would be taken for it.
+	// Has another name until it is complete, so that an interrupted run leaves nothing that looks complete.
 	const partial = await mkdtemp(join(DATA_SETS, 'partial-'));
 	try {
 		await make(partial);
@@ -38,7 +38,7 @@ export async function dataSet(name: string, sources: readonly URL[], make: (fold
 	return folder;
 }
 
-/** A copy of a folder that goes when it is disposed of. */
+/** A copy of a folder, removed on disposal. */
 export async function copyOf(folder: string): Promise<AsyncDisposable & { folder: string }> {
 	const copy = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 	await cp(folder, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });

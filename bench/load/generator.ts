@@ -1,14 +1,14 @@
 import type { LoadCommand, LoadResult } from './arrivals.ts';
 import { startLoadProcess } from './load-process.ts';
 
-/** The load generator's process. */
+/** The process of the load generator. */
 export interface Generator extends Disposable {
 	readonly pid: number;
-	/** Sends what is ordered and resolves with what was seen. One order at a time. */
+	/** Runs a load and resolves with the results. One load at a time. */
 	run(order: LoadCommand): Promise<LoadResult>;
 }
 
-/** Starts it. @param cpu the one that it stays on; absent: any */
+/** Starts it. @param cpu the core to run on; absent: any */
 export function startGenerator(cpu?: number): Generator {
 	const child = startLoadProcess<LoadCommand, LoadResult>(new URL('./arrivals.ts', import.meta.url), cpu);
 	return {

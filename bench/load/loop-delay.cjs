@@ -1,13 +1,13 @@
-// Loaded into a server that is measured, by --require: at SIGHUP it prints for how long its event loop has stood still since
-// the SIGHUP before. Nothing else of the server is changed.
+// Loaded into a measured server by --require. At SIGHUP it prints for how long the event loop has stalled since the previous
+// SIGHUP. It changes nothing else in the server.
 const { openSync, readSync } = require('node:fs');
 const { createHistogram } = require('node:perf_hooks');
 
 const EVERY_MS = 1;
 
 /**
- * What Linux tells of the main thread, in milliseconds since its start: how long it ran, and how long it was ready to run
- * while others had the processors. Null elsewhere.
+ * Scheduling of the main thread on Linux, in milliseconds since its start: how long it ran, and how long it was ready to run while
+ * others used the cores. Null on other systems.
  */
 const look = (() => {
 	try {
@@ -28,7 +28,7 @@ let lastAt = performance.now();
 let last = look();
 let begun = last;
 
-// What a timer is late by is what the loop did besides; what the thread ran meanwhile is the server's own part of that.
+// A timer's delay is the time that the event loop was busy. The thread's running time meanwhile is the server's own part of it.
 setInterval(() => {
 	const now = performance.now();
 	const state = look();

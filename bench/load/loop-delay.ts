@@ -2,22 +2,22 @@ import { fileURLToPath } from 'node:url';
 import type { ServerProcess } from '../../test/support/server-process.ts';
 import { until } from '../../test/support/until.ts';
 
-/** For how long a server's event loop stood still, in milliseconds. */
+/** Stalls of a server's event loop, in milliseconds. */
 export interface LoopDelay {
 	p99: number;
 	max: number;
-	/** The longest that its main thread worked at one go, without the time that others had the processors; null where the system does not tell. */
+	/** Longest uninterrupted work of the main thread, without the time that others used the cores; null on systems without these figures. */
 	work: number | null;
-	/** In all, that its main thread was ready to run while others had the processors; null likewise. */
+	/** Total time that the main thread was ready to run while others used the cores; null likewise. */
 	waited: number | null;
 }
 
-/** Options of Node for a server whose event loop can be looked at. */
+/** Node options for a server whose event loop is measured. */
 export function loopDelayOptions(): string[] {
 	return ['--require', `'${fileURLToPath(new URL('./loop-delay.cjs', import.meta.url))}'`];
 }
 
-/** What was seen since it was last asked for. */
+/** The stalls since the last call. */
 export async function loopDelay(server: ServerProcess): Promise<LoopDelay> {
 	const reports = () => server.output().match(/loop \{.*\}/g) ?? [];
 	const before = reports().length;

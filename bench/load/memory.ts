@@ -4,20 +4,20 @@ import { until } from '../../test/support/until.ts';
 
 /** Memory of a process, in bytes. */
 export interface Memory {
-	/** All that the system counts for it. */
+	/** Resident memory of the process. */
 	rss: number;
 	heapUsed: number;
 	external: number;
 }
 
-/** For `startServer`: a command that runs a server whose memory can be looked at, with further options of Node. */
+/** For `startServer`: a command that runs a server whose memory can be measured, with further Node options. */
 export function inspectable(...options: string[]): string[] {
 	const settle = fileURLToPath(new URL('./settle.cjs', import.meta.url));
 	const node = ['"$0"', '--expose-gc', '--require', `'${settle}'`, ...options, '"$@"'];
 	return ['sh', '-c', `exec ${node.join(' ')}`];
 }
 
-/** What memory a server uses when its garbage has been collected. */
+/** Memory of a server after garbage collection. */
 export async function settledMemory(server: ServerProcess): Promise<Memory> {
 	const reports = () => server.output().match(/settled \{.*\}/g) ?? [];
 	const before = reports().length;

@@ -3,13 +3,13 @@ import { serveCommands } from './load-process.ts';
 import { type ModelScript, monotonicMs, scriptOf, TOKEN_END } from './model-script.ts';
 
 /**
- * A scripted model as a process of its own: chat completions as server-sent events, as lean as can be, so that what a bench
- * measures is the server's. The model's name says how it speaks (model-script.ts).
+ * A scripted model as a separate process: chat completions as server-sent events, with as little work as possible, so that a bench
+ * measures the server. The model's name sets its timing (model-script.ts).
  *
- * Where it is late it says all tokens that are due at once: its pace holds as long as its caller's does.
+ * If it is late, it sends all tokens that are due at once, so that its average pace stays the same.
  */
 
-/** Told by the parent process. */
+/** A command of the parent process. */
 export type ModelCommand = { listen: true };
 export interface ModelReady {
 	port: number;
@@ -27,7 +27,7 @@ const END = [
 	'data: [DONE]\n\n',
 ].join('');
 
-/** One answer, from the moment at which it was asked for. */
+/** An answer, from the arrival of its request. */
 class ScriptedStream {
 	readonly #res: uWS.HttpResponse;
 	readonly #script: ModelScript;

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** Clock ticks a second in which Linux counts processor time for its processes; the same on every architecture. */
+/** Clock ticks a second in which Linux counts processor time; the same on every architecture. */
 const TICKS = 100;
 
-/** Seconds of processor time that a process has used so far, all threads; null where /proc does not tell. */
+/** Processor time of a process so far (s), all threads; null without /proc. */
 export function processorTime(pid: number): number | null {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-		// The command's name, in parentheses, may hold spaces; user and system time are the 12th and 13th field after it.
+		// The command's name, in parentheses, may have spaces. User and system time are the 12th and 13th field after it.
 		const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 		return (Number(fields[11]) + Number(fields[12])) / TICKS;
 	} catch {
@@ -15,7 +15,7 @@ export function processorTime(pid: number): number | null {
 	}
 }
 
-/** Seconds of processor time that all processes of the machine have used so far; null where /proc does not tell. */
+/** Processor time of all processes of the machine so far (s); null without /proc. */
 export function machineTime(): number | null {
 	try {
 		const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
@@ -26,15 +26,15 @@ export function machineTime(): number | null {
 	}
 }
 
-/** Cores that were busy during a while, on average; null where /proc does not tell. */
+/** Busy cores during a measurement, on average; null without /proc. */
 export interface CoresUsed {
-	/** By process, in the order asked for. */
+	/** For each process, in the given order. */
 	each: (number | null)[];
-	/** By everything else on the machine, the asking process included. */
+	/** For everything else on the machine, this process included. */
 	others: number | null;
 }
 
-/** Begins to look at what processes use; the function that comes back tells. */
+/** Starts to measure processes. The returned function gives the result. */
 export function measureCores(pids: readonly number[]): () => CoresUsed {
 	const sample = () => ({ at: performance.now(), each: pids.map(processorTime), all: machineTime() });
 	const before = sample();
@@ -45,7 +45,7 @@ export function measureCores(pids: readonly number[]): () => CoresUsed {
 			from == null || to == null ? null : (to - from) / seconds;
 		const each = after.each.map((time, index) => used(before.each[index], time));
 		const all = used(before.all, after.all);
-		const ours = each.reduce<number>((sum, cores) => sum + (cores ?? 0), 0);
-		return { each, others: all === null ? null : Math.max(0, all - ours) };
+		const measured = each.reduce<number>((sum, cores) => sum + (cores ?? 0), 0);
+		return { each, others: all === null ? null : Math.max(0, all - measured) };
 	};
 }

@@ -2,12 +2,12 @@ import type { ServerProcess } from '../../test/support/server-process.ts';
 import { startLoadProcess } from './load-process.ts';
 import type { RequestsCommand, RequestsResult } from './requests.ts';
 
-/** What is sent, and how; to which server and with which key is added. */
+/** A load without the server's port and key, which are added. */
 export type RequestLoad = Omit<RequestsCommand, 'port' | 'key'>;
 
-/** The process that a load of API requests comes from. */
+/** A process that sends a load of API requests. */
 export interface Requester extends Disposable {
-	/** @throws Error where a request failed, or was not answered in time */
+	/** @throws Error if a request failed or was not answered in time */
 	run(server: Pick<ServerProcess, 'port' | 'key'>, requests: RequestLoad): Promise<RequestsResult>;
 }
 

@@ -3,9 +3,9 @@ import { serveCommands } from './load-process.ts';
 import { percentileOf } from './spread.ts';
 
 /**
- * A load of API requests as a process of its own, over a fixed number of connections: each of them once and as fast as the
- * answers come, over and over for a time, or at a fixed arrival rate. At a rate, an answer's latency counts from the moment
- * at which its request was due, and else from its sending.
+ * A load of API requests as a separate process, over a fixed number of connections: each request once as fast as the server answers,
+ * repeated for a time, or at a fixed arrival rate. At a rate, a latency counts from the moment at which the request was due, otherwise
+ * from its sending.
  */
 
 export interface RequestsCommand {
@@ -14,27 +14,27 @@ export interface RequestsCommand {
 	key: string;
 	requests: { method: string; path: string; body?: unknown }[];
 	connections: number;
-	/** How long; absent: each of the requests once. */
+	/** Duration; absent: each request once. */
 	seconds?: number;
-	/** Arrivals a second; absent: each connection sends as soon as it has its answer. */
+	/** Arrivals a second; absent: each connection sends as soon as it has its response. */
 	rate?: number;
 }
 
 export interface RequestsResult {
-	/** From the first request to the last answer. */
+	/** From the first request to the last response. */
 	seconds: number;
-	/** Answers with a status below 300. */
+	/** Responses with a status below 300. */
 	answered: number;
-	/** All others, and requests that a broken connection lost. */
+	/** Other responses, and requests lost with their connection. */
 	failed: number;
-	/** What the first failure looked like. */
+	/** Describes the first failure. */
 	firstFailure: string | null;
 	/** Milliseconds. */
 	p50: number;
 	p95: number;
 }
 
-/** How long after the last arrival answers are waited for. */
+/** Time to wait for responses after the last arrival. */
 const GRACE_MS = 5_000;
 const MAX_FAILURE_CHARS = 500;
 
@@ -120,7 +120,7 @@ class LoadRun {
 				: rate === undefined
 					? Number.POSITIVE_INFINITY
 					: Math.round(rate * seconds);
-		// A turn of the loop per look at the clock: timers, with their millisecond, would make arrivals come in bunches.
+		// Checks the clock in each turn of the event loop: timers have a resolution of a millisecond and would send requests in bunches.
 		for (;;) {
 			const now = performance.now();
 			if (this.#sent >= maxRequests || (rate === undefined && now >= until) || now >= until + GRACE_MS) break;

@@ -1,4 +1,4 @@
-/** What several rounds gave: the middle one and the two ends. */
+/** The median, lowest and highest value of several rounds. */
 export interface Spread {
 	median: number;
 	lowest: number;
@@ -14,7 +14,7 @@ export function spreadOf(values: readonly number[]): Spread {
 	return { median, lowest: at(0), highest: at(sorted.length - 1) };
 }
 
-/** The value below which a share of the values lies; NaN of none. */
+/** The quantile of the values; NaN without values. */
 export function percentileOf(values: readonly number[], share: number): number {
 	const sorted = [...values].sort((a, b) => a - b);
 	return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;

@@ -3,45 +3,45 @@ import { serveCommands } from './load-process.ts';
 import { FIRST_TOKEN, monotonicMs, TOKEN_END } from './model-script.ts';
 
 /**
- * A load of streams as a process of its own. Either so many of one request are kept under way, each followed by the next as
- * soon as it has ended; or idle streams are opened and held.
+ * A load of streams as a separate process. Either it keeps a number of streams of one request open and starts the next as soon as one
+ * has ended, or it opens idle streams and holds them.
  */
 
-/** Told by the parent process. */
+/** A command of the parent process. */
 export type StreamsCommand = SustainCommand | HoldCommand | { count: true } | { release: true };
 
-/** Keeps streams under way. */
+/** Keeps a number of streams running. */
 export interface SustainCommand {
 	port: number;
-	/** Head and body of the request, whole. */
+	/** The whole request, head and body. */
 	request: string;
-	/** What stands before the first token in the stream. */
+	/** Text before the first token in the stream. */
 	first: string;
-	/** What tells that the stream has come to its good end. */
+	/** Text at the end of a successful stream. */
 	end: string;
 	streams: number;
-	/** The first ones begin evenly spread over this time, which is not measured. */
+	/** The first streams start evenly over this time, which is not measured. */
 	spreadMs: number;
 	seconds: number;
 }
 
-/** Streams that nothing is said on. */
+/** Idle streams. */
 export interface HoldCommand {
 	port: number;
 	hold: string[];
 	headers: string[];
 }
 
-/** What was seen of the streams that began while it was measured; times in milliseconds. */
+/** Results of the streams that started during the measurement. Times are in milliseconds. */
 export interface StreamsResult {
 	seconds: number;
 	started: number;
-	/** Streams that ended well in the time measured, whenever they had begun. */
+	/** Streams that ended successfully during the measurement, whenever they started. */
 	completed: number;
 	failed: number;
-	/** What the first failure looked like. */
+	/** Describes the first failure. */
 	firstFailure: string | null;
-	/** Tokens that came in the time measured. */
+	/** Tokens received during the measurement. */
 	tokens: number;
 	/** From sending the request to the first token. */
 	firstTokenMs: number[];
@@ -53,28 +53,28 @@ export interface StreamsResult {
 
 export interface HeldStreams {
 	open: number;
-	/** Bytes that those held have received. */
+	/** Bytes received on the held streams. */
 	bytes: number;
 	firstFailure: string | null;
 }
 
-/** Streams that are under way when the time is over are read to their end, for so long at most. */
+/** After the measurement, running streams are read to their end for at most this time. */
 const DRAIN_MS = 15_000;
-/** A load goes on beyond its time, up to this one, until so many streams have begun in it. */
+/** The measurement is extended up to this time until enough streams have started. */
 const MAX_RUN_MS = 20_000;
 const MIN_STREAMS = 20;
-/** Connections that are being opened at once. */
+/** Connections that are opened at the same time. */
 const MAX_CONCURRENT_CONNECTS = 128;
 const TOKEN = TOKEN_END.charCodeAt(0);
-/** Longer than anything that is looked for: that much of the text before is kept. */
+/** Longer than any searched text: this much of the previous text is kept. */
 const TAIL_CHARS = 64;
 
-/** One connection with one stream after the other. */
+/** A connection with one stream at a time. */
 class Connection {
 	#socket: Socket | undefined;
 	#sentAt = 0;
 	#measured = false;
-	/** What is looked for next: the first token, the end, the end of the answer's framing. */
+	/** What is searched next: the first token, the end, the end of the response's framing. */
 	#stage: 'first' | 'end' | 'framing' | 'idle' = 'idle';
 	#text = '';
 
@@ -109,7 +109,7 @@ class Connection {
 	}
 
 	#read(bytes: Buffer, now: number): void {
-		// A token is one byte of its own here, so no border between two pieces can hide one.
+		// The mark of a token is one byte, so no chunk boundary can split it.
 		let fresh = bytes.toString('latin1');
 		if (this.#stage === 'first') {
 			this.#text += fresh;
@@ -194,7 +194,7 @@ class LoadRun {
 		const startedAt = monotonicMs();
 		this.isMeasuring = true;
 		await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-		// Streams of a server that is far behind last so long that hardly one has ended, and hardly one begun, in that time.
+		// Streams of an overloaded server take so long that hardly any starts or ends within the time.
 		const startUntil = startedAt + Math.max(seconds * 1000, MAX_RUN_MS);
 		while (this.result.started < MIN_STREAMS && monotonicMs() < startUntil) {
 			await new Promise((resolve) => setTimeout(resolve, 100));

@@ -7,21 +7,21 @@ import type { HeldStreams, StreamsCommand, StreamsResult } from '../load/streams
 import type { Figure, Goal, ServerName } from '../report/figure.ts';
 import { deployScripted, messagesTo, questionsTo, type ScriptedModel, sustainStreams } from './processes.ts';
 
-/** After this time a case begins no further round, so that a busy machine does not make the bench endless. */
+/** A case starts no further round after this time, so that the bench ends on a busy machine too. */
 const MAX_CASE_MS = 15_000;
 
-/** So many streams of a model that speaks like this, all the time. */
+/** A number of concurrent streams of a model with this timing. */
 export interface FirstTokenCase {
 	streams: number;
 	script: ModelScript;
 	seconds: number;
 	/** At most. */
 	rounds: number;
-	/** Of the 95th percentile. */
+	/** Bound of the 95th percentile. */
 	goal?: Goal;
 }
 
-/** A server that is asked, and its process. */
+/** A measured server and its process. */
 export interface ServerUnderTest extends ApiClient {
 	readonly pid: number;
 	readonly who: ServerName;
@@ -32,7 +32,7 @@ export interface BenchProcesses {
 	load: LoadProcess<StreamsCommand, StreamsResult | HeldStreams>;
 }
 
-/** What one server has done in a case. */
+/** Results of one server in a case. */
 interface ServerMeasurements {
 	contestant: ServerUnderTest;
 	deployment: string;
@@ -40,7 +40,7 @@ interface ServerMeasurements {
 	cores: CoresUsed[];
 }
 
-/** Asks the model and each server in turns, and tells what the servers add to the time to the first token. */
+/** Measures the model and each server in turns, and reports what the servers add to the time to the first token. */
 export async function measureFirstToken(
 	{ model, load }: BenchProcesses,
 	contestants: readonly ServerUnderTest[],
@@ -86,7 +86,7 @@ export async function measureFirstToken(
 	});
 }
 
-/** Where the time goes: from the client's request to the model's, and from the model's first token to the client. */
+/** The parts of the added time: from the client's request to the model's, and from the model's first token to the client. */
 function pathLatencies(seen: readonly StreamsResult[]): string {
 	const pooled = (way: 'toModelMs' | 'fromModelMs') => {
 		const values = seen.flatMap((round) => round[way]);
@@ -95,7 +95,7 @@ function pathLatencies(seen: readonly StreamsResult[]): string {
 	return `p50/p95 to the model ${pooled('toModelMs')}, back ${pooled('fromModelMs')} ms`;
 }
 
-/** Cores that were busy on average, the middle of several rounds, for people. */
+/** Busy cores on average, as the median of several rounds, as text. */
 export function coresText(rounds: readonly CoresUsed[]): string {
 	const middle = (values: (number | null | undefined)[]) => {
 		const known = values.filter((value): value is number => value != null);

@@ -5,15 +5,15 @@ import type { HeldStreams } from '../load/streams.ts';
 import { type Figure, once } from '../report/figure.ts';
 import type { BenchProcesses } from './first-token.ts';
 
-/** Files that the server has open for itself, and some to spare. */
+/** Files that the server opens for itself, and a reserve. */
 const RESERVED_FILES = 200;
 const OPEN_TIMEOUT_MS = 90_000;
-/** What the system counts for the process, by stream. */
+/** Resident memory of the process for each stream. */
 const GOAL_KIB_PER_STREAM = 10;
 
 /**
- * Opens streams, each of a conversation of its own as far as there are so many, and tells what memory they take. The server
- * must be a fresh one: what it has used before would be used again, and not be seen.
+ * Opens streams, each of another conversation if there are enough, and measures their memory. The server must be a new one: memory
+ * that it has used before would be used again and not be measured.
  */
 export async function measureIdleStreams(
 	server: ServerProcess,
@@ -50,13 +50,13 @@ export async function measureIdleStreams(
 		name: `idle streams, ${held.open.toLocaleString('en')}: memory each`,
 		unit: 'KiB',
 		value: once(kib('rss')),
-		// Of fewer files than that, or conversations that are shared, it would say too little.
+		// With fewer files, or with shared conversations, the figure would be too low.
 		...(isWhole ? { goal: { is: 'at most', bound: GOAL_KIB_PER_STREAM } as const } : {}),
 		remark: `${onHeap}, ${onTop}${isWhole ? '' : `; of ${conversations.length} conversations`}`,
 	};
 }
 
-/** As many conversations as there are, up to a number. */
+/** Up to this number of existing conversations. */
 async function conversationsOf(server: ServerProcess, wanted: number): Promise<string[]> {
 	const ids: string[] = [];
 	let cursor: string | null = null;
@@ -69,7 +69,7 @@ async function conversationsOf(server: ServerProcess, wanted: number): Promise<s
 	return ids.slice(0, wanted);
 }
 
-/** Connections that a process may have; the same holds for the one that opens them. */
+/** Connections that a process may have. The limit also applies to the process that opens them. */
 function maxConnectionsOf(pid: number): number {
 	try {
 		const limit = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1];

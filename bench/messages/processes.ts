@@ -8,10 +8,10 @@ import type { HeldStreams, StreamsCommand, StreamsResult, SustainCommand } from 
 
 const QUESTION = 'Where is my order, and can I still return a part of it?';
 const START_TIMEOUT_MS = 60_000;
-/** Beyond the time measured: connecting, the beginning that is not measured, and reading to the end. */
+/** Time besides the measurement: connecting, the warm-up, and reading to the end. */
 const TIMEOUT_MARGIN_MS = 60_000;
 
-/** The scripted model's process. */
+/** The process of the scripted model. */
 export interface ScriptedModel extends Disposable {
 	readonly pid: number;
 	readonly port: number;
@@ -24,7 +24,7 @@ export async function startModel(): Promise<ScriptedModel> {
 	return { pid: child.pid, port, [Symbol.dispose]: () => child[Symbol.dispose]() };
 }
 
-/** Starts the process that the load comes from. */
+/** Starts the process that sends the load. */
 export function startLoad(): LoadProcess<StreamsCommand, StreamsResult | HeldStreams> {
 	return startLoadProcess(new URL('../load/streams.ts', import.meta.url));
 }
@@ -43,16 +43,16 @@ export function startServerWithModel(
 	});
 }
 
-/** Makes a deployment whose assistant speaks as scripted, and resolves with its id. */
+/** Creates a deployment whose assistant has the scripted model. @returns its id */
 export function deployScripted(server: ApiClient, script: ModelScript): Promise<string> {
 	const assistant = { model: `scripted/${modelNamed(script)}`, master_prompt: 'You help the customers of a shop.' };
 	return deploy(server, assistant, { rate_limit: { messages_per_minute: 1000 } });
 }
 
-/** How many streams, how long. */
+/** Number of streams and duration. */
 export type StreamLoad = Pick<SustainCommand, 'streams' | 'spreadMs' | 'seconds'>;
 
-/** Messages to a deployment, each the first of its conversation, streamed. */
+/** Streamed messages to a deployment, each the first of its conversation. */
 export function messagesTo(server: ApiClient, deployment: string, amount: StreamLoad): SustainCommand {
 	const body = JSON.stringify({ deployment_id: deployment, content: QUESTION, stream: true });
 	return {
@@ -64,7 +64,7 @@ export function messagesTo(server: ApiClient, deployment: string, amount: Stream
 	};
 }
 
-/** The same question to the model itself. */
+/** The same question, directly to the model. */
 export function questionsTo(model: ScriptedModel, script: ModelScript, amount: StreamLoad): SustainCommand {
 	const messages = [{ role: 'user', content: QUESTION }];
 	const body = JSON.stringify({ model: modelNamed(script), messages, stream: true });
@@ -89,7 +89,7 @@ function post(path: string, port: number, body: string, headers: string[]): stri
 	return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Lets the load's process keep streams up. @throws Error where a stream failed */
+/** Keeps streams running in the load's process. @throws Error if a stream failed */
 export async function sustainStreams(
 	load: LoadProcess<StreamsCommand, StreamsResult | HeldStreams>,
 	order: SustainCommand,

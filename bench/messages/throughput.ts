@@ -6,13 +6,13 @@ import type { Figure } from '../report/figure.ts';
 import { type BenchProcesses, coresText, type ServerUnderTest } from './first-token.ts';
 import { deployScripted, messagesTo, sustainStreams } from './processes.ts';
 
-/** A model that says all it has at once. */
+/** A model that sends its whole answer at once. */
 const INSTANT_SCRIPT: ModelScript = { firstTokenMs: 0, tokenIntervalMs: 0, tokens: 20 };
 const MIN_TIMES_BASELINE = 2.5;
 
 /**
- * Messages a second with an instant model, each durable before it is answered, over so many connections; each server in its
- * turn, and the first as a multiple of the last.
+ * Measures messages a second with an instant model, each durable before it is answered, over a number of connections. The servers take
+ * turns. The first is also reported as a multiple of the last.
  */
 export async function measureThroughput(
 	{ model, load }: BenchProcesses,
@@ -53,13 +53,13 @@ export async function measureThroughput(
 			{ name: 'processor time a message, all threads', unit: 'ms', who, value: spreadOf(each) },
 		];
 	});
-	const ours = measurements[0];
-	const theirs = measurements.find(({ contestant }) => contestant.who === 'baseline');
-	if (ours !== undefined && theirs !== undefined) {
+	const parley = measurements[0];
+	const other = measurements.find(({ contestant }) => contestant.who === 'baseline');
+	if (parley !== undefined && other !== undefined) {
 		figures.push({
 			name: "messages a second, times the baseline's",
 			unit: '×',
-			value: spreadOf(ours.seen.map((round, index) => rate(round) / rate(theirs.seen[index] as StreamsResult))),
+			value: spreadOf(parley.seen.map((round, index) => rate(round) / rate(other.seen[index] as StreamsResult))),
 			goal: { is: 'at least', bound: MIN_TIMES_BASELINE },
 		});
 	}

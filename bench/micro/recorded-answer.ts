@@ -2,7 +2,7 @@ import type { ChatRequest, ProviderSettings } from '../../src/models/index.ts';
 
 type ProviderType = 'openai-compatible' | 'anthropic';
 
-/** A question without anything beside it. */
+/** A question without history and passages. */
 export const QUESTION: ChatRequest = {
 	model: 'small',
 	instructions: '',
@@ -14,7 +14,7 @@ export const QUESTION: ChatRequest = {
 	rounds: [],
 };
 
-/** A provider that is asked through a stand-in of the network. */
+/** A provider behind a stand-in network. */
 export function providerOf(type: ProviderType): ProviderSettings {
 	return {
 		id: type,
@@ -30,7 +30,7 @@ export function providerOf(type: ProviderType): ProviderSettings {
 	};
 }
 
-/** The stream of an answer with so many tokens, as a provider sends it. */
+/** The stream of an answer with this number of tokens, as a provider sends it. */
 export function recordedAnswer(type: ProviderType, tokens: number): string {
 	const words = Array.from({ length: tokens }, (_, at) => ` word${at}`);
 	return type === 'anthropic' ? anthropicStream(words) : chatCompletion(words);

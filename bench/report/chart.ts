@@ -8,10 +8,10 @@ const BAR = 360;
 const FILL: Record<ServerName, string> = { parley: '#2f6fed', ceiling: '#9aa4b2', baseline: '#d9822b' };
 const NAMES: Record<ServerName, string> = { parley: 'Parley', ceiling: 'ceiling', baseline: 'baseline' };
 const MISSED = '#c0392b';
-/** A bar of a goal is at most this many times as long as its bound. */
+/** Bars of goals are cut off at this multiple of the bound. */
 const MAX_BAR_RATIO = 2;
 
-/** The figures as a drawing (SVG): what several servers have done beside each other, then each goal and how far it is. */
+/** Draws the figures as SVG: first the servers beside each other, then each goal with its figure. */
 export function chart(parts: readonly PartResult[]): string {
 	const drawing = new SvgDrawing();
 	drawing.title('Beside each other, in one run');
@@ -64,7 +64,7 @@ class SvgDrawing {
 		this.#y += LINE;
 	}
 
-	/** @param length from 0 to 1. @param mark where a line goes through it, if one does */
+	/** @param length from 0 to 1. @param mark position of a line across the bar, if any */
 	bar(label: string, length: number, fill: string, valueText: string, mark?: number): void {
 		const y = this.#y;
 		const width = Math.max(1, Math.round(length * BAR));

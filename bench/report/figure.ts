@@ -1,31 +1,31 @@
 import type { Spread } from '../load/spread.ts';
 
-/** Whose figure it is: ours, the bare library's that answers prepared bytes, or the conventional server's beside it. */
+/** The server that a figure belongs to: Parley, the bare library with prepared responses, or the conventional server. */
 export type ServerName = 'parley' | 'ceiling' | 'baseline';
 
-/** What a figure should be. */
+/** A goal for a figure. */
 export interface Goal {
 	is: 'at least' | 'at most';
 	bound: number;
-	/** Whether the bench ends with 1 where it is missed: the specification's own targets, and nothing else. */
+	/** Whether the bench exits with 1 if it is missed. Only the specification's own targets are binding. */
 	binding?: boolean;
 }
 
 /** One line of the table. */
 export interface Figure {
-	/** What was measured, in a few words; figures of the same name are of several servers in one run. */
+	/** What was measured, in a few words. Figures of several servers in one run have the same name. */
 	name: string;
 	/** `ms`, `/s`, `KiB`, `MiB`, `%`, `×` (a ratio), or empty. */
 	unit: string;
-	/** Over the rounds. */
+	/** Spread over the rounds. */
 	value: Spread;
 	who?: ServerName;
 	goal?: Goal;
-	/** What else one should know: what bounds it, on how much data. */
+	/** Further facts, such as what limits the figure and the amount of data. */
 	remark?: string;
 }
 
-/** What a part of the bench has found, as it lies in its file. */
+/** The results of a part of the bench, as stored in its file. */
 export interface PartResult {
 	part: string;
 	/** ISO 8601. */
@@ -34,15 +34,15 @@ export interface PartResult {
 	figures: Figure[];
 }
 
-/** Of a figure that was taken once. */
+/** The spread of a single measurement. */
 export function once(value: number): Spread {
 	return { median: value, lowest: value, highest: value };
 }
 
-/** Whether the middle of the rounds is as good as it should be; true without a goal. What could not be measured is not. */
+/** Whether the median meets the goal; true without a goal, false for a figure that could not be measured. */
 export function isMet({ value, goal }: Figure): boolean {
 	if (goal === undefined) return true;
-	// Of what has no number a file has null.
+	// In a file NaN is null.
 	if (!Number.isFinite(value.median)) return false;
 	return goal.is === 'at least' ? value.median >= goal.bound : value.median <= goal.bound;
 }

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { type Figure, isMet, type PartResult } from './figure.ts';
 import { table } from './table.ts';
 
-/** Where figures lie, in no commit. */
+/** The folder of figures, which git ignores. */
 export const FIGURES = fileURLToPath(new URL('../../.build/bench/', import.meta.url));
 const PARTS = join(FIGURES, 'parts');
 
-/** Collects what a part of the bench finds. */
+/** Collects the figures of a part of the bench. */
 export class Report {
 	readonly #part: string;
 	readonly #startedAt = performance.now();
@@ -25,7 +25,7 @@ export class Report {
 		this.#figures.push(...figures);
 	}
 
-	/** Prints the table, and keeps it for the table of all parts. The process ends with 1 where a binding goal is missed. */
+	/** Prints the table, and stores it for the table of all parts. The process exits with 1 if a binding goal is missed. */
 	async close(): Promise<void> {
 		const findings: PartResult = {
 			part: this.#part,
@@ -40,7 +40,7 @@ export class Report {
 	}
 }
 
-/** What the parts have found, in the order of their names. */
+/** The stored results of all parts, sorted by name. */
 export async function readPartResults(): Promise<PartResult[]> {
 	const names = (await readdir(PARTS)).filter((name) => name.endsWith('.json')).sort();
 	return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(PARTS, name), 'utf8'))));

@@ -1,5 +1,5 @@
 /**
- * The table of all parts; the same as JSON and as a drawing in .build/bench. Arguments: the parts that were run; one without
+ * Prints the table of all parts, and writes it as JSON and SVG to .build/bench. Arguments: the parts that were run. A part without
  * figures has failed.
  */
 import { writeFile } from 'node:fs/promises';

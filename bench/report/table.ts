@@ -3,7 +3,7 @@ import { type Figure, type Goal, isMet, type PartResult } from './figure.ts';
 
 const SERVER_LABELS = { parley: '', ceiling: 'ceiling', baseline: 'baseline' };
 
-/** The figures of some parts for people, one line each. */
+/** The figures of parts as text, one line each. */
 export function table(parts: readonly PartResult[]): string {
 	const rows = [['part', 'figure', 'of', 'median', 'lowest – highest', 'goal', '', 'remark']];
 	for (const { part, figures } of parts) {
@@ -25,7 +25,7 @@ export function table(parts: readonly PartResult[]): string {
 	return rows.map((row) => aligned(row).trimEnd()).join('\n');
 }
 
-/** A number as one reads it, with three digits that count. */
+/** A number with three significant digits. */
 export function number(value: number): string {
 	if (!Number.isFinite(value)) return '–';
 	const size = Math.abs(value);

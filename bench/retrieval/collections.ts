@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** A test collection: documents, questions, and which documents answer each. */
+/** A test collection: documents, questions, and the relevant documents of each question. */
 export interface Collection {
 	name: string;
 	documents: Array<{ id: string; title: string; text: string }>;
-	/** Only questions that have an answer. */
+	/** Only questions with a relevant document. */
 	questions: Array<{ id: string; text: string; relevant: ReadonlySet<string> }>;
 }
 
 const folder = new URL('../../../shared/data/ir/', import.meta.url);
 
-/** Reads a collection, undefined where the shared data are not there. */
+/** Reads a collection; undefined without the shared data. */
 export function readCollection(name: string): Collection | undefined {
 	const file = (part: string) => new URL(`${name}/${part}`, folder);
 	if (!existsSync(file('docs.jsonl'))) return undefined;

@@ -15,7 +15,7 @@ const BASIS = 'basis_bench';
 /** Documents in one commit. */
 const BATCH_SIZE = 500;
 
-/** The ways to search that are compared. */
+/** The compared kinds of search. */
 export const MODES = {
 	keyword: { hybrid: true, semantic_weight: 0 },
 	semantic: { hybrid: false, semantic_weight: 0.5 },
@@ -23,7 +23,7 @@ export const MODES = {
 } as const;
 export type Mode = keyof typeof MODES;
 
-/** A collection in a database file of its own, written and searched by the server's own code. */
+/** A collection in a separate database file, written and searched by the server's own code. */
 export class IndexedCollection implements AsyncDisposable {
 	readonly trainMs: number;
 	readonly #store: Store & { databaseFile: string };
@@ -59,7 +59,7 @@ export class IndexedCollection implements AsyncDisposable {
 		return new IndexedCollection(store, folder, trainMs);
 	}
 
-	/** The ten best documents, and the confidence, as the search worker gives them. */
+	/** The ten best documents and the confidence, from the search worker. */
 	async search(query: string, mode: Mode): Promise<SearchResult> {
 		const target = { knowledge_base_id: 'kb_bench', generation: GENERATION, basis: BASIS, ...MODES[mode] };
 		return resultOf(

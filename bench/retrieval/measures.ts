@@ -1,13 +1,13 @@
 const CUTOFF = 10;
 
-/** How good one ranking is; relevance is yes or no. */
+/** Quality of a ranking with binary relevance. */
 export interface Quality {
 	ndcg: number;
 	recall: number;
 	mrr: number;
 }
 
-/** Judges the first ten of a ranking. */
+/** Measures the first ten of a ranking. */
 export function evaluate(ranking: readonly string[], relevant: ReadonlySet<string>): Quality {
 	let gain = 0;
 	let found = 0;
@@ -27,7 +27,7 @@ export function mean(values: readonly number[]): number {
 	return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The area under the ROC curve: how likely a positive's value is above a negative's. Ties count half. */
+/** The area under the ROC curve: the probability that a positive's value is above a negative's. Ties count half. */
 export function areaUnderCurve(positives: readonly number[], negatives: readonly number[]): number {
 	const all = [
 		...positives.map((value) => ({ value, positive: true })),

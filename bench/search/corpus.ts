@@ -1,12 +1,12 @@
 import { analyse } from '../../src/text/index.ts';
 import { pick, seeded } from './random.ts';
 
-/** As many different words as a company's documents have. */
+/** Size of the vocabulary, as in a company's documents. */
 const VOCABULARY = 30_000;
 const TOPICS = 240;
-/** Words that a topic uses more than the rest does. */
+/** Words that are typical of a topic. */
 const TOPIC_WORDS = 250;
-/** Of the words that say something, those that come from the chunk's topic. */
+/** Share of the content words that come from the chunk's topic. */
 const TOPIC_SHARE = 0.5;
 const WORDS_PER_CHUNK = [180, 260] as const;
 const LANGUAGE = 'en';
@@ -19,7 +19,7 @@ const FUNCTION_WORDS =
 	down did get come made part over new take only work know place years me back give most very after our just name good`.split(
 		/\s+/,
 	);
-/** How people begin, with the words that they put between what they mean. */
+/** Beginnings of questions. */
 const QUESTIONS = [
 	'how do i * the * of *',
 	'what is the * for * and *',
@@ -33,7 +33,7 @@ const QUESTIONS = [
 	'is there a * for * in *',
 ];
 
-/** What is said in one chunk, and how the index sees it. */
+/** The text of a chunk and its index terms. */
 export interface GeneratedChunk {
 	text: string;
 	body_terms: string;
@@ -47,15 +47,15 @@ export interface GeneratedDocument {
 }
 
 /**
- * Texts in made-up words whose frequencies are those of natural language (Zipf's law), with topics: what is generated is the same
- * everywhere, and as hard to search as real text of its size.
+ * Texts in invented words with the frequencies of natural language (Zipf's law) and with topics. The generated texts are the same on
+ * every machine, and as hard to search as real text of their size.
  */
 export class Corpus {
 	readonly #random: () => number;
 	readonly #words: string[];
-	/** The index term of each word, as the analyser gives it. */
+	/** The index term of each word, from the analyser. */
 	readonly #terms: string[];
-	/** Of each topic, the words that it uses, most used first. */
+	/** The words of each topic, most frequent first. */
 	readonly #topics: number[][];
 	readonly #anyWord: Zipf;
 	readonly #topicWord: Zipf;
@@ -114,7 +114,7 @@ export class Corpus {
 	}
 }
 
-/** Ranks from 0, each as likely as the inverse of its place. */
+/** Random ranks from 0, with a probability inverse to the rank. */
 class Zipf {
 	readonly #sums: Float64Array;
 

@@ -7,22 +7,22 @@ import { commitAll, serveTrained } from './serve-trained.ts';
 
 const CHUNKS_PER_DOCUMENT = 20;
 const SEED = 1;
-/** Documents that are being written at once, as when many are uploaded. */
+/** Documents that are written at the same time, as after many uploads. */
 const CONCURRENT_COMMITS = 8;
 
-/** What the content of a data set comes from, besides how it is stored. */
+/** Sources of a data set's content, besides the storage code. */
 const SOURCES = ['./', '../../src/text/', '../../src/retrieval/semantic/'].map(
 	(path) => new URL(path, import.meta.url),
 );
 
-/** A folder with a database of one knowledge base for each size, each with a serving, trained generation. */
+/** A folder with a database that has a knowledge base for each size, with a trained serving generation. */
 export interface SearchData extends AsyncDisposable {
 	dataDir: string;
 	/** By the number of chunks. */
 	bases: Map<number, KnowledgeBaseRecord['id']>;
 }
 
-/** A copy of the data set, which is built where it is not there yet: some minutes. */
+/** A copy of the data set. Building it the first time takes some minutes. */
 export async function searchData(sizes: readonly number[]): Promise<SearchData> {
 	const folder = await dataSet(`search-${sizes.join('-')}`, SOURCES, (empty) => build(empty, sizes));
 	const copy = await copyOf(folder);
@@ -50,7 +50,7 @@ async function build(dataDir: string, sizes: readonly number[]): Promise<void> {
 	}
 }
 
-/** One commit a document, as the server writes them. */
+/** Writes one commit for each document, as the server does. */
 async function write(store: Store, generation: string, size: number): Promise<void> {
 	const corpus = new Corpus(SEED);
 	for (let at = 0; at < size; ) {
@@ -76,7 +76,7 @@ async function write(store: Store, generation: string, size: number): Promise<vo
 	}
 }
 
-/** A knowledge base in which nothing is yet. */
+/** Creates an empty knowledge base. */
 export function emptyBase(id: string): Omit<KnowledgeBaseRecord, 'version'> {
 	const now = Date.now();
 	return {

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that are the same on every machine (mulberry32). */
+/** Pseudorandom numbers from 0 to 1, the same on every machine (mulberry32). */
 export function seeded(seed: number): () => number {
 	let state = seed >>> 0;
 	return () => {
@@ -9,7 +9,7 @@ export function seeded(seed: number): () => number {
 	};
 }
 
-/** One of the items, all equally likely. */
+/** A random item, with a uniform distribution. */
 export function pick<T>(items: readonly T[], random: () => number): T {
 	return items[Math.floor(random() * items.length)] as T;
 }

@@ -6,12 +6,12 @@ import { createNetwork } from '../../src/net/index.ts';
 import { createWorkerPool, workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 
-/** As many passages as a reply is given. */
+/** The number of passages in a reply's search. */
 const TOP_K = 5;
 
-/** The server's knowledge over a data folder, without a server around it. */
+/** The server's knowledge module on a data folder, without a server. */
 export interface SearchHarness extends AsyncDisposable {
-	/** As a reply searches. */
+	/** Searches as a reply does. */
 	search(knowledgeBase: string, question: string): Promise<SearchResult>;
 }
 

@@ -4,7 +4,7 @@ import type { Store, Write } from '../../src/store/index.ts';
 /** Vectors in one commit. */
 const BATCH_SIZE = 1000;
 
-/** Trains an embedding on all that a generation holds, gives every chunk its vector, and lets the generation serve with them. */
+/** Trains an embedding on a generation, stores a vector for each chunk, and makes the generation the serving one. */
 export async function serveTrained(
 	store: Store & { databaseFile: string },
 	train: (job: TrainJob) => Promise<TrainResult>,
@@ -22,7 +22,7 @@ export async function serveTrained(
 	await commitAll(store, { op: 'index.serve_basis', generation, basis });
 }
 
-/** @throws where the store did not take it */
+/** @throws Error if the store refuses the commit */
 export async function commitAll(store: Store, ...write: Write[]): Promise<void> {
 	const { outcome } = await store.commit({ write });
 	if (outcome !== 'committed') throw new Error(`It was not written: ${outcome}.`);

@@ -9,7 +9,7 @@ import { processorTime } from '../load/processor-time.ts';
 import { spreadOf } from '../load/spread.ts';
 import type { Figure } from '../report/figure.ts';
 
-/** A program and what it is called. One that has a cache has its folder in `PARLEY_CACHE_DIR`. */
+/** A program and its name. If it has a cache, `PARLEY_CACHE_DIR` names the folder. */
 export interface NamedProgram {
 	name: string;
 	program: Program;
@@ -19,7 +19,7 @@ const GOAL_WARM_MS = 500;
 const GOAL_IDLE_MIB = 120;
 const IDLE_AFTER_MS = 5_000;
 
-/** Starts each of the programs several times, in turns. @param folder for what they keep, to be removed afterwards */
+/** Starts each of the programs several times, in turns. @param folder for their data, which the caller removes */
 export async function measureStarts(
 	programs: readonly NamedProgram[],
 	{ folder, rounds, coldRounds }: { folder: string; rounds: number; coldRounds: number },
@@ -37,7 +37,7 @@ export async function measureStarts(
 		})),
 	);
 	for (const { begin, cache, cold } of seen) {
-		// The first start makes the database: that is not what a start is.
+		// The first start creates the database and is not measured.
 		await begin();
 		for (let round = 0; cache !== undefined && round < coldRounds; round++) {
 			await rm(cache, { recursive: true, force: true });
@@ -51,7 +51,7 @@ export async function measureStarts(
 			if (processorMs !== null) processor.push(processorMs);
 		}
 	}
-	// All at once: they do nothing but wait.
+	// All at the same time: they only wait.
 	await Promise.all(seen.map(async ({ begin, idle }) => idle.push((await begin(IDLE_AFTER_MS)).residentMiB)));
 	return seen.flatMap(({ name, cold, warm, processor, idle }) => {
 		const used = processor.length === 0 ? '' : `${spreadOf(processor).median.toFixed(0)} ms of processor time`;
@@ -76,7 +76,7 @@ export async function measureStarts(
 	});
 }
 
-/** Starts it, lets it be for a while, and stops it. */
+/** Starts a program, waits while it is idle, and stops it. */
 function starterOf(program: Program, dataDir: string, key: string) {
 	return async (whileMs = 0) => {
 		await using server = await startServer({ program, dataDir, key });
@@ -89,7 +89,7 @@ function starterOf(program: Program, dataDir: string, key: string) {
 	};
 }
 
-/** Memory that the system counts for a process (MiB). */
+/** Resident memory of a process (MiB). */
 async function residentOf(pid: number): Promise<number> {
 	const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]);
 	return Number(stdout.trim()) / 1024;

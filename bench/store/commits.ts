@@ -8,7 +8,7 @@ import type { CommitCommand, CommitsResult } from './committers.ts';
 
 const TIMEOUT_MARGIN_MS = 30_000;
 
-/** Durable commits a second through the store's face by how many commit at once, and what that does to the event loop. */
+/** Measures durable commits a second through the store's entry point by the number of concurrent commits, and the event-loop delay. */
 export async function measureCommits({
 	committers,
 	seconds,

@@ -7,11 +7,11 @@ import { type ConversationRecord, openSqliteStore, type Store } from '../../src/
 import { serveCommands } from '../load/load-process.ts';
 import { conversationRecord, messageCommit } from './records.ts';
 
-/** Commits through the store's face, in a process of its own: its main thread does nothing else. */
+/** Commits through the store's entry point, in a separate process whose main thread does nothing else. */
 export interface CommitCommand {
-	/** Where the database is, or is made: the same with every order. */
+	/** The database's folder, the same in every command. */
 	dataDir: string;
-	/** Each waits for its commit before the next. */
+	/** Number of committers. Each waits for its commit before the next. */
 	committers: number;
 	seconds: number;
 }
@@ -20,10 +20,10 @@ export interface CommitsResult {
 	perSecond: number;
 	/** Milliseconds of this process's processor time, the writer thread included. */
 	processorMsEach: number;
-	/** Of the main thread's event loop, in milliseconds. */
+	/** Delay of the main thread's event loop (ms). */
 	delayP99: number;
 	delayMax: number;
-	/** Milliseconds that this disk takes for writing 16 KiB alone, in the middle. */
+	/** Median time of this disk to write and sync 16 KiB alone (ms). */
 	syncMs: number;
 }
 
@@ -56,7 +56,7 @@ async function createConversations(store: Store, count: number): Promise<Convers
 	return conversations;
 }
 
-/** What the disk alone takes, for comparison: a commit is one write that is waited for. */
+/** Measures the disk alone, for comparison: a commit waits for one write. */
 function syncMs(dataDir: string): number {
 	const file = openSync(join(dataDir, 'sync'), 'w');
 	const page = Buffer.alloc(16_384, 1);

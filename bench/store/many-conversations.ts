@@ -14,13 +14,13 @@ export interface ManyConversations extends AsyncDisposable {
 	readonly conversations: string[];
 }
 
-/** Somewhat more than may be in memory at once. */
+/** More than the server keeps in memory. */
 const COUNT = 110_000;
 const BATCH_SIZE = 500;
-/** What decides how the data are made, besides how they are stored. */
+/** Sources of the data, besides the storage code. */
 const SOURCES = ['./many-conversations.ts', './records.ts'].map((file) => new URL(file, import.meta.url));
 
-/** A copy of the data set, which is made with the first call: an assistant with 110,000 conversations of two messages each. */
+/** A copy of the data set, which the first call creates: an assistant with 110,000 conversations of two messages each. */
 export async function manyConversations(): Promise<ManyConversations> {
 	const copy = await copyOf(await dataSet('conversations', SOURCES, make));
 	const facts = JSON.parse(await readFile(join(copy.folder, 'facts.json'), 'utf8'));
@@ -34,7 +34,7 @@ async function make(folder: string): Promise<void> {
 	await writeFile(join(folder, 'facts.json'), JSON.stringify(facts));
 }
 
-/** Has the server itself make what conversations belong to. */
+/** Creates the assistant and deployment of the conversations with the server itself. */
 async function prepare(dataDir: string) {
 	await using server = await startServer({ dataDir });
 	const assistant = (await server.call('POST', '/api/v1/assistants', { name: 'Bench' })).body.id as string;

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 
 type Owner = Pick<ConversationRecord, 'workspace_id' | 'assistant_id' | 'deployment_id'>;
 
-/** A conversation as a shop's visitor would have it. */
+/** A typical conversation of a shop's visitor. */
 export function conversationRecord(owner: Owner, now = Date.now()): ConversationRecord {
 	const visitor = newId('request').slice(-12);
 	return {
@@ -61,7 +61,7 @@ export function messageRecord(
 	};
 }
 
-/** The commit of a message that begins a turn: conversation, question, the reply's beginning, their events and the stored answer. */
+/** The commit of a message that starts a turn: conversation, question, the started reply, their events and the stored response. */
 export function messageCommit(conversation: ConversationRecord): { commit: Commit; next: ConversationRecord } {
 	const now = Date.now();
 	const { id, workspace_id, version, message_count } = conversation;

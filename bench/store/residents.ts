@@ -5,21 +5,21 @@ import type { Requester } from '../load/requester.ts';
 import { type Figure, once } from '../report/figure.ts';
 import type { ManyConversations } from './many-conversations.ts';
 
-/** As many as a server keeps in memory. */
+/** The number that a server keeps in memory. */
 const MAX_RESIDENT = 100_000;
 const GOAL_KIB = 3;
 const CONNECTIONS = 64;
-/** Before the first look: what comes with the first requests is not the conversations'. */
+/** Conversations before the first measurement: the memory of the first requests must not count. */
 const WARM_UP_REQUESTS = 2_000;
 
 /**
- * Wakes conversations, by asking each to stop what it is not saying, and tells what memory they take in a server of their own
- * after its garbage was collected; then as many more as there are, for which as many others must go.
+ * Activates conversations, by a stop request to each without a running reply, and measures their memory in a separate server after
+ * garbage collection. Then activates the rest, for which as many others are passivated.
  */
 export async function measureResidents(data: ManyConversations, requester: Requester): Promise<Figure[]> {
 	const { dataDir, key, conversations } = data;
 	await using server = await startServer({ dataDir, key, wrapperCommand: inspectable() });
-	// Those that come last make way for none of the first: the first look is at a server that has only just begun.
+	// Warms up the server with reads, whose memory must not count as that of conversations.
 	await read(server, requester, data, WARM_UP_REQUESTS);
 	const before = await settledMemory(server);
 	await activate(server, requester, conversations.slice(0, MAX_RESIDENT));

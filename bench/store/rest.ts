@@ -13,15 +13,15 @@ import type { ManyConversations } from './many-conversations.ts';
 const CONNECTIONS = 32;
 const START_TIMEOUT_MS = 15_000;
 const READ_CONVERSATIONS = 1_000;
-/** More than there is time for. */
+/** More requests than fit into the time. */
 const CHANGED_CONVERSATIONS = 5_000;
 
-/** One kind of request to one server. */
+/** A kind of request to one server. */
 interface Case {
 	name: string;
 	who: ServerName;
 	server: { port: number; key: string; pid: number };
-	/** Of a time; those that write are others each time. */
+	/** The requests of a round. Writes differ in each round. */
 	requests: () => RequestLoad['requests'];
 }
 
@@ -33,8 +33,8 @@ interface Round {
 }
 
 /**
- * Creates and reads of the API over 32 connections: how many a second where each connection sends as soon as it has its
- * answer, and their latencies at half of that at a fixed rate. Creates also of the conventional server, in turns.
+ * Measures creates and reads of the API over 32 connections: the rate if each connection sends as soon as it has its response, and the
+ * latencies at a fixed rate of half of that. The conventional server gets the same creates in turns.
  */
 export async function measureRest(
 	data: ManyConversations,
@@ -47,18 +47,18 @@ export async function measureRest(
 	const create = [{ method: 'POST', path: '/api/v1/assistants', body: assistant }];
 	const conversations = data.conversations.slice(0, READ_CONVERSATIONS).map((id) => get(`/api/v1/conversations/${id}`));
 	const messages = conversations.map(({ path }) => get(`${path}/messages`));
-	const ours = { who: 'parley', server } as const;
+	const parley = { who: 'parley', server } as const;
 	const cases: Case[] = [
-		{ name: 'creating assistants', ...ours, requests: () => create },
+		{ name: 'creating assistants', ...parley, requests: () => create },
 		{ name: 'creating assistants', who: 'baseline', server: baseline, requests: () => create },
 		{
 			name: 'changing conversations',
-			...ours,
+			...parley,
 			requests: () => changes(data.conversations.slice(0, CHANGED_CONVERSATIONS)),
 		},
-		{ name: 'reading an assistant', ...ours, requests: () => [get(`/api/v1/assistants/${data.assistant}`)] },
-		{ name: 'reading conversations', ...ours, requests: () => conversations },
-		{ name: 'listing messages', ...ours, requests: () => messages },
+		{ name: 'reading an assistant', ...parley, requests: () => [get(`/api/v1/assistants/${data.assistant}`)] },
+		{ name: 'reading conversations', ...parley, requests: () => conversations },
+		{ name: 'listing messages', ...parley, requests: () => messages },
 	];
 	const seen = new Map<Case, Round[]>(cases.map((one) => [one, []]));
 	for (const { server: of, requests } of cases) {
@@ -101,7 +101,7 @@ function get(path: string): RequestLoad['requests'][number] {
 
 let serial = 0;
 
-/** One change of each, to what it was not before: a change to what is there already writes nothing. */
+/** A change of each to a new value: a change to the current value writes nothing. */
 function changes(conversations: readonly string[]): RequestLoad['requests'] {
 	serial++;
 	return conversations.map((id) => ({

@@ -3,7 +3,7 @@ import type { IsolationFigures } from './isolation.ts';
 import type { OverheadFigures } from './overhead.ts';
 import type { ThroughputFigures } from './throughput.ts';
 
-/** One endpoint that never answers may make the others' slowest deliveries so much slower. */
+/** Goal: factor by which an endpoint that never answers may slow the others' slowest deliveries. */
 const MAX_ISOLATION_RATIO = 1.1;
 
 export function throughputFigures({ endpoints, deliveries, perSecond, processorMsEach }: ThroughputFigures): Figure[] {

@@ -3,24 +3,24 @@ import { call } from '../load/deploy.ts';
 import { percentileOf, type Spread, spreadOf } from '../load/spread.ts';
 import { atRate, type Receiver, register, setStatus } from './processes.ts';
 
-/** What one endpoint that never answers costs the others. Milliseconds, unless the name says otherwise. */
+/** Effect of an endpoint that never answers on the others. Milliseconds, unless the name says otherwise. */
 export interface IsolationFigures {
-	/** That answer at once. */
+	/** Endpoints that answer at once. */
 	endpoints: number;
 	eventsPerSecond: number;
-	/** Deliveries that were looked at in each round of each kind. */
+	/** Measured deliveries in each round of each kind. */
 	samples: number;
-	/** From the event's time, which its commit follows, to its arrival at an endpoint that answers at once. */
+	/** From the event's time, before its commit, to its arrival at an endpoint that answers at once. */
 	without: { p50: Spread; p99: Spread };
 	with: { p50: Spread; p99: Spread };
-	/** With to without in one round. */
+	/** Ratio of with to without in one round. */
 	ratio: { p50: Spread; p99: Spread };
 }
 
-/** An attempt that hangs ends by then. */
+/** A hanging attempt has timed out after this time. */
 const HANGING_ATTEMPT_MS = 5_500;
 
-/** Events at a fixed rate, in turns of four rounds: two with and two without one more endpoint that never answers. */
+/** Sends events at a fixed rate, in groups of four rounds: two with and two without an endpoint that never answers. */
 export async function measureIsolation(
 	{ server, receiver }: { server: ServerProcess; receiver: Receiver },
 	{
@@ -46,7 +46,7 @@ export async function measureIsolation(
 	};
 	await round();
 	const ages = { without: [] as number[][], with: [] as number[][] };
-	// Without, with, with, without: so there is half as much to wait for, and what drifts meanwhile is even.
+	// Without, with, with, without: half as many waits, and drift affects both kinds equally.
 	for (let repeat = 0; repeat < repeats; repeat++) {
 		ages.without.push(await round());
 		await setStatus(server, [hanging], 'active');

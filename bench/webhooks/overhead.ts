@@ -3,22 +3,22 @@ import { call } from '../load/deploy.ts';
 import { percentileOf, type Spread, spreadOf } from '../load/spread.ts';
 import { atRate, type Receiver, register, setStatus } from './processes.ts';
 
-/** What endpoints that listen to all cost those who send messages. Milliseconds, unless the name says otherwise. */
+/** Effect of endpoints with all events on the latency of messages. Milliseconds, unless the name says otherwise. */
 export interface OverheadFigures {
 	endpoints: number;
 	messagesPerSecond: number;
 	deliveriesPerMessage: number;
-	/** From the moment at which a message was due to its whole answer. */
+	/** From the moment at which a message was due to its complete response. */
 	without: { p50: Spread; p95: Spread };
 	with: { p50: Spread; p95: Spread };
-	/** With to without in one round. */
+	/** Ratio of with to without in one round. */
 	ratio: { p50: Spread; p95: Spread };
 }
 
-/** A conversation that begins, a question and its answer. */
+/** Events of a message: a new conversation, a question and its answer. */
 const EVENTS_PER_MESSAGE = 3;
 
-/** Sends messages at a fixed rate, in turns with no endpoint and with some that get every event. */
+/** Sends messages at a fixed rate, in alternating rounds without endpoints and with endpoints that get every event. */
 export async function measureOverhead(
 	{ server, receiver }: { server: ServerProcess; receiver: Receiver },
 	{

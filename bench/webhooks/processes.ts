@@ -7,13 +7,13 @@ import type { ArrivalCount, ReceiverCommand } from './receiver.ts';
 const START_TIMEOUT_MS = 15_000;
 const ARRIVAL_TIMEOUT_MS = 60_000;
 
-/** Where deliveries go. */
+/** The receiver of deliveries. */
 export interface Receiver extends Disposable {
 	readonly pid: number;
 	readonly origin: string;
-	/** Begins to count anew. */
+	/** Resets the count. */
 	reset(): Promise<void>;
-	/** Waits for so many deliveries since then. @throws Error where they do not come */
+	/** Waits for a number of deliveries since the reset. @throws Error if they do not arrive */
 	expect(count: number): Promise<ArrivalCount>;
 }
 
@@ -48,7 +48,7 @@ export function startDeliveringServer(dataDir: string, nodeOptions: string[] = [
 	});
 }
 
-/** Makes conversations. */
+/** Creates conversations. */
 export async function converse(server: ServerProcess, deployment_id: string, count: number): Promise<string[]> {
 	const ids: string[] = [];
 	while (ids.length < count) {
@@ -68,14 +68,14 @@ export async function register(server: ServerProcess, urls: string[], events: st
 	return paths;
 }
 
-/** Disables endpoints, or revives them. */
+/** Disables or enables endpoints. */
 export async function setStatus(server: ServerProcess, paths: string[], status: 'active' | 'disabled'): Promise<void> {
 	for (const path of paths) await call(server, 'PATCH', path, { status });
 }
 
 /**
- * Does something at a fixed rate whether or not the ones before have ended, and tells how long each took, from the moment at
- * which it was due (ms).
+ * Calls a function at a fixed rate whether or not earlier calls have ended. @returns the duration of each, from the moment at which it
+ * was due (ms)
  */
 export async function atRate(
 	perSecond: number,

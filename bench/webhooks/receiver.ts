@@ -2,16 +2,16 @@ import * as uWS from 'uWebSockets.js';
 import { serveCommands } from '../load/load-process.ts';
 
 /**
- * The receiver of a bench's deliveries, as a process of its own and as lean as can be: below `/fast` it answers at once and
- * notes how old the event was, below `/hang` it never answers.
+ * The receiver of a bench's deliveries, as a separate process with as little work as possible. Below `/fast` it answers at once and
+ * records the age of the event. Below `/hang` it never answers.
  */
 
-/** Told by the parent process. */
+/** A command of the parent process. */
 export type ReceiverCommand =
 	| { listen: true }
-	/** Forgets what has arrived. */
+	/** Resets the count. */
 	| { forget: true }
-	/** Waits until so many have arrived since then, for a time (ms). */
+	/** Waits until a number has arrived since the reset, for at most a time (ms). */
 	| { expect: number; withinMs: number };
 
 export interface ArrivalCount {
@@ -32,7 +32,7 @@ let ages: number[] = [];
 let first = 0;
 let last = 0;
 
-/** Now, by the clock of the events' times, with fractions. */
+/** The current time by the clock of the events' times, with fractions. */
 const now = () => performance.timeOrigin + performance.now();
 
 function recordArrival(body: string): void {

@@ -4,17 +4,17 @@ import { measureCores } from '../load/processor-time.ts';
 import { type Spread, spreadOf } from '../load/spread.ts';
 import { type Receiver, register, setStatus } from './processes.ts';
 
-/** How fast a backlog is delivered. */
+/** Throughput of a backlog. */
 export interface ThroughputFigures {
 	endpoints: number;
-	/** In each round, all endpoints together. */
+	/** Deliveries a second in each round, all endpoints together. */
 	deliveries: number;
 	perSecond: Spread;
-	/** Milliseconds of the server's processor time, all threads; null where the system does not tell. */
+	/** Milliseconds of the server's processor time, all threads; null without /proc. */
 	processorMsEach: Spread | null;
 }
 
-/** Has endpoints that answer at once be sent the events of a time again, and tells how many come in a second. */
+/** Replays events to endpoints that answer at once, and measures deliveries a second. */
 export async function measureThroughput(
 	{ server, receiver }: { server: ServerProcess; receiver: Receiver },
 	{
@@ -58,7 +58,7 @@ export async function measureThroughput(
 	};
 }
 
-/** Waits until what came of every delivery is stored. */
+/** Waits until the outcome of every delivery is stored. */
 async function settled(server: ServerProcess, paths: string[]): Promise<void> {
 	for (const path of paths) {
 		for (;;) {

@@ -1,21 +1,21 @@
 import type { AddressInfo } from 'node:net';
 import { createConnection, createServer, type Socket } from 'node:net';
 
-/** How slow. */
+/** Properties of the line. */
 export interface NetworkProfile {
 	roundTripMs: number;
-	/** What comes down, of all connections together. */
+	/** Download rate of all connections together. */
 	bytesPerSecond: number;
 }
 
-/** A line to a server of this machine that is as slow as a phone's. */
+/** A proxy to a server on this machine that is as slow as a phone's connection. */
 export interface SlowNetwork extends AsyncDisposable {
 	url: string;
-	/** What came down since this was asked last, headers included. */
+	/** Bytes downloaded since the last call, headers included. */
 	bytes(): number;
 }
 
-/** Opens a line. Making a connection takes a round trip too, as it does without TLS. */
+/** Starts a proxy. A new connection takes a round trip too, as it does without TLS. */
 export async function openSlowNetwork(
 	port: number,
 	{ roundTripMs, bytesPerSecond }: NetworkProfile,
@@ -52,7 +52,7 @@ export async function openSlowNetwork(
 	};
 }
 
-/** Passes on what comes, in order, each piece at its time. */
+/** Forwards chunks in order, each at its time. */
 function forward(from: Socket, to: Socket, arrival: (chunk: Buffer) => number): void {
 	let last = Promise.resolve();
 	from.on('data', (chunk) => {
