@@ -1,5 +1,11 @@
 /**
- * Where a word that check-words.mjs looks for is right.
- * @type {{ file: string, text: string, reason: string }[]}  `text` is a part of the line
+ * Where a word that check-words.mjs looks for is right. `text` is a part of the line.
+ * @type {{ file: string, text: string, reason: string }[]}
  */
-export const allowedWords = [];
+export const allowedWords = [
+	{
+		file: 'bench/webhooks/figures.ts',
+		text: 'beside one that never answers',
+		reason: 'The names of figures stay the same, so that results of several versions can be compared.',
+	},
+];

@@ -1,4 +1,4 @@
-// npm run bench: every part, then one table of all figures; npm run bench -- NAME [arguments]: bench/NAME.ts alone.
+// npm run bench runs every part and prints a table of all figures. npm run bench -- NAME [arguments] runs bench/NAME.ts only.
 import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ensureBuilt } from './build.mjs';
@@ -17,14 +17,14 @@ await main(async () => {
 	}
 	await ensureBuilt();
 	const browser = name === undefined || name === 'widget' ? await ensureBrowser() : null;
-	// On the project's own disk: elsewhere temporary files may lie in memory, where nothing takes time to become durable.
+	// On the project's own disk: the system's temporary folder may be in memory, where a sync takes no time.
 	const folder = join(root, '.build', 'bench');
 	const temporary = join(folder, 'tmp');
 	await rm(temporary, { recursive: true, force: true });
 	await mkdir(temporary, { recursive: true });
 	const env = { TMPDIR: temporary, ...(browser === null ? {} : { PARLEY_CHROMIUM: browser }) };
 	const bench = (path, ...given) => run(process.execPath, ['--import', 'tsx', `bench/${path}.ts`, ...given], { env });
-	// The table is of one run.
+	// The table must not have figures of earlier runs.
 	if (name === undefined) await rm(join(folder, 'parts'), { recursive: true, force: true });
 	let worst = 0;
 	for (const part of name === undefined ? all : [name]) {

@@ -1,5 +1,5 @@
-// npm run build:binary: the whole server as one executable, by Node's single-executable applications: this Node, a small main
-// and everything in .build/ as assets, which the main unpacks where it is started.
+// npm run build:binary: the whole server as one executable, a single-executable application of Node: this Node, a small main, and all
+// files of .build/ as assets, which the main unpacks at the start.
 import { createHash } from 'node:crypto';
 import {
 	chmodSync,
@@ -17,11 +17,11 @@ import { bundle, bundleScript, ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { filesBelow, fingerprint, isEntry, main, root, run, say, UserError } from './project.mjs';
 
-/** Where the executable lies. */
+/** Path of the executable. */
 export const binary = join(root, '.build/parley');
 const stampFile = join(root, '.build/binary.json');
 
-/** How Node tells an executable that carries an application from an executable without one. */
+/** The fuse by which Node recognises an executable with an application. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** Node runs `requireSameOrigin` in a main of this kind for built-in modules alone; from here on it is an ordinary program. */
@@ -31,13 +31,13 @@ import('./${script}');
 `;
 const STARTS = { 'start.cjs': loaderScript('main.js'), 'parse-host.cjs': loaderScript('workers/parse-host.js') };
 
-/** Why there is no executable on this system; null where there can be one. */
+/** Why the executable cannot be built on this system; null if it can. */
 export function binaryUnsupportedReason() {
 	if (process.platform === 'linux') return null;
-	return `One executable can be built on Linux only so far; this is ${process.platform}. "npm run build" makes what runs on an installed Node.`;
+	return `The single executable can be built on Linux only; this is ${process.platform}. "npm run build" builds the server for an installed Node.`;
 }
 
-/** Builds the executable where it is stale. Needs the dependencies. */
+/** Builds the executable if it is stale. Needs the dependencies. */
 export async function ensureBinary() {
 	const why = binaryUnsupportedReason();
 	if (why !== null) throw new UserError(why);
@@ -58,25 +58,25 @@ export async function ensureBinary() {
 	return binary;
 }
 
-/** Builds everything again, to a given path. Two builds of the same sources on the same Node are equal, byte for byte. */
+/** Builds everything again to a given path. Builds of the same sources on the same Node are byte-identical. */
 export async function buildTo(path) {
 	await packageExecutable(await bundle(), path);
 }
 
-/** Writes an executable that carries these files. */
+/** Writes an executable with these files. */
 async function packageExecutable(files, outputPath) {
 	const folder = mkdtempSync(join(root, '.build/seal-'));
 	try {
 		const carried = new Map([...files, ...Object.entries(STARTS)]);
 		write(join(folder, 'main.cjs'), await bundleScript('./src/binary/main.ts'));
 		write(join(folder, 'contents.json'), JSON.stringify(contentsOf(carried)));
-		// Compressed: the executable is smaller, and takes less memory, all of what it carries being mapped when it starts.
+		// Compressed: the executable is smaller and uses less memory, because Node maps all assets at the start.
 		for (const [path, bytes] of carried) write(join(folder, 'parts', path), gzipSync(bytes, { level: 9 }));
 		write(join(folder, 'sea.json'), JSON.stringify(application(carried)));
-		// Its paths are relative: they become part of the executable.
+		// Relative paths, because they become part of the executable.
 		const succeeded = async (...args) => {
 			const { code, output } = await run(process.execPath, args, { cwd: folder, quiet: true });
-			if (code !== 0) throw new UserError(`The executable could not be put together:\n${output.trim()}`);
+			if (code !== 0) throw new UserError(`The executable could not be built:\n${output.trim()}`);
 		};
 		await succeeded('--experimental-sea-config', 'sea.json');
 
@@ -105,7 +105,7 @@ function application(files) {
 	};
 }
 
-/** What src/binary/manifest.ts describes. */
+/** The manifest that src/binary/manifest.ts describes. */
 function contentsOf(files) {
 	const parts = [...files]
 		.map(([path, bytes]) => ({ path, bytes: Buffer.byteLength(bytes), sha256: sha256(bytes) }))

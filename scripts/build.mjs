@@ -1,4 +1,4 @@
-// Bundles src/main.ts and the workers with everything that they need into .build/, and does nothing where it is up to date.
+// Bundles src/main.ts and the workers with their dependencies into .build/, and does nothing if that is up to date.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { bundleWidget } from './widget-bundle.mjs';
 const outputFolder = join(root, '.build');
 const stampFile = join(outputFolder, 'stamp.json');
 
-/** Additions to packages that are not installed, and that the packages do without. */
+/** Optional peer packages that are not installed. */
 export const OPTIONAL_PACKAGES = ['@napi-rs/nice', 'canvas', 'pino-pretty'];
 
 /** Packages that write what CommonJS gives them find it in every file of the bundle. */
@@ -24,14 +24,14 @@ export const COMMON_JS_BANNER = [
 ].join(' ');
 
 /**
- * Builds what is stale. Needs the dependencies.
- * @returns the paths of all files that the server consists of, relative to .build/
+ * Builds if the output is stale. Needs the dependencies.
+ * @returns the paths of all files of the server, relative to .build/
  */
 export async function ensureBuilt() {
 	const started = performance.now();
 	const wanted = fingerprint(
 		[...filesBelow('src'), ...filesBelow('workers'), ...scripts(), 'package-lock.json', 'package.json'],
-		// The native parts are those of one Node.
+		// Native parts depend on the version of Node.
 		...[process.versions.modules, process.platform, process.arch],
 	);
 	const before = readStamp();
@@ -42,13 +42,13 @@ export async function ensureBuilt() {
 
 	const files = await bundle();
 	const outputs = [...files.keys()].sort();
-	// What a running server may still load stays until the build after this one.
+	// Files that a running server may still load stay until the next build.
 	const known = new Set([...outputs, ...(before?.outputs ?? [])].map((path) => `.build/${path}`));
 	for (const path of filesBelow('.build')) {
 		if (/^\.build\/(widget\/|static\/|(workers\/)?[^/]+\.js(\.map)?$)/.test(path) && !known.has(path))
 			rmSync(join(root, path));
 	}
-	// Each file is put in place whole: a server that is running from here never reads half of one.
+	// Files are written atomically, so a running server never reads a partial file.
 	for (const [path, contents] of files) {
 		const outputPath = join(outputFolder, path);
 		mkdirSync(dirname(outputPath), { recursive: true });
@@ -62,8 +62,8 @@ export async function ensureBuilt() {
 }
 
 /**
- * The whole server as files: path, relative to where the server is to lie, and contents. They run on this Node without
- * any package installed. Equal sources give equal bytes. Names and lines stay as they were written, for stack traces.
+ * The whole server as files, with paths relative to the target folder. They run on this Node without installed packages. Equal sources
+ * give equal bytes. Names and lines stay as in the sources, for stack traces.
  */
 export async function bundle() {
 	const built = await withEsbuild(async (esbuild) => {
@@ -72,12 +72,12 @@ export async function bundle() {
 			entryPoints: [
 				{ in: './src/main.ts', out: 'main' },
 				...workers().map((path) => ({ in: `./${path}`, out: `workers/${basename(path, '.ts')}` })),
-				// What runs in each thread of a pool; the pool looks for it by this name, beside itself.
+				// Runs in each thread of a pool. The pool loads it by this name from its own folder.
 				{ in: './node_modules/piscina/dist/worker.js', out: 'worker' },
 			],
 			outdir: outputFolder,
 			format: 'esm',
-			// What only some servers need is loaded when they do.
+			// Splitting loads rarely used parts on demand.
 			splitting: true,
 			metafile: true,
 			banner: { js: COMMON_JS_BANNER },
@@ -85,7 +85,7 @@ export async function bundle() {
 			external: OPTIONAL_PACKAGES,
 		});
 		for (const { path, external } of Object.values(server.metafile.outputs).flatMap(({ imports }) => imports)) {
-			// Some built-in modules are only in newer Nodes, and asked for only there.
+			// Some built-in modules exist in newer versions of Node only, and are imported only there.
 			const provided = path.startsWith('node:') || isBuiltin(path) || OPTIONAL_PACKAGES.includes(path);
 			if (external && !provided) throw new Error(`${path} is not in the bundle.`);
 		}
@@ -105,7 +105,7 @@ export async function bundle() {
 	]);
 }
 
-/** The script and the style sheet of the page about the API, as esbuild hands over its own: {path, contents, text}. */
+/** The script and the style sheet of the API documentation, as esbuild's output files: `{path, contents, text}`. */
 async function bundleDocs(esbuild) {
 	const { outputFiles } = await esbuild.build({
 		absWorkingDir: root,
@@ -136,7 +136,7 @@ export async function bundleScript(path) {
 	return outputFiles[0].contents;
 }
 
-/** How everything is bundled that runs on this Node. */
+/** Options for all bundles that run on Node. */
 export const FOR_NODE = {
 	absWorkingDir: root,
 	bundle: true,
@@ -147,25 +147,25 @@ export const FOR_NODE = {
 	logLevel: 'warning',
 };
 
-/** What it complains about is shown as it says it. */
+/** Runs esbuild, which prints its own messages. */
 export async function withEsbuild(use) {
 	const esbuild = await import('esbuild');
 	try {
 		return await use(esbuild);
 	} catch (error) {
 		if (!Array.isArray(error.errors)) throw error;
-		throw new UserError('The build failed; the lines above say where.');
+		throw new UserError('The build failed. The lines above say where.');
 	} finally {
 		await esbuild.stop();
 	}
 }
 
-/** The scripts of worker threads. */
+/** The entry points of worker threads. */
 export function workers() {
 	return filesBelow('workers', (path) => path.endsWith('.ts') && dirname(path) === 'workers');
 }
 
-/** The scripts that decide what a build is. */
+/** The scripts that affect the output. */
 function scripts() {
 	return ['build', 'licences', 'native-parts', 'widget-bundle'].map((name) => `scripts/${name}.mjs`);
 }
@@ -178,7 +178,7 @@ function readStamp() {
 	}
 }
 
-/** The outputs' fingerprint; null where one is missing. */
+/** The fingerprint of the outputs; null if one is missing. */
 function fingerprintOfOutputs(outputs) {
 	try {
 		return fingerprint(outputs.map((path) => `.build/${path}`));

@@ -1,4 +1,5 @@
-// npm run check: format, lint, types, who imports whom, the API's description, house rules, lock file. Every part runs, also where another one fails.
+// npm run check: format, lint, types, imports between modules, the API's description, source rules, lock file. All parts run, even if
+// one fails.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gapsInExampleEnv } from './example-env.mjs';
@@ -25,14 +26,14 @@ const parts = {
 	'API description': lintDescription,
 	'operations in docs/api.md': async () => toResult(await gapsInOperations()),
 	'example.env': async () => toResult(await gapsInExampleEnv()),
-	'house rules': async () => toResult(ruleViolations()),
+	'source rules': async () => toResult(ruleViolations()),
 	'lock file': async () => toResult(gapsInLockFile()),
 };
 
 await main(async () => {
 	await ensureInstalled();
 	mkdirSync(join(root, '.build'), { recursive: true });
-	// The types of the generated client are among those that are checked.
+	// The check of types includes the generated client.
 	await ensureDescription();
 	const results = await Promise.all(
 		Object.entries(parts).map(async ([name, part]) => {

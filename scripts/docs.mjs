@@ -1,4 +1,4 @@
-// npm run docs: brings up to date what is made from the code: the list of operations, and example.env.
+// npm run docs: updates what is generated from the code: the list of operations, and example.env.
 import { updateExampleEnv } from './example-env.mjs';
 import { ensureInstalled } from './install.mjs';
 import { updateOperations } from './openapi.mjs';

@@ -1,5 +1,5 @@
-// example.env: every setting with its default, commented out, made from src/config. `npm run docs` brings it up to date;
-// `npm run check` finds out whether it is.
+// example.env: every setting with its default, commented out, generated from src/config. `npm run docs` updates it, and `npm run check`
+// checks it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { put, root } from './project.mjs';
@@ -11,7 +11,7 @@ const HEAD = `# The settings of Parley with their defaults. A line counts once i
 # docs/configuration.md says more.
 `;
 
-/** A sentence where the file is not what the settings say. */
+/** A sentence if the file is out of date. */
 export async function gapsInExampleEnv() {
 	if (readFileSync(join(root, FILE), 'utf8') === (await exampleEnv())) return [];
 	return [`${FILE}: it is not what src/config/settings.ts says. Run "npm run docs".`];
@@ -32,13 +32,13 @@ async function exampleEnv() {
 	return HEAD + settings.join('');
 }
 
-/** A default as the environment has it. */
+/** A default in the form of an environment variable. */
 function textOf(value) {
 	if (value === undefined || (Array.isArray(value) && value.length === 0)) return '';
 	return typeof value === 'boolean' ? String(Number(value)) : String(value);
 }
 
-/** A sentence as lines of a comment. */
+/** A sentence as comment lines. */
 function wrapped(sentence) {
 	const lines = ['##'];
 	for (const word of sentence.split(' ')) {

@@ -1,13 +1,13 @@
-// Brings node_modules in line with package-lock.json, and does nothing where it already is.
+// Installs node_modules from package-lock.json, and does nothing if it is up to date.
 import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprint, isEntry, main, root, run, say, UserError } from './project.mjs';
 
 const stampFile = join(root, 'node_modules/.parley-install');
-// npm writes this list last, when every package is unpacked and its install script has run.
+// npm writes this list last, after all packages are unpacked and their install scripts have run.
 const installedList = join(root, 'node_modules/.package-lock.json');
 
-/** Installs the dependencies where they are missing or older than the lock file. */
+/** Installs the dependencies if they are missing or older than the lock file. */
 export async function ensureInstalled() {
 	checkNode();
 	const wanted = fingerprint(['package-lock.json'], process.versions.modules, process.platform, process.arch);
@@ -16,7 +16,7 @@ export async function ensureInstalled() {
 		writeFileSync(stampFile, wanted);
 		return;
 	}
-	// npm ci would empty the folder behind a link, which may be another project's.
+	// If node_modules is a link, npm ci would empty its target, which may belong to another project.
 	if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
 		throw new UserError(
 			'node_modules is a link to a folder with other packages than package-lock.json asks for. Remove the link.',
@@ -27,7 +27,7 @@ export async function ensureInstalled() {
 			? 'The dependencies are older than package-lock.json or were built for another Node; installing them again …'
 			: 'Installing the dependencies; this takes about two minutes, once …',
 	);
-	// Without its stamp an interrupted installation is not taken for a finished one.
+	// The stamp is removed first, so that an interrupted installation does not count as complete.
 	rmSync(stampFile, { force: true });
 	await npmCi();
 	if (!(await nativePartsLoad())) {
@@ -43,7 +43,7 @@ function checkNode() {
 	const [major, minor, patch] = process.versions.node.split('.').map(Number);
 	const old = major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1)));
 	const packaged = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies['uWebSockets.js'];
-	// The repacked HTTP library carries binaries for these two lines; the official build supports others.
+	// The repackaged HTTP library has binaries for these two release lines. The official build supports others.
 	const unknown = major !== 20 && major !== 22 && packaged.startsWith('npm:uws-pack@');
 	if (old || unknown) {
 		throw new UserError(
@@ -60,7 +60,7 @@ function stamp() {
 	}
 }
 
-/** Whether every package of the lock file that is not optional is there in its version: someone ran npm by hand. */
+/** Whether every required package of the lock file is installed in its version, for example by running npm by hand. */
 function sameAsLocked() {
 	try {
 		const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
@@ -85,7 +85,7 @@ async function npmCi() {
 	const args = [...first, 'ci', '--no-fund', '--no-audit', '--include=dev', '--include=optional'];
 	let result;
 	try {
-		// Some packages report their installation to a third party unless told not to.
+		// Some packages report their installation to a third party by default.
 		result = await run(command, args, { capture: true, env: { SCARF_ANALYTICS: 'false', DO_NOT_TRACK: '1' } });
 	} catch (error) {
 		if (error.code !== 'ENOENT') throw error;
@@ -103,11 +103,11 @@ function remedyFor(output) {
 		return 'It needs the network: the npm registry, and github.com (or nodejs.org) for better-sqlite3; behind a proxy, set HTTPS_PROXY (and NODE_EXTRA_CA_CERTS for its certificate), then run the command again.';
 	}
 	if (/gyp ERR/.test(output)) {
-		return 'Compiling better-sqlite3 failed; it needs python3, make and g++ (Debian, Ubuntu: apt-get install python3 make g++), and the lines above say what was amiss.';
+		return 'Compiling better-sqlite3 failed; it needs python3, make and g++ (Debian, Ubuntu: apt-get install python3 make g++), and the lines above say what failed.';
 	}
 	if (/EACCES|EPERM/.test(output)) return 'This user may not write to the project folder; check who owns node_modules.';
 	if (/ENOSPC/.test(output)) return 'The disk is full.';
-	return 'The lines above say why; after mending it, run the command again.';
+	return 'The lines above say why. Fix the cause and run the command again.';
 }
 
 if (isEntry(import.meta.url)) await main(ensureInstalled);

@@ -1,11 +1,11 @@
-// The licences of what a bundle contains: nearly all of them ask to go with every copy.
+// The licences of the packages in a bundle. Nearly all of them must be part of every copy.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './project.mjs';
 
 const TEXTS = /^(licen[cs]e|copying|notice)(\.(md|txt))?$/i;
 
-/** One text about Parley and every package to which one of these files belongs. */
+/** The licence texts of Parley and of every package that one of these files belongs to. */
 export function licences(files) {
 	const packages = new Set(files.map(packageOf).filter((folder) => folder !== null));
 	const parts = [...packages].sort().map((folder) => {
@@ -21,7 +21,7 @@ function section(title, folder, texts) {
 	return `${'='.repeat(title.length)}\n${title}\n${'='.repeat(title.length)}\n\n${texts.map(read).join('\n')}`;
 }
 
-/** The folder of the package that a file belongs to; null for a file of our own. */
+/** The folder of the package that a file belongs to; null for a file of this project. */
 function packageOf(file) {
 	const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
 	return folder !== undefined && existsSync(join(root, folder, 'package.json')) ? folder : null;

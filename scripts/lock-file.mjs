@@ -1,10 +1,10 @@
-// Whether package-lock.json is complete. npm leaves out platform packages that the machine which wrote the file did not see,
-// and `npm ci` then refuses to install from it on every other machine.
+// Checks that package-lock.json is complete. npm may omit packages of other platforms than that of the machine which wrote the file.
+// Then `npm ci` refuses to install from it on other platforms.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './project.mjs';
 
-/** Every dependency that the lock file names but does not hold, as a sentence; and download addresses, which do not belong there. */
+/** One sentence for each dependency without an entry, and for each download address, which the file must not have. */
 export function gapsInLockFile() {
 	const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
 	const gaps = [];
@@ -14,12 +14,12 @@ export function gapsInLockFile() {
 			if (!holds(packages, path, name))
 				gaps.push(`package-lock.json has no entry for ${name}, which ${path || 'Parley'} names.`);
 		}
-		if (entry.resolved) gaps.push(`package-lock.json has a download address for ${path}; .npmrc keeps them out.`);
+		if (entry.resolved) gaps.push(`package-lock.json has a download address for ${path}. .npmrc prevents them.`);
 	}
 	return gaps;
 }
 
-/** Whether Node's search from the package at `path` upwards finds `name`. */
+/** Whether Node resolves `name` from the package at `path`. */
 function holds(packages, path, name) {
 	for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
 		if (`${folder === '' ? '' : `${folder}/`}node_modules/${name}` in packages) return true;

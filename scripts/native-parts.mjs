@@ -1,20 +1,20 @@
-// Three packages bring machine code, each in a place of its own that it finds at run time. In a bundle their parts lie in
-// native/, and the packages load them from there.
+// Three packages have machine code, each at another path that it resolves at run time. In a bundle their parts are in native/, and the
+// packages load them from there.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, UserError } from './project.mjs';
 
 const { platform, arch, versions } = process;
-/** SQLite takes the name of an extension's entry from its file's name: this one has to stay. */
+/** SQLite derives the name of an extension's entry point from the file name, so the name must stay. */
 const VECTOR_EXTENSION_FILE = `vec0.${{ darwin: 'dylib', win32: 'dll' }[platform] ?? 'so'}`;
 
-/** The native parts for this Node: where they lie in the bundle, and where they come from. */
+/** The native parts for this Node: their paths in the bundle and their sources. */
 export function nativeParts() {
 	const uws = `uws_${platform}_${arch}_${versions.modules}.node`;
 	const system = platform === 'win32' ? 'windows' : platform;
 	return {
 		'native/better_sqlite3.node': requireFile('node_modules/better-sqlite3/build/Release/better_sqlite3.node'),
-		// The official package has its binaries at its top.
+		// The official package has its binaries in its top folder.
 		'native/uws.node': requireFile(`node_modules/uWebSockets.js/dist/bin/${uws}`, `node_modules/uWebSockets.js/${uws}`),
 		[`native/${VECTOR_EXTENSION_FILE}`]: requireFile(
 			`node_modules/sqlite-vec-${system}-${arch}/${VECTOR_EXTENSION_FILE}`,
@@ -25,22 +25,22 @@ export function nativeParts() {
 function requireFile(...paths) {
 	const path = paths.find((one) => existsSync(join(root, one)));
 	if (path === undefined)
-		throw new UserError(`There is no ${paths[0]}: the package has nothing for this Node and system.`);
+		throw new UserError(`There is no ${paths[0]}: the package has no binary for this Node and system.`);
 	return path;
 }
 
-/** Whether a file of a bundle loads native parts: then it has to lie beside native/. */
+/** Whether a file of a bundle loads native parts: then it must be beside native/. */
 export function loadsNativeParts(text) {
 	return /__dirname \+ ["']\/native\//.test(text);
 }
 
-/** An esbuild plugin: the packages take their native parts from native/, beside the file that they are bundled into. */
+/** An esbuild plugin: the packages load their native parts from native/, beside the bundled file. */
 export const nativePartsPlugin = {
 	name: 'native parts',
 	setup(build) {
 		const namespace = 'native-parts';
 		const instead = {
-			// How better-sqlite3 looks for its part.
+			// The package that better-sqlite3 uses to find its binary.
 			bindings: `module.exports = (name) => require(__dirname + '/native/' + name);`,
 			'sqlite-vec': `exports.load = (database) => database.loadExtension(__dirname + '/native/${VECTOR_EXTENSION_FILE}');`,
 		};

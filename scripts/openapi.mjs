@@ -1,5 +1,5 @@
-// The API's description as a file, and what is made of it: the types of a client (openapi-typescript) and the list of
-// operations in docs/api.md. `npm run docs` brings that list up to date; `npm run check` finds out whether it is.
+// The API's description as a file, and what is generated from it: the types of a client (openapi-typescript) and the list of operations
+// in docs/api.md. `npm run docs` updates the list, and `npm run check` checks it.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow, fingerprint, put, root, run, say, UserError } from './project.mjs';
@@ -13,7 +13,7 @@ const PAGE = 'docs/api.md';
 const BEGIN = '<!-- operations: begin (npm run docs) -->';
 const END = '<!-- operations: end -->';
 
-/** Writes the document and the client's types where they are stale. Needs the dependencies. */
+/** Writes the document and the client's types if they are stale. Needs the dependencies. */
 export async function ensureDescription() {
 	const sources = [
 		...filesBelow('src/contract'),
@@ -33,7 +33,7 @@ export async function ensureDescription() {
 	say(`Described the API in ${Math.round(performance.now() - started)} ms.`);
 }
 
-/** Lints the document with Redocly CLI, which is kept from calling home. */
+/** Lints the document with Redocly CLI, with its telemetry switched off. */
 export async function lintDescription() {
 	await ensureDescription();
 	const args = ['lint', '--config', '.redocly.yaml', '--format', 'stylish', '--max-problems', '100', documentFile];

@@ -1,9 +1,9 @@
-// Programs of the system that some tests use. Where one cannot be had, its tests skip themselves and say so.
+// System programs that some tests use. If one cannot be installed, its tests are skipped with a message.
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import { findProgram, run, say } from './project.mjs';
 
-/** The path of a Chromium, installed where that can be done without asking; null where there is none. */
+/** The path of Chromium, installed if that is possible without a password; null if there is none. */
 export async function ensureBrowser() {
 	const named = process.env.PARLEY_CHROMIUM;
 	if (named !== undefined && existsSync(named)) return named;
@@ -20,7 +20,7 @@ export async function ensureBrowser() {
 	);
 }
 
-/** The path of strace, which shows that commits reach the disk before their answers; null where there is none. */
+/** The path of strace, with which tests check that commits reach the disk before their responses; null if there is none. */
 export async function ensureTracer() {
 	if (process.platform !== 'linux') return null;
 	const find = () => findProgram('strace');
@@ -31,9 +31,9 @@ export async function ensureTracer() {
 	);
 }
 
-/** Installs nginx and HAProxy, which stand in front of the server in some tests. */
+/** Installs nginx and HAProxy, which some tests run in front of the server. */
 export async function ensureProxies() {
-	// Debian keeps servers in a folder that is not on every user's PATH.
+	// Debian installs servers in a folder that is not on every user's PATH.
 	process.env.PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin`;
 	for (const [name, program, packageName] of [
 		['nginx', 'nginx', 'nginx-light'],
@@ -51,7 +51,7 @@ function reportMissing(program, tests, remedy) {
 	return null;
 }
 
-/** Installs a Debian package where this user may do so; then what `find` finds. */
+/** Installs a Debian package if this user may, and returns the result of `find`. */
 async function install(name, find) {
 	if (process.getuid?.() !== 0 || !isDebian() || findProgram('apt-get') === null) return null;
 	say(`Installing ${name} with apt-get, for the tests …`);

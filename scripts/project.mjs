@@ -1,5 +1,4 @@
-// What every script shares: where the project is, how a command is run, how a failure is told.
-// Built-in modules only: these scripts run before anything is installed.
+// Functions that all scripts share. Built-in modules only: these scripts run before anything is installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -18,21 +17,21 @@ import { fileURLToPath } from 'node:url';
 /** The project's top folder. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** A failure whose sentence tells the remedy; shown without a stack. */
+/** A failure whose message says what to do. It is shown without a stack. */
 export class UserError extends Error {}
 
-/** Says what a script is doing. */
+/** Prints what a script is doing. */
 export function say(sentence) {
 	process.stdout.write(`parley: ${sentence}\n`);
 }
 
-/** Whether the module at `url` is what node was asked to run, rather than imported by another script. */
+/** Whether the module at `url` is the entry point of the process and not imported by another script. */
 export function isEntry(url) {
 	const entry = process.argv[1];
 	return entry !== undefined && realpathSync(entry) === realpathSync(fileURLToPath(url));
 }
 
-/** Runs a script's main function; a Remedy becomes one sentence and exit code 1. */
+/** Runs a script's main function. A UserError is printed as one sentence with exit code 1. */
 export async function main(body) {
 	try {
 		process.exitCode = (await body()) ?? 0;
@@ -44,8 +43,8 @@ export async function main(body) {
 }
 
 /**
- * Runs a command, in the project folder unless told another, and resolves with its exit code. Output goes through as it comes; with
- * `capture` it is collected as well (or, with `quiet`, instead).
+ * Runs a command, by default in the project folder, and resolves with its exit code. Its output is printed. With `capture` the output is
+ * also collected, with `quiet` it is only collected.
  */
 export function run(command, args, { env = {}, cwd = root, capture = false, quiet = false } = {}) {
 	return new Promise((resolve, reject) => {
@@ -77,7 +76,7 @@ export function run(command, args, { env = {}, cwd = root, capture = false, quie
 	});
 }
 
-/** The path of the first of `names` that is on PATH and may be run; null where none is. */
+/** The path of the first of `names` that is executable on PATH; null if there is none. */
 export function findProgram(...names) {
 	for (const name of names) {
 		for (const folder of (process.env.PATH ?? '').split(delimiter)) {
@@ -91,7 +90,7 @@ export function findProgram(...names) {
 	return null;
 }
 
-/** All files below a folder of the project for which `accept` is true, sorted, as paths relative to the project. */
+/** All accepted files below a folder of the project, sorted, as paths relative to the project. */
 export function filesBelow(folder, accept = () => true) {
 	let entries;
 	try {
@@ -109,7 +108,7 @@ export function filesBelow(folder, accept = () => true) {
 	return found;
 }
 
-/** One SHA-256 over the names and contents of files, and over further strings that matter. */
+/** A SHA-256 over the names and contents of files, and over further strings. */
 export function fingerprint(files, ...more) {
 	const hash = createHash('sha256');
 	for (const file of files) {
@@ -120,7 +119,7 @@ export function fingerprint(files, ...more) {
 	return hash.digest('hex');
 }
 
-/** Puts a file in place whole: another script may be reading it. */
+/** Writes a file atomically, because another script may be reading it. */
 export function put(path, text) {
 	const partial = join(root, `${path}.${process.pid}.tmp`);
 	writeFileSync(partial, text);

@@ -1,5 +1,5 @@
-// npm run screenshot: makes docs/widget.png again: the widget on the demo page of a server of its own, with a question about
-// the sample documents and its answer.
+// npm run screenshot: makes docs/widget.png, a picture of the widget on the demo page of a new server, with a question about the sample
+// documents and its answer.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openAsBlob, rmSync, statSync } from 'node:fs';
@@ -96,7 +96,7 @@ async function startServer(folder) {
 	};
 }
 
-/** The id of a deployment whose assistant knows the samples. */
+/** The id of a deployment whose assistant has the sample documents. */
 async function deploy({ call }) {
 	const knowledgeBase = await call('POST', 'knowledge-bases', { name: 'Hollowbrook Kettles' });
 	for (const name of SAMPLES) {
@@ -121,7 +121,7 @@ async function photograph(executablePath, url) {
 		if (!(await field.isVisible().catch(() => false))) await field.waitFor({ timeout: DEADLINE_MS });
 		await field.fill(QUESTION);
 		await field.press('Enter');
-		// The reply has its sources once it is whole.
+		// A reply has its sources when it is complete.
 		await panel.locator('.message.theirs .sources').last().waitFor({ timeout: DEADLINE_MS });
 		await page.screenshot({ path: join(root, FILE), caret: 'hide', animations: 'disabled' });
 	} finally {
@@ -134,7 +134,7 @@ async function until(look) {
 	for (;;) {
 		const seen = await look();
 		if (seen) return seen;
-		if (performance.now() > deadline) throw new UserError('The server does not get ready.');
+		if (performance.now() > deadline) throw new UserError('The server did not get ready.');
 		await pause(50);
 	}
 }

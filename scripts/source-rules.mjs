@@ -1,24 +1,24 @@
-// House rules that no published linter knows, checked line by line. Each has the sentence that tells what to do.
+// Source rules that no published linter has, checked line by line. Each has a sentence that says what to do.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow, root } from './project.mjs';
 
 const isCode = (path) => /\.(ts|tsx|mts|mjs|cjs|js)$/.test(path);
-// Files called …-page.ts hold a page's script as text: it runs in a browser.
+// Files named …-page.ts contain a page's script as text, which runs in a browser.
 const server = (path) => /^(src|workers)\//.test(path) && !/^src\/(widget|api-docs)\/|-page\.ts$/.test(path);
 
 const rules = [
 	{
-		say: 'Only src/config reads the environment; hand the value in.',
-		// The one file unpacks src/config with the rest: where it may do so is read before.
+		say: 'Only src/config reads the environment. Pass the value as an argument.',
+		// The single binary reads where to unpack src/config before it is unpacked.
 		files: (path) => server(path) && !path.startsWith('src/config/') && path !== 'src/binary/main.ts',
-		// The HTTP library takes this one from the environment alone.
+		// The HTTP library reads this variable from the environment only.
 		except: /UWS_HTTP_MAX_HEADERS_SIZE/,
 		pattern: /\bprocess\s*(\.\s*env\b|\[\s*['"`]env['"`]\s*\])|\benv\b.*\bfrom '(node:)?process'/,
 	},
 	{
-		say: 'Only src/net goes out; take its guarded fetch.',
-		// The linter knows the globals by their names, and imports; these are the ways around it.
+		say: 'Only src/net opens connections. Use its guarded fetch.',
+		// The linter checks globals by name, and imports. These are ways around it.
 		files: (path) => server(path) && !path.startsWith('src/net/'),
 		pattern: /\bprocess\b.*\b(binding|_linkedBinding|dlopen|getBuiltinModule)\b/,
 	},
@@ -39,19 +39,19 @@ const rules = [
 		comments: true,
 	},
 	{
-		say: 'A test that is switched off or alone hides the others.',
+		say: 'A test that is switched off, or runs alone, hides others.',
 		files: (path) => path.startsWith('test/'),
 		pattern: /\b(test|it|describe)\.(only|todo)\b|\bonly: true\b/,
 	},
 	{
-		say: 'Name it for what it is.',
+		say: 'Name the file for its content.',
 		files: (path) => /(^|\/)(utils?|helpers?|manager|misc|common)(\.|\/)/i.test(path),
 		pattern: /^/,
 		once: true,
 	},
 ];
 
-/** Every breach as `path:line: sentence`. */
+/** Every violation as `path:line: sentence`. */
 export function ruleViolations() {
 	const files = ['src', 'workers', 'bench', 'test', 'examples', 'scripts'].flatMap((folder) =>
 		filesBelow(folder, isCode),
@@ -59,7 +59,7 @@ export function ruleViolations() {
 	return files.flatMap((path) => ruleViolationsIn(path, () => readFileSync(join(root, path), 'utf8')));
 }
 
-/** The breaches of one file, whose path is relative to the project and whose text is read only where a rule is for it. */
+/** The violations in one file. The path is relative to the project. The text is read only if a rule applies to the file. */
 export function ruleViolationsIn(path, read) {
 	const applying = rules.filter((rule) => rule.files(path));
 	if (applying.length === 0) return [];

@@ -1,4 +1,4 @@
-// npm start: install what is missing, build what is stale, serve. Arguments name another command of the server's.
+// npm start: installs what is missing, builds what is stale, and serves. Arguments name another command of the server.
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { main, root, say } from './project.mjs';
@@ -12,7 +12,7 @@ await main(async () => {
 
 if (ready) {
 	if (process.argv.length === 2) say('Starting …');
-	// In this process rather than in a child: signals, the terminal and the exit code are then the server's own.
+	// In this process and not in a child, so that the server gets signals and the terminal and sets the exit code.
 	const entry = new URL('../.build/main.js', import.meta.url);
 	process.argv = [process.argv[0], `${root}.build/main.js`, ...process.argv.slice(2)];
 	stopWithParent();
@@ -20,8 +20,8 @@ if (ready) {
 }
 
 /**
- * npm passes SIGTERM to the shell that it runs us in, which ends without passing it on. So where npm started us, the end
- * of that shell counts as the signal; the server would go on without anybody to stop it otherwise.
+ * npm passes SIGTERM to the shell that runs this script, which exits without passing it on. So if npm started this process, the exit of
+ * that shell counts as the signal. Otherwise the server would continue to run.
  */
 function stopWithParent() {
 	if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return;

@@ -1,5 +1,5 @@
-// npm run test:binary: builds the executable where it is stale, and runs against it every test that starts a server process,
-// the README's tour among them. Words choose files, options go to node's test runner, as with npm test.
+// npm run test:binary: builds the executable if it is stale, and runs every test that starts a server process against it, the README's
+// tour included. Words select files and options go to node's test runner, as with npm test.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBinary } from './binary.mjs';

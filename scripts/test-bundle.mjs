@@ -9,7 +9,7 @@ import { root } from './project.mjs';
 const BUNDLES = join(root, '.build', 'tests');
 const DAY_MS = 24 * 3_600_000;
 
-/** Packages that look for files beside themselves, machine code or a browser's driver. */
+/** Packages that load files from their own folder, machine code or a browser's driver. */
 const EXTERNAL_PACKAGES = ['better-sqlite3', 'sqlite-vec', 'uWebSockets.js', 'piscina', 'playwright-core'];
 
 /** Marks the entry points that `groupPlugin` writes. */
@@ -19,14 +19,14 @@ const GROUP_SCHEME = 'group:';
 const WORKER_ENTRY_FILE = join(root, 'src', 'pool', 'worker-entry.ts');
 
 /**
- * Bundles groups of test files, given as paths relative to the project. The folder is new, so that several runs at the same
- * time, perhaps of different sources, do not disturb each other.
+ * Bundles groups of test files, given as paths relative to the project. The folder is new, so that concurrent runs, perhaps of different
+ * sources, do not affect each other.
  * @returns the bundled file of each group, in the order of the groups, and a function that removes them all
  */
 export async function bundleTests(groups) {
 	mkdirSync(BUNDLES, { recursive: true });
 	for (const name of readdirSync(BUNDLES)) {
-		// Left behind by a run that was broken off.
+		// Left by an interrupted run.
 		const folder = join(BUNDLES, name);
 		if (existsSync(folder) && Date.now() - statSync(folder).mtimeMs > DAY_MS) rmSync(folder, { recursive: true });
 	}
@@ -46,7 +46,7 @@ export async function bundleTests(groups) {
 				splitting: true,
 				sourcemap: 'linked',
 				sourcesContent: false,
-				// The modules of packages have the address of the bundle, as in the bundled server.
+				// Modules of packages have the URL of the bundle, as in the bundled server.
 				banner: { js: `${COMMON_JS_BANNER} globalThis.addressOfThisModule ??= import.meta.url;` },
 				define: { 'import.meta.url': 'addressOfThisModule' },
 				plugins: [groupPlugin(groups), moduleAddressPlugin(folder)],
@@ -95,7 +95,7 @@ function groupPlugin(groups) {
 	};
 }
 
-/** An esbuild plugin: our modules go on finding what lies beside their source. */
+/** An esbuild plugin: modules of this project still find files beside their source. */
 function moduleAddressPlugin(folder) {
 	return {
 		name: 'places of modules',
@@ -103,7 +103,7 @@ function moduleAddressPlugin(folder) {
 			build.onLoad({ filter: /[\\/](src|workers|bench|test)[\\/].*\.tsx?$/ }, ({ path }) => {
 				if (path.includes('node_modules')) return undefined;
 				const place = path === WORKER_ENTRY_FILE ? join(folder, basename(path)) : path;
-				// In the first line, so that all others keep their numbers.
+				// On the first line, so that line numbers stay the same.
 				const address = `const addressOfThisModule = ${JSON.stringify(pathToFileURL(place).href)};`;
 				return { contents: `${address} ${readFileSync(path, 'utf8')}`, loader: extname(path).slice(1) };
 			});

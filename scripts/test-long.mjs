@@ -1,5 +1,5 @@
-// npm run test:long: the tests that npm test runs in a short form, in full: more kills, larger bombs, more generated
-// requests, as many visitors as are remembered.
+// npm run test:long: runs the tests in full that npm test runs in a short form: more kills, larger bombs, more generated requests, and as
+// many visitors as the server remembers.
 
 import { join } from 'node:path';
 import { main, root, run } from './project.mjs';

@@ -1,4 +1,4 @@
-// npm test: install what is missing, build what is stale, run the tests.
+// npm test: installs what is missing, builds what is stale, and runs the tests.
 //   npm test                          everything
 //   npm test -- conversations store   the files whose path contains one of the words
 //   npm test -- --test-name-pattern="resumes"   options go to node's test runner
@@ -12,8 +12,8 @@ import { bundleTests } from './test-bundle.mjs';
 import { testGroups } from './test-groups.mjs';
 
 /**
- * Runs those of the test files whose path contains one of the words among the arguments; the result is the exit code.
- * @param prepare makes what these files need; what they get is in the environment that it gives
+ * Runs the test files whose path contains one of the words among the arguments. @returns the exit code
+ * @param prepare installs and builds what these files need, and returns environment variables for them
  */
 export async function runTests(all, args, prepare) {
 	const words = args.filter((arg) => !arg.startsWith('-'));

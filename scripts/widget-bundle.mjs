@@ -1,11 +1,11 @@
-// Bundles src/widget/ for browsers: the script of the tag, the same as a module, the chat, and a file for each language.
+// Bundles src/widget/ for browsers: the script for the tag, the module, the chat, and a file for each language.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { filesBelow, root } from './project.mjs';
 
-/** What the widget needs of browsers is newer than this: style sheets that are made by scripts. */
+/** The widget needs constructed style sheets, which are newer than the rest of this target. */
 const TARGET = ['es2022', 'safari16.4'];
 
 /**
@@ -15,9 +15,9 @@ const TARGET = ['es2022', 'safari16.4'];
  */
 const MANGLED_PROPERTIES = /_$/;
 
-/** The files, as esbuild hands over its own: {path, contents}. Each comes with its compressed variants. */
+/** The files as `{path, contents}`, like esbuild's output files, with compressed variants of each. */
 export async function bundleWidget(esbuild, folder) {
-	/** Style sheets become text, minified. */
+	/** Imports style sheets as minified text. */
 	const styleSheets = {
 		name: 'style-sheets',
 		setup(build) {
@@ -68,21 +68,21 @@ export async function bundleWidget(esbuild, folder) {
 		const language = basename(path, '.ts');
 		parts.set(language, await bundle(`languages/${language}.ts`));
 	}
-	// Named by the content of them all: they may be kept for ever.
+	// The names contain a hash of all files, so browsers may cache them forever.
 	const version = createHash('sha256')
 		.update(Buffer.concat([...parts.values()]))
 		.digest('hex')
 		.slice(0, 10);
 	for (const [name, contents] of parts) add(`${name}-${version}.js`, contents);
 	const define = { VERSION: JSON.stringify(version) };
-	// A classic script has no address of its own but that of its tag, which it is always told.
+	// A classic script has no `import.meta.url`. It gets the address of its tag as an option.
 	add('widget.js', await bundle('script.ts', { format: 'iife', define: { ...define, 'import.meta.url': '""' } }));
 	add('widget.mjs', ignoreImportsInBundlers(await bundle('module.ts', { define })));
 	add('widget.d.mts', readFileSync(join(root, 'src/widget/public.d.ts')));
 	return files;
 }
 
-/** Says to the bundlers of websites that what a module imports when it runs is not theirs to find; minifying takes that out. */
+/** Tells bundlers of websites not to resolve dynamic imports. Added here because minifying removes comments. */
 function ignoreImportsInBundlers(contents) {
 	return Buffer.from(contents.toString().replaceAll('import(', 'import(/* webpackIgnore: true */ /* @vite-ignore */'));
 }
