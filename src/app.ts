@@ -18,7 +18,6 @@ import {
 	VisitorTokenSettings,
 	VisitorTokens,
 } from './access/index.ts';
-import { LocalPlacement } from './actors/index.ts';
 import {
 	apiRoutes,
 	Cursors,
@@ -207,10 +206,6 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const deliverer = resources.use(
 		new Deliverer({ store, sender, clock, jumpDetector: jumpDetector, log, atOnce: shares.deliveries }),
 	);
-	const placement = new LocalPlacement(store.fence.owner, store.fence.epoch);
-	let drainMs = 0;
-	placement.onLost(() => retention.stop());
-	placement.onLost(() => conversations.drain(drainMs));
 	const idempotency = new Idempotency({ store, clock, watch: jumpDetector });
 	const passwords = overrides.passwords ?? new Passwords();
 	const secure = settings.public_url?.startsWith('https:') ?? false;
@@ -277,8 +272,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		async drain(ms) {
 			state = 'stopping';
 			server.drain();
-			drainMs = ms;
-			await placement.drain();
+			await Promise.all([retention.stop(), conversations.drain(ms)]);
 			await deliverer.drain();
 			await Promise.race([
 				server.waitUntilIdle(),

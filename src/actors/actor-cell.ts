@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { AppError } from '../base/index.ts';
+import { AppError, type LinkedNode } from '../base/index.ts';
 import type { Actor, LoadActor, SelfRef } from './actor.ts';
 import { Envelope, Mailbox, MailboxFullError, type MailboxLane } from './mailbox.ts';
 
@@ -30,7 +30,7 @@ const MESSAGES_BEFORE_YIELD = 128;
  * The mailbox of one id and, while active, its actor. There is at most one cell per id, and only the run that has set
  * `running` loads, calls or ends the actor, so two incarnations never overlap.
  */
-export class ActorCell<M, R> {
+export class ActorCell<M, R> implements LinkedNode<ActorCell<M, R>> {
 	readonly id: string;
 	readonly mailbox = new Mailbox<M, R>();
 	actor: Actor<M, R> | undefined = undefined;
@@ -38,9 +38,10 @@ export class ActorCell<M, R> {
 	running = false;
 	/** The actor is saving its memory and must not be used any more. */
 	isPassivating = false;
-	/** Links in order of use, maintained by `LruList`. */
-	newer: ActorCell<M, R> | undefined = undefined;
-	older: ActorCell<M, R> | undefined = undefined;
+	/** The neighbours in the order of use. */
+	previous: ActorCell<M, R> | undefined = undefined;
+	next: ActorCell<M, R> | undefined = undefined;
+	/** Milliseconds since the start of the actor system. */
 	lastUsedAt = 0;
 	readonly #host: ActorCellHost<M, R>;
 	#self: Incarnation<M, R> | undefined = undefined;

@@ -1,7 +1,6 @@
-import { AppError, type Clock, systemClock } from '../base/index.ts';
+import { AppError, type Clock, LinkedList, systemClock } from '../base/index.ts';
 import type { Actor, LoadActor } from './actor.ts';
 import { ActorCell, type ActorCellHost } from './actor-cell.ts';
-import { LruList } from './lru-list.ts';
 import { Envelope, MailboxFullError, type MailboxLane } from './mailbox.ts';
 
 /** How the actors of one kind are loaded and bounded. */
@@ -49,7 +48,8 @@ const USAGE_RESOLUTION = 20;
  */
 export class ActorSystem<M, R> implements AsyncDisposable {
 	readonly #cells = new Map<string, ActorCell<M, R>>();
-	readonly #recency = new LruList<ActorCell<M, R>>();
+	/** The least recently used cell comes first. */
+	readonly #recency = new LinkedList<ActorCell<M, R>>();
 	readonly #host: ActorCellHost<M, R>;
 	readonly #maxResident: number;
 	readonly #idleMs: number;
@@ -117,17 +117,6 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	}
 
 	/**
-	 * Sends a control message only to an actor that is active (or being loaded); a passivated one will read the store anyway.
-	 * @returns false where it was not sent
-	 */
-	tellIfActive(id: string, message: M): boolean {
-		const cell = this.#cells.get(id);
-		if (!cell?.hasCapacity('control')) return false;
-		cell.post(this.#oneWayEnvelope(id, message, 'control'));
-		return true;
-	}
-
-	/**
 	 * The actor if it is active, for reading its state. Counts as a use, unless the last use was just now: then nothing is
 	 * written, because a write costs most here among very many actors.
 	 */
@@ -135,7 +124,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		const cell = this.#cells.get(id);
 		if (!cell || cell.isPassivating) return undefined;
 		const now = this.#now();
-		if (now - cell.lastUsedAt >= this.#usageResolutionMs) this.#recency.moveToNewest(cell, now);
+		if (now - cell.lastUsedAt >= this.#usageResolutionMs) this.#markUsed(cell, now);
 		return cell.actor;
 	}
 
@@ -147,9 +136,9 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 			remaining > 0 && this.#passivating < MAX_CONCURRENT_PASSIVATIONS;
 			remaining--
 		) {
-			const cell = this.#recency.oldest;
+			const cell = this.#recency.first;
 			if (!cell || now - cell.lastUsedAt < this.#idleMs) return;
-			if (!this.#passivate(cell)) this.#recency.moveToNewest(cell, now);
+			if (!this.#passivate(cell)) this.#markUsed(cell, now);
 		}
 	}
 
@@ -189,24 +178,30 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		const now = this.#now();
 		if (cell) {
 			if (!cell.hasCapacity(envelope.lane)) throw this.#mailboxFullError();
-			this.#recency.moveToNewest(cell, now);
+			this.#markUsed(cell, now);
 		} else {
 			cell = new ActorCell<M, R>(id, this.#host);
 			this.#cells.set(id, cell);
-			this.#recency.add(cell, now);
+			cell.lastUsedAt = now;
+			this.#recency.append(cell);
 			this.#evictIdle(now);
 		}
 		cell.post(envelope);
 		return cell;
 	}
 
+	#markUsed(cell: ActorCell<M, R>, now: number): void {
+		cell.lastUsedAt = now;
+		this.#recency.moveToEnd(cell);
+	}
+
 	#evictIdle(now: number): void {
 		for (let scanned = 0; scanned < MAX_EVICTION_SCAN; scanned++) {
 			if (this.#cells.size - this.#passivating <= this.#maxResident || this.#passivating >= MAX_CONCURRENT_PASSIVATIONS)
 				return;
-			const cell = this.#recency.oldest;
+			const cell = this.#recency.first;
 			// It is in use: it moves to the other end, so that the next scan does not find it again.
-			if (cell && !this.#passivate(cell)) this.#recency.moveToNewest(cell, now);
+			if (cell && !this.#passivate(cell)) this.#markUsed(cell, now);
 		}
 	}
 
@@ -214,7 +209,7 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	#passivate(cell: ActorCell<M, R>): boolean {
 		if (!cell.canPassivateNow) return false;
 		this.#passivating++;
-		this.#recency.moveToNewest(cell, cell.lastUsedAt);
+		this.#recency.moveToEnd(cell);
 		cell.passivate();
 		return true;
 	}

@@ -2,5 +2,4 @@ export type { Actor, LoadActor, SelfRef } from './actor.ts';
 export { ActorGoneError } from './actor-cell.ts';
 export { ActorSystem, type ActorSystemOptions, type SendOptions } from './actor-system.ts';
 export { MailboxFullError, type MailboxLane } from './mailbox.ts';
-export { LocalPlacement, type Ownership, type Placement, type Unsubscribe } from './placement.ts';
 export { type AskOptions, LocalTransport, type SubscriptionStart, type Transport } from './transport.ts';

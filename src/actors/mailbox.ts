@@ -1,4 +1,4 @@
-import { AppError, type Deferred, deferred } from '../base/index.ts';
+import { AppError, type Deferred, deferred, LinkedList, type LinkedNode } from '../base/index.ts';
 
 /** Control messages are delivered before user messages. */
 export type MailboxLane = 'control' | 'user';
@@ -11,7 +11,7 @@ export class MailboxFullError extends AppError {
 }
 
 /** A message with its caller's promise. Settling the promise twice is harmless: the first time counts. */
-export class Envelope<M, R> {
+export class Envelope<M, R> implements LinkedNode<Envelope<M, R>> {
 	previous: Envelope<M, R> | undefined = undefined;
 	next: Envelope<M, R> | undefined = undefined;
 	isQueued = false;
@@ -49,10 +49,9 @@ export class Envelope<M, R> {
 	}
 }
 
-/** First in, first out, with removal from the middle. Linked through the envelopes, so an empty queue costs four fields. */
+/** First in, first out, with removal from the middle. An empty queue costs four fields. */
 class Queue<M, R> {
-	#head: Envelope<M, R> | undefined = undefined;
-	#tail: Envelope<M, R> | undefined = undefined;
+	readonly #envelopes = new LinkedList<Envelope<M, R>>();
 	size = 0;
 	#removal: Deferred<void> | undefined = undefined;
 
@@ -63,27 +62,19 @@ class Queue<M, R> {
 	}
 
 	push(envelope: Envelope<M, R>): void {
-		envelope.previous = this.#tail;
-		if (this.#tail) this.#tail.next = envelope;
-		else this.#head = envelope;
-		this.#tail = envelope;
+		this.#envelopes.append(envelope);
 		envelope.isQueued = true;
 		this.size++;
 	}
 
 	shift(): Envelope<M, R> | undefined {
-		const envelope = this.#head;
+		const envelope = this.#envelopes.first;
 		if (envelope) this.remove(envelope);
 		return envelope;
 	}
 
 	remove(envelope: Envelope<M, R>): void {
-		if (envelope.previous) envelope.previous.next = envelope.next;
-		else this.#head = envelope.next;
-		if (envelope.next) envelope.next.previous = envelope.previous;
-		else this.#tail = envelope.previous;
-		envelope.previous = undefined;
-		envelope.next = undefined;
+		this.#envelopes.remove(envelope);
 		envelope.isQueued = false;
 		this.size--;
 		this.#removal?.resolve();
@@ -92,7 +83,7 @@ class Queue<M, R> {
 
 	removeWhere(predicate: (envelope: Envelope<M, R>) => boolean): Envelope<M, R>[] {
 		const removed: Envelope<M, R>[] = [];
-		let envelope = this.#head;
+		let envelope = this.#envelopes.first;
 		while (envelope) {
 			const { next } = envelope;
 			if (predicate(envelope)) {

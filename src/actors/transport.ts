@@ -7,8 +7,6 @@ export interface AskOptions {
 	deadlineMs: number;
 	/** `user` by default. */
 	lane?: MailboxLane;
-	/** A second ask to one id with the same key joins the first while that is in flight. */
-	idempotencyKey?: string;
 }
 
 /** Where a subscription starts: after this position of the stream; undefined: from now on. */
@@ -22,15 +20,12 @@ export interface Transport<M, R, E> {
 	ask(id: string, message: M, options: AskOptions): Promise<R>;
 	/** The events of the actor after a position, without gap or repeat, until the signal aborts. */
 	subscribe(id: string, after: SubscriptionStart, signal: AbortSignal): AsyncIterable<E>;
-	/** Sends a message that may be lost without harm; it reaches only an active actor. */
-	tellIfActive(id: string, message: M): void;
 }
 
 /** Sends messages to an actor in the same process. */
 export class LocalTransport<M, R, E> implements Transport<M, R, E> {
 	readonly #actors: ActorSystem<M, R>;
 	readonly #stream: Transport<M, R, E>['subscribe'];
-	readonly #inFlight = new Map<string, Promise<R>>();
 
 	/** @param stream the events of an id: stored ones, then live */
 	constructor(actors: ActorSystem<M, R>, stream: Transport<M, R, E>['subscribe']) {
@@ -38,23 +33,11 @@ export class LocalTransport<M, R, E> implements Transport<M, R, E> {
 		this.#stream = stream;
 	}
 
-	ask(id: string, message: M, { deadlineMs, lane = 'user', idempotencyKey }: AskOptions): Promise<R> {
-		if (idempotencyKey === undefined) return this.#actors.ask(id, message, { lane, deadlineMs });
-		const dedupeKey = JSON.stringify([id, idempotencyKey]);
-		const first = this.#inFlight.get(dedupeKey);
-		if (first !== undefined) return first;
-		const result = this.#actors.ask(id, message, { lane, deadlineMs });
-		this.#inFlight.set(dedupeKey, result);
-		const forget = () => this.#inFlight.delete(dedupeKey);
-		result.then(forget, forget);
-		return result;
+	ask(id: string, message: M, options: AskOptions): Promise<R> {
+		return this.#actors.ask(id, message, options);
 	}
 
 	subscribe(id: string, after: SubscriptionStart, signal: AbortSignal): AsyncIterable<E> {
 		return this.#stream(id, after, signal);
-	}
-
-	tellIfActive(id: string, message: M): void {
-		this.#actors.tellIfActive(id, message);
 	}
 }

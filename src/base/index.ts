@@ -11,6 +11,7 @@ export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, type ErrorExtr
 export { addressOnThisMachine, httpAddress, isLoopback } from './http-address.ts';
 export { ID_PREFIXES, type IdKind, isId, newId } from './ids.ts';
 export { KeyedLock } from './keyed-lock.ts';
+export { LinkedList, type LinkedNode } from './linked-list.ts';
 export { createLog, type Log } from './log.ts';
 export { LruCache } from './lru-cache.ts';
 export { applyMergePatch, mergedFields } from './merge-patch.ts';

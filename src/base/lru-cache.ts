@@ -1,19 +1,19 @@
-interface Entry<K, V> {
+import { LinkedList, type LinkedNode } from './linked-list.ts';
+
+interface Entry<K, V> extends LinkedNode<Entry<K, V>> {
 	readonly key: K;
 	value: V;
-	older: Entry<K, V> | undefined;
-	newer: Entry<K, V> | undefined;
 }
 
 /**
- * A map that forgets what was not used for longest once it holds more than `capacity` entries. The order is kept in links
- * between the entries: to look for a map's first entry means to pass over every gap that forgetting has left there.
+ * A map that evicts the least recently used entry once it holds more than `capacity` entries. The order is a linked list:
+ * the first entry of a `Map` is found only by passing over every gap that deletions have left there.
  */
 export class LruCache<K, V> {
 	readonly #entries = new Map<K, Entry<K, V>>();
+	/** The least recently used entry comes first. */
+	readonly #order = new LinkedList<Entry<K, V>>();
 	readonly #capacity: number;
-	#oldest: Entry<K, V> | undefined;
-	#newest: Entry<K, V> | undefined;
 
 	constructor(capacity: number) {
 		this.#capacity = capacity;
@@ -26,7 +26,7 @@ export class LruCache<K, V> {
 	get(key: K): V | undefined {
 		const entry = this.#entries.get(key);
 		if (entry === undefined) return undefined;
-		this.#moveToNewest(entry);
+		this.#order.moveToEnd(entry);
 		return entry.value;
 	}
 
@@ -34,17 +34,17 @@ export class LruCache<K, V> {
 		const known = this.#entries.get(key);
 		if (known) {
 			known.value = value;
-			this.#moveToNewest(known);
+			this.#order.moveToEnd(known);
 			return;
 		}
 		this.add(key, value);
 	}
 
-	/** As `set`, of a key that is known not to be there. */
+	/** As `set`, for a key that is known to be absent. */
 	add(key: K, value: V): void {
-		const entry: Entry<K, V> = { key, value, older: undefined, newer: undefined };
+		const entry: Entry<K, V> = { key, value, previous: undefined, next: undefined };
 		this.#entries.set(key, entry);
-		this.#append(entry);
+		this.#order.append(entry);
 		if (this.#entries.size > this.#capacity) this.evictOldest();
 	}
 
@@ -52,42 +52,19 @@ export class LruCache<K, V> {
 		const entry = this.#entries.get(key);
 		if (entry === undefined) return;
 		this.#entries.delete(key);
-		this.#unlink(entry);
+		this.#order.remove(entry);
 	}
 
 	clear(): void {
 		this.#entries.clear();
-		this.#oldest = undefined;
-		this.#newest = undefined;
+		this.#order.clear();
 	}
 
-	/** Forgets what was not used for longest, and gives it back. */
+	/** Removes the least recently used entry and returns its value. */
 	evictOldest(): V | undefined {
-		const oldest = this.#oldest;
+		const oldest = this.#order.first;
 		if (oldest === undefined) return undefined;
 		this.delete(oldest.key);
 		return oldest.value;
-	}
-
-	#moveToNewest(entry: Entry<K, V>): void {
-		if (entry === this.#newest) return;
-		this.#unlink(entry);
-		this.#append(entry);
-	}
-
-	#append(entry: Entry<K, V>): void {
-		entry.older = this.#newest;
-		if (this.#newest) this.#newest.newer = entry;
-		else this.#oldest = entry;
-		this.#newest = entry;
-	}
-
-	#unlink(entry: Entry<K, V>): void {
-		if (entry.older) entry.older.newer = entry.newer;
-		else this.#oldest = entry.newer;
-		if (entry.newer) entry.newer.older = entry.older;
-		else this.#newest = entry.older;
-		entry.older = undefined;
-		entry.newer = undefined;
 	}
 }

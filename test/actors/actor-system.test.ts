@@ -355,17 +355,6 @@ test('where saving fails, that is reported, what ran beside is stopped, and the 
 	assert.equal(await system.ask('x', 'b'), 2);
 });
 
-test('a hint reaches an actor that is awake and wakes nobody', async () => {
-	const { system, stored } = notebooks();
-	await using _ = system;
-	assert.equal(system.tellIfActive('x', { say: 'hint' }), false);
-	assert.equal(system.residents, 0);
-	await system.ask('x', { say: 'a' });
-	assert.equal(system.tellIfActive('x', { say: 'hint' }), true);
-	assert.deepEqual(await system.ask('x', { say: 'b' }), ['a', 'hint', 'b']);
-	assert.deepEqual(stored.get('x'), ['a', 'hint', 'b']);
-});
-
 test('draining finishes what runs, refuses what waits and what comes, and saves every actor', async () => {
 	const saved: string[] = [];
 	const work = deferred<void>();
